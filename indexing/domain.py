@@ -23,7 +23,7 @@ from simplifier import Interval
 from simplifier.errors import listed, quoted
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import AtomKind
+from simplifier.expr.form import FOREIGN, AtomKind
 from simplifier.expr.printer import DOCUMENT, format_form
 
 if TYPE_CHECKING:
@@ -298,8 +298,8 @@ class Domain:
 
     def _objection(self, atom: Atom, known: Collection[str]) -> str:
         """What is wrong with an atom in a map; empty if nothing is."""
-        if atom.kind is AtomKind.OPAQUE:
-            return f"{quoted(str(atom.expression))}; expected integer arithmetic"
+        if atom.kind in FOREIGN:
+            return f"{quoted(str(forms.Form(0, {atom: 1})))}; expected integer arithmetic"
         if atom.kind is AtomKind.VARIABLE and atom.name not in known:
             return f"{quoted(atom.name)}; expected a declared variable ({listed(self.names)})"
         return ""

@@ -19,6 +19,7 @@ from simplifier.expr.sympy_conversion import ConversionError
 from simplifier.laws.rewrite_log import Rule, Rules, rules
 from simplifier.problem import BoundsError, Facts
 from simplifier.simplification import (
+    SymbolicInterval,
     bounds_of,
     cost,
     format_expr,
@@ -52,6 +53,7 @@ __all__ = [
     "Rules",
     "Span",
     "Step",
+    "SymbolicInterval",
     "TextError",
     "Trace",
     "UndecidedError",

@@ -213,16 +213,16 @@ class _Reader:
         return self._operation(atom)
 
     def _operation(self, atom: Atom) -> _Simplified:
-        """A comparison or a function of bits: on simplified operands, or in canonical form."""
-        direct = operations.build(atom.kind, self._simplified(self._scope, atom.arguments))
+        """A comparison or a function: on simplified operands, or in canonical form."""
+        direct = operations.rebuilt(atom, self._simplified(self._scope, atom.arguments))
         canonical = self._scope.canonical(direct)
         self._note(self._scope)
         inside = {
-            inner: operations.build(inner.kind, self._simplified(self._scope, inner.arguments))
+            inner: operations.rebuilt(inner, self._simplified(self._scope, inner.arguments))
             for inner in outermost([canonical])
         }
         found = operations.replace(canonical, inside)
-        if atom.kind in BITWISE:
+        if atom.kind in BITWISE or atom.kind is AtomKind.CALL:
             return _Simplified(found, min(found, direct, key=cost_of_form))
         cheapest = min(found, direct, key=_cost_of_condition)
         return _Simplified(cheapest, cheapest)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from simplifier.errors import IndexingError
 from simplifier.expr import fold
-from simplifier.expr.form import BITWISE, AtomKind, Form
+from simplifier.expr.form import BITWISE, FOREIGN, AtomKind, Form
 from simplifier.expr.operations import ON_BITS
 from simplifier.surroundings import outermost
 
@@ -128,8 +128,8 @@ def _number_of(truth: Value, compared: Value) -> Value:
     return truth.astype(compared.dtype) if is_array(truth) else int(truth)
 
 
-def _opaque(atom: Atom, _: tuple[Value, ...]) -> Value:
-    message = f"{atom.name} is not integer arithmetic"
+def _foreign(atom: Atom, _: tuple[Value, ...]) -> Value:
+    message = f"{Form(0, {atom: 1})} is not integer arithmetic"
     raise EvaluationError(message)
 
 
@@ -141,7 +141,7 @@ OPERATIONS: Final[Mapping[AtomKind, Callable[[Atom, tuple[Value, ...]], Value]]]
     AtomKind.MIN: _folded("minimum", min),
     AtomKind.MAX: _folded("maximum", max),
     AtomKind.PRODUCT: lambda _, values: reduce(operator.mul, values),
-    AtomKind.OPAQUE: _opaque,
+    **dict.fromkeys(FOREIGN, _foreign),
     AtomKind.NONNEGATIVE: lambda _, values: _number_of(values[0] >= 0, values[0]),
     AtomKind.ZERO: lambda _, values: _number_of(values[0] == 0, values[0]),
     AtomKind.AND: _folded("minimum", min),

@@ -108,6 +108,18 @@ MAX_LINKED_ATOMS: Final = 16
 MAX_PIVOTS: Final = 24
 """How often the facts that bound a form are exchanged for better ones."""
 
+MAX_ENDS: Final = 4
+"""Of more inequalities that bound an atom on one side the first are used to eliminate it.
+
+What follows from them may be as many as their squares [five facts, test_symbolic_bounds.py].
+"""
+
+MAX_END_SIZE: Final = 12
+"""A bound by parameters with more variables and operations is not worked with: it would grow.
+
+[levels of min(max((f * 5 + x) floordiv N, f - 3), N) + f floordiv 7, test_symbolic_bounds.py]
+"""
+
 # Choices.
 
 MAX_CONDITIONS: Final = 8

@@ -45,8 +45,12 @@ if TYPE_CHECKING:
 Expression: TypeAlias = sympy.Expr | Boolean | int
 """Integer arithmetic, or a condition, which is 1 where it holds and 0 elsewhere."""
 Name: TypeAlias = sympy.Symbol | str
-Bounds: TypeAlias = Mapping[sympy.Symbol, IntervalLike] | Mapping[str, IntervalLike]
-"""Of symbols or their names; a symbol without bounds is any integer that its assumptions allow."""
+EndsLike: TypeAlias = "IntervalLike | tuple[sympy.Expr | int | None, sympy.Expr | int | None]"
+Bounds: TypeAlias = Mapping[sympy.Symbol, EndsLike] | Mapping[str, EndsLike]
+"""Of symbols or their names; a symbol without bounds is any integer that its assumptions allow.
+
+EndsLike may be expressions: ``{x: (0, n - 1)}``.
+"""
 Constraints: TypeAlias = "Iterable[tuple[Expression, IntervalLike] | Boolean | bool]"
 """Expressions with the intervals that they lie in, and conditions that hold."""
 
@@ -122,6 +126,10 @@ class Problem:
         restore = to_condition if self._is_condition else to_sympy
         return restore(form, self._symbols)
 
+    def expression_of(self, form: Form) -> sympy.Expr:
+        """The expression of an integer form, over the user's own symbols."""
+        return to_sympy(form, self._symbols)
+
     def _check_fractions(self) -> None:
         """That what must be an integer is one, by the facts."""
         scope = self.scope() if self._fractions else None
@@ -178,7 +186,8 @@ class Facts:
     are equal values.
 
     Args:
-        bounds: for symbols or their names, closed intervals or pairs.
+        bounds: for symbols or their names, closed intervals or pairs. An end that is an expression
+            is a constraint.
         constraints: pairs of an expression and the interval that it is known to lie in, or
             conditions.
 
@@ -199,9 +208,9 @@ class Facts:
     def __init__(self, bounds: Bounds | None = None, constraints: Constraints = ()) -> None:
         check_type(constraints, Iterable, "Facts: constraints", "a sequence")
         try:
-            given = _named({} if bounds is None else bounds)
+            given, more = _with_numbers(_named({} if bounds is None else bounds))
             self._bounds = tuple((name, Interval.of(ends)) for name, ends in given.items())
-            self._constraints = _read_constraints(constraints)
+            self._constraints = _read_constraints((*more, *constraints))
             self._problem = Problem((), self._bounds, self._constraints)
         except BoundsError as error:
             raise BoundsError(f"Facts: {error}") from None
@@ -273,6 +282,45 @@ def _named(bounds: Bounds) -> Bounds:
     return bounds
 
 
+def _with_numbers(
+    bounds: Bounds, expressions: Iterable[Expression] = ()
+) -> tuple[Mapping[Any, IntervalLike], list[tuple[sympy.Expr, Interval]]]:
+    """The bounds with numbers as ends, and constraints for the ends that are expressions.
+
+    A variable that is given by its name is the symbol of that name in the expressions.
+    """
+    given: Mapping[Any, Any] = bounds
+    if not any(map(_is_symbolic, _pairwise(given.values()))):
+        return given, []
+    symbols = {each.name: each for whole in expressions for each in _symbols_in(whole)}
+    numbers: dict[Any, IntervalLike] = {}
+    constraints: list[tuple[sympy.Expr, Interval]] = []
+    for name, ends in given.items():
+        numbers[name] = ends
+        if any(map(_is_symbolic, _pairwise((ends,)))):
+            itself = (symbols.get(name) or symbol(name)) if isinstance(name, str) else name
+            lower, upper = (None if _is_symbolic(end) else end for end in ends)
+            numbers[name] = lower, upper
+            limits = zip(ends, (Interval(0, None), Interval(None, 0)), strict=True)
+            constraints += [(itself - end, side) for end, side in limits if _is_symbolic(end)]
+    return numbers, constraints
+
+
+def _pairwise(intervals: Iterable[EndsLike]) -> Iterator[object]:
+    """The ends of those intervals that are pairs."""
+    for ends in intervals:
+        if isinstance(ends, tuple | list) and len(ends) == _PAIR:
+            yield from ends
+
+
+def _is_symbolic(end: object) -> bool:
+    return isinstance(end, sympy.Expr) and not end.is_number
+
+
+def _symbols_in(expression: Expression) -> Iterable[Any]:
+    return expression.free_symbols if isinstance(expression, sympy.Basic) else ()
+
+
 def _read_constraints(constraints: Constraints) -> tuple[tuple[Expression, Interval], ...]:
     found = map(_constraint, constraints)
     return tuple((expression, Interval(lower, upper)) for expression, lower, upper in found)
@@ -339,8 +387,9 @@ def _asked(
     constraints: Constraints,
     options: tuple[object, ...],
 ) -> Answer:
-    flat: list[Any] = [*expressions, *_ends(_named(bounds).values())]
-    for constraint in constraints:
+    bounds, more = _with_numbers(_named(bounds), expressions)
+    flat: list[Any] = [*expressions, *_ends(bounds.values())]
+    for constraint in (*more, *constraints):
         flat += _constraint(constraint)
     try:
         return _remembered(solve, options, len(expressions), tuple(bounds), *flat)

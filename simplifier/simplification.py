@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple, overload
+
+import sympy
 
 from simplifier.bounds.interval import EMPTY
+from simplifier.bounds.parametric import parametric_ends
+from simplifier.canonical.scope import scope_of
 from simplifier.errors import check_type
 from simplifier.exact import BUDGET, MAX_ATTEMPTS, Allowance, exact_range
 from simplifier.exact.improve import finished
-from simplifier.expr.form import ZERO
+from simplifier.expr.form import ZERO, variables_of
 from simplifier.expr.parser import parse_form
 from simplifier.expr.printer import format_form
 from simplifier.expr.sympy_conversion import from_sympy, to_sympy
 from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.operator_count import operator_count_of_form
 from simplifier.fixpoint import range_of, simplified
-from simplifier.problem import ask
+from simplifier.problem import BoundsError, ask
 
 if TYPE_CHECKING:
-    import sympy
-
     from simplifier.bounds.interval import Interval
-    from simplifier.problem import Bounds, Constraints, Expression, Facts, Problem
+    from simplifier.canonical.scope import Scope
+    from simplifier.problem import Bounds, Constraints, Expression, Facts, Name, Problem
     from simplifier.trace import Trace
 
 
@@ -38,9 +42,11 @@ def simplify(
 
     Args:
         expression: integer arithmetic of sympy, including ``floor``, ``ceiling``, ``sympy.Mod``,
-            ``Min``, ``Max``.
-        bounds: for symbols or their names, closed intervals or pairs; a symbol without bounds may
-            be any integer that its own assumptions allow. Or :class:`Facts`, which are both.
+            ``Min``, ``Max``, or a condition. A function that is not known stays, on simplified
+            arguments, if its values are integers.
+        bounds: for symbols or their names, closed intervals or pairs, whose ends may be
+            expressions; a symbol without bounds may be any integer that its own assumptions allow.
+            Or :class:`Facts`, which are both.
         constraints: pairs of an expression and the interval that it is known to lie in, conditions
             that hold, or :class:`Facts`.
         exact: whether to finish by isl what the fast way leaves: parts that are constant or affine
@@ -97,22 +103,69 @@ def _finished(problem: Problem, budget: int | None, trace: Trace | None) -> symp
     return problem.restored(last)
 
 
+class SymbolicInterval(NamedTuple):
+    """All integers from one expression to another; ``None`` is an end without bound.
+
+    >>> from simplifier import symbol
+    >>> print(SymbolicInterval(sympy.Integer(0), symbol("N") - 1))
+    [0, N - 1]
+    """
+
+    lower: sympy.Expr | None
+    upper: sympy.Expr | None
+
+    def __str__(self) -> str:
+        lower = "-inf" if self.lower is None else format_expr(self.lower)
+        upper = "inf" if self.upper is None else format_expr(self.upper)
+        return f"[{lower}, {upper}]"
+
+
+@overload
+def bounds_of(
+    expression: Expression,
+    bounds: Bounds | Facts,
+    constraints: Constraints = ...,
+    *,
+    over: None = ...,
+    exact: bool = ...,
+    budget: int | None = ...,
+) -> Interval: ...
+
+
+@overload
+def bounds_of(
+    expression: Expression,
+    bounds: Bounds | Facts,
+    constraints: Constraints = ...,
+    *,
+    over: Iterable[Name],
+    exact: bool = ...,
+    budget: int | None = ...,
+) -> SymbolicInterval: ...
+
+
 def bounds_of(
     expression: Expression,
     bounds: Bounds | Facts,
     constraints: Constraints = (),
     *,
+    over: Iterable[Name] | None = None,
     exact: bool = False,
     budget: int | None = BUDGET,
-) -> Interval:
+) -> Interval | SymbolicInterval:
     """An interval that holds every value of the expression; arguments as for :func:`simplify`.
 
     It is never wider than that of the simplified expression.
     With ``exact`` it is the smallest one: both ends are values, ``None`` is an end that the values
     really go beyond, and a domain without points gives an empty interval.
 
+    With ``over``, symbols or their names, the ends are expressions over these parameters. They
+    bound the expression at all values of the parameters that leave some to the other variables. If
+    the expression is affine, and all that is known is one end over the parameters on each side of
+    a variable, both ends are values.
+
     Raises:
-        ConversionError, BoundsError: as :func:`simplify`.
+        ConversionError, BoundsError: as :func:`simplify`; if ``exact`` and ``over`` are both given.
         NotQuasiAffineError, BudgetError: as :func:`equivalent`, if ``exact``.
 
     >>> from simplifier import FloorDiv, Mod, symbol
@@ -122,10 +175,27 @@ def bounds_of(
     >>> difference = Mod(s0, 4) - Mod(s0, 6)
     >>> print(bounds_of(difference, {}), bounds_of(difference, {}, exact=True))
     [-5, 3] [-4, 2]
+    >>> n = symbol("n")
+    >>> bounds_of(s0 - 2 * s1, {s0: (0, n - 1), s1: (1, n)}, over=[n])
+    SymbolicInterval(lower=-2*n, upper=n - 3)
     """
+    if over is not None:
+        names = _names_of(over, exact=exact)
+        return ask("bounds_of", _symbolic_bounds, (expression,), bounds, constraints, names)
     if exact:
         return ask("bounds_of", _exact_bounds, (expression,), bounds, constraints, budget)
     return ask("bounds_of", _bounds, (expression,), bounds, constraints)
+
+
+def _names_of(over: Iterable[Name], *, exact: bool) -> frozenset[str]:
+    """The names of parameters."""
+    if exact:
+        raise BoundsError("bounds_of: exact bounds are numbers; expected either exact or over")
+    is_many = isinstance(over, Iterable) and not isinstance(over, str)  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
+    given = tuple(over) if is_many else (None,)
+    if not all(isinstance(each, str | sympy.Symbol) for each in given):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
+        raise BoundsError(f"bounds_of: over is {over!r}; expected symbols or names, such as [n]")
+    return frozenset(str(each) for each in given)
 
 
 def _bounds(problem: Problem) -> Interval:
@@ -137,6 +207,26 @@ def _bounds(problem: Problem) -> Interval:
     if form.is_affine and not problem.constraints:
         return interval
     return interval.intersect(range_of(scope, simplified(scope, form)))
+
+
+def _symbolic_bounds(problem: Problem, parameters: frozenset[str]) -> SymbolicInterval:
+    scope = problem.scope()
+    if scope is None:
+        return SymbolicInterval(sympy.Integer(0), sympy.Integer(-1))
+    form, known = simplified(scope, problem.form), _bounds(problem).ends
+    ends = parametric_ends(scope, form, parameters, known)
+    lower, upper = (
+        None if end is None else problem.expression_of(simplified(_about(scope, parameters), end))
+        for end in (ends.greatest, ends.least)
+    )
+    return SymbolicInterval(lower, upper)
+
+
+def _about(scope: Scope, parameters: frozenset[str]) -> Scope:
+    """What is known of parameters alone, so that expressions over them stay over them."""
+    constraints = (each for each in scope.given[1] if parameters.issuperset(variables_of(each[:1])))
+    bounds = ((name, interval) for name, interval in scope.bounds.items() if name in parameters)
+    return scope_of(tuple(sorted(bounds)), tuple(constraints))
 
 
 def _exact_bounds(problem: Problem, budget: int | None) -> Interval:

@@ -1,7 +1,7 @@
 """A form with variables for what laws of arithmetic do not look into, and back.
 
-Conditions, choices and functions of bits become variables of which only the range is known, so that
-the laws of arithmetic need not know of them, and cost no time where there are none.
+Conditions, choices, functions of bits and foreign ones become variables of which only the range is
+known, so that the laws of arithmetic need not know of them, and cost no time where there are none.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from indexing.simplify import result_bounds, scope_with_facts, simplified_in
 from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import BITWISE, VARIABLE, AtomKind
+from simplifier.expr.form import BITWISE, FOREIGN, VARIABLE, AtomKind
 from simplifier.fixpoint import simplified
 
 if TYPE_CHECKING:
@@ -408,7 +408,5 @@ def _is_quasi_affine(atom: Atom) -> bool:
     return atom.kind not in _NOT_QUASI_AFFINE
 
 
-_NOT_QUASI_AFFINE: Final = frozenset(
-    {AtomKind.PRODUCT, AtomKind.QUOTIENT, AtomKind.OPAQUE, *BITWISE}
-)
+_NOT_QUASI_AFFINE: Final = frozenset({AtomKind.PRODUCT, AtomKind.QUOTIENT, *FOREIGN, *BITWISE})
 """Operations that isl does not know."""

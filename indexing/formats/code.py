@@ -20,7 +20,7 @@ from indexing.transform.evaluate import reason_against_64_bits
 from simplifier import Interval
 from simplifier.choices import guarded
 from simplifier.errors import check_type
-from simplifier.expr.form import AtomKind, postorder
+from simplifier.expr.form import FOREIGN, AtomKind, Form, postorder
 from simplifier.expr.printer import Printer, as_written
 from simplifier.extraction.cost import cost_of_form
 from simplifier.fixpoint import range_of
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from indexing.domain import Domain
     from indexing.relation import Relation
-    from simplifier.expr.form import Atom, Form
+    from simplifier.expr.form import Atom
 
 
 DIVISIONS: Final = (AtomKind.FLOORDIV, AtomKind.QUOTIENT, AtomKind.MOD, AtomKind.CEILDIV)
@@ -183,8 +183,8 @@ class _Coder(Printer):
     def atom(self, atom: Atom) -> str:
         if atom.kind is AtomKind.VARIABLE:
             return self._names[atom.name]
-        if atom.kind is AtomKind.OPAQUE:
-            message = f"{atom.name} is not integer arithmetic; no code can be made from it"
+        if atom.kind in FOREIGN:
+            message = f"{Form(0, {atom: 1})} is not integer arithmetic; no code can be made from it"
             raise MapError(message)
         if atom.kind in (AtomKind.PRODUCT, AtomKind.SUM):
             return super().atom(atom)

@@ -17,9 +17,11 @@ from simplifier.bounds.context import UNBOUNDED, Bounds, Constraints, Context, D
 from simplifier.bounds.facts import facts_of
 from simplifier.bounds.propagation import Smaller, propagated
 from simplifier.canonical import bitwise, comparisons, floordiv, maxima, nonlinear
+from simplifier.expr import operations
 from simplifier.expr.form import (
     BITWISE,
     CONDITIONS,
+    FOREIGN,
     ZERO,
     Atom,
     AtomKind,
@@ -28,7 +30,7 @@ from simplifier.expr.form import (
     combine,
     constant,
     floordiv_atom,
-    variables_of,
+    postorder,
 )
 from simplifier.expr.size import is_crowded, is_deep
 from simplifier.laws.catalogue.extrema import MINIMUM
@@ -256,7 +258,12 @@ class Scope(Context):
 
 @lru_cache(maxsize=_REMEMBERED_SCOPES)
 def _names_in(fact: Form) -> frozenset[str]:
-    return frozenset(variables_of((fact,)))
+    return _names((fact,))
+
+
+def _names(forms: Iterable[Form]) -> frozenset[str]:
+    """What stands in forms and is no operation: variables, and foreign expressions."""
+    return frozenset(atom.name for atom in postorder(forms) if not atom.arguments)
 
 
 def relevant(
@@ -272,7 +279,7 @@ def relevant(
     >>> [name for name, _ in bounds], [str(form) for form, _ in facts]
     (['x', 'y'], ['x + y'])
     """
-    names = set(variables_of(forms))
+    names = set(_names(forms))
     waiting = [(number, _names_in(form)) for number, (form, _) in enumerate(constraints)]
     kept: set[int] = set()
     grows = True
@@ -285,6 +292,20 @@ def relevant(
         tuple((name, interval) for name, interval in bounds if name in names),
         tuple(fact for number, fact in enumerate(constraints) if number in kept),
     )
+
+
+def _foreign(scope: Scope, atom: Atom, arguments: tuple[Form, ...]) -> Form:
+    """A foreign term, in the range that sympy's assumptions leave to it."""
+    form = operations.rebuilt(atom, arguments)
+    (foreign,) = form.terms
+    known = foreign.function or foreign.expression
+    says = {sign: getattr(known, f"is_{sign}") is True for sign in _SIGNS}
+    lower = 1 if says["positive"] else 0 if says["nonnegative"] else UNBOUNDED[0]
+    upper = -1 if says["negative"] else 0 if says["nonpositive"] else UNBOUNDED[1]
+    return scope.remember(foreign, (lower, upper))
+
+
+_SIGNS: Final = ("positive", "nonnegative", "negative", "nonpositive")
 
 
 def _ceildiv(scope: Scope, _: Atom, arguments: tuple[Form, ...]) -> Form:
@@ -305,7 +326,7 @@ _MEANINGS: Final[Mapping[AtomKind, Callable[[Scope, Atom, tuple[Form, ...]], For
     AtomKind.MAX: lambda scope, _, arguments: scope.maximum(arguments),
     AtomKind.PRODUCT: lambda scope, _, arguments: nonlinear.product_of_all(scope, arguments),
     AtomKind.SUM: lambda scope, _, arguments: scope.single(*arguments),
-    AtomKind.OPAQUE: lambda scope, atom, _: scope.remember(atom, UNBOUNDED),
+    **dict.fromkeys(FOREIGN, _foreign),
     **dict.fromkeys((*CONDITIONS, AtomKind.SELECT), comparisons.of_atom),
     **dict.fromkeys(
         BITWISE, lambda scope, atom, arguments: bitwise.bitwise(scope, atom.kind, arguments)

@@ -17,7 +17,7 @@ from simplifier.errors import IndexingError
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.fold import fold
-from simplifier.expr.form import BITWISE, AtomKind, Form
+from simplifier.expr.form import BITWISE, FOREIGN, AtomKind, Form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -280,7 +280,7 @@ def _translation(atom: Atom) -> Translation:
 def _objection(atom: Atom) -> str:
     if atom.kind is AtomKind.PRODUCT:
         return "a product of variables"
-    if atom.kind is AtomKind.OPAQUE:
+    if atom.kind in FOREIGN:
         return "a foreign function"
     if atom.kind in BITWISE:
         return "a function of bits"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from simplifier.bounds.interval import EMPTY, Interval
 from simplifier.evaluation import MAX_INT64, OPERATIONS, magnitudes, values_of
 from simplifier.expr import form as forms
-from simplifier.expr.form import AtomKind
+from simplifier.expr.form import FOREIGN, AtomKind
 from simplifier.extraction.cost import DIVISIONS
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _is_computed(atom: Atom) -> bool:
     if atom.kind in DIVISIONS:
         return atom.divisor != 0
     return atom.kind in (AtomKind.VARIABLE, AtomKind.SELECT) or (
-        atom.kind in OPERATIONS and atom.kind is not AtomKind.OPAQUE
+        atom.kind in OPERATIONS and atom.kind not in FOREIGN
     )
 
 

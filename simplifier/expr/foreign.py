@@ -94,7 +94,7 @@ class Readers:
 
 
 def _digit(base: sympy.Expr, divisor: sympy.Expr, modulus: sympy.Expr) -> sympy.Expr:
-    return Mod(FloorDiv(base, divisor), modulus)
+    return Mod(base if divisor is sympy.S.One else FloorDiv(base, divisor), modulus)
 
 
 def _choice(condition: Any, chosen: sympy.Expr, other: sympy.Expr) -> sympy.Expr:  # noqa: ANN401 - sympy's

@@ -39,7 +39,7 @@ class AtomKind(enum.IntEnum):
     CEILDIV = 6
     MIN = 7
     OPAQUE = 8
-    """A foreign integer-valued sympy expression."""
+    """A foreign integer-valued sympy expression that is not looked into."""
     SUM = 9
     """A sum that stands for itself, where multiplying it out would leave too many terms."""
     NONNEGATIVE = 10
@@ -54,6 +54,8 @@ class AtomKind(enum.IntEnum):
     BITOR = 15
     BITXOR = 16
     """Bit by bit, in two's complement."""
+    CALL = 17
+    """A foreign function of forms."""
 
 
 VARIABLE: Final = AtomKind.VARIABLE
@@ -65,7 +67,8 @@ EXTREMA: Final = (AtomKind.MIN, AtomKind.MAX)
 CONDITIONS: Final = (AtomKind.NONNEGATIVE, AtomKind.ZERO, AtomKind.AND)
 """What is 1 where it is true, and 0 elsewhere."""
 BITWISE: Final = (AtomKind.BITAND, AtomKind.BITOR, AtomKind.BITXOR)
-LOGICAL: Final = frozenset({*CONDITIONS, AtomKind.SELECT, *BITWISE})
+FOREIGN: Final = (AtomKind.OPAQUE, AtomKind.CALL)
+LOGICAL: Final = frozenset({*CONDITIONS, AtomKind.SELECT, *BITWISE, AtomKind.CALL})
 """What laws of arithmetic do not look into."""
 
 Key: TypeAlias = "tuple[object, ...]"
@@ -96,7 +99,8 @@ class Atom:
     """One interned term of a form. Compare with ``is``.
 
     ``arguments`` holds numerator and divisor, the operands of an extremum, or the factors of a
-    product; ``name`` the name of a variable or the text of a foreign expression; ``divisor`` the
+    product; ``name`` the name of a variable, or tells a foreign function or expression from others,
+    ``function`` is the function of sympy that it is; ``divisor`` the
     constant divisor of a quotient or remainder (0 where it is not a non-zero constant); ``order``
     sorts atoms by structure alone, whatever was built first. ``digits`` and ``division`` are kept
     by :mod:`simplifier.extraction.cost`, ``expression`` by
@@ -112,6 +116,7 @@ class Atom:
         "division",
         "divisor",
         "expression",
+        "function",
         "kind",
         "name",
         "order",
@@ -126,10 +131,15 @@ class Atom:
     digits: tuple[Digits, ...]
     division: Key
     expression: sympy.Expr | None
+    function: type[sympy.Function] | None
     _digest: str
 
     def __init__(
-        self, content: Content, arguments: tuple[Form, ...], expression: sympy.Expr | None
+        self,
+        content: Content,
+        arguments: tuple[Form, ...],
+        expression: sympy.Expr | None,
+        function: type[sympy.Function] | None,
     ) -> None:
         kind, name, keys = content
         self.kind = kind
@@ -138,6 +148,7 @@ class Atom:
         self.digits = ()
         self.division = ()
         self.expression = expression
+        self.function = function
         self._digest = ""
         self.divisor = divisor = (
             arguments[1].constant if kind in _BY_CONSTANT and not arguments[1].terms else 0
@@ -145,10 +156,10 @@ class Atom:
         self.depth = depth = 1 + _depth(arguments)
         if kind is VARIABLE:
             self.order = (kind, 0, natural_order(name))
-        elif name or depth > _NESTED_ORDER_DEPTH:
-            self.order = (kind, depth, name or self.digest())
+        elif depth > _NESTED_ORDER_DEPTH:
+            self.order = (kind, depth, self.digest())
         else:
-            self.order = (kind, depth, divisor, keys)
+            self.order = (kind, depth, name or divisor, keys)
 
     def __lt__(self, other: Atom) -> bool:
         return self.order < other.order
@@ -442,12 +453,13 @@ class _Atoms:
         arguments: tuple[Form, ...] = (),
         name: str = "",
         expression: sympy.Expr | None = None,
+        function: type[sympy.Function] | None = None,
     ) -> Atom:
         """The one atom of this content."""
         content = (kind, name, tuple([argument.key for argument in arguments]))
         reference = self._references.get(content)
         known = None if reference is None else reference()
-        return known or self._enter(content, Atom(content, arguments, expression))
+        return known or self._enter(content, Atom(content, arguments, expression, function))
 
     def _enter(self, content: Content, fresh: Atom) -> Atom:
         """The fresh atom, unless another thread was faster."""
@@ -485,6 +497,11 @@ def variable(name: str) -> Form:
 def opaque(name: str, expression: sympy.Expr) -> Form:
     """A foreign integer expression that is not taken apart; ``name`` tells it from others."""
     return Form(0, {_intern(AtomKind.OPAQUE, name=name, expression=expression): 1})
+
+
+def call(name: str, function: type[sympy.Function], arguments: tuple[Form, ...]) -> Form:
+    """A foreign function of forms; ``name`` tells the function from others."""
+    return Form(0, {_intern(AtomKind.CALL, arguments, name, function=function): 1})
 
 
 def floordiv_atom(numerator: Form, divisor: int) -> Atom:
@@ -582,7 +599,8 @@ def combine(form: Form, values: Mapping[Atom, Form]) -> Form:
 # Pickling as a flat program, so that depth costs no recursion and shared parts are stored once.
 
 _Row: TypeAlias = "tuple[int, tuple[tuple[int, int], ...]]"
-_Program: TypeAlias = "tuple[tuple[int, str, tuple[_Row, ...], sympy.Expr | None], ...]"
+_Foreign: TypeAlias = "tuple[sympy.Expr | None, type[sympy.Function] | None]"
+_Program: TypeAlias = "tuple[tuple[int, str, tuple[_Row, ...], _Foreign], ...]"
 
 
 def _disassemble(form: Form) -> tuple[_Program, _Row]:
@@ -597,11 +615,16 @@ def _disassemble(form: Form) -> tuple[_Program, _Row]:
             int(atom.kind),
             atom.name,
             tuple(row(argument) for argument in atom.arguments),
-            atom.expression if atom.kind is AtomKind.OPAQUE else None,  # of others, a cache
+            _foreign(atom),
         )
         for atom in atoms
     )
     return program, row(form)
+
+
+def _foreign(atom: Atom) -> _Foreign:
+    """What is foreign in an atom; the expressions of others are a cache."""
+    return atom.expression if atom.kind is AtomKind.OPAQUE else None, atom.function
 
 
 def _assemble(program: _Program, result: _Row) -> Form:
@@ -610,8 +633,8 @@ def _assemble(program: _Program, result: _Row) -> Form:
     def form(row: _Row) -> Form:
         return Form(row[0], in_order({atoms[number]: factor for number, factor in row[1]}))
 
-    for kind, name, rows, expression in program:
-        atoms.append(_intern(AtomKind(kind), tuple(form(row) for row in rows), name, expression))
+    for kind, name, rows, foreign in program:
+        atoms.append(_intern(AtomKind(kind), tuple(form(row) for row in rows), name, *foreign))
     return form(result)
 
 

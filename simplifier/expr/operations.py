@@ -20,6 +20,7 @@ from simplifier.expr.form import (
     AtomKind,
     Form,
     atom_of,
+    call,
     combine,
     constant,
     content,
@@ -269,7 +270,11 @@ def replace(form: Form, replacements: Mapping[Atom, Form]) -> Form:
 
 def rebuilt(atom: Atom, arguments: tuple[Form, ...]) -> Form:
     """The atom's operation on other arguments."""
-    return Form(0, {atom: 1}) if arguments == atom.arguments else build(atom.kind, arguments)
+    if arguments == atom.arguments:
+        return Form(0, {atom: 1})
+    if atom.function is not None:
+        return call(atom.name, atom.function, arguments)
+    return build(atom.kind, arguments)
 
 
 def without_common_factors(form: Form) -> Form:

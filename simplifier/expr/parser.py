@@ -3,7 +3,8 @@
 The parser takes ``floordiv``, ``/`` and ``//``, ``mod`` and ``%``, ``ceildiv``, ``min(a, b)`` and
 ``max(a, b)``; ``select(x >= 5 and not y == 0, a, b)``, ``bitand(a, b)``, ``bitor``, ``bitxor``; and
 conditions in parentheses, such as ``(x < y) * 8``, which are 1 where they hold, else 0. Also
-``floorDiv`` and ``ceilDiv``, and ``8d0`` where ``d0`` is a declared name. It
+``floorDiv`` and ``ceilDiv``, and ``8d0`` where ``d0`` is a declared name. ``x >> 3`` is
+``x floordiv 8`` and ``x << 2`` is ``x * 4``; as in Python, a sum is shifted as a whole. The parser
 does not recurse, so nesting may be as deep as memory allows, and nothing is ever evaluated as
 Python.
 
@@ -45,7 +46,7 @@ RESERVED: Final = frozenset(
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TOKEN = re.compile(
     r"[0-9]++(?:[A-Za-z_][A-Za-z0-9_]*+)?|[A-Za-z_][A-Za-z0-9_]*"
-    r"|->|//|&&|\|\||[<>=!]=|[-+*/%()\[\]{},:<>=]"
+    r"|->|//|<<|>>|&&|\|\||[<>=!]=|[-+*/%()\[\]{},:<>=]"
 )
 _WRONG = re.compile(r"!(?!=)|(?<!&)&(?!&)|(?<!\|)\|(?!\|)|[^A-Za-z0-9_\s\-+*/%()\[\]{},:<>=!&|]")
 _COEFFICIENT = re.compile(r"([0-9]+)([A-Za-z_][A-Za-z0-9_]*)")
@@ -176,6 +177,12 @@ XLA_DIVISIONS: Final[Mapping[str, Operation]] = {
     "%": operations.mod,
 }
 _SIGNS: Final = {"+": 1, "-": -1}
+_SHIFTS: Final[Mapping[str, Callable[[Form, int], Form]]] = {
+    "<<": lambda form, count: form.times(1 << count),
+    ">>": lambda form, count: operations.floordiv(form, forms.constant(1 << count)),
+}
+_MAX_SHIFT: Final = 4096
+"""Bits; wider numbers are mistakes, and fill the memory."""
 _FUNCTIONS: Final[Mapping[str, Callable[[list[Form]], Form]]] = {
     "min": operations.minimum,
     "max": operations.maximum,
@@ -274,6 +281,7 @@ class _Group:
         "opening",
         "operation",
         "scale",
+        "shift",
         "sign",
         "terms",
     )
@@ -288,16 +296,24 @@ class _Group:
         self.left: Form | None = None
         """``None`` stands for 1."""
         self.operation: Operation | None = None
+        self.shift: tuple[Form, int] | None = None
+        """What the sum shifts, and the position of the sign between them."""
         self.condition: _Condition | None = None
 
     @property
     def is_fresh(self) -> bool:
         """Whether nothing stands before the next operand of the sum."""
-        return not self.terms and self.left is None and self.operation is None and self.scale == 1
+        has_term = self.terms or self.left is not None or self.scale != 1
+        return not has_term and self.operation is None and self.shift is None
+
+    def begin_sum(self, shift: tuple[Form, int] | None = None) -> None:
+        """A sum begins, which may shift what was read before."""
+        self.terms, self.left, self.sign, self.scale = [], None, 1, 1
+        self.shift = shift
 
     def begin_side(self) -> _Condition:
         """The condition, whose next side begins; the sum before it was read."""
-        self.terms, self.left, self.sign, self.scale = [], None, 1, 1
+        self.begin_sum()
         if self.condition is None:
             self.condition = _Condition()
         return self.condition
@@ -392,15 +408,22 @@ class _ExpressionParser:
                 group.operation = self._divisions[word]
             elif word in _SIGNS:
                 group.add(_SIGNS[word])
-            elif word != "*":
-                self._lexer.jump(position)
-                if word in _JOINTS and (len(groups) > 1 or self._takes_conditions):
-                    self._next_side(group, word)
-                elif len(groups) == 1:
-                    return self._value(group, position)
-                else:
-                    self._next_argument(word)
+            elif word != "*" and not self._begins_sum(group, word, position):
+                return self._value(group, position)
             position += 1
+
+    def _begins_sum(self, group: _Group, word: str, position: int) -> bool:
+        """Begin the sum after a word, if another one follows."""
+        self._lexer.jump(position)
+        if word in _SHIFTS:
+            group.begin_sum((self._total(group), position))
+        elif word in _JOINTS and (len(self._groups) > 1 or self._takes_conditions):
+            self._next_side(group, word)
+        elif len(self._groups) == 1:
+            return False
+        else:
+            self._next_argument(word)
+        return True
 
     def _leaf(self, word: str, position: int) -> Form | int | None:
         """What a number or name stands for; ``None`` for a sign or the name of a function."""
@@ -454,7 +477,7 @@ class _ExpressionParser:
 
     def _value(self, group: _Group, position: int) -> Form:
         """What stands in parentheses, or between commas; it ends at a position."""
-        total, condition = group.total(), group.condition
+        total, condition = self._total(group), group.condition
         if condition is None:
             return total
         if condition.is_joined and not condition.is_complete(total):
@@ -462,9 +485,20 @@ class _ExpressionParser:
             raise self._lexer.expected("a comparison")
         return condition.total(total)
 
+    def _total(self, group: _Group) -> Form:
+        """The sum that was read, or what it shifts."""
+        total = group.total()
+        if group.shift is None:
+            return total
+        shifted, position = group.shift
+        if not (total.is_constant and 0 <= total.constant <= _MAX_SHIFT):
+            message = f"expected a constant from 0 to {_MAX_SHIFT} to shift by"
+            raise self._lexer.error(message, self._lexer.span_at(position + 1))
+        return _SHIFTS[self._lexer.tokens[position]](shifted, total.constant)
+
     def _next_side(self, group: _Group, word: str) -> None:
         """Begin what follows a relation, or a word that joins conditions."""
-        total = group.total()
+        total = self._total(group)
         condition = group.begin_side()
         if word in RELATIONS:
             condition.compare(total, word)

@@ -113,6 +113,7 @@ _RANKS: Final = {
     AtomKind.MIN: 4,
     AtomKind.PRODUCT: 5,
     AtomKind.OPAQUE: 6,
+    AtomKind.CALL: 6,
     AtomKind.VARIABLE: 7,
     AtomKind.SUM: 8,
     AtomKind.SELECT: 9,
@@ -154,7 +155,7 @@ class Printer:
     def atom(self, atom: Atom) -> str:
         """The text of an atom whose inner atoms have theirs."""
         if not atom.arguments:
-            return atom.name
+            return str(atom.expression) if atom.kind is AtomKind.OPAQUE else atom.name
         if atom.kind in self._symbols:
             numerator, divisor = map(self.operand, atom.arguments)
             return f"{numerator} {self._symbol(atom)} {divisor}"
@@ -166,7 +167,8 @@ class Printer:
             return f"({self.sum(*atom.arguments)})"
         if atom.kind in CONDITIONS:
             return f"({self.condition(Form(0, {atom: 1}))})"
-        return f"{atom.kind.name.lower()}({', '.join(self._operands(atom))})"
+        name = atom.function.__name__ if atom.function else atom.kind.name.lower()
+        return f"{name}({', '.join(self._operands(atom))})"
 
     def _operands(self, atom: Atom) -> Sequence[str]:
         if atom.kind is AtomKind.SELECT:

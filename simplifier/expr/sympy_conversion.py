@@ -185,8 +185,9 @@ def _reading(expression: sympy.Expr | Boolean) -> ReadExpression:
             read_as[id(node)] = foreign
             stack += (node, foreign)
         elif not _is_read(node):
-            symbols |= dict.fromkeys(node.free_symbols)
-            known[id(node)] = _leaf(node, expression)
+            foreign = _function_of_integers(node)
+            symbols |= dict.fromkeys(foreign.symbols if foreign else node.free_symbols)
+            known[id(node)] = _Ratio(foreign.form) if foreign else _leaf(node, expression)
         elif missing := [part for part in _parts_of(node) if id(part) not in known]:
             stack += (node, *missing)
         else:
@@ -268,6 +269,29 @@ def _leaf(node: sympy.Expr, whole: sympy.Expr | Boolean) -> _Ratio:
     if isinstance(node, sympy.Expr) and node.is_integer:  # pyright: ignore[reportUnnecessaryIsInstance] - not so in Piecewise
         return _Ratio(forms.opaque(sympy.srepr(node), node))
     raise ConversionError(node, whole)
+
+
+def _function_of_integers(node: sympy.Expr) -> ReadExpression | None:
+    """A foreign function on its arguments, if these are integers, and its values in any case."""
+    if not node.is_Function or not node.func.default_assumptions.get("integer"):
+        return None
+    if not all(isinstance(part, sympy.Expr) for part in node.args):
+        return None
+    try:
+        readings = [_remembered_reading(part) for part in node.args]
+    except ConversionError:
+        return None
+    if not readings or any(reading.fractions for reading in readings):
+        return None
+    form = forms.call(_key(node.func), node.func, tuple(each.form for each in readings))
+    return ReadExpression(form, tuple(chain.from_iterable(each.symbols for each in readings)))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _key(function: type[sympy.Function]) -> str:
+    """Tells a function from others: two of one name may differ in what they assume."""
+    assumed = (f"{name}={holds}" for name, holds in sorted(function.default_assumptions.items()))
+    return f"{function.__module__}.{function.__qualname__}({', '.join(assumed)})"
 
 
 def _sum_of_ratios(parts: Sequence[_Ratio]) -> _Ratio:
@@ -485,6 +509,8 @@ def _of_atom(atom: Atom, inner: _ExpressionOf) -> sympy.Expr:
     """The expression of an atom; those of the atoms inside it are known."""
     if atom.kind is AtomKind.VARIABLE:
         return symbol(atom.name)
+    if atom.function is not None:
+        return atom.function(*[_sum(argument, inner) for argument in atom.arguments])
     if atom.kind is AtomKind.OPAQUE:
         return _expression(atom)
     if atom.kind in CONDITIONS:

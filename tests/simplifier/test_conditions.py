@@ -5,8 +5,11 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 import sympy
+from hypothesis import given
+from hypothesis import strategies as st
 from sympy import And, Eq, Ne, Not, Or, Piecewise, Symbol
 
 from indexing import parse_map
@@ -27,10 +30,12 @@ from simplifier import (
     parse_expr,
     simplify,
 )
+from simplifier.bounds.facts import facts_of
 from simplifier.canonical.scope import scope_of
 from simplifier.expr import operations
 from simplifier.expr.form import BITWISE, Form, constant, variable
 from simplifier.expr.parser import parse_form
+from simplifier.extraction.cost import cost_of_form
 from simplifier.fixpoint import range_of, simplified
 from tests.evaluation import every_point, first_difference, values_of
 
@@ -154,6 +159,18 @@ WRONG_TEXTS = [
     ("2 * not x", "1:5: expected an expression, but found 'not'"),
     ("bitand(x)", "1:1: bitand has 1 argument; expected 2 or more"),
     ("x ! y", "1:3: unexpected character '!'"),
+    ("x >> y", "1:6: expected a constant from 0 to 4096 to shift by"),
+    ("x << -1", "1:6: expected a constant from 0 to 4096 to shift by"),
+    ("x + 1 >> (y - y + 2 * z) + 1", "1:10: expected a constant from 0 to 4096 to shift by"),
+    ("x << 4097", "1:6: expected a constant from 0 to 4096 to shift by"),
+    ("(x >> y) * 2", "1:7: expected a constant from 0 to 4096 to shift by"),
+    ("x >> y < 3", "1:6: expected a constant from 0 to 4096 to shift by"),
+    ("x >> 1 << z", "1:11: expected a constant from 0 to 4096 to shift by"),
+    ("x >>", "1:5: expected an expression, but the text ends"),
+    (">> 3", "1:1: expected an expression, but found '>>'"),
+    ("x > > 3", "1:5: expected an expression, but found '>'"),
+    ("x << not y", "1:6: expected an expression, but found 'not'"),
+    ("x >> 3 y", "1:8: expected the end of the text, but found 'y'"),
 ]
 
 
@@ -162,6 +179,63 @@ def test_wrong_texts_are_refused(text: str, message: str) -> None:
     with pytest.raises(TextError) as caught:
         parse_form(text)
     assert str(caught.value).startswith(message)
+
+
+SHIFTS = [
+    ("x >> 3", "x floordiv 8"),
+    ("x << 2", "x * 4"),
+    ("x + y << 1", "x * 2 + y * 2"),
+    ("-x >> 1", "(-x) floordiv 2"),
+    ("x << 1 + 1", "x * 4"),
+    ("x << 3 >> 1", "(x * 8) floordiv 2"),
+    ("x >> 1 < y << 1", "(y * 2 > x floordiv 2)"),
+    ("min(x >> 1, 1 << 3) * 2", "min(x floordiv 2, 8) * 2"),
+    ("(x >> 2) * 4 + x mod 4 >> 1", "((x floordiv 4) * 4 + x mod 4) floordiv 2"),
+    ("select(x >> 1 == 2 and y > 1 << 2, x << 1, 0)",
+     "select(y >= 5 and x floordiv 2 == 2, x * 2, 0)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "written"), SHIFTS, ids=[text for text, _ in SHIFTS])
+def test_shifts_are_quotients_and_products(text: str, written: str) -> None:
+    assert format_expr(parse_expr(text)) == written
+
+
+def test_shifts_in_maps() -> None:
+    shifts = parse_map("(d0)<N> -> (d0 >> 3, d0 + N << 2), domain: d0 in [0, 63], N in [0, 9]")
+    assert shifts.results == parse_map(
+        "(d0)<N> -> (d0 floordiv 8, (d0 + N) * 4), domain: d0 in [0, 63], N in [0, 9]"
+    ).results  # fmt: skip
+    with pytest.raises(TextError, match="1:19: expected a constant from 0 to 4096 to shift by"):
+        parse_map("(d0)<N> -> (d0 >> N), domain: d0 in [0, 63], N in [0, 9]")
+
+
+@st.composite
+def shifted(draw: st.DrawFn, depth: int = 3) -> str:
+    """Texts that Python computes, too, with few parentheses."""
+    if not depth:
+        return draw(st.sampled_from(["x", "y", "-x", "7", "1"]))
+    text = draw(shifted(depth - 1))
+    joint = draw(st.sampled_from([">>", "<<", "+", "-", "*", "//", "("]))
+    if joint == "(":
+        return f"({text})"
+    if joint in (">>", "<<"):
+        return f"{text} {joint} {draw(st.sampled_from(['0', '1', '3', '1 + 1']))}"
+    return f"{text} {joint} {draw(st.sampled_from(['x', '2', '(y - 5)', '3 * y', '7']))}"
+
+
+@given(shifted(depth=5), st.integers(-40, 40), st.integers(-9, 4))
+def test_shifts_compute_what_python_computes(text: str, at_x: int, at_y: int) -> None:
+    try:
+        expected = eval(text, {"x": at_x, "y": at_y})  # noqa: S307 - the text is ours
+    except (ZeroDivisionError, ValueError):  # a sum with x after a shift may be negative
+        return
+    try:
+        form = parse_form(text)
+    except TextError as error:
+        assert "to shift by" in str(error)  # noqa: PT017 - Python shifts by variables
+        return
+    assert values_of(form, {"x": np.array([at_x]), "y": np.array([at_y])})[0][0] == expected
 
 
 def test_fractions_and_numbers_are_refused() -> None:
@@ -213,7 +287,34 @@ def _value(draw: random.Random, depth: int) -> Form:
 
 @pytest.mark.parametrize("seed", range(300))
 def test_random_choices_keep_their_values(seed: int) -> None:
-    draw = random.Random(seed)  # noqa: S311 - the same forms in every run
+    _check_values(random.Random(seed))  # noqa: S311 - the same forms in every run
+
+
+@given(st.randoms(use_true_random=False))
+def test_drawn_choices_keep_their_values(draw: random.Random) -> None:
+    _check_values(draw)
+
+
+@given(st.randoms(use_true_random=False))
+def test_drawn_choices_keep_their_values_under_facts(draw: random.Random) -> None:
+    box = {"x": Interval(-3, 8), "y": Interval(-2, 3), "z": Interval(0, 4)}
+    form, condition = _value(draw, draw.choice([2, 3])), _condition(draw, 1)
+    scope = scope_of(tuple(box.items()), facts_of(condition))
+    holds, is_decided = values_of(condition, every_point(box))
+    inside = is_decided & np.asarray(holds == 1, dtype=bool)
+    points = {name: column[inside] for name, column in every_point(box).items()}
+    if scope.is_empty:
+        assert not inside.any()
+        return
+    result = simplified(scope, form)
+    assert first_difference(form, result, points) is None
+    values, defined = values_of(form, points)
+    within = range_of(scope, form)
+    assert all(value in within for value in values[defined])
+
+
+def _check_values(draw: random.Random) -> None:
+    """A drawn form keeps its values and its text, in its range, and gets no dearer."""
     ends = {"x": (-2, 9), "y": (draw.choice([-2, 0, 1]), 3), "z": (0, draw.choice([1, 7]))}
     box = {name: Interval(*pair) for name, pair in ends.items()}
     form = _value(draw, draw.choice([2, 3, 4]))
@@ -221,6 +322,7 @@ def test_random_choices_keep_their_values(seed: int) -> None:
     result = simplified(scope, form)
     assert first_difference(form, result, points) is None
     assert simplified(scope, result) == result
+    assert cost_of_form(result) <= cost_of_form(form)
     values, defined = values_of(form, points)
     within = range_of(scope, form)
     assert all(value in within for value in values[defined])

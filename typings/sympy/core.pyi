@@ -148,6 +148,7 @@ class Pow(Expr):
     def __new__(cls, base: _Operand, exp: _Operand, evaluate: bool = ...) -> Self: ...
 
 class Function(Expr):
+    default_assumptions: ClassVar[Mapping[str, bool | None]]
     nargs: ClassVar[Any]
     def __new__(cls, *args: Any, evaluate: bool = ..., **options: Any) -> Self: ...
 

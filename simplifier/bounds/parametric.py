@@ -1,0 +1,393 @@
+"""Bounds that are forms over parameters: with ``x, y in [0, N - 1]``, ``x + y <= 2*N - 2``.
+
+Facts, bounds and what holds of operations are inequalities. What is not over the parameters alone
+is eliminated from them, one atom after the other: from ``A <= a*x`` and ``b*x <= B`` follows
+``b*A <= a*B`` (Fourier and Motzkin). What is left are bounds by parameters, and nothing else
+follows over the rationals. An operation that is not linear lies between ends that follow from the
+ends of its operands, or that are numbers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import reduce
+from itertools import product
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from simplifier.bounds.context import UNBOUNDED, term_by_term
+from simplifier.bounds.interval import Infinity, meet
+from simplifier.bounds.ranges import product_range, ranges_as_written
+from simplifier.expr import operations
+from simplifier.expr.form import (
+    FLOORDIV,
+    MAX,
+    ONE,
+    VARIABLE,
+    ZERO,
+    Atom,
+    AtomKind,
+    Form,
+    constant,
+    content,
+    postorder,
+    variable_atom,
+)
+from simplifier.limits import MAX_END_SIZE, MAX_ENDS, MAX_LINKED_ATOMS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from simplifier.bounds.context import Context
+    from simplifier.bounds.interval import Range
+
+_DIVISIONS: Final = (FLOORDIV, AtomKind.QUOTIENT, AtomKind.CEILDIV, AtomKind.MOD)
+
+_VALUE: Final = variable_atom("value\0")
+"""Stands for what is bounded; no other variable has such a name."""
+
+
+class ParametricEnds(NamedTuple):
+    """Forms that a value is at least, and forms that it is at most, all of them."""
+
+    lower: tuple[Form, ...] = ()
+    upper: tuple[Form, ...] = ()
+
+    def __or__(self, other: ParametricEnds) -> ParametricEnds:
+        return ParametricEnds((*self.lower, *other.lower), (*self.upper, *other.upper))
+
+    @property
+    def turned(self) -> ParametricEnds:
+        """The ends of the value times -1."""
+        return ParametricEnds(tuple(-end for end in self.upper), tuple(-end for end in self.lower))
+
+    def of_each(self, change: Callable[[Form], Form]) -> ParametricEnds:
+        """The ends of what grows with the value."""
+        return ParametricEnds(tuple(map(change, self.lower)), tuple(map(change, self.upper)))
+
+    @property
+    def short(self) -> ParametricEnds:
+        """Those ends that are not too large to be worked with."""
+        return ParametricEnds(
+            tuple(filter(_is_short, self.lower)), tuple(filter(_is_short, self.upper))
+        )
+
+    @property
+    def greatest(self) -> Form | None:
+        """The lower end as one form."""
+        return operations.maximum(self.lower) if self.lower else None
+
+    @property
+    def least(self) -> Form | None:
+        """The upper end as one form."""
+        return operations.minimum(self.upper) if self.upper else None
+
+
+def parametric_ends(
+    context: Context, form: Form, parameters: Iterable[str], known: Range = UNBOUNDED
+) -> ParametricEnds:
+    """The ends of any form, over parameters alone; some range of it is known.
+
+    >>> from simplifier.canonical.scope import scope_of
+    >>> from simplifier.bounds.interval import Interval
+    >>> from simplifier.expr.parser import parse_form
+    >>> naturals, negative = Interval(0, None), Interval(None, -1)
+    >>> facts = (parse_form("x - N"), negative), (parse_form("y - N"), negative)
+    >>> scope = scope_of((("x", naturals), ("y", naturals)), facts)
+    >>> parametric_ends(scope, parse_form("x + y"), ["N"])
+    ParametricEnds(lower=(Form(0),), upper=(Form(N * 2 - 2),))
+    """
+    return _Bounding(context, frozenset(parameters)).ends_of(form, known)
+
+
+class _Bounding:
+    """What is found about the atoms of one problem, innermost first."""
+
+    def __init__(self, context: Context, parameters: frozenset[str]) -> None:
+        self._context = context
+        self._parameters = parameters
+        self._fixed: dict[Atom, bool] = {}
+        """Whether an atom is over parameters alone."""
+        self._ranges: dict[Atom, Range] = {}
+        self._ends: dict[Atom, ParametricEnds] = {}
+        """Of atoms that are not."""
+        self._facts: dict[Atom, list[Form]] = {}
+        """Inequalities between several atoms, by atom; so are all forms that are at least 0."""
+        for fact in context.facts:
+            for known in _inequalities(fact.form, fact.ends):
+                for atom in fact.form.terms:
+                    self._facts.setdefault(atom, []).append(known)
+
+    def ends_of(self, form: Form, known: Range) -> ParametricEnds:
+        """The ends of the whole form as it is written; if one is open, as it is canonical."""
+        canonical = self._context.canonical(form)
+        forms = form, canonical, *(fact.form for fact in self._context.facts)
+        for each in forms:
+            self._ranges |= ranges_as_written(self._context, each)
+        for atom in postorder(forms):
+            if not self._is_fixed(atom):
+                self._ends[atom] = self._of_atom(atom).short | _numbers(self._ranges[atom])
+        found = self._of_form(form)
+        if not (found.lower and found.upper):
+            found |= self._of_form(canonical)
+        found = found.short | _numbers(known)
+        value = Form(0, {_VALUE: 1})
+        rows = [*(value - end for end in found.lower), *(end - value for end in found.upper)]
+        return _ends_in(self._undominated(rows))
+
+    def range_of(self, form: Form) -> Range:
+        """The numbers between which an operand lies."""
+        plain = term_by_term(self._ranges, form)
+        return meet(self._context.range_of(self._context.canonical(form)), plain)
+
+    def is_fixed(self, form: Form) -> bool:
+        """Whether a form is over parameters alone."""
+        return all(map(self._is_fixed, form.terms))
+
+    def is_defined(self, form: Form) -> bool:
+        """Whether no divisor in an operand may be zero."""
+        divisors = (atom.arguments[1] for atom in postorder((form,)) if atom.kind in _DIVISIONS)
+        return not any(low <= 0 <= high for low, high in map(self.range_of, divisors))
+
+    def _is_fixed(self, atom: Atom) -> bool:
+        known = self._fixed
+        for each in postorder((Form(0, {atom: 1}),), skip=known.__contains__):
+            inside = (known[inner] for operand in each.arguments for inner in operand.terms)
+            is_own = each.kind is not VARIABLE or each.name in self._parameters
+            known[each] = is_own and each.kind is not AtomKind.OPAQUE and all(inside)
+        return known[atom]
+
+    def _free(self, form: Form) -> dict[Atom, int]:
+        """The terms that are not over parameters."""
+        return {atom: n for atom, n in form.terms.items() if not self._is_fixed(atom)}
+
+    def _of_atom(self, atom: Atom) -> ParametricEnds:
+        make = _OPERATIONS.get(atom.kind)
+        return (
+            ParametricEnds()
+            if make is None
+            else make(self, atom, [*map(self._of_form, atom.arguments)])
+        )
+
+    def _of_form(self, form: Form) -> ParametricEnds:
+        """The ends of a sum, whose atoms have theirs."""
+        if self.is_fixed(form):
+            return ParametricEnds((form,), (form,))
+        rows = [*self._about(form), *_equal(form, Form(0, {_VALUE: 1}))]
+        counts = Counter(atom for row in rows for atom in self._free(row))
+        del counts[_VALUE]
+        for atom in sorted(counts, key=lambda atom: (counts[atom], atom.order)):
+            rows = self._undominated(_eliminated(rows, atom))
+        return _ends_in(rows)
+
+    def _about(self, form: Form) -> list[Form]:
+        """What is known of the atoms of a form, of the atoms in that, and so on, not too many."""
+        found: dict[Form, None] = {}
+        waiting = list(self._free(form))
+        most, seen = len(waiting) + MAX_LINKED_ATOMS, set(waiting)
+        for atom in waiting:
+            found.update(dict.fromkeys(self._bounds(atom)))
+            for known in (*self._definition(atom, seen), *self._facts.get(atom, ())):
+                new = [other for other in self._free(known) if other not in seen]
+                if len(seen) + len(new) <= most:
+                    found[known] = None
+                    seen.update(new)
+                    waiting += new
+        return list(found)
+
+    def _bounds(self, atom: Atom) -> Iterator[Form]:
+        ends = self._ends.get(atom, ParametricEnds())
+        yield from (Form(0, {atom: 1}) - end for end in ends.lower)
+        yield from (end.plus_atom(atom, -1) for end in ends.upper)
+
+    def _definition(self, atom: Atom, seen: set[Atom]) -> Iterator[Form]:
+        """What holds of an operation and its operands, if something else is known of these."""
+        for known in _definition(atom):
+            free = self._free(known)
+            if any(other is not atom and self._is_linked(other, seen) for other in free):
+                yield known
+
+    def _is_linked(self, atom: Atom, seen: set[Atom]) -> bool:
+        """Whether an atom was seen, or a fact relates it to another that is not a parameter."""
+        return atom in seen or any(len(self._free(each)) > 1 for each in self._facts.get(atom, ()))
+
+    def _undominated(self, rows: Iterable[Form]) -> list[Form]:
+        """Inequalities without those that another one implies, as they differ by parameters."""
+        groups: dict[Form, list[Form]] = {}
+        for row in dict.fromkeys(map(_in_lowest_terms, rows)):
+            free = Form(0, self._free(row))
+            if free.terms:
+                group = groups.setdefault(free, [])
+                if not any(self._is_nonnegative(row - other) for other in group):
+                    group[:] = [each for each in group if not self._is_nonnegative(each - row)]
+                    group.append(row)
+        return [row for group in groups.values() for row in group]
+
+    def _is_nonnegative(self, form: Form) -> bool:
+        if not form.terms:
+            return form.constant >= 0
+        return self._context.range_of(self._context.canonical(form))[0] >= 0
+
+
+def _is_short(form: Form) -> bool:
+    return form.depth <= MAX_END_SIZE and len(postorder((form,))) <= MAX_END_SIZE
+
+
+def _numbers(ends: Range) -> ParametricEnds:
+    low, high = (() if isinstance(end, Infinity) else (constant(end),) for end in ends)
+    return ParametricEnds(low, high)
+
+
+# Inequalities: forms that are at least 0.
+
+
+def _inequalities(form: Form, ends: Range) -> Iterator[Form]:
+    lower, upper = ends
+    if not isinstance(lower, Infinity):
+        yield form.plus_constant(-lower)
+    if not isinstance(upper, Infinity):
+        yield (-form).plus_constant(upper)
+
+
+def _equal(left: Form, right: Form) -> tuple[Form, Form]:
+    return left - right, right - left
+
+
+def _definition(atom: Atom) -> Iterator[Form]:
+    """What holds of an operation and its operands."""
+    itself = Form(0, {atom: 1})
+    if atom.kind is FLOORDIV and atom.divisor > 0:
+        rest = atom.numerator - itself.times(atom.divisor)
+        yield from _inequalities(rest, (0, atom.divisor - 1))
+    if atom.kind is MAX:
+        yield from (itself - operand for operand in atom.arguments)
+    if atom.kind is AtomKind.MIN:
+        yield from (operand - itself for operand in atom.arguments)
+
+
+def _in_lowest_terms(row: Form) -> Form:
+    """The inequality divided by what the terms have in common, and rounded: they are integers."""
+    common = content(row)
+    if common < 2:  # noqa: PLR2004 - nothing in common
+        return row
+    terms = Form(0, row.terms).exactly_divided(common)
+    return terms.plus_constant(row.constant // common)
+
+
+def _eliminated(rows: Sequence[Form], atom: Atom) -> list[Form]:
+    """What inequalities say of all other atoms; of too many, what the first few say."""
+    rest = [row for row in rows if atom not in row.terms]
+    above = [row for row in rows if row.terms.get(atom, 0) > 0]
+    below = [row for row in rows if row.terms.get(atom, 0) < 0]
+    pairs = product(above[:MAX_ENDS], below[:MAX_ENDS])
+    return rest + [a.times(-b.terms[atom]).plus(b, a.terms[atom]) for a, b in pairs]
+
+
+def _ends_in(rows: Iterable[Form]) -> ParametricEnds:
+    """The ends that inequalities leave to the value."""
+    lower: list[Form] = []
+    upper: list[Form] = []
+    for row in rows:
+        factor = row.terms.get(_VALUE, 0)
+        side, end = (upper, row.without(_VALUE)) if factor < 0 else (lower, row.without(_VALUE))
+        if factor:
+            quotient = _quotient(end, constant(abs(factor)))
+            side.append(quotient if factor < 0 else -quotient)
+    return ParametricEnds(tuple(lower), tuple(upper))
+
+
+# Operations, by the ends of their operands.
+
+
+def _quotient(numerator: Form, divisor: Form) -> Form:
+    return numerator if divisor == ONE else operations.floordiv(numerator, divisor)
+
+
+def _of_quotient(bounding: _Bounding, atom: Atom, operands: list[ParametricEnds]) -> ParametricEnds:
+    """``floor(A/B)`` grows with ``A`` where ``B`` is positive."""
+    divisor = atom.arguments[1]
+    if not bounding.is_fixed(divisor) or bounding.range_of(divisor)[0] <= 0:
+        return ParametricEnds()
+    return operands[0].of_each(lambda end: _quotient(end, divisor))
+
+
+def _of_ceiling(bounding: _Bounding, atom: Atom, operands: list[ParametricEnds]) -> ParametricEnds:
+    """``ceil(A/B)`` is ``-floor(-A/B)``."""
+    return _of_quotient(bounding, atom, [operands[0].turned]).turned
+
+
+def _of_remainder(
+    bounding: _Bounding, atom: Atom, operands: list[ParametricEnds]
+) -> ParametricEnds:
+    """``A mod B`` lies in ``[0, B - 1]`` where ``B`` is positive, and is at most ``A >= 0``."""
+    numerator, divisor = atom.arguments
+    if bounding.range_of(divisor)[0] <= 0:
+        return ParametricEnds()
+    upper = tuple(end - 1 for end in operands[1].upper)
+    more = operands[0].upper if bounding.range_of(numerator)[0] >= 0 else ()
+    return ParametricEnds((ZERO,), (*upper, *more))
+
+
+def _of_maximum(
+    _bounding: _Bounding, _atom: Atom, operands: list[ParametricEnds]
+) -> ParametricEnds:
+    """The greatest value is at least all lower ends, and at most the greatest upper end."""
+    lower = tuple(end for each in operands for end in each.lower)
+    greatest = [each.least for each in operands]
+    known = [end for end in greatest if end is not None]
+    return ParametricEnds(
+        lower, (operations.maximum(known),) if len(known) == len(greatest) else ()
+    )
+
+
+def _of_minimum(bounding: _Bounding, atom: Atom, operands: list[ParametricEnds]) -> ParametricEnds:
+    return _of_maximum(bounding, atom, [each.turned for each in operands]).turned
+
+
+def _of_choice(bounding: _Bounding, atom: Atom, operands: list[ParametricEnds]) -> ParametricEnds:
+    """One of two values lies between the least lower end and the greatest upper end.
+
+    ParametricEnds are for all values of parameters, also where one of the two has no value.
+    """
+    if not all(map(bounding.is_defined, atom.arguments)):
+        return ParametricEnds()
+    chosen = operands[1:]
+    lower = _of_minimum(bounding, atom, chosen).lower
+    return ParametricEnds(lower, _of_maximum(bounding, atom, chosen).upper)
+
+
+def _of_product(bounding: _Bounding, atom: Atom, operands: list[ParametricEnds]) -> ParametricEnds:
+    """A product grows with each factor where the others are not negative."""
+    fixed = [factor for factor in atom.arguments if bounding.is_fixed(factor)]
+    others = [at for at, factor in enumerate(atom.arguments) if factor not in fixed]
+    scale = operations.product(fixed)
+    if len(others) == 1:
+        low, high = reduce(product_range, map(bounding.range_of, fixed))
+        (at,) = others
+        if low >= 0:
+            return operands[at].of_each(lambda end: operations.product((scale, end)))
+        if high <= 0:
+            positive = operands[at].of_each(lambda end: operations.product((-scale, end)))
+            return positive.turned
+    if any(bounding.range_of(factor)[0] < 0 for factor in atom.arguments):
+        return ParametricEnds()
+    greatest = [each.least for each in operands]
+    known = [end for end in greatest if end is not None]
+    return ParametricEnds(
+        (ZERO,), (operations.product(known),) if len(known) == len(greatest) else ()
+    )
+
+
+_OPERATIONS: Final[
+    Mapping[AtomKind, Callable[[_Bounding, Atom, list[ParametricEnds]], ParametricEnds]]
+] = {
+    AtomKind.FLOORDIV: _of_quotient,
+    AtomKind.QUOTIENT: _of_quotient,
+    AtomKind.CEILDIV: _of_ceiling,
+    AtomKind.MOD: _of_remainder,
+    AtomKind.MAX: _of_maximum,
+    AtomKind.MIN: _of_minimum,
+    AtomKind.PRODUCT: _of_product,
+    AtomKind.SELECT: _of_choice,
+    AtomKind.SUM: lambda _bounding, _atom, operands: operands[0],
+}
+"""For each kind of operation its ends; those of others are numbers."""

@@ -1,0 +1,233 @@
+"""Bounds over parameters: ends that are expressions, given and answered."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simplifier import (
+    BoundsError,
+    CeilDiv,
+    Facts,
+    FloorDiv,
+    IndexingError,
+    Interval,
+    Max,
+    Min,
+    Mod,
+    SymbolicInterval,
+    bounds_of,
+    simplify,
+    symbol,
+)
+from simplifier.expr.sympy_conversion import to_sympy
+from tests.call_counts import calls_of
+from tests.evaluation import values_of
+from tests.strategies import expressions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from simplifier.expr.form import Form
+
+x, y, z, M, N = map(symbol, ("x", "y", "z", "M", "N"))
+POSITIVE = {M: (1, None), N: (1, None)}
+ROWS = {x: (0, N - 1), y: (0, M - 1)}
+
+ENDS: dict[str, tuple[Any, Any, Any, str]] = {
+    "ends of a variable": (x, {x: (0, N - 1)}, [], "[0, N - 1]"),
+    "ends by name": (x, {"x": (N, 9)}, [], "[N, 9]"),
+    "terms by sign": (2 * x - y, ROWS, [], "[-M + 1, N * 2 - 2]"),
+    "a parameter beside": (x + N, {x: (0, 1), N: (0, 5)}, [], "[N, N + 1]"),
+    "several ends": (x, {x: (0, 9)}, [x < N], "[0, min(N - 1, 9)]"),
+    "a number that is no better": (x, {x: (0, N - 1), N: (1, 64)}, [], "[0, N - 1]"),
+    "facts of two variables": (x - y, {}, [x >= y, x <= y + N], "[0, N]"),
+    "facts that add up": (x, {y: (1, None)}, [2 * x + 3 * y <= N], "[-inf, (N - 3) floordiv 2]"),
+    "an equation": (x, {x: (0, N - 1)}, [sympy.Eq(N, 4 * M)], "[0, N - 1]"),
+    "nothing known": (x, {}, [], "[-inf, inf]"),
+    "no values": (x, {x: (3, 2)}, [], "[0, -1]"),
+    "a quotient": (FloorDiv(x, 8), ROWS, [], "[0, (N - 1) floordiv 8]"),
+    "a quotient by a parameter": (CeilDiv(x, M), ROWS | {x: (0, N * M)} | POSITIVE, [], "[0, N]"),
+    "a remainder": (Mod(x, M), POSITIVE, [], "[0, M - 1]"),
+    "a remainder of little": (Mod(x, M), ROWS | POSITIVE, [], "[0, min(M, N) - 1]"),
+    "a linear index": (x * M + y, ROWS | POSITIVE, [], "[0, M * N - 1]"),
+    "a digit of it": (FloorDiv(x * M + y, M), ROWS | POSITIVE, [], "[0, N - 1]"),
+    "a product": (x * y, ROWS, [], "[0, (M - 1) * (N - 1)]"),
+    "a maximum": (Max(x, y), ROWS, [], "[0, max(M, N) - 1]"),
+    "a minimum": (Min(x, y), ROWS, [], "[0, min(M, N) - 1]"),
+    "a choice": (sympy.Piecewise((x, z < 5), (y, True)), ROWS, [], "[0, max(M, N) - 1]"),
+    "a choice that avoids a division by zero": (
+        sympy.Piecewise((FloorDiv(N, M), z < M), (0, True)),
+        {z: (0, None), M: (0, None), N: (0, None)},
+        [],
+        "[0, inf]",
+    ),
+    "a condition": (x < N, ROWS, [], "[1, 1]"),
+}
+"""Expressions, bounds and constraints, and the bounds over M and N."""
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_ends_over_parameters(name: str) -> None:
+    expression, bounds, constraints, expected = ENDS[name]
+    found = bounds_of(expression, bounds, constraints, over=[M, N])
+    assert str(found) == expected
+    assert found == bounds_of(expression, Facts(bounds), constraints, over=("N", "M"))
+
+
+def _at(expression: sympy.Expr, parameters: Mapping[str, int]) -> int:
+    return int(expression.subs({symbol(name): value for name, value in parameters.items()}))
+
+
+def _interval_at(interval: SymbolicInterval, parameters: Mapping[str, int]) -> Interval:
+    return Interval(*(None if end is None else _at(end, parameters) for end in interval))
+
+
+CASES: dict[str, Callable[[Any, Any], Any]] = {
+    "both below": lambda a, b: (0, a - 1 + 0 * b),
+    "between": lambda a, b: (-a, 2 * b + 3),
+    "from the least of two": lambda a, b: (1, Min(a, 2 * b)),
+    "below a quotient": lambda a, b: (-1, FloorDiv(a, 2) + b),
+    "from above": lambda a, b: (a, a + b),
+    "no upper end": lambda a, _: (-3 * a, None),
+    "numbers": lambda _a, _b: (-2, 7),
+}
+"""Ends of a variable, by parameters, or numbers in their place."""
+
+cases = st.sampled_from(sorted(CASES))
+sizes = st.integers(1, 6)
+NUMBERS = {M: (1, None), N: (1, None)}
+
+
+def _box(names: tuple[str, str], m: Any, n: Any) -> dict[Any, Any]:  # noqa: ANN401 - symbols or numbers
+    first, second = names
+    return {x: CASES[first](n, m), y: CASES[second](m, n)}
+
+
+factors = st.integers(-3, 3)
+
+
+@given(st.tuples(cases, cases), st.tuples(factors, factors, factors), sizes, sizes)
+def test_affine_bounds_are_exact(
+    names: tuple[str, str], factors: tuple[int, int, int], m: int, n: int
+) -> None:
+    expression = factors[0] * x + factors[1] * y + factors[2] * N + 5
+    found = bounds_of(expression, _box(names, M, N) | NUMBERS, over=[M, N])
+    numeric = bounds_of(expression.subs({N: n}), _box(names, m, n))
+    assert _interval_at(found, {"M": m, "N": n}) == numeric
+
+
+@given(expressions(("x", "y", "M", "N")), st.tuples(cases, cases), sizes, sizes)
+def test_bounds_hold_for_all_values(form: Form, names: tuple[str, str], m: int, n: int) -> None:
+    expression = to_sympy(form)
+    found = bounds_of(expression, _box(names, M, N) | NUMBERS, over=[M, N])
+    box = [Interval.of(ends) for ends in _box(names, m, n).values()]
+    axes = [
+        range(
+            -9 if ends.lower is None else ends.lower,
+            10 if ends.upper is None else ends.upper + 1,
+        )
+        for ends in box
+    ]
+    points = np.array([(*point, m, n) for point in product(*axes)], dtype=object).reshape(-1, 4)
+    values, defined = values_of(form, dict(zip("xyMN", points.T, strict=True)))
+    if defined.any():
+        interval = _interval_at(found, {"M": m, "N": n})
+        assert all(value in interval for value in values[defined])
+
+
+def test_ends_of_bounds_are_constraints() -> None:
+    constraints = [(x, (0, None)), (x - N, (None, -1))]
+    for question in (simplify, bounds_of):
+        for name in (x, "x"):
+            for pair in ((0, N - 1), [0, N - 1]):
+                bounds: dict[Any, Any] = {name: pair}
+                assert question(Mod(x, N), bounds) == question(Mod(x, N), {}, constraints)
+    assert simplify(Mod(x, N), Facts({x: (0, N - 1)})) == x
+    own = sympy.Symbol("x", integer=True, nonnegative=True)
+    assert simplify(Mod(own, N), {"x": (None, N - 1)}) == own
+    inner = bounds_of(x, {x: (0, N - 1)}, over=[N])
+    assert bounds_of(2 * y, {y: inner}, over=[N]) == (0, 2 * N - 2)
+
+
+def test_what_is_left_is_over_parameters_alone() -> None:
+    found = bounds_of(x + y, {x: (0, N - 1), y: (0, 9)}, [x <= M], over=[N])
+    assert found.upper is not None
+    assert found.upper.free_symbols == {N}
+    assert bounds_of(x + y, {x: (0, 3)}, over=["unknown"]) == (None, None)
+
+
+_bounds_of: Any = bounds_of
+_simplify: Any = simplify
+"""As those call them who check no types."""
+
+WRONG: dict[str, tuple[Callable[[], object], str]] = {
+    "one name": (lambda: _bounds_of(x, {}, over="N"), "over is 'N'; expected symbols or names"),
+    "one symbol": (lambda: _bounds_of(x, {}, over=N), "over is N; expected symbols or names"),
+    "an expression": (lambda: _bounds_of(x, {}, over=[N + 1]), "expected symbols or names"),
+    "exact": (lambda: _bounds_of(x, {}, over=[N], exact=True), "either exact or over"),
+    "three ends": (lambda: _simplify(x, {x: (0, N, 1)}), "3 ends; expected 2"),
+    "a fraction": (lambda: _simplify(x, {x: (0, N / 2)}), "N/2"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_errors_say_what_is_expected(name: str) -> None:
+    action, message = WRONG[name]
+    with pytest.raises(IndexingError, match=message) as caught:
+        action()
+    assert name.startswith(("three", "a ")) or isinstance(caught.value, BoundsError)
+
+
+# Work, in calls of functions.
+
+FIVE_FACTS = [
+    x <= N * M - 1,
+    y <= x + N,
+    z <= y,
+    sympy.Eq(Mod(N, 16), 0),
+    sympy.Eq(Mod(M, 32), 0),
+]
+
+
+def _levels(count: int) -> sympy.Expr:
+    value: sympy.Expr = x
+    for _ in range(count):
+        value = Min(Max(FloorDiv(value * 5 + y, N), value - 3), N) + FloorDiv(value, 7)
+    return value
+
+
+MANY = sympy.symbols("x:7", integer=True)
+
+WORK: dict[str, tuple[Any, Any, Any, int]] = {
+    "maxima and remainders by parameters under five facts": (
+        Mod(Max(x, y, z), M) + FloorDiv(Max(x, z) * M + Mod(y, N), N),
+        {x: (0, None), y: (0, None), z: (0, None), **POSITIVE},
+        FIVE_FACTS,
+        800_000,
+    ),
+    "levels of extrema": (_levels(3), ROWS | POSITIVE, [], 4_000_000),
+    "a sum of variables with several ends": (
+        sympy.Add(*MANY),
+        dict.fromkeys(MANY, (0, 9)),
+        [each <= end for at, each in enumerate(MANY) for end in (N + at, M - at, 2 * M - 3 * N)],
+        2_000_000,
+    ),
+}
+"""Expressions, bounds and constraints, and the calls that are allowed."""
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_bounds_over_parameters_end_soon(name: str) -> None:
+    *asked, allowed = WORK[name]
+    simplifying = calls_of(lambda: simplify(*asked))
+    found: list[SymbolicInterval] = []
+    assert calls_of(lambda: found.append(bounds_of(*asked, over=[M, N]))) + simplifying < allowed
+    assert found[0].lower is not None
+    assert found[0].upper is not None
