@@ -105,6 +105,10 @@ MAX_ROUNDS_OF_FACTS: Final = 3
 MAX_LINKED_ATOMS: Final = 16
 """Facts are combined while they speak of so many atoms together: each is a row of a tableau."""
 
+MAX_TERMS_LINKED: Final = 3
+"""Of a sum of more terms it is not asked what facts imply together: most of them are no question
+of their own, and each takes a program [a maximum of two minima of quotients]."""
+
 MAX_PIVOTS: Final = 24
 """How often the facts that bound a form are exchanged for better ones."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from indexing import IndexingMap
+from indexing.symbolic_bounds import Ends
 from indexing.transform.evaluate import result_columns
 from indexing.transform.substitute import arranged
 from ops.performance.tally import (
@@ -110,7 +111,7 @@ def _values_of(ways: Sequence[OperandIndexing]) -> dict[object, Interval]:
     values: dict[object, Interval] = {}
     for way in ways:
         for origin, variable in zip(way.runtime, way.map.runtime, strict=True):
-            if key_of(origin):
+            if key_of(origin) or isinstance(origin.clamp, Ends):
                 raise OutOfTimeError
             reach = origin.clamp or Interval(*_one_beyond(variable.bounds))
             source = source_of(origin)

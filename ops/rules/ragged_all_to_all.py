@@ -65,7 +65,7 @@ def ragged_all_to_all(
     >>> indexing = ragged_all_to_all((8,), (8,), 2, [[0, 1]])
     >>> print(indexing.output_to_input[0])
     (d0)[s0]{rt0, rt1, rt2, rt3} -> (d0 + rt1 - rt3), domain: d0 in [0, 7], s0 in [0, 1],
-    rt0 in [0, 1], rt1 in [0, 8], rt2 in [0, 8], rt3 in [0, 7], d0 + rt1 - rt3 in [0, 7],
+    rt0 in [0, 1], rt1 in [0, 7], rt2 in [1, 8], rt3 in [0, 7], d0 + rt1 - rt3 in [0, 7],
     d0 - rt3 in [0, 7], rt2 + rt3 - d0 in [1, 8]
     >>> print(indexing.output_replicas[0])
     (d0)[s0] -> (s0), domain: d0 in [0, 7], s0 in [0, 1]

@@ -11,14 +11,14 @@ than ``N/c - 1``, and a maximum is at least each of its operands.
 
 from __future__ import annotations
 
-from itertools import chain
+from itertools import chain, count
 from operator import mul
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from simplifier.bounds.context import Fact
-from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Infinity, Range, meet
+from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Range, meet
 from simplifier.expr.form import FLOORDIV, MAX, VARIABLE, Atom, Form, content
-from simplifier.limits import MAX_LINKED_ATOMS, MAX_PIVOTS
+from simplifier.limits import MAX_LINKED_ATOMS, MAX_PIVOTS, MAX_TERMS_LINKED
 from simplifier.tools.disjoint_set import connected_components
 
 if TYPE_CHECKING:
@@ -34,13 +34,15 @@ class LinearFacts:
         known += chain.from_iterable(map(_of_maximum, atoms))
         self._groups = _in_groups(known)
         known += chain.from_iterable(map(_of_quotient, atoms))
-        self._about: dict[Atom, list[Fact]] = {}
+        self._about: dict[Atom, list[tuple[int, Fact]]] = {}
         self._group_of: dict[Atom, int] = {}
-        for number, group in enumerate(_in_groups(known)):
+        numbers = count()
+        for group_number, group in enumerate(_in_groups(known)):
             for fact in group:
+                numbered = next(numbers), fact
                 for atom in fact.form.terms:
-                    self._about.setdefault(atom, []).append(fact)
-                    self._group_of[atom] = number
+                    self._about.setdefault(atom, []).append(numbered)
+                    self._group_of[atom] = group_number
 
     def narrowed(self, range_of: Callable[[Atom], Range]) -> Iterator[tuple[Atom, Range]]:
         """The ranges that facts leave to variables, where facts without quotients form a cycle.
@@ -56,7 +58,12 @@ class LinearFacts:
                         yield atom, _range_by(Form(0, {atom: 1}), self._near([atom]), range_of)
 
     def range_of(self, form: Form, range_of: Callable[[Atom], Range]) -> Range | None:
-        """The range that facts and the ranges of atoms leave; ``None`` if no facts link atoms."""
+        """The range that facts and the ranges of atoms leave; ``None`` if no facts link atoms.
+
+        Nor of a sum of many terms: of these the facts one after the other tell most.
+        """
+        if len(form.terms) > MAX_TERMS_LINKED:
+            return None
         facts = self._linking(form)
         return _range_by(form, facts, range_of) if facts else None
 
@@ -75,12 +82,14 @@ class LinearFacts:
         waiting = list(dict.fromkeys(atoms))
         seen = set(waiting)
         for atom in waiting:
-            for fact in about.get(atom, ()):
-                new = fact.form.terms.keys() - seen
-                if len(seen) + len(new) <= MAX_LINKED_ATOMS:
-                    found[id(fact)] = fact
-                    seen |= new
-                    waiting += [other for other in fact.form.terms if other in new]
+            for number, fact in about.get(atom, ()):
+                if number in found:
+                    continue
+                new = [other for other in fact.form.terms if other not in seen]
+                if not new or len(seen) + len(new) <= MAX_LINKED_ATOMS:
+                    found[number] = fact
+                    seen.update(new)
+                    waiting += new
         return list(found.values())
 
 
@@ -122,24 +131,41 @@ def _fact(form: Form, ends: Range) -> Iterator[Fact]:
 
 def _range_by(form: Form, facts: Sequence[Fact], range_of: Callable[[Atom], Range]) -> Range:
     scale = content(form)
-    terms = {atom: factor // scale for atom, factor in form.terms.items()}
-    turned = {atom: -factor for atom, factor in terms.items()}
-    upper = _least_upper_bound(terms, facts, range_of)
-    lower = -_least_upper_bound(turned, facts, range_of)
+    atoms = list(
+        dict.fromkeys([*form.terms, *(atom for fact in facts for atom in fact.form.terms)])
+    )
+    ends = list(map(range_of, atoms))
+    places = {atom: at for at, atom in enumerate(atoms)}
+    known: list[Inequality] = []
+    others = len(atoms) - 1
+    for at, each in enumerate(ends):
+        known += _inequalities([*[0] * at, 1, *[0] * (others - at)], each)
+    for fact in facts:
+        known += _inequalities(_factors(fact.form, places), fact.ends)
+    wanted = [factor // scale for factor in _factors(form, places)]
+    upper = _Program(wanted, ends, known).minimum()
+    lower = -_Program([-factor for factor in wanted], ends, known).minimum()
     return form.constant + scale * lower, form.constant + scale * upper
 
 
-def _least_upper_bound(
-    terms: Mapping[Atom, int],
-    facts: Sequence[Fact],
-    range_of: Callable[[Atom], Range],
-) -> End:
-    """The least upper bound of a sum of terms; minus infinity where nothing satisfies all."""
-    atoms = list(dict.fromkeys([*terms, *(atom for fact in facts for atom in fact.form.terms)]))
-    program = _Program([terms.get(atom, 0) for atom in atoms], list(map(range_of, atoms)))
-    for fact in facts:
-        program.add([fact.form.terms.get(atom, 0) for atom in atoms], fact.ends)
-    return program.minimum()
+def _factors(form: Form, places: Mapping[Atom, int]) -> list[int]:
+    factors = [0] * len(places)
+    for atom, factor in form.terms.items():
+        factors[places[atom]] = factor
+    return factors
+
+
+Inequality: TypeAlias = "tuple[Sequence[int], int]"
+"""Factors of the atoms, and what their sum is at most."""
+
+
+def _inequalities(factors: Sequence[int], ends: Range) -> list[Inequality]:
+    """One for each end."""
+    lower, upper = ends
+    above: list[Inequality] = [(factors, upper)] if isinstance(upper, int) else []
+    if isinstance(lower, int):
+        return [*above, ([-factor for factor in factors], -lower)]
+    return above
 
 
 class _Program:
@@ -150,41 +176,36 @@ class _Program:
     rows hold what each inequality would change the bound by: how many infinite ends, and how much.
     """
 
-    def __init__(self, wanted: Sequence[int], ends: Sequence[Range]) -> None:
-        self._signs = [_side(factor, each) for factor, each in zip(wanted, ends, strict=True)]
-        self._costs = [_cost(sign, each) for sign, each in zip(self._signs, ends, strict=True)]
-        taken = list(map(abs, wanted))
-        self._rows = [[factor] for factor in taken]
-        self._bound = [[-sum(map(mul, costs, taken))] for costs in zip(*self._costs, strict=True)]
-        self._denominator = 1
-        for at, each in enumerate(ends):
-            self.add([int(at == other) for other in range(len(ends))], each)
+    def __init__(
+        self, wanted: Sequence[int], ends: Sequence[Range], known: Iterable[Inequality]
+    ) -> None:
+        signs, infinite, finite = zip(*map(_basic, wanted, ends), strict=True)
+        has_infinite = any(infinite)
 
-    def add(self, factors: Sequence[int], ends: Range) -> None:
-        """Add a fact, an inequality for each end; all of them come before the minimum."""
-        taken = [factor * sign for factor, sign in zip(factors, self._signs, strict=True)]
-        saved = [sum(map(mul, costs, taken)) for costs in zip(*self._costs, strict=True)]
-        for sign, end in ((1, ends[1]), (-1, -ends[0])):
-            if isinstance(end, int):
-                for row, factor in zip(self._rows, taken, strict=True):
-                    row.append(sign * factor)
-                for row, cost, less in zip(self._bound, (0, end), saved, strict=True):
-                    row.append(cost - sign * less)
+        def column(factors: Sequence[int], end: int) -> list[int]:
+            taken = list(map(mul, factors, signs))
+            endless = sum(map(mul, infinite, taken)) if has_infinite else 0
+            return [*taken, -endless, end - sum(map(mul, finite, taken))]
+
+        columns = [column(wanted, 0), *(column(factors, end) for factors, end in known)]
+        table = list(map(list, zip(*columns, strict=True)))
+        self._rows, self._bound = table[:-2], table[-2:]
+        self._denominator = 1
 
     def minimum(self) -> End:
         """The least bound: rounded down, as what is bounded is an integer."""
         for _ in range(MAX_PIVOTS):
-            changes = zip(*(row[1:] for row in self._bound), strict=True)
-            numbered = ((change, at) for at, change in enumerate(changes, 1))
-            best, column = min(numbered, default=((0, 0), 0))
+            changes = list(zip(*self._bound, strict=True))[1:]
+            best = min(changes, default=(0, 0))
             if best >= (0, 0):
                 break
+            column = changes.index(best) + 1
             leaving = self._leaving(column)
             if leaving is None:
                 return NEGATIVE_INFINITY
             self._exchange(leaving, column)
-        infinite, finite = (-row[0] for row in self._bound)
-        return INFINITY if infinite else finite // self._denominator
+        infinite, finite = self._bound
+        return INFINITY if infinite[0] else -finite[0] // self._denominator
 
     def _leaving(self, column: int) -> int | None:
         """The row of the inequality that is used up first."""
@@ -202,7 +223,7 @@ class _Program:
         pivot, denominator = pivots[column], self._denominator
         for row in (*self._rows, *self._bound):
             factor = row[column]
-            if row is not pivots:
+            if row is not pivots and (factor or pivot != denominator):
                 row[:] = [
                     (own * pivot - factor * other) // denominator
                     for own, other in zip(row, pivots, strict=True)
@@ -210,14 +231,13 @@ class _Program:
         self._denominator = pivot
 
 
-def _side(factor: int, ends: Range) -> int:
-    """1 for the upper end and -1 for the lower; of an atom that is not asked for, a finite one."""
-    if factor:
-        return 1 if factor > 0 else -1
-    return 1 if isinstance(ends[1], int) else -1
+def _basic(factor: int, ends: Range) -> tuple[int, int, int]:
+    """Which end of an atom bounds it at first: 1 for the upper, -1 for the lower.
 
-
-def _cost(sign: int, ends: Range) -> tuple[int, int]:
-    """How many infinite ends and how much one bound of an atom adds."""
-    end = ends[1] if sign > 0 else -ends[0]
-    return (1, 0) if isinstance(end, Infinity) else (0, end)
+    And how many infinite ends it adds, and how much. Of an atom that is not asked for, it is a
+    finite end.
+    """
+    lower, upper = ends
+    if factor > 0 or (not factor and isinstance(upper, int)):
+        return (1, 0, upper) if isinstance(upper, int) else (1, 1, 0)
+    return (-1, 0, -lower) if isinstance(lower, int) else (-1, 1, 0)

@@ -329,6 +329,9 @@ def _arithmetic(form: Form, ranges: Mapping[Atom, Range]) -> Range:
 def _floordiv_range(operands: Sequence[Range]) -> Range:
     """Quotients are extreme at the ends of numerator and divisor; no divisor is zero."""
     (lower, upper), divisor = operands
+    size, greatest = divisor
+    if isinstance(size, int) and size == greatest > 0:
+        return lower // size, upper // size
     corners = [
         _rounded(sign * numerator, sign * size)
         for sign, sizes in _sides(divisor)

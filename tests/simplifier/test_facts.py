@@ -147,7 +147,9 @@ def programs(draw: st.DrawFn) -> tuple[Form, list[Fact], dict[str, Interval]]:
     known = draw(st.lists(st.tuples(sums, intervals), min_size=1, max_size=3))
     facts = [Fact.of(form, ends.ends) for form, ends in known]
     box = {name: draw(intervals) for name in NAMES}
-    return draw(sums), [fact for fact in facts if fact is not None], box
+    # What is known of one variable is its range, in the box.
+    several = [fact for fact in facts if fact is not None and len(fact.form.terms) > 1]
+    return draw(sums), several, box
 
 
 def _interval(lower: int, size: int) -> Interval:
