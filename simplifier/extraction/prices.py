@@ -54,7 +54,7 @@ class Prices:
     A term that may be beyond the width costs :data:`WIDE`.
     """
 
-    __slots__ = ("_cost_of", "_is_alone", "_magnitudes", "_scope", "_width")
+    __slots__ = ("_cost_of", "_glances", "_is_alone", "_magnitudes", "_scope", "_width")
 
     def __init__(
         self, scope: Scope, cost_of: CostOf, width: Width, *, is_alone: bool = True
@@ -64,6 +64,7 @@ class Prices:
         self._width = width
         self._is_alone = is_alone
         self._magnitudes: dict[Atom, int | None] = {}
+        self._glances: dict[Atom, int | None] = {}
 
     def sum(self, form: Form, further: int = 0, limit: int = NO_LIMIT) -> int:
         """The cost of a form and, if ``further`` is not zero, of one more term of this weight.
@@ -81,12 +82,18 @@ class Prices:
     def _is_wide(self, atom: Atom, factor: int) -> bool:
         greatest = self._magnitudes.get(atom, -1)
         if greatest == -1:
-            at_most = magnitude(range_at_a_glance(self._scope, atom))
+            at_most = self._magnitude_at_a_glance(atom)
             if at_most is not None and self._width.admits_at_a_glance(factor * at_most):
                 return False
             greatest = magnitude(range_of_spelled(self._scope, atom))
             self._magnitudes[atom] = greatest
         return greatest is not None and not self._width.admits(factor * greatest)
+
+    def _magnitude_at_a_glance(self, atom: Atom) -> int | None:
+        found = self._glances.get(atom, -1)
+        if found == -1:
+            found = self._glances[atom] = magnitude(range_at_a_glance(self._scope, atom))
+        return found
 
     def is_narrow_term(self, operation: Form, weight: int) -> bool:
         """Whether an operation, if it is one, times its weight is not beyond the width."""
