@@ -251,7 +251,7 @@ affine_map<(d0) -> (d1)>
                     ^^ 'd1' is not a declared variable
 
 affine_map<(d0) -> (d0)>>
-                        ^ expected the end of the text, but found '>'
+                       ^^ expected '>', but found '>>'
 
 affine_set<(d0) : (d0 >= 0)>
 ^^^^^^^^^^ expected '(' before the dimensions, but found 'affine_set'

@@ -36,6 +36,7 @@ from simplifier.expr import operations
 from simplifier.expr.form import BITWISE, Form, constant, variable
 from simplifier.expr.parser import parse_form
 from simplifier.extraction.cost import cost_of_form
+from simplifier.extraction.width import is_wide
 from simplifier.fixpoint import range_of, simplified
 from tests.evaluation import every_point, first_difference, values_of
 
@@ -322,7 +323,8 @@ def _check_values(draw: random.Random) -> None:
     result = simplified(scope, form)
     assert first_difference(form, result, points) is None
     assert simplified(scope, result) == result
-    assert cost_of_form(result) <= cost_of_form(form)
+    # Narrow goes before cheap: a form that holds greater numbers may cost less.
+    assert is_wide(scope, form) or cost_of_form(result) <= cost_of_form(form)
     values, defined = values_of(form, points)
     within = range_of(scope, form)
     assert all(value in within for value in values[defined])
