@@ -19,6 +19,7 @@ from indexing.formats.isl_relation import to_isl
 from indexing.formats.mlir import to_affine_map, to_affine_set
 from indexing.formats.notebook import html_of_map, latex_of_map
 from indexing.formats.text import format_map
+from indexing.set_relations import applied, distances, restricted, with_results_in
 from indexing.simplify import result_bounds, simplified, simplified_by_isl
 from indexing.tile.tiling import tile_of
 from indexing.transform.compose import compose
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from sympy.logic.boolalg import Boolean
 
     from indexing.domain import ByRole, Constraint
+    from indexing.exact.sets import IndexSet
     from indexing.exact.strides import ByVariable, Contiguity, Stride
     from indexing.tile.tile import Tile
     from indexing.transform.evaluate import Index, Point, Value
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
     from indexing.variable import Variable
     from simplifier import Interval
     from simplifier.bounds.interval import IntervalLike
+    from simplifier.exact import Budget
 
 P = ParamSpec("P")
 
@@ -202,7 +205,7 @@ class IndexingMap(ExactRelation):
         self,
         *,
         exact: bool = False,
-        budget: int | None = BUDGET,
+        budget: Budget = BUDGET,
         preserve_size_one: bool = False,
         preserve_ranges: bool = False,
     ) -> IndexingMap:
@@ -315,6 +318,63 @@ class IndexingMap(ExactRelation):
         """
         read = validation.read_constraint(expression, interval)
         return self._derive(_with_constraints, read)
+
+    # Sets.
+
+    def apply(self, elements: IndexSet, *, budget: Budget = BUDGET) -> IndexSet:
+        """The elements that are reached from those of a set of dimensions.
+
+        Costs an :meth:`image` for each piece of the set.
+
+        Raises:
+            MapError: the set has another number of coordinates than the map has dimensions.
+
+        >>> from indexing import IndexSet, parse_map
+        >>> blocks = parse_map("(d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 9], s0 in [0, 5]")
+        >>> print(blocks.apply(IndexSet.parse("(d0): d0 in [1, 1] or d0 in [4, 4]")))
+        (d0): d0 in [8, 13] or d0 in [32, 37]
+        """
+        return applied(self, elements, budget)
+
+    def restrict(self, elements: IndexSet) -> IndexingMap:
+        """The map on the dimensions that lie in a set.
+
+        Raises:
+            MapError: the set has another number of coordinates than the map has dimensions.
+
+        >>> from indexing import IndexSet, parse_map
+        >>> rows = parse_map("(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 9], d1 in [0, 7]")
+        >>> print(rows.restrict(IndexSet.box((2, 3), range(0, 8, 2))))
+        (d0, d1) -> (d0 * 8 + d1), domain: d0 in [2, 3], d1 in [0, 6], d1 mod 2 in [0, 0]
+        """
+        return self._derive(restricted, elements)
+
+    def restrict_results(self, elements: IndexSet) -> IndexingMap:
+        """The map where it reaches elements of a set; its :meth:`domain_set` is their preimage.
+
+        Raises:
+            MapError: the set has another number of coordinates than the map has results.
+
+        >>> from indexing import IndexSet, parse_map
+        >>> windows = parse_map("(d0)[s0] -> (d0 + s0), domain: d0 in [0, 9], s0 in [0, 2]")
+        >>> print(windows.restrict_results(IndexSet.box((5, 6))).domain_set())
+        (d0): d0 in [3, 6]
+        """
+        return self._derive(with_results_in, elements)
+
+    def distances(self, *, budget: Budget = BUDGET) -> IndexSet:
+        """What is added to dimensions to get to results: the distances of a dependence.
+
+        Raises:
+            MapError: the map has different numbers of dimensions and results.
+
+        >>> from indexing import parse_map
+        >>> stencil = "(d0, d1)[s0] -> (d0 + 1, d1 + s0 - 1), "
+        >>> stencil += "domain: d0 in [0, 9], d1 in [1, 98], s0 in [0, 2]"
+        >>> print(parse_map(stencil).distances())
+        (d0, d1): d0 in [1, 1], d1 in [-1, 1]
+        """
+        return distances(self, budget)
 
     # Unused variables.
 
@@ -579,7 +639,7 @@ class IndexingMap(ExactRelation):
         """An interval for each result that holds all its values under the constraints."""
         return result_bounds(self)
 
-    def strides(self, *, budget: int | None = BUDGET) -> tuple[ByVariable[Stride], ...]:
+    def strides(self, *, budget: Budget = BUDGET) -> tuple[ByVariable[Stride], ...]:
         """For each result, by how much it changes with each step of each variable.
 
         A stride is the same at every step, or within runs of so many elements, or it varies. The
@@ -588,7 +648,7 @@ class IndexingMap(ExactRelation):
 
         Raises:
             MapError: a stride depends on parameters.
-            BudgetError: the answer takes more operations of isl than the budget.
+            BudgetError: the answer takes more than the budget.
 
         >>> from indexing import parse_map
         >>> split = parse_map("(d0)[s0] -> (d0 floordiv 8, (d0 mod 8) * 4 + s0), "
@@ -602,7 +662,7 @@ class IndexingMap(ExactRelation):
         """
         return strides(self, budget)
 
-    def contiguity(self, *, budget: int | None = BUDGET) -> tuple[ByVariable[Contiguity], ...]:
+    def contiguity(self, *, budget: Budget = BUDGET) -> tuple[ByVariable[Contiguity], ...]:
         """For each result and each variable: contiguous groups, their alignment, and bounds.
 
         The words are those of Triton's axis information; the answers are exact on the domain, and
@@ -610,7 +670,7 @@ class IndexingMap(ExactRelation):
 
         Raises:
             MapError: the answer depends on parameters.
-            BudgetError: the answer takes more operations of isl than the budget.
+            BudgetError: the answer takes more than the budget.
 
         >>> from indexing import parse_map
         >>> rows = parse_map("(d0, d1) -> (d0 * 24 + d1), domain: d0 in [0, 9], d1 in [0, 11]")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from indexing.formats.isl_relation import IslRelation
     from indexing.relation import Relation
     from simplifier.bounds.interval import IntervalLike
+    from simplifier.exact import Budget
 
 
 def parse_map(text: str, file: str = "", *, unbounded: bool = False) -> IndexingMap:
@@ -87,7 +88,7 @@ def from_affine_map(
 def from_isl(
     relation: str | IslRelation,
     *,
-    budget: int | None = BUDGET,
+    budget: Budget = BUDGET,
     parameters_as_runtime: bool = True,
 ) -> IndexingMap:
     """The map of one of isl's relations or functions, or of a text of isl.
@@ -102,7 +103,7 @@ def from_isl(
     Raises:
         TextError: the text is not isl's.
         MapError: the relation has several spaces, or rational numbers, or is no relation.
-        BudgetError: reading it takes more operations of isl than the budget.
+        BudgetError: reading it takes more than the budget.
 
     >>> print(from_isl("[n] -> { [i] -> [floor(i/8), i mod 8] : 0 <= i < 64 and i < n }"))
     (i){n} -> (i floordiv 8, i mod 8), domain: i in [0, 63], n in [1, inf], i - n in [-inf, -1]

@@ -25,6 +25,7 @@ from simplifier.problem import BoundsError, ask
 if TYPE_CHECKING:
     from simplifier.bounds.interval import Interval
     from simplifier.canonical.scope import Scope
+    from simplifier.exact import Budget
     from simplifier.problem import Bounds, Constraints, Expression, Facts, Name, Problem
     from simplifier.trace import Trace
 
@@ -35,7 +36,7 @@ def simplify(
     constraints: Constraints = (),
     *,
     exact: bool = False,
-    budget: int | None = BUDGET,
+    budget: Budget = BUDGET,
     trace: Trace | None = None,
 ) -> sympy.Expr:
     """The cheapest expression found that is equal wherever all bounds and constraints hold.
@@ -90,7 +91,7 @@ def _simplified(problem: Problem, trace: Trace | None) -> sympy.Expr:
     return problem.restored(ZERO if scope is None else simplified(scope, problem.form))
 
 
-def _finished(problem: Problem, budget: int | None, trace: Trace | None) -> sympy.Expr:
+def _finished(problem: Problem, budget: Budget, trace: Trace | None) -> sympy.Expr:
     scope = problem.scope()
     form = ZERO if scope is None else simplified(scope, problem.form)
     last = form
@@ -128,7 +129,7 @@ def bounds_of(
     *,
     over: None = ...,
     exact: bool = ...,
-    budget: int | None = ...,
+    budget: Budget = ...,
 ) -> Interval: ...
 
 
@@ -140,7 +141,7 @@ def bounds_of(
     *,
     over: Iterable[Name],
     exact: bool = ...,
-    budget: int | None = ...,
+    budget: Budget = ...,
 ) -> SymbolicInterval: ...
 
 
@@ -151,7 +152,7 @@ def bounds_of(
     *,
     over: Iterable[Name] | None = None,
     exact: bool = False,
-    budget: int | None = BUDGET,
+    budget: Budget = BUDGET,
 ) -> Interval | SymbolicInterval:
     """An interval that holds every value of the expression; arguments as for :func:`simplify`.
 
@@ -229,7 +230,7 @@ def _about(scope: Scope, parameters: frozenset[str]) -> Scope:
     return scope_of(tuple(sorted(bounds)), tuple(constraints))
 
 
-def _exact_bounds(problem: Problem, budget: int | None) -> Interval:
+def _exact_bounds(problem: Problem, budget: Budget) -> Interval:
     return exact_range(problem.form, problem.bounds, problem.constraints, budget)
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from indexing.exact.sets import IndexSet
     from indexing.relation import Relation
+    from simplifier.exact import Budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ def first_difference(
     left: Relation,
     right: Relation,
     *,
-    budget: int | None = BUDGET,
+    budget: Budget = BUDGET,
     runtime_as_parameters: bool = False,
 ) -> Difference | None:
     """The lexicographically first point at which two maps reach different elements.
@@ -78,7 +79,7 @@ def first_difference(
     Raises:
         MapError: the maps have different numbers of dimensions or results, or of parameters.
         NotQuasiAffineError: an expression multiplies variables or divides by one.
-        BudgetError: the answer takes more operations of isl than the budget.
+        BudgetError: the answer takes more than the budget.
     """
     check_map(left, "first_difference: the map")
     check_map(right, "first_difference: the other map")

@@ -11,6 +11,7 @@ from indexing.exact import few_points
 from indexing.exact.boxes import box_set, whole
 from indexing.exact.counting import count_points
 from indexing.exact.differences import are_comparable, first_difference, with_same_parameters
+from indexing.exact.emptiness import asks_emptiness
 from indexing.exact.isl_sets import (
     accesses_of,
     both,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from indexing.exact.sets import IndexSet
     from indexing.transform.evaluate import Point
     from simplifier.bounds.interval import IntervalLike
+    from simplifier.exact import Budget
     from simplifier.expr.form import Form
 
 
@@ -62,8 +64,9 @@ class ExactRelation(Relation):
 
     __slots__ = ()
 
-    def is_empty(self, *, budget: int | None = BUDGET) -> bool:
-        """Whether the map has no point.
+    @asks_emptiness
+    def is_empty(self, *, budget: Budget = BUDGET) -> bool:
+        """Whether the map has no point: ``m.is_empty`` and ``m.is_empty()`` ask the same.
 
         Costs one integer programme over the variables: milliseconds for everyday maps.
 
@@ -80,11 +83,14 @@ class ExactRelation(Relation):
             otherwise=lambda: few_points.is_empty(self),
         )
 
+    def __bool__(self) -> bool:
+        return not self.is_empty()
+
     def equals(
         self,
         other: Relation,
         *,
-        budget: int | None = BUDGET,
+        budget: Budget = BUDGET,
         runtime_as_parameters: bool = False,
     ) -> bool:
         """Whether both maps relate the same elements to each other.
@@ -111,7 +117,7 @@ class ExactRelation(Relation):
         self,
         other: Relation,
         *,
-        budget: int | None = BUDGET,
+        budget: Budget = BUDGET,
         runtime_as_parameters: bool = False,
     ) -> bool:
         """Whether all elements that this map relates are related by the other one.
@@ -137,7 +143,7 @@ class ExactRelation(Relation):
         ask_isl: Callable[[islpy.Map, islpy.Map], bool],
         ask_points: Callable[..., bool | None],
         other: Relation,
-        budget: int | None,
+        budget: Budget,
         *,
         runtime_as_parameters: bool,
     ) -> bool:
@@ -156,7 +162,7 @@ class ExactRelation(Relation):
         self,
         other: Relation,
         *,
-        budget: int | None = BUDGET,
+        budget: Budget = BUDGET,
         runtime_as_parameters: bool = False,
     ) -> Difference | None:
         """The first point at which both maps reach different elements; ``None`` if they are equal.
@@ -179,7 +185,7 @@ class ExactRelation(Relation):
         self,
         dims: Sequence[IntervalLike] | None = None,
         *,
-        budget: int | None = BUDGET,
+        budget: Budget = BUDGET,
         runtime_as_parameters: bool = False,
     ) -> IndexSet:
         """The elements that are reached from all ``dims``, or from those in the given intervals.
@@ -203,13 +209,13 @@ class ExactRelation(Relation):
         return _set_of_values(relation, (), budget, runtime_as_parameters=runtime_as_parameters)
 
     def range_set(
-        self, *, budget: int | None = BUDGET, runtime_as_parameters: bool = False
+        self, *, budget: Budget = BUDGET, runtime_as_parameters: bool = False
     ) -> IndexSet:
         """The elements that are reached from all ``dims``: :meth:`image`."""
         return self.image(budget=budget, runtime_as_parameters=runtime_as_parameters)
 
     def domain_set(
-        self, *, budget: int | None = BUDGET, runtime_as_parameters: bool = False
+        self, *, budget: Budget = BUDGET, runtime_as_parameters: bool = False
     ) -> IndexSet:
         """The ``dims`` from which some element is reached.
 
@@ -225,7 +231,7 @@ class ExactRelation(Relation):
         relation = self.derived(dims, self.domain)
         return _set_of_values(relation, names, budget, runtime_as_parameters=runtime_as_parameters)
 
-    def count(self, *, budget: int | None = BUDGET) -> int:
+    def count(self, *, budget: Budget = BUDGET) -> int:
         """The number of points of the domain: of dimensions, ranges and runtime variables.
 
         Costs milliseconds for any number of points if at most two variables or quotients depend on
@@ -248,7 +254,7 @@ class ExactRelation(Relation):
 
         return asked(count, budget, otherwise=lambda: few_points.count(self))
 
-    def count_results(self, *, budget: int | None = BUDGET) -> int:
+    def count_results(self, *, budget: Budget = BUDGET) -> int:
         """The number of different elements that are reached.
 
         Costs an :meth:`image` and a :meth:`count` of its elements.
@@ -273,9 +279,7 @@ class ExactRelation(Relation):
 
         return asked(count, budget, otherwise=lambda: few_points.count_results(self))
 
-    def is_injective(
-        self, *, budget: int | None = BUDGET, runtime_as_parameters: bool = False
-    ) -> bool:
+    def is_injective(self, *, budget: Budget = BUDGET, runtime_as_parameters: bool = False) -> bool:
         """Whether no element is reached from two points of dimensions and ranges.
 
         Each value of a range is a point of its own, even if the range is not used. Costs a
@@ -297,7 +301,7 @@ class ExactRelation(Relation):
         self,
         sizes: Sequence[int],
         *,
-        budget: int | None = BUDGET,
+        budget: Budget = BUDGET,
         runtime_as_parameters: bool = False,
     ) -> bool:
         """Whether every element of a tensor of these sizes is reached; others may be reached, too.
@@ -329,7 +333,7 @@ class ExactRelation(Relation):
         self,
         sizes: Sequence[int],
         *,
-        budget: int | None = BUDGET,
+        budget: Budget = BUDGET,
         runtime_as_parameters: bool = False,
     ) -> bool:
         """Whether every element of a tensor of these sizes is reached once, and no other element.
@@ -367,7 +371,7 @@ class ExactRelation(Relation):
             otherwise=lambda: few_points.is_bijective_onto(self, sizes, **options),
         )
 
-    def sample(self, *, budget: int | None = BUDGET) -> Point | None:
+    def sample(self, *, budget: Budget = BUDGET) -> Point | None:
         """The first point of the domain with its results; ``None`` if there is none.
 
         A point is ``(dims, ranges, runtime, results)``. Along a variable without lower bound, 0
@@ -395,7 +399,7 @@ class ExactRelation(Relation):
 
 
 def _set_of_values(
-    relation: Relation, names: Sequence[str], budget: int | None, *, runtime_as_parameters: bool
+    relation: Relation, names: Sequence[str], budget: Budget, *, runtime_as_parameters: bool
 ) -> IndexSet:
     """The values of the results, with these names; those of parameters follow them."""
     domain = relation.domain

@@ -247,6 +247,16 @@ def boxes_of_rows(rows: Rows) -> tuple[Box, ...] | None:
     return None if found is None else tuple(sorted(found, key=_least_corner))
 
 
+def rows_of_mask(mask: object) -> Rows:
+    """The indices at which a mask is true, in order."""
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    array = np.asarray(mask)
+    if array.dtype != bool:
+        raise MapError(f"from_mask: the mask has elements of {array.dtype}; expected bool")
+    return np.argwhere(array)
+
+
 def _boxes(rows: Rows) -> list[Box] | None:
     if not rows.size:
         return [()] * len(rows) if not rows.shape[1] else []

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from indexing.exact.sets import IndexSet
     from indexing.relation import Relation
+    from simplifier.exact import Budget
 
 
 Array: TypeAlias = Any
@@ -63,7 +64,7 @@ _MAX_KINDS: Final = 1 << 16
 """Kinds of elements, which differ in how often each map reaches them: memory for their table."""
 
 
-def multiplicities(maps: Iterable[Relation], *, budget: int | None = BUDGET) -> dict[int, int]:
+def multiplicities(maps: Iterable[Relation], *, budget: Budget = BUDGET) -> dict[int, int]:
     """The number of elements for each multiplicity above 0: ``{times: number of elements}``.
 
     Exact for tensors of any size if, in each independent part of a map, the points that lead to an
@@ -112,7 +113,7 @@ def _checked(maps: Iterable[RelationT]) -> list[RelationT]:
     return given
 
 
-def _count(rest: Relation, budget: int | None) -> int:
+def _count(rest: Relation, budget: Budget) -> int:
     """How many points the rest of a map has."""
 
     def count(space: Space) -> int:
@@ -136,7 +137,7 @@ def _multiplied(kinds: Mapping[Times, int], more: Mapping[Times, int]) -> Mappin
     return found
 
 
-def _kinds_of(maps: Sequence[Relation], budget: int | None) -> Mapping[Times, int]:
+def _kinds_of(maps: Sequence[Relation], budget: Budget) -> Mapping[Times, int]:
     """The kinds of the elements that any of the maps reaches, and how many there are of each."""
     points = sum(_volume([*each.domain.bounds.values()]) for each in maps)
     is_countable = points <= MAX_POINTS and _volume(_hull(maps)) <= MAX_INT64
@@ -261,7 +262,7 @@ def _check_count(elements: int) -> None:
 # Elements that are reached, and those that are reached again.
 
 
-def reached(maps: Iterable[Relation], rank: int, *, budget: int | None = BUDGET) -> IndexSet:
+def reached(maps: Iterable[Relation], rank: int, *, budget: Budget = BUDGET) -> IndexSet:
     """The elements of a tensor of this rank that one of the maps reaches.
 
     >>> from indexing import parse_map
@@ -280,7 +281,7 @@ def reached(maps: Iterable[Relation], rank: int, *, budget: int | None = BUDGET)
     return asked(ask, budget, otherwise=lambda: set_of_rows(few_points.reached(given)))
 
 
-def reached_again(maps: Iterable[Relation], rank: int, *, budget: int | None = BUDGET) -> IndexSet:
+def reached_again(maps: Iterable[Relation], rank: int, *, budget: Budget = BUDGET) -> IndexSet:
     """The elements of a tensor of this rank that are reached at least twice.
 
     By two maps, or by one from two points of its domain.

@@ -1,54 +1,87 @@
-"""Sets of index tuples: the image of a map, or its domain."""
+"""Sets of index tuples, and their algebra: what maps reach, boxes, masks, texts, isl's sets.
+
+A set is kept as boxes, for which :mod:`indexing.exact.box_algebra` has closed forms, or as isl's
+set. What it says of itself, its bounds, pieces and boxes, is read off when it is looked at.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sized
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Sequence, Sized
+from functools import reduce
 from heapq import merge
-from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from indexing.domain import Domain
 from indexing.errors import MapError
-from indexing.exact.boxes import MAX_BOXES, box_size, boxes_of, lone_box
+from indexing.exact.boxes import MAX_BOXES, box_size
 from indexing.exact.counting import count_points
-from indexing.exact.few_points import boxes_of_rows, elements
-from indexing.exact.isl_sets import EVERYTHING, extent, in_order, rank_of, slice_at
-from indexing.simplify import simplified_domain
+from indexing.exact.emptiness import asks_emptiness
+from indexing.exact.few_points import boxes_of_rows, elements, rows_of_mask
+from indexing.exact.isl_sets import in_order, rank_of
+from indexing.exact.set_algebra import (
+    SetValue,
+    combined,
+    difference_from,
+    extreme,
+    fixed,
+    in_kept_context,
+    is_equal,
+    is_subset,
+    projected,
+)
+from indexing.exact.set_reading import Reading, SetNames, reading_of_boxes, reading_of_points
+from indexing.exact.set_values import (
+    box_of,
+    elements_of,
+    holds,
+    isl_of,
+    limits_of,
+    side_of,
+)
+from indexing.formats.isl_text import isl_set, readable
+from indexing.formats.set_text import read_set_text
+from indexing.formats.text import declarations
 from indexing.symbolic_bounds import limit_texts
-from indexing.variable import Variable
-from simplifier import Interval
-from simplifier.errors import check_integers, check_type
-from simplifier.exact import BUDGET, Allowance, BudgetError, Space, own_context
-from simplifier.exact.isl import asked, load_isl
-from simplifier.expr import form as forms
-from simplifier.expr.operations import substitute
+from indexing.variable import size_of
+from simplifier.errors import check_integers, check_type, quoted
+from simplifier.exact import BUDGET, Space, kept_context
+from simplifier.exact.isl import load_isl
 from simplifier.expr.sympy_conversion import to_sympy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     import islpy
+    import numpy as np
     import sympy
 
-    from indexing.domain import Constraint
-    from indexing.exact.boxes import Box
+    from indexing.domain import Domain
+    from indexing.exact.boxes import Box, StridedInterval
     from indexing.exact.few_points import Rows
     from indexing.relation import Relation
+    from indexing.variable import Variable
+    from simplifier import Interval
+    from simplifier.bounds.interval import IntervalLike
+    from simplifier.exact import Budget
 
     Index = tuple[int, ...]
     Conjunction = tuple[tuple[sympy.Expr, Interval], ...]
+    Side: TypeAlias = IntervalLike | StridedInterval | range
+
+T = TypeVar("T")
 
 
-@dataclass(frozen=True, eq=False)
 class IndexSet:
     """A set of tuples of integers, such as the elements of a tensor that a map reaches.
 
-    :meth:`IndexingMap.image <indexing.map.IndexingMap.image>` and its like give such sets. Two sets
-    with the same elements are equal; iteration is in lexicographic order.
+    :meth:`IndexingMap.image <indexing.map.IndexingMap.image>` and its like give such sets;
+    :meth:`box`, :meth:`parse`, :meth:`from_isl` and :meth:`from_mask` make them. ``&``, ``|``,
+    ``-``, ``<=``, ``<``, ``>=``, ``>`` and ``==`` mean what they do for Python's sets, and a set is
+    true if it has an element. Iteration is in lexicographic order. A set is an immutable value.
 
-    Attributes:
+    Operations on a few boxes take microseconds; others are asked of isl, and take little longer
+    than isl does. Each ends within seconds, with an answer or a ``BudgetError``.
+
+    Args:
         hull: one variable for each coordinate, within the least bounds that hold all elements; the
             set depends on its runtime variables and parameters.
         pieces: domains of the same variables; an element lies in at least one of them.
@@ -61,16 +94,142 @@ class IndexSet:
     (d0, d1): d0 in [0, 0], d1 in [6, 7] or d0 in [1, 2], d1 in [0, 7]
     >>> len(rows.boxes), rows.count(), (0, 5) in rows, next(iter(rows))
     (2, 18, False, (0, 6))
+    >>> print(rows & IndexSet.box((0, 1), (4, 6)))
+    (d0, d1): d0 in [0, 0], d1 in [6, 6] or d0 in [1, 1], d1 in [4, 6]
     """
 
-    hull: Domain
-    pieces: tuple[Domain, ...]
-    boxes: tuple[Box, ...] | None = None
+    __slots__ = ("_value",)
+
+    _value: SetValue
+
+    def __init__(
+        self, hull: Domain, pieces: Iterable[Domain], boxes: tuple[Box, ...] | None = None
+    ) -> None:
+        reading = Reading(hull, tuple(pieces), boxes)
+        self._value = SetValue(SetNames.of(hull), boxes, None, reading)
+
+    # Making sets.
+
+    @classmethod
+    def box(cls, *sides: Side) -> IndexSet:
+        """All tuples with each coordinate within its side: an interval, a ``range``, or a number.
+
+        Intervals are closed, as everywhere; a number is one value. :meth:`from_sizes` takes sizes.
+
+        >>> print(IndexSet.box((0, 9), range(0, 20, 5), 3))
+        (d0, d1, d2): d0 in [0, 9], d1 in [0, 15] step 5, d2 in [3, 3]
+        """
+        read = [side_of(side, f"IndexSet.box: side {place}") for place, side in enumerate(sides)]
+        is_empty = any(side.size is not None and side.size < 1 for side in read)
+        return set_of(SetValue(SetNames(("",) * len(read)), () if is_empty else (tuple(read),)))
+
+    @classmethod
+    def from_sizes(cls, sizes: Iterable[int]) -> IndexSet:
+        """All elements of a tensor of these sizes.
+
+        >>> print(IndexSet.from_sizes([4, 8]))
+        (d0, d1): d0 in [0, 3], d1 in [0, 7]
+        """
+        check_integers(sizes, "IndexSet.from_sizes: sizes")
+        return cls.box(*((0, size_of(size, "IndexSet.from_sizes: a size") - 1) for size in sizes))
+
+    @classmethod
+    def parse(cls, text: str, file: str = "") -> IndexSet:
+        """The set that a text describes: ``str`` of a set, or isl's text in braces.
+
+        What is not limited is unbounded. Conditions may stand for intervals.
+
+        Raises:
+            TextError: with line, column, and a caret under the place.
+
+        >>> print(IndexSet.parse("(i, j): i in [0, 4], j in [0, 8] step 4 or i in [9, 9]"))
+        (i, j): i in [0, 4], j in [0, 8] step 4 or i in [9, 9], j in [-inf, inf]
+        >>> print(IndexSet.parse("{ [i, j] : 0 <= i < j and j < 10 }"))
+        (i, j): i in [0, 8], j in [1, 9], i - j in [-9, -1]
+        >>> IndexSet.parse("(i): k in [0, 4]")
+        Traceback (most recent call last):
+        simplifier.errors.TextError: 1:6: 'k' is not a declared variable
+        (i): k in [0, 4]
+             ^
+        hint: declared: i
+        """
+        check_type(text, str, "IndexSet.parse: text", "a string")
+        if text.lstrip()[:1] in ("{", "["):
+            return cls.from_isl(text)
+        hull, pieces = read_set_text(text, file)
+        bounded = [box_of(piece) for piece in pieces]
+        names = SetNames.of(hull)
+        if None not in bounded and not names.given:
+            alone = (SetValue(names, (box,)) for box in bounded if box is not None)
+            nothing = SetValue(names, ())
+            return set_of(reduce(lambda one, other: combined(one, other, "|"), alone, nothing))
+        return set_of(
+            in_kept_context(
+                lambda context: SetValue(names, None, isl_of(names, pieces, context).coalesce())
+            )
+        )
+
+    @classmethod
+    def from_isl(cls, points: str | islpy.Set | islpy.BasicSet) -> IndexSet:
+        """The set that isl's text or islpy's object describes; isl's parameters are parameters.
+
+        Raises:
+            TextError: the text is not isl's.
+            MapError: it is no set, or the sets have several spaces.
+
+        >>> print(IndexSet.from_isl("[N] -> { [i] : 0 <= i < N }"))
+        (i)<N>: i in [0, N - 1], N in [1, inf]
+        """
+        with kept_context() as context:
+            found = isl_set(points, context)
+        kinds = load_isl().dim_type
+        coordinates, parameters = (
+            [found.get_dim_name(kind, place) for place in range(found.dim(kind))]
+            for kind in (kinds.set, kinds.param)
+        )
+        called = tuple(map(readable, coordinates))
+        return set_of(
+            SetValue(SetNames(called, (), tuple(sorted(map(str, parameters)))), None, found)
+        )
+
+    @classmethod
+    def from_mask(cls, mask: np.ndarray) -> IndexSet:
+        """The indices at which an array of NumPy is true.
+
+        Raises:
+            MapError: more boxes would be needed than a reader could read.
+
+        >>> import numpy as np
+        >>> print(IndexSet.from_mask(np.arange(24).reshape(4, 6) % 6 < 2))
+        (d0, d1): d0 in [0, 3], d1 in [0, 1]
+        """
+        rows = rows_of_mask(mask)
+        found = set_of_rows(rows)
+        if found is None:
+            raise MapError("IndexSet.from_mask: the mask has no pattern of a few boxes")
+        return found
+
+    # What it says of itself.
 
     @property
     def rank(self) -> int:
         """The number of coordinates."""
-        return len(self.hull.dims)
+        return len(self._value.names.coordinates)
+
+    @property
+    def hull(self) -> Domain:
+        """One variable for each coordinate, within the least bounds that hold all elements."""
+        return self._value.reading.hull
+
+    @property
+    def pieces(self) -> tuple[Domain, ...]:
+        """Domains of the variables; an element lies in at least one of them."""
+        return self._value.reading.pieces
+
+    @property
+    def boxes(self) -> tuple[Box, ...] | None:
+        """The elements as disjoint boxes of strided intervals, in order; ``None`` if many."""
+        return self._value.reading.boxes
 
     @property
     def bounds(self) -> tuple[Interval, ...]:
@@ -80,21 +239,25 @@ class IndexSet:
     @property
     def parameters(self) -> tuple[Variable, ...]:
         """The runtime variables and parameters that the set depends on."""
-        return self.hull.runtime + self.hull.parameters
+        return self.hull.runtime + self.hull.parameters if self._value.names.given else ()
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is no element."""
-        return not self.pieces
+    @asks_emptiness
+    def is_empty(self, *, budget: Budget = BUDGET) -> bool:
+        """Whether there is no element: ``points.is_empty`` and ``points.is_empty()`` are one.
+
+        >>> IndexSet.box((0, 9)).is_empty, IndexSet.box((0, 9)).is_empty()
+        (False, False)
+        """
+        return self._value.is_empty(budget)
+
+    def __bool__(self) -> bool:
+        return not self.is_empty()
 
     @property
     def constraints(self) -> tuple[Conjunction, ...]:
         """The elements meet all pairs of an expression and an interval of one of these tuples."""
         return tuple(
-            tuple(
-                (to_sympy(piece.named(form)), interval)
-                for form, interval in _bounds_and_constraints(piece)
-            )
+            tuple((to_sympy(piece.named(form)), interval) for form, interval in limits_of(piece))
             for piece in self.pieces
         )
 
@@ -103,16 +266,17 @@ class IndexSet:
         self._check_fixed("in")
         if len(element) != self.rank:
             raise MapError(f"in: {element!r} has {len(element)} coordinates; expected {self.rank}")
-        return any(_holds(piece, element) for piece in self.pieces)
+        return any(holds(piece, element) for piece in self.pieces)
 
     def __iter__(self) -> Iterator[Index]:
         self._check_fixed("iteration")
         self._check_bounded("iteration")
         if self.boxes is not None:
-            return merge(*map(_elements, self.boxes))
-        return in_order(self._points(load_isl().Context()))
+            return merge(*map(elements_of, self.boxes))
+        context = load_isl().Context()  # of its own: the iterator may live long
+        return in_order(isl_of(self._value.names, self.pieces, context))
 
-    def count(self, *, budget: int | None = BUDGET) -> int:
+    def count(self, *, budget: Budget = BUDGET) -> int:
         """The number of elements, without looking at each.
 
         Costs next to nothing for boxes, and milliseconds if at most two coordinates or quotients
@@ -120,13 +284,98 @@ class IndexSet:
 
         Raises:
             MapError: there are infinitely many, or it depends on parameters how many there are.
-            BudgetError: the answer takes more operations of isl than the budget.
+            BudgetError: the answer takes more than the budget.
         """
         self._check_fixed("count")
         self._check_bounded("count")
         if self.boxes is not None:
             return sum(box_size(box) or 0 for box in self.boxes)
-        return asked(lambda space: count_points(self._points(space.context)), budget)
+        value = self._value
+        return in_kept_context(lambda context: count_points(value.points_in(context)), budget)
+
+    # Algebra.
+
+    def __and__(self, other: IndexSet) -> IndexSet:
+        return self._combined(other, "&")
+
+    def __or__(self, other: IndexSet) -> IndexSet:
+        return self._combined(other, "|")
+
+    def __sub__(self, other: IndexSet) -> IndexSet:
+        return self._combined(other, "-")
+
+    def _combined(self, other: IndexSet, operator: str) -> IndexSet:
+        if not isinstance(other, IndexSet):  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
+            return NotImplemented
+        self._check_rank(other, operator)
+        return set_of(combined(self._value, other._value, operator))
+
+    def __le__(self, other: IndexSet) -> bool:
+        return self.is_subset(other) if isinstance(other, IndexSet) else NotImplemented  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
+
+    def __lt__(self, other: IndexSet) -> bool:
+        return (self <= other) and not other.is_subset(self)
+
+    def is_subset(self, other: IndexSet, *, budget: Budget = BUDGET) -> bool:
+        """Whether another set has all elements: ``self <= other``, within a budget.
+
+        Raises:
+            MapError: the sets have different numbers of coordinates.
+        """
+        check_type(other, IndexSet, "is_subset: the other set", "an IndexSet")
+        self._check_rank(other, "<=")
+        return is_subset(self._value, other._value, budget)
+
+    def complement(self, box: IndexSet | Sequence[Side]) -> IndexSet:
+        """What is left of a box, given as a set or by its sides, as :meth:`box` takes them.
+
+        >>> print(IndexSet.box((2, 5)).complement([(0, 9)]))
+        (d0): d0 in [0, 1] or d0 in [6, 9]
+        """
+        whole = box if isinstance(box, IndexSet) else IndexSet.box(*box)
+        self._check_rank(whole, "complement")
+        return set_of(difference_from(whole._value, self._value))  # noqa: SLF001 - of its own class
+
+    def project_out(self, coordinates: Iterable[int | str]) -> IndexSet:
+        """The set without some coordinates, by number or name: what the others may be.
+
+        Raises:
+            MapError: there is no such coordinate.
+
+        >>> triangle = IndexSet.parse("{ [i, j] : 0 <= i <= j and j < 10 }")
+        >>> print(triangle.project_out(["j"]))
+        (i): i in [0, 9]
+        """
+        out = {self._axis_of(each) for each in coordinates}
+        return set_of(
+            projected(self._value, [each for each in range(self.rank) if each not in out])
+        )
+
+    def lexmin(self) -> Index:
+        """The lexicographically least element.
+
+        Raises:
+            MapError: the set is empty or goes down without end, or depends on parameters.
+
+        >>> triangle = IndexSet.parse("{ [i, j] : 0 <= i <= j and j < 10 }")
+        >>> triangle.lexmin(), triangle.lexmax()
+        ((0, 0), (9, 9))
+        """
+        return self._extreme("lexmin")
+
+    def lexmax(self) -> Index:
+        """The lexicographically greatest element; see :meth:`lexmin`."""
+        return self._extreme("lexmax")
+
+    def _extreme(self, question: str) -> Index:
+        self._check_fixed(question)
+        if self.is_empty():
+            raise MapError(f"{question}: the set is empty; expected an element")
+        found = extreme(self._value, question)
+        if None in found:
+            name = self.hull.names[len(found) - 1]
+            raise MapError(f"{question}: {name} has the bounds {self.bounds[len(found) - 1]}")
+        return tuple(end for end in found if end is not None)
 
     def at(self, parameters: Sequence[int]) -> IndexSet:
         """The set for one value of each parameter.
@@ -141,17 +390,10 @@ class IndexSet:
         (d0): d0 in [5, 12]
         """
         check_integers(parameters, "at: parameters")
-        if len(parameters) != len(self.parameters):
-            expected = f"expected {len(self.parameters)}"
+        if len(parameters) != len(self._value.names.given):
+            expected = f"expected {len(self._value.names.given)}"
             raise MapError(f"at: there are {len(parameters)} values; {expected}")
-
-        def ask(space: Space) -> IndexSet:
-            points = self._points(space.context)
-            for value in reversed(parameters):
-                points = slice_at(points, rank_of(points) - 1, value)
-            return read_set(points, space, self.hull.names[: self.rank])
-
-        return asked(ask, BUDGET)
+        return set_of(fixed(self._value, parameters))
 
     def to_isl(self, context: islpy.Context | None = None) -> islpy.Set:
         """The set as isl's, with its coordinates and parameters by name.
@@ -162,58 +404,59 @@ class IndexSet:
         { [d0] : (d0) mod 2 = 0 and 0 <= d0 <= 18 }
         """
         isl = load_isl()
-        kinds, names = isl.dim_type, self.hull.names
-        points = self._points(context or isl.DEFAULT_CONTEXT)
-        points = points.move_dims(kinds.param, 0, kinds.set, self.rank, len(self.parameters))
-        for kind, called in ((kinds.set, names[: self.rank]), (kinds.param, names[self.rank :])):
-            for axis, name in enumerate(called):
-                points = points.set_dim_name(kind, axis, name)
-        return points
-
-    def _points(self, context: islpy.Context) -> islpy.Set:
-        """The set in isl's coordinates; parameters are coordinates behind the others."""
-        space = Space(dict.fromkeys(self.hull.identifiers, EVERYTHING), context)
-        points = space.isl.Set.empty(space.domain().get_space())
-        for piece in self.pieces:
-            points = points.union(Space(piece.bounds, context).domain(piece.constraints))
+        points = isl_of(self._value.names, self.pieces, context or isl.DEFAULT_CONTEXT)
+        for axis, name in enumerate(self.hull.names[: self.rank]):
+            points = points.set_dim_name(isl.dim_type.set, axis, name)
         return points
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, IndexSet):
             return NotImplemented
-        if (self.rank, self.bounds) != (other.rank, other.bounds):
-            return False
-        if len(self.parameters) != len(other.parameters):
-            return False
-        with own_context() as context:
-            return bool(self._points(context).is_equal(other._points(context)))
+        mine, others = self._value, other._value
+        is_alike = mine.rank == other.rank and mine.names.given == others.names.given
+        return is_alike and is_equal(mine, others)
 
     def __hash__(self) -> int:
-        return hash((self.bounds, len(self.parameters)))
+        return hash((self.bounds, len(self._value.names.given)))
+
+    def __reduce__(self) -> tuple[Callable[..., IndexSet], tuple[object, ...]]:
+        return IndexSet, tuple(self._value.reading)
 
     def __str__(self) -> str:
-        head = f"({', '.join(self.hull.names[: self.rank])})"
-        if self.hull.runtime:
-            head += f"{{{', '.join(self.hull.by_role(self.hull.names)[2])}}}"
-        if self.hull.parameters:
-            head += f"<{', '.join(parameter.name for parameter in self.hull.parameters)}>"
+        head = declarations(self.hull)
         alternatives = " or ".join(self._alternatives())
         return f"{head}: {alternatives}" if alternatives else head
 
+    def __repr__(self) -> str:
+        return f"IndexSet({str(self)!r})"
+
     def _alternatives(self) -> Iterator[str]:
         """The text of each box or piece."""
-        if self.is_empty:
+        if self.is_empty():
             yield "EMPTY"
         elif self.boxes is not None:
             for box in self.boxes:
-                yield _conjunction_text(zip(self.hull.names, box, strict=True))
+                limits = zip(self.hull.names, box, strict=True)
+                yield ", ".join(f"{limited} in {values}" for limited, values in limits)
         else:
             for piece in self.pieces:
                 yield ", ".join(limit_texts(piece))
 
+    def _axis_of(self, coordinate: int | str) -> int:
+        names = self.hull.names[: self.rank] if isinstance(coordinate, str) else range(self.rank)
+        if coordinate not in names or isinstance(coordinate, bool):
+            expected = f"expected one of {', '.join(map(str, names))}"
+            raise MapError(f"project_out: there is no coordinate {quoted(coordinate)}; {expected}")
+        return [*names].index(coordinate)
+
+    def _check_rank(self, other: IndexSet, operator: str) -> None:
+        if self.rank != other.rank:
+            ranks = f"{self.rank} and {other.rank} coordinates"
+            raise MapError(f"{operator}: the sets have {ranks}; expected as many")
+
     def _check_fixed(self, question: str) -> None:
-        if self.parameters:
-            names = ", ".join(self.hull.names[self.rank :])
+        if self._value.names.given:
+            names = ", ".join(self._value.names.given)
             raise MapError(f"{question}: the set depends on {names}; expected none, see at()")
 
     def _check_bounded(self, question: str) -> None:
@@ -222,41 +465,14 @@ class IndexSet:
                 raise MapError(f"{question}: {name} has the bounds {bounds}; expected bounded ones")
 
 
-def _bounds_and_constraints(piece: Domain) -> Iterator[Constraint]:
-    """The bounds of all variables, then the constraints."""
-    for identifier, bounds in piece.bounds.items():
-        yield forms.variable(identifier), bounds
-    for _, constraint in piece.constraint_texts():
-        yield constraint
+def set_of(value: SetValue) -> IndexSet:
+    """The public face of a value."""
+    made = IndexSet.__new__(IndexSet)
+    made._value = value  # noqa: SLF001 - of its own class
+    return made
 
 
-def _conjunction_text(limits: Iterable[tuple[object, object]]) -> str:
-    return ", ".join(f"{limited} in {values}" for limited, values in limits)
-
-
-def _holds(piece: Domain, element: Sequence[int]) -> bool:
-    """Whether an element meets the bounds and constraints."""
-    values = dict(zip(piece.identifiers, map(forms.constant, element), strict=True))
-    limits = list(_bounds_and_constraints(piece))
-    found = substitute((form for form, _ in limits), values)
-    return all(form.constant in interval for form, (_, interval) in zip(found, limits, strict=True))
-
-
-def _elements(box: Box) -> Iterator[Index]:
-    """The points of a box in lexicographic order."""
-    if not box:
-        yield ()
-        return
-    first, *others = box
-    for value in first:
-        for rest in _elements(tuple(others)):
-            yield (value, *rest)
-
-
-# From isl.
-
-MAX_OPERATIONS_FOR_BOXES: Final = 50_000
-"""With so many operations boxes are looked for: constraints alone say the same."""
+# From maps.
 
 
 def read_set(
@@ -272,21 +488,9 @@ def read_set(
     and the parameters that the set depends on. Boxes that take more than a budget of their own are
     left out.
     """
-    hull = _hull(points, names, runtime, parameters)
-    is_fixed = not (runtime or parameters)
-    lone = lone_box(points) if is_fixed and not points.is_empty() else None
-    if lone is not None:
-        return _set_of_boxes(hull, (lone,))
-    # Coalescing may bring quotients in that are not known as such.
-    points = points.compute_divs().coalesce().compute_divs()
-    pieces = sorted(_pieces(points, hull), key=_order)
-    if is_fixed:
-        own = Allowance(MAX_OPERATIONS_FOR_BOXES)
-        with suppress(BudgetError), own.attempt({}, space.context):
-            boxes = boxes_of(points)
-            if boxes is not None:
-                return _set_of_boxes(hull, boxes)
-    return IndexSet(hull, tuple(pieces))
+    rank = rank_of(points) - len(runtime) - len(parameters)
+    called = SetNames((*names, *[""] * (rank - len(names))), tuple(runtime), tuple(parameters))
+    return IndexSet(*reading_of_points(points, space, called))
 
 
 def set_of_points(relation: Relation, names: Sequence[str] = ()) -> IndexSet | None:
@@ -304,62 +508,8 @@ def set_of_rows(rows: Rows | None, names: Sequence[str] = ()) -> IndexSet | None
     boxes = None if rows is None else boxes_of_rows(rows)
     if rows is None or boxes is None:
         return None
-    ends = zip(rows.min(0).tolist(), rows.max(0).tolist(), strict=True) if len(rows) else ()
-    bounds = [Interval(*pair) for pair in ends] or [Interval(0, -1)] * rows.shape[1]
-    called = [*names, *[""] * (len(bounds) - len(names))]
-    found = _set_of_boxes(Domain.of(map(Variable, bounds, called)), boxes)
-    return found if len(boxes) <= MAX_BOXES else replace(found, boxes=None)
-
-
-def _set_of_boxes(hull: Domain, boxes: tuple[Box, ...]) -> IndexSet:
-    return IndexSet(hull, tuple(_piece_of_box(box, hull) for box in boxes), boxes)
-
-
-def _hull(
-    points: islpy.Set, names: Sequence[str], runtime: Sequence[str], parameters: Sequence[str]
-) -> Domain:
-    """The variables within the least bounds."""
-    rank = rank_of(points) - len(runtime) - len(parameters)
-    behind = rank + len(runtime)
-    called = [*names, *[""] * (rank - len(names)), *runtime, *parameters]
-    is_empty = points.is_empty()
-    variables = [
-        Variable(Interval(0, -1) if is_empty else extent(points, axis), name)
-        for axis, name in enumerate(called)
-    ]
-    return Domain.of(variables[:rank], (), variables[rank:behind], (), variables[behind:])
-
-
-def _pieces(points: islpy.Set, hull: Domain) -> Iterator[Domain]:
-    """The conjunctions of a set; ends over parameters take the place of numbers that follow."""
-    if hull.parameters:
-        hull = hull.with_variables(variable.within(EVERYTHING) for variable in hull)
-    space = Space(dict.fromkeys(hull.identifiers, EVERYTHING), points.get_ctx())
-    for conjunction in points.get_basic_sets():
-        if not conjunction.is_empty():
-            yield simplified_domain(hull.constrained(constraints_of(conjunction, space)))
-
-
-def constraints_of(conjunction: islpy.BasicSet, space: Space) -> Iterator[Constraint]:
-    """The equations and inequalities of a conjunction."""
-    for row in conjunction.get_constraints():
-        if row.is_div_constraint():
-            continue
-        form = space.form_of(row.get_aff())
-        limit = Interval(-form.constant, -form.constant if row.is_equality() else None)
-        sum_ = form.plus_constant(-form.constant)
-        is_negative = next(iter(sum_.terms.values()), 1) < 0
-        yield (-sum_, -limit) if is_negative else (sum_, limit)
-
-
-def _order(piece: Domain) -> tuple[object, ...]:
-    """Sorts pieces by their bounds, then by their texts."""
-    texts = [f"{text} in {interval}" for text, (_, interval) in piece.constraint_texts()]
-    return [bounds.ends for bounds in piece.bounds.values()], texts
-
-
-def _piece_of_box(box: Box, hull: Domain) -> Domain:
-    rows = (
-        interval.constraints(axis) for axis, interval in zip(hull.identifiers, box, strict=True)
-    )
-    return hull.constrained(chain.from_iterable(rows))
+    called = SetNames((*names, *[""] * (rows.shape[1] - len(names))))
+    if len(boxes) <= MAX_BOXES:
+        return set_of(SetValue(called, boxes))
+    hull, pieces, _ = reading_of_boxes(boxes, called)
+    return IndexSet(hull, pieces)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from indexing.domain import Domain
     from indexing.exact.exact_relation import ExactRelation
     from indexing.exact.few_points import Rows
+    from simplifier.exact import Budget
     from simplifier.expr.form import Atom, Form
 
 T = TypeVar("T")
@@ -136,7 +137,7 @@ def _size_text(size: int | None) -> str:
     return "inf" if size is None else str(size)
 
 
-def strides(relation: ExactRelation, budget: int | None) -> tuple[ByVariable[Stride], ...]:
+def strides(relation: ExactRelation, budget: Budget) -> tuple[ByVariable[Stride], ...]:
     """The strides of each result along each variable."""
     domain = relation.domain
     return tuple(
@@ -151,7 +152,7 @@ def strides(relation: ExactRelation, budget: int | None) -> tuple[ByVariable[Str
     )
 
 
-def contiguity(relation: ExactRelation, budget: int | None) -> tuple[ByVariable[Contiguity], ...]:
+def contiguity(relation: ExactRelation, budget: Budget) -> tuple[ByVariable[Contiguity], ...]:
     """The contiguity of each result along each variable."""
     domain = relation.domain
     return tuple(
@@ -206,7 +207,7 @@ class _Changes:
         """The value of the variable at the end of a step."""
         return forms.variable(self.name).plus_constant(1)
 
-    def differences(self, budget: int | None) -> Interval:
+    def differences(self, budget: Budget) -> Interval:
         """The least interval of all changes; empty without steps."""
         if not self.change.is_constant:
             check_without_parameters(self.relation, "strides")
@@ -223,7 +224,7 @@ class _Changes:
         ]
 
 
-def _stride(steps: _Changes, budget: int | None) -> Stride:
+def _stride(steps: _Changes, budget: Budget) -> Stride:
     """The stride of the longest runs; of equally long ones, that of the first and least."""
     differences = steps.differences(budget)
     if differences.is_empty:
@@ -245,7 +246,7 @@ def _preference(stride: Stride) -> tuple[int, ...]:
     return -(stride.run or 0), stride.start, abs(value), value
 
 
-def _few_values(relation: ExactRelation, budget: int | None) -> list[int]:
+def _few_values(relation: ExactRelation, budget: Budget) -> list[int]:
     """The values of the result if they are few."""
     boxes = relation.image(budget=budget).boxes or ()
     values = [each for (each,) in boxes]
@@ -254,7 +255,7 @@ def _few_values(relation: ExactRelation, budget: int | None) -> list[int]:
     return sorted(chain(*values)) if sum(filter(None, sizes)) <= MAX_DIFFERENCES else []
 
 
-def _in_runs(steps: _Changes, value: int, differences: Interval, budget: int | None) -> Stride:
+def _in_runs(steps: _Changes, value: int, differences: Interval, budget: Budget) -> Stride:
     """The runs between the steps that change by another value; of size 1 if there are none."""
     breaks = steps.breaks(value)
     first = next(filter(None, (_first_value(each, budget) for each in breaks)), None)
@@ -273,7 +274,7 @@ def _in_runs(steps: _Changes, value: int, differences: Interval, budget: int | N
 # Groups.
 
 
-def _contiguity(relation: ExactRelation, form: Form, name: str, budget: int | None) -> Contiguity:
+def _contiguity(relation: ExactRelation, form: Form, name: str, budget: Budget) -> Contiguity:
     steps = _Changes.of(relation, form, name)
     bounds = relation.domain.bounds[name]
     size, same = (_group(steps, value, bounds, budget) for value in (1, 0))
@@ -284,7 +285,7 @@ def _contiguity(relation: ExactRelation, form: Form, name: str, budget: int | No
     )
 
 
-def _group(steps: _Changes, value: int, bounds: Interval, budget: int | None) -> int | None:
+def _group(steps: _Changes, value: int, bounds: Interval, budget: Budget) -> int | None:
     """The size of groups within which each step changes by a value."""
     if steps.relation.domain.is_known_empty:
         return bounds.size
@@ -304,7 +305,7 @@ def _beginning(form: Form, name: str, bounds: Interval, size: int | None) -> For
 # Values of one result.
 
 
-def _bounds(relation: ExactRelation, budget: int | None) -> Interval:
+def _bounds(relation: ExactRelation, budget: Budget) -> Interval:
     """The least interval that holds all values; with parameters, one that does if it is a point."""
     (form,) = relation.forms
     if relation.domain.is_known_empty:
@@ -318,7 +319,7 @@ def _bounds(relation: ExactRelation, budget: int | None) -> Interval:
     return bounds
 
 
-def _common_divisor(relations: Sequence[ExactRelation], origin: int, budget: int | None) -> int:
+def _common_divisor(relations: Sequence[ExactRelation], origin: int, budget: Budget) -> int:
     """The greatest divisor of the distances from an origin to all values; 0 if there are none."""
     divisor = 0
     for relation in relations:
@@ -328,7 +329,7 @@ def _common_divisor(relations: Sequence[ExactRelation], origin: int, budget: int
     return divisor
 
 
-def _divisor(relation: ExactRelation, divisor: int, budget: int | None) -> int:
+def _divisor(relation: ExactRelation, divisor: int, budget: Budget) -> int:
     """The greatest divisor of a number and all values: each value that it misses makes it less."""
     closed = _closed_divisor(relation)
     if closed is not None:
@@ -360,7 +361,7 @@ def _closed_divisor(relation: ExactRelation) -> int | None:
     return gcd(lowest, *form.terms.values())
 
 
-def _missed(relation: ExactRelation, divisor: int, budget: int | None) -> int | None:
+def _missed(relation: ExactRelation, divisor: int, budget: Budget) -> int | None:
     """A value that a number, which may be 0, does not divide."""
     (form,) = relation.forms
     if divisor == 1:
@@ -378,7 +379,7 @@ def _missed(relation: ExactRelation, divisor: int, budget: int | None) -> int | 
     return None
 
 
-def _first_value(relation: ExactRelation, budget: int | None) -> tuple[int] | None:
+def _first_value(relation: ExactRelation, budget: Budget) -> tuple[int] | None:
     """One value of the result, if there is one."""
     if relation.domain.is_known_empty:
         return None

@@ -7,8 +7,6 @@ Parameters are isl's.
 
 from __future__ import annotations
 
-import re
-import sys
 from contextlib import suppress
 from itertools import combinations
 from types import MappingProxyType
@@ -17,7 +15,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 from indexing.domain import distinctly_named
 from indexing.errors import MapError
 from indexing.exact.isl_sets import EVERYTHING, extent, names_of_parameters, relation_of
-from indexing.exact.sets import constraints_of
+from indexing.exact.set_reading import constraints_of
+from indexing.formats.isl_text import check_isl_text, readable, shown
 from indexing.parameters import check_parameter, parameter_identifier
 from indexing.relation import Relation
 from indexing.simplify import simplified
@@ -30,13 +29,13 @@ from simplifier.exact.isl import asked, integer, load_isl
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import EXTREMA, ZERO, Form, postorder
-from simplifier.expr.parser import is_name
 from simplifier.extraction.cost import cost_of_form
 
 if TYPE_CHECKING:
     import islpy
 
     from indexing.domain import Domain
+    from simplifier.exact import Budget
 
     IslRelation: TypeAlias = (
         islpy.Map
@@ -54,27 +53,11 @@ if TYPE_CHECKING:
     from simplifier.bounds.interval import Infinity
 
 
-_MAX_NESTING: Final = 200
-"""Nesting of brackets in a text: isl reads them recursively, and would crash the process."""
-
 _MAX_CASES: Final = 24
 """Operands of minima and maxima in a map that is simplified: with more it takes too long."""
 
 _MAX_DIVIDED_CASES: Final = 48
 """Operands times divisions, for the same reason: each operand may hold each division."""
-
-_CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
-
-_WORDS: Final = frozenset(
-    [
-        *("and", "ceil", "ceild", "exists", "false", "floor", "floord", "implies", "infinity"),
-        *("infty", "max", "min", "mod", "NaN", "not", "or", "rat", "true"),
-    ]
-)
-"""Words that isl does not read as the name of a variable."""
-
-_MAX_SHOWN: Final = 60
-"""Characters of a value in a message: one line."""
 
 # Writing.
 
@@ -112,27 +95,21 @@ def _readably_named(domain: Domain) -> Domain:
         MapError: isl cannot read the name of a parameter.
     """
     for parameter in domain.parameters:
-        if not _readable(parameter.name):
+        if not readable(parameter.name):
             message = f"to_isl: {quoted(parameter.name)} cannot name a parameter in isl"
             raise MapError(f"{message}; expected another name, see rename()")
     roles = (
-        [Variable(variable.bounds, _readable(variable.name)) for variable in role]
+        [Variable(variable.bounds, readable(variable.name)) for variable in role]
         for role in domain.roles
     )
     return distinctly_named(*roles, parameters=domain.parameters)
-
-
-def _readable(name: str | None) -> str:
-    """The name if both isl's texts and ours can hold it, else an empty one."""
-    is_read = name is not None and name.isascii() and is_name(name) and name not in _WORDS
-    return name if name is not None and is_read else ""
 
 
 # Reading.
 
 
 def read_isl(
-    relation: str | IslRelation, *, budget: int | None, parameters_as_runtime: bool
+    relation: str | IslRelation, *, budget: Budget, parameters_as_runtime: bool
 ) -> Relation:
     """A relation from isl's; :func:`indexing.from_isl` says more."""
     found = _parsed(relation) if isinstance(relation, str) else _converted(relation)
@@ -150,7 +127,7 @@ def _read(relation: islpy.Map, *, parameters_as_runtime: bool) -> Relation:
     kinds = load_isl().dim_type
     dims, given, outputs = (
         [
-            Variable(EVERYTHING, _readable(relation.get_dim_name(kind, position)))
+            Variable(EVERYTHING, readable(relation.get_dim_name(kind, position)))
             for position in range(relation.dim(kind))
         ]
         for kind in (kinds.in_, kinds.param, kinds.out)
@@ -188,7 +165,7 @@ def _converted(relation: object) -> islpy.Map:
         with suppress(isl.Error):
             return getattr(isl.Map, conversion)(relation)
     raise MapError(
-        f"from_isl: {_shown(relation)} is not one relation; expected islpy's Map, PwMultiAff "
+        f"from_isl: {shown(relation)} is not one relation; expected islpy's Map, PwMultiAff "
         "or the like, or isl's text"
     )
 
@@ -207,17 +184,12 @@ _CONVERSIONS: Final = MappingProxyType(
 """The function of islpy that makes a relation of an object, by its class."""
 
 
-def _shown(value: object) -> str:
-    text = f"{type(value).__name__} {value}"
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
-
-
 # Text.
 
 
 def _parsed(text: str) -> islpy.Map:
     """A text of isl as a relation."""
-    _check(text)
+    check_isl_text(text)
     isl = load_isl()
     for read in (isl.Map.read_from_str, isl.UnionMap.read_from_str):
         with suppress(isl.Error):
@@ -227,31 +199,6 @@ def _parsed(text: str) -> islpy.Map:
         Span(text, 0, len(text)),
         "expected such as { [i] -> [i mod 8] : 0 <= i < 64 }",
     )
-
-
-def _check(text: str) -> None:
-    """Refuses what isl rejects without saying where, does not read on, or crashes of."""
-    if unreadable := re.search("[\0\ud800-\udfff]", text):
-        raise _error(f"unexpected character {unreadable[0]!r}", unreadable)
-    for number in re.finditer(r"\d+", text):
-        if 0 < sys.get_int_max_str_digits() < len(number[0]):
-            raise _error(f"integer of {len(number[0])} digits; Python reads fewer", number)
-    opened: list[re.Match[str]] = []
-    for mark in re.finditer(r"[()\[\]{}^]", text):
-        if mark[0] in _CLOSING:
-            opened.append(mark)
-        elif mark[0] == "^":
-            raise _error("a power; expected the number itself", mark)
-        elif not opened or _CLOSING[opened.pop()[0]] != mark[0]:
-            raise _error(f"{mark[0]!r} closes nothing", mark)
-        if len(opened) > _MAX_NESTING:
-            raise _error(f"more than {_MAX_NESTING} brackets in each other", mark)
-    if opened:
-        raise _error(f"expected a {_CLOSING[opened[-1][0]]!r} for this", opened[-1])
-
-
-def _error(message: str, mark: re.Match[str]) -> TextError:
-    return TextError(message, Span(mark.string, *mark.span()))
 
 
 # Results and constraints of a relation. An output that the others determine becomes a form; any

@@ -82,7 +82,7 @@ def format_head(indexing_map: Relation) -> str:
 def _head(indexing_map: Relation, spelling: Spelling) -> str:
     domain = indexing_map.domain
     results = ", ".join(domain.text_of(form, spelling) for form in indexing_map.forms)
-    return f"{_declarations(domain)} -> ({results})"
+    return f"{declarations(domain)} -> ({results})"
 
 
 def _spelling(dialect: str) -> Spelling:
@@ -92,7 +92,8 @@ def _spelling(dialect: str) -> Spelling:
     return DIALECTS[dialect]
 
 
-def _declarations(domain: Domain) -> str:
+def declarations(domain: Domain) -> str:
+    """The names of all variables by role: ``(d0, d1)[s0]{rt0}<N>``."""
     parameters = tuple(parameter.name for parameter in domain.parameters)
     declared = (*domain.by_role(domain.names), parameters)
     return "".join(
@@ -148,7 +149,7 @@ def _read_map(
     if lexer.accept_all(*_EMPTY.split()):
         lexer.finish()
         return Relation.from_forms((), Domain(()).emptied())
-    dims, ranges, rest, parameters = _read_declarations(lexer)
+    dims, ranges, rest, parameters = read_declarations(lexer)
     declared = [*dims, *ranges, *rest, *parameters]
     roles = (dims, _without(ranges, runtime), [*_within(ranges, runtime), *rest], parameters)
     known = _domain(roles, repeat(Interval(None, None))).by_name
@@ -169,7 +170,7 @@ def _within(names: Iterable[str], others: Collection[str]) -> list[str]:
     return [name for name in names if name in others]
 
 
-def _read_declarations(lexer: ExpressionLexer) -> list[dict[str, None]]:
+def read_declarations(lexer: ExpressionLexer) -> list[dict[str, None]]:
     """The names of the variables by role; only the dimensions are required."""
     declared: dict[str, None] = {}
     roles: list[dict[str, None]] = []
@@ -265,13 +266,19 @@ def _read_limits(lexer: ExpressionLexer) -> Interval:
 
 def _read_symbolic_limits(lexer: ExpressionLexer, parameters: Mapping[str, Form]) -> Ends:
     """``in [0, N - 1]``, as :func:`_read_limits`."""
+    ends = read_ends(lexer, parameters)
+    _finish_limits(lexer)
+    return ends
+
+
+def read_ends(lexer: ExpressionLexer, parameters: Mapping[str, Form]) -> Ends:
+    """``in [0, N - 1]``."""
     lexer.expect("in", "before an interval")
     lexer.expect("[")
     lower = None if lexer.accept_all("-", "inf") else read_expression(lexer, parameters)
     lexer.expect(",", "between the ends of an interval")
     upper = None if lexer.accept("inf") else read_expression(lexer, parameters)
     lexer.expect("]")
-    _finish_limits(lexer)
     return Ends(lower, upper)
 
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from indexing.domain import Constraint, Domain
     from indexing.relation import Relation, RelationT
+    from simplifier.exact import Budget
     from simplifier.expr.form import Form
 
 
@@ -123,7 +124,7 @@ def result_bounds(indexing_map: Relation) -> tuple[Interval, ...]:
 
 def simplified_by_isl(
     indexing_map: RelationT,
-    budget: int | None,
+    budget: Budget,
     *,
     preserve_size_one: bool = False,
     preserve_ranges: bool = False,

@@ -215,7 +215,8 @@ def _without_parts(before: Dependence, more: Dependence) -> Dependence:
 
 def _is_part(narrow: OperandIndexing, wide: OperandIndexing) -> bool:
     """Whether everything that one indexing relates is seen to be related by another one."""
-    if narrow.replica_id or wide.replica_id or narrow.runtime != wide.runtime:
+    is_remote = narrow.replica_id is not None or wide.replica_id is not None
+    if is_remote or narrow.runtime != wide.runtime:
         return narrow == wide
     return _has_smaller_domain(narrow.map, wide.map) or (
         bool(narrow.map.ranges and wide.map.ranges) and _reaches_no_further(narrow.map, wide.map)

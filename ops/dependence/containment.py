@@ -40,7 +40,7 @@ def contains(wide: OperandIndexing, narrow: OperandIndexing) -> bool:
     They lead to the same array of the same device, and their runtime variables are the same values.
     """
     is_same_place = (wide.element, wide.replica_id) == (narrow.element, narrow.replica_id)
-    if not is_same_place or wide.replica_id or wide.runtime != narrow.runtime:
+    if not is_same_place or wide.replica_id is not None or wide.runtime != narrow.runtime:
         return False
     if any(_uses_ranges(origin.map) for origin in wide.runtime):
         return False

@@ -109,7 +109,8 @@ class OperandIndexing:
         >>> print(tail.compose(OperandIndexing(rows)))
         (d0)[s0] -> (s0, d0 + 2), domain: d0 in [0, 1], s0 in [0, 7]
         """
-        if not (self.runtime or producer.runtime or self.replica_id or producer.replica_id):
+        is_local = self.replica_id is None and producer.replica_id is None
+        if is_local and not (self.runtime or producer.runtime):
             whole, reason = _composed(self.map, producer.map)
             reason = self.approximation or producer.approximation or reason
             return OperandIndexing(whole, element=producer.element, approximation=reason)
@@ -136,14 +137,14 @@ class OperandIndexing:
     @property
     def weight(self) -> int:
         """How many terms work at once where it is simplified."""
-        replica = [self.replica_id] if self.replica_id else []
+        replica = [] if self.replica_id is None else [self.replica_id]
         origins = (origin.map for origin in self.runtime)
         return sum(map(weight, (self.map, *replica, *origins)))
 
     @property
     def longest(self) -> int:
         """How many terms its longest formula has, and the longest one of each origin."""
-        own = [self.map, *([self.replica_id] if self.replica_id else [])]
+        own = [self.map, *([] if self.replica_id is None else [self.replica_id])]
         origins = (longest_formula(origin.map) for origin in self.runtime)
         return max(map(longest_formula, own)) + sum(origins)
 
@@ -268,7 +269,8 @@ def joint_form(
     pairs = [(each.map, each.replica_id) for each in origins]
     parts = (
         DeviceIndex(
-            substitute(index.forms, values), *substitute(on.forms if on else [device], values)
+            substitute(index.forms, values),
+            *substitute([device] if on is None else on.forms, values),
         )
         for index, on in [(indexing.map, indexing.replica_id), *pairs]
     )
@@ -300,7 +302,7 @@ def _with_sources(
         replace(sources[number], map=index, replica_id=replica)
         for number, index, replica in found.runtime
     ]
-    if found.own and devices:
+    if found.own is not None and devices:
         runtime.insert(0, RuntimeOrigin(own_device(devices), found.own))
     return OperandIndexing(found.map, tuple(runtime), found.replica, element, approximation)
 
@@ -367,7 +369,8 @@ def _value(
     index, device = origin.map, None
     if devices and devices.total > 1:
         index = _with_device(index, devices)
-        device = origin.replica_id.forms[0] if origin.replica_id else device_of(indexing)
+        on = origin.replica_id
+        device = device_of(indexing) if on is None else on.forms[0]
     value = value_of(origin.instruction, index, device)
     if value is None or origin.clamp is None:
         return value

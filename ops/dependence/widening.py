@@ -86,8 +86,8 @@ def is_part_at_a_glance(narrow: OperandIndexing, wide: OperandIndexing) -> bool:
 
     Source: :func:`indexing.transform.hull.holds`, which knows the cases.
     """
-    plain = not (wide.runtime or wide.replica_id or narrow.replica_id)
-    return plain and holds(wide.map, narrow.map)
+    is_plain = not wide.runtime and wide.replica_id is None and narrow.replica_id is None
+    return is_plain and holds(wide.map, narrow.map)
 
 
 def _bounds(sizes: Sequence[int] | None, indexing: OperandIndexing) -> list[Interval]:

@@ -261,7 +261,8 @@ def without_equal(dependence: Dependence) -> Dependence:
 
 
 def _is_same(one: OperandIndexing, other: OperandIndexing) -> bool:
-    is_plain = not (one.runtime or other.runtime or one.replica_id or other.replica_id)
+    is_local = one.replica_id is None and other.replica_id is None
+    is_plain = is_local and not (one.runtime or other.runtime)
     is_near = is_plain and one.map.result_bounds() == other.map.result_bounds()
     if not is_near or one.approximation or other.approximation:
         return False
@@ -302,7 +303,7 @@ def _objection(indexing: OperandIndexing) -> str:
     """Why its reads cannot be counted."""
     if indexing.approximation:
         return f"the maps hold more than is read ({indexing.approximation}); expected exact ones"
-    if indexing.replica_id:
+    if indexing.replica_id is not None:
         return "elements are read on other devices; expected reads on one"
     values = ", ".join(dict.fromkeys(f"%{origin.instruction.name}" for origin in indexing.runtime))
     return f"what is read depends on the value of {values}; see given()" if values else ""

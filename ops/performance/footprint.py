@@ -127,7 +127,7 @@ def _together(
 
 
 def _of_way(way: OperandIndexing, deadline: Deadline) -> Footprint:
-    if way.approximation or way.replica_id:
+    if way.approximation or way.replica_id is not None:
         wide = _bounds(way.map)
         return Footprint(Interval(0, None), wide.elements, is_exact=False)
     found = _parts(way) if way.runtime else _plain_parts(way.map)

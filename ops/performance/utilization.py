@@ -189,7 +189,7 @@ def _reason(ways: Iterable[OperandIndexing]) -> str:
     for way in ways:
         if way.approximation:
             return way.approximation
-        if way.replica_id:
+        if way.replica_id is not None:
             return "elements are read on other devices"
     values = dict.fromkeys(f"%{origin.instruction.name}" for way in ways for origin in way.runtime)
     return f"not all values of {listed([*values])} were tried" if values else "no time was left"

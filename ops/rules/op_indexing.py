@@ -127,7 +127,7 @@ class Origin:
 
 def replica_note(replica: IndexingMap | None) -> str:
     """The text that names the replica of something, if it is not on the one the map starts from."""
-    return f"; replica id: {format_head(replica)}" if replica else ""
+    return "" if replica is None else f"; replica id: {format_head(replica)}"
 
 
 @dataclass(frozen=True, slots=True)

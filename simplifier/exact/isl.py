@@ -6,9 +6,11 @@ Forms are handed to isl operation by operation through its programming interface
 from __future__ import annotations
 
 from contextlib import contextmanager, nullcontext
+from datetime import timedelta
 from functools import reduce
 from itertools import chain
-from threading import local
+from math import inf
+from threading import RLock, local
 from time import process_time
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
@@ -50,6 +52,21 @@ _MAX_SECONDS: Final = 0.1
 One alone may have met a collection of garbage, which takes as long where the heap is large.
 """
 
+Budget: TypeAlias = int | timedelta | None
+"""What a question may spend: operations of isl, or processor time; ``None`` is no limit.
+
+Operations give the same answer on every machine, a ``timedelta`` an answer or an error in time.
+"""
+
+_FEWEST: Final = 100
+"""Operations of the first attempt within a very short time."""
+
+_OPERATIONS_A_SECOND: Final = 10_000
+"""What isl does at least, however large the sets have grown."""
+
+_SLOWER: Final = 4
+"""So much slower the operations of the next attempt may be: sets grow."""
+
 _BASE: Final = 1 << 62
 """Larger integers go to isl and come back in pieces of this size."""
 
@@ -63,10 +80,12 @@ class NotQuasiAffineError(IndexingError, ValueError):
 
 
 class BudgetError(IndexingError, RuntimeError):
-    """An exact question took more operations than its ``budget``, or the budget is none."""
+    """An exact question took more than its ``budget``, or what is given is no budget."""
 
-    def __init__(self, budget: int, objection: str = "") -> None:
-        spent = f"{budget} operations of isl were not enough; give more, or None for no limit"
+    def __init__(self, budget: int | timedelta, objection: str = "") -> None:
+        is_time = isinstance(budget, timedelta)
+        limit = f"{budget.total_seconds():g} seconds" if is_time else f"{budget} operations of isl"
+        spent = f"{limit} were not enough; give more, or None for no limit"
         super().__init__(f"budget: {objection or spent}")
         self.budget = budget
 
@@ -329,10 +348,14 @@ class Allowance:
     isl does not tell how many operations an attempt took, so each counts as its whole share.
     """
 
-    def __init__(self, operations: int | None, attempts: int = 1) -> None:
-        limit = checked_budget(operations)
+    def __init__(self, budget: Budget, attempts: int = 1) -> None:
+        limit = checked_budget(budget)
         self._share = max(1, limit // attempts) if limit else 0
         self._left = attempts
+        self._deadline = inf
+        if isinstance(budget, timedelta):
+            self._share = _first_attempt(budget)
+            self._deadline = process_time() + budget.total_seconds()
 
     @contextmanager
     def attempt(
@@ -343,7 +366,7 @@ class Allowance:
         Raises:
             BudgetError: the attempt takes more, or no share is left.
         """
-        if self._share and not self._left:
+        if self._share and (not self._left or process_time() > self._deadline):
             raise BudgetError(self._share)
         self._left -= 1
         with own_context() if context is None else nullcontext(context) as used:
@@ -370,6 +393,19 @@ def own_context() -> Generator[islpy.Context]:
         free.append(context)
 
 
+_KEPT: Final[dict[str, islpy.Context]] = {}
+_TURN: Final = RLock()
+
+
+@contextmanager
+def kept_context() -> Generator[islpy.Context]:
+    """The context of sets that are kept from one question to the next; threads take turns."""
+    with _TURN:
+        if not _KEPT:
+            _KEPT["context"] = load_isl().Context()
+        yield _KEPT["context"]
+
+
 @contextmanager
 def _counted(context: islpy.Context, operations: int) -> Generator[None]:
     """Raise a :class:`BudgetError` once what is asked inside takes more; 0 is no limit."""
@@ -393,7 +429,7 @@ def _no_answer() -> None:
 
 def asked(
     ask: Callable[[Space], Answer],
-    budget: int | None,
+    budget: Budget,
     bounds: Mapping[str, Interval] | None = None,
     *,
     context: islpy.Context | None = None,
@@ -402,47 +438,88 @@ def asked(
     """What a question answers in a new space within a budget; with :data:`BUDGET`, within seconds.
 
     It is asked with few operations first. If these are not enough, ``otherwise`` may know the
-    answer without isl. Then it is asked with the budget or, if that is :data:`BUDGET`, with twice
-    as many operations each time, while it does not take long. The clock only tells when to give
-    up: no answer depends on it.
+    answer without isl. Then it is asked with the budget or, if that is a time or :data:`BUDGET`,
+    with more and more operations, while time is left. The clock only tells when to give up: no
+    answer depends on it.
 
     Raises:
         BudgetError: it has no answer within the budget, or within seconds.
     """
     checked_budget(budget)
-    operations = first = ATTEMPT if budget is None else min(budget, ATTEMPT)
-    was_long = False
+    pace = _Pace(budget)
+    is_first = True
     while True:
-        start = process_time()
+        pace.begin()
         try:
-            with Allowance(operations).attempt(bounds or {}, context) as space:
+            with Allowance(pace.operations).attempt(bounds or {}, context) as space:
                 return ask(space)
         except BudgetError:
-            is_long = budget == BUDGET and process_time() - start > _MAX_SECONDS
-            found = otherwise() if operations == first else None
+            may_go_on = pace.may_go_on()
+            found = otherwise() if is_first else None
             if found is not None:
                 return found
-            if (is_long and was_long) or operations == budget:
+            if not may_go_on and isinstance(budget, timedelta):
+                raise BudgetError(budget) from None
+            if not may_go_on:
                 raise
-            was_long = is_long
-        operations = _next_attempt(operations, budget)
+        is_first = False
 
 
-def _next_attempt(operations: int | None, budget: int | None) -> int | None:
-    """With how many operations a question is asked that took more."""
-    if operations is None or budget != BUDGET:
-        return budget
-    return min(2 * operations, BUDGET)
+class _Pace:
+    """With how many operations a question is asked, and asked again."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.operations = ATTEMPT
+        self._budget = budget
+        self._start = self._begun = process_time()
+        self._was_long = False
+        if isinstance(budget, timedelta):
+            self.operations = _first_attempt(budget)
+        elif budget is not None:
+            self.operations = min(budget, ATTEMPT)
+
+    def begin(self) -> None:
+        """An attempt begins."""
+        self._begun = process_time()
+
+    def may_go_on(self) -> bool:
+        """Whether there is another attempt after one that was not enough; it may take more."""
+        now = process_time()
+        took = now - self._begun
+        if isinstance(self._budget, timedelta):
+            return self._has_time(took, self._budget.total_seconds() - (now - self._start))
+        if self.operations == self._budget:
+            return False
+        if self._budget != BUDGET:
+            self.operations = self._budget or 0
+            return True
+        was_long, self._was_long = self._was_long, took > _MAX_SECONDS
+        self.operations = min(2 * self.operations, BUDGET)
+        # Once may be a collection of garbage.
+        return not (was_long and self._was_long)
+
+    def _has_time(self, took: float, left: float) -> bool:
+        """Whether more operations than before will end in the time that is left."""
+        within = int(left * self.operations / (_SLOWER * max(took, 1e-6)))
+        is_more = within > self.operations
+        self.operations = min(within, _SLOWER * self.operations)
+        return is_more
 
 
-def checked_budget(budget: int | None) -> int:
-    """The budget as isl counts it, where 0 is no limit."""
+def _first_attempt(limit: timedelta) -> int:
+    """As many operations as end within a time for certain."""
+    return max(_FEWEST, min(ATTEMPT, int(limit.total_seconds() * _OPERATIONS_A_SECOND)))
+
+
+def checked_budget(budget: Budget) -> int:
+    """The budget as isl counts it, where 0 is no limit of operations."""
     if budget is None:
         return 0
-    if not isinstance(budget, int) or isinstance(budget, bool) or budget < 1:  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
-        raise BudgetError(
-            budget, f"is {budget!r}; expected a positive number of operations or None"
-        )
+    if isinstance(budget, timedelta) and budget > timedelta():
+        return 0
+    if not isinstance(budget, int) or isinstance(budget, bool) or budget < 1:
+        expected = "a positive number of operations or None, or a timedelta"
+        raise BudgetError(budget, f"is {budget!r}; expected {expected}")
     return min(budget, _BASE)
 
 

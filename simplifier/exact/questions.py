@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import islpy
 
-    from simplifier.exact.isl import Allowance
+    from simplifier.exact.isl import Allowance, Budget
     from simplifier.exact.points import Chunk
     from simplifier.expr.form import Form
     from simplifier.problem import Bounds, Constraints, Expression, Facts, Problem
@@ -33,7 +33,7 @@ def equivalent(
     bounds: Bounds | Facts,
     constraints: Constraints = (),
     *,
-    budget: int | None = BUDGET,
+    budget: Budget = BUDGET,
 ) -> bool:
     """Whether two expressions have the same value at every point within bounds and constraints.
 
@@ -63,7 +63,7 @@ def witness(
     bounds: Bounds | Facts,
     constraints: Constraints = (),
     *,
-    budget: int | None = BUDGET,
+    budget: Budget = BUDGET,
 ) -> dict[str, int] | None:
     """A point where two expressions differ, by name; ``None`` where they are equivalent.
 
@@ -76,7 +76,7 @@ def witness(
     return None if point is None else dict(point)
 
 
-def _witness(problem: Problem, budget: int | None) -> dict[str, int] | None:
+def _witness(problem: Problem, budget: Budget) -> dict[str, int] | None:
     a, b = problem.forms
     return differing_point(a, b, problem.bounds, problem.constraints, budget)
 
@@ -86,7 +86,7 @@ def differing_point(
     b: Form,
     bounds: Mapping[str, Interval],
     constraints: Sequence[tuple[Form, Interval]] = (),
-    budget: int | None = BUDGET,
+    budget: Budget = BUDGET,
 ) -> dict[str, int] | None:
     """A point where two forms differ, or ``None``; terms that both share may be anything."""
     return _asked(
@@ -103,7 +103,7 @@ def exact_range(
     form: Form,
     bounds: Mapping[str, Interval],
     constraints: Sequence[tuple[Form, Interval]] = (),
-    budget: int | None = BUDGET,
+    budget: Budget = BUDGET,
 ) -> Interval:
     """The least and the greatest value of a form; ``None`` is an end that it really goes beyond."""
     return _asked(_extent, points.extent, form, bounds, constraints, budget)
@@ -130,7 +130,7 @@ def _asked(
     form: Form,
     bounds: Mapping[str, Interval],
     constraints: Sequence[tuple[Form, Interval]],
-    budget: int | None,
+    budget: Budget,
 ) -> Answer:
     """The answer to a question about a space, the domain in it, and the value of a form there.
 

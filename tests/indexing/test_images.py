@@ -310,7 +310,7 @@ def test_constraints_are_expressions() -> None:
 def test_sets_are_picklable_and_go_through_isl(name: str) -> None:
     image = parse_map(IMAGES[name][0]).image()
     assert pickle.loads(pickle.dumps(image)) == image  # noqa: S301 - our own bytes
-    assert image.to_isl().is_empty() is image.is_empty
+    assert image.to_isl().is_empty() is bool(image.is_empty)
 
 
 def test_unbounded_sets_are_not_counted_or_gone_through() -> None:
