@@ -70,13 +70,33 @@ class OperandUtilization:
             return None
         return self.reads / self.elements_read if self.elements_read else 0.0
 
+    @property
+    def unused_bytes(self) -> int:
+        """What nobody needs of the operand; at least that much, if it depends on values."""
+        return self._bytes(self.elements - self._most_elements)
+
+    @property
+    def reread_bytes(self) -> int:
+        """What is read again, after the first time; at least that much, if it depends on values."""
+        least = self.reads if isinstance(self.reads, int) else self.reads.lower or 0
+        return self._bytes(max(0, least - self._most_elements))
+
+    @property
+    def _most_elements(self) -> int:
+        """How many elements are read at most."""
+        read = self.elements_read
+        most = read if isinstance(read, int) else read.upper
+        return self.elements if most is None else most
+
+    def _bytes(self, elements: int) -> int:
+        return _bytes(elements, self.operand.shape.arrays[self.element].element_size_in_bits)
+
     def __str__(self) -> str:
         place = f" output {self.element}" if self.operand.shape.is_tuple else ""
         reuse = "" if self.reuse is None else f", {self.reuse:.4g} of each"
-        head = (
-            f"%{self.operand.name}{place}: {_text(self.elements_read)} of {self.elements} elements"
-            f", {_text(self.bytes)} bytes, {_text(self.reads)} reads{reuse}"
-        )
+        read, of_bytes, reads = map(text_of_count, (self.elements_read, self.bytes, self.reads))
+        counts = f"{read} of {self.elements} elements, {of_bytes} bytes, {reads} reads{reuse}"
+        head = f"%{self.operand.name}{place}: {counts}"
         lines = [f"{head} (bounds: {self.bounds})" if self.bounds else head]
         lines += (f"  only where {way}".replace("\n", "\n  ") for way in self.conditions)
         return "\n".join(lines)
@@ -204,7 +224,12 @@ def _count(interval: Interval) -> Count:
     return interval.lower if interval.size == 1 and interval.lower is not None else interval
 
 
-def _text(count: Count) -> str:
+def text_of_count(count: Count) -> str:
+    """A number, or its ends in words.
+
+    >>> print(text_of_count(3), "and", text_of_count(Interval(1, 4)))
+    3 and 1 to 4
+    """
     if isinstance(count, int):
         return str(count)
     if count.upper is None:
@@ -258,7 +283,20 @@ def _kernels(
         return iter((Fusion.of_instruction(given, registry=registry),))
     if isinstance(given, Computation):
         return iter((Fusion.of_computation(given, registry=registry),))
-    return (Fusion.of_instruction(each, registry=registry) for each in _running(given, registry))
+    return kernels_of(given, registry=registry)
+
+
+def kernels_of(module: HloModule, *, registry: Registry = REGISTRY) -> Iterator[Fusion]:
+    """What runs as one kernel each: every instruction that moves something.
+
+    Those of the entry come first, then those of what loops, choices and calls run.
+
+    >>> from ops import hlo
+    >>> text = "ENTRY e { p = f32[] parameter(0) n = f32[] negate(p) ROOT t = (f32[]) tuple(n) }"
+    >>> print(*kernels_of(hlo.parse(text)))
+    fusion of %n that reads %p
+    """
+    return (Fusion.of_instruction(each, registry=registry) for each in _running(module, registry))
 
 
 def _running(module: HloModule, registry: Registry) -> Iterator[Instruction]:
