@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 import sympy
 from sympy.logic.boolalg import Boolean
 
-from simplifier.bounds.facts import read_fact
+from simplifier.bounds.facts import assumed, read_fact
 from simplifier.bounds.interval import Interval, IntervalLike
 from simplifier.canonical.scope import scope_of
 from simplifier.errors import IndexingError, check_type
@@ -158,10 +158,9 @@ class Problem:
 
     def _assume(self, symbol: sympy.Symbol) -> None:
         """Keep what a symbol's assumptions say."""
-        lower = 1 if symbol.is_positive else 0 if symbol.is_nonnegative else None
-        upper = -1 if symbol.is_negative else 0 if symbol.is_nonpositive else None
-        if lower is not None or upper is not None:
-            self._restrict(symbol.name, Interval(lower, upper))
+        interval = assumed(symbol)
+        if interval != _EVERYTHING:
+            self._restrict(symbol.name, interval)
         remainder = 0 if symbol.is_even else 1 if symbol.is_odd else None
         if remainder is not None:
             halves = operations.mod(forms.variable(symbol.name), forms.constant(2))
@@ -330,6 +329,7 @@ Answer = TypeVar("Answer")
 
 _REMEMBERED: Final = 1 << 12
 _ZERO: Final = Interval(0, 0)
+_EVERYTHING: Final = Interval(None, None)
 _PAIR: Final = 2
 
 
