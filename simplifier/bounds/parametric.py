@@ -320,11 +320,7 @@ def _of_maximum(
 ) -> ParametricEnds:
     """The greatest value is at least all lower ends, and at most the greatest upper end."""
     lower = tuple(end for each in operands for end in each.lower)
-    greatest = [each.least for each in operands]
-    known = [end for end in greatest if end is not None]
-    return ParametricEnds(
-        lower, (operations.maximum(known),) if len(known) == len(greatest) else ()
-    )
+    return ParametricEnds(lower, _of_upper(operands, operations.maximum))
 
 
 def _of_minimum(bounding: _Bounding, atom: Atom, operands: list[ParametricEnds]) -> ParametricEnds:
@@ -334,7 +330,7 @@ def _of_minimum(bounding: _Bounding, atom: Atom, operands: list[ParametricEnds])
 def _of_choice(bounding: _Bounding, atom: Atom, operands: list[ParametricEnds]) -> ParametricEnds:
     """One of two values lies between the least lower end and the greatest upper end.
 
-    ParametricEnds are for all values of parameters, also where one of the two has no value.
+    The ends are for all values of parameters, also where one of the two has no value.
     """
     if not all(map(bounding.is_defined, atom.arguments)):
         return ParametricEnds()
@@ -358,11 +354,15 @@ def _of_product(bounding: _Bounding, atom: Atom, operands: list[ParametricEnds])
             return positive.turned
     if any(bounding.range_of(factor)[0] < 0 for factor in atom.arguments):
         return ParametricEnds()
-    greatest = [each.least for each in operands]
-    known = [end for end in greatest if end is not None]
-    return ParametricEnds(
-        (ZERO,), (operations.product(known),) if len(known) == len(greatest) else ()
-    )
+    return ParametricEnds((ZERO,), _of_upper(operands, operations.product))
+
+
+def _of_upper(
+    operands: Sequence[ParametricEnds], make: Callable[[Iterable[Form]], Form]
+) -> tuple[Form, ...]:
+    """An operation on the upper ends, if all operands have one."""
+    known = [end for end in (each.least for each in operands) if end is not None]
+    return (make(known),) if len(known) == len(operands) else ()
 
 
 _OPERATIONS: Final[
