@@ -49,7 +49,7 @@ EndsLike: TypeAlias = "IntervalLike | tuple[sympy.Expr | int | None, sympy.Expr 
 Bounds: TypeAlias = Mapping[sympy.Symbol, EndsLike] | Mapping[str, EndsLike]
 """Of symbols or their names; a symbol without bounds is any integer that its assumptions allow.
 
-EndsLike may be expressions: ``{x: (0, n - 1)}``.
+Ends may be expressions: ``{x: (0, n - 1)}``.
 """
 Constraints: TypeAlias = "Iterable[tuple[Expression, IntervalLike] | Boolean | bool]"
 """Expressions with the intervals that they lie in, and conditions that hold."""
@@ -289,14 +289,14 @@ def _with_numbers(
     A variable that is given by its name is the symbol of that name in the expressions.
     """
     given: Mapping[Any, Any] = bounds
-    if not any(map(_is_symbolic, _pairwise(given.values()))):
+    if not any(map(_has_symbolic_end, given.values())):
         return given, []
     symbols = {each.name: each for whole in expressions for each in _symbols_in(whole)}
     numbers: dict[Any, IntervalLike] = {}
     constraints: list[tuple[sympy.Expr, Interval]] = []
     for name, ends in given.items():
         numbers[name] = ends
-        if any(map(_is_symbolic, _pairwise((ends,)))):
+        if _has_symbolic_end(ends):
             itself = (symbols.get(name) or symbol(name)) if isinstance(name, str) else name
             lower, upper = (None if _is_symbolic(end) else end for end in ends)
             numbers[name] = lower, upper
@@ -305,11 +305,8 @@ def _with_numbers(
     return numbers, constraints
 
 
-def _pairwise(intervals: Iterable[EndsLike]) -> Iterator[object]:
-    """The ends of those intervals that are pairs."""
-    for ends in intervals:
-        if isinstance(ends, tuple | list) and len(ends) == _PAIR:
-            yield from ends
+def _has_symbolic_end(ends: EndsLike) -> bool:
+    return isinstance(ends, tuple | list) and len(ends) == _PAIR and any(map(_is_symbolic, ends))
 
 
 def _is_symbolic(end: object) -> bool:
