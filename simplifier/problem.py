@@ -74,8 +74,6 @@ class Problem:
         """Bounds by name: those given, met with the symbols' assumptions."""
         self.constraints: list[tuple[Form, Interval]] = []
         """Those given, and that even and odd symbols are even and odd."""
-        self._scope: Scope | None = None
-        """Of these bounds and constraints, once it was asked for."""
         self._take(expressions)
         for expression, interval in constraints:
             self.constraints += read_fact(self._read(expression), interval)
@@ -86,11 +84,9 @@ class Problem:
     def about(self, expressions: Iterable[Expression]) -> Problem:
         """Other expressions under the same bounds and constraints, which are not read again."""
         other = object.__new__(Problem)
-        other._symbols, other._fractions, other._scope = dict(self._symbols), [], self._scope
+        other._symbols, other._fractions = dict(self._symbols), []
         other.bounds, other.constraints = dict(self.bounds), list(self.constraints)
         other._take(expressions)
-        if other.bounds != self.bounds or other.constraints != self.constraints:
-            other._scope = None
         other._check_fractions()
         return other
 
@@ -106,11 +102,7 @@ class Problem:
 
     def scope(self, make: Callable[[Box, Known], Scope] = scope_of) -> Scope | None:
         """The scope of the expressions; ``None`` if no value is left to some variable."""
-        whole = self._scope if make is scope_of else None
-        if whole is None:
-            whole = self._whole_scope(make)
-        if make is scope_of:
-            self._scope = whole
+        whole = self._whole_scope(make)
         return whole and whole.of_variables_in(*self.forms)
 
     def _whole_scope(self, make: Callable[[Box, Known], Scope]) -> Scope | None:
