@@ -105,7 +105,7 @@ class Problem:
         whole = self._whole_scope(make)
         return whole and whole.of_variables_in(*self.forms)
 
-    def _whole_scope(self, make: Callable[[Box, Known], Scope]) -> Scope | None:
+    def _whole_scope(self, make: Callable[[Box, Known], Scope] = scope_of) -> Scope | None:
         """The scope of all that is known."""
         known = tuple(self.constraints)
         if any(interval.is_empty for interval in (*self.bounds.values(), *dict(known).values())):
@@ -124,11 +124,12 @@ class Problem:
 
     def _check_fractions(self) -> None:
         """That what must be an integer is one, by the facts."""
-        scope = self.scope() if self._fractions else None
-        if scope is None:
+        whole = self._whole_scope() if self._fractions else None
+        if whole is None:
             return
         for fraction, reading in self._fractions:
             remainder = operations.mod(fraction.numerator, fraction.divisor)
+            scope = whole.of_variables_in(remainder)
             if range_of(scope, remainder) != _ZERO and not fraction.is_integer:
                 raise reading.objection(fraction)
 
