@@ -200,9 +200,8 @@ class Facts:
     def __init__(self, bounds: Bounds | None = None, constraints: Constraints = ()) -> None:
         check_type(constraints, Iterable, "Facts: constraints", "a sequence")
         try:
-            given, more = _with_numbers(_named({} if bounds is None else bounds))
-            self._bounds = tuple((name, Interval.of(ends)) for name, ends in given.items())
-            self._constraints = _read_constraints((*more, *constraints))
+            self._bounds, more = _read_bounds({} if bounds is None else bounds)
+            self._constraints = (*more, *_read_constraints(constraints))
             self._problem = Problem((), self._bounds, self._constraints)
         except BoundsError as error:
             raise BoundsError(f"Facts: {error}") from None
@@ -213,9 +212,14 @@ class Facts:
         return dict(self._problem.bounds)
 
     @property
-    def constraints(self) -> tuple[tuple[Expression, Interval], ...]:
+    def constraints(self) -> _ConstraintPairs:
         """The constraints as pairs; a condition that holds is 1."""
         return self._constraints
+
+    @property
+    def pairs(self) -> tuple[_BoundPairs, _ConstraintPairs]:
+        """Bounds and constraints, as they were given."""
+        return self._bounds, self._constraints
 
     def problem(self, expressions: Iterable[Expression]) -> Problem:
         """The question about some expressions under these facts."""
@@ -230,15 +234,35 @@ class Facts:
     def __and__(self, other: Facts) -> Facts:
         if not isinstance(other, Facts):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
             return NotImplemented
-        bounds = (*self._bounds, *other._bounds)
-        return Facts._of_pairs(bounds, (*self._constraints, *other._constraints))
+        return Facts.joined(self, other)
 
     @classmethod
-    def _of_pairs(
+    def joined(
         cls,
-        bounds: tuple[tuple[Name, Interval], ...],
-        constraints: tuple[tuple[Expression, Interval], ...],
+        bounds: Bounds | Facts,
+        constraints: Constraints,
+        expressions: Iterable[Expression] = (),
     ) -> Facts:
+        """All that is given about expressions, read together: one part may say what another needs.
+
+        >>> from sympy import Eq
+        >>> from simplifier import Mod, symbol
+        >>> x, k = symbol("x"), symbol("k")
+        >>> Facts.joined({x: (0, k / 2)}, Facts(constraints=[Eq(Mod(k, 2), 0)]))
+        Facts({x: [0, inf]}, [-k/2 + x in [-inf, 0], Eq((k % 2), 0)])
+        """
+        given = bounds.pairs if isinstance(bounds, Facts) else _read_bounds(bounds, expressions)
+        more = (
+            constraints.pairs
+            if isinstance(constraints, Facts)
+            else ((), _read_constraints(constraints))
+        )
+        if isinstance(bounds, Facts) and more == ((), ()):
+            return bounds
+        return cls._of_pairs((*given[0], *more[0]), (*given[1], *more[1]))
+
+    @classmethod
+    def _of_pairs(cls, bounds: _BoundPairs, constraints: _ConstraintPairs) -> Facts:
         """Facts from pairs, of which several may be about one name."""
         facts = object.__new__(cls)
         facts._bounds, facts._constraints = bounds, constraints
@@ -246,18 +270,15 @@ class Facts:
         return facts
 
     def __reduce__(self) -> tuple[Callable[..., Facts], tuple[object, ...]]:
-        return Facts._of_pairs, (self._bounds, self._constraints)
+        return Facts._of_pairs, self.pairs
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Facts):
             return NotImplemented
-        return self._key() == other._key()
+        return self.pairs == other.pairs
 
     def __hash__(self) -> int:
-        return hash(self._key())
-
-    def _key(self) -> tuple[object, ...]:
-        return self._bounds, self._constraints
+        return hash(self.pairs)
 
     def __repr__(self) -> str:
         bounds = ", ".join(f"{name}: {interval}" for name, interval in self._bounds)
@@ -266,6 +287,18 @@ class Facts:
             for fact, interval in self._constraints
         )
         return f"Facts({{{bounds}}}, [{known}])"
+
+
+_BoundPairs: TypeAlias = tuple[tuple[Name, Interval], ...]
+_ConstraintPairs: TypeAlias = tuple[tuple[Expression, Interval], ...]
+
+
+def _read_bounds(
+    bounds: Bounds, expressions: Iterable[Expression] = ()
+) -> tuple[_BoundPairs, _ConstraintPairs]:
+    """The bounds with numbers as ends, and those with expressions as constraints."""
+    numbers, constraints = _with_numbers(_named(bounds), expressions)
+    return tuple((name, Interval.of(ends)) for name, ends in numbers.items()), tuple(constraints)
 
 
 def _named(bounds: Bounds) -> Bounds:
@@ -310,7 +343,7 @@ def _symbols_in(expression: Expression) -> Iterable[Any]:
     return expression.free_symbols if isinstance(expression, sympy.Basic) else ()
 
 
-def _read_constraints(constraints: Constraints) -> tuple[tuple[Expression, Interval], ...]:
+def _read_constraints(constraints: Constraints) -> _ConstraintPairs:
     found = map(_constraint, constraints)
     return tuple((expression, Interval(lower, upper)) for expression, lower, upper in found)
 
@@ -341,33 +374,12 @@ def ask(
     """
     check_type(constraints, Iterable, f"{function}: constraints", "a sequence")
     try:
-        if isinstance(bounds, Facts):
-            return _asked_under(solve, expressions, bounds, constraints, options)
-        if isinstance(constraints, Facts):
-            both = Facts(bounds) & constraints
-            return _asked_under(solve, expressions, both, (), options)
+        if isinstance(bounds, Facts) or isinstance(constraints, Facts):
+            facts = Facts.joined(bounds, constraints, expressions)
+            return _answer(_remembered_under, solve, options, facts, *expressions)
         return _asked(solve, expressions, bounds, constraints, options)
     except BoundsError as error:
         raise BoundsError(f"{function}: {error}") from None
-
-
-def _asked_under(
-    solve: Callable[..., Answer],
-    expressions: tuple[Expression, ...],
-    facts: Facts,
-    constraints: Constraints,
-    options: tuple[object, ...],
-) -> Answer:
-    if isinstance(constraints, Facts):
-        facts = facts & constraints
-    elif more := _read_constraints(constraints):
-        facts = facts & Facts(constraints=more)
-    try:
-        return _remembered_under(solve, options, facts, *expressions)
-    except (TypeError, RecursionError) as error:
-        if isinstance(error, IndexingError):
-            raise
-    return _solved_under(solve, options, facts, *expressions)
 
 
 def _asked(
@@ -381,14 +393,21 @@ def _asked(
     flat: list[Any] = [*expressions, *_ends(bounds.values())]
     for constraint in (*more, *constraints):
         flat += _constraint(constraint)
+    return _answer(_remembered, solve, options, len(expressions), tuple(bounds), *flat)
+
+
+def _answer(remembered: Any, *question: object) -> Any:  # noqa: ANN401 - a memory of answers
+    """What a memory answers, or the function behind it where the question cannot be hashed.
+
+    It may hold a trace, which wants to see the work done; a foreign object; or an expression that
+    is too deep for sympy.
+    """
     try:
-        return _remembered(solve, options, len(expressions), tuple(bounds), *flat)
+        return remembered(*question)
     except (TypeError, RecursionError) as error:
         if isinstance(error, IndexingError):
             raise
-    # Something cannot be hashed: a trace, which wants to see the work done; a foreign object; an
-    # expression that is too deep for sympy.
-    return _solved(solve, options, len(expressions), tuple(bounds), *flat)
+    return remembered.__wrapped__(*question)
 
 
 def _constraint(
