@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -92,8 +92,8 @@ class Device:
 
 _KIB: Final = 1 << 10
 
-RTX_A6000: Final = Device(
-    name="RTX A6000",
+_OF_GPUS: Final = Device(
+    name="what GPUs have in common",
     warp_size=32,
     sector_bytes=32,
     transaction_bytes=128,
@@ -101,61 +101,46 @@ RTX_A6000: Final = Device(
     vector_bytes=16,
     bank_count=32,
     bank_bytes=4,
+    threads_per_core=2048,
+    registers=1 << 16,
+)
+
+RTX_A6000: Final = replace(
+    _OF_GPUS,
+    name="RTX A6000",
     core_count=84,
     threads_per_core=1536,
     shared_memory_bytes=99 * _KIB,
-    registers=1 << 16,
     bytes_per_second=768 * 10**9,
 )
 """NVIDIA RTX A6000 (Ampere), which XLA's tests of coalescing take."""
 
-A100: Final = Device(
+A100: Final = replace(
+    _OF_GPUS,
     name="A100",
-    warp_size=32,
-    sector_bytes=32,
-    transaction_bytes=128,
-    dram_transaction_bytes=64,
-    vector_bytes=16,
-    bank_count=32,
-    bank_bytes=4,
     core_count=108,
-    threads_per_core=2048,
     shared_memory_bytes=163 * _KIB,
-    registers=1 << 16,
     bytes_per_second=2_039 * 10**9,
 )
 """NVIDIA A100 SXM with 80 GB (Ampere)."""
 
-H100: Final = Device(
+H100: Final = replace(
+    _OF_GPUS,
     name="H100",
-    warp_size=32,
-    sector_bytes=32,
-    transaction_bytes=128,
-    dram_transaction_bytes=64,
-    vector_bytes=16,
-    bank_count=32,
-    bank_bytes=4,
     core_count=132,
-    threads_per_core=2048,
     shared_memory_bytes=227 * _KIB,
-    registers=1 << 16,
     bytes_per_second=3_350 * 10**9,
 )
 """NVIDIA H100 SXM (Hopper)."""
 
-MI300X: Final = Device(
+MI300X: Final = replace(
+    _OF_GPUS,
     name="MI300X",
     warp_size=64,
     sector_bytes=64,
-    transaction_bytes=128,
     dram_transaction_bytes=128,
-    vector_bytes=16,
-    bank_count=32,
-    bank_bytes=4,
     core_count=304,
-    threads_per_core=2048,
     shared_memory_bytes=64 * _KIB,
-    registers=1 << 16,
     bytes_per_second=5_300 * 10**9,
 )
 """AMD Instinct MI300X (CDNA 3)."""
