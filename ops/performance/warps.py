@@ -196,7 +196,7 @@ class _Launch(NamedTuple):
             for name, variable in zip(identifiers, self.map.dims, strict=False)
             if variable.kind in blocks
         }
-        parts = [_parted(form, names) for form in self.probe.forms]
+        parts = [parted(form, names) for form in self.probe.forms]
         both = [each for each in parts if each is not None]
         if len(both) < len(parts):
             return None
@@ -259,7 +259,7 @@ def _points(box: Mapping[Name, Interval]) -> dict[Name, Column]:
     return points_in(box, np.arange(size_of(box.values()), dtype=np.int64))
 
 
-def _parted(form: Form, names: Collection[str]) -> tuple[Form, Form] | None:
+def parted(form: Form, names: Collection[str]) -> tuple[Form, Form] | None:
     """The terms over some variables, and those without any; ``None`` where a term has both."""
     within: list[Atom] = []
     for atom in form.terms:

@@ -21,11 +21,11 @@ from ops.fusion.emitters import (
     permutation_of,
     results_of,
 )
+from ops.performance.warps import parted
 from ops.rules.elementwise import ELEMENTWISE
 from ops.schedules.launch import WARP_SIZE
 from simplifier import symbol
 from simplifier.expr import form as forms
-from simplifier.expr.form import Form, variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from indexing.layout import Shape
     from ops.hlo import Instruction
     from simplifier import Interval
+    from simplifier.expr.form import Form
 
 _LINE_BYTES: Final = 128
 
@@ -72,7 +73,7 @@ def is_coalesced(indexing_map: IndexingMap, element_bytes: int) -> bool:
         return True
     warp = _innermost_loop(warp)
     (form,) = warp.forms
-    parts = _by_variable(form)
+    parts = parted(form.plus_constant(-form.constant), ("d0",))
     if parts is None or len(warp.domain.constraints) > 1:
         return False
     if any(limited != form for limited, _ in warp.domain.constraints):
@@ -93,33 +94,19 @@ def _first_warp(indexing_map: IndexingMap) -> IndexingMap:
 
 def _innermost_loop(warp: IndexingMap) -> IndexingMap:
     """All loops but the last at their first iteration, without any constraints."""
-    *outer, inner = warp.ranges or (None,)
-    if not outer or inner is None:
+    outer = warp.ranges[:-1]
+    if not outer:
         return warp
     *names, _ = warp.domain.by_role(warp.domain.names)[1]
-    first = {name: each.bounds.lower or 0 for name, each in zip(names, outer, strict=True) if each}
+    first = {name: each.bounds.lower or 0 for name, each in zip(names, outer, strict=True)}
     unlimited = IndexingMap.from_forms(warp.forms, Domain.of(warp.dims, warp.ranges))
     return unlimited.substitute(first).simplify().without_unused_symbols()
-
-
-def _by_variable(form: Form) -> tuple[Form, Form] | None:
-    """The summands with the thread, and those with the loop; ``None`` where one has both."""
-    of_thread, of_loop = forms.ZERO, forms.ZERO
-    for atom, factor in form.terms.items():
-        term = Form(0, {atom: factor})
-        names = {*variables_of((term,))}
-        if names == {"d0"}:
-            of_thread += term
-        elif names == {"s0"}:
-            of_loop += term
-        else:
-            return None
-    return of_thread, of_loop
 
 
 def _intervals(of_thread: Form, of_loop: Form, warp: IndexingMap) -> list[tuple[int, int]]:
     """First and last elements of the intervals that the warp touches, as XLA finds them.
 
+    The offset is the sum of a part with the thread alone and one with the loop alone.
     A single term of the thread counts as a multiple of its number, whatever it is.
     """
     is_run = of_loop == forms.variable("s0")
