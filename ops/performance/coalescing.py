@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from indexing import IndexingMap, MapError
 from indexing.layout import ElementType, Shape, ShapeError
+from ops.accelerators import Device
 from ops.index_maps import check_count
-from ops.performance.device import Device
 from ops.performance.warps import loads_of_warps, vector_width
 from ops.performance.xla_verdict import is_coalesced, with_midpoints
 from ops.schedules import Access
