@@ -194,9 +194,7 @@ def _row(
         bounds = "" if found.is_exact else _reason(reads.ways)
         conditions = tuple(filter(_is_conditional, reads.ways))
     read = found.elements.intersect(Interval(0, elements))
-    lower, upper = read.lower or 0, elements if read.upper is None else read.upper
-    in_bytes = Interval(_bytes(lower, bits), _bytes(upper, bits))
-    counts = _count(Interval(lower, upper)), _count(found.reads), _count(in_bytes)
+    counts = _count(read), _count(found.reads), _count(-(-(read * bits) // _BITS))
     return OperandUtilization(kernel, operand, number, elements, *counts, bounds, conditions)
 
 
@@ -213,10 +211,6 @@ def _reason(ways: Iterable[OperandIndexing]) -> str:
             return "elements are read on other devices"
     values = dict.fromkeys(f"%{origin.instruction.name}" for way in ways for origin in way.runtime)
     return f"not all values of {listed([*values])} were tried" if values else "no time was left"
-
-
-def _bytes(elements: int, bits: int) -> int:
-    return -(-elements * bits // _BITS)
 
 
 def _count(interval: Interval) -> Count:
@@ -243,10 +237,7 @@ def sum_of_counts(counts: Iterable[Count]) -> Count:
     >>> print(sum_of_counts([3, Interval(1, 4)]), sum_of_counts([3, 4]))
     [4, 7] 7
     """
-    intervals = [Interval(each, each) if isinstance(each, int) else each for each in counts]
-    uppers = [each.upper for each in intervals]
-    upper = None if None in uppers else sum(upper or 0 for upper in uppers)
-    return _count(Interval(sum(each.lower or 0 for each in intervals), upper))
+    return _count(sum(map(Interval.of, counts), Interval(0, 0)))
 
 
 # Kernels.
