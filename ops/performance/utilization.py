@@ -89,7 +89,8 @@ class OperandUtilization:
         return self.elements if most is None else most
 
     def _bytes(self, elements: int) -> int:
-        return _bytes(elements, self.operand.shape.arrays[self.element].element_size_in_bits)
+        bits = self.operand.shape.arrays[self.element].element_size_in_bits
+        return -(-elements * bits // _BITS)
 
     def __str__(self) -> str:
         place = f" output {self.element}" if self.operand.shape.is_tuple else ""
