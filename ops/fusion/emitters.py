@@ -90,7 +90,7 @@ def _hero(result: Instruction, kernel: Kernel) -> Instruction | None:
 # Schedules of heroes.
 
 
-class Plan(NamedTuple):
+class KernelPlan(NamedTuple):
     """What the schedule of a hero depends on, besides itself.
 
     Attributes:
@@ -112,13 +112,13 @@ class Plan(NamedTuple):
         return self.launch or LaunchDimensions.for_elements(array.element_count, unroll=unroll)
 
 
-def _loop(result: Instruction, plan: Plan) -> Schedule:
+def _loop(result: Instruction, plan: KernelPlan) -> Schedule:
     (shape, *_) = result.shape.arrays
     unroll = plan.unrolling.of_loop(shape)
     return loop_schedule(shape, plan.launched(shape, unroll), unroll)
 
 
-def _transpose(hero: Instruction, plan: Plan) -> Schedule:
+def _transpose(hero: Instruction, plan: KernelPlan) -> Schedule:
     (operand,) = hero.operands
     shapes = operand.shape, hero.shape, permutation_of(hero)
     if kinds.is_packed_transpose(plan.first):
@@ -127,7 +127,7 @@ def _transpose(hero: Instruction, plan: Plan) -> Schedule:
     return transpose_schedule(*shapes, vector_size=vector_size)
 
 
-def _reduction(hero: Instruction, plan: Plan) -> Schedule:
+def _reduction(hero: Instruction, plan: KernelPlan) -> Schedule:
     operand, (result, *others) = hero.operands[0].shape, hero.shape.arrays
     kind, vector_size = plan.unrolling.of_reduction(plan.first)
     return reduce_schedule(
@@ -142,7 +142,7 @@ def _reduction(hero: Instruction, plan: Plan) -> Schedule:
     )
 
 
-def _concatenate(hero: Instruction, plan: Plan) -> Schedule:
+def _concatenate(hero: Instruction, plan: KernelPlan) -> Schedule:
     operands = [operand.shape for operand in hero.operands]
     (dimension,) = hero.attributes["dimensions"]
     largest = max(operands, key=lambda operand: operand.element_count)
@@ -151,13 +151,13 @@ def _concatenate(hero: Instruction, plan: Plan) -> Schedule:
     return concatenate_schedule(operands, hero.shape, dimension, launch, unroll)
 
 
-def _in_place_update(hero: Instruction, plan: Plan) -> Schedule:
+def _in_place_update(hero: Instruction, plan: KernelPlan) -> Schedule:
     operand, update, *_ = (each.shape for each in hero.operands)
     unroll = plan.unrolling.of_loop(update)
     return in_place_update_schedule(operand, update, plan.launched(update, unroll), unroll)
 
 
-def _scatter(hero: Instruction, plan: Plan) -> Schedule:
+def _scatter(hero: Instruction, plan: KernelPlan) -> Schedule:
     inputs = len(hero.operands) // 2
     operand, indices, updates = (hero.operands[n].shape for n in (0, inputs, inputs + 1))
     named = hero.attributes
@@ -179,7 +179,7 @@ def _scatter(hero: Instruction, plan: Plan) -> Schedule:
     return scatter_schedule(*shapes, launch, vector_size, inputs=inputs)
 
 
-def _sort(hero: Instruction, _: Plan) -> Schedule:
+def _sort(hero: Instruction, _: KernelPlan) -> Schedule:
     (dimension,) = hero.attributes["dimensions"]
     return sort_schedule([operand.shape for operand in hero.operands], dimension)
 
@@ -194,7 +194,7 @@ class Kernel(NamedTuple):
         through: the opcodes behind which a hero may be.
     """
 
-    schedule: Callable[[Instruction, Plan], Schedule]
+    schedule: Callable[[Instruction, KernelPlan], Schedule]
     is_hero: Callable[[Instruction], bool]
     fits: Callable[[Sequence[Instruction], Heroes], bool]
     through: frozenset[str] = LOOKED_THROUGH

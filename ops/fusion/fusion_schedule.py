@@ -10,7 +10,7 @@ from indexing.layout import bitcast_map
 from ops.accelerators import Device
 from ops.dependence.dependence import NOTHING, Unknown
 from ops.fusion.block_level import contracted_tile
-from ops.fusion.emitters import KERNELS, Emitter, Plan, emitter_and_heroes, results_of
+from ops.fusion.emitters import KERNELS, Emitter, KernelPlan, emitter_and_heroes, results_of
 from ops.fusion.fusion import Fusion, FusionError
 from ops.fusion.heroes import each_hero
 from ops.fusion.joined import joined
@@ -207,7 +207,7 @@ def _schedules(
     groups = groups_of(results, heroes) if emitter is Emitter.REDUCTION else [0] * len(results)
     first = next(filter(None, heroes), results[0])
     count = max(groups) + 1
-    plans = (Plan(unrolling, launch, first, group, count) for group in groups)
+    plans = (KernelPlan(unrolling, launch, first, group, count) for group in groups)
     pairs = zip(heroes, plans, strict=True)
     return tuple(KERNELS[emitter].schedule(hero or first, plan) for hero, plan in pairs)
 

@@ -94,14 +94,14 @@ def sort_schedule(
     >>> [len(kernel.masks) for kernel in long.kernels]
     [78, 1, 12, 1, 1, 12, 1, 1, 1, 12]
     """
-    plan = _Plan.of(inputs, dimension, shared_bytes)
+    plan = _BitonicSort.of(inputs, dimension, shared_bytes)
     kernels = tuple(SortKernel(masks, plan.schedule(masks)) for masks in plan.kernels())
     first, last = kernels[0].schedule, kernels[-1].schedule
     return SortSchedule(last.launch, first.reads, last.writes, kernels)
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _BitonicSort:
     """The inputs, the dimension, and how many elements of it a block holds."""
 
     inputs: Sequence[Shape]
@@ -109,7 +109,7 @@ class _Plan:
     tile: int
 
     @classmethod
-    def of(cls, inputs: Sequence[Shape], dimension: int, shared_bytes: int) -> _Plan:
+    def of(cls, inputs: Sequence[Shape], dimension: int, shared_bytes: int) -> _BitonicSort:
         if not inputs:
             raise ShapeError("sort: there is no input; expected one or more")
         first, *others = inputs
