@@ -52,7 +52,7 @@ class Unknown(UndefinedMap):
         """A union with an unknown dependence is unknown."""
         return self
 
-    def apply(self, change: Callable[[Any], Any]) -> Unknown:  # noqa: ARG002
+    def apply(self, change: Callable[[Any], Any]) -> Unknown:  # noqa: ARG002 # pyright: ignore[reportIncompatibleMethodOverride] - that of a dependence
         """There is no indexing that could be changed."""
         return self
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from itertools import product
+from time import process_time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,10 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing import IndexSet, MapError, parse_map
-from simplifier import TextError
+from simplifier import BudgetError, TextError
+from tests.strategies import maps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from indexing import IndexingMap
 
 islpy = pytest.importorskip("islpy")
 
@@ -241,7 +246,7 @@ def test_errors_say_what_was_expected(ask: Callable[[], object], message: str) -
 
 def test_other_values_are_no_sets() -> None:
     with pytest.raises(TypeError):
-        IndexSet.box((0, 3)) & {(0,)}  # pyright: ignore[reportOperatorIssue]
+        assert IndexSet.box((0, 3)) & {(0,)}  # pyright: ignore[reportOperatorIssue]
     with pytest.raises(TypeError):
         assert IndexSet.box((0, 3)) <= {(0,)}  # pyright: ignore[reportOperatorIssue]
 
@@ -270,3 +275,57 @@ def test_threads_share_sets() -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert [*pool.map(row, range(100))] == [100 - number for number in range(100)]
+
+
+# Maps and sets.
+
+
+@given(maps(results=2), sets, sets)
+def test_maps_take_sets(made: IndexingMap, left: IndexSet, right: IndexSet) -> None:
+    listed = [] if made.is_known_empty else list(made.points())
+    some = left | right
+    kept = made.restrict_results(some)
+    assert _pairs(kept) == {(point[0], point[3]) for point in listed if point[3] in some}
+    if len(made.dims) == 2:
+        inside = [point for point in listed if point[0] in some]
+        assert _pairs(made.restrict(some)) == {(point[0], point[3]) for point in inside}
+        assert list(made.apply(some)) == sorted({point[3] for point in inside})
+        apart = {tuple(np.subtract(point[3], point[0]).tolist()) for point in listed}
+        assert list(made.distances()) == sorted(apart)
+
+
+def _pairs(made: IndexingMap) -> set[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """The dimensions and results of all points."""
+    listed = [] if made.is_known_empty else made.points()
+    return {(point[0], point[3]) for point in listed}
+
+
+def test_maps_take_sets_of_as_many_coordinates() -> None:
+    rows = parse_map("(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]")
+    line = IndexSet.box((0, 3))
+    for ask in (rows.apply, rows.restrict):
+        with pytest.raises(MapError, match="the set has 1 coordinates; expected 2, one for each"):
+            ask(line)
+    with pytest.raises(MapError, match="distances: the map has 2 dimensions and 1 results"):
+        rows.distances()
+    assert str(rows.restrict_results(line)) == (
+        "(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7], d0 * 8 + d1 in [0, 3]"
+    )
+
+
+def test_a_budget_may_be_a_time() -> None:
+    bits = (
+        f"((d0 floordiv {1 << bit} + d0 floordiv {8 << bit}) mod 2) * {1 << bit}"
+        for bit in (4, 5, 6)
+    )
+    swizzle = f"(d0 floordiv 128) * 128 + {' + '.join(bits)} + d0 mod 16"
+    hard = parse_map(f"(d0) -> ({swizzle}), domain: d0 in [0, {(1 << 24) - 1}]")
+    start = process_time()
+    with pytest.raises(BudgetError, match=r"budget: 0\.1 seconds were not enough; give more"):
+        hard.is_injective(budget=timedelta(seconds=0.1))
+    assert process_time() - start < 2
+    easy = parse_map("(d0) -> (d0 * 2), domain: d0 in [0, 9]")
+    assert not easy.is_empty(budget=timedelta(seconds=1))
+    assert easy.count_results(budget=timedelta(milliseconds=500)) == 10
+    with pytest.raises(BudgetError, match="expected a positive number of operations or None"):
+        easy.is_empty(budget=timedelta())

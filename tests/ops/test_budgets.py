@@ -188,7 +188,8 @@ def test_one_map_takes_the_place_of_rounds_without_end(
         (way,) = ways_of(answer)
         assert str(way.map) == expected
         assert way.approximation == ROUNDS
-        assert (str(way.replica_id).partition(", domain")[0] if way.replica_id else "") == device
+        on = "" if way.replica_id is None else str(way.replica_id).partition(", domain")[0]
+        assert on == device
 
 
 def test_a_map_that_only_grows_comes_to_an_end() -> None:

@@ -30,7 +30,7 @@ def sources(way: OperandIndexing, count: int) -> dict[int, int]:
     for asking in range(count):
         if way.map.contains([0], runtime=[asking] * len(way.map.runtime)):
             found[asking] = asking
-            if way.replica_id:
+            if way.replica_id is not None:
                 told = [asking] * len(way.replica_id.runtime)
                 (found[asking],) = map(int, way.replica_id.evaluate([0], runtime=told))
     return found
