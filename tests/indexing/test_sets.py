@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from indexing import IndexingMap
 
-islpy = pytest.importorskip("islpy")
 
 HIGH = 6
 BOX = [(-HIGH, HIGH), (-HIGH, HIGH)]
