@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 def calls_of(action: Callable[[], object]) -> int:
     """How many functions are called, Python's and C's, until the action is done.
 
-    Garbage of earlier actions is not collected meanwhile: that calls functions, too.
+    Garbage is not collected meanwhile: that calls functions, too. Nor before: to look through all
+    that a process of tests holds may take longer than the action.
     """
-    gc.collect()
     gc.disable()
     profile = Profile()
     try:
