@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 def calls_of(action: Callable[[], object]) -> int:
     """How many functions are called, Python's and C's, until the action is done.
 
-    Garbage is not collected meanwhile: that calls functions, too. Nor before: to look through all
-    that a process of tests holds may take longer than the action.
+    No garbage is collected meanwhile: that calls functions, too.
     """
     gc.disable()
     profile = Profile()
