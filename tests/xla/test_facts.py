@@ -48,7 +48,10 @@ def test_every_question_is_asked() -> None:
 
 
 SUITES = {
+    "coalescing_analysis_test",
+    "constraint_expression_test",
     "emitters",
+    "gpu_performance_model_base_test",
     "hlo_parser_test",
     "indexing_analysis_test",
     "indexing_map_serialization_test",
@@ -58,6 +61,7 @@ SUITES = {
     "shape_util_test",
     "symbolic_expr_test",
     "symbolic_map_test",
+    "symbolic_tile_test",
     "symbolic_map_serialization_test",
 }
 
