@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from benchmarks import ours
-from benchmarks.clock import timed
+from benchmarks.clock import timed_without_collections
 from benchmarks.plot import Line, log_log
 from simplifier.bounds.interval import Interval
 from simplifier.canonical.scope import scope_of
@@ -67,11 +66,7 @@ def measured(family: Family, sizes: Sequence[int]) -> dict[int, float]:
 def _seconds(form: Form) -> float:
     bounds = tuple((name, BOUNDS) for name in sorted(forms.variables_of((form,))))
     ours.forget()
-    gc.disable()  # as timeit does, because collections depend on the rest of the process
-    try:
-        return timed(lambda: simplified(scope_of(bounds), form))[1]
-    finally:
-        gc.enable()
+    return timed_without_collections(lambda: simplified(scope_of(bounds), form))[1]
 
 
 def _print_table(plot: Plot, found: Sequence[Growth], sizes: Sequence[int]) -> None:

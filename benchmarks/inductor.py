@@ -14,28 +14,25 @@ processor times.
 from __future__ import annotations
 
 import argparse
-import gc
 import importlib
 import importlib.util
 import json
 import logging
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sympy
 
-from benchmarks.clock import timed
+from benchmarks.clock import timed_without_collections
 from benchmarks.dynamic_models import MODELS
 from simplifier import READERS, format_expr, operator_count, simplify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from benchmarks.dynamic_models import Model
     from benchmarks.peers import Native
-
-T = TypeVar("T")
 
 MISSING = "PyTorch is not installed: nothing to compare with (pip install torch)"
 
@@ -109,7 +106,7 @@ def _recorded(model: str) -> Generator[list[Call]]:
             return original(self, expression, ranges)
         outer.append(expression)
         try:
-            result, seconds = _timed(lambda: original(self, expression, ranges))
+            result, seconds = timed_without_collections(lambda: original(self, expression, ranges))
         finally:
             outer.clear()
         found.append(Call(model, question_of(self, expression, ranges), result, seconds))
@@ -184,18 +181,9 @@ def _lower(torch: Native, model: Model) -> None:
 
 def compared(call: Call) -> Comparison:
     """Our size and time beside those of PyTorch."""
-    ours, seconds = _timed(call.question.simplified)
+    ours, seconds = timed_without_collections(call.question.simplified)
     sizes = operator_count(ours), operator_count(READERS.read(call.result))
     return Comparison(sizes, (seconds, call.seconds))
-
-
-def _timed(call: Callable[[], T]) -> tuple[T, float]:
-    """As :func:`timed`, without looking through all that PyTorch holds for garbage."""
-    gc.disable()
-    try:
-        return timed(call)
-    finally:
-        gc.enable()
 
 
 def report(comparisons: Sequence[Comparison], models: int) -> Iterator[str]:

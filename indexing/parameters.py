@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from indexing.errors import MapError
 from indexing.variable import KINDS, Variable
 from simplifier import Interval
+from simplifier.bounds.facts import assumed
 from simplifier.errors import quoted
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -79,9 +80,7 @@ def parameter_of(symbol: sympy.Symbol) -> Variable:
     >>> parameter_of(Symbol("N", integer=True, positive=True)).bounds
     Interval(lower=1, upper=None)
     """
-    lower = 1 if symbol.is_positive else 0 if symbol.is_nonnegative else None
-    upper = -1 if symbol.is_negative else 0 if symbol.is_nonpositive else None
-    return Variable(Interval(lower, upper), symbol.name)
+    return Variable(assumed(symbol), symbol.name)
 
 
 class OverParameters(NamedTuple):

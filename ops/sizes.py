@@ -104,6 +104,11 @@ def _times(left: Size, right: Size) -> Size:
     return plain(operations.product((as_form(left), as_form(right))))
 
 
+def total(sizes: Iterable[Size]) -> Size:
+    """The sum of sizes."""
+    return plain(as_form(sum(sizes)))
+
+
 def difference(left: Size, right: Size) -> Size:
     """The one less the other.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 from functools import reduce
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from simplifier.errors import IndexingError
 from simplifier.expr import fold
@@ -19,7 +19,10 @@ from simplifier.surroundings import outermost
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from simplifier.bounds.interval import Interval
     from simplifier.expr.form import Atom
+
+Name = TypeVar("Name")
 
 Value: TypeAlias = Any
 """A Python integer, or a NumPy array of integers."""
@@ -66,6 +69,21 @@ def _chosen(atom: Atom, used: Mapping[str, Value]) -> Value:
 def is_array(value: Value) -> bool:
     """Whether a value is an array, not a Python integer."""
     return hasattr(value, "dtype")
+
+
+def points_in(box: Mapping[Name, Interval], numbers: Value) -> dict[Name, Value]:
+    """The points of a bounded box that have these numbers; the last variable is fastest.
+
+    >>> from simplifier import Interval
+    >>> points_in({"x": Interval(3, 5), "y": Interval(0, 9)}, 11)
+    {'x': 4, 'y': 1}
+    """
+    columns: dict[Name, Value] = {}
+    for name, interval in reversed([*box.items()]):
+        size = interval.size or 1
+        columns[name] = numbers % size + (interval.lower or 0)
+        numbers = numbers // size
+    return {name: columns[name] for name in box}
 
 
 def magnitudes(wanted: Sequence[Form], sizes: Mapping[str, int]) -> Iterator[int]:

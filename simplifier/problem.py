@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 import sympy
 from sympy.logic.boolalg import Boolean
 
-from simplifier.bounds.facts import read_fact
+from simplifier.bounds.facts import assumed, read_fact
 from simplifier.bounds.interval import Interval, IntervalLike
 from simplifier.canonical.scope import scope_of
 from simplifier.errors import IndexingError, check_type
@@ -49,7 +49,7 @@ EndsLike: TypeAlias = "IntervalLike | tuple[sympy.Expr | int | None, sympy.Expr 
 Bounds: TypeAlias = Mapping[sympy.Symbol, EndsLike] | Mapping[str, EndsLike]
 """Of symbols or their names; a symbol without bounds is any integer that its assumptions allow.
 
-EndsLike may be expressions: ``{x: (0, n - 1)}``.
+Ends may be expressions: ``{x: (0, n - 1)}``.
 """
 Constraints: TypeAlias = "Iterable[tuple[Expression, IntervalLike] | Boolean | bool]"
 """Expressions with the intervals that they lie in, and conditions that hold."""
@@ -74,8 +74,6 @@ class Problem:
         """Bounds by name: those given, met with the symbols' assumptions."""
         self.constraints: list[tuple[Form, Interval]] = []
         """Those given, and that even and odd symbols are even and odd."""
-        self._scope: Scope | None = None
-        """Of these bounds and constraints, once it was asked for."""
         self._take(expressions)
         for expression, interval in constraints:
             self.constraints += read_fact(self._read(expression), interval)
@@ -86,11 +84,9 @@ class Problem:
     def about(self, expressions: Iterable[Expression]) -> Problem:
         """Other expressions under the same bounds and constraints, which are not read again."""
         other = object.__new__(Problem)
-        other._symbols, other._fractions, other._scope = dict(self._symbols), [], self._scope
+        other._symbols, other._fractions = dict(self._symbols), []
         other.bounds, other.constraints = dict(self.bounds), list(self.constraints)
         other._take(expressions)
-        if other.bounds != self.bounds or other.constraints != self.constraints:
-            other._scope = None
         other._check_fractions()
         return other
 
@@ -106,14 +102,10 @@ class Problem:
 
     def scope(self, make: Callable[[Box, Known], Scope] = scope_of) -> Scope | None:
         """The scope of the expressions; ``None`` if no value is left to some variable."""
-        whole = self._scope if make is scope_of else None
-        if whole is None:
-            whole = self._whole_scope(make)
-        if make is scope_of:
-            self._scope = whole
+        whole = self._whole_scope(make)
         return whole and whole.of_variables_in(*self.forms)
 
-    def _whole_scope(self, make: Callable[[Box, Known], Scope]) -> Scope | None:
+    def _whole_scope(self, make: Callable[[Box, Known], Scope] = scope_of) -> Scope | None:
         """The scope of all that is known."""
         known = tuple(self.constraints)
         if any(interval.is_empty for interval in (*self.bounds.values(), *dict(known).values())):
@@ -132,11 +124,12 @@ class Problem:
 
     def _check_fractions(self) -> None:
         """That what must be an integer is one, by the facts."""
-        scope = self.scope() if self._fractions else None
-        if scope is None:
+        whole = self._whole_scope() if self._fractions else None
+        if whole is None:
             return
         for fraction, reading in self._fractions:
             remainder = operations.mod(fraction.numerator, fraction.divisor)
+            scope = whole.of_variables_in(remainder)
             if range_of(scope, remainder) != _ZERO and not fraction.is_integer:
                 raise reading.objection(fraction)
 
@@ -158,10 +151,9 @@ class Problem:
 
     def _assume(self, symbol: sympy.Symbol) -> None:
         """Keep what a symbol's assumptions say."""
-        lower = 1 if symbol.is_positive else 0 if symbol.is_nonnegative else None
-        upper = -1 if symbol.is_negative else 0 if symbol.is_nonpositive else None
-        if lower is not None or upper is not None:
-            self._restrict(symbol.name, Interval(lower, upper))
+        interval = assumed(symbol)
+        if interval != _EVERYTHING:
+            self._restrict(symbol.name, interval)
         remainder = 0 if symbol.is_even else 1 if symbol.is_odd else None
         if remainder is not None:
             halves = operations.mod(forms.variable(symbol.name), forms.constant(2))
@@ -208,9 +200,8 @@ class Facts:
     def __init__(self, bounds: Bounds | None = None, constraints: Constraints = ()) -> None:
         check_type(constraints, Iterable, "Facts: constraints", "a sequence")
         try:
-            given, more = _with_numbers(_named({} if bounds is None else bounds))
-            self._bounds = tuple((name, Interval.of(ends)) for name, ends in given.items())
-            self._constraints = _read_constraints((*more, *constraints))
+            self._bounds, more = _read_bounds({} if bounds is None else bounds)
+            self._constraints = (*more, *_read_constraints(constraints))
             self._problem = Problem((), self._bounds, self._constraints)
         except BoundsError as error:
             raise BoundsError(f"Facts: {error}") from None
@@ -221,9 +212,14 @@ class Facts:
         return dict(self._problem.bounds)
 
     @property
-    def constraints(self) -> tuple[tuple[Expression, Interval], ...]:
+    def constraints(self) -> _ConstraintPairs:
         """The constraints as pairs; a condition that holds is 1."""
         return self._constraints
+
+    @property
+    def pairs(self) -> tuple[_BoundPairs, _ConstraintPairs]:
+        """Bounds and constraints, as they were given."""
+        return self._bounds, self._constraints
 
     def problem(self, expressions: Iterable[Expression]) -> Problem:
         """The question about some expressions under these facts."""
@@ -238,15 +234,35 @@ class Facts:
     def __and__(self, other: Facts) -> Facts:
         if not isinstance(other, Facts):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
             return NotImplemented
-        bounds = (*self._bounds, *other._bounds)
-        return Facts._of_pairs(bounds, (*self._constraints, *other._constraints))
+        return Facts.joined(self, other)
 
     @classmethod
-    def _of_pairs(
+    def joined(
         cls,
-        bounds: tuple[tuple[Name, Interval], ...],
-        constraints: tuple[tuple[Expression, Interval], ...],
+        bounds: Bounds | Facts,
+        constraints: Constraints,
+        expressions: Iterable[Expression] = (),
     ) -> Facts:
+        """All that is given about expressions, read together: one part may say what another needs.
+
+        >>> from sympy import Eq
+        >>> from simplifier import Mod, symbol
+        >>> x, k = symbol("x"), symbol("k")
+        >>> Facts.joined({x: (0, k / 2)}, Facts(constraints=[Eq(Mod(k, 2), 0)]))
+        Facts({x: [0, inf]}, [-k/2 + x in [-inf, 0], Eq((k % 2), 0)])
+        """
+        given = bounds.pairs if isinstance(bounds, Facts) else _read_bounds(bounds, expressions)
+        more = (
+            constraints.pairs
+            if isinstance(constraints, Facts)
+            else ((), _read_constraints(constraints))
+        )
+        if isinstance(bounds, Facts) and more == ((), ()):
+            return bounds
+        return cls._of_pairs((*given[0], *more[0]), (*given[1], *more[1]))
+
+    @classmethod
+    def _of_pairs(cls, bounds: _BoundPairs, constraints: _ConstraintPairs) -> Facts:
         """Facts from pairs, of which several may be about one name."""
         facts = object.__new__(cls)
         facts._bounds, facts._constraints = bounds, constraints
@@ -254,18 +270,15 @@ class Facts:
         return facts
 
     def __reduce__(self) -> tuple[Callable[..., Facts], tuple[object, ...]]:
-        return Facts._of_pairs, (self._bounds, self._constraints)
+        return Facts._of_pairs, self.pairs
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Facts):
             return NotImplemented
-        return self._key() == other._key()
+        return self.pairs == other.pairs
 
     def __hash__(self) -> int:
-        return hash(self._key())
-
-    def _key(self) -> tuple[object, ...]:
-        return self._bounds, self._constraints
+        return hash(self.pairs)
 
     def __repr__(self) -> str:
         bounds = ", ".join(f"{name}: {interval}" for name, interval in self._bounds)
@@ -274,6 +287,18 @@ class Facts:
             for fact, interval in self._constraints
         )
         return f"Facts({{{bounds}}}, [{known}])"
+
+
+_BoundPairs: TypeAlias = tuple[tuple[Name, Interval], ...]
+_ConstraintPairs: TypeAlias = tuple[tuple[Expression, Interval], ...]
+
+
+def _read_bounds(
+    bounds: Bounds, expressions: Iterable[Expression] = ()
+) -> tuple[_BoundPairs, _ConstraintPairs]:
+    """The bounds with numbers as ends, and those with expressions as constraints."""
+    numbers, constraints = _with_numbers(_named(bounds), expressions)
+    return tuple((name, Interval.of(ends)) for name, ends in numbers.items()), tuple(constraints)
 
 
 def _named(bounds: Bounds) -> Bounds:
@@ -290,14 +315,14 @@ def _with_numbers(
     A variable that is given by its name is the symbol of that name in the expressions.
     """
     given: Mapping[Any, Any] = bounds
-    if not any(map(_is_symbolic, _pairwise(given.values()))):
+    if not any(map(_has_symbolic_end, given.values())):
         return given, []
     symbols = {each.name: each for whole in expressions for each in _symbols_in(whole)}
     numbers: dict[Any, IntervalLike] = {}
     constraints: list[tuple[sympy.Expr, Interval]] = []
     for name, ends in given.items():
         numbers[name] = ends
-        if any(map(_is_symbolic, _pairwise((ends,)))):
+        if _has_symbolic_end(ends):
             itself = (symbols.get(name) or symbol(name)) if isinstance(name, str) else name
             lower, upper = (None if _is_symbolic(end) else end for end in ends)
             numbers[name] = lower, upper
@@ -306,11 +331,8 @@ def _with_numbers(
     return numbers, constraints
 
 
-def _pairwise(intervals: Iterable[EndsLike]) -> Iterator[object]:
-    """The ends of those intervals that are pairs."""
-    for ends in intervals:
-        if isinstance(ends, tuple | list) and len(ends) == _PAIR:
-            yield from ends
+def _has_symbolic_end(ends: EndsLike) -> bool:
+    return isinstance(ends, tuple | list) and len(ends) == _PAIR and any(map(_is_symbolic, ends))
 
 
 def _is_symbolic(end: object) -> bool:
@@ -321,7 +343,7 @@ def _symbols_in(expression: Expression) -> Iterable[Any]:
     return expression.free_symbols if isinstance(expression, sympy.Basic) else ()
 
 
-def _read_constraints(constraints: Constraints) -> tuple[tuple[Expression, Interval], ...]:
+def _read_constraints(constraints: Constraints) -> _ConstraintPairs:
     found = map(_constraint, constraints)
     return tuple((expression, Interval(lower, upper)) for expression, lower, upper in found)
 
@@ -330,6 +352,7 @@ Answer = TypeVar("Answer")
 
 _REMEMBERED: Final = 1 << 12
 _ZERO: Final = Interval(0, 0)
+_EVERYTHING: Final = Interval(None, None)
 _PAIR: Final = 2
 
 
@@ -351,33 +374,12 @@ def ask(
     """
     check_type(constraints, Iterable, f"{function}: constraints", "a sequence")
     try:
-        if isinstance(bounds, Facts):
-            return _asked_under(solve, expressions, bounds, constraints, options)
-        if isinstance(constraints, Facts):
-            both = Facts(bounds) & constraints
-            return _asked_under(solve, expressions, both, (), options)
+        if isinstance(bounds, Facts) or isinstance(constraints, Facts):
+            facts = Facts.joined(bounds, constraints, expressions)
+            return _answer(_remembered_under, solve, options, facts, *expressions)
         return _asked(solve, expressions, bounds, constraints, options)
     except BoundsError as error:
         raise BoundsError(f"{function}: {error}") from None
-
-
-def _asked_under(
-    solve: Callable[..., Answer],
-    expressions: tuple[Expression, ...],
-    facts: Facts,
-    constraints: Constraints,
-    options: tuple[object, ...],
-) -> Answer:
-    if isinstance(constraints, Facts):
-        facts = facts & constraints
-    elif more := _read_constraints(constraints):
-        facts = facts & Facts(constraints=more)
-    try:
-        return _remembered_under(solve, options, facts, *expressions)
-    except (TypeError, RecursionError) as error:
-        if isinstance(error, IndexingError):
-            raise
-    return _solved_under(solve, options, facts, *expressions)
 
 
 def _asked(
@@ -391,14 +393,21 @@ def _asked(
     flat: list[Any] = [*expressions, *_ends(bounds.values())]
     for constraint in (*more, *constraints):
         flat += _constraint(constraint)
+    return _answer(_remembered, solve, options, len(expressions), tuple(bounds), *flat)
+
+
+def _answer(remembered: Any, *question: object) -> Any:  # noqa: ANN401 - a memory of answers
+    """What a memory answers, or the function behind it where the question cannot be hashed.
+
+    It may hold a trace, which wants to see the work done; a foreign object; or an expression that
+    is too deep for sympy.
+    """
     try:
-        return _remembered(solve, options, len(expressions), tuple(bounds), *flat)
+        return remembered(*question)
     except (TypeError, RecursionError) as error:
         if isinstance(error, IndexingError):
             raise
-    # Something cannot be hashed: a trace, which wants to see the work done; a foreign object; an
-    # expression that is too deep for sympy.
-    return _solved(solve, options, len(expressions), tuple(bounds), *flat)
+    return remembered.__wrapped__(*question)
 
 
 def _constraint(

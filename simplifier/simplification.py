@@ -215,8 +215,9 @@ def _symbolic_bounds(problem: Problem, parameters: frozenset[str]) -> SymbolicIn
         return SymbolicInterval(sympy.Integer(0), sympy.Integer(-1))
     form, known = simplified(scope, problem.form), _bounds(problem).ends
     ends = parametric_ends(scope, form, parameters, known)
+    outside = _about(scope, parameters)
     lower, upper = (
-        None if end is None else problem.expression_of(simplified(_about(scope, parameters), end))
+        None if end is None else problem.expression_of(simplified(outside, end))
         for end in (ends.greatest, ends.least)
     )
     return SymbolicInterval(lower, upper)

@@ -13,7 +13,14 @@ from indexing.domain import ROLES
 from indexing.errors import MapError
 from indexing.relation import check_without_parameters
 from simplifier.errors import check_type, listed
-from simplifier.evaluation import MAX_INT64, EvaluationError, is_array, magnitudes, values_of
+from simplifier.evaluation import (
+    MAX_INT64,
+    EvaluationError,
+    is_array,
+    magnitudes,
+    points_in,
+    values_of,
+)
 from simplifier.expr.form import Form, variables_of
 
 if TYPE_CHECKING:
@@ -21,7 +28,6 @@ if TYPE_CHECKING:
 
     from indexing.domain import Domain
     from indexing.relation import Relation
-    from indexing.variable import Variable
     from simplifier import Interval
 
 Value: TypeAlias = Any
@@ -131,11 +137,12 @@ def _chunks(domain: Domain, budget: int | None = None) -> Iterator[dict[str, Val
     """
     import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
-    steps = [_steps(variable, name) for variable, name in zip(domain, domain.names, strict=True)]
-    total = prod(map(_size, steps))
+    _check_bounded(domain)
+    box = domain.bounds
+    total = prod(interval.size or 0 for interval in box.values())
     stop = total if budget is None else min(budget, total)
     for start in range(0, stop, _CHUNK):
-        columns = _candidates(domain.identifiers, steps, range(start, min(start + _CHUNK, stop)))
+        columns = points_in(box, _numbers(range(start, min(start + _CHUNK, stop)), box))
         keep = np.ones(len(next(iter(columns.values()), (0,))), dtype=bool)
         found = evaluate_forms([form for form, _ in domain.constraints], columns)
         for value, (_, interval) in zip(found, domain.constraints, strict=True):
@@ -145,36 +152,20 @@ def _chunks(domain: Domain, budget: int | None = None) -> Iterator[dict[str, Val
             yield {identifier: column[keep] for identifier, column in columns.items()}
 
 
-def _candidates(
-    identifiers: Sequence[str], steps: Sequence[range], numbers: range
-) -> dict[str, Value]:
-    """Columns of the points within the bounds with these numbers; the last variable is fastest.
-
-    In 64 bits where that is enough, else in Python integers.
-    """
+def _numbers(numbers: range, box: Mapping[str, Interval]) -> Value:
+    """A column of numbers of points: in 64 bits where that is enough, else Python integers."""
     import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
-    widest = max((abs(step.start) + _size(step) for step in steps), default=0)
-    dtype = np.int64 if max(widest, numbers.stop) <= MAX_INT64 else object
-    left = np.array(numbers, dtype=dtype)
-    columns: dict[str, Value] = {}
-    for identifier, step in zip(reversed(identifiers), reversed(steps), strict=True):
-        columns[identifier] = left % _size(step) + step.start
-        left = left // _size(step)
-    return {identifier: columns[identifier] for identifier in identifiers}
+    widest = (abs(interval.lower or 0) + (interval.size or 0) for interval in box.values())
+    fits = max((numbers.stop, *widest)) <= MAX_INT64
+    return np.array(numbers, dtype=np.int64 if fits else object)
 
 
-def _size(step: range) -> int:
-    """``len`` of a range of any length."""
-    return max(0, step.stop - step.start)
-
-
-def _steps(variable: Variable, name: str) -> range:
-    bounds = variable.bounds
-    if bounds.lower is None or bounds.upper is None:
-        message = f"points: {name} has the bounds {bounds}; expected a bounded variable"
-        raise MapError(message)
-    return range(bounds.lower, bounds.upper + 1)
+def _check_bounded(domain: Domain) -> None:
+    for bounds, name in zip(domain.bounds.values(), domain.names, strict=True):
+        if bounds.size is None:
+            message = f"points: {name} has the bounds {bounds}; expected a bounded variable"
+            raise MapError(message)
 
 
 def _environment(

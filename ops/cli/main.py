@@ -6,14 +6,16 @@ import argparse
 import os
 import sys
 from dataclasses import dataclass, field
+from math import inf, nan
 from typing import TYPE_CHECKING, Any, Final
 
 from indexing.startup import INTERRUPTED
-from ops.cli.commands import coalescing, fusions, layout, maps, schema, simplify
+from ops.cli.commands import coalescing, fusions, layout, maps, schema, simplify, utilization
 from ops.cli.console import Console, report
 from ops.cli.documents import ErrorLog, as_json, as_text
 from ops.cli.memory_questions import WITH_WARPS
 from ops.cli.module_questions import DIRECTIONS
+from ops.performance.utilization import SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -112,6 +114,16 @@ def _unroll(text: str) -> int:
     return int(text)
 
 
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = nan
+    if not 0 <= seconds < inf:
+        raise argparse.ArgumentTypeError(f"expected a number of seconds, not {text!r}")
+    return seconds
+
+
 _MODULES: Final = {
     "files": {
         "metavar": "FILE",
@@ -195,6 +207,23 @@ _COMMANDS: Final = {
                 "type": _unroll,
                 "default": 1,
                 "help": "how many neighbours a thread handles at a time (default: 1)",
+            },
+        },
+    ),
+    "utilization": _Command(
+        utilization,
+        "print how much of its operands each kernel uses, and what it reads again",
+        (
+            "utilization examples/softmax.hlo",
+            "utilization examples --seconds 60 --json",
+        ),
+        _MODULES
+        | {
+            "--seconds": {
+                "metavar": "S",
+                "type": _seconds,
+                "default": SECONDS,
+                "help": "what a module may take until counts are bounds (default: %(default)g)",
             },
         },
     ),

@@ -1,4 +1,4 @@
-"""Questions about modules whose answers are tables: how fusions use memory."""
+"""Questions about modules whose answers are tables: how kernels use memory."""
 
 from __future__ import annotations
 
@@ -10,25 +10,60 @@ from indexing.layout import ShapeError
 from ops.cli.reports import TableRow, table
 from ops.fusion import FusionError, schedule_of
 from ops.hlo import HloTextError
-from ops.performance import DEVICES, coalescing
+from ops.performance import DEVICES, coalescing, utilization
+from ops.performance.tally import Deadline
+from ops.performance.utilization import kernels_of, text_of_count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ops.cli.documents import Fields
+    from ops.fusion import Fusion
     from ops.hlo import HloModule, Instruction
     from ops.modules.analysis import ModuleAnalysis
-    from ops.performance import Coalescing
+    from ops.performance import Coalescing, OperandUtilization
+    from ops.performance.utilization import Count
     from ops.schedules import Access
 
 WITH_WARPS: Final = tuple(name for name, device in DEVICES.items() if device.warp_size)
 """The names of the devices whose threads run in warps."""
 
-_HEADING: Final = ("wasted", "sectors", "ideal", "ratio", "vector", "XLA", "access")
+
+class _Rows:
+    """A question whose subjects are the rows of a table: all are found before one is printed."""
+
+    def answer(self, analysis: ModuleAnalysis, subject: TableRow | HloTextError) -> TableRow:  # noqa: ARG002 - as all questions
+        """The row, or the error."""
+        if isinstance(subject, HloTextError):
+            raise subject
+        return subject
+
+
+class _Cells(NamedTuple):
+    """The cells of a row and its fields; the rows with the most waste come first."""
+
+    waste: int
+    cells: Sequence[str]
+    fields: Fields
+
+
+def _by_waste(
+    heading: Sequence[str], found: Iterable[_Cells | HloTextError]
+) -> list[TableRow | HloTextError]:
+    """The table, and the errors behind it."""
+    listed = [*found]
+    rows = sorted((row for row in listed if isinstance(row, _Cells)), key=lambda row: -row.waste)
+    errors = (error for error in listed if isinstance(error, HloTextError))
+    return [*table(heading, [(row.cells, row.fields) for row in rows]), *errors]
+
+
+# Coalescing.
+
+_OF_ACCESSES: Final = ("wasted", "sectors", "ideal", "ratio", "vector", "XLA", "access")
 
 
 @dataclass(frozen=True, slots=True)
-class FusionCoalescing:
+class FusionCoalescing(_Rows):
     """What the warps of each fusion load of its operands and results, the most wasteful first."""
 
     name: ClassVar = "accesses"
@@ -43,27 +78,17 @@ class FusionCoalescing:
     def subjects(self, module: HloModule) -> Sequence[TableRow | HloTextError]:
         """A row for each access, then one for each fusion without a schedule, then errors."""
         fusions = (each for each in module.instructions if each.opcode == "fusion")
-        found = [row for fusion in fusions for row in self._rows(fusion)]
-        rows = [row for row in found if isinstance(row, _AccessRow)]
-        rows.sort(key=lambda row: -row.wasted)
-        errors = [error for error in found if isinstance(error, HloTextError)]
-        return [*table(_HEADING, [(row.cells, row.fields) for row in rows]), *errors]
+        return _by_waste(_OF_ACCESSES, (row for each in fusions for row in self._rows(each)))
 
-    def answer(self, analysis: ModuleAnalysis, subject: TableRow | HloTextError) -> TableRow:  # noqa: ARG002 - as all questions
-        """The row, or the error."""
-        if isinstance(subject, HloTextError):
-            raise subject
-        return subject
-
-    def _rows(self, fusion: Instruction) -> Iterator[_AccessRow | HloTextError]:
+    def _rows(self, fusion: Instruction) -> Iterator[_Cells | HloTextError]:
         try:
             yield from list(self._accesses(fusion))
         except HloTextError as error:
             yield error
         except (FusionError, MapError, ShapeError) as error:
-            yield _AccessRow.without(fusion, str(error))
+            yield _no_schedule(fusion, str(error))
 
-    def _accesses(self, fusion: Instruction) -> Iterator[_AccessRow]:
+    def _accesses(self, fusion: Instruction) -> Iterator[_Cells]:
         schedule = schedule_of(fusion, unroll=self.unroll)
         sides: tuple[tuple[str, int, Callable[[int], Sequence[Access]]], ...] = (
             ("operand", len(fusion.operands), schedule.reads),
@@ -73,34 +98,90 @@ class FusionCoalescing:
             for number in range(count):
                 for access in accesses(number):
                     found = coalescing(access, DEVICES[self.device])
-                    yield _AccessRow.of(fusion, role, number, access, found)
+                    yield _access(fusion, role, number, access, found)
 
 
-class _AccessRow(NamedTuple):
-    """The cells of an access and its fields; a fusion without a schedule comes last."""
+def _access(
+    fusion: Instruction, role: str, number: int, access: Access, found: Coalescing
+) -> _Cells:
+    wasted = found.sectors - found.ideal_sectors
+    cells = (
+        str(wasted),
+        str(found.sectors),
+        str(found.ideal_sectors),
+        f"{found.ratio:.2f}",
+        str(found.vector_width),
+        "yes" if found.is_coalesced else "no",
+        f"%{fusion.name}, {role} {number}, {access.shape}",
+    )
+    about = {"fusion": fusion.name, role: number, "shape": str(access.shape)}
+    return _Cells(wasted, cells, about | {"wasted_sectors": wasted} | asdict(found))
 
-    wasted: int
-    cells: Sequence[str]
-    fields: Fields
 
-    @classmethod
-    def of(
-        cls, fusion: Instruction, role: str, number: int, access: Access, found: Coalescing
-    ) -> _AccessRow:
-        wasted = found.sectors - found.ideal_sectors
-        cells = (
-            str(wasted),
-            str(found.sectors),
-            str(found.ideal_sectors),
-            f"{found.ratio:.2f}",
-            str(found.vector_width),
-            "yes" if found.is_coalesced else "no",
-            f"%{fusion.name}, {role} {number}, {access.shape}",
-        )
-        about = {"fusion": fusion.name, role: number, "shape": str(access.shape)}
-        return cls(wasted, cells, about | {"wasted_sectors": wasted} | asdict(found))
+def _no_schedule(fusion: Instruction, reason: str) -> _Cells:
+    cells = ("",) * (len(_OF_ACCESSES) - 1) + (reason,)
+    return _Cells(-1, cells, {"fusion": fusion.name, "unknown": reason})
 
-    @classmethod
-    def without(cls, fusion: Instruction, reason: str) -> _AccessRow:
-        cells = ("",) * (len(_HEADING) - 1) + (reason,)
-        return cls(-1, cells, {"fusion": fusion.name, "unknown": reason})
+
+# Utilization.
+
+_OF_OPERANDS: Final = ("unused", "again", "elements", "needed", "reads", "bytes", "operand")
+
+
+@dataclass(frozen=True, slots=True)
+class KernelUtilization(_Rows):
+    """How much of its operands each kernel uses, the most wasteful first."""
+
+    name: ClassVar = "operands"
+
+    seconds: float
+
+    def about(self) -> Fields:
+        """What a module may take."""
+        return {"seconds": self.seconds}
+
+    def subjects(self, module: HloModule) -> Sequence[TableRow | HloTextError]:
+        """A row for each array that a kernel reads, then errors."""
+        deadline = Deadline(self.seconds)
+        found = (row for kernel in kernels_of(module) for row in _operands(kernel, deadline))
+        return _by_waste(_OF_OPERANDS, found)
+
+
+def _operands(kernel: Fusion, deadline: Deadline) -> Iterator[_Cells | HloTextError]:
+    try:
+        yield from list(map(_operand, utilization(kernel, seconds=deadline.seconds_left)))
+    except HloTextError as error:
+        yield error
+
+
+def _operand(row: OperandUtilization) -> _Cells:
+    (kernel,), operand = row.fusion.roots, row.operand
+    place = f" output {row.element}" if operand.shape.is_tuple else ""
+    shape = operand.shape.arrays[row.element]
+    bounds = f"; bounds: {row.bounds}" if row.bounds else ""
+    counts = (row.elements, row.elements_read, row.reads, row.bytes)
+    cells = (
+        str(row.unused_bytes),
+        str(row.reread_bytes),
+        *map(text_of_count, counts),
+        f"%{operand.name}{place}, {shape}, of %{kernel.name}{bounds}",
+    )
+    fields = {
+        "kernel": kernel.name,
+        "name": operand.name,
+        "element": row.element,
+        "shape": str(shape),
+        "elements": row.elements,
+        "elements_read": _ends(row.elements_read),
+        "reads": _ends(row.reads),
+        "bytes_read": _ends(row.bytes),
+        "unused_bytes": row.unused_bytes,
+        "reread_bytes": row.reread_bytes,
+        "approximation": row.bounds or None,
+        "conditions": list(map(str, row.conditions)),
+    }
+    return _Cells(row.unused_bytes + row.reread_bytes, cells, fields)
+
+
+def _ends(count: Count) -> list[int | None]:
+    return [count, count] if isinstance(count, int) else [count.lower, count.upper]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from indexing.layout import ShapeError
 from ops.index_maps import (
@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from ops.index_maps import Sizes
     from ops.sizes import Size
 
+SizeT = TypeVar("SizeT", int, "Size")
+
 WindowRow: TypeAlias = "tuple[Size, int, int, int, int, int, int]"
 """The size of an operand in one dimension, and the arguments of :func:`window_count` after it."""
 
 
-# Windows.
+# Windows and padding.
 
 
 def window_count(  # noqa: PLR0913, PLR0917 - a row of a window
@@ -76,6 +78,51 @@ def _check_positive(op: str, window: Window) -> None:
             if value < 1:
                 message = f"{op}: the window has {field} {value} in dimension {position}"
                 raise ShapeError(f"{message}; expected 1 or more")
+
+
+def padded_size(size: Size, low: Size, high: Size, interior: int) -> Size:
+    """The size of a dimension with padding before, after and between its elements.
+
+    >>> padded_size(4, 1, 2, 3)
+    16
+    """
+    gaps = at_least(0, size - 1) * interior if interior else 0
+    return low + size + gaps + high
+
+
+# Dot.
+
+
+def dot_sizes(
+    lhs_sizes: Sequence[SizeT], rhs_sizes: Sequence[SizeT], attributes: Mapping[str, Any]
+) -> tuple[SizeT, ...]:
+    """The sizes of the result of :func:`dot`: of batches, then of what is left of both operands."""
+    axes: Sequence[int] = attributes.get("lhs_batch_dims", ())
+    batch = [lhs_sizes[axis] for axis in axes]
+    free = (*_free("lhs", lhs_sizes, attributes), *_free("rhs", rhs_sizes, attributes))
+    return (*batch, *free)
+
+
+def _free(side: str, sizes: Sequence[SizeT], attributes: Mapping[str, Any]) -> list[SizeT]:
+    """The sizes of the dimensions of an operand that are not shared."""
+    kinds = (f"{side}_batch_dims", f"{side}_contracting_dims")
+    gone = {axis for kind in kinds for axis in attributes.get(kind, ())}
+    return [size for axis, size in enumerate(sizes) if axis not in gone]
+
+
+# Gather.
+
+
+def gather_sizes(
+    slice_sizes: Sequence[SizeT], indices_sizes: Sequence[SizeT], attributes: Mapping[str, Any]
+) -> list[SizeT | None]:
+    """The sizes of the result of :func:`gather`; ``None`` where attributes do not fit together."""
+    dropped = {*attributes["collapsed_slice_dims"], *attributes.get("operand_batching_dims", ())}
+    window = [size for axis, size in enumerate(slice_sizes) if axis not in dropped]
+    vector, offsets = attributes["index_vector_dim"], attributes["offset_dims"]
+    batch = [size for axis, size in enumerate(indices_sizes) if axis != vector]
+    rank, windows, batches = len(offsets) + len(batch), iter(window), iter(batch)
+    return [next(windows if axis in offsets else batches, None) for axis in range(rank)]
 
 
 # Convolution.

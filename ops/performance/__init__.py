@@ -1,7 +1,6 @@
 """How well a kernel uses the memory of a device."""
 
-from ops.performance.coalescing import Coalescing, bandwidth_utilization, coalescing
-from ops.performance.device import (
+from ops.accelerators import (
     A100,
     DEVICES,
     H100,
@@ -11,6 +10,7 @@ from ops.performance.device import (
     Device,
     DeviceError,
 )
+from ops.performance.coalescing import Coalescing, bandwidth_utilization, coalescing
 from ops.performance.utilization import OperandUtilization, Utilization, utilization
 from ops.performance.xla_verdict import is_likely_coalesced
 

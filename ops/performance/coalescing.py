@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import lcm, prod
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from indexing import IndexingMap, MapError
 from indexing.layout import ElementType, Shape, ShapeError
+from ops.accelerators import Device
 from ops.index_maps import check_count
-from ops.performance.device import Device
 from ops.performance.warps import loads_of_warps, vector_width
 from ops.performance.xla_verdict import is_coalesced, with_midpoints
 from ops.schedules import Access
@@ -18,10 +18,8 @@ from simplifier.errors import check_integers, check_type
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from ops.performance.tally import Column
     from ops.performance.warps import Loads
-
-Column: TypeAlias = Any
-"""An array of NumPy."""
 
 _BITS: Final = 8
 

@@ -39,7 +39,7 @@ from simplifier.expr import form as forms
 from simplifier.tools.disjoint_set import united
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ops.dependence.operand_indexing import RuntimeOrigin
     from ops.performance.tally import Deadline
@@ -60,8 +60,8 @@ class Footprint:
 
     def times(self, other: Footprint) -> Footprint:
         """Of pairs of independent coordinates."""
-        reads, elements = _product(self.reads, other.reads), _product(self.elements, other.elements)
-        return Footprint(reads, elements, self.is_exact and other.is_exact)
+        is_exact = self.is_exact and other.is_exact
+        return Footprint(self.reads * other.reads, self.elements * other.elements, is_exact)
 
     def or_nothing(self) -> Footprint:
         """The same if there are also offsets for which nothing is read."""
@@ -105,10 +105,9 @@ def footprint_of(
 
 def _sum_of(found: Sequence[Footprint], size: int) -> Footprint:
     """What several accesses to an array of so many elements touch at least and at most."""
-    reads = reduce(_sum, (each.reads for each in found))
+    reads = sum((each.reads for each in found), _NONE.reads)
     least = max(each.elements.lower or 0 for each in found)
-    uppers = [each.elements.upper for each in found]
-    most = size if None in uppers else min(size, sum(upper or 0 for upper in uppers))
+    most = sum((each.elements for each in found), _NONE.elements).min(size).upper
     is_exact = all(each.is_exact for each in found) and reads.size == 1 and least == most
     return Footprint(reads, Interval(least, most), is_exact)
 
@@ -245,21 +244,3 @@ def _of_values(part: _Part, deadline: Deadline) -> Footprint:
     if found is None:
         return _bounds(part.map)
     return Footprint(*found, is_exact=found.elements.size == 1)
-
-
-# Intervals of numbers that are not negative.
-
-
-def _product(one: Interval, other: Interval) -> Interval:
-    return _combined(one, other, lambda left, right: left * right)
-
-
-def _sum(one: Interval, other: Interval) -> Interval:
-    return _combined(one, other, lambda left, right: left + right)
-
-
-def _combined(one: Interval, other: Interval, combine: Callable[[int, int], int]) -> Interval:
-    least = combine(one.lower or 0, other.lower or 0)
-    if one.upper is None or other.upper is None:
-        return Interval(least, None)
-    return Interval(least, combine(one.upper, other.upper))

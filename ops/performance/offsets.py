@@ -23,6 +23,7 @@ from ops.performance.tally import (
     volume,
 )
 from simplifier import Interval
+from simplifier.evaluation import points_in
 from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def together_at_each_offset(ways: Sequence[OperandIndexing], deadline: Deadline)
     count = size_of(values.values())
     if count * size_of(hull) > MAX_MARKS:
         raise OutOfTimeError
-    columns = _grid(values, count)
+    columns = points_in(values, np.arange(count, dtype=np.int64))
     points = np.zeros(count, dtype=np.int64)
     is_reached = np.zeros((count, size_of(hull)), dtype=bool)
     for way in ways:
@@ -125,25 +126,13 @@ def _one_beyond(bounds: Interval) -> tuple[int | None, int | None]:
     return None if lower is None else lower - 1, None if upper is None else upper + 1
 
 
-def _grid(values: Mapping[object, Interval], count: int) -> dict[object, Column]:
-    """All combinations of values: a column for each scalar."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
-    columns: dict[object, Column] = {}
-    left: Column = np.arange(count, dtype=np.int64)
-    for source, interval in reversed([*values.items()]):
-        columns[source] = left % (interval.size or 1) + (interval.lower or 0)
-        left = left // (interval.size or 1)
-    return columns
-
-
 def _own_offset(
     way: OperandIndexing, columns: Mapping[object, Column], count: int
 ) -> tuple[Column, Column]:
     """The numbers of an access's offsets at each combination, and where it has one."""
     import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
-    number: Column = np.zeros(count, dtype=np.int64)
+    own: list[Column] = []
     is_met: Column = np.ones(count, dtype=bool)
     for origin, variable in zip(way.runtime, way.map.runtime, strict=True):
         value = columns[source_of(origin)]
@@ -151,8 +140,9 @@ def _own_offset(
             value = value.clip(origin.clamp.lower, origin.clamp.upper)
         lower, upper = variable.bounds.ends
         is_met &= (value >= lower) & (value <= upper)
-        number = number * (variable.bounds.size or 1) + (value - (variable.bounds.lower or 0))
-    return number, is_met
+        own.append(value)
+    number = numbered(own, [variable.bounds for variable in way.map.runtime])
+    return np.broadcast_to(number, count), is_met
 
 
 def _by_offset(

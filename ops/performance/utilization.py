@@ -70,13 +70,34 @@ class OperandUtilization:
             return None
         return self.reads / self.elements_read if self.elements_read else 0.0
 
+    @property
+    def unused_bytes(self) -> int:
+        """What nobody needs of the operand; at least that much, if it depends on values."""
+        return self._bytes(self.elements - self._most_elements)
+
+    @property
+    def reread_bytes(self) -> int:
+        """What is read again, after the first time; at least that much, if it depends on values."""
+        least = self.reads if isinstance(self.reads, int) else self.reads.lower or 0
+        return self._bytes(max(0, least - self._most_elements))
+
+    @property
+    def _most_elements(self) -> int:
+        """How many elements are read at most."""
+        read = self.elements_read
+        most = read if isinstance(read, int) else read.upper
+        return self.elements if most is None else most
+
+    def _bytes(self, elements: int) -> int:
+        bits = self.operand.shape.arrays[self.element].element_size_in_bits
+        return -(-elements * bits // _BITS)
+
     def __str__(self) -> str:
         place = f" output {self.element}" if self.operand.shape.is_tuple else ""
         reuse = "" if self.reuse is None else f", {self.reuse:.4g} of each"
-        head = (
-            f"%{self.operand.name}{place}: {_text(self.elements_read)} of {self.elements} elements"
-            f", {_text(self.bytes)} bytes, {_text(self.reads)} reads{reuse}"
-        )
+        read, of_bytes, reads = map(text_of_count, (self.elements_read, self.bytes, self.reads))
+        counts = f"{read} of {self.elements} elements, {of_bytes} bytes, {reads} reads{reuse}"
+        head = f"%{self.operand.name}{place}: {counts}"
         lines = [f"{head} (bounds: {self.bounds})" if self.bounds else head]
         lines += (f"  only where {way}".replace("\n", "\n  ") for way in self.conditions)
         return "\n".join(lines)
@@ -174,9 +195,7 @@ def _row(
         bounds = "" if found.is_exact else _reason(reads.ways)
         conditions = tuple(filter(_is_conditional, reads.ways))
     read = found.elements.intersect(Interval(0, elements))
-    lower, upper = read.lower or 0, elements if read.upper is None else read.upper
-    in_bytes = Interval(_bytes(lower, bits), _bytes(upper, bits))
-    counts = _count(Interval(lower, upper)), _count(found.reads), _count(in_bytes)
+    counts = _count(read), _count(found.reads), _count(-(-(read * bits) // _BITS))
     return OperandUtilization(kernel, operand, number, elements, *counts, bounds, conditions)
 
 
@@ -195,16 +214,17 @@ def _reason(ways: Iterable[OperandIndexing]) -> str:
     return f"not all values of {listed([*values])} were tried" if values else "no time was left"
 
 
-def _bytes(elements: int, bits: int) -> int:
-    return -(-elements * bits // _BITS)
-
-
 def _count(interval: Interval) -> Count:
     """The number, if an interval has only one."""
     return interval.lower if interval.size == 1 and interval.lower is not None else interval
 
 
-def _text(count: Count) -> str:
+def text_of_count(count: Count) -> str:
+    """A number, or its ends in words.
+
+    >>> print(text_of_count(3), "and", text_of_count(Interval(1, 4)))
+    3 and 1 to 4
+    """
     if isinstance(count, int):
         return str(count)
     if count.upper is None:
@@ -218,10 +238,7 @@ def sum_of_counts(counts: Iterable[Count]) -> Count:
     >>> print(sum_of_counts([3, Interval(1, 4)]), sum_of_counts([3, 4]))
     [4, 7] 7
     """
-    intervals = [Interval(each, each) if isinstance(each, int) else each for each in counts]
-    uppers = [each.upper for each in intervals]
-    upper = None if None in uppers else sum(upper or 0 for upper in uppers)
-    return _count(Interval(sum(each.lower or 0 for each in intervals), upper))
+    return _count(sum(map(Interval.of, counts), Interval(0, 0)))
 
 
 # Kernels.
@@ -258,7 +275,20 @@ def _kernels(
         return iter((Fusion.of_instruction(given, registry=registry),))
     if isinstance(given, Computation):
         return iter((Fusion.of_computation(given, registry=registry),))
-    return (Fusion.of_instruction(each, registry=registry) for each in _running(given, registry))
+    return kernels_of(given, registry=registry)
+
+
+def kernels_of(module: HloModule, *, registry: Registry = REGISTRY) -> Iterator[Fusion]:
+    """What runs as one kernel each: every instruction that moves something.
+
+    Those of the entry come first, then those of what loops, choices and calls run.
+
+    >>> from ops import hlo
+    >>> text = "ENTRY e { p = f32[] parameter(0) n = f32[] negate(p) ROOT t = (f32[]) tuple(n) }"
+    >>> print(*kernels_of(hlo.parse(text)))
+    fusion of %n that reads %p
+    """
+    return (Fusion.of_instruction(each, registry=registry) for each in _running(module, registry))
 
 
 def _running(module: HloModule, registry: Registry) -> Iterator[Instruction]:

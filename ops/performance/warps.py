@@ -8,21 +8,27 @@ moved by a whole period of memory, are looked at once.
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from indexing import IndexingMap, MapError
 from indexing.domain import Domain
 from indexing.relation import check_without_parameters
 from indexing.variable import GRID, VariableKind
+from ops.performance.tally import size_of
+from simplifier import Interval
+from simplifier.evaluation import points_in
 from simplifier.expr.form import Form, variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from ops.performance.tally import Column
     from simplifier.expr.form import Atom
 
-Column: TypeAlias = Any
-"""An array of NumPy."""
+Name = TypeVar("Name")
+
+Coordinates: TypeAlias = "Mapping[VariableKind, Column]"
+"""Coordinates of a launch at some threads or blocks."""
 
 MAX_LOADS: Final = 1 << 26
 """Loads of threads that are gone through: some seconds."""
@@ -100,15 +106,14 @@ class _Launch(NamedTuple):
 
     # Arrays.
 
-    def values(self, blocks: Sequence[Column], loops: Sequence[Column]) -> tuple[Column, Column]:
+    def values(self, blocks: Coordinates, loops: Sequence[Column]) -> tuple[Column, Column]:
         """The offsets at some blocks and all threads, and where the constraints are met."""
         import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
-        coordinates = (*self.threads(), *blocks)
-        by_kind: dict[VariableKind, Column] = dict(zip(GRID, coordinates, strict=True))
-        dims = [by_kind[variable.kind] for variable in self.map.dims]
+        launch = {**self.threads(), **blocks}
+        dims = [launch[variable.kind] for variable in self.map.dims]
         offsets, *limited = self.probe.evaluate(dims, loops)
-        shape = np.broadcast_shapes(*(np.shape(each) for each in (*coordinates, *loops)))
+        shape = np.broadcast_shapes(*(np.shape(each) for each in (*launch.values(), *loops)))
         is_active = np.ones(shape, dtype=bool)
         limits = [interval for _, interval in self.map.domain.constraints]
         bounds = [variable.bounds for variable in self.map.dims]
@@ -117,19 +122,19 @@ class _Launch(NamedTuple):
             is_active &= np.asarray((column >= lower) & (column <= upper), dtype=bool)
         return np.broadcast_to(offsets, shape), is_active
 
-    def threads(self) -> list[Column]:
-        """The coordinates of the threads of a block, ``th_x`` fastest."""
-        sizes = [_stop(self._bounds(kind)) for kind in _THREADS]
-        return [column[None, None, :] for column in _digits(sizes)]
+    def threads(self) -> Coordinates:
+        """The coordinates of the threads of a block, which begin at 0, ``th_x`` fastest."""
+        box = {kind: Interval(0, self._bounds(kind).upper) for kind in reversed(_THREADS)}
+        return {kind: column[None, None, :] for kind, column in _points(box).items()}
 
     def loops(self, vector: int) -> list[Column]:
         """The points of the loops; of each ``vector`` neighbours of the innermost one the first."""
         starts = [variable.bounds.lower or 0 for variable in self.map.ranges]
         sizes, steps = self._loop_sizes(vector)
-        columns = reversed(_digits(sizes[::-1]))
+        columns = _points({place: Interval(0, size - 1) for place, size in enumerate(sizes)})
         return [
             (column * step + start)[None, :, None]
-            for column, step, start in zip(columns, steps, starts, strict=True)
+            for column, step, start in zip(columns.values(), steps, starts, strict=True)
         ]
 
     def _loop_sizes(self, vector: int) -> tuple[list[int], list[int]]:
@@ -151,36 +156,33 @@ class _Launch(NamedTuple):
         """How often the last loop runs that runs more than once."""
         return 1 if self.innermost is None else self.map.ranges[self.innermost].bounds.size or 0
 
-    def _bounds(self, kind: VariableKind) -> tuple[int, int]:
+    def _bounds(self, kind: VariableKind) -> Interval:
         """The bounds of a coordinate; 0 where it is none of the map's."""
-        bounds = next((each.bounds for each in self.map.dims if each.kind is kind), None)
-        return (0, 0) if bounds is None else (bounds.lower or 0, bounds.upper or 0)
+        return next((each.bounds for each in self.map.dims if each.kind is kind), Interval(0, 0))
 
     # Blocks.
 
-    def blocks(self, period: int, vector: int) -> Iterator[tuple[list[Column], Column]]:
+    def blocks(self, period: int, vector: int) -> Iterator[tuple[Coordinates, Column]]:
         """Coordinates of blocks, some at a time, and how many blocks each stands for."""
         import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
-        bounds = [self._bounds(kind) for kind in _BLOCKS]
-        sizes = [upper - lower + 1 for lower, upper in bounds]
-        _check_work(prod(sizes))
-        columns = [
-            column + lower for column, (lower, _) in zip(_digits(sizes), bounds, strict=True)
-        ]
-        counts = np.ones(len(columns[0]), dtype=np.int64)
+        box = {kind: self._bounds(kind) for kind in reversed(_BLOCKS)}
+        count = size_of(box.values())
+        _check_work(count)
+        columns, counts = _points(box), np.ones(count, dtype=np.int64)
         alike = self._alike(columns, period)
         if alike is not None:
             _, first, counts = np.unique(alike, axis=0, return_index=True, return_counts=True)
-            columns = [column[first] for column in columns]
-        work = prod(self._loop_sizes(vector)[0]) * self.threads()[0].size
+            columns = {kind: column[first] for kind, column in columns.items()}
+        work = prod(self._loop_sizes(vector)[0]) * self.threads()[VariableKind.TH_X].size
         _check_work(len(counts) * work)
         step = max(1, _CHUNK // max(work, 1))
         for start in range(0, len(counts), step):
             chunk = slice(start, start + step)
-            yield [column[chunk, None, None] for column in columns], counts[chunk]
+            some = {kind: column[chunk, None, None] for kind, column in columns.items()}
+            yield some, counts[chunk]
 
-    def _alike(self, columns: Sequence[Column], period: int) -> Column | None:
+    def _alike(self, blocks: Coordinates, period: int) -> Column | None:
         """Equal rows for blocks that are alike; ``None`` where blocks and threads are mixed.
 
         A constraint is either met by all threads of a block, or its part that depends on the block
@@ -188,19 +190,18 @@ class _Launch(NamedTuple):
         """
         import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
-        kinds: dict[VariableKind, Column] = dict(zip(_BLOCKS, columns, strict=True))
         identifiers = self.map.domain.identifiers
         names = {
             name
             for name, variable in zip(identifiers, self.map.dims, strict=False)
-            if variable.kind in kinds
+            if variable.kind in blocks
         }
-        parts = [_parted(form, names) for form in self.probe.forms]
+        parts = [parted(form, names) for form in self.probe.forms]
         both = [each for each in parts if each is not None]
         if len(both) < len(parts):
             return None
         of_blocks, of_threads = zip(*both, strict=True)
-        dims = [kinds.get(variable.kind, 0) for variable in self.map.dims]
+        dims = [blocks.get(variable.kind, 0) for variable in self.map.dims]
         zeros = [0] * len(self.map.ranges)
         offset, *limited = self._derived(of_blocks).evaluate(dims, zeros)
         _, *inner = self._derived(of_threads).result_bounds()
@@ -211,7 +212,8 @@ class _Launch(NamedTuple):
             least, most = around.ends
             is_met = (column + least >= lower) & (column + most <= upper)
             rows += [is_met, np.where(is_met, 0, column)]
-        return np.stack([np.broadcast_to(row, columns[0].shape) for row in rows], axis=1)
+        shape = blocks[VariableKind.BL_X].shape
+        return np.stack([np.broadcast_to(row, shape) for row in rows], axis=1)
 
     def _derived(self, forms: Sequence[Form]) -> IndexingMap:
         return IndexingMap.from_forms(forms, self.probe.domain)
@@ -250,19 +252,14 @@ def _in_warps(offsets: Column, is_active: Column, counts: Column, warp_size: int
     )
 
 
-def _digits(sizes: Sequence[int]) -> list[Column]:
-    """The points of a box, the first coordinate fastest."""
+def _points(box: Mapping[Name, Interval]) -> dict[Name, Column]:
+    """All points of a box, the last variable fastest."""
     import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
-    left = np.arange(prod(sizes), dtype=np.int64)
-    columns: list[Column] = []
-    for size in sizes:
-        columns.append(left % max(size, 1))
-        left = left // max(size, 1)
-    return columns
+    return points_in(box, np.arange(size_of(box.values()), dtype=np.int64))
 
 
-def _parted(form: Form, names: Collection[str]) -> tuple[Form, Form] | None:
+def parted(form: Form, names: Collection[str]) -> tuple[Form, Form] | None:
     """The terms over some variables, and those without any; ``None`` where a term has both."""
     within: list[Atom] = []
     for atom in form.terms:
@@ -273,10 +270,6 @@ def _parted(form: Form, names: Collection[str]) -> tuple[Form, Form] | None:
             within.append(atom)
     rest = form.without(*within)
     return form - rest, rest
-
-
-def _stop(bounds: tuple[int, int]) -> int:
-    return bounds[1] + 1
 
 
 def _check_work(loads: int) -> None:

@@ -21,20 +21,21 @@ from ops.fusion.emitters import (
     permutation_of,
     results_of,
 )
+from ops.performance.warps import parted
 from ops.rules.elementwise import ELEMENTWISE
+from ops.schedules.launch import WARP_SIZE
 from simplifier import symbol
 from simplifier.expr import form as forms
-from simplifier.expr.form import Form, variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from indexing import Variable
     from indexing.layout import Shape
     from ops.hlo import Instruction
     from simplifier import Interval
+    from simplifier.expr.form import Form
 
-_WARP_SIZE: Final = 32
 _LINE_BYTES: Final = 128
 
 
@@ -72,7 +73,7 @@ def is_coalesced(indexing_map: IndexingMap, element_bytes: int) -> bool:
         return True
     warp = _innermost_loop(warp)
     (form,) = warp.forms
-    parts = _by_variable(form)
+    parts = parted(form.plus_constant(-form.constant), ("d0",))
     if parts is None or len(warp.domain.constraints) > 1:
         return False
     if any(limited != form for limited, _ in warp.domain.constraints):
@@ -87,39 +88,25 @@ def _first_warp(indexing_map: IndexingMap) -> IndexingMap:
     others = {name: 0 for name, each in names.items() if each.kind is not VariableKind.TH_X}
     warp = indexing_map.substitute(others)
     if warp.dims:
-        warp = warp.with_constraint(symbol(warp.domain.names[0]), (0, _WARP_SIZE - 1))
+        warp = warp.with_constraint(symbol(warp.domain.names[0]), (0, WARP_SIZE - 1))
     return warp.simplify().rescale_symbols().without_unused_symbols()
 
 
 def _innermost_loop(warp: IndexingMap) -> IndexingMap:
     """All loops but the last at their first iteration, without any constraints."""
-    *outer, inner = warp.ranges or (None,)
-    if not outer or inner is None:
+    outer = warp.ranges[:-1]
+    if not outer:
         return warp
     *names, _ = warp.domain.by_role(warp.domain.names)[1]
-    first = {name: each.bounds.lower or 0 for name, each in zip(names, outer, strict=True) if each}
+    first = {name: each.bounds.lower or 0 for name, each in zip(names, outer, strict=True)}
     unlimited = IndexingMap.from_forms(warp.forms, Domain.of(warp.dims, warp.ranges))
     return unlimited.substitute(first).simplify().without_unused_symbols()
-
-
-def _by_variable(form: Form) -> tuple[Form, Form] | None:
-    """The summands with the thread, and those with the loop; ``None`` where one has both."""
-    of_thread, of_loop = forms.ZERO, forms.ZERO
-    for atom, factor in form.terms.items():
-        term = Form(0, {atom: factor})
-        names = {*variables_of((term,))}
-        if names == {"d0"}:
-            of_thread += term
-        elif names == {"s0"}:
-            of_loop += term
-        else:
-            return None
-    return of_thread, of_loop
 
 
 def _intervals(of_thread: Form, of_loop: Form, warp: IndexingMap) -> list[tuple[int, int]]:
     """First and last elements of the intervals that the warp touches, as XLA finds them.
 
+    The offset is the sum of a part with the thread alone and one with the loop alone.
     A single term of the thread counts as a multiple of its number, whatever it is.
     """
     is_run = of_loop == forms.variable("s0")
@@ -128,17 +115,10 @@ def _intervals(of_thread: Form, of_loop: Form, warp: IndexingMap) -> list[tuple[
         (stride,) = of_thread.terms.values()
         is_variable = of_thread.only_atom is not None and of_thread.only_atom.kind is forms.VARIABLE
         if abs(stride) == 1 and (is_variable or stride < 0):
-            return [(0, _WARP_SIZE - 1)]
+            return [(0, WARP_SIZE - 1)]
         if stride != 1:
-            return _spaced(abs(stride), length)
-    return [*_joined(_values(of_thread, warp.dims), length)]
-
-
-def _spaced(stride: int, length: int) -> list[tuple[int, int]]:
-    """The intervals of lanes that are a stride apart."""
-    if length > 1 and length >= stride:
-        return [(0, stride * (_WARP_SIZE - 1) + length - 1)]
-    return [(lane * stride, lane * stride + length - 1) for lane in range(_WARP_SIZE)]
+            return _joined((lane * abs(stride) for lane in range(WARP_SIZE)), length)
+    return _joined(_values(of_thread, warp.dims), length)
 
 
 def _values(of_thread: Form, dims: Iterable[Variable]) -> list[int]:
@@ -146,19 +126,16 @@ def _values(of_thread: Form, dims: Iterable[Variable]) -> list[int]:
     return sorted({point[-1][0] for point in lanes.points()})
 
 
-def _joined(starts: Iterable[int], length: int) -> Iterator[tuple[int, int]]:
+def _joined(starts: Iterable[int], length: int) -> list[tuple[int, int]]:
     """Runs of a length from sorted starts, with those in one that touch."""
-    first: int | None = None
-    last = 0
+    runs: list[tuple[int, int]] = []
     for start in starts:
-        if first is not None and start > last + 1:
-            yield first, last
-            first = None
-        if first is None:
-            first = start
-        last = max(last, start + length - 1) if first != start else start + length - 1
-    if first is not None:
-        yield first, last
+        last = start + length - 1
+        if runs and start <= runs[-1][1] + 1:
+            runs[-1] = runs[-1][0], last
+        else:
+            runs.append((start, last))
+    return runs
 
 
 def _fill_lines(intervals: Iterable[tuple[int, int]], element_bytes: int) -> bool:
@@ -193,22 +170,20 @@ def is_likely_coalesced(producer: Instruction, consumer: Instruction | None = No
     (False, True)
     """
     fused = [producer] if consumer is None else [producer, consumer]
-    emitter, _ = emitter_and_heroes(_roots(fused[-1])[0])
+    emitter, _ = emitter_and_heroes(_root(fused[-1]))
     if emitter is not Emitter.TRANSPOSE and any(map(_turns_what_it_reads, fused)):
         return False
     both_reduce = consumer is not None and all(map(_is_reduction, fused))
     return emitter is not Emitter.REDUCTION or not both_reduce
 
 
-def _roots(instruction: Instruction) -> list[Instruction]:
+def _root(instruction: Instruction) -> Instruction:
     """The root of a fusion, or the instruction itself."""
-    if instruction.opcode != "fusion":
-        return [instruction]
-    return [instruction.attributes["calls"].root]
+    return instruction.attributes["calls"].root if instruction.opcode == "fusion" else instruction
 
 
 def _is_reduction(instruction: Instruction) -> bool:
-    results = results_of(_roots(instruction)[0])
+    results = results_of(_root(instruction))
     return any(map(KERNELS[Emitter.REDUCTION].is_hero, results))
 
 

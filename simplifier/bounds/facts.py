@@ -1,8 +1,8 @@
-"""What a condition says as facts: forms, and the intervals that they lie in."""
+"""What conditions and assumptions say as facts: forms, and the intervals that they lie in."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simplifier.bounds.interval import Interval
 from simplifier.expr.form import CONDITIONS, AtomKind, Form
@@ -37,6 +37,19 @@ def read_fact(form: Form, interval: Interval) -> Constraints:
     x in [..., 4]
     """
     return tuple(_facts(form, interval))
+
+
+def assumed(known: Any) -> Interval:  # noqa: ANN401 - of sympy
+    """The interval that assumptions leave to a symbol, an expression, or the values of a function.
+
+    >>> import sympy
+    >>> print(assumed(sympy.Symbol("n", positive=True)), assumed(sympy.Function("f")))
+    [1, inf] [-inf, inf]
+    """
+    # What a function does not assume, its class has as a property, which is no answer but true.
+    lower = 1 if known.is_positive is True else 0 if known.is_nonnegative is True else None
+    upper = -1 if known.is_negative is True else 0 if known.is_nonpositive is True else None
+    return Interval(lower, upper)
 
 
 def _facts(form: Form, interval: Interval) -> Iterator[tuple[Form, Interval]]:

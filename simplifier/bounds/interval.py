@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, final
 from simplifier.errors import IndexingError, UndecidedError, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 
 @final
@@ -76,6 +76,37 @@ def meet(left: Range, right: Range) -> Range:
     """The intersection; the first range if it is empty, which happens only on empty domains."""
     lower, upper = max(left[0], right[0]), min(left[1], right[1])
     return (lower, upper) if lower <= upper else left
+
+
+def floordiv_range(operands: Sequence[Range]) -> Range:
+    """Quotients are extreme at the ends of numerator and divisor; no divisor is zero."""
+    (lower, upper), divisor = operands
+    size, greatest = divisor
+    if isinstance(size, int) and size == greatest > 0:
+        return lower // size, upper // size
+    corners = [
+        _rounded(sign * numerator, sign * size)
+        for sign, sizes in _sides(divisor)
+        for numerator in (lower, upper)
+        for size in sizes
+    ]
+    return (min(corners), max(corners)) if corners else (NEGATIVE_INFINITY, INFINITY)
+
+
+def _sides(divisor: Range) -> Iterator[tuple[int, Range]]:
+    """The signs that a divisor may have, and its range with each."""
+    lower, upper = divisor
+    if upper >= 1:
+        yield 1, (max(lower, 1), upper)
+    if lower <= -1:
+        yield -1, (lower, min(upper, -1))
+
+
+def _rounded(numerator: End, divisor: End) -> End:
+    """A quotient by a positive divisor; by infinity what it comes to in the end."""
+    if isinstance(divisor, int):
+        return numerator // divisor
+    return 0 if numerator >= 0 else -1
 
 
 @final

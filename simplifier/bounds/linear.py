@@ -11,13 +11,13 @@ than ``N/c - 1``, and a maximum is at least each of its operands.
 
 from __future__ import annotations
 
-from itertools import chain, count
+from itertools import count
 from operator import mul
 from typing import TYPE_CHECKING, TypeAlias
 
 from simplifier.bounds.context import Fact
 from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Range, meet
-from simplifier.expr.form import FLOORDIV, MAX, VARIABLE, Atom, Form, content
+from simplifier.expr.form import EXTREMA, FLOORDIV, MAX, VARIABLE, Atom, Form, content
 from simplifier.limits import MAX_LINKED_ATOMS, MAX_PIVOTS, MAX_TERMS_LINKED
 from simplifier.tools.disjoint_set import connected_components
 
@@ -31,9 +31,9 @@ class LinearFacts:
     def __init__(self, facts: Iterable[Fact]) -> None:
         known = list(facts)
         atoms = {atom: None for fact in known for atom in fact.form.terms}
-        known += chain.from_iterable(map(_of_maximum, atoms))
+        known += _defining(_of_extremum, atoms)
         self._groups = _in_groups(known)
-        known += chain.from_iterable(map(_of_quotient, atoms))
+        known += _defining(_of_quotient, atoms)
         self._about: dict[Atom, list[tuple[int, Fact]]] = {}
         self._group_of: dict[Atom, int] = {}
         numbers = count()
@@ -69,7 +69,7 @@ class LinearFacts:
 
     def _linking(self, form: Form) -> list[Fact]:
         """The facts of groups that speak of two atoms of the form, if there are any."""
-        own = [each for atom in form.terms if atom not in self._about for each in _definition(atom)]
+        own = _defining(definition, (atom for atom in form.terms if atom not in self._about))
         atoms = [*form.terms, *(atom for fact in own for atom in fact.form.terms)]
         groups = [self._group_of[atom] for atom in dict.fromkeys(atoms) if atom in self._about]
         if len(set(groups)) == len(groups):
@@ -93,6 +93,18 @@ class LinearFacts:
         return list(found.values())
 
 
+def definition(atom: Atom) -> Iterator[tuple[Form, Range]]:
+    """What holds of an operation and its operands: forms, and the ranges that they lie in.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> (quotient,) = parse_form("x floordiv 4").terms
+    >>> list(definition(quotient))
+    [(Form(x - (x floordiv 4) * 4), (0, 3))]
+    """
+    yield from _of_extremum(atom)
+    yield from _of_quotient(atom)
+
+
 def _in_groups(facts: Iterable[Fact]) -> list[list[Fact]]:
     """Facts about several atoms, one about each form, in groups that have no atom in common."""
     found: dict[Form, Fact] = {}
@@ -103,27 +115,24 @@ def _in_groups(facts: Iterable[Fact]) -> list[list[Fact]]:
     return connected_components(found.values(), lambda fact: fact.form.terms)
 
 
-def _definition(atom: Atom) -> Iterator[Fact]:
-    """What holds of an operation and its operands."""
-    yield from _of_maximum(atom)
-    yield from _of_quotient(atom)
+def _defining(
+    define: Callable[[Atom], Iterable[tuple[Form, Range]]], atoms: Iterable[Atom]
+) -> list[Fact]:
+    """What holds of operations and their operands, as facts."""
+    facts = (Fact.of(form, ends) for atom in atoms for form, ends in define(atom))
+    return [fact for fact in facts if fact is not None]
 
 
-def _of_maximum(atom: Atom) -> Iterator[Fact]:
-    if atom.kind is MAX:
+def _of_extremum(atom: Atom) -> Iterator[tuple[Form, Range]]:
+    if atom.kind in EXTREMA:
+        sign = 1 if atom.kind is MAX else -1
         for operand in atom.arguments:
-            yield from _fact(operand.plus_atom(atom, -1), (NEGATIVE_INFINITY, 0))
+            yield operand.plus_atom(atom, -1).times(sign), (NEGATIVE_INFINITY, 0)
 
 
-def _of_quotient(atom: Atom) -> Iterator[Fact]:
-    if atom.kind is FLOORDIV:
-        yield from _fact(atom.numerator.plus_atom(atom, -atom.divisor), (0, atom.divisor - 1))
-
-
-def _fact(form: Form, ends: Range) -> Iterator[Fact]:
-    fact = Fact.of(form, ends)
-    if fact is not None:
-        yield fact
+def _of_quotient(atom: Atom) -> Iterator[tuple[Form, Range]]:
+    if atom.kind is FLOORDIV and atom.divisor > 0:
+        yield atom.numerator.plus_atom(atom, -atom.divisor), (0, atom.divisor - 1)
 
 
 # Linear programming.

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simplifier.bounds.context import UNBOUNDED, term_by_term
 from simplifier.bounds.interval import Infinity, meet
+from simplifier.bounds.linear import definition
 from simplifier.bounds.ranges import product_range, ranges_as_written
 from simplifier.expr import operations
 from simplifier.expr.form import (
     FLOORDIV,
-    MAX,
     ONE,
     VARIABLE,
     ZERO,
@@ -201,10 +201,10 @@ class _Bounding:
 
     def _definition(self, atom: Atom, seen: set[Atom]) -> Iterator[Form]:
         """What holds of an operation and its operands, if something else is known of these."""
-        for known in _definition(atom):
-            free = self._free(known)
+        for form, ends in definition(atom):
+            free = self._free(form)
             if any(other is not atom and self._is_linked(other, seen) for other in free):
-                yield known
+                yield from _inequalities(form, ends)
 
     def _is_linked(self, atom: Atom, seen: set[Atom]) -> bool:
         """Whether an atom was seen, or a fact relates it to another that is not a parameter."""
@@ -250,18 +250,6 @@ def _inequalities(form: Form, ends: Range) -> Iterator[Form]:
 
 def _equal(left: Form, right: Form) -> tuple[Form, Form]:
     return left - right, right - left
-
-
-def _definition(atom: Atom) -> Iterator[Form]:
-    """What holds of an operation and its operands."""
-    itself = Form(0, {atom: 1})
-    if atom.kind is FLOORDIV and atom.divisor > 0:
-        rest = atom.numerator - itself.times(atom.divisor)
-        yield from _inequalities(rest, (0, atom.divisor - 1))
-    if atom.kind is MAX:
-        yield from (itself - operand for operand in atom.arguments)
-    if atom.kind is AtomKind.MIN:
-        yield from (operand - itself for operand in atom.arguments)
 
 
 def _in_lowest_terms(row: Form) -> Form:
@@ -332,11 +320,7 @@ def _of_maximum(
 ) -> ParametricEnds:
     """The greatest value is at least all lower ends, and at most the greatest upper end."""
     lower = tuple(end for each in operands for end in each.lower)
-    greatest = [each.least for each in operands]
-    known = [end for end in greatest if end is not None]
-    return ParametricEnds(
-        lower, (operations.maximum(known),) if len(known) == len(greatest) else ()
-    )
+    return ParametricEnds(lower, _of_upper(operands, operations.maximum))
 
 
 def _of_minimum(bounding: _Bounding, atom: Atom, operands: list[ParametricEnds]) -> ParametricEnds:
@@ -346,7 +330,7 @@ def _of_minimum(bounding: _Bounding, atom: Atom, operands: list[ParametricEnds])
 def _of_choice(bounding: _Bounding, atom: Atom, operands: list[ParametricEnds]) -> ParametricEnds:
     """One of two values lies between the least lower end and the greatest upper end.
 
-    ParametricEnds are for all values of parameters, also where one of the two has no value.
+    The ends are for all values of parameters, also where one of the two has no value.
     """
     if not all(map(bounding.is_defined, atom.arguments)):
         return ParametricEnds()
@@ -370,11 +354,15 @@ def _of_product(bounding: _Bounding, atom: Atom, operands: list[ParametricEnds])
             return positive.turned
     if any(bounding.range_of(factor)[0] < 0 for factor in atom.arguments):
         return ParametricEnds()
-    greatest = [each.least for each in operands]
-    known = [end for end in greatest if end is not None]
-    return ParametricEnds(
-        (ZERO,), (operations.product(known),) if len(known) == len(greatest) else ()
-    )
+    return ParametricEnds((ZERO,), _of_upper(operands, operations.product))
+
+
+def _of_upper(
+    operands: Sequence[ParametricEnds], make: Callable[[Iterable[Form]], Form]
+) -> tuple[Form, ...]:
+    """An operation on the upper ends, if all operands have one."""
+    known = [end for end in (each.least for each in operands) if end is not None]
+    return (make(known),) if len(known) == len(operands) else ()
 
 
 _OPERATIONS: Final[

@@ -344,23 +344,21 @@ class SolvedVariable(NamedTuple):
         itself = Form(0, {quotient.atom: 1})
 
         def of_form(part: Form, values: Mapping[Atom, Form]) -> Form:
-            rest = part.without(*filter(holds_it, part.terms))
-            total = combine(rest, values)
-            for atom, factor in part.terms.items():
-                if holds_it(atom):
-                    others = list(atom.arguments)
-                    if others:
-                        others.remove(itself)
-                    whole = (of_form(other, values) for other in others)
-                    total = total.plus(operations.product((quotient.restored(factor), *whole)))
+            found = {atom: factors for atom in part.terms if itself in (factors := _factors(atom))}
+            total = combine(part.without(*found), values)
+            for atom, factors in found.items():
+                others = list(factors)
+                others.remove(itself)
+                whole = (of_form(other, values) for other in others)
+                multiple = quotient.restored(part.terms[atom])
+                total = total.plus(operations.product((multiple, *whole)))
             return total
 
-        def holds_it(atom: Atom) -> bool:
-            return atom is quotient.atom or (
-                atom.kind is AtomKind.PRODUCT and itself in atom.arguments
-            )
-
         return of_form(form, fold((form,), operations.rebuilt, of_form))
+
+
+def _factors(atom: Atom) -> tuple[Form, ...]:
+    return atom.arguments if atom.kind is AtomKind.PRODUCT else (Form(0, {atom: 1}),)
 
 
 def solution(facts: Iterable[Fact], bounds: dict[str, Interval]) -> SolvedVariable | None:

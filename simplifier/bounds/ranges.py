@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simplifier.bounds.branches import branches, cancelling, maxima
 from simplifier.bounds.context import UNBOUNDED, term_by_term
-from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Infinity, Range, meet
+from simplifier.bounds.interval import (
+    INFINITY,
+    NEGATIVE_INFINITY,
+    End,
+    Infinity,
+    Range,
+    floordiv_range,
+    meet,
+)
 from simplifier.bounds.linear import LinearFacts
 from simplifier.bounds.polynomials import cofactor, factors, symbolic_digits_apart
 from simplifier.bounds.symbolic_quotients import with_what_is_beside
@@ -326,40 +334,9 @@ def _arithmetic(form: Form, ranges: Mapping[Atom, Range]) -> Range:
     return term_by_term(ranges, form)
 
 
-def _floordiv_range(operands: Sequence[Range]) -> Range:
-    """Quotients are extreme at the ends of numerator and divisor; no divisor is zero."""
-    (lower, upper), divisor = operands
-    size, greatest = divisor
-    if isinstance(size, int) and size == greatest > 0:
-        return lower // size, upper // size
-    corners = [
-        _rounded(sign * numerator, sign * size)
-        for sign, sizes in _sides(divisor)
-        for numerator in (lower, upper)
-        for size in sizes
-    ]
-    return (min(corners), max(corners)) if corners else (NEGATIVE_INFINITY, INFINITY)
-
-
-def _sides(divisor: Range) -> Iterator[tuple[int, Range]]:
-    """The signs that a divisor may have, and its range with each."""
-    lower, upper = divisor
-    if upper >= 1:
-        yield 1, (max(lower, 1), upper)
-    if lower <= -1:
-        yield -1, (lower, min(upper, -1))
-
-
-def _rounded(numerator: End, divisor: End) -> End:
-    """A quotient by a positive divisor; by infinity what it comes to in the end."""
-    if isinstance(divisor, int):
-        return numerator // divisor
-    return 0 if numerator >= 0 else -1
-
-
 def _ceildiv_range(operands: Sequence[Range]) -> Range:
     (lower, upper), divisor = operands
-    low, high = _floordiv_range([(-upper, -lower), divisor])
+    low, high = floordiv_range([(-upper, -lower), divisor])
     return -high, -low
 
 
@@ -368,7 +345,7 @@ def _mod_range(operands: Sequence[Range]) -> Range:
     numerator, divisor = operands
     if divisor == (0, 0):
         return NEGATIVE_INFINITY, INFINITY
-    low, high = _floordiv_range(operands)
+    low, high = floordiv_range(operands)
     if isinstance(low, int) and low == high and divisor[0] == divisor[1]:
         return numerator[0] - low * divisor[0], numerator[1] - low * divisor[0]
     lower, upper = min(divisor[0] + 1, 0), max(divisor[1] - 1, 0)
@@ -388,8 +365,8 @@ def _greatest(operands: Sequence[Range]) -> Range:
 
 
 _ARITHMETIC: Final[Mapping[AtomKind, tuple[Law, Callable[[Sequence[Range]], Range]]]] = {
-    AtomKind.FLOORDIV: (QUOTIENT_RANGE, _floordiv_range),
-    AtomKind.QUOTIENT: (CORNERS, _floordiv_range),
+    AtomKind.FLOORDIV: (QUOTIENT_RANGE, floordiv_range),
+    AtomKind.QUOTIENT: (CORNERS, floordiv_range),
     AtomKind.CEILDIV: (QUOTIENT_RANGE, _ceildiv_range),
     AtomKind.MOD: (REMAINDER_RANGE, _mod_range),
     AtomKind.MIN: (BRANCHES_RANGE_NEGATIVE, _least),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Infinity, Range, meet
+from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, Range, floordiv_range, meet
 from simplifier.expr.form import FLOORDIV, AtomKind, Form
 from simplifier.laws.catalogue.lemmas import CORNERS, QUOTIENT_AND_REST, QUOTIENT_BY_FACT
 from simplifier.limits import MAX_FLATTENED_TERMS
@@ -38,9 +38,7 @@ def quotient_range(context: Context, numerator: Form, divisor: Form) -> Range:
 
 def range_by_corners(context: Context, numerator: Form, divisor: Form) -> Range:
     """The range of ``floor(A/B)`` for ``B >= 1`` by the ends of both."""
-    ends = context.divisor_range(divisor)
-    low, high = (_corner(end, ends) for end in context.range_of(numerator))
-    return low[0], high[1]
+    return floordiv_range((context.range_of(numerator), context.divisor_range(divisor)))
 
 
 def range_less_multiple(context: Context, numerator: Form, divisor: Form, count: int) -> Range:
@@ -65,20 +63,6 @@ def with_what_is_beside(context: Context, form: Form) -> Iterator[tuple[Law, Ran
             for count in _SIGNS:
                 ends = meet(ends, _side_of(context, whole, divisor, count))
             yield QUOTIENT_AND_REST, ends if factor > 0 else (-ends[1], -ends[0])
-
-
-def _corner(end: End, divisor: Range) -> Range:
-    """Least and greatest quotient of one numerator by a positive divisor."""
-    if isinstance(end, Infinity):
-        return end, end
-    quotients = [_rounded(end, bound) for bound in divisor]
-    return min(quotients), max(quotients)
-
-
-def _rounded(end: int, divisor: End) -> int:
-    if isinstance(divisor, Infinity):
-        return 0 if end >= 0 else -1
-    return end // divisor
 
 
 def _side_of(context: Context, numerator: Form, divisor: Form, count: int) -> Range:

@@ -13,8 +13,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from simplifier.bounds import digits, ranges
-from simplifier.bounds.context import UNBOUNDED, Bounds, Constraints, Context, DigitView
-from simplifier.bounds.facts import facts_of
+from simplifier.bounds.context import Bounds, Constraints, Context, DigitView
+from simplifier.bounds.facts import assumed, facts_of
 from simplifier.bounds.propagation import Smaller, propagated
 from simplifier.canonical import bitwise, comparisons, floordiv, maxima, nonlinear
 from simplifier.expr import operations
@@ -298,14 +298,7 @@ def _foreign(scope: Scope, atom: Atom, arguments: tuple[Form, ...]) -> Form:
     """A foreign term, in the range that sympy's assumptions leave to it."""
     form = operations.rebuilt(atom, arguments)
     (foreign,) = form.terms
-    known = foreign.function or foreign.expression
-    says = {sign: getattr(known, f"is_{sign}") is True for sign in _SIGNS}
-    lower = 1 if says["positive"] else 0 if says["nonnegative"] else UNBOUNDED[0]
-    upper = -1 if says["negative"] else 0 if says["nonpositive"] else UNBOUNDED[1]
-    return scope.remember(foreign, (lower, upper))
-
-
-_SIGNS: Final = ("positive", "nonnegative", "negative", "nonpositive")
+    return scope.remember(foreign, assumed(foreign.function or foreign.expression).ends)
 
 
 def _ceildiv(scope: Scope, _: Atom, arguments: tuple[Form, ...]) -> Form:

@@ -44,8 +44,11 @@ An operation takes a fraction of a microsecond, or a hundred where sets have gro
 begins with all of them, see :func:`asked`.
 """
 
-_MAX_SECONDS: Final = 0.2
-"""Once an attempt has taken so long, the next one would take up to ten times as long."""
+_MAX_SECONDS: Final = 0.1
+"""Once two attempts in a row have taken so long, the next one would take up to ten times as long.
+
+One alone may have met a collection of garbage, which takes as long where the heap is large.
+"""
 
 _BASE: Final = 1 << 62
 """Larger integers go to isl and come back in pieces of this size."""
@@ -408,6 +411,7 @@ def asked(
     """
     checked_budget(budget)
     operations = first = ATTEMPT if budget is None else min(budget, ATTEMPT)
+    was_long = False
     while True:
         start = process_time()
         try:
@@ -418,8 +422,9 @@ def asked(
             found = otherwise() if operations == first else None
             if found is not None:
                 return found
-            if is_long or operations == budget:
+            if (is_long and was_long) or operations == budget:
                 raise
+            was_long = is_long
         operations = _next_attempt(operations, budget)
 
 

@@ -6,7 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from simplifier.bounds.interval import EMPTY, Interval
-from simplifier.evaluation import MAX_INT64, OPERATIONS, magnitudes, values_of
+from simplifier.evaluation import MAX_INT64, OPERATIONS, magnitudes, points_in, values_of
 from simplifier.expr import form as forms
 from simplifier.expr.form import FOREIGN, AtomKind
 from simplifier.extraction.cost import DIVISIONS
@@ -97,7 +97,7 @@ def _chunks(
     wanted = (form, *(limited for limited, _ in constraints))
     total = prod(interval.size or 0 for interval in bounds.values())
     for start in range(0, total, _CHUNK):
-        columns = _columns(bounds, np.arange(start, min(start + _CHUNK, total), dtype=np.int64))
+        columns = points_in(bounds, np.arange(start, min(start + _CHUNK, total), dtype=np.int64))
         values, *limited = values_of(wanted, columns)
         is_inside = np.ones(min(_CHUNK, total - start), dtype=bool)
         for value, (_, interval) in zip(limited, constraints, strict=True):
@@ -105,13 +105,3 @@ def _chunks(
             is_inside &= np.asarray((value >= lower) & (value <= upper), dtype=bool)
         inside = {name: column[is_inside] for name, column in columns.items()}
         yield inside, np.broadcast_to(values, is_inside.shape)[is_inside]
-
-
-def _columns(bounds: Mapping[str, Interval], numbers: Column) -> Columns:
-    """The points with these numbers; the last variable is fastest."""
-    columns: Columns = {}
-    for name, interval in reversed([*bounds.items()]):
-        size = interval.size or 1
-        columns[name] = numbers % size + (interval.lower or 0)
-        numbers = numbers // size
-    return columns

@@ -54,7 +54,9 @@ def test_the_version_is_looked_up_when_it_is_asked_for() -> None:
     assert (b"'argparse'" in loaded, b"'importlib.metadata'" in loaded) == (True, False)
 
 
-@pytest.mark.parametrize(("command", "count"), [("maps", 5), ("fusions", 4), ("schema", 1)])
+@pytest.mark.parametrize(
+    ("command", "count"), [("maps", 5), ("fusions", 4), ("utilization", 2), ("schema", 1)]
+)
 def test_examples_of_the_help_run(command: str, count: int) -> None:
     text = subprocess.run([*COMMAND, command, "--help"], cwd=ROOT, check=True, capture_output=True)
     lines = text.stdout.decode().splitlines()

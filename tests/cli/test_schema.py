@@ -45,6 +45,7 @@ ANSWERS = {
     "minimal fusions": ["fusions", "--minimal"],
     "coalescing": ["coalescing"],
     "coalescing in vectors": ["coalescing", "--device", "H100", "--unroll", "4"],
+    "utilization": ["utilization"],
 }
 MODULES = [
     "cpu/softmax",
@@ -201,7 +202,9 @@ def test_documents_of_many_files(
     assert [len(module["errors"]) for module in found["modules"]] == [0, 1, 1, 1]
 
 
-@pytest.mark.parametrize("command", ["maps", "fusions", "coalescing", "simplify", "layout"])
+@pytest.mark.parametrize(
+    "command", ["maps", "fusions", "coalescing", "utilization", "simplify", "layout"]
+)
 def test_documents_where_nothing_is_right(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = printed([command, "missing"], capsys)
     assert violations(found) == []
@@ -222,7 +225,7 @@ def test_nothing_is_said_that_is_not_in_the_schema(
     file.write_text(LOOKED_UP)
     calls = [
         [command, *[str(file)] * count]
-        for command in ("maps", "fusions", "coalescing")
+        for command in ("maps", "fusions", "coalescing", "utilization")
         for count in (1, 2)
     ]
     documents = [printed(arguments, capsys) for arguments in calls]
@@ -244,6 +247,7 @@ def test_all_that_is_in_the_schema_is_said(file: Path, capsys: pytest.CaptureFix
         (["fusions"], LOOKED_UP),
         (["fusions"], WRONG),
         (["coalescing"], module_text("gpu/dot_product_attention_bf16")),
+        (["utilization"], LOOKED_UP),
         (["simplify"], MAPS),
     ]
     seen: set[str] = set()
@@ -251,7 +255,7 @@ def test_all_that_is_in_the_schema_is_said(file: Path, capsys: pytest.CaptureFix
         file.write_text(text)
         document = printed([*arguments, str(file)], capsys)
         seen.update(name for found in objects_in(document) for name in found)
-    many = [[command, str(file), str(file)] for command in ("maps", "coalescing")]
+    many = [[command, str(file), str(file)] for command in ("maps", "coalescing", "utilization")]
     for last in (*WITHOUT_FILES, *many):
         document = printed(last, capsys)
         seen.update(name for found in objects_in(document) for name in found)

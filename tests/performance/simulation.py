@@ -108,11 +108,13 @@ def _is_vector(touched: _Touched, width: int, offsets: IndexingMap) -> bool:
 
 
 def _units(starts: Iterable[int], element_bytes: int, unit: int, width: int) -> set[int]:
-    """The sectors or lines that hold the bytes of some elements and their neighbours."""
+    """The sectors, lines or words that hold some elements and their neighbours."""
+    size = width * element_bytes
+    firsts = (start * element_bytes for start in starts)
     return {
-        byte // unit
-        for start in starts
-        for byte in range(start * element_bytes, (start + width) * element_bytes)
+        number
+        for first in firsts
+        for number in range(first // unit, (first + size - 1) // unit + 1)
     }
 
 
@@ -121,12 +123,8 @@ def _waits(lanes: dict[int, int], width: int, element_bytes: int, gpu: Gpu) -> i
     together = max(1, gpu.banks * 4 // max(4, width * element_bytes))
     waits = 0
     for first in range(0, gpu.lanes, together):
-        words = {
-            byte // 4
-            for lane, offset in lanes.items()
-            if first <= lane < first + together
-            for byte in range(offset * element_bytes, (offset + width) * element_bytes)
-        }
+        served = (at for lane, at in lanes.items() if first <= lane < first + together)
+        words = _units(served, element_bytes, 4, width)
         in_banks = Counter(word % gpu.banks for word in words)
         waits += max(max(in_banks.values(), default=0) - 1, 0)
     return waits

@@ -61,12 +61,7 @@ ROWS: dict[str, tuple[HloModule, str, str, tuple[int, int, int, int]]] = {
     "softmax": (SOFTMAX, "computation f", "p", (24, 24, 9 * 24, 96)),
     "windows that overlap": (POOLED, "computation e", "e.x", POOLED_COUNTS),
     "a pair to be fused": (POOLED, "pair producer pooled", "e.x", POOLED_COUNTS),
-    "one instruction": (
-        POOLED,
-        "instruction producer",
-        "e.x",
-        (112**2, 112**2, 112**2, 4 * 112**2),
-    ),
+    "one instruction": (POOLED, "instruction producer", "e.x", WHOLE),
     "what a reduction begins with": (POOLED, "instruction pooled", "lowest", (1, 1, 3025, 4)),
 }
 

@@ -70,7 +70,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("indexing.layout",),
     ),
     "ops": (
-        ("ops.sizes", "ops.limits"),
+        ("ops.sizes", "ops.limits", "ops.accelerators"),
         ("ops.index_maps",),
         ("ops.hlo",),
         ("ops.devices",),

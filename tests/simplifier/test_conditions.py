@@ -68,6 +68,7 @@ CASES: list[tuple[str, Expression, Bounds, Constraints, object]] = [
     ("equation of a remainder", Eq(Mod(x, 8), 9), {}, (), sympy.false),
     ("negation", Not(x < 5), {}, (), x >= 5),
     ("fractions of a fact", K * x / 2, {}, [Eq(sympy.Mod(K, 256), 0)], FloorDiv(K * x, 2)),
+    ("fraction in a fact alone", x, {}, [Eq(sympy.Mod(K, 256), 0), (K / 2, (0, 9))], x),
     ("divisor of a fact", sympy.Mod(x, K / 32), {K: (1, None)}, [Eq(sympy.Mod(K, 256), 0)],
      Mod(x, FloorDiv(K, 32))),
     ("symbols as conditions",

@@ -31,6 +31,7 @@ from simplifier import (
 )
 from simplifier import problem as memory
 from simplifier.canonical.scope import scope_of
+from simplifier.exact import isl
 from simplifier.exact.improve import finished, reduced, solved
 from simplifier.expr.form import variable
 from simplifier.extraction.cost import cost_of_form
@@ -219,6 +220,28 @@ def test_where_isl_takes_long_all_points_answer(
         columns = {name: np.array([value], dtype=object) for name, value in point.items()}
         (value,), _ = values_of(form, where(columns, constraints))
         assert value != -value
+
+
+@pytest.mark.parametrize(("seconds", "is_answered"), [((9, 0), True), ((9, 9), False)])
+def test_one_long_attempt_may_be_a_collection_of_garbage(
+    seconds: tuple[int, ...], is_answered: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, lasts = 0, iter(seconds)
+    monkeypatch.setattr(isl, "process_time", lambda: now)
+
+    def ask(_: isl.Space) -> str:
+        nonlocal now
+        last = next(lasts, None)
+        if last is None:
+            return "answer"
+        now += last
+        raise BudgetError(isl.ATTEMPT)
+
+    if is_answered:
+        assert isl.asked(ask, isl.BUDGET) == "answer"
+    else:
+        with pytest.raises(BudgetError):
+            isl.asked(ask, isl.BUDGET)
 
 
 def test_simplify_keeps_what_it_has_when_the_budget_ends() -> None:

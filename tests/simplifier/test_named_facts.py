@@ -84,6 +84,15 @@ def test_both_facts_hold() -> None:
     assert bounds_of(n, both) == Interval(None, 9)
 
 
+def test_bounds_and_constraints_are_read_together() -> None:
+    even = Facts(constraints=[sympy.Eq(Mod(k, 2), 0)])
+    half = [(k / 2, (0, 9))]
+    assert bounds_of(FloorDiv(k, 2), even, half) == Interval(0, 9)
+    assert bounds_of(x - FloorDiv(k, 2), {x: (0, k / 2)}, even) == Interval(None, 0)
+    size = sympy.Symbol("x", integer=True, positive=True)
+    assert bounds_of(size, {"x": (0, n)}, Facts({n: (0, 5)})) == Interval(1, 5)
+
+
 def test_facts_are_constraints_of_maps() -> None:
     d0 = symbol("d0")
     facts = Facts({d0: (0, 5)}, [sympy.Eq(Mod(d0, 2), 0)])

@@ -150,6 +150,9 @@ def test_ends_of_bounds_are_constraints() -> None:
                 bounds: dict[Any, Any] = {name: pair}
                 assert question(Mod(x, N), bounds) == question(Mod(x, N), {}, constraints)
     assert simplify(Mod(x, N), Facts({x: (0, N - 1)})) == x
+    even = sympy.Eq(Mod(N, 2), 0)
+    assert simplify(Mod(x, N), {x: (0, N / 2 - 1)}, [even]) == x
+    assert simplify(y, {x: (0, N / 2 - 1)}, [even]) == y
     own = sympy.Symbol("x", integer=True, nonnegative=True)
     assert simplify(Mod(own, N), {"x": (None, N - 1)}) == own
     inner = bounds_of(x, {x: (0, N - 1)}, over=[N])

@@ -1,0 +1,177 @@
+"""The commands about memory: their tables begin with the worst row, and errors cost one row."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ops import hlo, utilization
+from ops.cli import main
+from tests.cli.small_modules import LOOKED_UP, SOFTMAX_SUM
+from tests.hlo.modules import module_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ops.performance import OperandUtilization
+    from ops.performance.utilization import Count
+
+PARTS = """\
+HloModule parts
+
+ENTRY main {
+  x = f32[9] parameter(0)
+  start = s32[] parameter(1)
+  zero = f32[] constant(0)
+  head = f32[2] slice(x), slice={[0:2]}
+  wide = f32[12] pad(x, zero), padding=3_0
+  part = f32[4] dynamic-slice(wide, start), dynamic_slice_sizes={4}
+  ROOT all = (f32[2], f32[4]) tuple(head, part)
+}
+"""
+
+USED = {
+    "unused parts": (
+        PARTS,
+        """\
+unused  again  elements  needed  reads  bytes  operand
+     0     44         1       1     12      4  %zero, f32[], of %wide
+    32      0        12       4      4     16  %wide, f32[12]{0}, of %part
+    28      0         9       2      2      8  %x, f32[9]{0}, of %head
+     0     12         1       1      4      4  %start, s32[], of %part
+     0      0         9       9      9     36  %x, f32[9]{0}, of %wide
+""",
+    ),
+    "a fusion and a broadcast": (
+        SOFTMAX_SUM,
+        """\
+unused  again  elements  needed  reads  bytes  operand
+     0    112         4       4     32     16  %total, f32[4]{0}, of %wide
+     0      0        32      32     32    128  %logits, f32[4,8]{1,0}, of %total
+""",
+    ),
+    "nobody knows": (
+        LOOKED_UP,
+        """\
+unused  again  elements   needed          reads    bytes  operand
+    48      0        16        4              4       16  %found, f32[16]{0}, of %part
+     0     12         1        1              4        4  %start, s32[], of %part
+     0      0        16  0 to 16  any number of  0 to 64  %keys, f32[16]{0}, of %found; \
+bounds: custom-call: no indexing map of lookup
+     0      0         1        1              1        4  %a, s32[], of %sum
+""",
+    ),
+}
+"""Modules, and the table of their operands."""
+
+WRONG = """\
+HloModule wrong
+
+ENTRY main {
+  x = f32[2,3] parameter(0)
+  turned = f32[3,4] transpose(x), dimensions={1,0}
+  ROOT minus = f32[2,3] negate(x)
+}
+"""
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    """The path of a module to write."""
+    return tmp_path / "module.hlo"
+
+
+@pytest.mark.parametrize(("module", "expected"), USED.values(), ids=USED)
+def test_utilization(
+    module: str, expected: str, saved: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved.write_text(module)
+    assert main(["utilization", str(saved)]) == 0
+    assert capsys.readouterr() == (expected, "")
+
+
+@pytest.mark.parametrize("name", ["gpu/sort_topk", "tpu/kv_cache_decode", "cpu/layernorm_grad"])
+def test_rows_are_those_of_the_library(
+    name: str, saved: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All of them, the most wasteful first."""
+    saved.write_text(module_text(name))
+    rows = printed(["utilization", str(saved)], capsys)["operands"]
+    wasted = [row["unused_bytes"] + row["reread_bytes"] for row in rows]
+    assert wasted == sorted(wasted, reverse=True)
+    expected = [
+        (row.fusion.roots[0].name, row.operand.name, row.element, *map(ends, counts(row)))
+        for row in utilization(hlo.load(saved))
+    ]
+    assert sorted(map(identity, rows)) == sorted(map(repr, expected))
+
+
+def printed(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """The document that a command prints."""
+    main([*arguments, "--json"])
+    document: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return document
+
+
+def identity(row: dict[str, Any]) -> str:
+    """What a row says of which operand."""
+    names = ("kernel", "name", "element", "elements_read", "reads", "bytes_read")
+    return repr(tuple(row[name] for name in names))
+
+
+def counts(row: OperandUtilization) -> tuple[Count, ...]:
+    """What the library says of an operand."""
+    return row.elements_read, row.reads, row.bytes
+
+
+def ends(count: Count) -> list[int | None]:
+    """The least and the most."""
+    return [count, count] if isinstance(count, int) else [count.lower, count.upper]
+
+
+def test_without_time_counts_are_bounds(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    saved.write_text(module_text("cpu/sort_topk"))
+    fine, hurried = (
+        printed(["utilization", str(saved), "--seconds", seconds], capsys)["operands"]
+        for seconds in ("60", "0")
+    )
+    assert len(fine) == len(hurried)
+    unknown = [sum(row["approximation"] is not None for row in rows) for rows in (fine, hurried)]
+    assert unknown[0] < unknown[1]
+    known = {(row["kernel"], row["name"], row["element"]): row for row in fine}
+    for row in hurried:
+        exact = known[row["kernel"], row["name"], row["element"]]
+        for name in ("elements_read", "reads", "bytes_read"):
+            assert row[name][0] <= exact[name][0]
+            assert row[name][1] is None or row[name][1] >= exact[name][1]
+
+
+def test_a_wrong_instruction_leaves_the_others_alone(
+    saved: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved.write_text(WRONG)
+    assert main(["utilization", str(saved)]) == 1
+    out, err = capsys.readouterr()
+    assert out.splitlines()[1:] == [
+        "     0      0         6       6      6     24  %x, f32[2,3]{1,0}, of %minus"
+    ]
+    assert err.startswith(f"error: {saved}:5:3: %turned: transpose: ")
+
+
+def test_a_module_without_kernels_has_no_table(
+    saved: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved.write_text("HloModule m\nENTRY e { ROOT p = f32[] parameter(0) }\n")
+    assert main(["utilization", str(saved)]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("seconds", ["-1", "nan", "inf", "soon", ""])
+def test_times_that_are_none(seconds: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["utilization", "module.hlo", "--seconds", seconds])
+    assert stopped.value.code == 2
+    expected = f"expected a number of seconds, not {seconds!r}\n"
+    assert capsys.readouterr().err.endswith(expected)
