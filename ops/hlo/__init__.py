@@ -1,5 +1,6 @@
 """HLO modules: ``hlo.parse(text)``, ``hlo.load(path)``, ``hlo.files_in(folder)``."""
 
+from ops.hlo.editor import ModuleEditor, edit
 from ops.hlo.errors import (
     AmbiguousNameError,
     DetachedError,
@@ -28,11 +29,13 @@ __all__ = [
     "HloTextError",
     "Instruction",
     "Literal",
+    "ModuleEditor",
     "NoSuchComputationError",
     "NoSuchInstructionError",
     "ReplicaGroups",
     "SizeOrigin",
     "Window",
+    "edit",
     "files_in",
     "load",
     "parse",
