@@ -274,7 +274,7 @@ def _dynamic_slice(operands: Sequence[Shape], attributes: Attributes) -> Shape:
 
 def _fft(operands: Sequence[Shape], attributes: Attributes) -> Shape:
     operand, kind = operands[0], attributes["fft_type"]
-    sizes = fft_sizes(operand.dimensions, kind, attributes["fft_length"])
+    sizes = _numbers(fft_sizes(operand.dimensions, kind, attributes["fft_length"]).output)
     like = {"RFFT": _complex, "IRFFT": _real}.get(kind, _first)(operands, {})
     return like if like.dimensions == sizes else Shape(like.element_type, sizes)
 

@@ -199,6 +199,35 @@ def _reduce_window(instruction: Instruction, known: Known) -> Sequence[Found]:
     return [[window_count(*row) for row in rows]] * len(instruction.shape.arrays)
 
 
+def _but_along(instruction: Instruction, known: Known) -> Sequence[Found]:
+    """Each array is as large as its operand, but along the dimension of the operation."""
+    along: tuple[int, ...] = instruction.attributes.get("dimensions", ())
+    return [
+        [None if axis in along else size for axis, size in enumerate(sizes)]
+        for sizes in _each(instruction, known)
+    ]
+
+
+def _fft(instruction: Instruction, known: Known) -> Sequence[Found]:
+    """Batches keep their sizes."""
+    sizes = known.sizes(instruction.operands[0])
+    batch = len(sizes) - len(instruction.attributes["fft_length"])
+    return [[size if axis < batch else None for axis, size in enumerate(sizes)]]
+
+
+def _scan(instruction: Instruction, known: Known) -> Sequence[Found]:
+    """Outputs have a slice for each step, as inputs do; carried values stay as large."""
+    carries: int = instruction.attributes.get("num_carries", 0)
+    steps: int = instruction.attributes["dimensions"][0]
+    inputs = instruction.operands[: len(instruction.operands) - carries]
+    outputs = instruction.shape.arrays[: len(instruction.shape.arrays) - carries]
+    length = known.sizes(inputs[0])[steps] if inputs else None
+    return [
+        *([length if axis == steps else None for axis in range(each.rank)] for each in outputs),
+        *(known.sizes(operand) for operand in instruction.operands[len(inputs) :]),
+    ]
+
+
 SIZES: Final[Mapping[str, Rule]] = {
     **dict.fromkeys(LIKE_OPERANDS, _elementwise),
     **dict.fromkeys(
@@ -207,26 +236,28 @@ SIZES: Final[Mapping[str, Rule]] = {
         _elementwise,
     ),
     **dict.fromkeys(
-        ("add-dependency", "batch-norm-inference", "cholesky", "collective-broadcast",
-         "collective-permute", "copy", "dynamic-update-slice", "reverse",
-         "select-and-scatter", "shuffle"),
+        ("add-dependency", "batch-norm-inference", "cholesky", "copy", "dynamic-update-slice",
+         "reverse", "select-and-scatter", "shuffle"),
         _first,
     ),
-    **dict.fromkeys(("all-reduce", "scatter", "sort"), _each),
+    **dict.fromkeys(("all-reduce", "collective-reduce", "scatter", "sort"), _each),
+    **dict.fromkeys(("all-gather", "all-to-all", "reduce-scatter"), _but_along),
     **dict.fromkeys(("domain", "opt-barrier", "tuple"), _through_tuple),
+    **dict.fromkeys(("dot", "scaled-dot"), _dot),
     "bitcast-convert": _first,
     "broadcast": _broadcast,
     "concatenate": _concatenate,
     "convolution": _convolution,
-    "dot": _dot,
     "dynamic-reshape": _dynamic_reshape,
     "dynamic-slice": _dynamic_slice,
+    "fft": _fft,
     "gather": _gather,
     "get-tuple-element": _tuple_element,
     "pad": _pad,
     "reduce": _reduce,
     "reduce-window": _reduce_window,
     "reshape": _reshape,
+    "scan": _scan,
     "set-dimension-size": _set_dimension_size,
     "slice": _slice,
     "transpose": _transpose,
