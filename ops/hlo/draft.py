@@ -15,7 +15,7 @@ _N = TypeVar("_N", Instruction, Computation)
 CONTROL: Final = "control-predecessors"
 
 
-class Draft:
+class ComputationDraft:
     """The instructions of a computation with their operands and users, as they are by now.
 
     A change takes time for the uses that it changes, however large the computation is.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from indexing.layout import Shape
-from ops.hlo.draft import CONTROL, Draft, UnusedNames, copy_of, ordered
+from ops.hlo.draft import CONTROL, ComputationDraft, UnusedNames, copy_of, ordered
 from ops.hlo.errors import EditError
 from ops.hlo.module import Computation, HloModule, Instruction
 from ops.hlo.names import check_opcode
@@ -61,7 +61,7 @@ class ModuleEditor:
 
     def __init__(self, module: HloModule) -> None:
         self._module = module
-        self._drafts: dict[Computation, Draft] = {}
+        self._drafts: dict[Computation, ComputationDraft] = {}
         self._homes: dict[Instruction, Computation] = {}
         self._stands_for: dict[Instruction, Instruction] = {}
         self._names = UnusedNames()
@@ -344,15 +344,15 @@ class ModuleEditor:
         instructions = draft.operands if draft else computation.instructions
         return (part for each in instructions for part in each.computations)
 
-    def _draft(self, computation: Computation) -> Draft:
+    def _draft(self, computation: Computation) -> ComputationDraft:
         check_type(computation, Computation, "edit: the computation", "a Computation")
         if computation not in self._drafts:
             if computation.own_module is not self._module:
                 raise EditError(f"edit: computation %{computation.name} is of another module")
-            self._drafts[computation] = Draft(computation)
+            self._drafts[computation] = ComputationDraft(computation)
         return self._drafts[computation]
 
-    def _found(self, instruction: Instruction) -> tuple[Draft, Instruction]:
+    def _found(self, instruction: Instruction) -> tuple[ComputationDraft, Instruction]:
         """What an instruction stands for by now, and the draft that holds it."""
         check_type(instruction, Instruction, "edit: the instruction", "an Instruction")
         found, passed = instruction, list[Instruction]()
@@ -366,7 +366,9 @@ class ModuleEditor:
             raise EditError(f"edit: %{found.name} was removed from %{draft.computation.name}")
         return draft, found
 
-    def _pair(self, old: Instruction, new: Instruction) -> tuple[Draft, Instruction, Instruction]:
+    def _pair(
+        self, old: Instruction, new: Instruction
+    ) -> tuple[ComputationDraft, Instruction, Instruction]:
         (home, before), (draft, after) = self._found(old), self._found(new)
         if home is not draft:
             places = f"%{home.computation.name} and %{draft.computation.name}"
@@ -377,14 +379,21 @@ class ModuleEditor:
         return draft, before, after
 
     def _move_uses(
-        self, draft: Draft, old: Instruction, new: Instruction, users: Iterable[Instruction]
+        self,
+        draft: ComputationDraft,
+        old: Instruction,
+        new: Instruction,
+        users: Iterable[Instruction],
     ) -> None:
         self._is_changed = True
         draft.replace_uses(old, new, users)
         draft.root = new if draft.root is old else draft.root
 
     def _sweep(
-        self, draft: Draft, unused: Iterable[Instruction], kept: Instruction | None = None
+        self,
+        draft: ComputationDraft,
+        unused: Iterable[Instruction],
+        kept: Instruction | None = None,
     ) -> None:
         """Take out what nothing reads any more, and what was there for it only."""
         waiting = [*unused]
@@ -395,7 +404,7 @@ class ModuleEditor:
                 self._is_changed = True
                 waiting += draft.discard(each)
 
-    def _added(self, draft: Draft, instruction: Instruction, stem: str) -> Instruction:
+    def _added(self, draft: ComputationDraft, instruction: Instruction, stem: str) -> Instruction:
         for each in (*instruction.attributes.get(CONTROL, ()), *instruction.computations):
             if isinstance(each, Computation):
                 self._draft(each)
@@ -408,14 +417,14 @@ class ModuleEditor:
         self._enter(draft, named)
         return named
 
-    def _enter(self, draft: Draft, instruction: Instruction) -> None:
+    def _enter(self, draft: ComputationDraft, instruction: Instruction) -> None:
         self._is_changed = True
         draft.add(instruction)
         self._homes[instruction] = draft.computation
 
     def _chosen(
         self, instructions: Iterable[Instruction], opcode: str
-    ) -> tuple[Draft, dict[Instruction, None]]:
+    ) -> tuple[ComputationDraft, dict[Instruction, None]]:
         """The instructions that are to stand in one computation, each after its operands."""
         found = [self._found(each) for each in instructions]
         if not found or any(draft is not found[0][0] for draft, _ in found):
@@ -433,7 +442,7 @@ class ModuleEditor:
 
     def _body(
         self,
-        draft: Draft,
+        draft: ComputationDraft,
         inner: Sequence[Instruction],
         outside: Sequence[Instruction],
         roots: Sequence[Instruction],
@@ -454,13 +463,13 @@ class ModuleEditor:
             root = Instruction(names.like("tuple"), "tuple", shape, results)
         every = (*copies.values(), *(() if root in results else (root,)))
         body = Computation(self._names.like(stem), every, root)
-        self._drafts[body] = Draft(body)
+        self._drafts[body] = ComputationDraft(body)
         self._effects.note(body)
         return body
 
     def _lead_to(
         self,
-        draft: Draft,
+        draft: ComputationDraft,
         inner: Iterable[Instruction],
         roots: Sequence[Instruction],
         call: Instruction,
