@@ -62,9 +62,7 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("question", "error", "message"), ERRORS, ids=lambda value: str(value)[:30]
-)
+@pytest.mark.parametrize(("question", "error", "message"), ERRORS)
 def test_what_is_not_there_is_named(
     question: Callable[[], Any], error: type[Exception], message: str
 ) -> None:
