@@ -58,12 +58,22 @@ from ops.rules.slice import concatenate, slice  # noqa: A004 - the operation's n
 from ops.rules.sort import sort, top_k
 from ops.rules.transfers import Root, collective_broadcast, collective_permute, collective_reduce
 from ops.rules.transpose import permute, reverse, rotate, transpose
+from ops.tiling import (
+    ArrayTile,
+    DimensionKind,
+    Propagation,
+    TilingDimension,
+    TilingSpace,
+    propagate,
+)
 
 __all__ = [
     "REGISTRY",
     "AmbiguousNameError",
+    "ArrayTile",
     "Batch",
     "Coalescing",
+    "DimensionKind",
     "Emitter",
     "FileAnswer",
     "Fusion",
@@ -76,6 +86,7 @@ __all__ = [
     "OpIndexing",
     "OperandIndexing",
     "Origin",
+    "Propagation",
     "Provenance",
     "QuestionError",
     "Reads",
@@ -84,6 +95,8 @@ __all__ = [
     "RuntimeOrigin",
     "ShapeError",
     "StepUse",
+    "TilingDimension",
+    "TilingSpace",
     "Unknown",
     "Utilization",
     "WorkerDiedError",
@@ -123,6 +136,7 @@ __all__ = [
     "pad",
     "parameter_indexing",
     "permute",
+    "propagate",
     "ragged_all_to_all",
     "ragged_dot",
     "reduce",
