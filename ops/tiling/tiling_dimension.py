@@ -86,14 +86,14 @@ class TilingDimension:
         return f"{head}, in {self.variable.bounds}"
 
 
-class Group(NamedTuple):
+class AxisGroup(NamedTuple):
     """Dimensions of operands that one range variable goes through together."""
 
     kind: DimensionKind
     axes: tuple[Axis, ...]
 
 
-def groups_of(instruction: Instruction) -> Sequence[Group]:
+def groups_of(instruction: Instruction) -> Sequence[AxisGroup]:
     """The dimensions that an instruction goes through, in the order of its attributes.
 
     >>> from ops import hlo
@@ -110,14 +110,14 @@ def groups_of(instruction: Instruction) -> Sequence[Group]:
 
 def group_of_range(
     operand: int, instruction: Instruction, of_range: IndexingMap, name: str
-) -> Group:
+) -> AxisGroup:
     """What a range of the map to an operand goes through; by itself if nobody says."""
     axes = axes_of(of_range, name)
     groups = groups_of(instruction)
     found = [group for group in groups if any((operand, axis) in group.axes for axis in axes)]
     if len(found) == 1:
         return found[0]
-    return Group(DimensionKind.WHOLE, tuple((operand, axis) for axis in axes))
+    return AxisGroup(DimensionKind.WHOLE, tuple((operand, axis) for axis in axes))
 
 
 def axes_of(of_range: IndexingMap, name: str) -> list[int]:
@@ -129,39 +129,39 @@ def axes_of(of_range: IndexingMap, name: str) -> list[int]:
 # By opcode.
 
 
-def _contracted(instruction: Instruction) -> Iterator[Group]:
+def _contracted(instruction: Instruction) -> Iterator[AxisGroup]:
     named = instruction.attributes
     pairs = zip(
         named.get("lhs_contracting_dims", ()), named.get("rhs_contracting_dims", ()), strict=False
     )
     for pair in pairs:
         sides = enumerate(pair * (len(instruction.operands) // 2))  # scales follow their tensors
-        yield Group(DimensionKind.CONTRACTING, tuple(sides))
+        yield AxisGroup(DimensionKind.CONTRACTING, tuple(sides))
 
 
-def _folded(instruction: Instruction) -> Iterator[Group]:
+def _folded(instruction: Instruction) -> Iterator[AxisGroup]:
     inputs = range(len(instruction.operands) // 2)
     for axis in instruction.attributes["dimensions"]:
-        yield Group(DimensionKind.REDUCED, tuple((number, axis) for number in inputs))
+        yield AxisGroup(DimensionKind.REDUCED, tuple((number, axis) for number in inputs))
 
 
-def _windows(instruction: Instruction) -> Iterator[Group]:
+def _windows(instruction: Instruction) -> Iterator[AxisGroup]:
     inputs = range(len(instruction.operands) // 2)
     for axis in range(instruction.operands[0].shape.rank):
-        yield Group(DimensionKind.WINDOW, tuple((number, axis) for number in inputs))
+        yield AxisGroup(DimensionKind.WINDOW, tuple((number, axis) for number in inputs))
 
 
-def _convolved(instruction: Instruction) -> Iterator[Group]:
+def _convolved(instruction: Instruction) -> Iterator[AxisGroup]:
     labels: DimensionLabels = instruction.attributes["dim_labels"]
     for axis, label in enumerate(labels.kernel):
         if label == "i":
             axes = (0, labels.input.index("f")), (1, axis)
-            yield Group(DimensionKind.CONTRACTING, axes)
+            yield AxisGroup(DimensionKind.CONTRACTING, axes)
         elif label != "o":
-            yield Group(DimensionKind.WINDOW, ((0, labels.input.index(label)), (1, axis)))
+            yield AxisGroup(DimensionKind.WINDOW, ((0, labels.input.index(label)), (1, axis)))
 
 
-_GROUPS: Final[Mapping[str, Callable[[Instruction], Iterator[Group]]]] = {
+_GROUPS: Final[Mapping[str, Callable[[Instruction], Iterator[AxisGroup]]]] = {
     "convolution": _convolved,
     "dot": _contracted,
     "ragged-dot": _contracted,

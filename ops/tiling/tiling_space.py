@@ -22,8 +22,8 @@ from ops.index_maps import dim
 from ops.rules.op_indexing import Direction, Unknown
 from ops.tiling.flow import Flow, Node
 from ops.tiling.tiling_dimension import (
+    AxisGroup,
     DimensionKind,
-    Group,
     TilingDimension,
     axes_of,
     group_of_range,
@@ -213,7 +213,7 @@ class _Solver:
         else:
             axes = axes_of(indexing.map, name)
             outputs = tuple((step.target.element, axis) for axis in axes)
-            group = Group(DimensionKind.SPREAD, outputs)
+            group = AxisGroup(DimensionKind.SPREAD, outputs)
         made = TilingDimension(step.instruction, *group, variable, step.callers)
         known = next((each for each in self.numbers if each == made), made)
         wide, narrow = known.size, variable.bounds.size
