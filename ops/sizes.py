@@ -7,6 +7,7 @@ that the maps then have, so that they have no points for other values of the par
 from __future__ import annotations
 
 from functools import reduce
+from math import gcd
 from operator import index
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -104,6 +105,11 @@ def _times(left: Size, right: Size) -> Size:
     return plain(operations.product((as_form(left), as_form(right))))
 
 
+def total(sizes: Iterable[Size]) -> Size:
+    """The sum of sizes."""
+    return plain(as_form(sum(sizes)))
+
+
 def difference(left: Size, right: Size) -> Size:
     """The one less the other.
 
@@ -114,6 +120,18 @@ def difference(left: Size, right: Size) -> Size:
     if isinstance(left, int) and isinstance(right, int):
         return left - right
     return plain(scope_of(()).canonical(as_form(left) - as_form(right)))
+
+
+def may_be(size: Size, number: int) -> bool:
+    """Whether a size may be a number: not if the parameters in it come in multiples that skip it.
+
+    >>> n = forms.variable("~N")
+    >>> may_be(n + 2, 1), may_be(n * 4, 1)
+    (True, False)
+    """
+    if isinstance(size, int):
+        return size == number
+    return (number - size.constant) % gcd(*size.terms.values()) == 0
 
 
 def is_negative(size: Size) -> bool:
@@ -169,22 +187,28 @@ def variable_of(identifier: str, extent: Extent) -> tuple[Variable, list[Constra
         extent = read_integer(extent)
     if isinstance(extent, int):
         return Variable.of_size(extent), []
-    ends = Ends(forms.ZERO, _unclamped(extent) - 1) if isinstance(extent, Form) else extent
+    ends = Ends(forms.ZERO, _last_index(extent)) if isinstance(extent, Form) else extent
     numbers, constraints = limits(forms.variable(identifier), ends)
     return Variable(numbers), constraints
 
 
-def _unclamped(size: Form) -> Form:
-    """The size without its maximum with zero: no index is below zero and below a negative size.
+def _last_index(size: Form) -> Form:
+    """The greatest index in a dimension. Of a minimum of sizes, it is the minimum of theirs.
 
-    >>> _unclamped(operations.maximum((forms.ZERO, forms.variable("~N") - 2)))
-    Form(~N - 2)
+    A maximum with zero does not matter: no index is below zero and below a negative size.
+
+    >>> _last_index(operations.maximum((forms.ZERO, forms.variable("~N") - 2)))
+    Form(~N - 3)
+    >>> _last_index(operations.minimum((forms.constant(8), forms.variable("~N"))))
+    Form(min(~N - 1, 7))
     """
     atom = size.only_atom
-    if atom is None or atom.kind is not AtomKind.MAX:
-        return size
-    others = [each for each in atom.arguments if each != forms.ZERO]
-    return others[0] if len(others) == 1 else size
+    if atom is not None and atom.kind is AtomKind.MIN:
+        return operations.minimum(each - 1 for each in atom.arguments)
+    if atom is not None and atom.kind is AtomKind.MAX:
+        others = [each for each in atom.arguments if each != forms.ZERO]
+        return (others[0] if len(others) == 1 else size) - 1
+    return size - 1
 
 
 def parameters_in(used: Iterable[Form], sizes: Iterable[Extent]) -> tuple[Variable, ...]:
@@ -265,7 +289,7 @@ def scaled(form: Form, size: Size) -> Form:
     return operations.product((form, size)) if isinstance(size, Form) else form * size
 
 
-def divided(size: Size, count: int, message: str) -> tuple[Size, list[Constraint]]:
+def divided(size: Size, count: Size, message: str) -> tuple[Size, list[Constraint]]:
     """A size in a number of equal parts, and the condition that it can be cut so.
 
     Raises:
@@ -273,11 +297,29 @@ def divided(size: Size, count: int, message: str) -> tuple[Size, list[Constraint
 
     >>> divided(forms.variable("~N"), 4, "")
     (Form(~N floordiv 4), [(Form(~N mod 4), Interval(lower=0, upper=0))])
+    >>> divided(forms.variable("~N") * 4, forms.variable("~N"), "")
+    (4, [])
     """
-    rest = operations.mod(as_form(size), forms.constant(count))
+    if not count:
+        return 0, equal(size, 0, message)
+    times = _times_of(size, count)
+    if times is not None:
+        return times, []
+    whole, parts = as_form(size), as_form(count)
+    rest = operations.mod(whole, parts)
     if rest.is_constant and rest.constant:
-        raise ShapeError(message)
-    return floor_divided(size, count), [] if rest.is_constant else [(rest, Interval(0, 0))]
+        raise ShapeError(_for_people(message))
+    needed: list[Constraint] = [] if rest.is_constant else [(rest, Interval(0, 0))]
+    return plain(operations.floordiv(whole, parts)), needed
+
+
+def _times_of(size: Size, part: Size) -> int | None:
+    """How many times a size over parameters is another one, if that is a number."""
+    if isinstance(size, int) or isinstance(part, int):
+        return None
+    atom, factor = next(iter(part.terms.items()))
+    times = size.terms.get(atom, 0) // factor
+    return times if difference(size, part * times) == 0 else None
 
 
 def at_least(number: int, size: Size) -> Size:

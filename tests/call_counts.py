@@ -13,9 +13,8 @@ if TYPE_CHECKING:
 def calls_of(action: Callable[[], object]) -> int:
     """How many functions are called, Python's and C's, until the action is done.
 
-    Garbage of earlier actions is not collected meanwhile: that calls functions, too.
+    No garbage is collected meanwhile: that calls functions, too.
     """
-    gc.collect()
     gc.disable()
     profile = Profile()
     try:

@@ -32,10 +32,10 @@ MAX_BOXES_LISTED: Final = 16 * MAX_BOXES
 """A set of more boxes would be a text of many pages."""
 
 
-def has_few_points(relation: Relation) -> bool:
-    """Whether all points within the bounds can be gone through."""
+def has_few_points(relation: Relation, most: int = MAX_POINTS) -> bool:
+    """Whether all points within the bounds can be gone through, or are at most so many."""
     sizes = [variable.bounds.size for variable in relation.domain]
-    return None not in sizes and prod(size or 0 for size in sizes) <= MAX_POINTS
+    return None not in sizes and prod(size or 0 for size in sizes) <= most
 
 
 # Questions. Each is ``None`` where there are too many points.

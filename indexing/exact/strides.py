@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
-from math import gcd, prod
+from math import gcd
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from indexing.domain import substituted_constraints
@@ -17,18 +17,18 @@ from indexing.exact import few_points
 from indexing.relation import check_without_parameters
 from indexing.simplify import result_bounds, scope_with_facts, simplified_in
 from simplifier import Interval
+from simplifier.exact import NotQuasiAffineError, quasi_affine
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import BITWISE, FOREIGN, VARIABLE, AtomKind
+from simplifier.expr.form import VARIABLE
 from simplifier.fixpoint import simplified
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from indexing.domain import Domain
     from indexing.exact.exact_relation import ExactRelation
     from indexing.exact.few_points import Rows
-    from simplifier.expr.form import Atom, Form
+    from simplifier.expr.form import Form
 
 T = TypeVar("T")
 
@@ -138,36 +138,26 @@ def _size_text(size: int | None) -> str:
 
 def strides(relation: ExactRelation, budget: int | None) -> tuple[ByVariable[Stride], ...]:
     """The strides of each result along each variable."""
-    domain = relation.domain
-    return tuple(
-        ByVariable(
-            _positional_names(domain),
-            tuple(
-                _stride(_Changes.of(relation, form, name), budget)
-                for name in chain(*domain.by_role(domain.identifiers))
-            ),
-        )
-        for form in relation.forms
-    )
+    return _of_each(relation, lambda form, name: _stride(_Changes.of(relation, form, name), budget))
 
 
 def contiguity(relation: ExactRelation, budget: int | None) -> tuple[ByVariable[Contiguity], ...]:
     """The contiguity of each result along each variable."""
+    return _of_each(relation, lambda form, name: _contiguity(relation, form, name, budget))
+
+
+def _of_each(
+    relation: ExactRelation, answer: Callable[[Form, str], T]
+) -> tuple[ByVariable[T], ...]:
+    """The answers for each result and each variable with a position."""
     domain = relation.domain
+    names, identifiers = (
+        tuple(chain(*domain.by_role(each))) for each in (domain.names, domain.identifiers)
+    )
     return tuple(
-        ByVariable(
-            _positional_names(domain),
-            tuple(
-                _contiguity(relation, form, name, budget)
-                for name in chain(*domain.by_role(domain.identifiers))
-            ),
-        )
+        ByVariable(names, tuple(answer(form, name) for name in identifiers))
         for form in relation.forms
     )
-
-
-def _positional_names(domain: Domain) -> tuple[str, ...]:
-    return tuple(chain(*domain.by_role(domain.names)))
 
 
 # Steps: the points at which a result changes along a variable, and by how much.
@@ -247,6 +237,10 @@ def _preference(stride: Stride) -> tuple[int, ...]:
 
 def _few_values(relation: ExactRelation, budget: int | None) -> list[int]:
     """The values of the result if they are few."""
+    rows = _listed(relation)
+    if rows is not None:
+        found = sorted({*rows.ravel().tolist()})
+        return found if len(found) <= MAX_DIFFERENCES else []
     boxes = relation.image(budget=budget).boxes or ()
     values = [each for (each,) in boxes]
     if None in (sizes := [each.size for each in values]):
@@ -392,21 +386,16 @@ def _first_value(relation: ExactRelation, budget: int | None) -> tuple[int] | No
 
 def _listed(relation: ExactRelation) -> Rows | None:
     """All values where there are few points, or where isl cannot tell them."""
-    sizes = [variable.bounds.size for variable in relation.domain]
-    is_small = None not in sizes and prod(size or 0 for size in sizes) <= _MAX_LISTED
-    if is_small or not all(map(_is_quasi_affine, _parts(relation))):
+    if few_points.has_few_points(relation, _MAX_LISTED) or not _is_quasi_affine(relation):
         return few_points.elements(relation, relation.forms)
     return None
 
 
-def _parts(relation: ExactRelation) -> list[Atom]:
-    """What the result and the constraints are made of."""
-    return forms.postorder((*relation.forms, *(form for form, _ in relation.domain.constraints)))
-
-
-def _is_quasi_affine(atom: Atom) -> bool:
-    return atom.kind not in _NOT_QUASI_AFFINE
-
-
-_NOT_QUASI_AFFINE: Final = frozenset({AtomKind.PRODUCT, AtomKind.QUOTIENT, *FOREIGN, *BITWISE})
-"""Operations that isl does not know."""
+def _is_quasi_affine(relation: ExactRelation) -> bool:
+    domain = relation.domain
+    parts = (*relation.forms, *(form for form, _ in domain.constraints))
+    try:
+        quasi_affine(domain.bounds, parts)
+    except NotQuasiAffineError:
+        return False
+    return True

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from indexing.domain import substituted_constraints
 from indexing.errors import TileError
+from indexing.parameters import parameter_identifier
 from indexing.symbolic_bounds import Ends, ends_and_constraints
 from indexing.variable import is_symbolic
 from simplifier import Interval
@@ -92,9 +93,13 @@ class Assumptions(NamedTuple):
     bounds: tuple[tuple[str, Interval], ...]
     facts: tuple[Constraint, ...]
 
-    def scope(self, more: Mapping[str, Interval] | None = None) -> Scope:
+    def scope(self) -> Scope:
         """What is known, as the simplifier sees it."""
-        return scope_of(tuple(sorted({**dict(self.bounds), **(more or {})}.items())), self.facts)
+        return scope_of(self.bounds, self.facts)
+
+    def bounded(self, more: Mapping[str, Interval]) -> Assumptions:
+        """What is known with bounds of more symbols, or with others."""
+        return self._replace(bounds=tuple(sorted({**dict(self.bounds), **more}.items())))
 
     def substituted(self, values: Mapping[str, Form]) -> Assumptions:
         """What is known with values for some symbols."""
@@ -128,7 +133,9 @@ def read_axes(
         expected = f"expected {len(domain.dims)}, one for each dimension"
         raise TileError(f"tile: {len(sizes)} sizes are given; {expected}")
     ends, rest = ends_and_constraints(domain)
-    parameters = {each.name: forms.variable(f"~{each.name}") for each in domain.parameters}
+    parameters = {
+        each.name: forms.variable(parameter_identifier(each.name)) for each in domain.parameters
+    }
     bounds = {name: domain.bounds[name] for name in domain.identifiers if name[0] not in "ds"}
     known = list(facts)
     axes: dict[str, TileAxis] = {}
@@ -146,8 +153,6 @@ def read_axes(
         end = ends[name].upper if upper is None else forms.constant(upper)
         tiles = None if end is None else operations.ceildiv(end.plus_constant(1 - origin), count)
         grid.append(tiles)
-        last = tiles.constant - 1 if tiles is not None and tiles.is_constant else None
-        bounds[f"t{number}"] = Interval(0, last)
         begin = operations.product((forms.variable(f"t{number}"), count)).plus_constant(origin)
         axes[name] = TileAxis(
             name, begin, count, origin, extent, ends[name].lower, ends[name].upper
@@ -155,10 +160,19 @@ def read_axes(
     for number, variable in enumerate(domain.ranges):
         name = f"s{number}"
         axes[name] = _range_axis(name, domain, variable.bounds, ends[name])
+    bounds |= bounds_of_ids(grid)
     assumptions = Assumptions(tuple(sorted(bounds.items())), tuple(known))
     scope = assumptions.scope()
     needed = {name: _with_needed_ends(axis, scope) for name, axis in axes.items()}
     return Axes(needed, rest.constraints, assumptions, tuple(grid))
+
+
+def bounds_of_ids(grid: Sequence[Form | None]) -> dict[str, Interval]:
+    """The values of tile ids, for the number of tiles along each dimension."""
+    return {
+        f"t{number}": Interval(0, tiles.constant - 1 if tiles and tiles.is_constant else None)
+        for number, tiles in enumerate(grid)
+    }
 
 
 def _bound_size(

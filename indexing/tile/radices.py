@@ -8,7 +8,7 @@ fills: ``T mod weight == 0`` and ``next_weight mod T == 0``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, starmap
 from typing import TYPE_CHECKING, NamedTuple
 
 from simplifier import Interval
@@ -80,7 +80,12 @@ class Radices:
 
     def count(self, digit: TileDigit) -> Form:
         """How many values a digit takes in a tile."""
-        return count_of(self.axis, digit)
+        count = self.axis.count
+        if digit.weight > 1:
+            count = operations.ceildiv(count, forms.constant(digit.weight))
+        if digit.radix is None:
+            return count
+        return operations.minimum((count, forms.constant(digit.radix)))
 
 
 def radices_of(axis: TileAxis, used: Iterable[TileDigit]) -> Radices | None:
@@ -88,7 +93,7 @@ def radices_of(axis: TileAxis, used: Iterable[TileDigit]) -> Radices | None:
     digits = tuple(sorted(set(used), key=lambda digit: digit.weight))
     if len(digits) == 1 and digits[0].is_variable:
         return Radices(axis, digits, ((),), is_complete=True, is_cut=False)
-    if len({digit.shift for digit in digits}) > 1 or any(map(_overlap, *_pairs(digits))):
+    if len({digit.shift for digit in digits}) > 1 or any(starmap(_overlap, pairwise(digits))):
         return None
     cuts = sorted(
         {
@@ -105,10 +110,6 @@ def radices_of(axis: TileAxis, used: Iterable[TileDigit]) -> Radices | None:
     if is_cut and axis.extent is not None:
         clause.append((axis.limited(Interval.of(axis.extent)),))
     return Radices(axis, digits, tuple(clause), is_complete=_tell(digits), is_cut=is_cut)
-
-
-def _pairs(digits: tuple[TileDigit, ...]) -> tuple[tuple[TileDigit, ...], tuple[TileDigit, ...]]:
-    return digits[:-1], digits[1:]
 
 
 def _overlap(low: TileDigit, high: TileDigit) -> bool:
@@ -130,16 +131,6 @@ def _levels(axis: TileAxis, cuts: list[int]) -> Iterable[tuple[Constraint, ...]]
             yield (fills,)
         else:
             yield fills, (operations.mod(forms.constant(above), axis.count), Interval(0, 0))
-
-
-def count_of(axis: TileAxis, digit: TileDigit) -> Form:
-    """How many values a digit takes in a tile of the axis."""
-    count = axis.count
-    if digit.weight > 1:
-        count = operations.ceildiv(count, forms.constant(digit.weight))
-    if digit.radix is None:
-        return count
-    return operations.minimum((count, forms.constant(digit.radix)))
 
 
 def greatest_count(axis: TileAxis, digit: TileDigit) -> int | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from indexing.domain import Domain
 from indexing.errors import TileError
 from indexing.exact.exact_relation import ExactRelation
-from indexing.tile.axes import Assumptions
+from indexing.tile.axes import bounds_of_ids
 from indexing.tile.tile_constraints import TileConstraints
 from indexing.transform.evaluate import checked_value
 from indexing.variable import Variable
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from sympy.logic.boolalg import Boolean
 
     from indexing.exact.sets import IndexSet
+    from indexing.tile.axes import Assumptions
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Form
 
@@ -54,8 +55,9 @@ class Formulas(NamedTuple):
         (condition,) = operations.substitute((self.condition,), values)
         return Formulas(tuple((row[0], row[1], row[2]) for row in rows), condition)
 
-    def simplified(self, scope: Scope, known: Assumptions) -> Formulas:
+    def simplified(self, known: Assumptions) -> Formulas:
         """The formulas in their smallest form."""
+        scope = known.scope()
         rows = tuple(
             (simplified(scope, offset), simplified(scope, size), _simplified_choice(scope, stride))
             for offset, size, stride in self.results
@@ -64,7 +66,7 @@ class Formulas(NamedTuple):
             f"i{number}": Interval(0, upper - 1 if (upper := range_of(scope, size).upper) else None)
             for number, (_, size, _) in enumerate(rows)
         }
-        inner = known.scope(positions)
+        inner = known.bounded(positions).scope()
         atom = self.condition.only_atom
         parts = atom.arguments if atom and atom.kind is AtomKind.AND else (self.condition,)
         kept = [simplified(inner, part) for part in parts]
@@ -176,12 +178,14 @@ class Tile:
         if reason is not None:
             raise TileError(f"tile: {reason}")
         values = {name: forms.constant(value) for name, value in numbers.items()}
-        return smallest_tile(
+        tiles = tuple(each and operations.substitute((each,), values)[0] for each in self.tiles)
+        known = self.known.substituted(values).bounded(bounds_of_ids(tiles))
+        return Tile(
             self.domain,
             operations.substitute(self.counts, values),
-            tuple(tiles and operations.substitute((tiles,), values)[0] for tiles in self.tiles),
-            self.known.substituted(values),
-            self.formulas.substituted(values),
+            tiles,
+            known,
+            self.formulas.substituted(values).simplified(known),
             TileConstraints(),
         )
 
@@ -255,23 +259,3 @@ class Tile:
         if not self.constraints.is_always_satisfied:
             lines.append(f"constraints: {self.constraints}")
         return "\n".join(lines)
-
-
-def smallest_tile(
-    domain: Domain,
-    counts: tuple[Form, ...],
-    tiles: tuple[Form | None, ...],
-    known: Assumptions,
-    formulas: Formulas,
-    constraints: TileConstraints,
-) -> Tile:
-    """The tile with its formulas in their smallest form."""
-    lasts = {
-        f"t{number}": Interval(0, each.constant - 1)
-        for number, each in enumerate(tiles)
-        if each is not None and each.is_constant
-    }
-    known = Assumptions(tuple(sorted({**dict(known.bounds), **lasts}.items())), known.facts)
-    return Tile(
-        domain, counts, tiles, known, formulas.simplified(known.scope(), known), constraints
-    )

@@ -10,6 +10,7 @@ from collections.abc import Sized
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from indexing.domain import substituted_constraints
 from indexing.errors import TileError
 from indexing.tile.axes import read_axes
 from indexing.tile.monotone import monotone
@@ -21,7 +22,7 @@ from indexing.tile.progressions import (
     within_ends,
 )
 from indexing.tile.radices import digit_of, radices_of
-from indexing.tile.tile import Formulas, Tile, smallest_tile
+from indexing.tile.tile import Formulas, Tile
 from indexing.tile.tile_constraints import TileConstraints, conditions_of
 from indexing.variable import is_symbolic
 from simplifier import Interval
@@ -69,12 +70,13 @@ def tile_of(
         raise _no_tile(relation, dims, sizes, facts)
     rows = [(each.offset, each.size, each.stride) for each in found.results]
     names = [name for name in relation.domain.identifiers if name[0] == "d"]
-    return smallest_tile(
+    formulas = Formulas(tuple(rows), operations.conjunction(found.conditions))
+    return Tile(
         relation.domain,
         tuple(axes.by_name[name].count for name in names),
         axes.grid,
         axes.known,
-        Formulas(tuple(rows), operations.conjunction(found.conditions)),
+        formulas.simplified(axes.known),
         constraints,
     )
 
@@ -125,10 +127,7 @@ class _Attempt:
         fixed = {name: axes.by_name[name].begin for name in single}
         self.axes = {name: axis for name, axis in axes.by_name.items() if name not in single}
         self.forms = operations.substitute(relation.forms, fixed)
-        limited = operations.substitute([form for form, _ in axes.constraints], fixed)
-        self.constraints = [
-            (form, interval) for form, (_, interval) in zip(limited, axes.constraints, strict=True)
-        ]
+        self.constraints = substituted_constraints(axes.constraints, fixed)
         self.users = Counter(name for form in self.forms for name in self.used(form))
 
     def used(self, form: Form) -> frozenset[str]:

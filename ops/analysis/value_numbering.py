@@ -80,16 +80,16 @@ class _SharedAnswers(_Answers):
         """Whether it has as much as may be remembered."""
         return self._size >= limits.MAX_REMEMBERED_INSTRUCTIONS
 
-    def has_number(self, key: Key) -> bool:
-        """Whether a key has a number."""
-        return key in self._numbers
+    def known_number(self, key: Key) -> int | None:
+        """The number of a key, if it has one."""
+        return self._numbers.get(key)
 
     def number(self, key: Key, size: int = 1) -> int:
         """The number of a key, which is about so many instructions."""
-        found = self._numbers.get(key)
+        found = self.known_number(key)
         if found is None:
             self._size += size
-            found = self._numbers.setdefault(key, self.new_number())
+            found = self._numbers[key] = self.new_number()
         return found
 
     def new_number(self) -> int:
@@ -127,10 +127,11 @@ class ValueNumbering:
         found = self._numbers.get(instruction)
         if found is None:
             key = self._key(instruction)
-            if not self._shared.has_number(key) and self._is_single(instruction, key):
+            found = self._shared.known_number(key)
+            if found is None and self._is_single(instruction, key):
                 self._singles.add(instruction)
                 found = self._shared.new_number()
-            else:
+            elif found is None:
                 found = self._shared.number(key)
             self._numbers[instruction] = found
         return found

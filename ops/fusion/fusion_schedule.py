@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING
 
 from indexing.layout import bitcast_map
+from ops.accelerators import Device
 from ops.dependence.dependence import NOTHING, Unknown
-from ops.fusion.emitters import (
-    KERNELS,
-    Emitter,
-    each_hero,
-    emitter_and_heroes,
-    fused_computation,
-    results_of,
-)
+from ops.fusion.block_level import contracted_tile
+from ops.fusion.emitters import KERNELS, Emitter, KernelPlan, emitter_and_heroes, results_of
 from ops.fusion.fusion import Fusion, FusionError
+from ops.fusion.heroes import each_hero
+from ops.fusion.joined import joined
+from ops.fusion.libraries import check_no_library, fused_computation
+from ops.fusion.reduction_groups import groups_of
+from ops.fusion.unrolling import Unrolling
 from ops.hlo.module import INSTRUCTION, Instruction
 from ops.index_maps import no_dimensions
-from ops.schedules import Access, LaunchDimensions, Schedule
+from ops.schedules import Access, BlockSchedule, LaunchDimensions, Schedule, block_schedule
 from simplifier.errors import check_type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from indexing import IndexingMap
     from indexing.layout import Shape
     from ops.dependence.dependence import AnyDependence
     from ops.dependence.operand_indexing import OperandIndexing
+    from ops.fusion.block_level import BlockLevel
+    from ops.fusion.heroes import Heroes
+    from ops.hlo import Computation
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +43,19 @@ class FusionSchedule:
         emitter: what makes the kernel.
         heroes: for each array of the result, the instruction that the kernel is made for, if there
             is one; a loop is made for none.
-        schedule: what threads read and write of the first hero, and so of the others.
+        schedules: for each array of the result, what threads read and write of its hero. They
+            differ where heroes read arrays of other shapes, or have blocks of their own.
     """
 
     fusion: Fusion
     emitter: Emitter
     heroes: tuple[Instruction | None, ...]
-    schedule: Schedule
+    schedules: tuple[Schedule, ...]
+
+    @property
+    def schedule(self) -> Schedule:
+        """The schedule of the first hero; all have its launch."""
+        return self.schedules[0]
 
     def writes(self, output: int = 0) -> tuple[Access, ...]:
         """What each thread writes of an array of the result.
@@ -55,11 +65,13 @@ class FusionSchedule:
         Raises:
             FusionError: it is not known where the kernel writes the array.
         """
-        root = self.fusion.roots[0]
-        shape, hero = root.shape.arrays[output], self.heroes[output]
+        shape, hero = self.fusion.roots[0].shape.arrays[output], self.heroes[output]
+        schedule = self.schedules[output]
+        if isinstance(schedule, BlockSchedule):
+            return schedule.writes
         if hero:
             return tuple(self._behind(hero, output, shape))
-        beside = self.schedule.writes if self.emitter is Emitter.LOOP else self.schedule.reads[:1]
+        beside = schedule.writes if self.emitter is Emitter.LOOP else schedule.reads[:1]
         return tuple(each.through(_same_place(each.shape, shape), shape) for each in beside if each)
 
     def reads(self, operand: int = 0) -> tuple[Access, ...]:
@@ -74,28 +86,36 @@ class FusionSchedule:
 
     def _behind(self, hero: Instruction, output: int, shape: Shape) -> Iterator[Access]:
         """Where the epilogue writes what the hero gives."""
+        writes = self.schedules[output].writes
         for number in hero.shape.array_indices:
             for one in _known(self.fusion.epilogue(hero, output=number)):
                 if one.element == output:
-                    yield from (each.through(one.map, shape) for each in self.schedule.writes)
+                    yield from (each.through(one.map, shape) for each in writes)
 
     def _before_heroes(self, parameter: Instruction) -> Iterator[Access]:
         """What is read of a parameter for what the heroes read."""
+        scheduled = dict(zip(self.heroes, self.schedules, strict=True))
         for hero in each_hero(self.heroes):
-            for operand, access in zip(hero.operands, self._read_by(hero), strict=True):
+            schedule = scheduled[hero]
+            if isinstance(schedule, BlockSchedule):
+                yield from self._contracted(hero, schedule, parameter)
+                continue
+            for operand, access in zip(hero.operands, _read_by(hero, schedule), strict=True):
                 if access:
                     answer = self.fusion.indexing(operand).get(parameter, NOTHING)
                     yield from _through([access], answer, parameter)
 
-    def _read_by(self, hero: Instruction) -> Iterator[Access | None]:
-        """What is read of each operand of a hero; every thread that writes reads its scalars."""
-        for operand, access in zip(hero.operands, self.schedule.reads, strict=True):
-            if access is None and not operand.shape.rank:
-                written = self.schedule.writes[0]
-                sizes = written.shape.dimensions
-                yield written.through(no_dimensions(sizes), operand.shape)
-            else:
-                yield access
+    def _contracted(
+        self, dot: Instruction, schedule: BlockSchedule, parameter: Instruction
+    ) -> Iterator[Access]:
+        """What a block loads of a parameter for a dot, step by step along what is contracted."""
+        for operand, wanted in zip(dot.operands, self.fusion.hero_inputs(dot), strict=True):
+            answer = self.fusion.indexing(operand).get(parameter, NOTHING)
+            for one, other in product(_known(wanted), _known(answer)):
+                steps = contracted_tile(dot)
+                steps = steps if len(steps) == len(one.map.ranges) else ()
+                indexing = one.map.compose(other.map).simplify(preserve_ranges=True)
+                yield schedule.load(indexing, parameter.shape.arrays[other.element], steps)
 
     def _beside_heroes(self, parameter: Instruction) -> Iterator[Access]:
         """What is read of a parameter without any hero."""
@@ -103,56 +123,119 @@ class FusionSchedule:
         others = [each for each in self.fusion.instructions if each not in heroes]
         if root in others:
             rest = Fusion.of_instructions(others, registry=self.fusion.registry)
-            for output in range(len(self.heroes)):
+            for output, schedule in enumerate(self.schedules):
                 answer = rest.indexing(root, output).get(parameter, NOTHING)
-                yield from _through(self.writes(output), answer, parameter)
+                if isinstance(schedule, BlockSchedule):
+                    array = parameter.shape.arrays
+                    yield from (
+                        schedule.load(one.map, array[one.element]) for one in _known(answer)
+                    )
+                else:
+                    yield from _through(self.writes(output), answer, parameter)
 
 
 def schedule_of(
     fusion: Instruction,
     launch: LaunchDimensions | None = None,
     *,
-    unroll: int = 1,
+    unroll: int | None = None,
+    device: Device | None = None,
+    producer: Instruction | None = None,
 ) -> FusionSchedule:
     """The schedule that XLA's GPU code generator takes for a fusion.
 
-    The emitter follows from the instructions (:func:`emitter_and_heroes`). A thread handles
-    ``unroll`` neighbours at a time. ``launch`` is for the schedules that go through elements one
-    after the other; by default it has a thread for each ``unroll`` of them.
-    Transposes and reductions have launches of their own.
+    The emitter follows from the instructions (:func:`emitter_and_heroes`) or, for kernels of tiles,
+    from the ``backend_config``. A thread handles ``unroll`` neighbours at a time: by default as
+    many as XLA's rules say for the ``device``, or 1. ``launch`` is for the schedules that go
+    through elements one after the other; by default it has a thread for each ``unroll`` of them.
+    Transposes, reductions, sorts and tiles have launches of their own.
+
+    With a ``producer``, the schedule is that of both as one fusion (:func:`joined`): ``fusion``
+    may then be any instruction that reads it.
 
     Raises:
-        FusionError: the fusion has no schedule here: it is for Triton or another library, it
-            scatters, sorts or only copies, or its reductions run in blocks of their own.
+        FusionError: the fusion has no schedule here: it is for a library that chooses its own
+            tiles, or it only copies.
         ShapeError: as the functions of :mod:`ops.schedules`.
+        DeviceError: the device lacks a figure.
 
     >>> from ops import hlo
     >>> module = hlo.parse('''HloModule m
     ... fused { p = f32[64,128] parameter(0)
     ...   t = f32[128,64] transpose(p), dimensions={1,0}
     ...   ROOT e = f32[128,64] exponential(t) }
-    ... ENTRY e { p = f32[64,128] parameter(0)
-    ...   ROOT f = f32[128,64] fusion(p), kind=kInput, calls=fused }''')
+    ... ENTRY e { p = f32[64,128] parameter(0) n = f32[64,128] negate(p)
+    ...   ROOT f = f32[128,64] fusion(n), kind=kInput, calls=fused }''')
     >>> schedule = schedule_of(module.entry.root)
     >>> schedule.emitter.value, schedule.heroes[0].name, schedule.writes_exactly_once()
     ('transpose', 't', True)
     >>> (read,) = schedule.reads()
-    >>> print(read.in_memory())
-    (th_x, th_y, th_z, bl_x, bl_y, bl_z)[loop_id, vector_id] ->
-    ((bl_x mod 4) * 32 + (bl_x floordiv 4) * 4096 + (th_x floordiv 32) * 128 + loop_id * 1024
-     + th_x mod 32),
-    domain: th_x in [0, 255], th_y in [0, 0], th_z in [0, 0], bl_x in [0, 7], bl_y in [0, 0],
-    bl_z in [0, 0], loop_id in [0, 3], vector_id in [0, 0]
+    >>> print(read)
+    (th_x, bl_x)[loop_id] ->
+    ((bl_x floordiv 4) * 32 + loop_id * 8 + th_x floordiv 32, (bl_x mod 4) * 32 + th_x mod 32),
+    domain: th_x in [0, 255], bl_x in [0, 7], loop_id in [0, 3]
+    >>> pair = schedule_of(module.entry.root, producer=module.entry.root.operands[0])
+    >>> pair.emitter.value, pair.reads() == schedule.reads()
+    ('transpose', True)
     """
     check_type(fusion, Instruction, "schedule_of: the fusion", INSTRUCTION)
-    computation = fused_computation(fusion)
+    if device is not None:
+        check_type(device, Device, "schedule_of: the device", "a Device such as A100")
+    if producer is not None:
+        check_type(producer, Instruction, "schedule_of: the producer", INSTRUCTION)
+        check_no_library(fusion)
+        check_no_library(producer)
+        computation = joined(producer, fusion)
+    else:
+        computation, blocks = fused_computation(fusion)
+        if blocks:
+            return _of_tiles(fusion, computation, blocks)
     emitter, heroes = emitter_and_heroes(computation.root)
-    alike = each_hero(heroes) or [results_of(computation.root)[0]]
-    made = [KERNELS[emitter].schedule(each, launch, unroll) for each in alike]
-    if any(other != made[0] for other in made):
-        names = ", ".join(f"%{each.name}" for each in alike)
-        raise FusionError(f"fusion: {names} are not read in the same way; expected one schedule")
-    return FusionSchedule(Fusion.of_computation(computation), emitter, heroes, made[0])
+    unrolling = Unrolling(computation, unroll, device)
+    schedules = _schedules(emitter, heroes, results_of(computation.root), unrolling, launch)
+    return FusionSchedule(Fusion.of_computation(computation), emitter, heroes, schedules)
+
+
+def _schedules(
+    emitter: Emitter,
+    heroes: Heroes,
+    results: Sequence[Instruction],
+    unrolling: Unrolling,
+    launch: LaunchDimensions | None,
+) -> tuple[Schedule, ...]:
+    """The schedule of each array of the result; beside heroes, that of the first of the group."""
+    groups = groups_of(results, heroes) if emitter is Emitter.REDUCTION else [0] * len(results)
+    first = next(filter(None, heroes), results[0])
+    count = max(groups) + 1
+    plans = (KernelPlan(unrolling, launch, first, group, count) for group in groups)
+    pairs = zip(heroes, plans, strict=True)
+    return tuple(KERNELS[emitter].schedule(hero or first, plan) for hero, plan in pairs)
+
+
+def _of_tiles(fusion: Instruction, computation: Computation, blocks: BlockLevel) -> FusionSchedule:
+    """The schedule of a kernel whose blocks compute tiles; the hero is the dot, if there is one."""
+    arrays = fusion.shape.arrays
+    if len(blocks.output_tiles) != len(arrays):
+        message = f"fusion: no schedule of %{fusion.name}, which its backend_config gives to"
+        expected = f"expected a tile for each of {len(arrays)} results"
+        raise FusionError(f"{message} {blocks.kind}, with {len(blocks.output_tiles)}; {expected}")
+    dots = [each for each in computation.instructions if each.opcode == "dot"]
+    hero = dots[0] if len(dots) == 1 and len(arrays) == 1 else None
+    pairs = zip(arrays, blocks.output_tiles, strict=True)
+    schedules = tuple(block_schedule(*pair, warps=blocks.warps) for pair in pairs)
+    whole = Fusion.of_computation(computation)
+    return FusionSchedule(whole, Emitter.TRITON, (hero,) * len(arrays), schedules)
+
+
+def _read_by(hero: Instruction, schedule: Schedule) -> Iterator[Access | None]:
+    """What is read of each operand of a hero; every thread that writes reads its scalars."""
+    for operand, access in zip(hero.operands, schedule.reads, strict=True):
+        if access is None and not operand.shape.rank:
+            written = schedule.writes[0]
+            sizes = written.shape.dimensions
+            yield written.through(no_dimensions(sizes), operand.shape)
+        else:
+            yield access
 
 
 def _through(

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from indexing.layout import ShapeError
 from ops.index_maps import (
     check_count,
     check_sizes,
-    checked_integers,
-    checked_numeric_sizes,
+    checked_numbers,
     checked_sizes,
 )
-from ops.sizes import at_least, divided, equal, floor_divided, not_negative
+from ops.sizes import at_least, divided, equal, floor_divided, least, not_negative
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,11 +22,13 @@ if TYPE_CHECKING:
     from ops.index_maps import Sizes
     from ops.sizes import Size
 
+SizeT = TypeVar("SizeT", int, "Size")
+
 WindowRow: TypeAlias = "tuple[Size, int, int, int, int, int, int]"
 """The size of an operand in one dimension, and the arguments of :func:`window_count` after it."""
 
 
-# Windows.
+# Windows and padding.
 
 
 def window_count(  # noqa: PLR0913, PLR0917 - a row of a window
@@ -76,6 +77,51 @@ def _check_positive(op: str, window: Window) -> None:
             if value < 1:
                 message = f"{op}: the window has {field} {value} in dimension {position}"
                 raise ShapeError(f"{message}; expected 1 or more")
+
+
+def padded_size(size: Size, low: Size, high: Size, interior: int) -> Size:
+    """The size of a dimension with padding before, after and between its elements.
+
+    >>> padded_size(4, 1, 2, 3)
+    16
+    """
+    gaps = at_least(0, size - 1) * interior if interior else 0
+    return low + size + gaps + high
+
+
+# Dot.
+
+
+def dot_sizes(
+    lhs_sizes: Sequence[SizeT], rhs_sizes: Sequence[SizeT], attributes: Mapping[str, Any]
+) -> tuple[SizeT, ...]:
+    """The sizes of the result of :func:`dot`: of batches, then of what is left of both operands."""
+    axes: Sequence[int] = attributes.get("lhs_batch_dims", ())
+    batch = [lhs_sizes[axis] for axis in axes]
+    free = (*_free("lhs", lhs_sizes, attributes), *_free("rhs", rhs_sizes, attributes))
+    return (*batch, *free)
+
+
+def _free(side: str, sizes: Sequence[SizeT], attributes: Mapping[str, Any]) -> list[SizeT]:
+    """The sizes of the dimensions of an operand that are not shared."""
+    kinds = (f"{side}_batch_dims", f"{side}_contracting_dims")
+    gone = {axis for kind in kinds for axis in attributes.get(kind, ())}
+    return [size for axis, size in enumerate(sizes) if axis not in gone]
+
+
+# Gather.
+
+
+def gather_sizes(
+    slice_sizes: Sequence[SizeT], indices_sizes: Sequence[SizeT], attributes: Mapping[str, Any]
+) -> list[SizeT | None]:
+    """The sizes of the result of :func:`gather`; ``None`` where attributes do not fit together."""
+    dropped = {*attributes["collapsed_slice_dims"], *attributes.get("operand_batching_dims", ())}
+    window = [size for axis, size in enumerate(slice_sizes) if axis not in dropped]
+    vector, offsets = attributes["index_vector_dim"], attributes["offset_dims"]
+    batch = [size for axis, size in enumerate(indices_sizes) if axis != vector]
+    rank, windows, batches = len(offsets) + len(batch), iter(window), iter(batch)
+    return [next(windows if axis in offsets else batches, None) for axis in range(rank)]
 
 
 # Convolution.
@@ -182,20 +228,37 @@ def _check_groups(
 # Fast Fourier transform.
 
 
-def fft_sizes(operand_sizes: Sizes, fft_type: str, fft_length: Sequence[int]) -> tuple[int, ...]:
-    """The sizes of the result of :func:`fft`, and the errors it raises.
+class FftSizes(NamedTuple):
+    """The sizes of the operand and the result of a transform, and how many dimensions are batches.
 
-    >>> fft_sizes((5, 9), "IRFFT", (17,))
+    ``conditions`` on parameters say that the operand has the sizes that are transformed.
+    """
+
+    operand: Sequence[Size]
+    output: tuple[Size, ...]
+    batch: int
+    conditions: Sequence[Constraint]
+
+
+def fft_sizes(operand_sizes: Sizes, fft_type: str, fft_length: Sizes) -> FftSizes:
+    """The sizes of a transform, and the errors it raises.
+
+    >>> fft_sizes((5, 9), "IRFFT", (17,)).output
     (5, 17)
     """
-    sizes = checked_numeric_sizes("fft", "operand", operand_sizes)
+    sizes = checked_sizes("fft", "operand", operand_sizes)
     lengths = _checked_lengths(fft_length, len(sizes))
     if fft_type not in _TYPES:
         raise ShapeError(f"fft: the type is {fft_type!r}; expected one of {', '.join(_TYPES)}")
-    halved = (*lengths[:-1], lengths[-1] // 2 + 1 if lengths[-1] else 0)
+    halved = (*lengths[:-1], _half(lengths[-1]))
     batch = sizes[: len(sizes) - len(lengths)]
-    _check_trailing(sizes, (*batch, *(halved if fft_type == "IRFFT" else lengths)))
-    return (*batch, *(halved if fft_type == "RFFT" else lengths))
+    conditions = not_negative((*sizes, *lengths))
+    expected = (*batch, *(halved if fft_type == "IRFFT" else lengths))
+    for axis, (size, wanted) in enumerate(zip(sizes, expected, strict=True)):
+        message = f"fft: operand dimension {axis} has size {size}; expected {wanted}"
+        conditions += equal(size, wanted, message)
+    output = (*batch, *(halved if fft_type == "RFFT" else lengths))
+    return FftSizes(sizes, output, len(batch), conditions)
 
 
 _TYPES = ("FFT", "IFFT", "RFFT", "IRFFT")
@@ -204,16 +267,15 @@ _MAX_LENGTHS = 3
 """XLA transforms up to three dimensions at once."""
 
 
-def _checked_lengths(fft_length: Sequence[int], rank: int) -> tuple[int, ...]:
-    lengths = checked_integers("fft", "fft_length", fft_length)
+def _half(length: Size) -> Size:
+    """How many frequencies a real signal has: none of none, or else half of them and one."""
+    return least(length, floor_divided(length, 2) + 1)
+
+
+def _checked_lengths(fft_length: Sizes, rank: int) -> tuple[Size, ...]:
+    lengths = checked_numbers("fft", "fft_length", fft_length)
     most = min(rank, _MAX_LENGTHS)
     if not 1 <= len(lengths) <= most:
         message = f"fft: fft_length has {len(lengths)} entries for an operand of rank {rank}"
         raise ShapeError(f"{message}; expected 1 to {_MAX_LENGTHS}, and no more than the rank")
     return lengths
-
-
-def _check_trailing(sizes: Sizes, expected: Sizes) -> None:
-    for axis, (size, wanted) in enumerate(zip(sizes, expected, strict=True)):
-        if size != wanted:
-            raise ShapeError(f"fft: operand dimension {axis} has size {size}; expected {wanted}")

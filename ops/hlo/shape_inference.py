@@ -15,7 +15,10 @@ from ops.hlo.opcodes import LIKE_OPERANDS
 from ops.hlo.result_sizes import (
     ConvolutionGroups,
     convolution_sizes,
+    dot_sizes,
     fft_sizes,
+    gather_sizes,
+    padded_size,
     window_count,
     window_rows,
 )
@@ -137,10 +140,7 @@ def _pad(operands: Sequence[Shape], attributes: Attributes) -> Shape:
             f"the padding has {len(padding)} dimensions, but the operand is {operand}"
         )
     pairs = zip(operand.dimensions, padding, strict=True)
-    sizes = (
-        low + high + size + max(size - 1, 0) * interior for size, (low, high, interior) in pairs
-    )
-    return Shape(_widest(operands), tuple(sizes))
+    return Shape(_widest(operands), _numbers(padded_size(size, *row) for size, row in pairs))
 
 
 def _reduce(operands: Sequence[Shape], attributes: Attributes) -> Shape:
@@ -156,29 +156,15 @@ def _reduce(operands: Sequence[Shape], attributes: Attributes) -> Shape:
 
 def _dot(operands: Sequence[Shape], attributes: Attributes) -> Shape:
     lhs, rhs = operands
-    batch = attributes.get("lhs_batch_dims", ())
-    lhs_gone = (*batch, *attributes.get("lhs_contracting_dims", ()))
-    rhs_gone = (*attributes.get("rhs_batch_dims", ()), *attributes.get("rhs_contracting_dims", ()))
-    free = [size for axis, size in enumerate(lhs.dimensions) if axis not in lhs_gone]
-    free += [size for axis, size in enumerate(rhs.dimensions) if axis not in rhs_gone]
-    return Shape(_widest((lhs, rhs)), (*_sizes(lhs, batch), *free))
+    _checked(lhs, attributes.get("lhs_batch_dims", ()))
+    return Shape(_widest((lhs, rhs)), dot_sizes(lhs.dimensions, rhs.dimensions, attributes))
 
 
 def _gather(operands: Sequence[Shape], attributes: Attributes) -> Shape:
     operand, indices = operands
-    gone = {*attributes["collapsed_slice_dims"], *attributes.get("operand_batching_dims", ())}
-    window = iter([size for axis, size in enumerate(attributes["slice_sizes"]) if axis not in gone])
-    batch = iter(
-        [
-            size
-            for axis, size in enumerate(indices.dimensions)
-            if axis != attributes["index_vector_dim"]
-        ]
-    )
-    offsets: tuple[int, ...] = attributes["offset_dims"]
-    rank = len(offsets) + indices.rank - (attributes["index_vector_dim"] < indices.rank)
-    sizes = tuple(next(window if axis in offsets else batch, -1) for axis in range(rank))
-    if -1 in sizes:
+    found = gather_sizes(attributes["slice_sizes"], indices.dimensions, attributes)
+    sizes = tuple(size for size in found if size is not None)
+    if len(sizes) < len(found):
         raise AttributeValueError(
             "offset_dims, collapsed_slice_dims and slice_sizes do not fit together"
         )
@@ -288,7 +274,7 @@ def _dynamic_slice(operands: Sequence[Shape], attributes: Attributes) -> Shape:
 
 def _fft(operands: Sequence[Shape], attributes: Attributes) -> Shape:
     operand, kind = operands[0], attributes["fft_type"]
-    sizes = fft_sizes(operand.dimensions, kind, attributes["fft_length"])
+    sizes = _numbers(fft_sizes(operand.dimensions, kind, attributes["fft_length"]).output)
     like = {"RFFT": _complex, "IRFFT": _real}.get(kind, _first)(operands, {})
     return like if like.dimensions == sizes else Shape(like.element_type, sizes)
 

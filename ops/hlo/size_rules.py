@@ -8,17 +8,16 @@ Source: XLA's dynamic dimension inference.
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from indexing.layout import common_blocks
 from ops.hlo.opcodes import LIKE_OPERANDS
-from ops.hlo.result_sizes import window_count, window_rows
+from ops.hlo.result_sizes import dot_sizes, gather_sizes, padded_size, window_count, window_rows
 from ops.hlo.values import Window
-from ops.sizes import as_form, at_least, difference, floor_divided, plain, product
+from ops.sizes import difference, floor_divided, product, total
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from ops.hlo.module import Instruction
     from ops.sizes import Size
@@ -106,26 +105,14 @@ def _concatenate(instruction: Instruction, known: Known) -> Sequence[Found]:
     dimension: int = instruction.attributes["dimensions"][0]
     every = [known.sizes(operand) for operand in instruction.operands]
     found: list[Size | None] = [*_elementwise(instruction, known)[0]]
-    found[dimension] = reduce(_sum, (sizes[dimension] for sizes in every))
+    found[dimension] = total(sizes[dimension] for sizes in every)
     return [found]
-
-
-def _sum(one: Size, other: Size) -> Size:
-    if isinstance(one, int) and isinstance(other, int):
-        return one + other
-    return plain(as_form(one) + as_form(other))
 
 
 def _pad(instruction: Instruction, known: Known) -> Sequence[Found]:
     sizes = known.sizes(instruction.operands[0])
-    return [
-        [
-            _sum(size + (low + high), at_least(0, size - 1) * interior if interior else 0)
-            for size, (low, high, interior) in zip(
-                sizes, instruction.attributes["padding"], strict=True
-            )
-        ]
-    ]
+    rows = zip(sizes, instruction.attributes["padding"], strict=True)
+    return [[padded_size(size, *row) for size, row in rows]]
 
 
 def _slice(instruction: Instruction, known: Known) -> Sequence[Found]:
@@ -150,34 +137,16 @@ def _dynamic_slice(instruction: Instruction, known: Known) -> Sequence[Found]:
 
 def _dot(instruction: Instruction, known: Known) -> Sequence[Found]:
     lhs, rhs = (known.sizes(operand) for operand in instruction.operands[:2])
-    named = instruction.attributes
-    batch: tuple[int, ...] = named.get("lhs_batch_dims", ())
-    gone = (*batch, *named.get("lhs_contracting_dims", ()))
-    rhs_gone = (*named.get("rhs_batch_dims", ()), *named.get("rhs_contracting_dims", ()))
-    free = [size for axis, size in enumerate(lhs) if axis not in gone]
-    free += [size for axis, size in enumerate(rhs) if axis not in rhs_gone]
-    return [[*(lhs[axis] for axis in batch), *free]]
+    return [dot_sizes(lhs, rhs, instruction.attributes)]
 
 
 def _gather(instruction: Instruction, known: Known) -> Sequence[Found]:
     """Batches come from the indices; a part is a dimension only if it is taken whole."""
     operand, indices = instruction.operands
     named = instruction.attributes
-    gone = {*named["collapsed_slice_dims"], *named.get("operand_batching_dims", ())}
     rows = zip(known.sizes(operand), operand.shape.dimensions, named["slice_sizes"], strict=True)
-    window = iter(
-        [
-            size if part == bound else part
-            for axis, (size, bound, part) in enumerate(rows)
-            if axis not in gone
-        ]
-    )
-    vector = named["index_vector_dim"]
-    batch = iter([size for axis, size in enumerate(known.sizes(indices)) if axis != vector])
-    offsets = named["offset_dims"]
-    return [
-        [next(window if axis in offsets else batch, None) for axis in range(instruction.shape.rank)]
-    ]
+    part = [size if part == bound else part for size, bound, part in rows]
+    return [gather_sizes(part, known.sizes(indices), named)]
 
 
 def _reshape(instruction: Instruction, known: Known) -> Sequence[Found]:
@@ -188,19 +157,14 @@ def _reshape(instruction: Instruction, known: Known) -> Sequence[Found]:
     (operand,), shape = instruction.operands, instruction.shape
     found: list[Size | None] = [None] * shape.rank
     sizes = known.sizes(operand)
-    for before, after in common_blocks(*map(_bounds, (operand, instruction))):
+    for before, after in common_blocks(operand.shape.dimensions, shape.dimensions):
         dynamic = [axis for axis in after if shape.dynamic_dimensions[axis]]
         if len(dynamic) == 1:
             rest = product(shape.dimensions[axis] for axis in after if axis != dynamic[0])
-            total = product(sizes[axis] for axis in before)
+            elements = product(sizes[axis] for axis in before)
             if isinstance(rest, int) and rest:
-                found[dynamic[0]] = floor_divided(total, rest)
+                found[dynamic[0]] = floor_divided(elements, rest)
     return [found]
-
-
-def _bounds(instruction: Instruction) -> tuple[int, ...]:
-    """The sizes that decide which dimensions are reshaped together; unknown ones are one block."""
-    return instruction.shape.dimensions
 
 
 def _dynamic_reshape(instruction: Instruction, known: Known) -> Sequence[Found]:
@@ -235,6 +199,35 @@ def _reduce_window(instruction: Instruction, known: Known) -> Sequence[Found]:
     return [[window_count(*row) for row in rows]] * len(instruction.shape.arrays)
 
 
+def _but_along(instruction: Instruction, known: Known) -> Sequence[Found]:
+    """Each array is as large as its operand, but along the dimension of the operation."""
+    along: tuple[int, ...] = instruction.attributes.get("dimensions", ())
+    return [
+        [None if axis in along else size for axis, size in enumerate(sizes)]
+        for sizes in _each(instruction, known)
+    ]
+
+
+def _fft(instruction: Instruction, known: Known) -> Sequence[Found]:
+    """Batches keep their sizes."""
+    sizes = known.sizes(instruction.operands[0])
+    batch = len(sizes) - len(instruction.attributes["fft_length"])
+    return [[size if axis < batch else None for axis, size in enumerate(sizes)]]
+
+
+def _scan(instruction: Instruction, known: Known) -> Sequence[Found]:
+    """Outputs have a slice for each step, as inputs do; carried values stay as large."""
+    carries: int = instruction.attributes.get("num_carries", 0)
+    steps: int = instruction.attributes["dimensions"][0]
+    inputs = instruction.operands[: len(instruction.operands) - carries]
+    outputs = instruction.shape.arrays[: len(instruction.shape.arrays) - carries]
+    length = known.sizes(inputs[0])[steps] if inputs else None
+    return [
+        *([length if axis == steps else None for axis in range(each.rank)] for each in outputs),
+        *(known.sizes(operand) for operand in instruction.operands[len(inputs) :]),
+    ]
+
+
 SIZES: Final[Mapping[str, Rule]] = {
     **dict.fromkeys(LIKE_OPERANDS, _elementwise),
     **dict.fromkeys(
@@ -243,26 +236,28 @@ SIZES: Final[Mapping[str, Rule]] = {
         _elementwise,
     ),
     **dict.fromkeys(
-        ("add-dependency", "batch-norm-inference", "cholesky", "collective-broadcast",
-         "collective-permute", "copy", "dynamic-update-slice", "reverse",
-         "select-and-scatter", "shuffle"),
+        ("add-dependency", "batch-norm-inference", "cholesky", "copy", "dynamic-update-slice",
+         "reverse", "select-and-scatter", "shuffle"),
         _first,
     ),
-    **dict.fromkeys(("all-reduce", "scatter", "sort"), _each),
+    **dict.fromkeys(("all-reduce", "collective-reduce", "scatter", "sort"), _each),
+    **dict.fromkeys(("all-gather", "all-to-all", "reduce-scatter"), _but_along),
     **dict.fromkeys(("domain", "opt-barrier", "tuple"), _through_tuple),
+    **dict.fromkeys(("dot", "scaled-dot"), _dot),
     "bitcast-convert": _first,
     "broadcast": _broadcast,
     "concatenate": _concatenate,
     "convolution": _convolution,
-    "dot": _dot,
     "dynamic-reshape": _dynamic_reshape,
     "dynamic-slice": _dynamic_slice,
+    "fft": _fft,
     "gather": _gather,
     "get-tuple-element": _tuple_element,
     "pad": _pad,
     "reduce": _reduce,
     "reduce-window": _reduce_window,
     "reshape": _reshape,
+    "scan": _scan,
     "set-dimension-size": _set_dimension_size,
     "slice": _slice,
     "transpose": _transpose,
@@ -290,17 +285,17 @@ def _same(instruction: Instruction, known: Known) -> Size | None:
     return known.value(operand) if not operand.shape.rank else None
 
 
-def _computed(combine: Callable[[Size, Size], Size]) -> Callable[[Instruction, Known], Size]:
-    return lambda instruction, known: combine(*map(known.value, instruction.operands))
+def _computed(combine: Callable[[Iterable[Size]], Size]) -> Callable[[Instruction, Known], Size]:
+    return lambda instruction, known: combine(map(known.value, instruction.operands))
 
 
 SCALARS: Final[Mapping[str, Callable[[Instruction, Known], Size | None]]] = {
-    "add": _computed(_sum),
+    "add": _computed(total),
     "constant": _constant,
     "copy": _same,
     "get-dimension-size": _dimension_size,
-    "multiply": _computed(lambda one, other: product((one, other))),
+    "multiply": _computed(product),
     "reshape": _same,
-    "subtract": _computed(difference),
+    "subtract": _computed(lambda values: difference(*values)),
 }
 """How the values of scalars that are sizes follow from others, by opcode."""

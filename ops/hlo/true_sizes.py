@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from indexing.layout import UNBOUNDED_SIZE
 from indexing.parameters import PARAMETER, other_use, parameter_identifier
 from indexing.variable import Variable
+from ops import limits
 from ops.hlo.size_rules import SCALARS, SIZES
 from ops.sizes import as_form, plain, shown_sizes
 from simplifier import Interval
@@ -118,7 +119,7 @@ def bounded_parameters(instruction: Instruction, names: Iterable[str]) -> tuple[
     return tuple(known[name] for name in names if name in known)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=limits.MAX_REMEMBERED_MODULES)
 def _of_module(module: HloModule) -> TrueSizes:
     """What is known of the sizes of a module."""
     return _Inference(module).result()
@@ -287,7 +288,7 @@ class _Inference:
         for parameter, operand in zip(run.computation.parameters, run.operands, strict=True):
             for mine, sizes in zip(self._sizes[parameter], operand, strict=True):
                 given |= {
-                    _identifier(own): size
+                    next(forms.variables_of((own,))): size
                     for own, size in zip(mine, sizes, strict=True)
                     if isinstance(own, Form)
                 }
@@ -355,17 +356,10 @@ def _names_for(origin: SizeOrigin) -> Iterator[str]:
     yield from (f"size_of_{name}_{number}" for number in count(2))
 
 
-def _identifier(formal: Size) -> str:
-    """The identifier of the parameter that a size is."""
-    (name,) = forms.variables_of((formal,)) if isinstance(formal, Form) else ("",)
-    return name
-
-
 def _only_parameter(size: Size) -> str:
     """The name of the parameter that a size is, if it is one."""
-    if isinstance(size, int) or size.only_atom is None or size.only_atom.arguments:
-        return ""
-    return size.only_atom.name.removeprefix(PARAMETER)
+    identifier = None if isinstance(size, int) else size.single_variable()
+    return (identifier or "").removeprefix(PARAMETER)
 
 
 def _put(size: Size | None, given: Mapping[str, Size | None]) -> Size | None:

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from indexing.layout import ShapeError
 from ops.index_maps import (
+    block_and_offset,
     check_count,
     checked_dimensions,
-    checked_numeric_sizes,
     checked_sizes,
     constrained,
     dim,
     every_element,
     index_map,
     no_dimensions,
+    on_condition,
     paired,
     symbol,
     unrelated,
 )
 from ops.rules.op_indexing import OpIndexing
 from ops.rules.rule import OpRule, sizes_of
-from ops.sizes import equal, not_negative
+from ops.sizes import divided, equal, not_negative, scaled, shown_sizes
 from simplifier import Interval
-from simplifier.expr import form as forms
-from simplifier.expr import operations
+from simplifier.expr.form import Form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -110,35 +110,47 @@ def scaled_dot(  # noqa: PLR0913 - these are the operation's attributes
     product = _product("scaled-dot", lhs, rhs)
     blocks = _blocks(lhs, lhs_scale_sizes), _blocks(rhs, rhs_scale_sizes)
     pairs = list(zip(blocks, product.output_to_input, product.input_to_output, strict=True))
-    scales_of = [_after(to_input, scale) for (scale, _), to_input, _ in pairs]
-    scaled_by = [_after(block, to_output) for (_, block), _, to_output in pairs]
+    scales_of = [_after(to_input, each.to_scale) for each, to_input, _ in pairs]
+    scaled_by = [_after(each.to_elements, to_output) for each, _, to_output in pairs]
     return OpIndexing(
         product.output_sizes,
         (*product.output_to_input, *scales_of),
         (*product.input_to_output, *scaled_by),
-    )
+    ).on_condition([condition for each in blocks for condition in each.conditions])
 
 
 def _after(consumer: IndexingMap, producer: IndexingMap) -> IndexingMap:
     return consumer.compose(producer).simplify().without_unused_symbols()
 
 
-def _blocks(side: _Side, scale_sizes: Sizes) -> tuple[IndexingMap, IndexingMap]:
-    """From the elements of a tensor to their scales, and back."""
-    scales = checked_numeric_sizes("scaled-dot", f"{side.name}_scale", scale_sizes)
+class _Blocks(NamedTuple):
+    """From the elements of a tensor to their scales, and back; and that there are such blocks."""
+
+    to_scale: IndexingMap
+    to_elements: IndexingMap
+    conditions: Sequence[Constraint] = ()
+
+
+def _blocks(side: _Side, scale_sizes: Sizes) -> _Blocks:
+    scales = checked_sizes("scaled-dot", f"{side.name}_scale", scale_sizes)
     if not scales:
-        return no_dimensions(side.sizes), every_element(side.sizes)
+        return _Blocks(no_dimensions(side.sizes), every_element(side.sizes))
     check_count("scaled-dot", f"{side.name}_scale", scales, len(side.sizes))
-    sizes = checked_numeric_sizes("scaled-dot", side.name, side.sizes)
-    for axis, (size, scale) in enumerate(zip(sizes, scales, strict=True)):
-        if size % scale if scale else size:
-            message = f"scaled-dot: dimension {axis} of {side.name} has size {size}"
-            raise ShapeError(f"{message}, but {side.name}_scale has {scale}; expected a divisor")
-    widths = [size // max(1, scale) for size, scale in zip(sizes, scales, strict=True)]
-    numbered = list(enumerate(widths))
-    scale = (operations.floordiv(dim(axis), forms.constant(max(1, n))) for axis, n in numbered)
-    element = (dim(axis) * width + symbol(axis) for axis, width in numbered)
-    return index_map(scale, sizes).simplify(), index_map(element, scales, widths)
+    widths: list[Size] = []
+    conditions: list[Constraint] = []
+    for axis, (size, scale) in enumerate(zip(side.sizes, scales, strict=True)):
+        message = f"scaled-dot: dimension {axis} of {side.name} has size {size}"
+        message = f"{message}, but {side.name}_scale has {scale}; expected a divisor"
+        width, needed = divided(size, scale, message)
+        widths.append(width)
+        conditions += needed
+        if isinstance(scale, Form):  # A tensor without scales has no elements.
+            conditions.append((scale, Interval(1, None)))
+    block = [block_and_offset(dim(axis), width)[0] for axis, width in enumerate(widths)]
+    element = (scaled(dim(axis), width) + symbol(axis) for axis, width in enumerate(widths))
+    there, back = index_map(block, side.sizes), index_map(element, scales, widths)
+    known = on_condition(there, conditions).simplify()
+    return _Blocks(known, on_condition(back, conditions), conditions)
 
 
 def ragged_dot(  # noqa: PLR0913 - these are the operation's attributes
@@ -191,8 +203,9 @@ def ragged_dot(  # noqa: PLR0913 - these are the operation's attributes
     rhs = _Side(op, "rhs", rhs_sizes, rhs_contracting_dims, rhs_batch_dims, rhs_group_dims)
     ragged = _checked_ragged(lhs, lhs_ragged_dims)
     counts = checked_sizes(op, "group_sizes", group_sizes)
-    before = _checked_lists(lhs, ragged, counts)
-    _check_groups(rhs, ragged in lhs.free, counts[-1])
+    before, conditions = _checked_lists(lhs, ragged, counts)
+    conditions += _check_groups(rhs, ragged in lhs.free, counts[-1])
+    conditions += _check_operands(op, lhs, rhs)
     leading = counts[-1:] if ragged in lhs.contracting else ()
     product = _product(op, lhs, rhs, leading)
     kept = lhs.kept_axes(len(leading), len(leading) + len(lhs.batch))
@@ -207,7 +220,7 @@ def ragged_dot(  # noqa: PLR0913 - these are the operation's attributes
         product.output_sizes,
         (*product.output_to_input, to_counts),
         (*product.input_to_output, to_output),
-    )
+    ).on_condition(conditions)
 
 
 def _of_groups_before(to_counts: IndexingMap) -> IndexingMap:
@@ -228,36 +241,42 @@ def _checked_ragged(lhs: _Side, dimensions: Sequence[int]) -> int:
     return checked[0]
 
 
-def _checked_lists(lhs: _Side, ragged: int, counts: Sizes) -> tuple[int, ...]:
-    """The dimensions of the left operand that have group sizes of their own."""
+def _checked_lists(
+    lhs: _Side, ragged: int, counts: Sequence[Size]
+) -> tuple[tuple[int, ...], list[Constraint]]:
+    """The dimensions of the left operand that have group sizes of their own, and that they fit."""
     if not counts:
         raise ShapeError("ragged-dot: group_sizes is a scalar; expected 1 dimension or more")
     choices = (lhs.batch, (*lhs.batch, *lhs.free), (*lhs.batch, *lhs.contracting))
     before = next(each[: each.index(ragged)] for each in choices if ragged in each)
+    if len(counts) == 1:
+        return (), []
     expected = (*lhs.sizes_of(before), counts[-1])
-    if counts in (expected, counts[-1:]):
-        return before if len(counts) > 1 else ()
-    wanted = " or ".join(str(each) for each in dict.fromkeys((counts[-1:], expected)))
-    raise ShapeError(f"ragged-dot: group_sizes has sizes {tuple(counts)}; expected {wanted}")
+    shapes = dict.fromkeys(map(shown_sizes, (counts[-1:], expected)))
+    wanted = " or ".join(map(str, shapes))
+    message = f"ragged-dot: group_sizes has sizes {shown_sizes(counts)}; expected {wanted}"
+    if len(counts) != len(expected):
+        raise ShapeError(message)
+    pairs = zip(counts, expected, strict=True)
+    return before, [condition for pair in pairs for condition in equal(*pair, message)]
 
 
-def _check_groups(rhs: _Side, has_groups: bool, count: Size) -> None:  # noqa: FBT001
+def _check_groups(rhs: _Side, has_groups: bool, count: Size) -> list[Constraint]:  # noqa: FBT001
+    """The condition that the right operand has a part for each group."""
     if len(rhs.group) != has_groups:
         message = f"ragged-dot: rhs_group_dims has {len(rhs.group)} entries"
         raise ShapeError(f"{message}; expected {int(has_groups)} for this ragged dimension")
+    conditions: list[Constraint] = []
     for axis in rhs.group:
-        if rhs.sizes[axis] != count:
-            message = f"ragged-dot: group dimension {axis} of rhs has size {rhs.sizes[axis]}"
-            raise ShapeError(f"{message}, but there are {count} groups; expected the same")
+        message = f"ragged-dot: group dimension {axis} of rhs has size {rhs.sizes[axis]}"
+        message = f"{message}, but there are {count} groups; expected the same"
+        conditions += equal(rhs.sizes[axis], count, message)
+    return conditions
 
 
 def _product(op: str, lhs: _Side, rhs: _Side, leading: Sizes = ()) -> OpIndexing:
     """The maps of a dot whose result may have further dimensions in front."""
-    conditions = [
-        *not_negative((*lhs.sizes, *rhs.sizes)),
-        *_check_pairs(op, "contracting", lhs, lhs.contracting, rhs, rhs.contracting),
-        *_check_pairs(op, "batch", lhs, lhs.batch, rhs, rhs.batch),
-    ]
+    conditions = _check_operands(op, lhs, rhs)
     first_lhs = len(leading) + len(lhs.batch)
     kept = (
         (lhs, lhs.kept_axes(len(leading), first_lhs)),
@@ -317,6 +336,15 @@ class _Side:
     def to_output(self, output_sizes: Sizes, kept: Mapping[int, int]) -> IndexingMap:
         """From this operand to the result; the other operand's free dimensions take all values."""
         return paired(output_sizes, self.sizes, [(there, axis) for axis, there in kept.items()])[1]
+
+
+def _check_operands(op: str, lhs: _Side, rhs: _Side) -> list[Constraint]:
+    """The conditions that the operands fit together."""
+    return [
+        *not_negative((*lhs.sizes, *rhs.sizes)),
+        *_check_pairs(op, "contracting", lhs, lhs.contracting, rhs, rhs.contracting),
+        *_check_pairs(op, "batch", lhs, lhs.batch, rhs, rhs.batch),
+    ]
 
 
 def _check_pairs(

@@ -204,8 +204,8 @@ def why_sizes_do_not_tell(instruction: Instruction) -> str | None:
         for element in each.shape.array_indices:
             if isinstance(sizes := known_sizes(each, element), Unknown):
                 return sizes.reason
-    if instruction.opcode in _OF_NUMBERS:
-        return "no indexing map of dynamic dimensions"
+    if instruction.opcode == "bitcast":
+        return "the place of an element depends on sizes"
     refused = _REFUSED.get(instruction.opcode)
     if refused is None:
         return None
@@ -228,23 +228,31 @@ def _listed(instruction: Instruction) -> Axes:
     return ((number, axis) for number in range(len(instruction.operands)) for axis in named)
 
 
+def _every(instruction: Instruction) -> Axes:
+    """All dimensions of all operands."""
+    for number, operand in enumerate(instruction.operands):
+        yield from ((number, axis) for axis in range(operand.shape.rank))
+
+
 def _of_second(instruction: Instruction) -> Axes:
-    return ((1, axis) for axis in range(instruction.operands[1].shape.rank))
+    return ((number, axis) for number, axis in _every(instruction) if number == 1)
 
 
-_OF_NUMBERS: Final = frozenset(
-    (
-        *("bitcast", "collective-broadcast", "collective-permute", "fft", "ragged-all-to-all"),
-        *("scaled-dot", "scan"),
-    )
-)
-"""The opcodes whose maps are known for numbers alone."""
+def _rows(_: Instruction) -> Axes:
+    return iter([(0, 0), (1, 0)])
+
+
+_ON_REPLICAS: Final = "replicas may have different sizes"
+"""XLA runs no such program. It says of each, but of an all-to-all, that passing on a dynamic
+dimension is not implemented; an all-to-all is refused by its shape. So there is no rule to follow.
+What replicas combine element by element, or lay along another dimension, has the same sizes."""
 
 _REFUSED: Final[Mapping[str, _Refused]] = {
     **dict.fromkeys(
-        ("all-gather", "all-to-all", "reduce-scatter"),
-        _Refused("replicas may have different sizes", _listed),
+        ("all-gather", "all-to-all", "reduce-scatter"), _Refused(_ON_REPLICAS, _listed)
     ),
+    **dict.fromkeys(("collective-broadcast", "collective-permute"), _Refused(_ON_REPLICAS, _every)),
+    "ragged-all-to-all": _Refused(_ON_REPLICAS, _rows),
     "convolution": _Refused("offsets depend on the size", _of_second),
     "dynamic-update-slice": _Refused("the start depends on the size", _of_second),
 }

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from indexing.layout import ShapeError
 from ops.hlo.result_sizes import fft_sizes
-from ops.index_maps import checked_integers, checked_sizes, dim, index_map, paired, symbol
+from ops.index_maps import checked_sizes, dim, index_map, paired, symbol
 from ops.rules.op_indexing import OpIndexing
 from ops.rules.rule import OpRule, sizes_of
 from ops.sizes import equal
 from simplifier import Interval
 from simplifier.expr import operations
-from simplifier.expr.form import Form
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from indexing import IndexingMap
     from indexing.domain import Constraint
     from ops.hlo import Instruction
     from ops.index_maps import CheckedSizes, Sizes
     from ops.sizes import Size
+    from simplifier.expr.form import Form
 
 
 _Entry: TypeAlias = "tuple[Form, Form]"
@@ -200,7 +200,7 @@ def _check_solvable(a: CheckedSizes, b: CheckedSizes, *, left_side: bool) -> lis
     return conditions
 
 
-def fft(operand_sizes: Sizes, fft_type: str, fft_length: Sequence[int]) -> OpIndexing:
+def fft(operand_sizes: Sizes, fft_type: str, fft_length: Sizes) -> OpIndexing:
     """Transforms the trailing dimensions: each element sums all elements along them.
 
     Shapes:
@@ -221,16 +221,10 @@ def fft(operand_sizes: Sizes, fft_type: str, fft_length: Sequence[int]) -> OpInd
     >>> print(spectrum.input_to_output[0])
     (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 4], d1 in [0, 15], s0 in [0, 8]
     """
-    sizes = checked_sizes("fft", "operand", operand_sizes)
-    batch = len(sizes) - len(checked_integers("fft", "fft_length", fft_length))
-    # Sizes of a batch do not matter: only those that are transformed have to be numbers.
-    known = [
-        1 if axis < batch and isinstance(size, Form) else size for axis, size in enumerate(sizes)
-    ]
-    output_sizes = (*sizes[:batch], *fft_sizes(known, fft_type, fft_length)[batch:])
+    sizes, output_sizes, batch, conditions = fft_sizes(operand_sizes, fft_type, fft_length)
     same = [(axis, axis) for axis in range(batch)]
     to_input, to_output = paired(output_sizes, sizes, same)
-    return OpIndexing(output_sizes, (to_input,), (to_output,))
+    return OpIndexing(output_sizes, (to_input,), (to_output,)).on_condition(conditions)
 
 
 # Reading instructions.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from indexing.layout import ShapeError
+from ops.hlo.result_sizes import padded_size
 from ops.index_maps import (
     check_count,
     checked_numbers,
@@ -15,7 +16,7 @@ from ops.index_maps import (
 from ops.rules.op_indexing import OpIndexing
 from ops.rules.rule import OpRule, check_scalars, sizes_of
 from ops.rules.slice import strided_indices, strided_numbers
-from ops.sizes import at_least, between, floor_divided, is_negative, met, not_negative
+from ops.sizes import between, floor_divided, is_negative, met, not_negative
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -84,8 +85,7 @@ def _checked_triple(axis: int, triple: Sequence[SizeLike]) -> tuple[Size, Size, 
 
 
 def _padded_size(axis: int, size: Size, low: Size, high: Size, interior: int) -> Size:
-    gaps = at_least(0, size - 1) * interior if interior else 0
-    padded = low + size + gaps + high
+    padded = padded_size(size, low, high, interior)
     if is_negative(padded):
         message = f"pad: dimension {axis} has size {size}, with padding {low}_{high}_{interior}"
         raise ShapeError(f"{message} {padded}; expected 0 or more")

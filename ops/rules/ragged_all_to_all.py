@@ -8,7 +8,7 @@ from indexing.layout import ShapeError
 from ops.devices.groups import device_count, devices_running, even_groups, groups_of
 from ops.index_maps import (
     block_and_offset,
-    checked_numeric_sizes,
+    checked_sizes,
     dim,
     dimensions_of,
     runtime_value,
@@ -24,14 +24,16 @@ from ops.rules.replica_maps import (
     with_value,
 )
 from ops.rules.rule import OpRule, sizes_of
+from ops.sizes import between, equal, inside, least, not_negative
 from simplifier import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
+    from indexing.domain import Constraint
     from ops.devices.groups import DeviceGroups
     from ops.hlo import Instruction
-    from ops.index_maps import Sizes
+    from ops.index_maps import CheckedSizes, Sizes
     from ops.rules.op_indexing import OpIndexing
     from simplifier.expr.form import Form
 
@@ -73,19 +75,19 @@ def ragged_all_to_all(
     [None, 2, 3, 4]
     """
     op = "ragged-all-to-all"
-    sizes = checked_numeric_sizes(op, "operand", operand_sizes)
-    results = checked_numeric_sizes(op, "output", output_sizes)
+    sizes = checked_sizes(op, "operand", operand_sizes)
+    results = checked_sizes(op, "output", output_sizes)
     groups = even_groups(op, replica_groups, replica_count)
-    _check(op, sizes, results, offset_count, groups.size)
+    conditions = _check(op, sizes, results, offset_count, groups.size)
     rows = _rows(sizes, results, offset_count // groups.size, groups)
     offsets = _offsets(results, offset_count, groups)
     return with_all_operands(
         [rows, elementwise([results]), *[offsets] * 3, _own(results, offset_count)]
-    )
+    ).on_condition(conditions)
 
 
 def _rows(
-    sizes: Sequence[int], results: Sequence[int], updates: int, groups: DeviceGroups
+    sizes: CheckedSizes, results: CheckedSizes, updates: int, groups: DeviceGroups
 ) -> OpIndexing:
     """From a row of the result to the one that was sent there, if this is so, and back."""
     start, count, target = (runtime_value(number) for number in range(3))
@@ -94,8 +96,8 @@ def _rows(
     mine = symbol(0) * updates + update, OWN_REPLICA
 
     def replica_map(
-        begin: Sequence[int],
-        end: Sequence[int],
+        begin: CheckedSizes,
+        end: CheckedSizes,
         before: Form,
         after: Form,
         source: tuple[Form, Form],
@@ -109,10 +111,10 @@ def _rows(
             with_value(dimensions_of(begin), 0, reached),
             member,
             (groups.size, updates),
-            [*groups.constraints(OWN_REPLICA), *within, (reached, Interval(0, end[0] - 1))],
+            [*groups.constraints(OWN_REPLICA), *within, *inside(reached, between(0, end[0] - 1))],
             [
                 RuntimeElement(2, sizes[0], *source),
-                RuntimeElement(3, min(sizes[0], results[0]), *source),
+                RuntimeElement(3, least(sizes[0], results[0]), *source),
                 RuntimeElement(4, results[0], *source),
             ],
         )
@@ -144,19 +146,21 @@ def _own(results: Sizes, count: int) -> OpIndexing:
     return indexing_between(results, 1, there, back)
 
 
-def _check(op: str, sizes: Sizes, results: Sizes, offset_count: int, group_size: int) -> None:
+def _check(
+    op: str, sizes: CheckedSizes, results: CheckedSizes, offset_count: int, group_size: int
+) -> list[Constraint]:
+    """The conditions that sizes fit together."""
     if not sizes or len(sizes) != len(results):
         message = f"{op}: the operand has rank {len(sizes)} and the output {len(results)}"
         raise ShapeError(f"{message}; expected the same, and not 0")
+    conditions = not_negative((*sizes, *results))
     for axis, (size, other) in enumerate(zip(sizes[1:], results[1:], strict=True), 1):
-        if size != other:
-            message = (
-                f"{op}: dimension {axis} has size {size} in the operand, {other} in the output"
-            )
-            raise ShapeError(f"{message}; expected the same")
+        message = f"{op}: dimension {axis} has size {size} in the operand, {other} in the output"
+        conditions += equal(size, other, f"{message}; expected the same")
     if offset_count < 1 or offset_count % group_size:
         message = f"{op}: there are {offset_count} offsets for groups of {group_size} replicas"
         raise ShapeError(f"{message}; expected as many, or a multiple")
+    return conditions
 
 
 # Reading instructions.

@@ -10,6 +10,7 @@ from indexing.domain import substituted_constraints
 from ops.devices.joint_indexing import DeviceIndex, JointIndexing
 from ops.index_maps import dim, index_map
 from ops.rules.op_indexing import OpIndexing, Origin
+from ops.sizes import between
 from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr.operations import substitute
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 
     from indexing import IndexingMap
     from indexing.domain import Constraint
+    from indexing.symbolic_bounds import Ends
     from ops.index_maps import Sizes
+    from ops.sizes import Size
     from simplifier.expr.form import Form
 
 T = TypeVar("T")
@@ -34,14 +37,14 @@ class RuntimeElement:
     """A runtime variable up to ``largest``: an element of an operand, on any replica."""
 
     operand: int
-    largest: int
+    largest: Size
     index: Form
     replica: Form = OWN_REPLICA
 
     @property
-    def clamp(self) -> Interval:
+    def clamp(self) -> Interval | Ends:
         """The values that it has."""
-        return Interval(0, self.largest)
+        return between(0, self.largest)
 
 
 @dataclass(frozen=True, slots=True)

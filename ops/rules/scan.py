@@ -3,34 +3,38 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import gcd
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from indexing.layout import ShapeError
+from ops.hlo.true_sizes import array_sizes
 from ops.index_maps import (
     checked_dimensions,
-    checked_numeric_sizes,
-    constrained,
+    checked_sizes,
     dim,
     dimensions_of,
+    on_condition,
     paired,
     unrelated,
 )
 from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.op_indexing import OpIndexing
 from ops.rules.rule import OpRule, only_dimension, sizes_of
+from ops.sizes import as_form, between, equal, inside, not_negative, shown_sizes
 from simplifier import Interval
 from simplifier.expr import form as forms
-from simplifier.expr.operations import mod
+from simplifier.expr import operations
+from simplifier.expr.form import Form
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from indexing import IndexingMap
+    from indexing.domain import Constraint
     from ops.hlo import Computation, Instruction
     from ops.index_maps import Sizes
-    from simplifier.expr.form import Form
+    from ops.sizes import Size
 
 
 class StepUse(enum.IntEnum):
@@ -65,7 +69,8 @@ def scan(  # noqa: PLR0913 - the attributes of the operation, and its computatio
     step's output or next carried value uses the step's slice or carried value. So a result needs a
     slice of an earlier step only if a chain of carried values leads there. Without ``uses``,
     everything may need everything; within slices at its own index, if the computation is
-    elementwise on slices of one shape.
+    elementwise on slices of one shape. The number of steps may be over parameters: then the maps
+    hold for every number of them, and a use that only more steps would come to counts, too.
 
     Shapes:
         inputs, outputs: one size along ``dimension``, which is cut into slices.
@@ -87,29 +92,40 @@ def scan(  # noqa: PLR0913 - the attributes of the operation, and its computatio
     >>> shifted, _ = scan([(5, 3)], [(5, 3)], [(3,)], 0, uses=delay)
     >>> print(shifted.output_to_input[0])
     (d0, d1) -> (d0 - 1, d1), domain: d0 in [1, 4], d1 in [0, 2]
+    >>> from simplifier import symbol
+    >>> sums, _ = scan([(symbol("N"),)], [(symbol("N"),)], [()], 0)
+    >>> print(sums.output_to_input[0])
+    (d0)[s0]<N> -> (s0), domain: d0 in [0, N - 1], s0 in [0, N - 1], N in [1, inf],
+    d0 - s0 in [0, inf]
     """
     inputs = [_stacked("input", sizes, dimension) for sizes in input_sizes]
     outputs = [_stacked("output", sizes, dimension) for sizes in output_sizes]
-    carries = [checked_numeric_sizes("scan", "carry", sizes) for sizes in carry_sizes]
-    length = _common_length(inputs + outputs)
-    ends = (0, max(0, length - 1))
+    carries = [checked_sizes("scan", "carry", sizes) for sizes in carry_sizes]
+    length, conditions = _common_length(inputs + outputs)
+    ends = (0, length - 1 if length else 0)
     first, last = reversed(ends) if is_reverse else ends
     operands = inputs + [_Slices(sizes, None, first) for sizes in carries]
     results = outputs + [_Slices(sizes, None, last) for sizes in carries]
     if uses is None:
         use = StepUse.ELEMENTWISE if is_elementwise else StepUse.ANY
         uses = [[use] * len(operands)] * len(results)
-    _check_slices(operands, results, uses)
+    conditions += _check_slices(operands, results, uses)
     steps = _Steps(uses, len(inputs), len(outputs), length)
     found: list[OpIndexing] = []
     for row, result in enumerate(results):
         past = steps.past(row)
         used = [past.used(column) for column in range(len(operands))]
-        behind = [_negated(each.distances) if is_reverse else each.distances for each in used]
-        columns = [*zip(operands, behind, (each.use for each in used), strict=True)]
-        there = (_way(result, operand, apart, use) for operand, apart, use in columns)
-        back = (_way(operand, result, _negated(apart), use) for operand, apart, use in columns)
-        found.append(OpIndexing(result.sizes, tuple(there), tuple(back)))
+        if isinstance(length, Form):
+            kept = steps.kept_without_steps(row)
+            used = [
+                each.or_kept(length) if column == kept else each for column, each in enumerate(used)
+            ]
+        behind = [each.reversed() if is_reverse else each for each in used]
+        columns = [*zip(operands, behind, strict=True)]
+        there = (_way(result, operand, each) for operand, each in columns)
+        back = (_way(operand, result, each.reversed()) for operand, each in columns)
+        made = OpIndexing(result.sizes, tuple(there), tuple(back))
+        found.append(made.on_condition(conditions))
     return tuple(found)
 
 
@@ -117,9 +133,9 @@ def scan(  # noqa: PLR0913 - the attributes of the operation, and its computatio
 class _Slices:
     """Sizes, and the dimension that is cut into slices; carried values have a place along it."""
 
-    sizes: tuple[int, ...]
+    sizes: tuple[Size, ...]
     steps: int | None = None
-    place: int = 0
+    place: Size = 0
 
     @property
     def within(self) -> list[int]:
@@ -127,38 +143,45 @@ class _Slices:
         return [axis for axis in range(len(self.sizes)) if axis != self.steps]
 
     @property
-    def of_slice(self) -> tuple[int, ...]:
+    def of_slice(self) -> tuple[Size, ...]:
         """The sizes of a slice."""
         return tuple(self.sizes[axis] for axis in self.within)
 
     def place_of(self, index: Sequence[Form]) -> Form:
         """Where an element lies along the dimension that is cut."""
-        return forms.constant(self.place) if self.steps is None else index[self.steps]
+        return as_form(self.place) if self.steps is None else index[self.steps]
 
 
-def _way(source: _Slices, target: _Slices, distances: range, use: StepUse) -> IndexingMap:
-    """The map to the elements of a target that lie at one of these distances before the source."""
-    if not distances:
+def _way(source: _Slices, target: _Slices, used: _Used) -> IndexingMap:
+    """The map to the elements of a target that lie so many steps before the source."""
+    if used.use is StepUse.NONE:
         return unrelated(source.sizes, target.sizes)[0]
-    is_elementwise = use is StepUse.ELEMENTWISE
-    same = zip(source.within, target.within, strict=True) if is_elementwise else ()
-    if len(distances) == 1 and source.steps is not None and target.steps is not None:
+    is_elementwise = used.use is StepUse.ELEMENTWISE
+    same = [*zip(source.within, target.within, strict=True)] if is_elementwise else []
+    if used.is_single and source.steps is not None and target.steps is not None:
         found, _ = paired(source.sizes, target.sizes, [*same, (source.steps, target.steps)])
-        place = dim(source.steps) - distances[0]
+        place = dim(source.steps) - used.first * used.sign
         moved = (place if axis == target.steps else each for axis, each in enumerate(found.forms))
-        inside = Interval(0, target.sizes[target.steps] - 1)
-        domain = found.domain.constrained([(place, inside)])
-        return type(found).from_forms(moved, domain).simplify(preserve_size_one=True)
-    found, _ = paired(source.sizes, target.sizes, same)
-    distance = source.place_of(dimensions_of(source.sizes)) - target.place_of(found.forms)
-    inside = Interval(min(distances), max(distances))
-    found = constrained(found, distance, inside)
-    on_step = mod(distance - distances[0], forms.constant(abs(distances.step)))
-    return constrained(found, on_step, Interval(0, 0)).simplify(preserve_size_one=True)
+        within = inside(place, between(0, target.sizes[target.steps] - 1))
+        found = type(found).from_forms(moved, found.domain)
+    else:
+        found, _ = paired(source.sizes, target.sizes, same)
+        distance = source.place_of(dimensions_of(source.sizes)) - target.place_of(found.forms)
+        within = used.constraints(distance)
+        if used.length_if_kept is not None and not is_elementwise:
+            within += _kept_without_steps(source, found.forms, used.length_if_kept)
+    return on_condition(found, within).simplify(preserve_size_one=True)
 
 
-def _negated(distances: range) -> range:
-    return range(-distances.start, -distances.stop, -distances.step)
+def _kept_without_steps(
+    source: _Slices, element: Sequence[Form], length: Form
+) -> Iterator[Constraint]:
+    """That a carried value has some steps behind it, or is the same element as before."""
+    some = operations.nonnegative(length - 1)
+    for index, other in zip(dimensions_of(source.sizes), element, strict=True):
+        same = operations.zero(index - other)
+        neither = operations.conjunction(map(operations.negation, (some, same)))
+        yield neither, Interval(0, 0)
 
 
 # Which steps reach which.
@@ -175,16 +198,20 @@ class _Steps:
     uses: Sequence[Sequence[StepUse]]
     inputs: int
     outputs: int
-    length: int
+    length: Size
+
+    def kept_without_steps(self, result: int) -> int | None:
+        """The operand that a result is if there are no steps: carried values stay as they are."""
+        return result - self.outputs + self.inputs if result >= self.outputs else None
 
     def past(self, result: int) -> _Past:
         """What a result uses."""
-        if not self.length:  # carried values stay as they are
-            kept = result - self.outputs + self.inputs
+        if not self.length:
+            kept = self.kept_without_steps(result)
             columns = range(len(self.uses[result]))
             return _Past([[StepUse(column == kept) for column in columns]], 0, 1)
         rows = [self.uses[result]]
-        while len(rows) < self.length:
+        while isinstance(self.length, Form) or len(rows) < self.length:
             row = self._before(rows[-1])
             if row in rows:
                 return _Past(rows, len(rows) - rows.index(row), self.length)
@@ -221,21 +248,23 @@ class _Past:
 
     rows: Sequence[Sequence[StepUse]]
     period: int
-    length: int
+    length: Size
 
     def used(self, column: int) -> _Used:
         """At which distances an operand is used: the least progression that holds all of them."""
         near = [distance for distance, row in enumerate(self.rows) if row[column]]
         use = max(row[column] for row in self.rows)
         if not near:
-            return _Used(range(0), use)
-        last = self.length - 1
-        far = [
-            distance for distance in range(last, last - self.period, -1) if self[distance][column]
-        ]
-        repeats = [self.period] if far else []
+            return _Used(StepUse.NONE)
+        is_repeated = any(row[column] for row in self.rows[len(self.rows) - self.period :])
+        repeats = [self.period] if is_repeated else []
         stride = gcd(*(distance - near[0] for distance in near), *repeats)
-        return _Used(range(near[0], max(near + far) + 1, stride or 1), use)
+        if isinstance(self.length, Form):
+            last = None if is_repeated else near[-1]
+        else:
+            ending = range(self.length - 1, self.length - 1 - self.period, -1)
+            last = max([near[-1], *(each for each in ending if self[each][column])])
+        return _Used(use, near[0], last, stride or 1)
 
     def __getitem__(self, distance: int) -> Sequence[StepUse]:
         beyond = distance - len(self.rows)
@@ -244,45 +273,93 @@ class _Past:
 
 @dataclass(frozen=True, slots=True)
 class _Used:
-    """How a result uses an operand, and how many steps the one may be behind the other."""
+    """How a result uses an operand, and how many steps the one may be behind the other.
 
-    distances: range
+    They are ``first``, and every ``stride`` on up to ``last``, or as many as there are; all of them
+    times ``sign``. ``length_if_kept`` is the number of steps of an operand that the result is if
+    there are none.
+    """
+
     use: StepUse
+    first: int = 0
+    last: int | None = 0
+    stride: int = 1
+    sign: int = 1
+    length_if_kept: Form | None = None
+
+    @property
+    def is_single(self) -> bool:
+        """Whether there is one distance."""
+        return self.first == self.last
+
+    def reversed(self) -> _Used:
+        """The same, seen from the other end."""
+        return replace(self, sign=-self.sign)
+
+    def or_kept(self, length: Form) -> _Used:
+        """The same for a carried value that stays as it is if there are no steps.
+
+        Its last place then is one before its first.
+        """
+        use = max(self.use, StepUse.ELEMENTWISE)
+        if not self.use:
+            return _Used(use, -1, -1, length_if_kept=length)
+        stride = gcd(self.stride, self.first + 1)
+        return replace(self, use=use, first=-1, stride=stride, length_if_kept=length)
+
+    def constraints(self, distance: Form) -> list[Constraint]:
+        """That a number of steps is one of these."""
+        interval = Interval(self.first, self.last)
+        from_first = distance - self.first * self.sign
+        return [
+            (distance, interval if self.sign > 0 else -interval),
+            (operations.mod(from_first, forms.constant(self.stride)), Interval(0, 0)),
+        ]
 
 
 # Checks.
 
 
 def _stacked(role: str, sizes: Sizes, dimension: int) -> _Slices:
-    checked = checked_numeric_sizes("scan", role, sizes)
+    checked = checked_sizes("scan", role, sizes)
     (steps,) = checked_dimensions("scan", "dimensions", [dimension], len(checked))
     return _Slices(checked, steps)
 
 
-def _common_length(stacked: Sequence[_Slices]) -> int:
+def _common_length(stacked: Sequence[_Slices]) -> tuple[Size, list[Constraint]]:
+    """The number of steps, and the conditions that all have it: numbers tell more than forms."""
     lengths = [array.sizes[array.steps or 0] for array in stacked]
     if not lengths:
         raise ShapeError(
             "scan: there is neither an input nor an output; expected one to step along"
         )
+    chosen = min(lengths, key=lambda length: isinstance(length, Form))
+    conditions = not_negative(size for array in stacked for size in array.sizes)
     for length in lengths:
-        if length != lengths[0]:
-            message = f"scan: dimension {stacked[0].steps} has size {lengths[0]} in one input"
-            raise ShapeError(
-                f"{message}, but {length} in another or in an output; expected the same"
-            )
-    return lengths[0]
+        message = f"scan: dimension {stacked[0].steps} has size {chosen} in one input"
+        message = f"{message}, but {length} in another or in an output; expected the same"
+        conditions += equal(chosen, length, message)
+    return chosen, conditions
 
 
 def _check_slices(
     operands: Sequence[_Slices], results: Sequence[_Slices], uses: Sequence[Sequence[StepUse]]
-) -> None:
+) -> list[Constraint]:
+    """The conditions that slices are of one shape where they are used element by element."""
+    conditions: list[Constraint] = []
     for result, row in zip(results, uses, strict=True):
         for operand, use in zip(operands, row, strict=True):
+            if use is not StepUse.ELEMENTWISE:
+                continue
             one, other = result.of_slice, operand.of_slice
-            if use is StepUse.ELEMENTWISE and one != other:
-                message = f"scan: an elementwise computation takes slices {one} and {other}"
-                raise ShapeError(f"{message}; expected one shape")
+            shown = f"{shown_sizes(one)} and {shown_sizes(other)}"
+            message = f"scan: an elementwise computation takes slices {shown}"
+            message = f"{message}; expected one shape"
+            if len(one) != len(other):
+                raise ShapeError(message)
+            for size, wanted in zip(one, other, strict=True):
+                conditions += equal(size, wanted, message)
+    return conditions
 
 
 # Reading instructions.
@@ -291,8 +368,11 @@ def _check_slices(
 def _scan(instruction: Instruction) -> tuple[OpIndexing, ...]:
     carries = instruction.attributes.get("num_carries", 0)
     operands = [sizes_of(operand) for operand in instruction.operands]
-    results = [array.dimensions for array in instruction.shape.arrays]
-    inputs, outputs = (each[: len(each) - carries] for each in (operands, results))
+    inputs = operands[: len(operands) - carries]
+    outputs = [
+        cast("tuple[Size, ...]", array_sizes(instruction, number))  # rules are asked if known
+        for number in range(len(instruction.shape.arrays) - carries)
+    ]
     return scan(
         inputs,
         outputs,

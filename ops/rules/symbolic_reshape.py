@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ops.index_maps import dimensions_of, index_map, on_condition
 from ops.rules.op_indexing import OpIndexing
-from ops.sizes import as_form, difference, equal, not_negative, product
+from ops.sizes import as_form, difference, equal, not_negative, product, shown_sizes
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import Form
@@ -30,8 +30,8 @@ def reshape_over_parameters(operand_sizes: CheckedSizes, output_sizes: CheckedSi
         ShapeError: the numbers of elements differ for all values of the parameters.
     """
     message = (
-        f"reshape: the operand has sizes {tuple(operand_sizes)}, the result {tuple(output_sizes)}; "
-        "expected as many elements"
+        f"reshape: the operand has sizes {shown_sizes(operand_sizes)}, "
+        f"the result {shown_sizes(output_sizes)}; expected as many elements"
     )
     conditions = [
         *equal(product(operand_sizes), product(output_sizes), message),

@@ -21,7 +21,7 @@ from ops.index_maps import (
     check_count,
     check_sizes,
     checked_integers,
-    checked_numeric_sizes,
+    checked_sizes,
     dimensions_of,
     index_map,
     runtime_value,
@@ -78,7 +78,7 @@ def collective_permute(
     (d0){rt0} -> (rt0 + 1), domain: d0 in [0, 7], rt0 in [0, 2]
     """
     op = "collective-permute"
-    sizes = checked_numeric_sizes(op, "operand", operand_sizes)
+    sizes = checked_sizes(op, "operand", operand_sizes)
     pairs = [checked_integers(op, "source_target_pairs", pair) for pair in source_target_pairs]
     count = _count_of_pairs(op, pairs, replica_count)
     there = _moved(op, sizes, [pair[::-1] for pair in pairs], "target")
@@ -110,7 +110,7 @@ def collective_broadcast(
     >>> print(collective_broadcast((8,), [[0, 1, 2]], root=Root(1, 0)).output_replicas[0])
     (d0){rt0} -> (rt0), domain: d0 in [0, 7], rt0 in [0, 2]
     """
-    sizes = checked_numeric_sizes("collective-broadcast", "operand", operand_sizes)
+    sizes = checked_sizes("collective-broadcast", "operand", operand_sizes)
     groups = device_groups("collective-broadcast", replica_groups, replica_count)
     there, back = _to_root(groups, sizes, root), _from_root(groups, sizes, root)
     return indexing_between(sizes, groups.count, there, back)
@@ -141,7 +141,7 @@ def collective_reduce(
     >>> print(indexing.input_replicas[0])
     (d0){rt0} -> ((rt0 floordiv 2) * 2), domain: d0 in [0, 7], rt0 in [0, 3]
     """
-    sizes = checked_numeric_sizes("collective-reduce", "operand", operand_sizes)
+    sizes = checked_sizes("collective-reduce", "operand", operand_sizes)
     groups = device_groups("collective-reduce", replica_groups, replica_count)
     there, back = _from_root(groups, sizes, root), _to_root(groups, sizes, root)
     return indexing_between(sizes, groups.count, there, back)

@@ -103,6 +103,29 @@ def packed_transpose_schedule(
     )
 
 
+FEWEST_WORDS: Final = 10
+"""Words along either side of a tile that make packing worth while."""
+
+
+def is_packable(sizes: tuple[int, ...], order: tuple[int, ...], array: Shape) -> bool:
+    """Whether XLA takes this schedule for a transpose of these merged dimensions.
+
+    >>> from indexing.layout import Shape
+    >>> is_packable((64, 128), (1, 0), Shape.parse("bf16[128,64]"))
+    True
+    >>> is_packable((64, 16), (1, 0), Shape.parse("bf16[16,64]"))
+    False
+    """
+    vector_size = BITS_OF_BANK // array.element_size_in_bits
+    if vector_size < 2 or not order or order[-1] == len(order) - 1:  # noqa: PLR2004 - several to a word
+        return False
+    tiling = _Packing(sizes, order, vector_size, WARPS_OF_BLOCK)
+    rows, columns = tiling.extents
+    left = sizes[tiling.rows] % rows if rows else 0
+    is_whole = not any(count % vector_size for count in (rows, columns, left))
+    return is_whole and min(rows, columns) >= FEWEST_WORDS * vector_size
+
+
 @dataclass(frozen=True, slots=True)
 class _TileIndex:
     """The row and column of a thread in a tile, and the loops that it runs."""

@@ -218,11 +218,29 @@ def _planned(found: ReductionDimensions, kind: str, vector_size: int) -> _Plan:
     return plan(found.sizes, vector_size)
 
 
+def threads_of_row(minor: int) -> int:
+    """How many threads fold a row of so many elements with each other.
+
+    >>> threads_of_row(512), threads_of_row(1000)
+    (32, 64)
+    """
+    warps = step_count(step_count(minor, _ELEMENTS_OF_THREAD), WARP_SIZE)
+    return min(_MAX_THREADS, warps * WARP_SIZE)
+
+
+def block_count(found: ReductionDimensions, kind: str, vector_size: int) -> int:
+    """How many blocks the launch of a reduction has.
+
+    >>> block_count(ReductionDimensions(True, (1, 6400, 4)), "multi_row", 1)
+    100
+    """
+    return prod(_planned(found, kind, vector_size).blocks)
+
+
 def _row(sizes: Triple, vector_size: int) -> _Plan:
     major, kept, minor = sizes
     vectors = step_count(minor, vector_size)
-    warps = step_count(step_count(minor, _ELEMENTS_OF_THREAD), WARP_SIZE)
-    folding = min(_MAX_THREADS, warps * WARP_SIZE)
+    folding = threads_of_row(minor)
     keeping = _rows_of_block(kept, folding)
     rounds = min(max(1, _ELEMENTS_OF_THREAD // vector_size), step_count(vectors, folding))
     tile = rounds * folding

@@ -78,6 +78,17 @@ class Access:
         """
         return self.map.compose(logical_to_linear(self.shape)).simplify(preserve_ranges=True)
 
+    def __str__(self) -> str:
+        """The map without the coordinates and loops that have one value only.
+
+        >>> from indexing.layout import Shape
+        >>> from ops.schedules import LaunchDimensions, loop_schedule
+        >>> launch = LaunchDimensions.of(6, threads=128)
+        >>> print(loop_schedule(Shape.parse("f32[6,128]"), launch).writes[0])
+        (th_x, bl_x) -> (bl_x, th_x), domain: th_x in [0, 127], bl_x in [0, 5]
+        """
+        return str(without_points(self.map))
+
     def covers(self, *, budget: int | None = BUDGET) -> bool:
         """Whether every element is accessed; see :meth:`IndexingMap.covers`."""
         return self.map.covers(self.shape.dimensions, budget=budget)
@@ -137,6 +148,18 @@ class Schedule:
         return all(access.never_twice(budget=budget) for access in self.writes) and not any(
             one.meets(other, budget=budget) for one, other in combinations(self.writes, 2)
         )
+
+
+def without_points(accessed: IndexingMap) -> IndexingMap:
+    """The map without the coordinates and loops that have one value only: for people to read."""
+    variables = (*accessed.dims, *accessed.ranges)
+    names = accessed.domain.names[: len(variables)]
+    points = {
+        name: variable.bounds.lower
+        for name, variable in zip(names, variables, strict=True)
+        if variable.bounds.size == 1 and variable.bounds.lower is not None
+    }
+    return accessed.substitute(points) if points else accessed
 
 
 def _counts(access: Access, budget: int | None) -> tuple[int, int]:

@@ -7,6 +7,7 @@ the radix: ``floor(floor(N/G)/R) = floor(N/(G*R))`` for ``R >= 1``, so ``L`` is 
 
 from __future__ import annotations
 
+from functools import reduce
 from math import gcd
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -150,16 +151,30 @@ def _size(form: Form) -> int:
 
 
 class SymbolicDigit(NamedTuple):
-    """A form as ``rest + weight * (source mod radix)``."""
+    """A form as ``rest + weight * stride * (source mod radix)``."""
 
     rest: Form
     weight: int
     source: Form
     radix: Form
+    stride: Form = ONE
+    """A product of symbols that the radix has not."""
 
 
 def symbolic_digits(context: Context, form: Form) -> Iterator[SymbolicDigit]:
-    """The ways to read a canonical form with a digit of symbolic radix."""
+    """The ways to read a canonical form with a digit of symbolic radix, its weight a number."""
+    for part in _weighted_quotients(context, form):
+        yield from _digits_of(context, *part)
+
+
+def strided_digits(context: Context, form: Form) -> Iterator[SymbolicDigit]:
+    """The ways to read a canonical form with a digit of symbolic radix and symbolic stride."""
+    for part in _weighted_quotients(context, form):
+        yield from _strided_digits_of(context, *part)
+
+
+def _weighted_quotients(context: Context, form: Form) -> Iterator[tuple[Form, Form, Form, Form]]:
+    """``T``, ``W``, ``N`` and ``B`` of ``T + W*floor(N/B)``, for each quotient by symbols."""
     seen = dict.fromkeys(factor for atom in form.terms for factor in factors(atom))
     quotients = [atom for atom in seen if is_symbolic_quotient(atom)]
     for atom in quotients if len(quotients) <= MAX_QUOTIENTS else ():
@@ -167,7 +182,7 @@ def symbolic_digits(context: Context, form: Form) -> Iterator[SymbolicDigit]:
         if divided is not None:
             weights, rest = multiples(context, form, (atom,))
             if weights.terms:
-                yield from _digits_of(context, rest, weights, *divided)
+                yield rest, weights, *divided
 
 
 def symbolic_digits_apart(context: Context, form: Form) -> Iterator[SymbolicDigit]:
@@ -215,15 +230,54 @@ def _digits_of(
         plain = weights.exactly_divided(-weight)
         for scale in sorted({1, gcd(common, divisor.constant, content(divisor))}):
             radix = plain.times(scale)
-            step = exactly_divided(context, divisor, radix)
+            if radix.is_constant:
+                if radix.constant <= 1:
+                    continue
+                step = divisor.exactly_divided(radix.constant)
+            else:
+                step = exactly_divided(context, divisor, radix)
             if step is None or (step != ONE and context.divisor_range(radix)[0] < 1):
                 continue
             source = context.quotient(numerator, step)
             yield SymbolicDigit(rest.plus(source, -weight // scale), weight // scale, source, radix)
 
 
-def from_its_end(digit: SymbolicDigit) -> SymbolicDigit:
+def _strided_digits_of(
+    context: Context, rest: Form, weights: Form, numerator: Form, divisor: Form
+) -> Iterator[SymbolicDigit]:
+    """Digits of ``rest + weights * floor(numerator/divisor)`` whose strides have symbols.
+
+    These are the common factors of the weights that the divisor has not. Of weights, those without
+    the divisor stay: ``L*x - (L*B - 1)*floor(x/B)`` is ``L*(x mod B) + floor(x/B)``.
+    """
+    if len(divisor.terms) == 1 and not divisor.constant:
+        whole, others = multiples(context, weights, factors(next(iter(divisor.terms))))
+        if ZERO not in (whole, others):
+            kept = context.product(others, context.quotient(numerator, divisor))
+            rest, weights = rest.plus(kept), weights.plus(others, -1)
+    symbols = _common_factors(weights)
+    for factor in _common_factors(divisor):
+        if factor in symbols:
+            symbols.remove(factor)
+    if symbols:
+        stride = monomial_form(context, symbols)
+        within, _ = multiples(context, weights, symbols)
+        for digit in _digits_of(context, ZERO, within, numerator, divisor):
+            left = rest.plus(context.product(stride, digit.rest))
+            yield digit._replace(rest=left, stride=stride)
+
+
+def _common_factors(form: Form) -> list[Atom]:
+    """The factors that all terms have."""
+    if form.constant:
+        return []
+    first, *others = form.terms
+    return reduce(shared_factors, others, list(factors(first)))
+
+
+def from_its_end(context: Context, digit: SymbolicDigit) -> SymbolicDigit:
     """``L mod R = R - 1 - ((-L - 1) mod R)`` for ``R >= 1``."""
-    rest, weight, source, radix = digit
-    last = radix.plus_constant(-1)
-    return SymbolicDigit(rest.plus(last, weight), -weight, (-source).plus_constant(-1), radix)
+    rest, weight, source, radix, stride = digit
+    last = context.product(stride, radix.plus_constant(-1))
+    turned = (-source).plus_constant(-1)
+    return SymbolicDigit(rest.plus(last, weight), -weight, turned, radix, stride)

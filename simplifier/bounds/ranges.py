@@ -228,7 +228,7 @@ def _by_symbolic_digits(context: Context, form: Form, depth: int) -> Iterator[Re
     low = high = taken[-1].rest
     least: End = 0
     most: End = 0
-    for _, weight, source, radix in taken:
+    for _, weight, source, radix, _ in taken:
         ends = context.divisor_range(radix)
         if ends[0] >= 1:
             last = radix.plus_constant(-1)

@@ -5,10 +5,16 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING
 
-from simplifier.bounds.polynomials import as_quotient, factors, from_its_end, symbolic_digits
+from simplifier.bounds.polynomials import (
+    as_quotient,
+    factors,
+    from_its_end,
+    strided_digits,
+    symbolic_digits,
+)
 from simplifier.canonical.nonlinear import turned
 from simplifier.expr import operations
-from simplifier.expr.form import ZERO, Atom, AtomKind, Form
+from simplifier.expr.form import ONE, ZERO, Atom, AtomKind, Form
 from simplifier.extraction.candidates import Candidates
 from simplifier.laws.catalogue.quotients import FLATTEN
 from simplifier.laws.catalogue.spellings import (
@@ -84,12 +90,18 @@ def _symbolic_remainders(scope: Scope, form: Form) -> Iterator[Candidates]:
     """``m*L - m*R*floor(L/R) = m*(L mod R)``, also counted from its other end."""
     terms = {atom: value for atom, value in form.terms.items() if _is_canonical(scope, atom)}
     kept = form.without(*terms)
-    for digit in symbolic_digits(scope, Form(0, terms)):
+    canonical = Form(0, terms)
+    for digit in (*symbolic_digits(scope, canonical), *strided_digits(scope, canonical)):
         readings: list[tuple[SymbolicDigit, tuple[Law, ...]]] = [(digit, (SYMBOLIC_REMAINDER,))]
         if scope.divisor_range(digit.radix)[0] >= 1:
-            readings.append((from_its_end(digit), (SYMBOLIC_REMAINDER, REFLECTED_REMAINDER)))
-        for (rest, weight, source, radix), laws in readings:
-            yield Candidates(rest.plus(kept), weight, AtomKind.MOD, [(source, radix)], laws)
+            turned = from_its_end(scope, digit)
+            readings.append((turned, (SYMBOLIC_REMAINDER, REFLECTED_REMAINDER)))
+        for (rest, weight, source, radix, stride), laws in readings:
+            if stride == ONE:
+                yield Candidates(rest.plus(kept), weight, AtomKind.MOD, [(source, radix)], laws)
+            else:
+                strided = stride, operations.mod(source, radix)
+                yield Candidates(rest.plus(kept), weight, AtomKind.PRODUCT, [strided], laws)
 
 
 def _is_canonical(scope: Scope, atom: Atom) -> bool:

@@ -24,17 +24,14 @@ if TYPE_CHECKING:
 
 GPU = [name for name in NAMES if name.startswith("gpu/")]
 
-SHORT_SIDES = {("gpu/layout_shuffle", "input_transpose_fusion")}
-"""Where XLA takes a kind of its own for a transpose, though its sides are 2 and 8."""
-
 
 def fusions_of(name: str) -> list[Instruction]:
-    """The fusions of a module that have a schedule."""
+    """The fusions of a module but those that XLA gives to a library that copies memory."""
     return [
         each
         for each in hlo.parse(module_text(name)).instructions
-        if each.opcode == "fusion" and each.attributes["kind"] in {"kLoop", "kInput"}
-        if not any(inner.opcode == "scatter" for inner in each.attributes["calls"].instructions)
+        if each.opcode == "fusion"
+        if "__custom_fusion" not in each.attributes.get("backend_config", "")
     ]
 
 
@@ -58,26 +55,41 @@ def test_real_fusions_are_written_once(name: str) -> None:
         for output in range(len(fusion.shape.arrays)):
             if schedule.emitter is Emitter.IN_PLACE_UPDATE:
                 assert all(each.never_twice() for each in schedule.writes(output))
+            elif schedule.emitter is Emitter.SCATTER:
+                updates = schedule.schedule.reads[-1]
+                assert updates is not None
+                assert updates.is_exactly_once()
             else:
                 assert schedule.writes_exactly_once(output), fusion.name
 
 
+KINDS = {
+    Emitter.REDUCTION: {"kInput"},
+    Emitter.TRANSPOSE: {"kInput"},
+    Emitter.SCATTER: {"kInput"},
+    Emitter.SORT: {"kCustom"},
+    Emitter.TRITON: {"kCustom"},
+    Emitter.CONCATENATE: {"kInput", "kLoop"},
+    Emitter.IN_PLACE_UPDATE: {"kLoop"},
+    Emitter.LOOP: {"kLoop"},
+}
+
+
 @pytest.mark.parametrize("name", GPU)
 def test_the_emitter_is_the_one_that_the_kind_of_the_fusion_is_for(name: str) -> None:
-    own_kernels = {Emitter.REDUCTION, Emitter.TRANSPOSE}
     for fusion in fusions_of(name):
-        emitter = schedule_of(fusion).emitter
-        if (name, fusion.name) not in SHORT_SIDES and emitter is not Emitter.CONCATENATE:
-            is_input = fusion.attributes["kind"] == "kInput"
-            assert (emitter in own_kernels) == is_input, fusion.name
+        assert fusion.attributes["kind"] in KINDS[schedule_of(fusion).emitter], fusion.name
+
+
+CHANGED_IN_PLACE = {Emitter.IN_PLACE_UPDATE, Emitter.SCATTER}
+"""Of whose first operand no thread reads anything that it does not write."""
 
 
 @pytest.mark.parametrize("name", GPU)
 def test_what_is_needed_is_read(name: str) -> None:
     for fusion in fusions_of(name):
         schedule = schedule_of(fusion)
-        updated = schedule.emitter is Emitter.IN_PLACE_UPDATE
-        for operand in range(updated, len(fusion.operands)):
+        for operand in range(schedule.emitter in CHANGED_IN_PLACE, len(fusion.operands)):
             read = elements(access.map for access in schedule.reads(operand))
             assert read == needed(schedule, operand), (fusion.name, operand)
 
@@ -218,6 +230,21 @@ CHOSEN: dict[str, tuple[str, str, str, Emitter]] = {
         "f32[64], f32[64]",
         Emitter.REDUCTION,
     ),
+    "reductions of different arrays": (
+        "p = f32[64,64] parameter(0) q = f32[64,64] parameter(1) z = f32[] constant(0)",
+        """a = f32[64] reduce(p, z), dimensions={1}, to_apply=sum
+        b = f32[64] reduce(q, z), dimensions={1}, to_apply=sum""",
+        "f32[64], f32[64]",
+        Emitter.REDUCTION,
+    ),
+    "reductions of one array in two shapes": (
+        "p = f32[64,64] parameter(0) z = f32[] constant(0)",
+        """a = f32[64] reduce(p, z), dimensions={1}, to_apply=sum
+        c = f32[8,8,64] bitcast(p)
+        b = f32[8,8] reduce(c, z), dimensions={2}, to_apply=sum""",
+        "f32[64], f32[8,8]",
+        Emitter.REDUCTION,
+    ),
     "a reduction beside what it reads": (
         "p = f32[64,64] parameter(0) z = f32[] constant(0)",
         "a = f32[64] reduce(p, z), dimensions={1}, to_apply=sum b = f32[64,64] negate(p)",
@@ -241,6 +268,30 @@ CHOSEN: dict[str, tuple[str, str, str, Emitter]] = {
         "p = f32[64,32] parameter(0) q = f32[2,32,32]{0,2,1} parameter(1)",
         "a = f32[32,64] transpose(p), dimensions={1,0} b = f32[2,32,32]{0,2,1} negate(q)",
         "f32[32,64], f32[2,32,32]{0,2,1}",
+        Emitter.LOOP,
+    ),
+    "a transpose of narrow elements": (
+        "p = bf16[64,32] parameter(0)",
+        "a = bf16[32,64] transpose(p), dimensions={1,0}",
+        "bf16[32,64]",
+        Emitter.TRANSPOSE,
+    ),
+    "a transpose of narrow elements and few": (
+        "p = bf16[64,12] parameter(0)",
+        "a = bf16[12,64] transpose(p), dimensions={1,0}",
+        "bf16[12,64]",
+        Emitter.LOOP,
+    ),
+    "a transpose whose last dimension stays, of 16 bytes": (
+        "p = f32[2,8,2] parameter(0)",
+        "a = f32[8,2,2] transpose(p), dimensions={1,0,2}",
+        "f32[8,2,2]",
+        Emitter.TRANSPOSE,
+    ),
+    "a transpose whose last dimension stays, of 8 bytes": (
+        "p = f32[2,8,1] parameter(0)",
+        "a = f32[8,2,1] transpose(p), dimensions={1,0,2}",
+        "f32[8,2,1]",
         Emitter.LOOP,
     ),
     "four arrays in a row": (
@@ -305,7 +356,7 @@ def test_the_emitter_is_the_one_that_xla_takes(
 
 
 REFUSED = {
-    "a kernel for Triton": (
+    "a kernel of a kind of its own": (
         "f { p = f32[8] parameter(0) ROOT r = f32[8] negate(p) }",
         "f32[8] fusion(p), kind=kCustom, calls=f",
         "no schedule of %r, a fusion of kind kCustom; expected a fusion of kind kLoop or kInput",
@@ -334,34 +385,26 @@ REFUSED = {
             backend_config="{\"fusion_backend_config\":{\"kind\":\"__cudnn$fusion\"}}" """,
         "which its backend_config gives to __cudnn$fusion;",
     ),
-    "a scatter": (
+    "a scatter of elements, which XLA rewrites": (
         """sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
         f { p = f32[8] parameter(0) i = s32[] constant(3) u = f32[] constant(1)
             ROOT r = f32[8] scatter(p, i, u), update_window_dims={}, inserted_window_dims={0},
               scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=sum }""",
         "f32[8] fusion(p), kind=kInput, calls=f",
-        "no schedule of %r, which scatters",
+        "no schedule of the scatter %r; expected windows of the operand's rank",
     ),
-    "a sort": (
-        """less { a = f32[] parameter(0) b = f32[] parameter(1)
-            ROOT r = pred[] compare(a, b), direction=LT }
-        f { p = f32[8] parameter(0) ROOT r = f32[8] sort(p), dimensions={0}, to_apply=less }""",
-        "f32[8] fusion(p), kind=kInput, calls=f",
-        "no schedule of %r, which sorts",
+    "Triton with a tile for one of two results": (
+        """f { p = f32[8] parameter(0) n = f32[8] negate(p)
+            ROOT r = (f32[8], f32[8]) tuple(p, n) }""",
+        """(f32[8], f32[8]) fusion(p), kind=kCustom, calls=f, backend_config={
+            "fusion_backend_config":{"kind":"__triton","block_level_fusion_config":{
+              "num_warps":"1","output_tiles":[{"sizes":["4"]}]}}}""",
+        "gives to __triton, with 1; expected a tile for each of 2 results",
     ),
     "a copy": (
         "f { p = f32[8] parameter(0) ROOT r = f32[8] copy(p) }",
         "f32[8] fusion(p), kind=kLoop, calls=f",
         "no schedule of %r, which only copies memory",
-    ),
-    "reductions of different arrays": (
-        """sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
-        f { p = f32[64,64] parameter(0) q = f32[64,64] parameter(1) z = f32[] constant(0)
-            a = f32[64] reduce(p, z), dimensions={1}, to_apply=sum
-            b = f32[64] reduce(q, z), dimensions={1}, to_apply=sum
-            ROOT r = (f32[64], f32[64]) tuple(a, b) }""",
-        "(f32[64], f32[64]) fusion(p, p), kind=kInput, calls=f",
-        "whose reductions %a and %b share no input; expected one group of reductions",
     ),
 }
 

@@ -38,6 +38,10 @@ SHOWN = {
         "(d0)[s0] -> (d0 mod 1048576 + s0), domain: d0 in [0, 1099511627775], s0 in [0, 7]",
         "d0: 1 in runs of 1048576, s0: 1",
     ),
+    "a divisor that varies": (
+        "(d0, d1) -> (d0 mod d1), domain: d0 in [0, 99], d1 in [1, 64]",
+        "d0: varies in [-63, 1], d1: varies in [-9, 63]",
+    ),
     "without end": ("(d0) -> (d0 * 2), domain: d0 in [0, inf]", "d0: 2"),
     "every third": (
         "(d0) -> (d0), domain: d0 in [0, 9], d0 mod 3 in [0, 0]",

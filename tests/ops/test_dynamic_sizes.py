@@ -96,6 +96,38 @@ MAPS = {
             "d1 in [0, 0], rt0 in [0, 0], rt1 in [0, 3], p_0 in [0, 6]"
         ),
     ),
+    "scan": (
+        "(f32[<=6,4], f32[4]) scan(p, s), dimensions={0}, num_carries=1, to_apply=step",
+        (
+            "(d0, d1)[s0]<p_0> -> (s0, d1), domain: d0 in [0, p_0 - 1], d1 in [0, 3], "
+            "s0 in [0, p_0 - 1], p_0 in [1, 6], d0 - s0 in [0, inf]"
+        ),
+    ),
+    "fft of a batch": (
+        "c64[<=6,3] fft(p), fft_type=RFFT, fft_length={4}",
+        (
+            "(d0, d1)[s0]<p_0> -> (d0, s0), domain: d0 in [0, p_0 - 1], d1 in [0, 2], "
+            "s0 in [0, 3], p_0 in [0, 6]"
+        ),
+    ),
+    "scaled dot": (
+        (
+            "f32[<=6,2] scaled-dot(p, y, e, f), lhs_contracting_dims={1}, "
+            "rhs_contracting_dims={0}, y = f32[4,2] parameter(14), "
+            "e = f32[] parameter(15), f = f32[2,2] parameter(16)"
+        ),
+        (
+            "(d0, d1)[s0]<p_0> -> (d0, s0), domain: d0 in [0, p_0 - 1], d1 in [0, 1], "
+            "s0 in [0, 3], p_0 in [0, 6]"
+        ),
+    ),
+    "all-gather along another dimension": (
+        "f32[<=6,8] all-gather(p), replica_groups={{0,1}}, dimensions={1}",
+        (
+            "(d0, d1)<p_0> -> (d0, d1 mod 4), domain: d0 in [0, p_0 - 1], d1 in [0, 7], "
+            "p_0 in [1, 6]"
+        ),
+    ),
     "reduce": (
         "f32[4] reduce(p, z), dimensions={0}, to_apply=sum",
         "(d0)[s0]<p_0> -> (s0, d0), domain: d0 in [0, 3], s0 in [0, p_0 - 1], p_0 in [0, 6]",
@@ -165,10 +197,15 @@ REFUSED = {
         "f32[2,6,5] convolution(x, k), window={size=3}, dim_labels=b0f_0io->b0f",
         "offsets depend on the size of dimension 0 of operand 1",
     ),
-    "scan": (
-        "(f32[<=6,4], f32[4]) scan(p, s), dimensions={0}, num_carries=1, to_apply=step",
-        "no indexing map of dynamic dimensions",
+    "collective-permute": (
+        "f32[<=6,4] collective-permute(p), source_target_pairs={{0,1}}",
+        "replicas may have different sizes of dimension 0 of operand 0",
     ),
+    "collective-broadcast": (
+        "f32[<=6,4] collective-broadcast(p), replica_groups={{0,1}}",
+        "replicas may have different sizes of dimension 0 of operand 0",
+    ),
+    "bitcast": ("f32[<=24] bitcast(p)", "the place of an element depends on sizes"),
 }
 
 
@@ -265,6 +302,22 @@ def test_xla_moves_the_same_elements(body: str, size: int) -> None:
     expected, sizes = of_maps(hlo.parse(text).entry.root, size)
     inside = {pair for pair in expected if all(a < b for a, b in zip(pair[0], sizes, strict=True))}
     assert inside == of_xla(text, size, sizes)
+
+
+UNSUPPORTED = {
+    "all-reduce": "all-reduce(q), replica_groups={{0}}, to_apply=sum",
+    "all-to-all": "all-to-all(q), replica_groups={{0}}, dimensions={0}",
+    "collective-broadcast": "collective-broadcast(q), replica_groups={{0}}",
+    "collective-permute": "collective-permute(q), source_target_pairs={{0,0}}",
+}
+
+
+@pytest.mark.needs("jaxlib")
+@pytest.mark.parametrize("operation", UNSUPPORTED.values(), ids=UNSUPPORTED)
+def test_xla_runs_no_collective_on_dynamic_dimensions(operation: str) -> None:
+    """Where it would, what it does would be the answer."""
+    with pytest.raises(Exception, match=r"Asked to propagate|does not support bounded dynamic"):
+        oracle.program(running(f"ROOT r = s32[<=5,4] {operation}"))
 
 
 # Sizes of a whole program.

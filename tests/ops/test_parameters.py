@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, reduce
+from inspect import isfunction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 import ops
 from indexing import IndexingMap, MapError
-from ops import OpIndexing, ShapeError
+from ops import OpIndexing, ShapeError, StepUse
 from ops.hlo import DimensionLabels, Window
 from simplifier import symbol
 from tests.evaluation import related
@@ -32,6 +33,8 @@ K, M, N = map(symbol, ("K", "M", "N"))
 
 GROUPS = [[0, 1], [3, 2]]
 
+NONE, ELEMENTWISE, ANY = StepUse
+
 LABELS = DimensionLabels.parse("b0f_0io->b0f")
 
 BUILDERS: dict[str, Build] = {
@@ -39,6 +42,9 @@ BUILDERS: dict[str, Build] = {
     "elementwise alike": lambda n, m, _: ops.elementwise([(n, m), (n, m)]),
     "broadcast": lambda n, m, _: ops.broadcast((n, 1), (2, n, m), (1, 2)),
     "broadcast of another size": lambda n, m, _: ops.broadcast((n + 2,), (m + 2, 3), (0,)),
+    "broadcast that may stretch": lambda n, m, k: ops.broadcast((n, k), (m, 2, k), (0, 1)),
+    "broadcast to a number": lambda n, m, _: ops.broadcast((m, n), (2, 3, 4), (2, 1)),
+    "broadcast that never stretches": lambda n, m, _: ops.broadcast((n * 2,), (m, 3), (0,)),
     "reshape split": lambda n, _, __: ops.reshape((n * 4,), (n, 4)),
     "reshape on condition": lambda n, m, _: ops.reshape((n,), (m, 4)),
     "reshape joined": lambda n, m, _: ops.reshape((n, m, 6), (n * m, 2, 3)),
@@ -68,6 +74,15 @@ BUILDERS: dict[str, Build] = {
     "ragged_dot": lambda n, m, k: ops.ragged_dot(
         (n, m), (k, m, 2), (k,), lhs_ragged_dims=(0,), rhs_group_dims=(0,),
         lhs_contracting_dims=(1,), rhs_contracting_dims=(1,),
+    ),
+    "ragged_dot on condition": lambda n, m, k: ops.ragged_dot(
+        (2, n, m), (k, 2, m, 3), (m, k), lhs_ragged_dims=(1,), rhs_group_dims=(0,),
+        lhs_contracting_dims=(2,), rhs_contracting_dims=(2,), lhs_batch_dims=(0,),
+        rhs_batch_dims=(1,),
+    ),
+    "ragged_dot of groups": lambda n, m, k: ops.ragged_dot(
+        (n, m), (k, 2), (m,), lhs_ragged_dims=(0,),
+        lhs_contracting_dims=(0,), rhs_contracting_dims=(0,),
     ),
     "dynamic_slice": lambda n, m, _: ops.dynamic_slice((n, 3), (m, 2)),
     "dynamic_slice from": lambda n, m, _: ops.dynamic_slice((n, 3), (m, 2), (1, None)),
@@ -116,10 +131,49 @@ BUILDERS: dict[str, Build] = {
         (n, m), (m, k), left_side=True, unit_diagonal=True
     ),
     "fft": lambda n, m, _: ops.fft((n, m, 4), "RFFT", (4,)),
+    "fft of a size": lambda n, m, _: ops.fft((n, m), "RFFT", (m,)),
+    "fft of two": lambda n, m, k: ops.fft((2, n, m), "FFT", (k, m)),
+    "fft back": lambda n, m, k: ops.fft((k, m), "IRFFT", (n,)),
+    "scaled_dot": lambda n, m, k: ops.scaled_dot(
+        (n, m * 4), (m * 4, 3), (n, m), (k, 1), lhs_contracting_dims=(1,),
+        rhs_contracting_dims=(0,),
+    ),
+    "scaled_dot of scalars": lambda n, m, k: ops.scaled_dot(
+        (n, m), (k, 2), (), (k, 2), lhs_contracting_dims=(1,), rhs_contracting_dims=(0,)
+    ),
+    "scan": lambda n, m, _: ops.scan([(n, m)], [(n, m)], [(m,)], 0),
+    "scan element by element": lambda n, m, k: ops.scan(
+        [(m, n), (m, n)], [(m, n)], [(m,), (k,)], 1, is_elementwise=True
+    ),
+    "scan backwards": lambda n, m, k: ops.scan(
+        [(n,), (m,)], [(n,)], [(k,), ()], 0, is_reverse=True
+    ),
+    "scan that delays": lambda n, m, _: ops.scan(
+        [(n, m)], [(n, m)], [(m,)], 0, uses=[[NONE, ELEMENTWISE], [ELEMENTWISE, NONE]]
+    ),
+    "scan that rotates": lambda n, _, __: ops.scan(
+        [], [(n,)], [(), ()], 0, uses=[[ELEMENTWISE, NONE], [NONE, ELEMENTWISE],
+                                       [ELEMENTWISE, NONE]]
+    ),
+    "scan that forgets": lambda n, m, _: ops.scan(
+        [(n, m)], [(n, 2)], [(2,)], 0, uses=[[ANY, NONE], [ANY, NONE]]
+    ),
+    "scan of a carried value alone": lambda n, m, _: ops.scan(
+        [(n,)], [], [(m,)], 0, uses=[[NONE, ANY]]
+    ),
     "all_reduce": lambda n, m, _: ops.all_reduce((n, m), GROUPS),
     "all_gather": lambda n, m, _: ops.all_gather((n, m), 0, GROUPS),
     "reduce_scatter": lambda n, m, _: ops.reduce_scatter((n, m), 0, GROUPS),
     "all_to_all": lambda n, m, _: ops.all_to_all((n, m), 1, GROUPS, concat_dimension=0),
+    "collective_permute": lambda n, m, _: ops.collective_permute((n, m), [(0, 1), (1, 2)]),
+    "collective_broadcast": lambda n, m, _: ops.collective_broadcast((n, m), GROUPS),
+    "collective_broadcast from a root": lambda n, m, _: ops.collective_broadcast(
+        (n, m), GROUPS, root=ops.Root(1, 0)
+    ),
+    "collective_reduce": lambda n, m, _: ops.collective_reduce((n, m), GROUPS),
+    "ragged_all_to_all": lambda n, m, k: ops.ragged_all_to_all(
+        (n, m), (k, m), 2, [[0, 1]]
+    ),
     "all_to_all_of_tuple": lambda n, m, _: ops.all_to_all_of_tuple((n, m), 2, GROUPS),
     "set_dimension_size": lambda n, m, _: ops.set_dimension_size((n, m), 1),
     "get_dimension_size": lambda n, m, _: ops.get_dimension_size((n, m), 1),
@@ -185,6 +239,17 @@ def test_numbers_for_sizes(build: Build, sizes: tuple[int, int, int]) -> None:
         values_of = [fixed(each, values) for each in maps_to_values(symbolic)]
         assert [*map(related, values_of)] == [*map(related, maps_to_values(numeric))]
     assert sizes_of(symbolic, values) == sizes_of(numeric, {})
+
+
+OF_SHAPES = {"bitcast"}
+"""Takes shapes, which have numbers for sizes."""
+
+
+def test_every_builder_is_asked() -> None:
+    """Those that :mod:`ops` makes public, by the first word of a row."""
+    functions = {name for name in ops.__all__ if isfunction(getattr(ops, name))}
+    builders = {name for name in functions if getattr(ops, name).__module__[:9] == "ops.rules"}
+    assert {row.split()[0] for row in BUILDERS} == builders - OF_SHAPES
 
 
 # Compositions cancel as with numbers.
@@ -269,12 +334,30 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         "reverse: dimensions hold N; expected integers",
     ),
     "the sizes of a transform": (
-        lambda: ops.fft((4, N), "FFT", (16,)),
-        "fft: operand has the size N; expected numbers alone",
+        lambda: ops.fft((4, N), "FFT", (N + 1,)),
+        "fft: operand dimension 1 has size N; expected N + 1",
     ),
     "the sizes of scales": (
-        lambda: ops.scaled_dot((N, 4), (4, 2), (N, 2), ()),
-        "scaled-dot: lhs_scale has the size N; expected numbers alone",
+        lambda: ops.scaled_dot((N, 4), (4, 2), (N, 3), ()),
+        "scaled-dot: dimension 1 of lhs has size 4, but lhs_scale has 3; expected a divisor",
+    ),
+    "the lengths of a scan": (
+        lambda: ops.scan([(N, 2), (N + 1, 2)], [], [()], 0),
+        (
+            "scan: dimension 0 has size N in one input, but N + 1 in another or in an output; "
+            "expected the same"
+        ),
+    ),
+    "the slices of a scan": (
+        lambda: ops.scan([(N, M)], [], [(M + 1,)], 0, is_elementwise=True),
+        "scan: an elementwise computation takes slices (M + 1,) and (M,); expected one shape",
+    ),
+    "the rows of a ragged exchange": (
+        lambda: ops.ragged_all_to_all((N, M), (N, M + 1), 2, [[0, 1]]),
+        (
+            "ragged-all-to-all: dimension 1 has size M in the operand, M + 1 in the output; "
+            "expected the same"
+        ),
     ),
 }
 

@@ -147,6 +147,26 @@ def test_a_quotient_rounded_up_is_bounded_by_all_of_its_divisors() -> None:
     assert bounds_of(parse_expr("5 ceildiv y"), {"y": (1, 10)}) == Interval(1, 5)
 
 
+# Digits whose radix and stride are both symbols.
+
+STRIDED_DIGITS = {
+    "x * a - (x floordiv g) * a * g": "(x mod g) * a",
+    "((x floordiv g) mod 4) * g * a * b + (x mod g) * a * b": "(x mod (g * 4)) * a * b",
+    "x * a - (x floordiv g) * (a * g - 1)": "(x mod g) * a + x floordiv g",
+    "y * a * g + (x mod g) * a + x floordiv g": "(g * y + x mod g) * a + x floordiv g",
+    "((x floordiv g) mod 4) * a + (y mod g) * a * 4": "((y mod g) * 4 + (x floordiv g) mod 4) * a",
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), STRIDED_DIGITS.items(), ids=STRIDED_DIGITS)
+def test_digits_of_symbolic_radix_may_have_symbolic_strides(text: str, expected: str) -> None:
+    bounds = {"x": (0, None), "y": (0, None), "a": (1, None), "b": (1, None), "g": (1, None)}
+    assert format_expr(simplify(parse_expr(text), bounds)) == expected
+    box = {name: Interval(low, low + 3) for name, (low, _) in bounds.items()}
+    problem = Problem(parse_form(text), box)
+    assert first_difference(problem.form, parse_form(expected), problem.points()) is None
+
+
 # Powers of powers: the exponent doubles with every level.
 
 LEVELS = 200

@@ -1,0 +1,172 @@
+"""Vectors by XLA's rules, as the names and launches of its tests say; and pairs in one kernel."""
+
+from __future__ import annotations
+
+import pytest
+
+from ops import Emitter, FusionError, hlo, schedule_of
+from ops.performance import A100, RTX_A6000, TPU_V5E, Device, DeviceError
+from simplifier.errors import ArgumentError
+from tests.conformance import rows_of
+from tests.fusion.test_scheduling import GPU, all_of, elements, fusions_of, needed
+
+OF_EMITTERS = {
+    "reduce_column_vectorize_x1_c64": 1,
+    "reduce_column_vectorize_x1_f64": 1,
+    "reduce_column_vectorize_x2_f32": 2,
+    "reduce_column_vectorize_x4_s16": 4,
+    "reduce_column_small_f32_32_v2": 2,
+    "reduce_column_small_f32_8_v2": 2,
+    "reduce_column_small_s8_f32_32_v4": 4,
+    "reduce_multirow_f16_v4": 4,
+    "reduce_multirow_f32_x8": 1,
+    "reduce_multirow_pred_mof_x2_v4": 4,
+}
+"""The vector size that is in the name of XLA's test."""
+
+
+@pytest.mark.parametrize("name", OF_EMITTERS)
+def test_reductions_have_the_vectors_in_the_names_of_xlas_tests(name: str) -> None:
+    (row,) = rows_of("emitters", id=name)
+    schedule = schedule_of(hlo.parse(row["hlo"]).entry.root, device=RTX_A6000)
+    (read, *_) = (each for each in schedule.schedule.reads if each)
+    assert read.map.ranges[-1].bounds.size == OF_EMITTERS[name]
+    assert all(schedule.writes_exactly_once(output) for output in range(len(schedule.heroes)))
+
+
+LOOPS = {
+    "identity": 1,
+    "rhs_transposed": 1,
+    "transpose_outer_dims": 4,
+    "pad": 4,
+}
+"""The elements of a thread on an RTX A6000, by the maps of XLA's coalescing test."""
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_loops_are_unrolled_as_in_xlas_tests(name: str) -> None:
+    (row,) = rows_of("coalescing", id=name)
+    schedule = schedule_of(hlo.parse(row["hlo"]).entry.root, device=RTX_A6000)
+    assert schedule.writes()[0].map.ranges[1].bounds.size == LOOPS[name]
+
+
+def unrolled(body: str, parameter: str, device: Device) -> int:
+    """The last loop of a fusion of one parameter."""
+    shape = body.removeprefix("ROOT r = ").split(maxsplit=1)[0]
+    entry = f"p = {parameter} parameter(0) ROOT r = {shape} fusion(p), kind=kLoop, calls=f"
+    module = hlo.parse(f"f {{ p = {parameter} parameter(0) {body} }} ENTRY e {{ {entry} }}")
+    return schedule_of(module.entry.root, device=device).writes()[0].map.ranges[-1].bounds.size or 0
+
+
+BODIES = {
+    "as it divides by 2": ("ROOT r = f32[262142] negate(p)", "f32[262142]", 2),
+    "as it does not divide": ("ROOT r = f32[262143] negate(p)", "f32[262143]", 1),
+    "small": ("ROOT r = f32[1024] negate(p)", "f32[1024]", 1),
+    "a byte of four bits": ("ROOT r = s4[1024] negate(p)", "s4[1024]", 2),
+    "truth values": ("ROOT r = pred[1024] not(p)", "pred[1024]", 1),
+    "a wide transpose": (
+        "ROOT r = f32[4096,512] transpose(p), dimensions={1,0}",
+        "f32[512,4096]",
+        1,
+    ),
+    "a transpose of doubles": (
+        "ROOT r = f64[4096,512] transpose(p), dimensions={1,0}",
+        "f64[512,4096]",
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "parameter", "size"), BODIES.values(), ids=BODIES)
+def test_vectors_depend_on_sizes_and_bits(body: str, parameter: str, size: int) -> None:
+    assert unrolled(body, parameter, A100) == size
+
+
+def test_sorted_indices_are_added_up_by_warps() -> None:
+    (row,) = rows_of("emitters", id="scatter_sorted_indices")
+    root = hlo.parse(row["hlo"]).entry.root
+    few = Device(name="small", core_count=1, threads_per_core=128, shared_memory_bytes=1024)
+    names = schedule_of(root, device=few).schedule.writes[0].map.domain.names
+    assert "window_id" in names
+    assert "window_id" not in schedule_of(root).schedule.writes[0].map.domain.names
+
+
+def test_a_device_without_figures_is_an_error() -> None:
+    (row,) = rows_of("coalescing", id="identity")
+    root = hlo.parse(row["hlo"]).entry.root
+    with pytest.raises(DeviceError, match="schedule_of: TPU v5e has no threads_per_core"):
+        schedule_of(root, device=TPU_V5E)
+    with pytest.raises(ArgumentError, match="schedule_of: the device"):
+        schedule_of(root, device="A100")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", GPU)
+def test_real_fusions_with_vectors_write_once_and_read_what_is_needed(name: str) -> None:
+    """A device with few threads, so that small fusions are unrolled."""
+    few = Device(name="small", core_count=1, threads_per_core=128, shared_memory_bytes=48 << 10)
+    partly = {Emitter.IN_PLACE_UPDATE, Emitter.SCATTER}
+    for fusion in fusions_of(name):
+        schedule = schedule_of(fusion, device=few)
+        if schedule.emitter not in partly:
+            for output in range(len(schedule.heroes)):
+                assert schedule.writes_exactly_once(output), fusion.name
+        for operand in range(schedule.emitter in partly, len(fusion.operands)):
+            read = elements(access.map for access in schedule.reads(operand))
+            assert read == needed(schedule, operand), (fusion.name, operand)
+
+
+# Pairs.
+
+
+@pytest.mark.parametrize("name", GPU)
+def test_a_producer_and_its_consumer_are_one_kernel(name: str) -> None:
+    """Real fusions, joined where XLA would have another emitter or none."""
+    partly = {Emitter.IN_PLACE_UPDATE, Emitter.SCATTER}
+    for consumer in fusions_of(name):
+        for producer in dict.fromkeys(consumer.operands):
+            if producer.opcode != "fusion" or producer.shape.is_tuple:
+                continue
+            try:
+                pair = schedule_of(consumer, producer=producer)
+            except FusionError as error:
+                assert "backend_config" in str(error) or "in memory" in str(error)  # noqa: PT017 - the others have schedules
+                continue
+            assert pair.emitter is schedule_of(consumer).emitter or pair.heroes[0]
+            for output in range(len(pair.heroes)):
+                if pair.emitter not in partly:
+                    assert pair.writes_exactly_once(output), consumer.name
+            changed = [hero.operands[0] for hero in pair.heroes if hero and pair.emitter in partly]
+            for operand, parameter in enumerate(pair.fusion.operands):
+                if not any(parameter in pair.fusion.indexing(each) for each in changed):
+                    read = elements(access.map for access in pair.reads(operand))
+                    assert read == needed(pair, operand), (consumer.name, operand)
+
+
+NOT_PAIRS = {
+    "no producer": ("a", "c", "%c does not read %a"),
+    "several arrays": ("t", "g", "%t gives several arrays"),
+}
+
+
+@pytest.mark.parametrize(("producer", "consumer", "message"), NOT_PAIRS.values(), ids=NOT_PAIRS)
+def test_what_is_no_pair(producer: str, consumer: str, message: str) -> None:
+    entry = hlo.parse(
+        """ENTRY e { p = f32[8] parameter(0) a = f32[8] negate(p) t = (f32[8], f32[8]) tuple(a, p)
+        g = f32[8] get-tuple-element(t), index=0 c = f32[8] abs(p) ROOT r = f32[8] add(g, c) }"""
+    ).entry
+    by_name = {each.name: each for each in entry.instructions}
+    with pytest.raises(FusionError, match=message):
+        schedule_of(by_name[consumer], producer=by_name[producer])
+
+
+def test_an_epilogue_joins_a_reduction() -> None:
+    entry = hlo.parse(
+        """add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
+        ENTRY e { p = f32[64,256] parameter(0) z = f32[] constant(0)
+          s = f32[64] reduce(p, z), dimensions={1}, to_apply=add ROOT n = f32[64] negate(s) }"""
+    ).entry
+    reduce, root = entry.instructions[2:]
+    pair = schedule_of(root, producer=reduce)
+    assert pair.emitter is Emitter.REDUCTION
+    assert pair.reads(0)[0].is_exactly_once()
+    assert all_of(pair)
