@@ -153,6 +153,17 @@ def _is_box(touched: set[tuple[int, ...]]) -> bool:
     return len(touched) == prod(map(len, _columns(touched)))
 
 
+def size_constraints(row: Row) -> Outcome:
+    """Constraints on sizes, all parts multiplied out."""
+    return of_values(str(TileConstraints.parse(row["text"]).expanded()), row)
+
+
+def satisfied_sizes(row: Row) -> Outcome:
+    """Whether sizes meet constraints."""
+    sizes = {f"v{number}": size for number, size in enumerate(row["sizes"])}
+    return of_values(TileConstraints.parse(row["text"]).satisfied(sizes), row)
+
+
 # Reads.
 
 
@@ -188,5 +199,7 @@ QUESTIONS: Final[dict[str, Question]] = {
     "bandwidth rate": bandwidth_rate,
     "coalesced operands": coalesced_operands,
     "likely coalesced": likely_coalesced,
+    "satisfied sizes": satisfied_sizes,
+    "size constraints": size_constraints,
     "tile": tile,
 }

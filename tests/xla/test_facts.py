@@ -49,6 +49,7 @@ def test_every_question_is_asked() -> None:
 
 SUITES = {
     "coalescing_analysis_test",
+    "constraint_expression_test",
     "emitters",
     "hlo_parser_test",
     "indexing_analysis_test",
