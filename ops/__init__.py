@@ -53,12 +53,22 @@ from ops.rules.slice import concatenate, slice  # noqa: A004 - the operation's n
 from ops.rules.sort import sort, top_k
 from ops.rules.transfers import Root, collective_broadcast, collective_permute, collective_reduce
 from ops.rules.transpose import permute, reverse, rotate, transpose
+from ops.tiling import (
+    ArrayTile,
+    DimensionKind,
+    Propagation,
+    TilingDimension,
+    TilingSpace,
+    propagate,
+)
 
 __all__ = [
     "REGISTRY",
     "AmbiguousNameError",
+    "ArrayTile",
     "Batch",
     "Coalescing",
+    "DimensionKind",
     "Emitter",
     "FileAnswer",
     "Fusion",
@@ -71,6 +81,7 @@ __all__ = [
     "OpIndexing",
     "OperandIndexing",
     "Origin",
+    "Propagation",
     "Provenance",
     "QuestionError",
     "Reads",
@@ -79,6 +90,8 @@ __all__ = [
     "RuntimeOrigin",
     "ShapeError",
     "StepUse",
+    "TilingDimension",
+    "TilingSpace",
     "Unknown",
     "Utilization",
     "WorkerDiedError",
@@ -118,6 +131,7 @@ __all__ = [
     "pad",
     "parameter_indexing",
     "permute",
+    "propagate",
     "ragged_all_to_all",
     "ragged_dot",
     "reduce",
