@@ -19,14 +19,9 @@ from ops.fusion import (
     by_producer,
     schedule_of,
 )
+from ops.hlo.errors import AmbiguousNameError, NoSuchInstructionError
 from ops.jaxpr import from_jax
-from ops.modules.analysis import (
-    AmbiguousNameError,
-    InstructionAnalysis,
-    ModuleAnalysis,
-    NoSuchInstructionError,
-    analyze,
-)
+from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis, analyze
 from ops.modules.batch import Batch, FileAnswer, QuestionError, WorkerDiedError, analyze_files
 from ops.performance import Coalescing, Utilization, coalescing, utilization
 from ops.rules.batch_norm import batch_norm_grad, batch_norm_inference, batch_norm_training
@@ -58,12 +53,22 @@ from ops.rules.slice import concatenate, slice  # noqa: A004 - the operation's n
 from ops.rules.sort import sort, top_k
 from ops.rules.transfers import Root, collective_broadcast, collective_permute, collective_reduce
 from ops.rules.transpose import permute, reverse, rotate, transpose
+from ops.tiling import (
+    ArrayTile,
+    DimensionKind,
+    Propagation,
+    TilingDimension,
+    TilingSpace,
+    propagate,
+)
 
 __all__ = [
     "REGISTRY",
     "AmbiguousNameError",
+    "ArrayTile",
     "Batch",
     "Coalescing",
+    "DimensionKind",
     "Emitter",
     "FileAnswer",
     "Fusion",
@@ -76,6 +81,7 @@ __all__ = [
     "OpIndexing",
     "OperandIndexing",
     "Origin",
+    "Propagation",
     "Provenance",
     "QuestionError",
     "Reads",
@@ -84,6 +90,8 @@ __all__ = [
     "RuntimeOrigin",
     "ShapeError",
     "StepUse",
+    "TilingDimension",
+    "TilingSpace",
     "Unknown",
     "Utilization",
     "WorkerDiedError",
@@ -123,6 +131,7 @@ __all__ = [
     "pad",
     "parameter_indexing",
     "permute",
+    "propagate",
     "ragged_all_to_all",
     "ragged_dot",
     "reduce",

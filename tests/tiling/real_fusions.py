@@ -1,0 +1,67 @@
+"""The fusions of the GPU data whose ``backend_config`` names tiles, with these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ops import DimensionKind, Fusion, TilingSpace, hlo
+from ops.fusion.block_level import block_level, contracted_tile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ops.hlo import Instruction
+
+FOLDER: Final = Path(__file__).parents[1] / "data" / "hlo" / "gpu"
+
+
+@dataclass(frozen=True, slots=True)
+class TiledFusion:
+    """A fusion with the tile that its ``backend_config`` names, and a size for each dimension.
+
+    Sizes beyond a dimension are cut: the kernel pads its tile.
+    """
+
+    file: str
+    name: str
+    fusion: Fusion
+    named: tuple[int, ...]
+    sizes: tuple[int, ...]
+    points: int
+
+    def __str__(self) -> str:
+        return f"{self.file}-{self.name}"
+
+
+@cache
+def tiled_fusions() -> tuple[TiledFusion, ...]:
+    """All such fusions."""
+    return tuple(
+        tiled
+        for path in sorted(FOLDER.glob("*.hlo.gz"))
+        for instruction in hlo.load(path).instructions
+        for tiled in _tiled(path.name.split(".")[0], instruction)
+    )
+
+
+def _tiled(file: str, instruction: Instruction) -> Iterator[TiledFusion]:
+    blocks = block_level(instruction)
+    if instruction.opcode != "fusion" or blocks is None or not blocks.output_tiles:
+        return
+    fusion = Fusion.of_computation(instruction.attributes["calls"])
+    space = TilingSpace.of(fusion)
+    (named,) = blocks.output_tiles
+    sizes: list[int] = []
+    for number, dimension in enumerate(space.dimensions):
+        whole = dimension.size or 0
+        if dimension.kind is DimensionKind.PARALLEL:
+            sizes.append(min(named[number], whole))
+        else:
+            (stated,) = contracted_tile(dimension.instruction) or (whole,)
+            sizes.append(min(stated, whole))
+    points = prod(dimension.size or 0 for dimension in space.dimensions)
+    yield TiledFusion(file, instruction.name, fusion, named, tuple(sizes), points)
