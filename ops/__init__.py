@@ -58,12 +58,25 @@ from ops.rules.slice import concatenate, slice  # noqa: A004 - the operation's n
 from ops.rules.sort import sort, top_k
 from ops.rules.transfers import Root, collective_broadcast, collective_permute, collective_reduce
 from ops.rules.transpose import permute, reverse, rotate, transpose
+from ops.tiling import (
+    ArrayTile,
+    DimensionKind,
+    Propagation,
+    Tiling,
+    TilingDimension,
+    Tilings,
+    TilingSpace,
+    propagate,
+    tilings,
+)
 
 __all__ = [
     "REGISTRY",
     "AmbiguousNameError",
+    "ArrayTile",
     "Batch",
     "Coalescing",
+    "DimensionKind",
     "Emitter",
     "FileAnswer",
     "Fusion",
@@ -76,6 +89,7 @@ __all__ = [
     "OpIndexing",
     "OperandIndexing",
     "Origin",
+    "Propagation",
     "Provenance",
     "QuestionError",
     "Reads",
@@ -84,6 +98,10 @@ __all__ = [
     "RuntimeOrigin",
     "ShapeError",
     "StepUse",
+    "Tiling",
+    "TilingDimension",
+    "TilingSpace",
+    "Tilings",
     "Unknown",
     "Utilization",
     "WorkerDiedError",
@@ -123,6 +141,7 @@ __all__ = [
     "pad",
     "parameter_indexing",
     "permute",
+    "propagate",
     "ragged_all_to_all",
     "ragged_dot",
     "reduce",
@@ -141,6 +160,7 @@ __all__ = [
     "set_dimension_size",
     "slice",
     "sort",
+    "tilings",
     "top_k",
     "transpose",
     "triangular_solve",

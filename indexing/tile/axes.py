@@ -59,6 +59,18 @@ class TileAxis:
         return self.name.startswith("s")
 
     @property
+    def whole(self) -> int | None:
+        """How many values every tile has, if each has all values, and their number is known."""
+        if not self.count.is_constant or not (self.is_range or self.count.constant == self.extent):
+            return None
+        if self.is_range:
+            return self.count.constant
+        lower = self.lower or forms.constant(self.origin)
+        upper = self.upper or forms.constant(self.origin + self.count.constant - 1)
+        values = (upper - lower).plus_constant(1)
+        return values.constant if values.is_constant else None
+
+    @property
     def has_one_value(self) -> bool:
         """Whether a tile has one value, whatever its size."""
         return self.count == forms.ONE

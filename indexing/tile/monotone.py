@@ -74,9 +74,9 @@ def _has_no_gaps(steps: Form, axes: Mapping[str, TileAxis]) -> bool:
     ):
         if factor > reach:
             return False
-        count = axes[name].count
-        if axes[name].is_range and count.is_constant:  # a tile may have one value of a dimension
-            reach += factor * (count.constant - 1)
+        whole = axes[name].whole
+        if whole is not None:  # of another dimension, a tile may have one value
+            reach += factor * (whole - 1)
     return True
 
 

@@ -123,6 +123,21 @@ class OperandIndexing:
         smallest = self.map.simplify(preserve_ranges=bool(self.runtime or self.replica_id))
         return self if smallest is self.map else replace(self, map=smallest)
 
+    def ranges_to_dims(self) -> OperandIndexing:
+        """The same with all ranges as trailing dimensions, also in the maps of origins."""
+        if not self.map.ranges:
+            return self
+
+        def moved(each: IndexingMap | None) -> IndexingMap | None:
+            return each and each.ranges_to_dims()
+
+        runtime = tuple(
+            replace(each, map=each.map.ranges_to_dims(), replica_id=moved(each.replica_id))
+            for each in self.runtime
+        )
+        replica_id = moved(self.replica_id)
+        return replace(self, map=self.map.ranges_to_dims(), runtime=runtime, replica_id=replica_id)
+
     def of_element(self, element: int) -> OperandIndexing:
         """The same for one array of a tuple."""
         return self if element == self.element else replace(self, element=element)

@@ -79,7 +79,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("ops.analysis",),
         ("ops.schedules",),
         ("ops.fusion",),
-        ("ops.performance",),
+        ("ops.performance", "ops.tiling"),
         ("ops.modules", "ops.primitives"),
         ("ops.jaxpr",),
         ("ops",),

@@ -1,0 +1,330 @@
+"""Tile propagation: from tile sizes of the results to the tile of every array of a fusion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from math import prod
+from typing import TYPE_CHECKING, TypeAlias
+
+from indexing import IndexingMap, Tile, TileConstraints, TileError, Variable
+from indexing.domain import Domain
+from indexing.tile.tiling import tile_of
+from indexing.variable import is_symbolic
+from ops.index_maps import dim
+from ops.rules.op_indexing import Unknown
+from ops.tiling.flow import Node
+from ops.tiling.tiling_space import TilingSpace
+from simplifier import Interval
+from simplifier.errors import check_type, listed
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import sympy
+
+    from ops.dependence.operand_indexing import OperandIndexing
+    from ops.fusion import Fusion
+    from ops.hlo.module import Instruction
+    from ops.tiling.tiling_dimension import TilingDimension
+
+TileSize: TypeAlias = "sympy.Expr | int | None"
+"""How many values a tile has along a dimension; ``None`` for all of them."""
+
+TileSizes: TypeAlias = "Sequence[TileSize] | Mapping[TilingDimension, TileSize]"
+"""Sizes for the dimensions of a space in order, or for some of them; others are whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayTile:
+    """The elements of one array of a fusion that belong to one tile of its space.
+
+    Attributes:
+        instruction: the one that gives the array, or an operand of the fusion.
+        element: the number of the array where the result is a tuple.
+        callers: the fusions and calls, outermost first, in whose run it is computed.
+        indexings: the maps from the space that have this tile, with their runtime variables.
+        tile: the tile, or the reason why there is none.
+    """
+
+    instruction: Instruction
+    element: int
+    callers: tuple[Instruction, ...]
+    indexings: tuple[OperandIndexing, ...]
+    tile: Tile | Unknown
+
+    def __str__(self) -> str:
+        within = "".join(f" in %{caller.name}" for caller in reversed(self.callers))
+        place = f" output {self.element}" if self.instruction.shape.is_tuple else ""
+        lines = str(self.tile).replace("\n", "\n  ")
+        return f"%{self.instruction.name}{within}{place}\n  {lines}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Propagation:
+    """The tiles of all arrays of a fusion; ids ``t0, t1, ...`` count tiles of its dimensions.
+
+    Attributes:
+        space: the dimensions, and the maps from there.
+        sizes: the tile size of each dimension.
+        tiles: of every array, results first; an array that is read in two ways has two.
+    """
+
+    space: TilingSpace
+    sizes: tuple[sympy.Expr | int, ...]
+    tiles: tuple[ArrayTile, ...]
+
+    def of(self, instruction: Instruction, element: int = 0) -> tuple[ArrayTile, ...]:
+        """The tiles of an array: one for each different way in which it is read."""
+        return tuple(
+            each
+            for each in self.tiles
+            if each.instruction is instruction and each.element == element
+        )
+
+    @property
+    def operands(self) -> tuple[ArrayTile, ...]:
+        """The tiles of what the fusion reads."""
+        read = frozenset(self.space.fusion.operands)
+        return tuple(each for each in self.tiles if each.instruction in read)
+
+    @property
+    def results(self) -> tuple[ArrayTile, ...]:
+        """The tiles of the fusion's results, in the order of these."""
+        at = {node: number for number, node in enumerate(self.space.results)}
+        found = [each for each in self.tiles if _node(each) in at]
+        return tuple(sorted(found, key=lambda each: at[_node(each)]))
+
+    @property
+    def refused(self) -> tuple[ArrayTile, ...]:
+        """The arrays that have no tile; the tile of each is the reason."""
+        return tuple(each for each in self.tiles if isinstance(each.tile, Unknown))
+
+    @property
+    def constraints(self) -> TileConstraints:
+        """The sizes for which all tiles are exact."""
+        found = (each.tile.constraints for each in self.tiles if isinstance(each.tile, Tile))
+        return reduce(lambda one, other: one & other, found, TileConstraints())
+
+    def check(self) -> Propagation:
+        """The same, if every array has a tile.
+
+        Raises:
+            TileError: one has none; the message names the instruction, and says why.
+        """
+        for each in self.tiles:
+            if isinstance(each.tile, Unknown):
+                name = each.instruction.name
+                raise TileError(f"propagate: %{name} has no tile: {each.tile.reason}")
+        return self
+
+    @property
+    def grid(self) -> tuple[int, ...]:
+        """How many tiles there are along each dimension.
+
+        Raises:
+            TileError: a size is no number.
+        """
+        return tuple(map(_count, self.space.dimensions, self.sizes))
+
+    def program_map(self, order: Sequence[int] | None = None) -> IndexingMap:
+        """From the id of a program to the tile ids of the parallel dimensions.
+
+        ``order`` lists these dimensions, the slowest first; by default as they are.
+
+        Raises:
+            TileError: a size is no number, or the order is no order of the parallel dimensions.
+
+        >>> from ops import Fusion, hlo
+        >>> text = "ENTRY e { x = f32[32,64] parameter(0) ROOT n = f32[32,64] negate(x) }"
+        >>> found = propagate(Fusion.of_computation(hlo.parse(text).entry), [8, 8])
+        >>> print(found.program_map())
+        (d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]
+        >>> print(found.program_map([1, 0]))
+        (d0) -> (d0 mod 4, d0 floordiv 4), domain: d0 in [0, 31]
+        """
+        counts = self.grid[: len(self.space.parallel)]
+        order = range(len(counts)) if order is None else [*order]
+        if sorted(order) != [*range(len(counts))]:
+            expected = f"expected each of 0 to {len(counts) - 1} once"
+            raise TileError(f"program_map: the order is {listed([*map(str, order)])}; {expected}")
+        ids = [forms.ZERO] * len(counts)
+        below = 1
+        for number in reversed(order):
+            above = operations.floordiv(dim(0), forms.constant(below))
+            ids[number] = operations.mod(above, forms.constant(counts[number]))
+            below *= counts[number]
+        domain = Domain.of([Variable(Interval(0, prod(counts) - 1))])
+        return IndexingMap.from_forms(ids, domain).simplify()
+
+    def __iter__(self) -> Iterator[ArrayTile]:
+        return iter(self.tiles)
+
+    def __len__(self) -> int:
+        return len(self.tiles)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.tiles))
+
+
+def propagate(
+    fusion: Fusion,
+    tile_sizes: TileSizes,
+    *,
+    operand: Instruction | None = None,
+    element: int = 0,
+) -> Propagation:
+    """The tile of every array of a fusion, from tile sizes of its results, or of an operand.
+
+    ``tile_sizes`` has a number, an expression, or ``None`` for all, for each of the parallel
+    dimensions of :attr:`TilingSpace.dimensions`, and maybe for those that instructions go through;
+    or it is a mapping. What has no size is whole. With an ``operand``, the sizes are those of its
+    tile, and tiles are propagated forward, to all that is computed from them.
+
+    Each tile holds exactly the elements that belong to a tile of the space, or says why there is
+    none. Arrays behind it may have one nevertheless.
+
+    Raises:
+        TileError: a wrong number of sizes, or one that no tile has.
+        FusionError: the operand is none of the fusion.
+
+    >>> from ops import Fusion, hlo
+    >>> module = hlo.parse('''ENTRY e { x = f32[4,8] parameter(0) y = f32[8,2] parameter(1)
+    ...   ROOT d = f32[4,2] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} }''')
+    >>> print(propagate(Fusion.of_computation(module.entry), [2, 2, 4]))
+    %d
+      offsets: t0 * 2, 0
+      sizes: 2, 2
+      strides: 1, 1
+    %x
+      offsets: t0 * 2, t2 * 4
+      sizes: 2, 4
+      strides: 1, 1
+    %y
+      offsets: t2 * 4, 0
+      sizes: 4, 2
+      strides: 1, 1
+    """
+    space = (
+        TilingSpace.of(fusion)
+        if operand is None
+        else TilingSpace.from_operand(fusion, operand, element)
+    )
+    sizes = read_sizes(space, tile_sizes)
+    return Propagation(space, sizes, tuple(_tiles(space, sizes)))
+
+
+def read_sizes(space: TilingSpace, tile_sizes: TileSizes) -> tuple[sympy.Expr | int, ...]:
+    """A size for each dimension of a space; numbers fit into their dimension.
+
+    Raises:
+        TileError: a wrong number of sizes, or one that no tile has; the message says which.
+    """
+    check_type(tile_sizes, (Sequence, Mapping), "propagate: tile_sizes", "sizes, or a mapping")
+    dimensions = space.dimensions
+    if isinstance(tile_sizes, Mapping):
+        for key in tile_sizes:
+            if key not in dimensions:
+                raise TileError(f"propagate: {key} is no dimension of the space")
+        given = [tile_sizes.get(each) for each in dimensions]
+    else:
+        counts = dict.fromkeys([len(space.parallel), len(dimensions)])
+        if len(tile_sizes) not in counts:
+            expected = " or ".join(map(str, counts))
+            message = f"propagate: {len(tile_sizes)} sizes are given; expected {expected}"
+            raise TileError(f"{message}, one for each parallel dimension, or for all")
+        given = [*tile_sizes] + [None] * (len(dimensions) - len(tile_sizes))
+    return tuple(map(_read_size, dimensions, given))
+
+
+def _read_size(dimension: TilingDimension, size: TileSize) -> sympy.Expr | int:
+    whole = dimension.size
+    if size is None:
+        if whole is None:
+            raise TileError(f"propagate: {dimension} has no numeric size; expected a tile size")
+        return max(whole, 1)
+    if is_symbolic(size):
+        return size
+    if isinstance(size, bool) or not hasattr(size, "__index__"):
+        raise TileError(f"propagate: {dimension} has the tile size {size!r}; expected an integer")
+    number = int(size)
+    if number < 1 or (whole is not None and number > max(whole, 1)):
+        expected = "1 or more" if whole is None else f"1 to {max(whole, 1)}"
+        raise TileError(f"propagate: {dimension} has the tile size {number}; expected {expected}")
+    if number != whole and not dimension.can_be_cut:
+        message = f"propagate: {dimension} has the tile size {number}, but it needs all elements"
+        raise TileError(f"{message} at once; expected {whole}")
+    return number
+
+
+def _count(dimension: TilingDimension, size: sympy.Expr | int) -> int:
+    whole = dimension.size
+    if is_symbolic(size) or whole is None:
+        raise TileError(f"propagate: {dimension} has the tile size {size}; expected numbers")
+    return -(-whole // int(size))
+
+
+# The tile of one array.
+
+
+def _tiles(space: TilingSpace, sizes: Sequence[sympy.Expr | int]) -> Iterator[ArrayTile]:
+    for (instruction, element, callers), accesses in space.accesses.items():
+        if isinstance(accesses, Unknown):
+            yield ArrayTile(instruction, element, callers, (), accesses)
+            continue
+        together: dict[object, tuple[list[OperandIndexing], Tile | Unknown]] = {}
+        for indexing in accesses:
+            tile = _tile(indexing, space, sizes)
+            key = _meaning(tile), indexing.runtime, indexing.replica_id
+            together.setdefault(key, ([], tile))[0].append(indexing)
+        for found, tile in together.values():
+            yield ArrayTile(instruction, element, callers, tuple(found), tile)
+
+
+def _meaning(tile: Tile | Unknown) -> object:
+    """What is equal for equal tiles."""
+    return tile if isinstance(tile, Unknown) else (tile.formulas, tile.constraints)
+
+
+def _tile(
+    indexing: OperandIndexing, space: TilingSpace, sizes: Sequence[sympy.Expr | int]
+) -> Tile | Unknown:
+    """The tile of one map: exact, or the reason why there is none."""
+    if indexing.approximation:
+        return Unknown(indexing.approximation)
+    ones = [*dimensions_of_one_value(indexing)]
+    for number in ones:
+        if not is_symbolic(sizes[number]) and sizes[number] != 1:
+            dimension = space.dimensions[number]
+            reason = "the value that says where it reads"
+            return Unknown(
+                f"{reason} differs along {dimension}, of which tiles have {sizes[number]} values"
+            )
+    try:
+        found = tile_of(indexing.map.simplify(), space.variables, sizes)
+    except TileError as error:
+        return Unknown(str(error).removeprefix("tile: "))
+    limits = [[[(found.counts[number], Interval.of(1))]] for number in ones]
+    constraints = found.constraints & TileConstraints.of(limits)
+    return Tile(found.domain, found.counts, found.tiles, found.known, found.formulas, constraints)
+
+
+def dimensions_of_one_value(indexing: OperandIndexing) -> Iterator[int]:
+    """The dimensions along which runtime values, or the replica, differ."""
+    maps = [each.map for each in indexing.runtime]
+    maps += [each.replica_id for each in (*indexing.runtime, indexing) if each.replica_id]
+    for number, variable in enumerate(indexing.map.dims):
+        name = f"d{number}"
+        if variable.bounds.size != 1 and any(name in _used(each) for each in maps):
+            yield number
+
+
+def _used(indexing_map: IndexingMap) -> frozenset[str]:
+    return frozenset(forms.variables_of(indexing_map.forms))
+
+
+def _node(each: ArrayTile) -> Node:
+    return Node(each.instruction, each.element, each.callers)

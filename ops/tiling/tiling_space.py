@@ -1,0 +1,265 @@
+"""The tiling space of a fusion: all dimensions that a kernel may tile, and what is read from there.
+
+The dimensions of the results come first, then those that instructions go through, such as the
+contracting dimensions of a dot. Each array of the fusion has maps from this space to its elements.
+So a range variable keeps its identity along compositions: it is a dimension of the space.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TYPE_CHECKING, TypeAlias
+
+from indexing import IndexingMap, Variable
+from indexing.domain import Domain
+from ops.dependence.dependence import NOTHING, Dependence
+from ops.dependence.links import identity_of
+from ops.dependence.operand_indexing import OperandIndexing
+from ops.fusion import Fusion, FusionError
+from ops.index_maps import dim
+from ops.rules.op_indexing import Direction, Unknown
+from ops.tiling.flow import Flow, Node
+from ops.tiling.tiling_dimension import (
+    AxisGroup,
+    DimensionKind,
+    TilingDimension,
+    axes_of,
+    group_of_range,
+)
+from simplifier.errors import IndexingError, check_type
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ops.dependence.dependence import AnyDependence
+    from ops.hlo import Instruction
+    from ops.tiling.flow import FlowStep
+    from simplifier.expr.form import Form
+
+Lifted: TypeAlias = "list[tuple[tuple[Form, ...], OperandIndexing]]"
+"""Indexings with ranges as trailing dimensions, and what these are in the space."""
+
+
+@dataclass(frozen=True, slots=True)
+class TilingSpace:
+    """All dimensions that a kernel of a fusion may tile, and the maps from there to its arrays.
+
+    Attributes:
+        fusion: what runs as one kernel.
+        dimensions: the parallel ones, then those that instructions go through.
+        accesses: for each array, which of its elements a point of the space reads or gives: maps
+            with one dimension for each dimension of the space, and no ranges.
+        results: the arrays of :attr:`Fusion.results <ops.Fusion.results>`.
+
+    >>> from ops import hlo
+    >>> module = hlo.parse('''
+    ... max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT m = f32[] maximum(a, b) }
+    ... ENTRY e { x = f32[4,8] parameter(0) i = f32[] constant(-inf)
+    ...   m = f32[4] reduce(x, i), dimensions={1}, to_apply=max
+    ...   b = f32[4,8] broadcast(m), dimensions={0}
+    ...   ROOT d = f32[4,8] subtract(x, b) }''')
+    >>> space = TilingSpace.of(Fusion.of_computation(module.entry))
+    >>> for indexing in space.of_instruction(module.entry.parameters[0]):
+    ...     print(indexing)
+    (d0, d1, d2) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 7], d2 in [0, 7]
+    (d0, d1, d2) -> (d0, d2), domain: d0 in [0, 3], d1 in [0, 7], d2 in [0, 7]
+    >>> print(space.dimensions[2])
+    reduced dimension of %m, 1 of %x, in [0, 7]
+    """
+
+    fusion: Fusion
+    dimensions: tuple[TilingDimension, ...]
+    accesses: Mapping[Node, AnyDependence]
+    results: tuple[Node, ...]
+
+    @classmethod
+    def of(cls, fusion: Fusion) -> TilingSpace:
+        """The space from the results of a fusion back to all that they are computed from."""
+        check_type(fusion, Fusion, "TilingSpace.of: the fusion", "an ops.Fusion")
+        flow = Flow(fusion, Direction.OUTPUT_TO_INPUT)
+        results = [flow.result(Node(root, number)) for root, number in fusion.results]
+        return _space(flow, results)
+
+    @classmethod
+    def from_operand(cls, fusion: Fusion, operand: Instruction, element: int = 0) -> TilingSpace:
+        """The space from an operand forward to all that is computed from it."""
+        if operand not in fusion.operands and operand not in fusion.instructions:
+            message = f"fusion: %{operand.name} is neither in it nor read"
+            raise FusionError(message)
+        return _space(Flow(fusion, Direction.INPUT_TO_OUTPUT), [Node(operand, element)])
+
+    @property
+    def parallel(self) -> tuple[TilingDimension, ...]:
+        """The dimensions of results, which different programs compute."""
+        return tuple(each for each in self.dimensions if each.kind is DimensionKind.PARALLEL)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The values of the dimensions."""
+        return tuple(each.variable for each in self.dimensions)
+
+    def of_instruction(self, instruction: Instruction, element: int = 0) -> AnyDependence:
+        """The maps to an array of an instruction, in all runs together."""
+        found = [
+            each
+            for node, each in self.accesses.items()
+            if node.instruction is instruction and node.element == element
+        ]
+        return NOTHING.union(*found)
+
+
+def _space(flow: Flow, results: Sequence[Node]) -> TilingSpace:
+    """The space in which each result has dimensions, its own or those of others."""
+    solver = _Solver(flow, results)
+    begins = solver.unreached()
+    while True:
+        accesses = solver.solve(begins)
+        others = [node for node in solver.results if node not in begins]
+        missing = [node for node in others if not _is_covered(node, accesses[node])]
+        if not missing:
+            return TilingSpace(flow.fusion, tuple(solver.dimensions), accesses, tuple(results))
+        begins = [*begins, missing[0]]
+
+
+def _is_covered(node: Node, accesses: AnyDependence) -> bool:
+    """Whether one of the maps leads to every element, so that its tiles are all that there is."""
+    sizes = node.instruction.shape.arrays[node.element].dimensions
+    return any(_is_onto(indexing.map, sizes) for indexing in accesses.indexings)
+
+
+def _is_onto(indexing_map: IndexingMap, sizes: Sequence[int]) -> bool:
+    if indexing_map.runtime or indexing_map.parameters:
+        return False
+    try:
+        return indexing_map.image().count() == prod(sizes)
+    except IndexingError:  # too much for isl
+        return False
+
+
+class _Solver:
+    """Numbers the dimensions of a space, and follows maps from there."""
+
+    def __init__(self, flow: Flow, results: Sequence[Node]) -> None:
+        self.is_backward = flow.direction is Direction.OUTPUT_TO_INPUT
+        self.nodes = flow.nodes_from(results)
+        self.steps = {node: flow.steps_from(node) for node in self.nodes}
+        wanted = frozenset(results)
+        self.results = [node for node in self.nodes if node in wanted]
+        self.numbers: dict[TilingDimension, int] = {}
+
+    @property
+    def dimensions(self) -> list[TilingDimension]:
+        """The dimensions that are numbered."""
+        return [*self.numbers]
+
+    def unreached(self) -> list[Node]:
+        """The results that no other result leads to."""
+        reached: set[Node] = set()
+        begins: list[Node] = []
+        for node in self.nodes:
+            if node in self.results and node not in reached:
+                begins.append(node)
+            if node in reached or node in begins:
+                reached |= {step.target for step in self.steps[node]}
+        return begins
+
+    def solve(self, begins: Sequence[Node]) -> dict[Node, AnyDependence]:
+        """The maps from the space to each array; results of equal sizes share dimensions."""
+        self.numbers = {}
+        of_sizes: dict[tuple[int, ...], list[int]] = {}
+        own: dict[Node, list[int]] = {}
+        for node in begins:
+            sizes = node.instruction.shape.arrays[node.element].dimensions
+            if sizes not in of_sizes:
+                of_sizes[sizes] = [*map(self._number, _parallel(node))]
+            own[node] = of_sizes[sizes]
+        steps = {node: [*map(self._lifted, self.steps[node])] for node in self.nodes}
+        domain = Domain.of([each.variable for each in self.numbers])
+        found: dict[Node, AnyDependence] = defaultdict(lambda: NOTHING)
+        for node in self.nodes:
+            if node in own:
+                found[node] = found[node].union(_beginning(node, own[node], domain))
+            for target, lifted in steps[node]:
+                behind = found[node] if lifted is None else _behind(found[node], lifted)
+                found[target] = found[target].union(behind)
+        return dict(found)
+
+    def _number(self, dimension: TilingDimension) -> int:
+        return self.numbers.setdefault(dimension, len(self.numbers))
+
+    def _lifted(self, step: FlowStep) -> tuple[Node, Lifted | Unknown | None]:
+        """A step with a dimension of the space for each range."""
+        dependence = step.dependence
+        if dependence is None or isinstance(dependence, Unknown):
+            return step.target, dependence
+        lifted = [
+            (
+                tuple(self._range(step, each, at) for at in range(len(each.map.ranges))),
+                each.ranges_to_dims(),
+            )
+            for each in dependence
+        ]
+        return step.target, lifted
+
+    def _range(self, step: FlowStep, indexing: OperandIndexing, at: int) -> Form:
+        """A range of an indexing, over the dimensions of the space."""
+        variable, name = indexing.map.ranges[at], f"s{at}"
+        if self.is_backward:
+            group = group_of_range(step.operand, step.instruction, indexing.map, name)
+        else:
+            axes = axes_of(indexing.map, name)
+            outputs = tuple((step.target.element, axis) for axis in axes)
+            group = AxisGroup(DimensionKind.SPREAD, outputs)
+        made = TilingDimension(step.instruction, *group, variable, step.callers)
+        known = next((each for each in self.numbers if each == made), made)
+        wide, narrow = known.size, variable.bounds.size
+        if wide != narrow and wide and narrow and wide % narrow == 0 and variable.bounds.lower == 0:
+            return operations.floordiv(dim(self._number(known)), forms.constant(wide // narrow))
+        if known.variable.bounds != variable.bounds:
+            axes = tuple((step.operand, axis) for axis in axes_of(indexing.map, name))
+            made = replace(made, kind=DimensionKind.WHOLE, axes=axes)
+        return dim(self._number(made))
+
+
+def _parallel(node: Node) -> Iterator[TilingDimension]:
+    """The dimensions of a result."""
+    instruction, element, callers = node
+    found = identity_of(instruction, element)
+    sizes = instruction.shape.arrays[element].dimensions
+    known = found.indexings[0].map.dims if found.indexings else map(Variable.of_size, sizes)
+    for axis, variable in enumerate(known):
+        kind, axes = DimensionKind.PARALLEL, ((element, axis),)
+        yield TilingDimension(instruction, kind, axes, variable, callers)
+
+
+def _beginning(node: Node, own: Sequence[int], domain: Domain) -> AnyDependence:
+    """The map from a space to a result that has these dimensions."""
+    onto = OperandIndexing(IndexingMap.from_forms(map(dim, own), domain))
+    return Dependence((onto,)).compose(identity_of(node.instruction, node.element))
+
+
+def _behind(here: AnyDependence, step: Lifted | Unknown) -> AnyDependence:
+    """What a step leads to from an array."""
+    if isinstance(here, Unknown):
+        return here
+    if isinstance(step, Unknown):
+        return step
+    return NOTHING.union(
+        *(
+            Dependence((_with_results(consumer, ranges).compose(producer),))
+            for ranges, producer in step
+            for consumer in here
+        )
+    )
+
+
+def _with_results(indexing: OperandIndexing, more: Sequence[Form]) -> OperandIndexing:
+    """The indexing with further results."""
+    if not more:
+        return indexing
+    results = (*indexing.map.forms, *more)
+    return replace(indexing, map=IndexingMap.from_forms(results, indexing.map.domain))
