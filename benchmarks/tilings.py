@@ -40,10 +40,8 @@ def main() -> None:
         start = process_time()
         found = tilings(fusion, A100)
         seconds = process_time() - start
-        rate = found.considered / seconds
-        print(
-            f"{name:<10} {found.considered:>10} {len(found):>6} {1000 * seconds:>8.1f} {rate:>10.0f}"
-        )
+        figures = f"{found.considered:>10} {len(found):>6} {1000 * seconds:>8.1f}"
+        print(f"{name:<10} {figures} {found.considered / seconds:>10.0f}")
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ class Loads:
 
     def bytes_of(self, arrays: Sequence[ArrayTile], columns: Sequence[Column]) -> Column:
         """The bytes of all tiles of some arrays, each different tile of an array once."""
-        total: Column = 0
+        total: Column = 0 * self.tiles(columns)
         for number, array in enumerate(arrays):
             bits = array.instruction.shape.arrays[array.element].element_size_in_bits
             access = array.indexings[0]
@@ -72,11 +72,11 @@ class Loads:
                 for each in arrays[:number]
                 if each.instruction is array.instruction and each.element == array.element
             )
-            is_new: Column = True
+            is_new: Column = self.tiles(columns) > 0
             for before in earlier:
                 is_new = is_new & ~self._are_equal(before, access, columns)
             total = total + is_new * -(-self._elements(access, columns) * bits // _BITS)
-        return total + 0 * self.tiles(columns)
+        return total
 
     def _product(self, numbers: Iterable[int], columns: Sequence[Column]) -> Column:
         import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
@@ -118,12 +118,10 @@ class Loads:
         self, one: OperandIndexing, other: OperandIndexing, columns: Sequence[Column]
     ) -> Column:
         """Whether two tiles of an array are the same, because dimensions that differ are whole."""
-        if one.runtime or other.runtime:
-            return False
-        renaming = _renaming(one.map.simplify(), other.map.simplify())
-        if renaming is None:
-            return False
         found: Column = self.tiles(columns) > 0
+        renaming = _renaming(one.map.simplify(), other.map.simplify())
+        if renaming is None or one.runtime or other.runtime:
+            return ~found
         for number in {each for pair in renaming for each in pair if pair[0] != pair[1]}:
             found = found & (columns[number] == self.wholes[number])
         return found
@@ -156,7 +154,7 @@ def _renaming(one: IndexingMap, other: IndexingMap) -> list[tuple[int, int]] | N
     """The dimensions of one map and those of another that is the same but for their numbers."""
     pairs: dict[str, str] = {}
     for mine, others in zip(one.forms, other.forms, strict=True):
-        names = forms.variables_of((mine,)), forms.variables_of((others,))
+        names = [[*dict.fromkeys(forms.variables_of((form,)))] for form in (mine, others)]
         if len(names[0]) != len(names[1]):
             return None
         if any(pairs.setdefault(old, new) != new for old, new in zip(*names, strict=True)):

@@ -90,8 +90,9 @@ class Tilings(Sequence[Tiling]):
     def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 - one tiling, or several
         if isinstance(index, slice):
             return [self[number] for number in range(*index.indices(len(self)))]
-        row = {name: column[index].tolist() for name, column in self.columns.items()}
-        return Tiling(**row | {"sizes": tuple(row["sizes"])})
+        row: dict[str, Any] = {name: each[index].tolist() for name, each in self.columns.items()}
+        row["sizes"] = tuple(row["sizes"])
+        return Tiling(**row)
 
     def propagation(self, tiling: Tiling) -> Propagation:
         """The tiles of all arrays for one of the tilings."""

@@ -95,7 +95,8 @@ def tiles_of(propagation: Propagation, array: ArrayTile) -> Iterator[list[tuple[
     assert isinstance(tile, Tile)
     rows = [form for row in tile.formulas.results for form in row]
     names = set(variables_of((*rows, tile.formulas.condition)))
-    values = [sum(each.bounds.ends) // 2 for each in tile.domain.runtime]  # type: ignore[arg-type]
+    bounds = [each.bounds for each in tile.domain.runtime]
+    values = [((each.lower or 0) + (each.upper or 0)) // 2 for each in bounds]
     parallel = len(propagation.space.parallel)
     grid = [
         range(count) if number < parallel or f"t{number}" in names else range(1)
