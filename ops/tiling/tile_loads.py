@@ -112,7 +112,8 @@ class Loads:
             raise TileError(f"tilings: {part.map} cannot be counted; give fewer sizes") from None
         table = np.array(counts, dtype=np.int64).reshape([len(each) for each in choices])
         pairs = zip(choices, part.dimensions, strict=True)
-        return table[tuple(np.searchsorted(each, columns[number]) for each, number in pairs)]
+        places: list[Column] = [np.searchsorted(each, columns[number]) for each, number in pairs]
+        return table[tuple(places)]
 
     def _are_equal(
         self, one: OperandIndexing, other: OperandIndexing, columns: Sequence[Column]
