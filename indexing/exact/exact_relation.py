@@ -239,7 +239,7 @@ class ExactRelation(Relation):
         >>> parse_map(half).count()
         500000500000
         """
-        check_without_parameters(self, "count")
+        check_without_parameters(self, "count", instead="count_over_parameters")
 
         def count(space: Space) -> int:
             points = points_of(self, space.context)

@@ -42,6 +42,15 @@ def test_numbers_of_points(one: IndexingMap, expected: str) -> None:
         assert number == one.substitute(given).count()
 
 
+def test_a_number_is_asked_of_numbers() -> None:
+    with pytest.raises(MapError) as caught:
+        parsed("d0 in [0, N - 1], N in [0, inf]").count()
+    assert str(caught.value) == (
+        "count: the map has the parameters N; expected numbers for all parameters, see "
+        "substitute(), or count_over_parameters() for an expression"
+    )
+
+
 REFUSED = {
     "a condition on parameters": (
         ops.slice((N,), (M,), (K,)).output_to_input[0],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from tests.xla import expressions, hlo_texts, kernels, maps, modules, shapes
+from tests.xla import expressions, hlo_texts, kernels, maps, memory, modules, shapes
 from tests.xla.facts import Fact, Verdict, facts
 from tests.xla.outcome import Outcome
 
@@ -25,6 +25,7 @@ QUESTIONS: Final[dict[str, Question]] = {
     **hlo_texts.QUESTIONS,
     **kernels.QUESTIONS,
     **maps.QUESTIONS,
+    **memory.QUESTIONS,
     **modules.QUESTIONS,
     **shapes.QUESTIONS,
 }

@@ -48,6 +48,8 @@ def test_every_question_is_asked() -> None:
 
 
 SUITES = {
+    "coalescing_analysis_test",
+    "constraint_expression_test",
     "emitters",
     "hlo_parser_test",
     "indexing_analysis_test",
@@ -58,6 +60,7 @@ SUITES = {
     "shape_util_test",
     "symbolic_expr_test",
     "symbolic_map_test",
+    "symbolic_tile_test",
     "symbolic_map_serialization_test",
 }
 

@@ -1,0 +1,205 @@
+"""What XLA's tests ask about memory: symbolic tiles, and whether reads are coalesced."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice, product
+from math import prod
+from random import Random
+from typing import TYPE_CHECKING, Final
+
+from indexing import TileConstraints, TileError, parse_map
+from ops import Unknown, hlo, output_to_input, schedule_of
+from ops.performance import (
+    RTX_A6000,
+    bandwidth_utilization,
+    coalescing,
+    is_likely_coalesced,
+)
+from simplifier import symbol
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from tests.conformance import rows_of
+from tests.xla.facts import Verdict
+from tests.xla.outcome import Outcome, of_values
+
+if TYPE_CHECKING:
+    from indexing import IndexingMap, Tile
+    from simplifier.expr.form import Form
+    from tests.conformance import Row
+    from tests.xla.outcome import Question
+
+MAX_SIZES: Final = 40
+"""So many sizes of tiles are compared, drawn from all."""
+
+MAX_POINTS: Final = 20_000
+"""Of larger maps only so many points are looked at."""
+
+
+def _whole(row: Row) -> Row:
+    """The row with what stands in the one that ``of`` names, in another table."""
+    table, _, name = row.get("of", "").partition("/")
+    return {**rows_of(table, id=name)[0], **row} if table else row
+
+
+# Tiles.
+
+
+def tile(row: Row) -> Outcome:
+    """Our tile beside XLA's: which sizes each takes, and the elements of the first tile."""
+    whole = _whole(row)
+    indexing, expected = map_of(whole), whole["expected"]
+    names = [symbol(f"T{number}") for number in range(len(indexing.dims))]
+    try:
+        ours = indexing.tile(names)
+    except TileError as error:
+        verdict = Verdict.SAME if expected is None else Verdict.WRONG
+        return Outcome(verdict, str(error), _shown(expected))
+    verdict = Verdict.BETTER if expected is None else _compared(ours, expected, indexing)
+    return Outcome(verdict, str(ours), _shown(expected))
+
+
+def map_of(row: Row) -> IndexingMap:
+    """The only map of a row: as given, or from the root of a module to an operand."""
+    if "map" in row:
+        return parse_map(row["map"])
+    root = hlo.parse(row["hlo"]).entry.root
+    operand: int = row["operand"]
+    indexings = output_to_input(root).indexing[operand]
+    assert not isinstance(indexings, Unknown)
+    (found,) = indexings
+    return found.map
+
+
+def _shown(expected: dict[str, str] | None) -> str:
+    """XLA's tile in our words."""
+    if expected is None:
+        return "no tile"
+    keys = {"offsets": "offset_map", "sizes": "size_map", "strides": "stride_map"}
+    lines = [f"{ours}: {expected[theirs]}" for ours, theirs in keys.items()]
+    return "\n".join([*lines, f"constraints: {expected['constraints']}"])
+
+
+def _compared(ours: Tile, expected: dict[str, str], indexing: IndexingMap) -> Verdict:
+    """Same if both take the same sizes and give the same elements; better if ours takes more.
+
+    Where XLA takes a size that ours refuses, or gives other elements, it must be wrong there.
+    """
+    constraints = TileConstraints.parse(expected["constraints"])
+    keys = ("offset_map", "size_map", "stride_map")
+    formulas = [parse_map(expected[key], unbounded=True) for key in keys]
+    is_better = False
+    for sizes in _sizes(indexing):
+        named = {f"T{number}": size for number, size in enumerate(sizes)}
+        is_taken = constraints.satisfied({f"d{n}": size for n, size in enumerate(sizes)})
+        if ours.constraints.satisfied(named) and not is_taken:
+            is_better = True
+        elif is_taken:
+            columns = [each.evaluate(sizes, [0] * len(each.ranges)) for each in formulas]
+            theirs = [_progression(*row) for row in zip(*columns, strict=True)]
+            is_taken_by_us = ours.constraints.satisfied(named)
+            if is_taken_by_us and _first(ours.substitute(named)) == theirs:
+                continue
+            tiles = _touched(indexing, sizes)
+            if all(_is_box(each) for each in tiles) and not is_taken_by_us:
+                return Verdict.DIFFERENT
+            if is_taken_by_us and _columns(tiles[0]) == theirs:
+                return Verdict.WRONG
+            is_better = True
+    return Verdict.BETTER if is_better else Verdict.SAME
+
+
+def _sizes(indexing: IndexingMap) -> list[tuple[int, ...]]:
+    """Small sizes of tiles, and whole dimensions: always the same ones."""
+    extents = [(dim.bounds.upper or 0) + 1 for dim in indexing.dims]
+    known = (1, 2, 3, 4, 6, 7, 8, 35)
+    every = [*product(*(sorted({n for n in (*known, end) if n <= end}) for end in extents))]
+    return Random(0).sample(every, min(MAX_SIZES, len(every)))  # noqa: S311 - no secret
+
+
+def _first(found: Tile) -> list[set[int]]:
+    """The index of each result in the first tile, where runtime variables are 0."""
+    return [
+        _progression(_at_zero(offset), size.constant, stride.constant)
+        for offset, size, stride in found.formulas.results
+    ]
+
+
+def _at_zero(offset: Form) -> int:
+    zeros = dict.fromkeys(forms.variables_of((offset,)), forms.ZERO)
+    return operations.substitute((offset,), zeros)[0].constant
+
+
+def _progression(offset: int, size: int, stride: int) -> set[int]:
+    return {offset + stride * place for place in range(size)}
+
+
+def _touched(indexing: IndexingMap, sizes: tuple[int, ...]) -> list[set[tuple[int, ...]]]:
+    """What the map touches from each tile."""
+    found: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
+    for dims, _, _, results in islice(indexing.points(), MAX_POINTS):
+        ids = tuple(dim // size for dim, size in zip(dims, sizes, strict=True))
+        found.setdefault(ids, set()).add(tuple(results))
+    return list(found.values())
+
+
+def _columns(touched: set[tuple[int, ...]]) -> list[set[int]]:
+    """The indices of each result."""
+    return [set(column) for column in zip(*touched, strict=True)]
+
+
+def _is_box(touched: set[tuple[int, ...]]) -> bool:
+    """Whether all combinations of indices are touched."""
+    return len(touched) == prod(map(len, _columns(touched)))
+
+
+def size_constraints(row: Row) -> Outcome:
+    """Constraints on sizes, all parts multiplied out."""
+    return of_values(str(TileConstraints.parse(row["text"]).expanded()), row)
+
+
+def satisfied_sizes(row: Row) -> Outcome:
+    """Whether sizes meet constraints."""
+    sizes = {f"v{number}": size for number, size in enumerate(row["sizes"])}
+    return of_values(TileConstraints.parse(row["text"]).satisfied(sizes), row)
+
+
+# Reads.
+
+
+def coalesced_operands(row: Row) -> Outcome:
+    """Whether the reads of each operand are coalesced, by XLA's rule on our schedule."""
+    whole = _whole(row)
+    schedule = schedule_of(hlo.parse(whole["hlo"]).entry.root)
+    found = [
+        all(coalescing(access, RTX_A6000).is_coalesced for access in schedule.reads(operand))
+        for operand in range(len(schedule.fusion.operands))
+    ]
+    return of_values(found, {"expected": whole["coalesced_per_operand"], **row})
+
+
+def likely_coalesced(row: Row) -> Outcome:
+    """The guess from opcodes alone."""
+    whole = _whole(row)
+    root = hlo.parse(whole["hlo"]).entry.root
+    found = is_likely_coalesced(root.operands[0], root)
+    return of_values(found, {"expected": whole["coalesced"], **row})
+
+
+def bandwidth_rate(row: Row) -> Outcome:
+    """The part of what moves from memory that a tile needs."""
+    whole = _whole(row)
+    (parameter,) = hlo.parse(whole["hlo"]).entry.parameters
+    device = replace(RTX_A6000, dram_transaction_bytes=whole["transaction_bytes"])
+    found = bandwidth_utilization(parameter.shape, whole["tile_sizes"], device)
+    return of_values(found, {"expected": whole["rate"], **row})
+
+
+QUESTIONS: Final[dict[str, Question]] = {
+    "bandwidth rate": bandwidth_rate,
+    "coalesced operands": coalesced_operands,
+    "likely coalesced": likely_coalesced,
+    "satisfied sizes": satisfied_sizes,
+    "size constraints": size_constraints,
+    "tile": tile,
+}
