@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ops.rules.rule import Call
 
 
-class Node(NamedTuple):
+class FlowNode(NamedTuple):
     """An array of an instruction's result, in the run that the callers make, outermost first."""
 
     instruction: Instruction
@@ -38,7 +38,7 @@ class FlowStep(NamedTuple):
     of ``instruction`` that one of the two arrays is; ``callers`` are those of its run.
     """
 
-    target: Node
+    target: FlowNode
     instruction: Instruction
     operand: int
     dependence: AnyDependence | None
@@ -52,16 +52,16 @@ class Flow:
     fusion: Fusion
     direction: Direction
 
-    def nodes_from(self, starts: Iterable[Node]) -> list[Node]:
+    def nodes_from(self, starts: Iterable[FlowNode]) -> list[FlowNode]:
         """All arrays that can be reached, each before those that it leads to."""
         return postorder(starts, lambda at: [step.target for step in self.steps_from(at)])[::-1]
 
-    def steps_from(self, at: Node) -> list[FlowStep]:
+    def steps_from(self, at: FlowNode) -> list[FlowStep]:
         """The steps from an array."""
         backward = self.direction is Direction.OUTPUT_TO_INPUT
         return list(self._to_operands(at) if backward else self._to_users(at))
 
-    def result(self, node: Node) -> Node:
+    def result(self, node: FlowNode) -> FlowNode:
         """The array that an element of a tuple is."""
         while node.instruction.opcode == "tuple":
             (step,) = Flow(self.fusion, Direction.OUTPUT_TO_INPUT).steps_from(node)
@@ -85,27 +85,27 @@ class Flow:
         (call,) = calls.choices
         return call
 
-    def _to_operands(self, at: Node) -> Iterator[FlowStep]:
+    def _to_operands(self, at: FlowNode) -> Iterator[FlowStep]:
         instruction, element, callers = at
         number = instruction.parameter_number
         if number is not None and callers:
             *outer, caller = callers
             call = self._only_call(caller)
             operand = call.operands[number] if call else number
-            target = Node(caller.operands[operand], element, tuple(outer))
+            target = FlowNode(caller.operands[operand], element, tuple(outer))
             yield FlowStep(target, caller, operand, None)
         elif callers or instruction in self._members:
             call = self._only_call(instruction)
             if call:
-                inside = Node(call.computation.root, element, (*callers, instruction))
+                inside = FlowNode(call.computation.root, element, (*callers, instruction))
                 yield FlowStep(inside, instruction, 0, None)
                 return
             for link in self._flow.links_from(instruction, element):
-                target = Node(instruction.operands[link.operand], link.element, callers)
+                target = FlowNode(instruction.operands[link.operand], link.element, callers)
                 found = self._seen_from(at, link.dependence)
                 yield FlowStep(target, instruction, link.operand, found, callers)
 
-    def _to_users(self, at: Node) -> Iterator[FlowStep]:
+    def _to_users(self, at: FlowNode) -> Iterator[FlowStep]:
         instruction, element, callers = at
         for user in uses_in(instruction.computation).users.get(instruction, ()):
             if not callers and user not in self._members:
@@ -115,24 +115,24 @@ class Flow:
                     yield from self._into(at, user, operand)
         if callers and instruction.is_root:
             *outer, caller = callers
-            yield FlowStep(Node(caller, element, tuple(outer)), caller, 0, None)
+            yield FlowStep(FlowNode(caller, element, tuple(outer)), caller, 0, None)
 
-    def _into(self, at: Node, user: Instruction, operand: int) -> Iterator[FlowStep]:
+    def _into(self, at: FlowNode, user: Instruction, operand: int) -> Iterator[FlowStep]:
         """The steps from an array into one of its users."""
         call = self._only_call(user)
         if call:
             for parameter, given in zip(call.computation.parameters, call.operands, strict=True):
                 if given == operand:
-                    inside = Node(parameter, at.element, (*at.callers, user))
+                    inside = FlowNode(parameter, at.element, (*at.callers, user))
                     yield FlowStep(inside, user, operand, None)
             return
         for link in self._flow.links_from(user, operand):
             if link.element == at.element:
                 found = self._seen_from(at, link.dependence)
-                there = Node(user, link.output, at.callers)
+                there = FlowNode(user, link.output, at.callers)
                 yield FlowStep(there, user, operand, found, at.callers)
 
-    def _seen_from(self, at: Node, dependence: AnyDependence) -> AnyDependence | None:
+    def _seen_from(self, at: FlowNode, dependence: AnyDependence) -> AnyDependence | None:
         """A dependence with the callers of this run; ``None`` if it is an identity."""
         if dependence == identity_of(at.instruction, at.element):
             return None

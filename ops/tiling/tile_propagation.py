@@ -14,7 +14,7 @@ from indexing.tile.tiling import tile_of
 from indexing.variable import is_symbolic
 from ops.index_maps import dim
 from ops.rules.op_indexing import Unknown
-from ops.tiling.flow import Node
+from ops.tiling.flow import FlowNode
 from ops.tiling.tiling_space import TilingSpace
 from simplifier import Interval
 from simplifier.errors import check_type, listed
@@ -326,5 +326,5 @@ def _used(indexing_map: IndexingMap) -> frozenset[str]:
     return frozenset(forms.variables_of(indexing_map.forms))
 
 
-def _node(each: ArrayTile) -> Node:
-    return Node(each.instruction, each.element, each.callers)
+def _node(each: ArrayTile) -> FlowNode:
+    return FlowNode(each.instruction, each.element, each.callers)

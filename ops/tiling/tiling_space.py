@@ -20,7 +20,7 @@ from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion import Fusion, FusionError
 from ops.index_maps import dim
 from ops.rules.op_indexing import Direction, Unknown
-from ops.tiling.flow import Flow, Node
+from ops.tiling.flow import Flow, FlowNode
 from ops.tiling.tiling_dimension import (
     AxisGroup,
     DimensionKind,
@@ -73,15 +73,15 @@ class TilingSpace:
 
     fusion: Fusion
     dimensions: tuple[TilingDimension, ...]
-    accesses: Mapping[Node, AnyDependence]
-    results: tuple[Node, ...]
+    accesses: Mapping[FlowNode, AnyDependence]
+    results: tuple[FlowNode, ...]
 
     @classmethod
     def of(cls, fusion: Fusion) -> TilingSpace:
         """The space from the results of a fusion back to all that they are computed from."""
         check_type(fusion, Fusion, "TilingSpace.of: the fusion", "an ops.Fusion")
         flow = Flow(fusion, Direction.OUTPUT_TO_INPUT)
-        results = [flow.result(Node(root, number)) for root, number in fusion.results]
+        results = [flow.result(FlowNode(root, number)) for root, number in fusion.results]
         return _space(flow, results)
 
     @classmethod
@@ -90,7 +90,7 @@ class TilingSpace:
         if operand not in fusion.operands and operand not in fusion.instructions:
             message = f"fusion: %{operand.name} is neither in it nor read"
             raise FusionError(message)
-        return _space(Flow(fusion, Direction.INPUT_TO_OUTPUT), [Node(operand, element)])
+        return _space(Flow(fusion, Direction.INPUT_TO_OUTPUT), [FlowNode(operand, element)])
 
     @property
     def parallel(self) -> tuple[TilingDimension, ...]:
@@ -112,7 +112,7 @@ class TilingSpace:
         return NOTHING.union(*found)
 
 
-def _space(flow: Flow, results: Sequence[Node]) -> TilingSpace:
+def _space(flow: Flow, results: Sequence[FlowNode]) -> TilingSpace:
     """The space in which each result has dimensions, its own or those of others."""
     solver = _Solver(flow, results)
     begins = solver.unreached()
@@ -125,7 +125,7 @@ def _space(flow: Flow, results: Sequence[Node]) -> TilingSpace:
         begins = [*begins, missing[0]]
 
 
-def _is_covered(node: Node, accesses: AnyDependence) -> bool:
+def _is_covered(node: FlowNode, accesses: AnyDependence) -> bool:
     """Whether one of the maps leads to every element, so that its tiles are all that there is."""
     sizes = node.instruction.shape.arrays[node.element].dimensions
     return any(_is_onto(indexing.map, sizes) for indexing in accesses.indexings)
@@ -143,7 +143,7 @@ def _is_onto(indexing_map: IndexingMap, sizes: Sequence[int]) -> bool:
 class _Solver:
     """Numbers the dimensions of a space, and follows maps from there."""
 
-    def __init__(self, flow: Flow, results: Sequence[Node]) -> None:
+    def __init__(self, flow: Flow, results: Sequence[FlowNode]) -> None:
         self.is_backward = flow.direction is Direction.OUTPUT_TO_INPUT
         self.nodes = flow.nodes_from(results)
         self.steps = {node: flow.steps_from(node) for node in self.nodes}
@@ -156,10 +156,10 @@ class _Solver:
         """The dimensions that are numbered."""
         return [*self.numbers]
 
-    def unreached(self) -> list[Node]:
+    def unreached(self) -> list[FlowNode]:
         """The results that no other result leads to."""
-        reached: set[Node] = set()
-        begins: list[Node] = []
+        reached: set[FlowNode] = set()
+        begins: list[FlowNode] = []
         for node in self.nodes:
             if node in self.results and node not in reached:
                 begins.append(node)
@@ -167,11 +167,11 @@ class _Solver:
                 reached |= {step.target for step in self.steps[node]}
         return begins
 
-    def solve(self, begins: Sequence[Node]) -> dict[Node, AnyDependence]:
+    def solve(self, begins: Sequence[FlowNode]) -> dict[FlowNode, AnyDependence]:
         """The maps from the space to each array; results of equal sizes share dimensions."""
         self.numbers = {}
         of_sizes: dict[tuple[int, ...], list[int]] = {}
-        own: dict[Node, list[int]] = {}
+        own: dict[FlowNode, list[int]] = {}
         for node in begins:
             sizes = node.instruction.shape.arrays[node.element].dimensions
             if sizes not in of_sizes:
@@ -179,7 +179,7 @@ class _Solver:
             own[node] = of_sizes[sizes]
         steps = {node: [*map(self._lifted, self.steps[node])] for node in self.nodes}
         domain = Domain.of([each.variable for each in self.numbers])
-        found: dict[Node, AnyDependence] = defaultdict(lambda: NOTHING)
+        found: dict[FlowNode, AnyDependence] = defaultdict(lambda: NOTHING)
         for node in self.nodes:
             if node in own:
                 found[node] = found[node].union(_beginning(node, own[node], domain))
@@ -191,7 +191,7 @@ class _Solver:
     def _number(self, dimension: TilingDimension) -> int:
         return self.numbers.setdefault(dimension, len(self.numbers))
 
-    def _lifted(self, step: FlowStep) -> tuple[Node, Lifted | Unknown | None]:
+    def _lifted(self, step: FlowStep) -> tuple[FlowNode, Lifted | Unknown | None]:
         """A step with a dimension of the space for each range."""
         dependence = step.dependence
         if dependence is None or isinstance(dependence, Unknown):
@@ -225,7 +225,7 @@ class _Solver:
         return dim(self._number(made))
 
 
-def _parallel(node: Node) -> Iterator[TilingDimension]:
+def _parallel(node: FlowNode) -> Iterator[TilingDimension]:
     """The dimensions of a result."""
     instruction, element, callers = node
     found = identity_of(instruction, element)
@@ -236,7 +236,7 @@ def _parallel(node: Node) -> Iterator[TilingDimension]:
         yield TilingDimension(instruction, kind, axes, variable, callers)
 
 
-def _beginning(node: Node, own: Sequence[int], domain: Domain) -> AnyDependence:
+def _beginning(node: FlowNode, own: Sequence[int], domain: Domain) -> AnyDependence:
     """The map from a space to a result that has these dimensions."""
     onto = OperandIndexing(IndexingMap.from_forms(map(dim, own), domain))
     return Dependence((onto,)).compose(identity_of(node.instruction, node.element))
