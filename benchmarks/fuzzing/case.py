@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from benchmarks.fuzzing.shrink import neighbours
+from benchmarks.fuzzing.shrink import closer, smaller
 from benchmarks.problems import Ends, Problem
 from simplifier.bounds.interval import Interval
 from simplifier.canonical.scope import scope_of
 from simplifier.expr import form as forms
+from simplifier.expr import operations
 from simplifier.expr.parser import parse_form
 from simplifier.expr.printer import format_form
 from tests.evaluation import where
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Form
     from tests.evaluation import Columns
+
+NAMES: Final = ("x", "y", "z", "w")
+"""The names of the variables of a shrunk case."""
 
 MAX_POINTS: Final = 256
 """A box of at most this many points is checked completely, a larger one at this many points."""
@@ -90,8 +94,35 @@ class Case:
         return Case(self.form, ends, self.limits)
 
     def neighbours(self) -> Iterator[Case]:
-        """Smaller cases."""
-        return neighbours(self)
+        """Smaller cases: fewer limits, smaller forms, closer ends, earlier names."""
+        limits = list(self.limits)
+        for place in range(len(limits)):
+            yield replace(self, limits=limits[:place] + limits[place + 1 :])
+        for form in smaller(self.form):
+            yield replace(self, form=form)
+        for name, ends in self.ends.items():
+            for nearer in closer(ends):
+                yield replace(self, ends={**self.ends, name: nearer})
+            for other in NAMES[: len(self.ends)]:
+                if other not in self.ends:
+                    yield self._renamed(name, other)
+        for place, (limit, ends) in enumerate(limits):
+            others = [(form, ends) for form in smaller(limit)]
+            others += [(limit, nearer) for nearer in closer(ends)]
+            for other in others:
+                yield replace(self, limits=[*limits[:place], other, *limits[place + 1 :]])
+
+    def _renamed(self, name: str, other: str) -> Case:
+        new = {name: forms.variable(other)}
+        (form, *limits) = operations.substitute(
+            (self.form, *(form for form, _ in self.limits)), new
+        )
+        return replace(
+            self,
+            form=form,
+            ends={other if key == name else key: ends for key, ends in self.ends.items()},
+            limits=[(limit, ends) for limit, (_, ends) in zip(limits, self.limits, strict=True)],
+        )
 
 
 def _table(ends: Mapping[str, Ends]) -> str:

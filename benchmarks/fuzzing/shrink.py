@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
@@ -15,14 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Self
 
-    from benchmarks.fuzzing.case import Case
     from benchmarks.problems import Ends
 
 SECONDS: Final = 30.0
 """The most seconds to shrink one case."""
-
-NAMES: Final = ("x", "y", "z", "w")
-"""The names of the variables of a shrunk case."""
 
 _MAX_DEPTH: Final = 20
 """Parts that are nested deeper are not shrunk in place, only extracted or removed."""
@@ -66,37 +61,6 @@ def _weight(case: AnyCase) -> tuple[int, int, str]:
     """Orders cases: shorter text, smaller numbers, earlier letters; bounds before no bounds."""
     row = case.row
     return len(row) + 9 * row.count("None"), sum(map(int, re.findall(r"\d{1,100}", row))), row
-
-
-def neighbours(case: Case) -> Iterator[Case]:
-    """Smaller cases: fewer limits, smaller forms, closer ends, earlier names."""
-    limits = list(case.limits)
-    for place in range(len(limits)):
-        yield replace(case, limits=limits[:place] + limits[place + 1 :])
-    for form in smaller(case.form):
-        yield replace(case, form=form)
-    for name, ends in case.ends.items():
-        for nearer in closer(ends):
-            yield replace(case, ends={**case.ends, name: nearer})
-        for other in NAMES[: len(case.ends)]:
-            if other not in case.ends:
-                yield _renamed(case, name, other)
-    for place, (limit, ends) in enumerate(limits):
-        others = [(form, ends) for form in smaller(limit)]
-        others += [(limit, nearer) for nearer in closer(ends)]
-        for other in others:
-            yield replace(case, limits=[*limits[:place], other, *limits[place + 1 :]])
-
-
-def _renamed(case: Case, name: str, other: str) -> Case:
-    new = {name: forms.variable(other)}
-    (form, *limits) = operations.substitute((case.form, *(form for form, _ in case.limits)), new)
-    return replace(
-        case,
-        form=form,
-        ends={other if key == name else key: ends for key, ends in case.ends.items()},
-        limits=[(limit, ends) for limit, (_, ends) in zip(limits, case.limits, strict=True)],
-    )
 
 
 def closer(ends: Ends) -> Iterator[Ends]:
