@@ -3,13 +3,13 @@
 from ops.tiling.tile_propagation import ArrayTile, Propagation, propagate
 from ops.tiling.tiling_dimension import DimensionKind, TilingDimension
 from ops.tiling.tiling_space import TilingSpace
-from ops.tiling.tilings import Tiling, Tilings, tilings
+from ops.tiling.tilings import TilingCandidate, Tilings, tilings
 
 __all__ = [
     "ArrayTile",
     "DimensionKind",
     "Propagation",
-    "Tiling",
+    "TilingCandidate",
     "TilingDimension",
     "TilingSpace",
     "Tilings",

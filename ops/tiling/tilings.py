@@ -45,7 +45,7 @@ _BITS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Tiling:
+class TilingCandidate:
     """Tile sizes of a fusion, and what they cost.
 
     Attributes:
@@ -71,12 +71,12 @@ class Tiling:
 
 
 @dataclass(frozen=True, slots=True)
-class Tilings(Sequence[Tiling]):
+class Tilings(Sequence[TilingCandidate]):
     """The tilings of a fusion that satisfy all constraints and fit a device, the best first.
 
     Attributes:
         space: the dimensions that tiles have sizes for.
-        columns: a row for each tiling, as arrays of NumPy by the names of :class:`Tiling`.
+        columns: a row for each tiling, as arrays of NumPy by the names of :class:`TilingCandidate`.
         considered: how many candidates there were.
     """
 
@@ -92,9 +92,9 @@ class Tilings(Sequence[Tiling]):
             return [self[number] for number in range(*index.indices(len(self)))]
         row: dict[str, Any] = {name: each[index].tolist() for name, each in self.columns.items()}
         row["sizes"] = tuple(row["sizes"])
-        return Tiling(**row)
+        return TilingCandidate(**row)
 
-    def propagation(self, tiling: Tiling) -> Propagation:
+    def propagation(self, tiling: TilingCandidate) -> Propagation:
         """The tiles of all arrays for one of the tilings."""
         return propagate(self.space.fusion, tiling.sizes)
 
