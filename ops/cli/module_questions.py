@@ -104,7 +104,7 @@ class InstructionMaps:
             "shape": str(subject.shape),
         }
         entries = DIRECTIONS[self.direction](analysis[subject], **self._view())
-        return Section(f"%{subject.name} {subject.opcode}", tuple(entries), about)
+        return _section(f"%{subject.name} {subject.opcode}", entries, about, subject)
 
 
 def _from_results(asked: InstructionAnalysis, **view: bool) -> Iterator[Entry]:
@@ -177,10 +177,20 @@ class FusionMaps:
             )
         )
         of = f"%{computation.name} of %{caller.name}" if caller else f"ENTRY %{computation.name}"
-        return Section(of, tuple(entries), about)
+        return _section(of, entries, about, root)
 
     def _given(self, found: AnyDependence) -> AnyDependence:
         return found.simplify().minimal() if self.minimal else found
+
+
+def _section(title: str, entries: Iterable[Entry], about: Fields, of: Instruction) -> Section:
+    """The section of these entries, with the origins of the parameters in their maps."""
+    listed = tuple(entries)
+    used = sorted({name for entry in listed for name in entry.parameters})
+    if not used:
+        return Section(title, listed, about, {})
+    known = hlo.size_origins(of.computation.module)
+    return Section(title, listed, about, {name: known[name] for name in used if name in known})
 
 
 def _entries(

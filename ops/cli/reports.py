@@ -26,7 +26,7 @@ from ops.rules.op_indexing import Unknown
 from simplifier import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from indexing import IndexingMap, Variable
     from indexing.layout import Shape
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ops.cli.documents import Fields
     from ops.dependence.dependence import AnyDependence
     from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
+    from ops.hlo import SizeOrigin
 
 _MAX_CACHED: Final = 1024
 """Most maps of a module are equal; the reports of the latest ones are kept."""
@@ -57,6 +58,12 @@ class Entry:
         texts = map(_indexing_text, self.answer)
         return "\n".join([f"{of}, {self.title}:", *texts])
 
+    @property
+    def parameters(self) -> Iterator[str]:
+        """The names of the parameters in the maps."""
+        for indexing in self.answer.indexings:
+            yield from (each.name for each in indexing.map.parameters)
+
     def fields(self) -> Fields:
         """``maps``, or the reason why they are ``unknown``."""
         if isinstance(self.answer, Unknown):
@@ -66,21 +73,45 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Section(Row):
-    """The answer about one instruction or computation."""
+    """The answer about one instruction or computation.
+
+    ``origins`` says where the program gets the sizes that are parameters of the maps, by name.
+    """
 
     title: str
     entries: Sequence[Entry]
     about: Fields
+    origins: Mapping[str, SizeOrigin]
 
     def text(self) -> str:
-        """The entries, one after another."""
+        """The entries, one after another, and where parameters come from."""
         if not self.entries:
             return f"{self.title}: depends on nothing"
-        return "\n".join(entry.text(self.title) for entry in self.entries)
+        lines = [entry.text(self.title) for entry in self.entries]
+        if self.origins:
+            lines.append(f"{self.title}, parameters:")
+            lines += (f"  {name}: {origin}" for name, origin in self.origins.items())
+        return "\n".join(lines)
 
     def fields(self) -> Fields:
-        """The entries are called ``indexing``."""
-        return self.about | {"indexing": [entry.fields() for entry in self.entries]}
+        """The entries are called ``indexing``; ``parameter_origins`` if maps have parameters."""
+        found = self.about | {"indexing": [entry.fields() for entry in self.entries]}
+        if self.origins:
+            found["parameter_origins"] = [
+                _size_origin_fields(*each) for each in self.origins.items()
+            ]
+        return found
+
+
+def _size_origin_fields(name: str, origin: SizeOrigin) -> Fields:
+    return {
+        "parameter": name,
+        "instruction": origin.instruction.name,
+        "computation": origin.instruction.computation.name,
+        "dimension": origin.dimension,
+        "element": origin.element,
+        "text": str(origin),
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,18 @@ ENTRY %main {
   ROOT %part = f32[4] dynamic-slice(%found, %start), dynamic_slice_sizes={4} }
 """
 
+TURNED = """\
+HloModule turned
+
+ENTRY main {
+  rows = f32[<=8,4] parameter(0)
+  count = s32[] parameter(1)
+  few = f32[<=8,4] set-dimension-size(rows, count), dimensions={0}
+  ROOT turned = f32[<=8,4] reverse(few), dimensions={0}
+}
+"""
+"""Its size is a value, which is a parameter of the maps."""
+
 ROW_SHARES = """\
 HloModule row_shares
 

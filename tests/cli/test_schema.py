@@ -21,7 +21,7 @@ from tests.cli.schema_of import (
     description_of,
     with_tables,
 )
-from tests.cli.small_modules import LOOKED_UP, SOFTMAX_SUM
+from tests.cli.small_modules import LOOKED_UP, SOFTMAX_SUM, TURNED
 from tests.hlo.modules import module_text
 
 if TYPE_CHECKING:
@@ -179,8 +179,14 @@ def test_maps_parse_back_to_equal_maps(file: Path, capsys: pytest.CaptureFixture
 
 @pytest.mark.parametrize(
     ("command", "text"),
-    [("maps", WRONG), ("fusions", WRONG), ("fusions", LOOKED_UP), ("simplify", MAPS)],
-    ids=["maps with an error", "fusions with an error", "fusions unknown", "simplify"],
+    [
+        *(("maps", WRONG), ("fusions", WRONG), ("fusions", LOOKED_UP), ("simplify", MAPS)),
+        *(("maps", TURNED), ("fusions", TURNED)),
+    ],
+    ids=[
+        *("maps with an error", "fusions with an error", "fusions unknown", "simplify"),
+        *("maps with parameters", "fusions with parameters"),
+    ],
 )
 def test_other_documents(
     command: str, text: str, file: Path, capsys: pytest.CaptureFixture[str]
@@ -218,6 +224,27 @@ def test_documents_of_layouts(shape: str, capsys: pytest.CaptureFixture[str]) ->
     assert violations(printed(["layout", shape], capsys)) == []
 
 
+def test_parameters_have_origins(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(TURNED)
+    document = printed(["fusions", str(file)], capsys)
+    (result,) = document["results"]
+    text = "value of %count = s32[] parameter(1)"
+    assert result["parameter_origins"] == [
+        {
+            "parameter": "count",
+            "instruction": "count",
+            "computation": "main",
+            "dimension": None,
+            "element": 0,
+            "text": text,
+        }
+    ]
+    main(["fusions", str(file)])
+    assert capsys.readouterr().out.endswith(f"ENTRY %main, parameters:\n  count: {text}\n")
+    for position in range(len(objects_in(document))):
+        assert not WHOLE.is_valid(with_surprise(document, position))
+
+
 def test_nothing_is_said_that_is_not_in_the_schema(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -245,6 +272,7 @@ def test_all_that_is_in_the_schema_is_said(file: Path, capsys: pytest.CaptureFix
         (["maps"], module_text("cpu/control_flow")),
         (["maps"], module_text("cpu/ring_pipeline_loop")),
         (["fusions"], LOOKED_UP),
+        (["fusions"], TURNED),
         (["fusions"], WRONG),
         (["coalescing"], module_text("gpu/dot_product_attention_bf16")),
         (["utilization"], LOOKED_UP),

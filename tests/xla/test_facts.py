@@ -51,6 +51,7 @@ SUITES = {
     "coalescing_analysis_test",
     "constraint_expression_test",
     "emitters",
+    "gpu_performance_model_base_test",
     "hlo_parser_test",
     "indexing_analysis_test",
     "indexing_map_serialization_test",
