@@ -161,8 +161,8 @@ class _Reader:
         found = {atom: self._simplified_atom(atom) for atom in outermost([form])}
         by_digits = {atom: each.by_digits for atom, each in found.items()}
         cheapest = {atom: each.cheapest for atom, each in found.items()}
-        replaced = [operations.replace(form, each) for each in (by_digits, cheapest)]
-        return dict.fromkeys(replaced)
+        different = [by_digits] if by_digits == cheapest else [by_digits, cheapest]
+        return dict.fromkeys(_replaced(form, each) for each in different)
 
     def _simplified_atom(self, atom: Atom) -> _Simplified:
         known = self._known.simplified
@@ -320,6 +320,13 @@ class _Reader:
     def _fired(self, law: Law) -> None:
         self._scope.fired(law)
         self.laws[law] = None
+
+
+def _replaced(form: Form, values: dict[Atom, Form]) -> Form:
+    """The form with the values in place of those atoms that are not their own."""
+    return operations.replace(
+        form, {atom: value for atom, value in values.items() if value.only_atom is not atom}
+    )
 
 
 def _cost_of_condition(form: Form) -> int:

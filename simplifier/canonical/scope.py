@@ -95,6 +95,8 @@ class Scope(Context):
         for atom in {atom: None for fact in self.facts for atom in fact.form.terms}:
             if atom.kind is AtomKind.VARIABLE:
                 self.remember(atom, self.variable_range(atom))
+        for fact in self.facts:
+            self.canonical(fact.form)  # so that what facts imply together never depends on memory
 
     @property
     def beside(self) -> Callable[..., Scope]:

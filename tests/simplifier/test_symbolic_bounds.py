@@ -41,6 +41,12 @@ POSITIVE = {M: (1, None), N: (1, None)}
 ROWS = {x: (0, N - 1), y: (0, M - 1)}
 
 ENDS: dict[str, tuple[Any, Any, Any, str]] = {
+    "a fact about a maximum bounds a remainder in it": (
+        Mod(x, N) + 1,
+        {x: (0, None), y: (0, None), N: (1, None)},
+        [Max(Mod(x, N), y) <= 6],
+        "[1, min(N, 7)]",
+    ),
     "ends of a variable": (x, {x: (0, N - 1)}, [], "[0, N - 1]"),
     "ends by name": (x, {"x": (N, 9)}, [], "[N, 9]"),
     "terms by sign": (2 * x - y, ROWS, [], "[-M + 1, N * 2 - 2]"),
