@@ -44,7 +44,7 @@ class _Part(NamedTuple):
     map: IndexingMap
 
 
-class Loads:
+class TileLoads:
     """Counts what the programs of a space touch; ``choices`` are the sizes of each dimension."""
 
     def __init__(self, space: TilingSpace, choices: Sequence[Sequence[int]]) -> None:

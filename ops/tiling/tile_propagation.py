@@ -87,9 +87,10 @@ class Propagation:
 
     @property
     def operands(self) -> tuple[ArrayTile, ...]:
-        """The tiles of what the fusion reads."""
-        read = frozenset(self.space.fusion.operands)
-        return tuple(each for each in self.tiles if each.instruction in read)
+        """The tiles of what the fusion reads, in the order of its operands."""
+        at = {operand: number for number, operand in enumerate(self.space.fusion.operands)}
+        found = [each for each in self.tiles if each.instruction in at]
+        return tuple(sorted(found, key=lambda each: (at[each.instruction], each.element)))
 
     @property
     def results(self) -> tuple[ArrayTile, ...]:

@@ -114,7 +114,7 @@ class TilingSpace:
 
 def _space(flow: Flow, results: Sequence[FlowNode]) -> TilingSpace:
     """The space in which each result has dimensions, its own or those of others."""
-    solver = _Solver(flow, results)
+    solver = _SpaceBuilder(flow, results)
     begins = solver.unreached()
     while True:
         accesses = solver.solve(begins)
@@ -140,7 +140,7 @@ def _is_onto(indexing_map: IndexingMap, sizes: Sequence[int]) -> bool:
         return False
 
 
-class _Solver:
+class _SpaceBuilder:
     """Numbers the dimensions of a space, and follows maps from there."""
 
     def __init__(self, flow: Flow, results: Sequence[FlowNode]) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from indexing import Tile, TileError
 from indexing.transform.evaluate import evaluate_forms
 from ops.accelerators import Device
-from ops.tiling.tile_loads import Loads
+from ops.tiling.tile_loads import TileLoads
 from ops.tiling.tile_propagation import Propagation, propagate
 from ops.tiling.tiling_space import TilingSpace
 from simplifier import symbol
@@ -150,7 +150,7 @@ def tilings(
     given = dict(zip(names, columns, strict=True))
     costs = limits.costs(propagation, given)
     is_kept = propagation.constraints.satisfied(given) & limits.are_met(costs)
-    loads = Loads(space, choices)
+    loads = TileLoads(space, choices)
     costs |= {
         "bytes_read": loads.bytes_of(propagation.operands, columns),
         "bytes_written": loads.bytes_of(propagation.results, columns),
@@ -160,7 +160,7 @@ def tilings(
 
 
 def _ranked(
-    columns: Sequence[Column], costs: Mapping[str, Column], is_kept: Column, loads: Loads
+    columns: Sequence[Column], costs: Mapping[str, Column], is_kept: Column, loads: TileLoads
 ) -> dict[str, Column]:
     """The rows of the tilings that are kept, the fewest bytes first, then the fewest tiles."""
     import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from dataclasses import dataclass
 from functools import cache
 from math import prod
@@ -11,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ops import DimensionKind, Fusion, TilingSpace, hlo
+from ops.fusion.block_level import block_level, contracted_tile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,24 +49,19 @@ def tiled_fusions() -> tuple[TiledFusion, ...]:
 
 
 def _tiled(file: str, instruction: Instruction) -> Iterator[TiledFusion]:
-    config = instruction.attributes.get("backend_config", "")
-    tiles = re.search(r'"output_tiles":\[\{"sizes":(\[[^]]*\])\}\]', config)
-    if instruction.opcode != "fusion" or tiles is None:
+    blocks = block_level(instruction)
+    if instruction.opcode != "fusion" or blocks is None or not blocks.output_tiles:
         return
     fusion = Fusion.of_computation(instruction.attributes["calls"])
-    space, named = TilingSpace.of(fusion), _numbers(tiles[1])
+    space = TilingSpace.of(fusion)
+    (named,) = blocks.output_tiles
     sizes: list[int] = []
     for number, dimension in enumerate(space.dimensions):
         whole = dimension.size or 0
         if dimension.kind is DimensionKind.PARALLEL:
             sizes.append(min(named[number], whole))
         else:
-            own = dimension.instruction.attributes.get("backend_config", "")
-            stated = re.fullmatch(r'\{"sizes":(\[[^]]*\])\}', own)
-            sizes.append(min(_numbers(stated[1])[0], whole) if stated else whole)
+            (stated,) = contracted_tile(dimension.instruction) or (whole,)
+            sizes.append(min(stated, whole))
     points = prod(dimension.size or 0 for dimension in space.dimensions)
     yield TiledFusion(file, instruction.name, fusion, named, tuple(sizes), points)
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(map(int, json.loads(text)))

@@ -9,12 +9,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from benchmarks.propagation_time import contraction_chain
 from indexing import Tile, TileError
-from ops import DimensionKind, Fusion, FusionError, TilingSpace, Unknown, hlo, propagate
+from ops import DimensionKind, Fusion, FusionError, TilingSpace, Unknown, propagate
 from simplifier import symbol
 from tests.call_counts import calls_of
 from tests.fusion.random_programs import SHAPE, Program, programs
 from tests.fusion.units import ADD, MAXIMUM, entry, named
+from tests.pages import generated_in
+from tests.tiling.documentation import PAGE, TRITON, table
 from tests.tiling.real_fusions import tiled_fusions
 from tests.tiling.tiles_by_enumeration import checked_tiles, elements_in
 
@@ -148,6 +151,11 @@ def test_triton_tiles_of_real_fusions(tiled: TiledFusion) -> None:
                 sizes = dict(enumerate(each.tile.sizes))
                 assert sizes.pop(contracted) == k
                 assert [sizes[at] for at in sizes if at not in batch] == [kept]
+
+
+def test_the_table_of_the_page_is_what_is_propagated() -> None:
+    assert len(tiled_fusions()) == 44
+    assert generated_in(PAGE.read_text(), TRITON) == table()
 
 
 SMALL = 40_000
@@ -344,16 +352,3 @@ def test_a_contraction_chain_of_rank_24_takes_bounded_work() -> None:
         assert len(found) == 1 + 2 * 24
 
     assert calls_of(ask) < 6_000_000
-
-
-def contraction_chain(rank: int, links: int) -> Fusion:
-    """Contract one dimension after the other with a small matrix."""
-    sizes = ",".join(["2"] * rank)
-    lines = [f"v0 = f32[{sizes}] parameter(0)"]
-    for number in range(links):
-        lines.append(f"w{number} = f32[2,2] parameter({number + 1})")
-        attributes = f"lhs_contracting_dims={{{number % rank}}}, rhs_contracting_dims={{0}}"
-        root = "ROOT " if number + 1 == links else ""
-        result = f"{root}v{number + 1} = f32[{sizes}]"
-        lines.append(f"{result} dot(v{number}, w{number}), {attributes}")
-    return Fusion.of_computation(hlo.parse(f"ENTRY e {{ {chr(10).join(lines)} }}").entry)

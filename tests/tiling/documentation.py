@@ -1,0 +1,55 @@
+"""The table of Triton's tiles in docs/tiles.md; run as a program, it writes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from indexing import Tile
+from ops import propagate
+from tests.pages import with_generated
+from tests.tiling.real_fusions import tiled_fusions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tests.tiling.real_fusions import TiledFusion
+
+PAGE: Final = Path(__file__).parents[2] / "docs" / "tiles.md"
+TRITON: Final = "triton tiles"
+"""The name of the marks between which the table is generated."""
+
+_HEAD: Final = (
+    "| fusion | named tile | reduced, contracting | tiles of the operands |\n"
+    "| --- | --- | --- | --- |"
+)
+
+
+def table() -> str:
+    """One row for each fusion of the GPU data whose ``backend_config`` names a tile."""
+    return "\n".join([_HEAD, *map(_row, tiled_fusions())])
+
+
+def _row(tiled: TiledFusion) -> str:
+    found = propagate(tiled.fusion, tiled.sizes).check()
+    gone_through = tiled.sizes[len(found.space.parallel) :]
+    operands = [
+        f"`{each.instruction.shape}`: {_sizes(each.tile.sizes)}"
+        for each in found.operands
+        if isinstance(each.tile, Tile)
+    ]
+    name = f"{tiled.file}: `{tiled.name}`"
+    return f"| {name} | {_sizes(tiled.named)} | {_sizes(gone_through)} | {', '.join(operands)} |"
+
+
+def _sizes(sizes: Iterable[object]) -> str:
+    return "x".join(map(str, sizes)) or "scalar"
+
+
+def written(page: str) -> str:
+    """The page with the table."""
+    return with_generated(page, TRITON, table())
+
+
+if __name__ == "__main__":
+    PAGE.write_text(written(PAGE.read_text()))
