@@ -37,7 +37,7 @@ SECONDS: Final = 10.0
 _BITS: Final = 8
 
 
-class _Part(NamedTuple):
+class _LoadPart(NamedTuple):
     """Dimensions of a space that depend on each other, and a map from them alone."""
 
     dimensions: tuple[int, ...]
@@ -95,7 +95,7 @@ class TileLoads:
             found = found * self._of_part(part, columns)
         return found
 
-    def _of_part(self, part: _Part, columns: Sequence[Column]) -> Column:
+    def _of_part(self, part: _LoadPart, columns: Sequence[Column]) -> Column:
         """The pairs of tile ids and elements, for the sizes in the columns."""
         import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
@@ -128,7 +128,7 @@ class TileLoads:
         return found
 
 
-def _parts(access: OperandIndexing) -> Iterator[_Part]:
+def _parts(access: OperandIndexing) -> Iterator[_LoadPart]:
     """The independent parts of an access; each runtime value is another one."""
     single = list(dimensions_of_one_value(access))
     found = with_midpoints(access.map).simplify() if access.runtime else access.map.simplify()
@@ -140,7 +140,7 @@ def _parts(access: OperandIndexing) -> Iterator[_Part]:
         kept = [form for form in results if names & set(forms.variables_of((form,)))]
         order = [f"d{number}" for number in numbers]
         domain = found.domain.with_constraints(found.domain.constraints_among(order))
-        yield _Part(tuple(numbers), arranged(IndexingMap.from_forms(kept, domain), order))
+        yield _LoadPart(tuple(numbers), arranged(IndexingMap.from_forms(kept, domain), order))
 
 
 def _with_tile_ids(part: IndexingMap, sizes: Sequence[int]) -> IndexingMap:
