@@ -19,14 +19,9 @@ from ops.fusion import (
     by_producer,
     schedule_of,
 )
+from ops.hlo.errors import AmbiguousNameError, NoSuchInstructionError
 from ops.jaxpr import from_jax
-from ops.modules.analysis import (
-    AmbiguousNameError,
-    InstructionAnalysis,
-    ModuleAnalysis,
-    NoSuchInstructionError,
-    analyze,
-)
+from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis, analyze
 from ops.modules.batch import Batch, FileAnswer, QuestionError, WorkerDiedError, analyze_files
 from ops.performance import Coalescing, Utilization, coalescing, utilization
 from ops.rules.batch_norm import batch_norm_grad, batch_norm_inference, batch_norm_training

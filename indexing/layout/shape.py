@@ -21,6 +21,7 @@ from indexing.layout.layout import (
     LevelType,
     SplitConfig,
 )
+from indexing.layout.memory import array_size
 from indexing.layout.view.layout_svg import svg_of_layout
 from simplifier.errors import TextError, check_type, quoted
 from simplifier.tools.lexer import ScanningLexer
@@ -111,6 +112,27 @@ class Shape(ArrayShape):
         range(0, 3)
         """
         return range(len(self.arrays))
+
+    @property
+    def bytes(self) -> int:
+        """The memory that an array takes as its layout says, with padding; of a tuple, all arrays.
+
+        A dynamic dimension has its largest size. Tokens and opaque values take none.
+
+        Raises:
+            ShapeError: a dimension has no bound, or a layout is sparse.
+
+        >>> Shape.parse("f32[2,3]").bytes, Shape.parse("bf16[3,200]{1,0:T(8,128)(2,1)}").bytes
+        (24, 4096)
+        >>> Shape.parse("(f32[2], (s4[3], token[]))").bytes
+        11
+        """
+        return sum(array_size(array).bytes for array in self._memories() if array.is_array)
+
+    def _memories(self) -> Iterator[Shape]:
+        """The arrays, also those in buffers."""
+        for leaf in self.arrays:
+            yield from leaf.elements if leaf.element_type is ElementType.BUFFER else (leaf,)
 
     def _leaves(self) -> Iterator[Shape]:
         waiting: list[Shape] = [self]

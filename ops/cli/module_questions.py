@@ -23,7 +23,6 @@ from ops.cli.reports import Entry, Section
 from ops.dependence.dependence import NOTHING, Dependence
 from ops.hlo import HloFileError
 from ops.hlo.files import decoded, read_text
-from ops.modules.analysis import instructions_named
 from simplifier.errors import IndexingError, listed
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ class InstructionMaps:
         """The instructions."""
         if self.instruction is None:
             return list(module.instructions)
-        return instructions_named(module, self.instruction)
+        return [*module.named(self.instruction)]
 
     def answer(self, analysis: ModuleAnalysis, subject: Instruction) -> Section:
         """The maps of one instruction."""

@@ -1,6 +1,15 @@
 """HLO modules: ``hlo.parse(text)``, ``hlo.load(path)``, ``hlo.files_in(folder)``."""
 
-from ops.hlo.errors import DetachedError, HloFileError, HloTextError
+from ops.hlo.editor import ModuleEditor, edit
+from ops.hlo.errors import (
+    AmbiguousNameError,
+    DetachedError,
+    EditError,
+    HloFileError,
+    HloTextError,
+    NoSuchComputationError,
+    NoSuchInstructionError,
+)
 from ops.hlo.files import files_in
 from ops.hlo.literal import Literal
 from ops.hlo.module import Computation, HloModule, Instruction
@@ -10,17 +19,23 @@ from ops.hlo.true_sizes import SizeOrigin, size_origins, true_sizes
 from ops.hlo.values import DimensionLabels, Window
 
 __all__ = [
+    "AmbiguousNameError",
     "Computation",
     "DetachedError",
     "DimensionLabels",
+    "EditError",
     "HloFileError",
     "HloModule",
     "HloTextError",
     "Instruction",
     "Literal",
+    "ModuleEditor",
+    "NoSuchComputationError",
+    "NoSuchInstructionError",
     "ReplicaGroups",
     "SizeOrigin",
     "Window",
+    "edit",
     "files_in",
     "load",
     "parse",

@@ -1,8 +1,13 @@
-"""Errors in the text of a module, and of its file."""
+"""Errors in the text of a module, of its file, and of names that are looked up in it."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from simplifier.errors import IndexingError, Span, TextError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class HloTextError(TextError):
@@ -35,3 +40,50 @@ class DetachedError(IndexingError, LookupError):
 
 class AttributeValueError(IndexingError, ValueError):
     """An attribute or an instruction that makes no sense, such as a stride of 0."""
+
+
+class NoSuchInstructionError(IndexingError, LookupError):
+    """No instruction has this name; ``near`` are names that some have, ``where`` is the files."""
+
+    def __init__(self, name: str, near: Sequence[str] = (), where: str = "") -> None:
+        super().__init__(name, near, where)
+        self.name = name
+        self.near = near
+        self.where = where
+
+    def __str__(self) -> str:
+        where = f"{self.where}: " if self.where else ""
+        return f"{where}no instruction is called %{self.name}{_hint(self.near)}"
+
+
+class NoSuchComputationError(IndexingError, LookupError):
+    """No computation has this name; ``near`` are names that some have."""
+
+    def __init__(self, name: str, near: Sequence[str] = ()) -> None:
+        super().__init__(name, near)
+        self.name = name
+        self.near = near
+
+    def __str__(self) -> str:
+        return f"no computation is called %{self.name}{_hint(self.near)}"
+
+
+def _hint(near: Sequence[str]) -> str:
+    return f"\nhint: there is {', '.join(f'%{other}' for other in near)}" if near else ""
+
+
+class AmbiguousNameError(IndexingError, LookupError):
+    """Instructions of several computations, the ``homes``, have this name."""
+
+    def __init__(self, name: str, homes: Sequence[str]) -> None:
+        super().__init__(name, homes)
+        self.name = name
+        self.homes = homes
+
+    def __str__(self) -> str:
+        homes = ", ".join(f"%{home}" for home in self.homes)
+        return f"instructions of {homes} are called %{self.name}; expected one of them"
+
+
+class EditError(IndexingError, ValueError):
+    """A change of a module that would make it say nothing, or something else."""

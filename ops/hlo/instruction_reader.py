@@ -15,9 +15,10 @@ from ops.hlo.attributes import COMMON_ATTRIBUTES, Codec, Reference, read_attribu
 from ops.hlo.errors import AttributeValueError, HloTextError
 from ops.hlo.literal import Literal, read_literal, read_shaped_literal
 from ops.hlo.module import NO_ATTRIBUTES, Computation, Instruction
+from ops.hlo.names import nearby
 from ops.hlo.opcodes import LIKE_OPERANDS, OPCODES, Opcode, find_opcode
 from ops.hlo.shape_inference import infer_shape
-from ops.hlo.symbol_table import ComputationTable, InstructionTable, nearby
+from ops.hlo.symbol_table import ComputationTable, InstructionTable
 from ops.hlo.verifier import verify
 
 if TYPE_CHECKING:

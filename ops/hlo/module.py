@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from ops.hlo.attributes import ATTRIBUTES, MODULE_ATTRIBUTES, Codec, Reference
 from ops.hlo.errors import DetachedError
 from ops.hlo.hlo_lexer import escape
+from ops.hlo.names import all_named, by_name, computation_named, matching, one_named
 from simplifier.errors import Span
 
 if TYPE_CHECKING:
@@ -79,6 +80,20 @@ class Instruction:
             text = str(self)
             return Span(text, 0, len(text))
         return Span(module.source, self.start, self.stop, module.file)
+
+    @property
+    def users(self) -> tuple[Instruction, ...]:
+        """The instructions that read this one, in order, each once.
+
+        Raises:
+            DetachedError: it belongs to no computation.
+
+        >>> from ops.hlo import parse
+        >>> module = parse("ENTRY e { a = f32[] parameter(0) ROOT b = f32[] multiply(a, a) }")
+        >>> module["a"].users
+        (<%b = f32[] multiply(%a, %a)>,)
+        """
+        return self.computation.users().get(self, ())
 
     @property
     def computations(self) -> tuple[Computation, ...]:
@@ -152,6 +167,12 @@ class Computation:
     parameters: tuple[Instruction, ...] = field(init=False)
     own_module: HloModule | None = field(default=None, init=False)
     """The module, if the computation belongs to one."""
+    _by_name: dict[str, tuple[Instruction, ...]] = field(
+        default_factory=dict[str, "tuple[Instruction, ...]"], init=False
+    )
+    _users: dict[Instruction, tuple[Instruction, ...]] = field(
+        default_factory=dict[Instruction, "tuple[Instruction, ...]"], init=False
+    )
 
     def __post_init__(self) -> None:
         if any(each._computation is not None for each in self.instructions):  # noqa: SLF001 - its own
@@ -174,6 +195,41 @@ class Computation:
         if self.own_module is None:
             raise _detached(f"computation %{self.name}", "module")
         return self.own_module
+
+    def __getitem__(self, name: str) -> Instruction:
+        """The instruction with a name, with or without ``%``.
+
+        Raises:
+            NoSuchInstructionError: there is none.
+        """
+        if not self._by_name:
+            self._by_name.update(by_name(self.instructions))
+        return one_named(self._by_name, name, f"%{self.name}[...]", lambda _: self.name)
+
+    def find(self, pattern: str = "*", *, opcode: str | None = None) -> tuple[Instruction, ...]:
+        """The instructions with names that match ``pattern``, and with an ``opcode``, in order.
+
+        In a pattern, ``*`` is any text, ``?`` any character, and ``[12]`` one of some.
+
+        Raises:
+            ArgumentError: there is no such opcode.
+
+        >>> from ops.hlo import load
+        >>> entry = load("examples/softmax.hlo").entry
+        >>> [each.name for each in entry.find("ynn*", opcode="fusion")]
+        ['ynn_fusion.1', 'ynn_fusion']
+        """
+        return matching(self.instructions, pattern, opcode)
+
+    def users(self) -> Mapping[Instruction, tuple[Instruction, ...]]:
+        """For each instruction that others read: which ones, in order, each once."""
+        if not self._users:
+            found: dict[Instruction, dict[Instruction, None]] = {}
+            for each in self.instructions:
+                for operand in each.operands:
+                    found.setdefault(operand, {})[each] = None
+            self._users.update({read: tuple(readers) for read, readers in found.items()})
+        return self._users
 
     @property
     def is_entry(self) -> bool:
@@ -225,6 +281,9 @@ class HloModule:
     tables: Mapping[str, Mapping[int, str | Mapping[str, int]]] = field(
         default_factory=lambda: NO_ATTRIBUTES
     )
+    _by_name: dict[str, tuple[Instruction, ...]] = field(
+        default_factory=dict[str, "tuple[Instruction, ...]"], init=False
+    )
 
     def __post_init__(self) -> None:
         if any(each.own_module is not None for each in self.computations):
@@ -244,6 +303,66 @@ class HloModule:
             for computation in self.computations
             for instruction in computation.instructions
         )
+
+    def __getitem__(self, name: str) -> Instruction:
+        """The instruction with a name, with or without ``%``, wherever it stands.
+
+        Raises:
+            NoSuchInstructionError: there is none.
+            AmbiguousNameError: there is one in each of several computations.
+
+        >>> from ops.hlo import load
+        >>> module = load("examples/softmax.hlo")
+        >>> module["%ynn_fusion.1"].attributes["calls"]
+        <computation %fused_computation.1 of 6 instructions>
+        >>> module["ynn_fusion.7"]
+        Traceback (most recent call last):
+            ...
+        ops.hlo.errors.NoSuchInstructionError: examples/softmax.hlo: no instruction is called
+        %ynn_fusion.7
+        hint: there is %ynn_fusion.1, %ynn_fusion
+        """
+        index = self._index()
+        return one_named(
+            index, name, f"{self.name}[...]", lambda each: each.computation.name, self.file
+        )
+
+    def named(self, name: str) -> tuple[Instruction, ...]:
+        """The instructions with a name, with or without ``%``: at most one of each computation.
+
+        Raises:
+            NoSuchInstructionError: there is none.
+        """
+        return all_named(self._index(), name, "named", self.file)
+
+    def computation(self, name: str) -> Computation:
+        """The computation with a name, with or without ``%``.
+
+        Raises:
+            NoSuchComputationError: there is none.
+
+        >>> from ops.hlo import load
+        >>> load("examples/softmax.hlo").computation("fused_computation.2")
+        <computation %fused_computation.2 of 4 instructions>
+        """
+        return computation_named(self.computations, name, "computation")
+
+    def find(self, pattern: str = "*", *, opcode: str | None = None) -> tuple[Instruction, ...]:
+        """The instructions of all computations that :meth:`Computation.find` finds.
+
+        Raises:
+            ArgumentError: there is no such opcode.
+
+        >>> from ops.hlo import load
+        >>> [each.name for each in load("examples/softmax.hlo").find(opcode="reduce")]
+        ['reduce_sum.0', 'reduce_max.0']
+        """
+        return matching(self.instructions, pattern, opcode)
+
+    def _index(self) -> Mapping[str, tuple[Instruction, ...]]:
+        if not self._by_name:
+            self._by_name.update(by_name(self.instructions))
+        return self._by_name
 
     def __str__(self) -> str:
         attributes = (

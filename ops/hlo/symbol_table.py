@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from ops.hlo.module import Computation, Instruction
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 @dataclass(slots=True)
@@ -60,17 +55,3 @@ class ComputationTable:
         """A name for a computation without one."""
         count = self._unnamed[stem] = self._unnamed.get(stem, -1) + 1
         return f"{stem}.{count}" if count else stem
-
-
-_MAX_CANDIDATES = 2000
-"""Near names are looked for among the latest ones: comparing 2000 takes a tenth of a second."""
-
-
-def nearby(name: str, names: Iterable[str]) -> str:
-    """A hint for a name that is not defined: the names that are like it.
-
-    >>> nearby("constnat.1", ["add.1", "constant.1", "constant.2"])
-    'did you mean constant.1 or constant.2?'
-    """
-    found = difflib.get_close_matches(name, list(names)[-_MAX_CANDIDATES:], n=3)
-    return f"did you mean {' or '.join(found)}?" if found else ""

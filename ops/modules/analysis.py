@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -11,12 +10,14 @@ from typing import TYPE_CHECKING, Final
 from ops.analysis.findings import Addressing, Findings, Question
 from ops.analysis.queries import parameters_from, slice_from
 from ops.hlo import HloModule
+from ops.hlo.errors import NoSuchInstructionError
+from ops.hlo.names import near_names
 from ops.rules.op_indexing import Direction
 from ops.rules.registry import REGISTRY
-from simplifier.errors import IndexingError, check_type
+from simplifier.errors import check_type
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from ops.analysis.findings import Finding, InstructionIndexing
     from ops.dependence.dependence import AnyDependence
@@ -89,9 +90,10 @@ class ModuleAnalysis:
             AmbiguousNameError: instructions of several computations have the name.
         """
         if isinstance(which, str):
-            return InstructionAnalysis(self, instruction_named(self._module, which))
+            return InstructionAnalysis(self, self._module[which])
         if which.computation.module is not self._module:
-            raise NoSuchInstructionError.in_module(which.name, self._module)
+            near = near_names(which.name, [each.name for each in self._module.instructions])
+            raise NoSuchInstructionError(which.name, near, self._module.file)
         return InstructionAnalysis(self, which)
 
     def groups(self) -> list[tuple[InstructionAnalysis, ...]]:
@@ -189,80 +191,6 @@ class InstructionAnalysis:
 
     def _repr_html_(self) -> str:
         return _html_of_instruction(self)
-
-
-# Instructions by name.
-
-
-class NoSuchInstructionError(IndexingError, LookupError):
-    """No instruction has this name; ``near`` are names that some have, ``where`` is the files."""
-
-    def __init__(self, name: str, near: Sequence[str] = (), where: str = "") -> None:
-        super().__init__(name, near, where)
-        self.name = name
-        self.near = near
-        self.where = where
-
-    @classmethod
-    def in_module(cls, name: str, module: HloModule) -> NoSuchInstructionError:
-        """The error for a module, with the names in it that are like this one."""
-        near = get_close_matches(name, [instruction.name for instruction in module.instructions])
-        return cls(name, tuple(near), module.file)
-
-    def __str__(self) -> str:
-        hint = f"\nhint: there is {', '.join(f'%{other}' for other in self.near)}"
-        where = f"{self.where}: " if self.where else ""
-        return f"{where}no instruction is called %{self.name}{hint if self.near else ''}"
-
-
-class AmbiguousNameError(IndexingError, LookupError):
-    """Instructions of several computations, the ``homes``, have this name."""
-
-    def __init__(self, name: str, homes: Sequence[str]) -> None:
-        super().__init__(name, homes)
-        self.name = name
-        self.homes = homes
-
-    def __str__(self) -> str:
-        homes = ", ".join(f"%{home}" for home in self.homes)
-        return f"instructions of {homes} are called %{self.name}; expected one of them"
-
-
-def instructions_named(module: HloModule, name: str) -> list[Instruction]:
-    """The instructions with a name, with or without ``%``: at most one of each computation.
-
-    Raises:
-        NoSuchInstructionError: there is none.
-
-    >>> from ops import hlo
-    >>> module = hlo.parse("ENTRY e { p.1 = f32[] parameter(0) ROOT r = f32[] negate(p.1) }")
-    >>> instructions_named(module, "%r")
-    [<%r = f32[] negate(%p.1)>]
-    >>> instructions_named(module, "p1")
-    Traceback (most recent call last):
-        ...
-    ops.modules.analysis.NoSuchInstructionError: no instruction is called %p1
-    hint: there is %p.1
-    """
-    bare = name.removeprefix("%")
-    found = [instruction for instruction in module.instructions if instruction.name == bare]
-    if not found:
-        raise NoSuchInstructionError.in_module(bare, module)
-    return found
-
-
-def instruction_named(module: HloModule, name: str) -> Instruction:
-    """The only instruction with a name.
-
-    Raises:
-        NoSuchInstructionError: there is none.
-        AmbiguousNameError: there is one in each of several computations.
-    """
-    first, *others = instructions_named(module, name)
-    if others:
-        homes = [each.computation.name for each in (first, *others)]
-        raise AmbiguousNameError(first.name, homes)
-    return first
 
 
 # HTML for notebooks.

@@ -1,0 +1,487 @@
+"""Changing a module: :func:`edit` gives an editor, which makes the changed module at the end.
+
+The module stays as it is. Its instructions name what is to be changed, also after other changes:
+one that was replaced stands for what replaced it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from indexing.layout import Shape
+from ops.hlo.draft import CONTROL, ComputationDraft, UnusedNames, copy_of, ordered
+from ops.hlo.errors import EditError
+from ops.hlo.module import Computation, HloModule, Instruction
+from ops.hlo.names import check_opcode
+from ops.hlo.new_instruction import is_sharded_alike, made, without
+from ops.hlo.opcodes import OPCODES
+from ops.hlo.side_effects import SideEffects
+from simplifier.errors import check_type, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_CALLS: Final = {"call": "to_apply", "fusion": "calls"}
+"""What can be inlined and outlined, and the attribute with the computation."""
+
+_ABOUT_THE_PROGRAM: Final = ("sharding", "frontend_attributes", "metadata")
+"""Attributes that a new instruction takes over from one that it is like."""
+
+
+def edit(module: HloModule) -> ModuleEditor:
+    """An editor that makes a changed module.
+
+    >>> from ops import hlo
+    >>> module = hlo.parse('''ENTRY e {
+    ...   a = f32[2,3] parameter(0)
+    ...   b = f32[3,2] transpose(a), dimensions={1,0}
+    ...   c = f32[2,3]{1,0} transpose(b), dimensions={1,0}
+    ...   ROOT d = f32[2,3] negate(c)
+    ... }''')
+    >>> editor = hlo.edit(module)
+    >>> editor.replace(module["c"], module["a"])
+    >>> print(editor.finish().entry)
+    ENTRY %e (a: f32[2,3]) -> f32[2,3] {
+      %a = f32[2,3]{1,0} parameter(0)
+      ROOT %d = f32[2,3]{1,0} negate(%a)
+    }
+    """
+    check_type(module, HloModule, "edit: the module", "an HloModule, such as that of hlo.parse")
+    return ModuleEditor(module)
+
+
+class ModuleEditor:
+    """Changes of a module; :meth:`finish` makes the changed one.
+
+    A change takes time for the uses that it changes, not for the module. Changes of a computation
+    that several instructions call hold for all of them.
+    """
+
+    __slots__ = ("_drafts", "_effects", "_homes", "_is_changed", "_module", "_names", "_stands_for")
+
+    def __init__(self, module: HloModule) -> None:
+        self._module = module
+        self._drafts: dict[Computation, ComputationDraft] = {}
+        self._homes: dict[Instruction, Computation] = {}
+        self._stands_for: dict[Instruction, Instruction] = {}
+        self._names = UnusedNames()
+        self._effects = SideEffects()
+        self._is_changed = False
+        for each in module.computations:
+            self._names.take(each.name)
+            self._effects.note(each)
+
+    # What is there by now.
+
+    def users(self, instruction: Instruction) -> tuple[Instruction, ...]:
+        """The instructions that read one by now, each once."""
+        draft, found = self._found(instruction)
+        return draft.users(found)
+
+    def operands(self, instruction: Instruction) -> tuple[Instruction, ...]:
+        """What an instruction reads by now."""
+        draft, found = self._found(instruction)
+        return tuple(draft.operands[found])
+
+    def root(self, computation: Computation | None = None) -> Instruction:
+        """The result of a computation by now; without one, of the entry."""
+        return self._draft(computation or self._module.entry).root
+
+    def instructions(self, computation: Computation | None = None) -> tuple[Instruction, ...]:
+        """The instructions of a computation by now, in an order in which they can run."""
+        return tuple(self._draft(computation or self._module.entry).ordered())
+
+    # Replace and remove.
+
+    def replace(self, old: Instruction, new: Instruction) -> None:
+        """Put an instruction in the place of another one, which goes, and what only that one read.
+
+        A parameter stays, unused.
+
+        Raises:
+            EditError: the shapes differ, or the new one reads the old one.
+        """
+        draft, old, new = self._pair(old, new)
+        if old is new:
+            return
+        if old in draft.operands[new]:
+            hint = "replace_uses keeps both"
+            raise EditError(f"replace: %{new.name} reads %{old.name}, which would go; {hint}")
+        self._move_uses(draft, old, new, draft.users(old))
+        if old.opcode != "parameter":
+            self._stands_for[old] = new
+            self._sweep(draft, draft.discard(old), kept=new)
+
+    def replace_uses(
+        self, old: Instruction, new: Instruction, users: Iterable[Instruction] | None = None
+    ) -> None:
+        """Let users of an instruction, or all but ``new``, read another one; both stay.
+
+        Without ``users`` the new one also becomes the result in place of the old one.
+
+        Raises:
+            EditError: the shapes differ.
+        """
+        draft, old, new = self._pair(old, new)
+        if users is not None:
+            draft.replace_uses(old, new, [self._found(each)[1] for each in users])
+        else:
+            others = [each for each in draft.users(old) if each is not new]
+            self._move_uses(draft, old, new, others)
+
+    def remove(self, instruction: Instruction) -> None:
+        """Take out an instruction that nothing reads, and what only it read.
+
+        Raises:
+            EditError: something reads it, it is the result, or a parameter.
+        """
+        draft, found = self._found(instruction)
+        readers = ", ".join(f"%{each.name}" for each in draft.users(found)[:3])
+        reason = (
+            (readers and f"{readers} read it")
+            or (draft.root is found and "it is the result")
+            or (found.opcode == "parameter" and "it is a parameter")
+        )
+        if reason:
+            raise EditError(f"remove: %{found.name} is needed: {reason}")
+        self._is_changed = True
+        self._sweep(draft, draft.discard(found))
+
+    def remove_dead_code(self) -> None:
+        """Take out all that nothing needs, and that does nothing but give a result."""
+        for computation in self._reached():
+            draft = self._draft(computation)
+            self._sweep(draft, [each for each in draft.operands if not draft.is_used(each)])
+
+    # New instructions.
+
+    def insert(
+        self,
+        opcode: str,
+        operands: Sequence[Instruction] = (),
+        shape: Shape | str | None = None,
+        *,
+        name: str = "",
+        like: Instruction | None = None,
+        into: Computation | None = None,
+        **attributes: Any,  # noqa: ANN401 - one type for each attribute
+    ) -> Instruction:
+        """A new instruction, which stands before its first user.
+
+        The shape may be left out where it follows. Attributes are values or their text in HLO. The
+        new one takes sharding, metadata and frontend attributes from one that it is ``like``. It
+        stands in the computation of its operands; one without any, ``into`` another than the entry.
+
+        Raises:
+            EditError: opcode, operands, attributes and shape do not fit together.
+
+        >>> from ops import hlo
+        >>> editor = hlo.edit(hlo.parse("ENTRY e { ROOT a = f32[2,3] parameter(0) }"))
+        >>> editor.insert("transpose", [editor.root()], dimensions=(1, 0))
+        <%transpose = f32[3,2]{0,1} transpose(%a), dimensions={1,0}>
+        """
+        found = [self._found(each) for each in operands]
+        draft = found[0][0] if found else self._draft(into or self._module.entry)
+        if any(other is not draft for other, _ in found):
+            raise EditError(f"insert: the operands of {opcode} stand in different computations")
+        given = {key: attributes[key] for key in attributes if attributes[key] is not None}
+        if like is not None:
+            kept = {k: like.attributes[k] for k in _ABOUT_THE_PROGRAM if k in like.attributes}
+            given = {**kept, **given}
+        new = made(opcode, [each for _, each in found], shape, given)
+        if like is not None and not is_sharded_alike(like.shape, new.shape):
+            new = without(new, "sharding", unless=attributes)
+        return self._added(draft, new, name or opcode)
+
+    def constant(
+        self, value: object, shape: Shape | str, *, name: str = "", into: Computation | None = None
+    ) -> Instruction:
+        """A new constant, of a number, or of the text of a value in HLO.
+
+        Raises:
+            EditError: the value does not fit the shape.
+        """
+        draft = self._draft(into or self._module.entry)
+        new = made("constant", (), shape, {}, value)
+        return self._added(draft, new, name or "constant")
+
+    def clone(
+        self,
+        instruction: Instruction,
+        *,
+        opcode: str = "",
+        operands: Sequence[Instruction] | None = None,
+        shape: Shape | str | None = None,
+        name: str = "",
+        **attributes: Any,  # noqa: ANN401 - one type for each attribute
+    ) -> Instruction:
+        """A copy with changes, beside the original; ``None`` takes an attribute away.
+
+        Raises:
+            EditError: what is given does not fit together, or it is a parameter.
+        """
+        draft, found = self._found(instruction)
+        if found.opcode == "parameter":
+            raise EditError(f"clone: %{found.name} is a parameter, of which there is one")
+        reads = [
+            self._found(each)[1]
+            for each in (draft.operands[found] if operands is None else operands)
+        ]
+        wanted = opcode or found.opcode
+        check_opcode(wanted, "clone")
+        lost = {"backend_config", "origin"} if wanted != found.opcode else set[str]()
+        kept = {
+            key: value
+            for key, value in found.attributes.items()
+            if key in OPCODES[wanted].codecs and key not in lost
+        }
+        given = {key: value for key, value in {**kept, **attributes}.items() if value is not None}
+        new = made(wanted, reads, found.shape if shape is None else shape, given, found.literal)
+        if not is_sharded_alike(found.shape, new.shape):
+            new = without(new, "sharding", unless=attributes)
+        return self._added(draft, new, name or found.name)
+
+    # Calls.
+
+    def inline(self, call: Instruction) -> tuple[Instruction, ...]:
+        """Put what a call or fusion runs in its place; the new instructions.
+
+        Raises:
+            EditError: it calls nothing that could stand here.
+        """
+        draft, found = self._found(call)
+        if found.opcode not in _CALLS:
+            raise EditError(f"inline: %{found.name} is {found.opcode}; expected call or fusion")
+        inner = self._draft(found.attributes[_CALLS[found.opcode]])
+        waits = draft.predecessors(found)
+        copies: dict[Instruction, Instruction] = {}
+        new: list[Instruction] = []
+        for each in inner.ordered():
+            if each.parameter_number is not None:
+                copies[each] = draft.operands[found][each.parameter_number]
+                continue
+            reads = tuple(copies[operand] for operand in inner.operands[each])
+            before = (*waits, *(copies[earlier] for earlier in inner.predecessors(each)))
+            copies[each] = copy_of(each, draft.unused_name(each.name), reads, before, {})
+            self._enter(draft, copies[each])
+            new.append(copies[each])
+        root = copies[inner.root]
+        self._move_uses(draft, found, root, draft.users(found))
+        self._stands_for[found] = root
+        self._sweep(draft, draft.discard(found, tuple(new) or waits), kept=root)
+        return tuple(each for each in new if each in draft.operands)
+
+    def outline(
+        self,
+        instructions: Iterable[Instruction],
+        opcode: str = "fusion",
+        *,
+        name: str = "",
+        kind: str = "kLoop",
+    ) -> Instruction:
+        """Put instructions into a computation of their own; the fusion or call that runs it.
+
+        Results that are read outside become elements of a tuple if there are several.
+
+        Raises:
+            EditError: they cannot stand in one computation of their own.
+        """
+        if opcode not in _CALLS:
+            raise EditError(f"outline: the opcode is {quoted(opcode)}; expected 'fusion' or 'call'")
+        draft, inner = self._chosen(instructions, opcode)
+        outside = dict.fromkeys(
+            operand for each in inner for operand in draft.operands[each] if operand not in inner
+        )
+        roots = [
+            each
+            for each in inner
+            if draft.root is each or any(user not in inner for user in draft.users(each))
+        ] or [[*inner][-1]]
+        body = self._body(draft, [*inner], [*outside], roots, name or f"{opcode}_computation")
+        shape, attribute = body.root.shape, _CALLS[opcode]
+        given: dict[str, Any] = {attribute: body} | ({"kind": kind} if opcode == "fusion" else {})
+        last = roots[-1]
+        kept = {
+            key: last.attributes[key]
+            for key in _ABOUT_THE_PROGRAM
+            if key in last.attributes and (key != "sharding" or len(roots) == 1)
+        }
+        call = self._added(draft, made(opcode, [*outside], shape, kept | given), name or opcode)
+        self._lead_to(draft, inner, roots, call)
+        return call
+
+    # The end.
+
+    def finish(self) -> HloModule:
+        """The changed module, without computations that nothing calls any more.
+
+        Without any change it is the module itself.
+
+        Raises:
+            EditError: some instructions need each other.
+        """
+        if not self._is_changed:
+            return self._module
+        changed: dict[Computation, Computation] = {}
+        for each in self._reached():
+            changed[each] = self._draft(each).built(changed)
+        before = self._module
+        entry, computations = changed[before.entry], tuple(changed.values())
+        return HloModule(before.name, computations, entry, before.attributes, "", "", before.tables)
+
+    # The steps of the methods above.
+
+    def _reached(self) -> list[Computation]:
+        """The computations that are there by now, callees first."""
+        called = {part for each in self._module.instructions for part in each.computations}
+        first = [each for each in self._module.computations if each not in called]
+        reached = ordered([*first, self._module.entry], self._callees)
+        known = set(reached)
+        return ordered([*filter(known.__contains__, self._module.computations)], self._callees)
+
+    def _callees(self, computation: Computation) -> Iterable[Computation]:
+        draft = self._drafts.get(computation)
+        instructions = draft.operands if draft else computation.instructions
+        return (part for each in instructions for part in each.computations)
+
+    def _draft(self, computation: Computation) -> ComputationDraft:
+        check_type(computation, Computation, "edit: the computation", "a Computation")
+        if computation not in self._drafts:
+            if computation.own_module is not self._module:
+                raise EditError(f"edit: computation %{computation.name} is of another module")
+            self._drafts[computation] = ComputationDraft(computation)
+        return self._drafts[computation]
+
+    def _found(self, instruction: Instruction) -> tuple[ComputationDraft, Instruction]:
+        """What an instruction stands for by now, and the draft that holds it."""
+        check_type(instruction, Instruction, "edit: the instruction", "an Instruction")
+        found, passed = instruction, list[Instruction]()
+        while found in self._stands_for:
+            passed.append(found)
+            found = self._stands_for[found]
+        for each in passed:
+            self._stands_for[each] = found
+        draft = self._draft(self._homes.get(found) or found.computation)
+        if found not in draft.operands:
+            raise EditError(f"edit: %{found.name} was removed from %{draft.computation.name}")
+        return draft, found
+
+    def _pair(
+        self, old: Instruction, new: Instruction
+    ) -> tuple[ComputationDraft, Instruction, Instruction]:
+        (home, before), (draft, after) = self._found(old), self._found(new)
+        if home is not draft:
+            places = f"%{home.computation.name} and %{draft.computation.name}"
+            raise EditError(f"replace: %{before.name} and %{after.name} stand in {places}")
+        if not after.shape.is_compatible_with(before.shape):
+            shapes = f"%{after.name} is {after.shape}, but %{before.name} is {before.shape}"
+            raise EditError(f"replace: {shapes}; expected equal sizes and types")
+        return draft, before, after
+
+    def _move_uses(
+        self,
+        draft: ComputationDraft,
+        old: Instruction,
+        new: Instruction,
+        users: Iterable[Instruction],
+    ) -> None:
+        self._is_changed = True
+        draft.replace_uses(old, new, users)
+        draft.root = new if draft.root is old else draft.root
+
+    def _sweep(
+        self,
+        draft: ComputationDraft,
+        unused: Iterable[Instruction],
+        kept: Instruction | None = None,
+    ) -> None:
+        """Take out what nothing reads any more, and what was there for it only."""
+        waiting = [*unused]
+        while waiting:
+            each = waiting.pop()
+            is_needed = each is kept or each not in draft.operands or draft.is_used(each)
+            if not is_needed and each.opcode != "parameter" and not self._effects.of(each):
+                self._is_changed = True
+                waiting += draft.discard(each)
+
+    def _added(self, draft: ComputationDraft, instruction: Instruction, stem: str) -> Instruction:
+        for each in (*instruction.attributes.get(CONTROL, ()), *instruction.computations):
+            if isinstance(each, Computation):
+                self._draft(each)
+            elif self._found(each)[0] is not draft:
+                raise EditError(f"insert: %{each.name} stands in another computation")
+        name = draft.unused_name(stem)
+        named = copy_of(
+            instruction, name, instruction.operands, instruction.attributes.get(CONTROL, ()), {}
+        )
+        self._enter(draft, named)
+        return named
+
+    def _enter(self, draft: ComputationDraft, instruction: Instruction) -> None:
+        self._is_changed = True
+        draft.add(instruction)
+        self._homes[instruction] = draft.computation
+
+    def _chosen(
+        self, instructions: Iterable[Instruction], opcode: str
+    ) -> tuple[ComputationDraft, dict[Instruction, None]]:
+        """The instructions that are to stand in one computation, each after its operands."""
+        found = [self._found(each) for each in instructions]
+        if not found or any(draft is not found[0][0] for draft, _ in found):
+            raise EditError("outline: expected instructions of one computation")
+        draft, chosen = found[0][0], dict.fromkeys(each for _, each in found)
+        for each in chosen:
+            is_bound = CONTROL in each.attributes or each in draft.waited_for
+            if each.opcode == "parameter" or is_bound:
+                what = "is a parameter" if each.opcode == "parameter" else "has control dependences"
+                raise EditError(f"outline: %{each.name} {what}")
+            if opcode == "fusion" and self._effects.of(each):
+                raise EditError(f"outline: %{each.name} has side effects; expected opcode 'call'")
+        inside = ordered(chosen, lambda each: (o for o in draft.operands[each] if o in chosen))
+        return draft, dict.fromkeys(inside)
+
+    def _body(
+        self,
+        draft: ComputationDraft,
+        inner: Sequence[Instruction],
+        outside: Sequence[Instruction],
+        roots: Sequence[Instruction],
+        stem: str,
+    ) -> Computation:
+        """The computation of copies, with a parameter for each operand outside."""
+        names, copies = UnusedNames(), dict[Instruction, Instruction]()
+        for number, operand in enumerate(outside):
+            name = names.like(f"param_{number}")
+            copies[operand] = Instruction(name, "parameter", operand.shape, parameter_number=number)
+        for each in inner:
+            reads = tuple(copies[operand] for operand in draft.operands[each])
+            copies[each] = copy_of(each, names.like(each.name), reads, (), {})
+        root = copies[roots[0]]
+        results = tuple(copies[each] for each in roots)
+        if len(roots) > 1:
+            shape = Shape.of_tuple(each.shape for each in roots)
+            root = Instruction(names.like("tuple"), "tuple", shape, results)
+        every = (*copies.values(), *(() if root in results else (root,)))
+        body = Computation(self._names.like(stem), every, root)
+        self._drafts[body] = ComputationDraft(body)
+        self._effects.note(body)
+        return body
+
+    def _lead_to(
+        self,
+        draft: ComputationDraft,
+        inner: Iterable[Instruction],
+        roots: Sequence[Instruction],
+        call: Instruction,
+    ) -> None:
+        """Let the rest of the computation read the results of a call in place of its insides."""
+        inside = {*inner}
+        for number, each in enumerate(roots):
+            new = call
+            if len(roots) > 1:
+                new = self.insert("get-tuple-element", [call], like=each, index=number)
+            users = [user for user in draft.users(each) if user not in inside]
+            self._move_uses(draft, each, new, users)
+            self._stands_for[each] = new
+        for each in reversed([*inner]):
+            draft.discard(each)

@@ -1,0 +1,189 @@
+"""New instructions that fit together: the opcode, operands, attributes and shape of one."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from indexing.layout import ElementType, Kind, Shape, ShapeError
+from ops.hlo.attributes import Codec, Reference, read_value
+from ops.hlo.errors import AttributeValueError, EditError
+from ops.hlo.hlo_lexer import HloLexer
+from ops.hlo.literal import Literal, read_literal
+from ops.hlo.module import Computation, Instruction
+from ops.hlo.names import check_opcode, nearby
+from ops.hlo.opcodes import OPCODES
+from ops.hlo.shape_inference import infer_shape
+from ops.hlo.verifier import verify
+from simplifier.errors import TextError, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ops.hlo.opcodes import Opcode
+
+
+def made(
+    opcode: str,
+    operands: Sequence[Instruction],
+    shape: Shape | str | None,
+    attributes: Mapping[str, Any],
+    value: object = None,
+) -> Instruction:
+    """An instruction that fits together, without a name.
+
+    Raises:
+        EditError: it does not.
+    """
+    check_opcode(opcode, "insert")
+    known = OPCODES.get(opcode)
+    if known is None or opcode == "parameter":
+        raise EditError(f"insert: {opcode} cannot be inserted")
+    if len(operands) not in known.arity:
+        raise EditError(f"insert: {opcode} takes {known.arity}, not {len(operands)}")
+    try:
+        given = Shape.parse(shape) if isinstance(shape, str) else shape
+        read = _attributes(opcode, known, operands, attributes)
+        found = _shape(opcode, operands, read, given)
+        literal = None if value is None else _literal(value, found)
+        new = Instruction(opcode, opcode, found, tuple(operands), read, literal)
+        verify(new)
+    except (AttributeValueError, ShapeError, TextError) as error:
+        raise EditError(f"insert: {opcode}: {error}") from None
+    return new
+
+
+def _attributes(
+    opcode: str, known: Opcode, operands: Sequence[Instruction], given: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    if opcode == "broadcast" and operands[0].shape.rank == 0:
+        given = {"dimensions": (), **given}
+    for name in known.required:
+        if name not in given:
+            raise AttributeValueError(f"expected attribute {name}")
+    found: dict[str, Any] = {}
+    for name, value in given.items():
+        form = known.codecs.get(name)
+        if form is None:
+            hint = nearby(name, known.codecs)
+            raise AttributeValueError(f"there is no attribute {name}" + f"; {hint}" * bool(hint))
+        found[name] = _read_back(name, value, form) if isinstance(form, Codec) else value
+        if isinstance(form, Reference):
+            _check_reference(name, value, form)
+    return MappingProxyType(found)
+
+
+def _read_back(name: str, value: object, codec: Codec) -> Any:  # noqa: ANN401
+    """The value of an attribute, as HLO has it: it is written, and read again."""
+    try:
+        text = codec.write(value)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        text = str(value)
+    if isinstance(value, str) and value[:1] in {"{", "["}:
+        text = value
+    lexer = HloLexer(text)
+    found = read_value(lexer, codec)
+    if lexer.kind != "end":
+        raise AttributeValueError(f"attribute {name} is {quoted(value)}; expected {found} alone")
+    return found
+
+
+def _check_reference(name: str, value: object, form: Reference) -> None:
+    kinds: dict[Reference, type] = {
+        Reference.COMPUTATION: Computation,
+        Reference.COMPUTATIONS: Computation,
+        Reference.INSTRUCTIONS: Instruction,
+        Reference.LITERAL: Literal,
+    }
+    several = cast("tuple[object, ...]", value if isinstance(value, tuple) else (value,))
+    if not all(isinstance(each, kinds[form]) for each in several):
+        raise AttributeValueError(f"attribute {name} is {quoted(several)}; expected {form.value}")
+
+
+def _shape(
+    opcode: str,
+    operands: Sequence[Instruction],
+    attributes: Mapping[str, Any],
+    given: Shape | None,
+) -> Shape:
+    """The shape that follows, or the given one, if it does not contradict."""
+    shapes = [each.shape for each in operands]
+    if given is None:
+        return infer_shape(opcode, shapes, attributes)
+    if opcode == "broadcast":
+        _check_broadcast(shapes[0], given, attributes["dimensions"])
+    if opcode in _OF_ANY_SHAPE or any(each.is_unbounded for each in (*shapes, given)):
+        return given
+    like_operand = opcode in _OF_ANY_TYPE
+    found = shapes[0] if like_operand else infer_shape(opcode, shapes, attributes)
+    if not _agrees(found, given, any_type=like_operand):
+        raise AttributeValueError(f"the result is {found}, not {given}")
+    return given
+
+
+_OF_ANY_TYPE: Final = frozenset({"convert", "reduce-precision", "stochastic-convert"})
+
+_NEEDS_A_SHAPE: Final = """
+    bitcast bitcast-convert broadcast constant custom-call fusion iota reshape rng
+    infeed recv send all-gather all-gather-start all-gather-done all-reduce
+    all-reduce-start all-reduce-done all-to-all async-done async-start async-update
+    collective-broadcast collective-permute collective-permute-done
+    collective-permute-start collective-reduce copy-done copy-start dynamic-reshape
+    outfeed ragged-all-to-all recv-done reduce-scatter rng-bit-generator
+    rng-get-and-update-state scan send-done
+"""
+"""Opcodes of which the shape has to be given; other checks look at it."""
+
+_OF_ANY_SHAPE: Final = frozenset(_NEEDS_A_SHAPE.split())
+
+
+def _agrees(found: Shape, given: Shape, *, any_type: bool = False) -> bool:
+    """Whether shapes are equal up to layouts and, as on TPUs, the width of numbers with a point."""
+    pairs = [*zip(found.arrays, given.arrays, strict=False)]
+    return len(found.arrays) == len(given.arrays) and all(
+        mine.dimensions == theirs.dimensions
+        and (any_type or _same_kind(mine.element_type, theirs.element_type))
+        for mine, theirs in pairs
+    )
+
+
+def _same_kind(one: ElementType, other: ElementType) -> bool:
+    return one is other or one.kind is other.kind is Kind.FLOAT
+
+
+def _check_broadcast(operand: Shape, result: Shape, dimensions: Sequence[int]) -> None:
+    fits = len(dimensions) == operand.rank and all(
+        0 <= axis < result.rank and result.dimensions[axis] == size
+        for axis, size in zip(dimensions, operand.dimensions, strict=False)
+    )
+    if not fits:
+        message = f"dimensions {tuple(dimensions)} do not lead from {operand} to {result}"
+        raise AttributeValueError(message)
+
+
+def _literal(value: object, shape: Shape) -> Literal:
+    if isinstance(value, Literal):
+        return value
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    lexer = HloLexer(text)
+    literal = read_literal(lexer, shape)
+    if lexer.kind != "end":
+        raise lexer.expected("the end of the value")
+    return literal
+
+
+def is_sharded_alike(one: Shape, other: Shape) -> bool:
+    """Whether a sharding of the one has a meaning for the other."""
+    return [each.dimensions for each in one.arrays] == [each.dimensions for each in other.arrays]
+
+
+def without(instruction: Instruction, name: str, unless: Mapping[str, Any]) -> Instruction:
+    """An instruction without an attribute, unless the attribute was given."""
+    if name in unless or name not in instruction.attributes:
+        return instruction
+    kept = {key: value for key, value in instruction.attributes.items() if key != name}
+    return Instruction(
+        *(instruction.name, instruction.opcode, instruction.shape, instruction.operands),
+        MappingProxyType(kept),
+        instruction.literal,
+    )

@@ -1,0 +1,253 @@
+"""Modules that are edited: what they say after it, and what they compute."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from ops import hlo
+from tests.call_counts import calls_of
+from tests.hlo.modules import NAMES, module_text
+from tests.ops import oracle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ops.hlo import ModuleEditor
+
+TEXT = """
+add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = f32[] add(x, y) }
+twice { p = f32[2,3] parameter(0) ROOT q = f32[2,3] add(p, p), metadata={op_name="twice"} }
+ENTRY e {
+  a = f32[2,3] parameter(0)
+  b = f32[3,2]{1,0} transpose(a), dimensions={1,0}
+  c = f32[2,3] transpose(b), dimensions={1,0}, sharding={replicated}, metadata={op_name="c"}
+  d = f32[2,3] call(c), to_apply=twice
+  s = f32[2,3] sine(d)
+  n = f32[2,3] negate(s)
+  ROOT r = (f32[2,3], f32[2,3]) tuple(n, s)
+}
+"""
+M = hlo.parse(TEXT)
+
+
+def cancelled(editor: ModuleEditor) -> None:
+    editor.replace(M["c"], M["a"])
+
+
+def inlined(editor: ModuleEditor) -> None:
+    editor.inline(M["d"])
+
+
+def fused(editor: ModuleEditor) -> None:
+    editor.outline([M["s"], M["n"]])
+
+
+def called(editor: ModuleEditor) -> None:
+    editor.outline([M["c"], M["b"]], "call", name="turn")
+
+
+def inlined_and_fused(editor: ModuleEditor) -> None:
+    editor.outline([*editor.inline(M["d"]), M["s"], M["n"]])
+
+
+def in_between(editor: ModuleEditor) -> None:
+    twice = editor.insert("negate", [M["s"]])
+    editor.replace_uses(M["s"], editor.insert("negate", [twice]), [M["n"]])
+
+
+def cloned(editor: ModuleEditor) -> None:
+    editor.replace(M["c"], editor.clone(M["c"], shape="f32[2,3]{0,1}"))
+
+
+def in_a_callee(editor: ModuleEditor) -> None:
+    x = M["p"]
+    two = editor.constant(2, "f32[]", into=x.computation)
+    wide = editor.insert("broadcast", [two], "f32[2,3]")
+    editor.replace(M["q"], editor.insert("multiply", [x, wide], like=M["q"]))
+
+
+EDITS = [cancelled, inlined, fused, called, inlined_and_fused, in_between, cloned, in_a_callee]
+
+PAIR = "(f32[2,3]{1,0}, f32[2,3]{1,0})"
+
+EDITED: list[tuple[Callable[[ModuleEditor], None], int, list[str]]] = [
+    (cancelled, -1, ["%a = ", "%d = f32[2,3]{1,0} call(%a), to_apply=%twice", "%s = ", "%n", "%r"]),
+    (
+        inlined,
+        -1,
+        [
+            *("%a", "%b", "%c"),
+            '%q = f32[2,3]{1,0} add(%c, %c), metadata={op_name="twice"}',
+            *("%s = f32[2,3]{1,0} sine(%q)", "%n", "%r"),
+        ],
+    ),
+    (
+        fused,
+        -1,
+        [
+            *("%a", "%b", "%c", "%d"),
+            f"%fusion = {PAIR} fusion(%d), calls=%fusion_computation, kind=kLoop",
+            "%get-tuple-element.1 = f32[2,3]{1,0} get-tuple-element(%fusion), index=1",
+            "%get-tuple-element = f32[2,3]{1,0} get-tuple-element(%fusion), index=0",
+            f"%r = {PAIR} tuple(%get-tuple-element.1, %get-tuple-element)",
+        ],
+    ),
+    (
+        called,
+        -1,
+        [
+            "%a",
+            "%turn = f32[2,3]{1,0} call(%a), sharding={replicated}, metadata={op_name=",
+            *("%d = f32[2,3]{1,0} call(%turn)", "%s", "%n", "%r"),
+        ],
+    ),
+    (cloned, -1, ["%a", "%b", "%c.1 = f32[2,3]{0,1} transpose(%b), dim", "%d", "%s", "%n", "%r"]),
+    (
+        in_a_callee,
+        0,
+        [
+            *("%p", "%constant = f32[] constant(2)"),
+            "%broadcast = f32[2,3]{1,0} broadcast(%constant)",
+            '%multiply = f32[2,3]{1,0} multiply(%p, %broadcast), metadata={op_name="twice"}',
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "place", "expected"), EDITED)
+def test_an_edit_says(
+    change: Callable[[ModuleEditor], None], place: int, expected: list[str]
+) -> None:
+    before, editor = str(M), hlo.edit(M)
+    change(editor)
+    module = editor.finish()
+    bodies = [each for each in module.computations if each.name in {"e", "twice"}]
+    found = [str(each) for each in bodies[place].instructions]
+    assert len(found) == len(expected), found
+    assert all(line.startswith(part) for line, part in zip(found, expected, strict=True)), found
+    assert str(M) == before
+    assert str(hlo.parse(str(module))) == str(module)
+
+
+@pytest.mark.needs("jax")
+@pytest.mark.parametrize("change", EDITS)
+def test_an_edit_keeps_the_results(change: Callable[[ModuleEditor], None]) -> None:
+    editor = hlo.edit(M)
+    change(editor)
+    operand = np.arange(6, dtype=np.float32).reshape(2, 3)
+    called = str(editor.finish()).replace(" fusion(", " call(").replace(", kind=kLoop", "")
+    texts = str(M), called.replace("calls=", "to_apply=")  # XLA's CPU takes no fusions as input
+    before, after = (oracle.program(each)(operand) for each in texts)
+    assert len(before) == 2
+    assert all(map(np.array_equal, before, after))
+
+
+def test_without_a_change_it_is_the_same_module() -> None:
+    assert hlo.edit(M).finish() is M
+
+
+def test_what_was_replaced_stands_for_its_replacement() -> None:
+    editor = hlo.edit(M)
+    editor.replace(M["c"], M["a"])
+    editor.replace(M["d"], M["c"])
+    assert editor.operands(M["s"]) == (M["a"],)
+    assert [each.name for each in editor.users(M["a"])] == ["s"]
+    assert [each.name for each in editor.finish().entry.instructions] == ["a", "s", "n", "r"]
+    assert len(editor.finish().computations) == 2  # nothing called %add before
+
+
+def test_dead_code_goes_and_effects_stay() -> None:
+    module = hlo.parse(
+        """ENTRY e { a = f32[2] parameter(0) b = f32[2] negate(a) c = f32[2] sine(b)
+        x = f32[2] custom-call(a), custom_call_target="t", custom_call_has_side_effect=true
+        k = token[] after-all() o = token[] outfeed(b, k)  ROOT r = f32[2] cosine(a) }"""
+    )
+    editor = hlo.edit(module)
+    editor.remove_dead_code()
+    kept = [each.name for each in editor.finish().entry.instructions]
+    assert kept == ["a", "b", "x", "k", "o", "r"]
+
+
+def test_who_waited_for_what_went_waits_for_what_that_waited_for() -> None:
+    module = hlo.parse(
+        """ENTRY e { a = f32[] parameter(0) b = f32[] sine(a)
+        c = f32[] cosine(a), control-predecessors={b} d = f32[] tan(a), control-predecessors={c}
+        ROOT r = (f32[], f32[], f32[]) tuple(b, d, c) }"""
+    )
+    editor = hlo.edit(module)
+    editor.replace(module["c"], module["a"])
+    after = editor.finish()
+    assert after["d"].attributes["control-predecessors"] == (after["b"],)
+
+
+REFUSED: list[tuple[Callable[[ModuleEditor], Any], str]] = [
+    (lambda e: e.replace(M["c"], M["b"]), r"%b is f32\[3,2\]\{1,0\}, but %c is f32\[2,3\]"),
+    (lambda e: e.replace(M["a"], M["c"]) or e.finish(), "each of these needs the next one: %"),
+    (lambda e: e.replace(M["s"], M["n"]), "%n reads %s, which would go"),
+    (lambda e: e.replace(M["q"], M["a"]), "%q and %a stand in %twice and %e"),
+    (lambda e: e.remove(M["s"]), "%s is needed: %n, %r read it"),
+    (lambda e: e.remove(M["r"]), "it is the result"),
+    (lambda e: e.inline(M["s"]), "%s is sine; expected call or fusion"),
+    (lambda e: e.outline([M["a"], M["b"]]), "%a is a parameter"),
+    (lambda e: e.outline([]), "expected instructions of one computation"),
+    (lambda e: e.outline([M["b"], M["d"]]) and e.finish(), "each of these needs the next one"),
+    (lambda e: e.insert("add", [M["a"], M["b"]]), "the operands have different sizes"),
+    (lambda e: e.insert("add", [M["a"]]), "add takes 2 operands, not 1"),
+    (lambda e: e.insert("negate", [M["a"]], "f32[3]"), r"the result is f32\[2,3\]\{1,0\}, not"),
+    (lambda e: e.insert("transpose", [M["a"]]), "expected attribute dimensions"),
+    (lambda e: e.insert("negate", [M["a"]], dimension=(1,)), "there is no attribute dimension"),
+    (lambda e: e.insert("transpose", [M["a"]], dimensions="x"), "expected a number, but found 'x'"),
+    (lambda e: e.insert("reshape", [M["a"]], "f32[5]"), "reshape keeps the number of elements"),
+    (lambda e: e.insert("broadcast", [M["a"]], "f32[2]", dimensions=(0,)), "do not lead from"),
+    (lambda e: e.constant("{1}", "f32[2]"), "expected 2 elements"),
+    (lambda e: e.users(hlo.parse(TEXT)["a"]), "computation %e is of another module"),
+    (lambda e: (e.replace(M["c"], M["a"]), e.users(M["b"])), "%b was removed from %e"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), REFUSED)
+def test_what_makes_no_sense_is_refused(
+    change: Callable[[ModuleEditor], Any], message: str
+) -> None:
+    with pytest.raises(hlo.EditError, match=message):
+        change(hlo.edit(M))
+
+
+def test_the_work_of_edits_grows_with_their_number() -> None:
+    """Four times the edits of a module four times as large: no change looks through the module."""
+
+    def calls(count: int) -> int:
+        steps = "".join(f"n{i + 1} = f32[2] negate(n{i})\n" for i in range(count))
+        module = hlo.parse(f"ENTRY e {{ n0 = f32[2] parameter(0)\n{steps} }}")
+
+        def edit() -> None:
+            editor = hlo.edit(module)
+            for each in module.entry.instructions[2::2]:
+                editor.replace(each, each.operands[0].operands[0])
+            assert len(editor.finish().entry.instructions) == 1
+
+        return calls_of(edit)
+
+    assert calls(2000) <= 4.5 * calls(500)
+
+
+RUN = [name for name in NAMES if name.startswith("cpu/") and "callbacks" not in name]
+
+
+@pytest.mark.needs("jaxlib")
+@pytest.mark.parametrize("name", RUN)
+def test_xla_reads_a_real_module_with_all_its_calls_inlined(name: str) -> None:
+    xla: Any = importlib.import_module("jaxlib._hlo")
+    module = hlo.parse(module_text(name))
+    editor = hlo.edit(module)
+    calls = [each for each in module.instructions if each.opcode in {"call", "fusion"}]
+    for each in calls:
+        editor.inline(each)
+    editor.remove_dead_code()
+    after = editor.finish()
+    assert not after.find(opcode="fusion")
+    xla.hlo_module_from_text(str(after))
