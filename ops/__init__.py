@@ -57,9 +57,12 @@ from ops.tiling import (
     ArrayTile,
     DimensionKind,
     Propagation,
+    TilingCandidate,
     TilingDimension,
+    Tilings,
     TilingSpace,
     propagate,
+    tilings,
 )
 
 __all__ = [
@@ -90,8 +93,10 @@ __all__ = [
     "RuntimeOrigin",
     "ShapeError",
     "StepUse",
+    "TilingCandidate",
     "TilingDimension",
     "TilingSpace",
+    "Tilings",
     "Unknown",
     "Utilization",
     "WorkerDiedError",
@@ -150,6 +155,7 @@ __all__ = [
     "set_dimension_size",
     "slice",
     "sort",
+    "tilings",
     "top_k",
     "transpose",
     "triangular_solve",

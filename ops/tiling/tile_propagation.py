@@ -22,7 +22,7 @@ from simplifier.expr import form as forms
 from simplifier.expr import operations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     import sympy
 
@@ -296,7 +296,7 @@ def _tile(
     """The tile of one map: exact, or the reason why there is none."""
     if indexing.approximation:
         return Unknown(indexing.approximation)
-    ones = [*_of_one_value(indexing)]
+    ones = [*dimensions_of_one_value(indexing)]
     for number in ones:
         if not is_symbolic(sizes[number]) and sizes[number] != 1:
             dimension = space.dimensions[number]
@@ -313,7 +313,7 @@ def _tile(
     return Tile(found.domain, found.counts, found.tiles, found.known, found.formulas, constraints)
 
 
-def _of_one_value(indexing: OperandIndexing) -> Iterable[int]:
+def dimensions_of_one_value(indexing: OperandIndexing) -> Iterator[int]:
     """The dimensions along which runtime values, or the replica, differ."""
     maps = [each.map for each in indexing.runtime]
     maps += [each.replica_id for each in (*indexing.runtime, indexing) if each.replica_id]

@@ -295,8 +295,9 @@ def test_maps_take_sets(made: IndexingMap, left: IndexSet, right: IndexSet) -> N
 
 def _pairs(made: IndexingMap) -> set[tuple[tuple[int, ...], tuple[int, ...]]]:
     """The dimensions and results of all points."""
-    listed = [] if made.is_known_empty else made.points()
-    return {(point[0], point[3]) for point in listed}
+    if made.is_known_empty:
+        return set()
+    return {(point[0], point[3]) for point in made.points()}
 
 
 def test_maps_take_sets_of_as_many_coordinates() -> None:

@@ -1,0 +1,283 @@
+"""Tilings: the tile sizes that a fusion may have on a device, ranked by the bytes that they move.
+
+A program computes one tile of each parallel dimension. It goes through the other dimensions tile by
+tile, and loads each different tile of an operand once for each step that the tile depends on. So
+what all programs load is the number of different pairs of tile ids and elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Sized
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from indexing import Tile, TileError
+from indexing.transform.evaluate import evaluate_forms
+from ops.accelerators import Device
+from ops.tiling.tile_loads import TileLoads
+from ops.tiling.tile_propagation import Propagation, propagate
+from ops.tiling.tiling_space import TilingSpace
+from simplifier import symbol
+from simplifier.errors import INTEGER, check_type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ops.fusion import Fusion
+    from ops.tiling.tile_propagation import ArrayTile
+    from ops.tiling.tiling_dimension import TilingDimension
+
+Column: TypeAlias = Any
+"""An array of NumPy."""
+
+MAX_CANDIDATES: Final = 1 << 20
+"""Tilings that are looked at: some hundred MB."""
+
+REGISTERS_PER_TILE: Final = 0.4
+"""The part of the registers of a block that one tile may take, as in XLA."""
+
+_EXCHANGED: Final = frozenset({"dot", "reduce", "scaled-dot", "transpose"})
+"""Opcodes whose threads read what others hold: their operands pass through shared memory."""
+
+_REGISTER_BITS: Final = 32
+_BITS: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class TilingCandidate:
+    """Tile sizes of a fusion, and what they cost.
+
+    Attributes:
+        sizes: for each dimension of the :class:`TilingSpace`.
+        bytes_read: what all programs load.
+        bytes_written: what all programs store.
+        programs: how many there are.
+        registers: of 32 bits, that the largest tile takes.
+        shared_memory_bytes: that the largest exchange between threads takes.
+    """
+
+    sizes: tuple[int, ...]
+    bytes_read: int
+    bytes_written: int
+    programs: int
+    registers: int
+    shared_memory_bytes: int
+
+    @property
+    def bytes(self) -> int:
+        """What all programs move."""
+        return self.bytes_read + self.bytes_written
+
+
+@dataclass(frozen=True, slots=True)
+class Tilings(Sequence[TilingCandidate]):
+    """The tilings of a fusion that satisfy all constraints and fit a device, the best first.
+
+    Attributes:
+        space: the dimensions that tiles have sizes for.
+        columns: a row for each tiling, as arrays of NumPy by the names of :class:`TilingCandidate`.
+        considered: how many candidates there were.
+    """
+
+    space: TilingSpace
+    columns: Mapping[str, Column]
+    considered: int
+
+    def __len__(self) -> int:
+        return len(self.columns["sizes"])
+
+    def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 - one tiling, or several
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        row: dict[str, Any] = {name: each[index].tolist() for name, each in self.columns.items()}
+        row["sizes"] = tuple(row["sizes"])
+        return TilingCandidate(**row)
+
+    def propagation(self, tiling: TilingCandidate) -> Propagation:
+        """The tiles of all arrays for one of the tilings."""
+        return propagate(self.space.fusion, tiling.sizes)
+
+
+def tilings(
+    fusion: Fusion,
+    device: Device,
+    *,
+    sizes: Sequence[Iterable[int] | None] | None = None,
+    divisible: bool = False,
+) -> Tilings:
+    """The tile sizes that a fusion may have on a device: the fewest bytes, then tiles, first.
+
+    Candidates are the powers of two below the size of each dimension, and the size itself, as in
+    XLA; or ``sizes``, which has some for each dimension of the :class:`ops.TilingSpace`, or
+    ``None``. With ``divisible``, only those that divide their dimension. Those are left for which
+    all tiles are exact, and fit:
+
+    * no tile, padded to powers of two, may take more than 0.4 of the registers of a block;
+    * what dots, reductions and transposes read passes through shared memory, and must fit in it;
+    * a device without warps keeps all tiles in its shared memory.
+
+    All candidates are judged at once, thousands in a second.
+
+    Raises:
+        TileError: an array has no tile, a size is none of its dimension, or there are too many.
+        DeviceError: the device lacks a figure.
+        ArgumentError: an argument is of another kind.
+
+    >>> from ops import Fusion, hlo
+    >>> from ops.performance import A100
+    >>> module = hlo.parse('''ENTRY e { x = f32[64,128] parameter(0) y = f32[128,32] parameter(1)
+    ...   ROOT d = f32[64,32] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} }''')
+    >>> found = tilings(Fusion.of_computation(module.entry), A100)
+    >>> found.considered, len(found)
+    (336, 336)
+    >>> found[0].sizes, found[0].bytes_read == 4 * (64 * 128 + 128 * 32)
+    ((64, 32, 128), True)
+    >>> found[-1].sizes
+    (1, 1, 1)
+    """
+    check_type(device, Device, "tilings: the device", "a Device such as A100")
+    limits = _Limits.of(device)
+    space = TilingSpace.of(fusion)
+    names = [f"T{number}" for number in range(len(space.dimensions))]
+    propagation = propagate(fusion, [symbol(name) for name in names]).check()
+    choices = _choices(space, sizes, divisible=divisible)
+    considered = prod(map(len, choices))
+    if considered > MAX_CANDIDATES:
+        expected = f"expected at most {MAX_CANDIDATES}; give sizes"
+        raise TileError(f"tilings: there are {considered} candidates; {expected}")
+    columns = _combinations(choices)
+    given = dict(zip(names, columns, strict=True))
+    costs = limits.costs(propagation, given)
+    is_kept = propagation.constraints.satisfied(given) & limits.are_met(costs)
+    loads = TileLoads(space, choices)
+    costs |= {
+        "bytes_read": loads.bytes_of(propagation.operands, columns),
+        "bytes_written": loads.bytes_of(propagation.results, columns),
+        "programs": loads.programs(columns),
+    }
+    return Tilings(space, _ranked(columns, costs, is_kept, loads), considered)
+
+
+def _ranked(
+    columns: Sequence[Column], costs: Mapping[str, Column], is_kept: Column, loads: TileLoads
+) -> dict[str, Column]:
+    """The rows of the tilings that are kept, the fewest bytes first, then the fewest tiles."""
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    moved = costs["bytes_read"] + costs["bytes_written"]
+    order = np.lexsort((loads.tiles(columns), moved))
+    order = order[np.broadcast_to(is_kept, moved.shape)[order]]
+    sizes = np.stack(columns, axis=1) if columns else np.zeros((1, 0), dtype=np.int64)
+    rows = {"sizes": sizes} | dict(costs)
+    return {
+        name: np.broadcast_to(column.T, (*column.T.shape[:-1], len(moved))).T[order]
+        for name, column in ((name, np.asarray(each)) for name, each in rows.items())
+    }
+
+
+# Candidates.
+
+
+def _choices(
+    space: TilingSpace, sizes: Sequence[Iterable[int] | None] | None, *, divisible: bool
+) -> list[list[int]]:
+    """The sizes that each dimension may have."""
+    dimensions = space.dimensions
+    given = [None] * len(dimensions) if sizes is None else sizes
+    check_type(given, Sized, "tilings: sizes", "sizes, or None, for each dimension")
+    if len(given) != len(dimensions):
+        expected = f"expected {len(dimensions)}, one for each dimension of the space"
+        raise TileError(f"tilings: {len(given)} lists of sizes are given; {expected}")
+    return [
+        list(_sizes_of(dimension, each, divisible=divisible))
+        for dimension, each in zip(dimensions, given, strict=True)
+    ]
+
+
+def _sizes_of(
+    dimension: TilingDimension, given: Iterable[int] | None, *, divisible: bool
+) -> Iterator[int]:
+    if dimension.size is None:
+        raise TileError(f"tilings: {dimension} has no numeric size; substitute the parameters")
+    whole = max(dimension.size, 1)
+    if given is None:
+        powers = [1 << log for log in range((whole - 1).bit_length())]
+        given = [*powers, whole] if dimension.can_be_cut else [whole]
+    for size in dict.fromkeys(given):
+        check_type(size, INTEGER, f"tilings: a size of {dimension}", "an integer")
+        if not 1 <= size <= whole:
+            raise TileError(f"tilings: {dimension} has the tile size {size}; expected 1 to {whole}")
+        if size != whole and not dimension.can_be_cut:
+            expected = f"it needs all elements at once; expected {whole}"
+            raise TileError(f"tilings: {dimension} has the tile size {size}, but {expected}")
+        if not (divisible and whole % size):
+            yield size
+
+
+def _combinations(choices: Sequence[Sequence[int]]) -> list[Column]:
+    """Each choice with each, as a column for each dimension."""
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    grids = np.meshgrid(*(np.array(each, dtype=np.int64) for each in choices), indexing="ij")
+    return [grid.reshape(-1) for grid in grids]
+
+
+# Memory.
+
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """What tiles may take of a device; without ``registers``, all tiles lie in shared memory."""
+
+    shared_memory_bytes: int
+    registers: int | None
+
+    @classmethod
+    def of(cls, device: Device) -> _Limits:
+        shared = device.figure("shared_memory_bytes", "tilings")
+        has_warps = device.warp_size is not None
+        return cls(shared, device.figure("registers", "tilings") if has_warps else None)
+
+    def costs(self, propagation: Propagation, given: Mapping[str, Column]) -> dict[str, Column]:
+        """The registers and the bytes of shared memory that tilings take."""
+        import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+        tiles = [(each, _padded_bits(each, given)) for each in propagation]
+        bits = [each for _, each in tiles]
+        zero = np.int64(0)
+        if self.registers is None:
+            return {"registers": zero, "shared_memory_bytes": sum(bits, zero) // _BITS}
+        largest = zero
+        for each in bits:
+            largest = np.maximum(largest, each)
+        exchanged = zero
+        for instruction in dict.fromkeys(each.instruction for each in propagation):
+            if instruction.opcode in _EXCHANGED:
+                wanted = frozenset(instruction.operands)
+                together = sum((each for at, each in tiles if at.instruction in wanted), zero)
+                exchanged = np.maximum(exchanged, together)
+        return {
+            "registers": -(-largest // _REGISTER_BITS),
+            "shared_memory_bytes": -(-exchanged // _BITS),
+        }
+
+    def are_met(self, costs: Mapping[str, Column]) -> Column:
+        """Whether tilings with these costs fit."""
+        fits = costs["shared_memory_bytes"] <= self.shared_memory_bytes
+        if self.registers is None:
+            return fits
+        return fits & (costs["registers"] <= int(REGISTERS_PER_TILE * self.registers))
+
+
+def _padded_bits(array: ArrayTile, given: Mapping[str, Column]) -> Column:
+    """The bits of a tile whose sizes are padded to powers of two."""
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    assert isinstance(array.tile, Tile)  # noqa: S101 - refused ones were an error
+    sizes = evaluate_forms([size for _, size, _ in array.tile.formulas.results], given)
+    bits: Column = np.int64(array.instruction.shape.arrays[array.element].element_size_in_bits)
+    for size in sizes:
+        powers = 1 << np.arange(63, dtype=np.int64)
+        bits = bits * powers[np.searchsorted(powers, size)]
+    return bits

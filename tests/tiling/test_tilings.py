@@ -1,0 +1,220 @@
+"""Tilings: what candidates load, against a walk over all their tiles; budgets; errors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+import pytest
+
+from indexing import Tile, TileError
+from ops import Fusion, hlo, tilings
+from ops.performance import A100, MI300X, TPU_V5E, Device, DeviceError
+from simplifier.errors import ArgumentError
+from simplifier.expr.form import variables_of
+from tests.fusion.units import ADD, MAXIMUM, entry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ops import ArrayTile, Propagation, Tilings
+    from ops.hlo import HloModule
+
+MAX_TILES = 600
+"""Tiles of a candidate that are walked: milliseconds for each."""
+
+SOFTMAX = """x = f32[{rows},{columns}] parameter(0)
+  lowest = f32[] constant(-inf) zero = f32[] constant(0)
+  peak = f32[{rows}] reduce(x, lowest), dimensions={{1}}, to_apply=top
+  peaks = f32[{rows},{columns}] broadcast(peak), dimensions={{0}}
+  less = f32[{rows},{columns}] subtract(x, peaks)
+  power = f32[{rows},{columns}] exponential(less)
+  sum = f32[{rows}] reduce(power, zero), dimensions={{1}}, to_apply=sum
+  sums = f32[{rows},{columns}] broadcast(sum), dimensions={{0}}
+  ROOT share = f32[{rows},{columns}] divide(power, sums)"""
+
+
+def softmax(rows: int, columns: int) -> HloModule:
+    return entry(SOFTMAX.format(rows=rows, columns=columns), MAXIMUM + ADD)
+
+
+FUSIONS: dict[str, HloModule] = {
+    "a sum with a transpose": entry("""p = f32[6,10] parameter(0) q = f32[10,6] parameter(1)
+        t = f32[10,6] transpose(p), dimensions={1,0} ROOT sum = f32[10,6] add(t, q)"""),
+    "a matrix with its own transpose": entry("""p = f32[7,7] parameter(0)
+        t = f32[7,7] transpose(p), dimensions={1,0} ROOT sum = f32[7,7] add(t, p)"""),
+    "a dot": entry("""x = bf16[6,10] parameter(0) y = bf16[10,5] parameter(1)
+        ROOT d = f32[6,5] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}"""),
+    "softmax": softmax(4, 9),
+    "a concatenation": entry("""a = f32[5] parameter(0) b = f32[11] parameter(1)
+        ROOT c = f32[16] concatenate(a, b), dimensions={0}"""),
+    "padding": entry("""a = f32[10] parameter(0) z = f32[] parameter(1)
+        ROOT p = f32[17] pad(a, z), padding=3_4"""),
+    "every other row": entry("""a = f32[20,3] parameter(0)
+        ROOT s = f32[8,3] slice(a), slice={[2:18:2], [0:3]}"""),
+    "windows that overlap": entry(
+        """x = f32[20] parameter(0) lowest = f32[] constant(-inf)
+        ROOT w = f32[9] reduce-window(x, lowest), window={size=4 stride=2}, to_apply=top""",
+        MAXIMUM,
+    ),
+    "a reshape that splits": entry("""a = f32[6,4] parameter(0) b = f32[24] reshape(a)
+        ROOT n = f32[24] negate(b)"""),
+    "a reshape that merges": entry("""a = f32[24] parameter(0) b = f32[6,4] reshape(a)
+        ROOT n = f32[6,4] negate(b)"""),
+    "a broadcast": entry("""a = f32[5] parameter(0)
+        ROOT b = f32[6,5] broadcast(a), dimensions={1}"""),
+    "a dynamic slice": entry("""a = f32[20] parameter(0) at = s32[] parameter(1)
+        s = f32[8] dynamic-slice(a, at), dynamic_slice_sizes={8} ROOT n = f32[8] negate(s)"""),
+    "rows that are looked up": entry("""a = f32[20,6] parameter(0) at = s32[5] parameter(1)
+        ROOT g = f32[5,6] gather(a, at), offset_dims={1}, collapsed_slice_dims={0},
+          start_index_map={0}, index_vector_dim=1, slice_sizes={1,6}"""),
+    "two results": entry("""a = f32[6,8] parameter(0) n = f32[6,8] negate(a)
+        t = f32[8,6] transpose(a), dimensions={1,0} ROOT b = (f32[6,8], f32[8,6]) tuple(n, t)"""),
+}
+
+
+def of(module: HloModule) -> Fusion:
+    return Fusion.of_computation(module.entry)
+
+
+def walked(propagation: Propagation, arrays: tuple[ArrayTile, ...]) -> int:
+    """The bytes of every tile, one after another."""
+    return sum(
+        -(-sum(map(len, tiles_of(propagation, each))) * bits_of(each) // 8) for each in arrays
+    )
+
+
+def bits_of(array: ArrayTile) -> int:
+    return array.instruction.shape.arrays[array.element].element_size_in_bits
+
+
+def tiles_of(propagation: Propagation, array: ArrayTile) -> Iterator[list[tuple[int, ...]]]:
+    """The elements of the tile of each program, and of each step that the tile depends on."""
+    tile = array.tile
+    assert isinstance(tile, Tile)
+    rows = [form for row in tile.formulas.results for form in row]
+    names = set(variables_of((*rows, tile.formulas.condition)))
+    bounds = [each.bounds for each in tile.domain.runtime]
+    values = [((each.lower or 0) + (each.upper or 0)) // 2 for each in bounds]
+    parallel = len(propagation.space.parallel)
+    grid = [
+        range(count) if number < parallel or f"t{number}" in names else range(1)
+        for number, count in enumerate(propagation.grid)
+    ]
+    for ids in product(*grid):
+        yield list(tile.elements(ids, values))
+
+
+def size_of(found: Tilings, number: int) -> int:
+    """How many tiles the space has."""
+    count = 1
+    for dimension, size in zip(found.space.dimensions, found[number].sizes, strict=True):
+        count *= -(-(dimension.size or 1) // size)
+    return count
+
+
+@pytest.mark.parametrize("module", FUSIONS.values(), ids=FUSIONS)
+def test_bytes_are_those_of_all_tiles(module: HloModule) -> None:
+    found = tilings(of(module), A100)
+    small = [number for number in range(len(found)) if size_of(found, number) <= MAX_TILES]
+    assert small
+    for number in small[:: max(1, len(small) // 12)]:
+        tiling = found[number]
+        propagation = found.propagation(tiling).check()
+        assert propagation.constraints.is_always_satisfied
+        assert walked(propagation, propagation.operands) == tiling.bytes_read
+        assert walked(propagation, propagation.results) == tiling.bytes_written
+
+
+def test_softmax_reads_and_writes_in_one_pass() -> None:
+    best = tilings(of(softmax(512, 911)), A100)[0]
+    assert (best.bytes_read, best.bytes_written) == (512 * 911 * 4, 512 * 911 * 4)
+    rows, *others = best.sizes
+    assert others == [911] * 3
+    assert best.programs == -(-512 // rows)
+
+
+def test_the_best_come_first() -> None:
+    found = tilings(of(FUSIONS["a dot"]), A100)
+    moved = [tiling.bytes for tiling in found]
+    assert moved == sorted(moved)
+    assert len({tiling.sizes for tiling in found}) == len(found)
+    assert found[:2] == [found[0], found[1]]
+    assert found[-1] == found[len(found) - 1]
+
+
+LARGE = entry("""p = f32[4096,4096] parameter(0)
+    ROOT t = f32[4096,4096] transpose(p), dimensions={1,0}""")
+
+
+@pytest.mark.parametrize("device", [A100, MI300X], ids=["A100", "MI300X"])
+def test_a_tile_that_is_transposed_fits_in_shared_memory(device: Device) -> None:
+    """A compiler lost kernels to such a tile: https://github.com/ROCm/xla/pull/1083."""
+    assert device.shared_memory_bytes is not None
+    found = tilings(of(LARGE), device)
+    assert 0 < len(found) < found.considered == 13 * 13
+    largest = max(tiling.shared_memory_bytes for tiling in found)
+    assert largest <= device.shared_memory_bytes
+    less = replace(device, name="less", shared_memory_bytes=4096)
+    assert max(tiling.shared_memory_bytes for tiling in tilings(of(LARGE), less)) == 4096
+
+
+def test_registers_are_limited() -> None:
+    few = replace(A100, name="few registers", registers=100)
+    assert {tiling.registers <= 40 for tiling in tilings(of(LARGE), few)} == {True}
+
+
+def test_without_warps_all_tiles_are_in_shared_memory() -> None:
+    best = max(tilings(of(LARGE), TPU_V5E), key=lambda tiling: tiling.shared_memory_bytes)
+    assert best.registers == 0
+    assert best.shared_memory_bytes == 4 * 2 * best.sizes[0] * best.sizes[1]
+
+
+def test_sizes_may_have_to_divide() -> None:
+    found = tilings(of(FUSIONS["a dot"]), A100, divisible=True)
+    assert {tiling.sizes[0] for tiling in found} == {1, 2, 6}
+    assert {tiling.sizes[2] for tiling in found} == {1, 2, 10}
+
+
+def test_sizes_may_be_given() -> None:
+    found = tilings(of(FUSIONS["a dot"]), A100, sizes=[[3], None, [5, 5]])
+    assert {tiling.sizes for tiling in found} == {(3, size, 5) for size in (1, 2, 4, 5)}
+
+
+WRONG_SIZES = {
+    "zero": ([[0], None, None], "has the tile size 0; expected 1 to 6"),
+    "beyond": ([None, [6], None], "has the tile size 6; expected 1 to 5"),
+    "too few": ([[1]], "1 lists of sizes are given; expected 3"),
+}
+
+
+@pytest.mark.parametrize(("sizes", "words"), WRONG_SIZES.values(), ids=WRONG_SIZES)
+def test_wrong_sizes(sizes: list[list[int] | None], words: str) -> None:
+    with pytest.raises(TileError, match=words):
+        tilings(of(FUSIONS["a dot"]), A100, sizes=sizes)
+
+
+def test_too_many_candidates() -> None:
+    many = [range(1, 4097), range(1, 4097)]
+    with pytest.raises(TileError, match="there are 16777216 candidates; expected at most"):
+        tilings(of(LARGE), A100, sizes=many)
+
+
+@pytest.mark.parametrize("figure", ["shared_memory_bytes", "registers"])
+def test_a_device_without_a_figure(figure: str) -> None:
+    lacking = replace(A100, name="mine", **{figure: None})
+    with pytest.raises(DeviceError, match=f"tilings: mine has no {figure}"):
+        tilings(of(LARGE), lacking)
+
+
+def test_no_device() -> None:
+    with pytest.raises(ArgumentError, match="A100"):
+        tilings(of(LARGE), "A100")  # type: ignore[arg-type]
+
+
+def test_what_has_no_tile_says_which_and_why() -> None:
+    unknown = hlo.parse("""ENTRY e { x = f32[4] parameter(0)
+        ROOT c = f32[4] custom-call(x), custom_call_target="lookup" }""")
+    with pytest.raises(TileError, match="no indexing map of lookup"):
+        tilings(of(unknown), A100)
