@@ -12,7 +12,7 @@ from indexing import parse_map
 from indexing.layout import Shape, ShapeError, tiling_steps
 from indexing.layout.view.layout_svg import svg_of_layout
 from ops.cli.documents import Document, Verbatim, attempt, fields_of_command
-from ops.cli.memory_questions import FusionCoalescing, KernelUtilization
+from ops.cli.memory_questions import FusionCoalescing, KernelTiles, KernelUtilization
 from ops.cli.module_questions import FusionMaps, InstructionMaps, answer_files, read_input
 from ops.cli.reports import LayoutReport, MapReport
 from ops.hlo import HloFileError
@@ -55,6 +55,19 @@ def coalescing(
 def utilization(*, files: Sequence[str], jobs: int, seconds: float, console: Console) -> Document:
     """How much of its operands each kernel uses, the most wasteful first."""
     return answer_files("utilization", KernelUtilization(seconds), files, jobs, console)
+
+
+def tiles(
+    *,
+    files: Sequence[str],
+    jobs: int,
+    fusion: str | None,
+    device: str,
+    limit: int | None,
+    console: Console,
+) -> Document:
+    """The tile sizes of each kernel that move the fewest bytes, or of those with a name."""
+    return answer_files("tiles", KernelTiles(device, fusion, limit), files, jobs, console)
 
 
 def simplify(*, file: str, console: Console) -> Document:

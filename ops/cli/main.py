@@ -10,11 +10,21 @@ from math import inf, nan
 from typing import TYPE_CHECKING, Any, Final
 
 from indexing.startup import INTERRUPTED
-from ops.cli.commands import coalescing, fusions, layout, maps, schema, simplify, utilization
+from ops.cli.commands import (
+    coalescing,
+    fusions,
+    layout,
+    maps,
+    schema,
+    simplify,
+    tiles,
+    utilization,
+)
 from ops.cli.console import Console, report
 from ops.cli.documents import ErrorLog, as_json, as_text
 from ops.cli.memory_questions import WITH_WARPS
 from ops.cli.module_questions import DIRECTIONS
+from ops.performance import DEVICES
 from ops.performance.utilization import SECONDS
 
 if TYPE_CHECKING:
@@ -108,7 +118,7 @@ def _jobs(text: str) -> int:
     return int(text)
 
 
-def _unroll(text: str) -> int:
+def _positive(text: str) -> int:
     if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError(f"expected a positive number, not {text!r}")
     return int(text)
@@ -204,7 +214,7 @@ _COMMANDS: Final = {
             },
             "--unroll": {
                 "metavar": "N",
-                "type": _unroll,
+                "type": _positive,
                 "default": 1,
                 "help": "how many neighbours a thread handles at a time (default: 1)",
             },
@@ -224,6 +234,31 @@ _COMMANDS: Final = {
                 "type": _seconds,
                 "default": SECONDS,
                 "help": "what a module may take until counts are bounds (default: %(default)g)",
+            },
+        },
+    ),
+    "tiles": _Command(
+        tiles,
+        "print the tile sizes of each kernel that move the fewest bytes on a device",
+        (
+            "tiles examples/softmax.hlo",
+            "tiles examples/softmax.hlo --fusion ynn_fusion --device H100 --limit 3",
+        ),
+        _MODULES
+        | {
+            "--fusion": {
+                "metavar": "NAME",
+                "help": "several tilings of this instruction only, with the tiles of its arrays",
+            },
+            "--device": {
+                "choices": list(DEVICES),
+                "default": next(iter(DEVICES)),
+                "help": "the device whose memory counts (default: %(default)s)",
+            },
+            "--limit": {
+                "metavar": "N",
+                "type": _positive,
+                "help": "how many tilings of each kernel (default: 1, or 10 with --fusion)",
             },
         },
     ),

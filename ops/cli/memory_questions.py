@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
-from indexing import MapError
+from indexing import MapError, TileError
 from indexing.layout import ShapeError
+from ops.accelerators import DeviceError
 from ops.cli.reports import TableRow, table
-from ops.fusion import FusionError, schedule_of
+from ops.fusion import Fusion, FusionError, schedule_of
 from ops.hlo import HloTextError
 from ops.performance import DEVICES, coalescing, utilization
 from ops.performance.tally import Deadline
 from ops.performance.utilization import kernels_of, text_of_count
+from ops.rules.op_indexing import Unknown
+from ops.tiling import tilings
+from simplifier import format_expr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ops.cli.documents import Fields
-    from ops.fusion import Fusion
     from ops.hlo import HloModule, Instruction
     from ops.modules.analysis import ModuleAnalysis
     from ops.performance import Coalescing, OperandUtilization
     from ops.performance.utilization import Count
     from ops.schedules import Access
+    from ops.tiling import ArrayTile, TilingCandidate, Tilings
 
 WITH_WARPS: Final = tuple(name for name, device in DEVICES.items() if device.warp_size)
 """The names of the devices whose threads run in warps."""
@@ -185,3 +189,104 @@ def _operand(row: OperandUtilization) -> _Cells:
 
 def _ends(count: Count) -> list[int | None]:
     return [count, count] if isinstance(count, int) else [count.lower, count.upper]
+
+
+# Tiles.
+
+_OF_TILINGS: Final = ("wasted", "read", "written", "programs", "registers", "shared", "tiles")
+
+_FEW: Final = 10
+"""How many tilings of a kernel are shown where it is asked for by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelTiles(_Rows):
+    """The tile sizes of each kernel that move the fewest bytes, or of those with a name.
+
+    ``limit`` is how many are shown of each: one, or some of a kernel with a name.
+    """
+
+    name: ClassVar = "tilings"
+
+    device: str
+    fusion: str | None
+    limit: int | None
+
+    def about(self) -> Fields:
+        """The device, and what is asked for."""
+        return {"device": self.device, "fusion": self.fusion}
+
+    def subjects(self, module: HloModule) -> Sequence[TableRow | HloTextError]:
+        """Rows for each kernel, then one for each kernel without tiles, then errors.
+
+        Raises:
+            NoSuchInstructionError: no instruction has the name.
+        """
+        if self.fusion is None:
+            kernels: Iterable[Fusion] = kernels_of(module)
+        else:
+            kernels = map(Fusion.of_instruction, module.named(self.fusion))
+        rows = _by_waste(_OF_TILINGS, (row for kernel in kernels for row in self._rows(kernel)))
+        return [self._explained(row) for row in rows] if self.fusion is not None else rows
+
+    def _rows(self, kernel: Fusion) -> Iterator[_Cells | HloTextError]:
+        (root,) = kernel.roots
+        try:
+            found = tilings(kernel, DEVICES[self.device])
+            if not found:
+                yield _no_tiles(root, f"none of {found.considered} tilings fits {self.device}")
+            for candidate in found[: self.limit or (_FEW if self.fusion else 1)]:
+                yield _tiling(root, found, candidate)
+        except HloTextError as error:
+            yield error
+        except (DeviceError, FusionError, MapError, ShapeError) as error:
+            yield _no_tiles(root, str(error))
+
+    def _explained(self, row: TableRow | HloTextError) -> TableRow | HloTextError:
+        """The row with the tiles of operands and results below it."""
+        if isinstance(row, HloTextError) or "operands" not in row.about:
+            return row
+        arrays = [*row.about["operands"], *row.about["results"]]
+        return replace(row, remarks=[*map(_remark, arrays)])
+
+
+def _tiling(root: Instruction, found: Tilings, candidate: TilingCandidate) -> _Cells:
+    wasted, of_best = (each.bytes - found.least_bytes for each in (candidate, found[0]))
+    sizes = "x".join(map(str, candidate.sizes)) or "1"
+    costs = (candidate.bytes_read, candidate.bytes_written, candidate.programs)
+    memory = (candidate.registers, candidate.shared_memory_bytes)
+    cells = (*map(str, (wasted, *costs, *memory)), f"{sizes} of %{root.name}")
+    tiles = found.propagation(candidate)
+    fields = {
+        "kernel": root.name,
+        "dimensions": [*map(str, found.space.dimensions)],
+        "wasted_bytes": wasted,
+        **asdict(candidate),
+        "operands": [*map(_tile, tiles.operands)],
+        "results": [*map(_tile, tiles.results)],
+    }
+    return _Cells(of_best, cells, fields)
+
+
+def _tile(array: ArrayTile) -> Fields:
+    tile = array.tile
+    if isinstance(tile, Unknown):  # tilings have a tile of every array
+        raise TileError(tile.reason)
+    texts = {
+        "offsets": tile.offsets,
+        "sizes": tile.sizes,
+        "strides": tile.strides,
+    }
+    return {"name": array.instruction.name, "element": array.element} | {
+        name: [*map(format_expr, each)] for name, each in texts.items()
+    }
+
+
+def _remark(tile: Fields) -> str:
+    parts = (f"{name} {', '.join(tile[name])}" for name in ("offsets", "sizes", "strides"))
+    return f"  %{tile['name']}: {'; '.join(parts)}" if tile["sizes"] else f"  %{tile['name']}"
+
+
+def _no_tiles(root: Instruction, reason: str) -> _Cells:
+    cells = ("",) * (len(_OF_TILINGS) - 1) + (f"%{root.name}: {reason}",)
+    return _Cells(-1, cells, {"kernel": root.name, "unknown": reason})

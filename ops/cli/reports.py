@@ -133,18 +133,19 @@ class MapReport(Row):
 class TableRow(Row):
     """A row of a table, whose cells are aligned to the right; the last one is of any width.
 
-    The first row has the ``heading`` above it.
+    The first row has the ``heading`` above it; ``remarks`` are lines below a row.
     """
 
     cells: Sequence[str]
     widths: Sequence[int]
     about: Fields
     heading: Sequence[str] = ()
+    remarks: Sequence[str] = ()
 
     def text(self) -> str:
         """The row, under the heading if there is one."""
         lines = [self.heading, self.cells] if self.heading else [self.cells]
-        return "\n".join(map(self._line, lines))
+        return "\n".join([*map(self._line, lines), *self.remarks])
 
     def _line(self, cells: Sequence[str]) -> str:
         aligned = [f"{cell:>{width}}" for cell, width in zip(cells, self.widths, strict=False)]

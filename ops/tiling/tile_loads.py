@@ -120,8 +120,10 @@ class TileLoads:
     ) -> Column:
         """Whether two tiles of an array are the same, because dimensions that differ are whole."""
         found: Column = self.tiles(columns) > 0
+        if one.runtime or other.runtime:
+            return ~found
         renaming = _renaming(one.map.simplify(), other.map.simplify())
-        if renaming is None or one.runtime or other.runtime:
+        if renaming is None:
             return ~found
         for number in {each for pair in renaming for each in pair if pair[0] != pair[1]}:
             found = found & (columns[number] == self.wholes[number])

@@ -78,11 +78,13 @@ class Tilings(Sequence[TilingCandidate]):
         space: the dimensions that tiles have sizes for.
         columns: a row for each tiling, as arrays of NumPy by the names of :class:`TilingCandidate`.
         considered: how many candidates there were.
+        least_bytes: what one tile that is as large as the arrays moves: no tiling moves less.
     """
 
     space: TilingSpace
     columns: Mapping[str, Column]
     considered: int
+    least_bytes: int
 
     def __len__(self) -> int:
         return len(self.columns["sizes"])
@@ -133,6 +135,8 @@ def tilings(
     (336, 336)
     >>> found[0].sizes, found[0].bytes_read == 4 * (64 * 128 + 128 * 32)
     ((64, 32, 128), True)
+    >>> found.least_bytes == found[0].bytes
+    True
     >>> found[-1].sizes
     (1, 1, 1)
     """
@@ -151,12 +155,15 @@ def tilings(
     costs = limits.costs(propagation, given)
     is_kept = propagation.constraints.satisfied(given) & limits.are_met(costs)
     loads = TileLoads(space, choices)
+    wholes = _combinations([[each] for each in loads.wholes])
+    arrays = (*propagation.operands, *propagation.results)
+    least = TileLoads(space, [[each] for each in loads.wholes]).bytes_of(arrays, wholes)
     costs |= {
         "bytes_read": loads.bytes_of(propagation.operands, columns),
         "bytes_written": loads.bytes_of(propagation.results, columns),
         "programs": loads.programs(columns),
     }
-    return Tilings(space, _ranked(columns, costs, is_kept, loads), considered)
+    return Tilings(space, _ranked(columns, costs, is_kept, loads), considered, int(least[0]))
 
 
 def _ranked(

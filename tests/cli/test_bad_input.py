@@ -55,7 +55,7 @@ BAD_MODULES = [
 ]
 
 
-@pytest.mark.parametrize("command", ["maps", "fusions", "utilization"])
+@pytest.mark.parametrize("command", ["maps", "fusions", "utilization", "tiles"])
 @pytest.mark.parametrize("bad", BAD_MODULES, ids=[bad.id for bad in BAD_MODULES])
 def test_bad_module(
     bad: Bad, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -70,7 +70,9 @@ def test_bad_module(
     assert err.count("error:") == 1
 
 
-@pytest.mark.parametrize("command", ["maps", "fusions", "coalescing", "utilization", "simplify"])
+@pytest.mark.parametrize(
+    "command", ["maps", "fusions", "coalescing", "utilization", "tiles", "simplify"]
+)
 def test_no_file(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     missing = tmp_path / "missing"
     assert main([command, str(missing)]) == 1
@@ -154,7 +156,16 @@ def test_wrong_use_exits_with_2(arguments: list[str], capsys: pytest.CaptureFixt
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["maps"], ["fusions"], ["coalescing"], ["utilization"], ["simplify"], ["layout"]],
+    [
+        [],
+        ["maps"],
+        ["fusions"],
+        ["coalescing"],
+        ["utilization"],
+        ["tiles"],
+        ["simplify"],
+        ["layout"],
+    ],
     ids=" ".join,
 )
 def test_help_shows_examples(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -46,6 +46,7 @@ ANSWERS = {
     "coalescing": ["coalescing"],
     "coalescing in vectors": ["coalescing", "--device", "H100", "--unroll", "4"],
     "utilization": ["utilization"],
+    "tiles": ["tiles"],
 }
 MODULES = [
     "cpu/softmax",
@@ -209,7 +210,8 @@ def test_documents_of_many_files(
 
 
 @pytest.mark.parametrize(
-    "command", ["maps", "fusions", "coalescing", "utilization", "simplify", "layout"]
+    "command",
+    ["maps", "fusions", "coalescing", "utilization", "tiles", "simplify", "layout"],
 )
 def test_documents_where_nothing_is_right(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = printed([command, "missing"], capsys)
@@ -252,7 +254,7 @@ def test_nothing_is_said_that_is_not_in_the_schema(
     file.write_text(LOOKED_UP)
     calls = [
         [command, *[str(file)] * count]
-        for command in ("maps", "fusions", "coalescing", "utilization")
+        for command in ("maps", "fusions", "coalescing", "utilization", "tiles")
         for count in (1, 2)
     ]
     documents = [printed(arguments, capsys) for arguments in calls]
@@ -276,6 +278,8 @@ def test_all_that_is_in_the_schema_is_said(file: Path, capsys: pytest.CaptureFix
         (["fusions"], WRONG),
         (["coalescing"], module_text("gpu/dot_product_attention_bf16")),
         (["utilization"], LOOKED_UP),
+        (["tiles"], SOFTMAX_SUM),
+        (["tiles"], LOOKED_UP),
         (["simplify"], MAPS),
     ]
     seen: set[str] = set()
@@ -283,7 +287,10 @@ def test_all_that_is_in_the_schema_is_said(file: Path, capsys: pytest.CaptureFix
         file.write_text(text)
         document = printed([*arguments, str(file)], capsys)
         seen.update(name for found in objects_in(document) for name in found)
-    many = [[command, str(file), str(file)] for command in ("maps", "coalescing", "utilization")]
+    many = [
+        [command, str(file), str(file)]
+        for command in ("maps", "coalescing", "utilization", "tiles")
+    ]
     for last in (*WITHOUT_FILES, *many):
         document = printed(last, capsys)
         seen.update(name for found in objects_in(document) for name in found)

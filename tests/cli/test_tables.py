@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ops import hlo, utilization
+from ops import hlo, tilings, utilization
 from ops.cli import main
+from ops.performance import DEVICES
+from ops.performance.utilization import kernels_of
+from simplifier.errors import IndexingError
 from tests.cli.small_modules import LOOKED_UP, SOFTMAX_SUM
 from tests.hlo.modules import module_text
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ops.fusion import Fusion
     from ops.performance import OperandUtilization
     from ops.performance.utilization import Count
 
@@ -175,3 +179,55 @@ def test_times_that_are_none(seconds: str, capsys: pytest.CaptureFixture[str]) -
     assert stopped.value.code == 2
     expected = f"expected a number of seconds, not {seconds!r}\n"
     assert capsys.readouterr().err.endswith(expected)
+
+
+# Tiles.
+
+
+@pytest.mark.parametrize("name", ["gpu/sort_topk", "tpu/kv_cache_decode", "cpu/layernorm_grad"])
+def test_tiles_are_those_of_the_library(
+    name: str, saved: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved.write_text(module_text(name))
+    rows = printed(["tiles", str(saved), "--limit", "2"], capsys)["tilings"]
+    module = hlo.load(saved)
+    known = [row for row in rows if "unknown" not in row]
+    assert known
+    waste: dict[str, int] = {}
+    for row in known:
+        (kernel,) = (k for k in kernels_of(module) if k.roots[0].name == row["kernel"])
+        found = tilings(kernel, DEVICES["A100"])
+        waste.setdefault(row["kernel"], row["wasted_bytes"])
+        assert row["wasted_bytes"] == row["bytes_read"] + row["bytes_written"] - found.least_bytes
+        assert row["wasted_bytes"] >= waste[row["kernel"]] >= 0
+        assert tuple(row["sizes"]) in [each.sizes for each in found[:2]]
+    assert [*waste.values()] == sorted(waste.values(), reverse=True)
+    for row in rows:
+        if "unknown" in row:
+            (kernel,) = (k for k in kernels_of(module) if k.roots[0].name == row["kernel"])
+            assert row["unknown"] == reason_against(kernel)
+
+
+def reason_against(kernel: Fusion) -> str:
+    """Why a kernel has no tiling that fits an A100."""
+    try:
+        found = tilings(kernel, DEVICES["A100"])
+    except IndexingError as error:
+        return str(error)
+    assert not found
+    return f"none of {found.considered} tilings fits A100"
+
+
+def test_a_kernel_that_is_not_there(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    saved.write_text(PARTS)
+    assert main(["tiles", str(saved), "--fusion", "widr"]) == 1
+    expected = f"error: {saved}: no instruction is called %widr\nhint: there is %wide\n"
+    assert capsys.readouterr() == ("", expected)
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "many", ""])
+def test_limits_that_are_none(limit: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["tiles", "module.hlo", "--limit", limit])
+    assert stopped.value.code == 2
+    assert capsys.readouterr().err.endswith(f"expected a positive number, not {limit!r}\n")

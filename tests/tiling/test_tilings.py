@@ -66,6 +66,9 @@ FUSIONS: dict[str, HloModule] = {
         ROOT b = f32[6,5] broadcast(a), dimensions={1}"""),
     "a dynamic slice": entry("""a = f32[20] parameter(0) at = s32[] parameter(1)
         s = f32[8] dynamic-slice(a, at), dynamic_slice_sizes={8} ROOT n = f32[8] negate(s)"""),
+    "two dynamic slices of an array": entry("""a = f32[20] parameter(0) at = s32[] parameter(1)
+        s = f32[8] dynamic-slice(a, at), dynamic_slice_sizes={8} to = s32[] parameter(2)
+        t = f32[8] dynamic-slice(a, to), dynamic_slice_sizes={8} ROOT d = f32[8] add(s, t)"""),
     "rows that are looked up": entry("""a = f32[20,6] parameter(0) at = s32[5] parameter(1)
         ROOT g = f32[5,6] gather(a, at), offset_dims={1}, collapsed_slice_dims={0},
           start_index_map={0}, index_vector_dim=1, slice_sizes={1,6}"""),
