@@ -469,7 +469,7 @@ class _Pace:
     """With how many operations a question is asked, and asked again."""
 
     def __init__(self, budget: Budget) -> None:
-        self.operations = ATTEMPT
+        self.operations: int | None = ATTEMPT
         self._budget = budget
         self._start = self._begun = process_time()
         self._was_long = False
@@ -486,24 +486,21 @@ class _Pace:
         """Whether there is another attempt after one that was not enough; it may take more."""
         now = process_time()
         took = now - self._begun
-        if isinstance(self._budget, timedelta):
-            return self._has_time(took, self._budget.total_seconds() - (now - self._start))
-        if self.operations == self._budget:
+        operations = self.operations
+        if operations is None or operations == self._budget:
             return False
+        if isinstance(self._budget, timedelta):
+            left = self._budget.total_seconds() - (now - self._start)
+            within = int(left * operations / (_SLOWER * max(took, 1e-6)))
+            self.operations = min(within, _SLOWER * operations)
+            return within > operations
         if self._budget != BUDGET:
-            self.operations = self._budget or 0
+            self.operations = self._budget
             return True
         was_long, self._was_long = self._was_long, took > _MAX_SECONDS
-        self.operations = min(2 * self.operations, BUDGET)
+        self.operations = min(2 * operations, BUDGET)
         # Once may be a collection of garbage.
         return not (was_long and self._was_long)
-
-    def _has_time(self, took: float, left: float) -> bool:
-        """Whether more operations than before will end in the time that is left."""
-        within = int(left * self.operations / (_SLOWER * max(took, 1e-6)))
-        is_more = within > self.operations
-        self.operations = min(within, _SLOWER * self.operations)
-        return is_more
 
 
 def _first_attempt(limit: timedelta) -> int:

@@ -244,6 +244,19 @@ def test_one_long_attempt_may_be_a_collection_of_garbage(
             isl.asked(ask, isl.BUDGET)
 
 
+@pytest.mark.parametrize("budget", [None, 3 * isl.ATTEMPT], ids=["no limit", "operations"])
+def test_after_a_few_operations_a_question_has_all_of_its_budget(budget: int | None) -> None:
+    asked: list[isl.Space] = []
+
+    def ask(space: isl.Space) -> str:
+        asked.append(space)
+        if len(asked) == 1:
+            raise BudgetError(isl.ATTEMPT)
+        return f"{space.context.get_max_operations()} operations"
+
+    assert isl.asked(ask, budget) == f"{budget or 0} operations"
+
+
 def test_simplify_keeps_what_it_has_when_the_budget_ends() -> None:
     box = dict.fromkeys(MANY, (-50, 50))
     assert simplify(HARD, box, exact=True, budget=2000) == simplify(HARD, box)
