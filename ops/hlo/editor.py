@@ -71,7 +71,7 @@ class ModuleEditor:
         self._is_changed = False
         for each in module.computations:
             self._names.take(each.name)
-            self._effects.note(each)
+            self._effects.note(each, each.instructions)
 
     # What is there by now.
 
@@ -294,7 +294,7 @@ class ModuleEditor:
         outline, attribute = Outline.around(draft, chosen), _CALLS[opcode]
         body = outline.body(self._names.like(name or f"{opcode}_computation"))
         self._drafts[body] = ComputationDraft(body)
-        self._effects.note(body)
+        self._effects.note(body, body.instructions)
         given: dict[str, Any] = {attribute: body} | ({"kind": kind} if opcode == "fusion" else {})
         last = outline.results[-1]
         kept = {
@@ -337,9 +337,11 @@ class ModuleEditor:
         return ordered([*filter(known.__contains__, self._module.computations)], self._callees)
 
     def _callees(self, computation: Computation) -> Iterable[Computation]:
+        return (part for each in self._members(computation) for part in each.computations)
+
+    def _members(self, computation: Computation) -> Iterable[Instruction]:
         draft = self._drafts.get(computation)
-        instructions = draft.operands if draft else computation.instructions
-        return (part for each in instructions for part in each.computations)
+        return draft.operands if draft else computation.instructions
 
     def _draft(self, computation: Computation) -> ComputationDraft:
         check_type(computation, Computation, "edit: the computation", "a Computation")
@@ -418,6 +420,9 @@ class ModuleEditor:
         self._is_changed = True
         draft.add(instruction)
         self._homes[instruction] = draft.computation
+        if self._effects.of(instruction) and draft.computation not in self._effects:
+            for each in self._reached():
+                self._effects.note(each, self._members(each))
 
     def _chosen(
         self, instructions: Iterable[Instruction], opcode: str
