@@ -121,7 +121,8 @@ class OperandIndexing:
 
         Its ranges stay if what else the indexing has uses them.
         """
-        smallest = self.map.simplify(preserve_ranges=bool(self.runtime or self.replica_id))
+        has_others = bool(self.runtime) or self.replica_id is not None
+        smallest = self.map.simplify(preserve_ranges=has_others)
         return self if smallest is self.map else replace(self, map=smallest)
 
     def ranges_to_dims(self) -> OperandIndexing:
@@ -130,7 +131,7 @@ class OperandIndexing:
             return self
 
         def moved(each: IndexingMap | None) -> IndexingMap | None:
-            return each and each.ranges_to_dims()
+            return None if each is None else each.ranges_to_dims()
 
         runtime = tuple(
             replace(each, map=each.map.ranges_to_dims(), replica_id=moved(each.replica_id))

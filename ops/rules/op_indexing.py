@@ -171,9 +171,11 @@ class OpIndexing:
     def apply(self, of_map: Callable[[IndexingMap], IndexingMap]) -> OpIndexing:
         """The same with each map changed, those of origins and replicas, too."""
 
+        def of_replica(each: IndexingMap | None) -> IndexingMap | None:
+            return None if each is None else of_map(each)
+
         def of_origin(each: Origin) -> Origin:
-            replica = None if each.replica is None else of_map(each.replica)
-            return replace(each, map=of_map(each.map), replica=replica)
+            return replace(each, map=of_map(each.map), replica=of_replica(each.replica))
 
         return OpIndexing(
             self.output_sizes,
@@ -181,8 +183,8 @@ class OpIndexing:
             tuple(map(of_map, self.input_to_output)),
             tuple(tuple(map(of_origin, origins)) for origins in self.output_origins),
             tuple(tuple(map(of_origin, origins)) for origins in self.input_origins),
-            tuple(each and of_map(each) for each in self.output_replicas),
-            tuple(each and of_map(each) for each in self.input_replicas),
+            tuple(map(of_replica, self.output_replicas)),
+            tuple(map(of_replica, self.input_replicas)),
         )
 
     @property
