@@ -31,8 +31,10 @@ def applied(relation: ExactRelation, elements: IndexSet, budget: Budget) -> Inde
     _check(elements, len(relation.dims), "apply", "dimensions")
     dims = _dims(relation)
     images = [_on_pieces(relation, dims, [piece]).image(budget=budget) for piece in elements.pieces]
-    nothing = IndexSet.box(*[(0, -1)] * len(relation.forms))
-    return reduce(lambda one, other: one | other, images) if images else nothing
+    if not images:
+        everything = IndexSet.box(*[EVERYTHING] * len(relation.forms))
+        return everything - everything  # a box without sides has an element
+    return reduce(lambda one, other: one | other, images)
 
 
 def restricted(relation: RelationT, elements: IndexSet) -> RelationT:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from itertools import combinations
 from math import gcd
+from operator import ne
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from indexing.exact.boxes import MAX_BOXES, StridedInterval, box_order, strided
@@ -161,7 +162,7 @@ def _joined(boxes: list[Box]) -> list[Box]:
 
 def _pair_to_join(boxes: Sequence[Box]) -> tuple[Box, Box, Box] | None:
     for one, other in combinations(boxes, 2):
-        unlike = [axis for axis, pair in enumerate(zip(one, other, strict=True)) if _differ(*pair)]
+        unlike = [axis for axis, differ in enumerate(map(ne, one, other)) if differ]
         if len(unlike) == 1:
             (axis,) = unlike
             run = _run(one[axis], other[axis]) or _run(other[axis], one[axis])
@@ -171,10 +172,6 @@ def _pair_to_join(boxes: Sequence[Box]) -> tuple[Box, Box, Box] | None:
 
 
 # Strided intervals.
-
-
-def _differ(one: StridedInterval, other: StridedInterval) -> bool:
-    return one != other
 
 
 def _common(one: StridedInterval, other: StridedInterval) -> StridedInterval | None:
@@ -249,7 +246,8 @@ def _run(below: StridedInterval, above: StridedInterval) -> StridedInterval | No
     step = above.step if below.lower == below.upper else below.step
     if above.step == step or above.lower == above.upper:
         if above.lower == below.upper + step:
-            return strided(below.lower, above.upper, step)
+            has_end = below.lower is not None or above.upper is not None
+            return strided(below.lower, above.upper, step) if has_end or step == 1 else None
         half, odd = divmod(step, 2)
         is_between = not odd and above.lower == (below.lower or 0) + half
         if is_between and below.lower is not None and above.upper is not None:

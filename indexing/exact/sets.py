@@ -6,10 +6,10 @@ set. What it says of itself, its bounds, pieces and boxes, is read off when it i
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from heapq import merge
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.errors import MapError
 from indexing.exact.boxes import MAX_BOXES, box_size
@@ -48,7 +48,7 @@ from simplifier.exact.isl import load_isl
 from simplifier.expr.sympy_conversion import to_sympy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     import islpy
     import numpy as np
@@ -66,8 +66,6 @@ if TYPE_CHECKING:
     Index = tuple[int, ...]
     Conjunction = tuple[tuple[sympy.Expr, Interval], ...]
     Side: TypeAlias = IntervalLike | StridedInterval | range
-
-T = TypeVar("T")
 
 
 class IndexSet:
@@ -175,7 +173,7 @@ class IndexSet:
 
         Raises:
             TextError: the text is not isl's.
-            MapError: it is no set, or the sets have several spaces.
+            MapError: it is no set, the sets have several spaces, or it has rational numbers.
 
         >>> print(IndexSet.from_isl("[N] -> { [i] : 0 <= i < N }"))
         (i)<N>: i in [0, N - 1], N in [1, inf]
@@ -262,7 +260,7 @@ class IndexSet:
         )
 
     def __contains__(self, element: Sequence[int]) -> bool:
-        check_type(element, Sized, "in: element", "a sequence")
+        check_integers(element, "in: element")
         self._check_fixed("in")
         if len(element) != self.rank:
             raise MapError(f"in: {element!r} has {len(element)} coordinates; expected {self.rank}")
@@ -332,6 +330,7 @@ class IndexSet:
         >>> print(IndexSet.box((2, 5)).complement([(0, 9)]))
         (d0): d0 in [0, 1] or d0 in [6, 9]
         """
+        check_type(box, Iterable, "complement: box", "an IndexSet, or a side for each")
         whole = box if isinstance(box, IndexSet) else IndexSet.box(*box)
         self._check_rank(whole, "complement")
         return set_of(difference_from(whole._value, self._value))  # noqa: SLF001 - of its own class
@@ -346,6 +345,7 @@ class IndexSet:
         >>> print(triangle.project_out(["j"]))
         (i): i in [0, 9]
         """
+        check_type(coordinates, Iterable, "project_out: coordinates", "numbers or names")
         out = {self._axis_of(each) for each in coordinates}
         return set_of(
             projected(self._value, [each for each in range(self.rank) if each not in out])

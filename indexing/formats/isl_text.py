@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from indexing.errors import MapError
@@ -39,7 +38,7 @@ def isl_set(points: str | islpy.Set | islpy.BasicSet, context: islpy.Context) ->
 
     Raises:
         TextError: the text is not isl's.
-        MapError: it is something else.
+        MapError: it is something else, or holds rational numbers.
     """
     isl = load_isl()
     if isinstance(points, str):
@@ -47,10 +46,15 @@ def isl_set(points: str | islpy.Set | islpy.BasicSet, context: islpy.Context) ->
     elif not isinstance(points, isl.Set | isl.BasicSet):
         raise MapError(f"from_isl: {shown(points)} is no set; expected islpy's Set, or isl's text")
     text = str(points)
-    with suppress(isl.Error):
-        return isl.Set.read_from_str(context, text).reset_tuple_id().flatten()
-    hint = "expected such as { [i, j] : 0 <= i < j }"
-    raise TextError("isl does not read this as a set", Span(text, 0, len(text)), hint)
+    try:
+        found = isl.Set.read_from_str(context, text).reset_tuple_id().flatten()
+    except isl.Error:
+        hint = "expected such as { [i, j] : 0 <= i < j }"
+        message = "isl does not read this as a set"
+        raise TextError(message, Span(text, 0, len(text)), hint) from None
+    if any(piece.is_rational() for piece in found.get_basic_sets()):
+        raise MapError("from_isl: the set has rational numbers; expected integers alone")
+    return found
 
 
 def readable(name: str | None) -> str:

@@ -14,7 +14,6 @@ from indexing.symbolic_bounds import limits
 from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.bounds.facts import facts_of
-from simplifier.errors import check_type
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.parser import ExpressionLexer, read_expression
@@ -39,7 +38,6 @@ def read_set_text(text: str, file: str = "") -> ReadSet:
     Raises:
         TextError: with line, column, and a caret under the place.
     """
-    check_type(text, str, "IndexSet.parse: text", "a string")
     lexer = ExpressionLexer(text, file)
     coordinates, ranges, runtime, parameters = read_declarations(lexer)
     if ranges:

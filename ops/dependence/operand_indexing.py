@@ -121,8 +121,8 @@ class OperandIndexing:
 
         Its ranges stay if what else the indexing has uses them.
         """
-        is_shared = bool(self.runtime) or self.replica_id is not None
-        smallest = self.map.simplify(preserve_ranges=is_shared)
+        has_others = bool(self.runtime) or self.replica_id is not None
+        smallest = self.map.simplify(preserve_ranges=has_others)
         return self if smallest is self.map else replace(self, map=smallest)
 
     def ranges_to_dims(self) -> OperandIndexing:

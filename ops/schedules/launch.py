@@ -109,10 +109,12 @@ class LaunchDimensions:
         results: Iterable[Form],
         ranges: Mapping[str, int],
         constraints: Iterable[Constraint] = (),
+        runtime: Iterable[Variable] = (),
+        parameters: Iterable[Variable] = (),
     ) -> IndexingMap:
         """The map from the coordinates of a thread and the loops that it runs, by name."""
         loops = (Variable.of_size(size, name) for name, size in ranges.items())
-        domain = Domain.of(read_grid(self.grid), loops, (), constraints)
+        domain = Domain.of(read_grid(self.grid), loops, runtime, constraints, parameters)
         return IndexingMap.from_forms(results, domain)
 
 

@@ -56,6 +56,7 @@ Budget: TypeAlias = int | timedelta | None
 """What a question may spend: operations of isl, or processor time; ``None`` is no limit.
 
 Operations give the same answer on every machine, a ``timedelta`` an answer or an error in time.
+Where isl gives up, a map's points may be listed instead, which takes up to a second or two more.
 """
 
 _FEWEST: Final = 100
@@ -515,7 +516,7 @@ def checked_budget(budget: Budget) -> int:
     if isinstance(budget, timedelta) and budget > timedelta():
         return 0
     if not isinstance(budget, int) or isinstance(budget, bool) or budget < 1:
-        expected = "a positive number of operations or None, or a timedelta"
+        expected = "a positive number of operations or None, or a positive timedelta"
         raise BudgetError(budget, f"is {budget!r}; expected {expected}")
     return min(budget, _BASE)
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from indexing import IndexSet, MapError, parse_map
 from simplifier import BudgetError, TextError
+from simplifier.errors import ArgumentError
 from tests.strategies import maps
 
 if TYPE_CHECKING:
@@ -159,6 +160,10 @@ RESULTS = {
         lambda: IndexSet.parse("(d0): d0 mod 4 in [1, 1]") & IndexSet.box((0, None)),
         "(d0): d0 in [1, inf] step 4",
     ),
+    "a class without ends": (
+        lambda: IndexSet.parse("(d0): d0 in [-inf, 1] step 2 or d0 in [3, inf] step 2"),
+        "(d0): d0 in [-inf, 1] step 2 or d0 in [3, inf] step 2",
+    ),
     "a triangle": (
         lambda: IndexSet.parse("{ [i, j] : 0 <= i <= j < 10 }") & IndexSet.box((3, 9), (0, 9)),
         "(i, j): i in [3, 9], j in [3, 9], i - j in [-6, 0]",
@@ -173,6 +178,10 @@ RESULTS = {
     ),
     "of no coordinates": (lambda: IndexSet.box() & IndexSet.box(), "()"),
     "nothing of no coordinates": (lambda: IndexSet.box() - IndexSet.box(), "(): EMPTY"),
+    "what is reached from nothing": (
+        lambda: parse_map("(d0) -> (), domain: d0 in [0, 3]").apply(IndexSet.box((5, 4))),
+        "(): EMPTY",
+    ),
     "an empty side": (lambda: IndexSet.box((0, 3), (4, 3)), "(d0, d1): EMPTY"),
     "a mask": (
         lambda: IndexSet.from_mask(np.arange(32).reshape(4, 8) % 3 == 0),
@@ -224,6 +233,22 @@ ERRORS: dict[str, tuple[Callable[[], object], str]] = {
         lambda: IndexSet.from_isl("{ [i] -> [i] }"),
         "isl does not read this as a set",
     ),
+    "rational numbers": (
+        lambda: IndexSet.from_isl("{ rat: [i] : 0 <= 2i <= 1 }"),
+        "from_isl: the set has rational numbers; expected integers alone",
+    ),
+    "no integer": (
+        lambda: (1.5,) in IndexSet.box((0, 3)),  # pyright: ignore[reportOperatorIssue]
+        r"in: element is \(1.5,\); expected a sequence of integers",
+    ),
+    "no coordinates": (
+        lambda: IndexSet.box((0, 3)).project_out(0),  # pyright: ignore[reportArgumentType]
+        "project_out: coordinates is 0; expected numbers or names",
+    ),
+    "no box": (
+        lambda: IndexSet.box((0, 3)).complement(3),  # pyright: ignore[reportArgumentType]
+        "complement: box is 3; expected an IndexSet, or a side for each",
+    ),
     "a step without start": (
         lambda: IndexSet.parse("(i): i in [-inf, inf] step 2"),
         "1:28: a step needs an end to count from",
@@ -239,7 +264,7 @@ ERRORS: dict[str, tuple[Callable[[], object], str]] = {
 
 @pytest.mark.parametrize(("ask", "message"), ERRORS.values(), ids=ERRORS)
 def test_errors_say_what_was_expected(ask: Callable[[], object], message: str) -> None:
-    with pytest.raises((MapError, TextError), match=message):
+    with pytest.raises((MapError, TextError, ArgumentError), match=message):
         ask()
 
 

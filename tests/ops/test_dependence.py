@@ -237,6 +237,13 @@ def test_indexings_that_become_equal_are_one() -> None:
     assert BOTH.apply(lambda _: TURNED) == (TURNED,)
 
 
+def test_a_replica_that_nothing_asks_keeps_up_with_the_map() -> None:
+    ranged = "(d0)[s0] -> (d0 + s0), domain: d0 in [0, -1], s0 in [0, 3]"
+    moved = way(ranged, replica=ranged).ranges_to_dims()
+    assert moved.replica_id is not None
+    assert len(moved.replica_id.dims) == len(moved.map.dims) == 2
+
+
 def test_html_shows_each_map_or_the_reason() -> None:
     maps = [IDENTITY._repr_html_(), TURNED._repr_html_()]
     assert BOTH._repr_html_() == "".join(maps)
