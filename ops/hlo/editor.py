@@ -6,20 +6,21 @@ one that was replaced stands for what replaced it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from ops.hlo.draft import CONTROL, ComputationDraft, UnusedNames, copy_of, ordered
 from ops.hlo.errors import EditError
 from ops.hlo.module import Computation, HloModule, Instruction
 from ops.hlo.names import check_opcode
-from ops.hlo.new_instruction import is_sharded_alike, made, without
+from ops.hlo.new_instruction import checked_name, is_sharded_alike, made, without
 from ops.hlo.opcodes import OPCODES
 from ops.hlo.outline import Outline
 from ops.hlo.side_effects import SideEffects
 from simplifier.errors import check_type, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from indexing.layout import Shape
 
@@ -126,7 +127,7 @@ class ModuleEditor:
         """
         draft, old, new = self._pair(old, new)
         if users is not None:
-            draft.replace_uses(old, new, [self._found(each)[1] for each in users])
+            draft.replace_uses(old, new, [each for _, each in self._all_found(users)])
         else:
             others = [each for each in draft.users(old) if each is not new]
             self._move_uses(draft, old, new, others)
@@ -182,18 +183,19 @@ class ModuleEditor:
         >>> editor.insert("transpose", [editor.root()], dimensions=(1, 0))
         <%transpose = f32[3,2]{0,1} transpose(%a), dimensions={1,0}>
         """
-        found = [self._found(each) for each in operands]
+        found = self._all_found(operands)
         draft = found[0][0] if found else self._draft(into or self._module.entry)
         if any(other is not draft for other, _ in found):
             raise EditError(f"insert: the operands of {opcode} stand in different computations")
         given = {key: attributes[key] for key in attributes if attributes[key] is not None}
         if like is not None:
+            check_type(like, Instruction, "insert: like", "an Instruction")
             kept = {k: like.attributes[k] for k in _ABOUT_THE_PROGRAM if k in like.attributes}
             given = {**kept, **given}
         new = made(opcode, [each for _, each in found], shape, given)
         if like is not None and not is_sharded_alike(like.shape, new.shape):
             new = without(new, "sharding", unless=attributes)
-        return self._added(draft, new, name or opcode)
+        return self._added(draft, new, name, opcode)
 
     def constant(
         self, value: object, shape: Shape | str, *, name: str = "", into: Computation | None = None
@@ -205,7 +207,7 @@ class ModuleEditor:
         """
         draft = self._draft(into or self._module.entry)
         new = made("constant", (), shape, {}, value)
-        return self._added(draft, new, name or "constant")
+        return self._added(draft, new, name, "constant")
 
     def clone(
         self,
@@ -225,10 +227,7 @@ class ModuleEditor:
         draft, found = self._found(instruction)
         if found.opcode == "parameter":
             raise EditError(f"clone: %{found.name} is a parameter, of which there is one")
-        reads = [
-            self._found(each)[1]
-            for each in (draft.operands[found] if operands is None else operands)
-        ]
+        read = self._all_found(draft.operands[found] if operands is None else operands)
         wanted = opcode or found.opcode
         check_opcode(wanted, "clone")
         lost = {"backend_config", "origin"} if wanted != found.opcode else set[str]()
@@ -238,10 +237,11 @@ class ModuleEditor:
             if key in OPCODES[wanted].codecs and key not in lost
         }
         given = {key: value for key, value in {**kept, **attributes}.items() if value is not None}
+        reads = [each for _, each in read]
         new = made(wanted, reads, found.shape if shape is None else shape, given, found.literal)
         if not is_sharded_alike(found.shape, new.shape):
             new = without(new, "sharding", unless=attributes)
-        return self._added(draft, new, name or found.name)
+        return self._added(draft, new, name, found.name)
 
     # Calls.
 
@@ -292,7 +292,8 @@ class ModuleEditor:
             raise EditError(f"outline: the opcode is {quoted(opcode)}; expected 'fusion' or 'call'")
         draft, chosen = self._chosen(instructions, opcode)
         outline, attribute = Outline.around(draft, chosen), _CALLS[opcode]
-        body = outline.body(self._names.like(name or f"{opcode}_computation"))
+        stem = checked_name(name) if name else f"{opcode}_computation"
+        body = outline.body(self._names.like(stem))
         self._drafts[body] = ComputationDraft(body)
         self._effects.note(body, body.instructions)
         given: dict[str, Any] = {attribute: body} | ({"kind": kind} if opcode == "fusion" else {})
@@ -303,7 +304,7 @@ class ModuleEditor:
             if key in last.attributes and (key != "sharding" or len(outline.results) == 1)
         }
         new = made(opcode, outline.outside, body.root.shape, kept | given)
-        call = self._added(draft, new, name or opcode)
+        call = self._added(draft, new, name, opcode)
         self._lead_to(outline, call)
         return call
 
@@ -365,6 +366,12 @@ class ModuleEditor:
             raise EditError(f"edit: %{found.name} was removed from %{draft.computation.name}")
         return draft, found
 
+    def _all_found(
+        self, instructions: Iterable[Instruction]
+    ) -> list[tuple[ComputationDraft, Instruction]]:
+        check_type(instructions, Iterable, "edit: the list of instructions", "a list or tuple")
+        return [self._found(each) for each in instructions]
+
     def _pair(
         self, old: Instruction, new: Instruction
     ) -> tuple[ComputationDraft, Instruction, Instruction]:
@@ -403,13 +410,15 @@ class ModuleEditor:
                 self._is_changed = True
                 waiting += draft.discard(each)
 
-    def _added(self, draft: ComputationDraft, instruction: Instruction, stem: str) -> Instruction:
+    def _added(
+        self, draft: ComputationDraft, instruction: Instruction, name: str, otherwise: str
+    ) -> Instruction:
         for each in (*instruction.attributes.get(CONTROL, ()), *instruction.computations):
             if isinstance(each, Computation):
                 self._draft(each)
             elif self._found(each)[0] is not draft:
                 raise EditError(f"insert: %{each.name} stands in another computation")
-        name = draft.unused_name(stem)
+        name = draft.unused_name(checked_name(name) if name else otherwise)
         named = copy_of(
             instruction, name, instruction.operands, instruction.attributes.get(CONTROL, ()), {}
         )
@@ -428,7 +437,7 @@ class ModuleEditor:
         self, instructions: Iterable[Instruction], opcode: str
     ) -> tuple[ComputationDraft, list[Instruction]]:
         """Instructions that may stand in a computation of their own, and where they are by now."""
-        found = [self._found(each) for each in instructions]
+        found = self._all_found(instructions)
         if not found or any(draft is not found[0][0] for draft, _ in found):
             raise EditError("outline: expected instructions of one computation")
         draft, chosen = found[0][0], [each for _, each in found]
