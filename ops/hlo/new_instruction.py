@@ -13,7 +13,7 @@ from ops.hlo.literal import Literal, read_literal
 from ops.hlo.module import Computation, Instruction
 from ops.hlo.names import bare, check_opcode, nearby
 from ops.hlo.opcodes import OPCODES
-from ops.hlo.shape_inference import infer_shape
+from ops.hlo.shape_inference import INFERRED, infer_shape
 from ops.hlo.verifier import verify
 from simplifier.errors import TextError, check_type, quoted
 
@@ -102,12 +102,13 @@ def _check_reference(name: str, value: object, form: Reference) -> None:
         Reference.INSTRUCTIONS: Instruction,
         Reference.LITERAL: Literal,
     }
+    shown = quoted(value)
     is_list = form in {Reference.COMPUTATIONS, Reference.INSTRUCTIONS}
     several = cast("tuple[object, ...]", value if isinstance(value, tuple) else (value,))
     is_of_kind = all(isinstance(each, kinds[form]) for each in several)
     if is_list is not isinstance(value, tuple) or not is_of_kind:
         expected = "a tuple of " * is_list + form.value
-        raise AttributeValueError(f"attribute {name} is {quoted(value)}; expected {expected}")
+        raise AttributeValueError(f"attribute {name} is {shown}; expected {expected}")
 
 
 def _shape(
@@ -133,18 +134,8 @@ def _shape(
 
 _OF_ANY_TYPE: Final = frozenset({"convert", "reduce-precision", "stochastic-convert"})
 
-_NEEDS_A_SHAPE: Final = """
-    bitcast bitcast-convert broadcast constant custom-call fusion iota reshape rng
-    infeed recv send all-gather all-gather-start all-gather-done all-reduce
-    all-reduce-start all-reduce-done all-to-all async-done async-start async-update
-    collective-broadcast collective-permute collective-permute-done
-    collective-permute-start collective-reduce copy-done copy-start dynamic-reshape
-    outfeed ragged-all-to-all recv-done reduce-scatter rng-bit-generator
-    rng-get-and-update-state scan send-done
-"""
-"""Opcodes of which the shape has to be given; other checks look at it."""
-
-_OF_ANY_SHAPE: Final = frozenset(_NEEDS_A_SHAPE.split())
+_OF_ANY_SHAPE: Final = OPCODES.keys() - INFERRED - _OF_ANY_TYPE | {"broadcast", "scan"}
+"""Opcodes of which the shape does not follow, or not always: what is given is taken."""
 
 
 def _agrees(found: Shape, given: Shape, *, any_type: bool = False) -> bool:

@@ -203,6 +203,8 @@ def test_who_waited_for_what_went_waits_for_what_that_waited_for() -> None:
     assert after["d"].attributes["control-predecessors"] == (after["b"],)
 
 
+AFTER_B: Any = {"control-predecessors": M["b"]}
+
 REFUSED: list[tuple[Callable[[ModuleEditor], Any], str]] = [
     (lambda e: e.replace(M["c"], M["b"]), r"%b is f32\[3,2\]\{1,0\}, but %c is f32\[2,3\]"),
     (lambda e: e.replace(M["a"], M["c"]) or e.finish(), "each of these needs the next one: %"),
@@ -228,7 +230,7 @@ REFUSED: list[tuple[Callable[[ModuleEditor], Any], str]] = [
     (lambda e: e.insert("broadcast", [M["a"]], "f32[2,3,4]"), "expected attribute dimensions"),
     (lambda e: e.insert("broadcast", [M["r"]], "f32[2]", dimensions=()), "do not lead from"),
     (lambda e: e.insert("call", [M["a"]], to_apply=(TWICE,)), "expected a computation, by name"),
-    (lambda e: e.insert("negate", [M["a"]], **{"control-predecessors": M["b"]}), "a tuple of inst"),
+    (lambda e: e.insert("negate", [M["a"]], **AFTER_B), "a tuple of inst"),
     (lambda e: e.insert("constant", (), "f32[]"), "a constant has a value"),
     (lambda e: e.clone(e.constant("{1,2}", "f32[2]"), shape="f32[3]"), "expected 3 elements"),
     (lambda e: e.constant(e.constant(0.5, "f32[]").literal, "s32[]"), "expected an integer"),
