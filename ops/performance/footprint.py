@@ -95,7 +95,8 @@ def footprint_of(
     if len(found) <= 1:
         return found[0] if found else _NONE
     bounds = _sum_of(found, prod(sizes))
-    if bounds.is_exact or any(way.approximation or way.replica_id for way in ways):
+    is_unsure = any(way.approximation or way.replica_id is not None for way in ways)
+    if bounds.is_exact or is_unsure:
         return bounds
     try:
         return _together(ways, bounds.reads, len(sizes), deadline)

@@ -332,7 +332,8 @@ def _tile(
 def dimensions_of_one_value(indexing: OperandIndexing) -> Iterator[int]:
     """The dimensions along which runtime values, or the replica, differ."""
     maps = [each.map for each in indexing.runtime]
-    maps += [each.replica_id for each in (*indexing.runtime, indexing) if each.replica_id]
+    replicas = (each.replica_id for each in (*indexing.runtime, indexing))
+    maps += [each for each in replicas if each is not None]
     for number, variable in enumerate(indexing.map.dims):
         name = f"d{number}"
         if variable.bounds.size != 1 and any(name in _used(each) for each in maps):

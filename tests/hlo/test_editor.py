@@ -172,6 +172,23 @@ def test_dead_code_goes_and_effects_stay() -> None:
     assert kept == ["a", "b", "x", "k", "o", "r"]
 
 
+def test_an_effect_that_is_inserted_keeps_the_calls_that_lead_to_it() -> None:
+    module = hlo.parse(
+        """f { x = f32[2] parameter(0) ROOT y = f32[2] negate(x) }
+        g { x = f32[2] parameter(0) ROOT y = f32[2] call(x), to_apply=f }
+        ENTRY e { a = f32[2] parameter(0) c = f32[2] call(a), to_apply=g
+        ROOT r = f32[2] sine(a) }"""
+    )
+    editor = hlo.edit(module)
+    x = module.computation("f").parameters[0]
+    token = editor.insert("after-all", into=x.computation)
+    editor.insert("outfeed", [x, token], "token[]")
+    editor.remove_dead_code()
+    after = editor.finish()
+    assert [each.name for each in after.entry.instructions] == ["a", "c", "r"]
+    assert [each.opcode for each in after.find(opcode="outfeed")] == ["outfeed"]
+
+
 def test_who_waited_for_what_went_waits_for_what_that_waited_for() -> None:
     module = hlo.parse(
         """ENTRY e { a = f32[] parameter(0) b = f32[] sine(a)
