@@ -21,7 +21,7 @@ from ops.hlo.module import INSTRUCTION, Instruction
 from ops.index_maps import no_dimensions
 from ops.schedules import Access, BlockSchedule, LaunchDimensions, Schedule, block_schedule
 from ops.schedules.launch import check_positive
-from simplifier.errors import INTEGER, check_type
+from simplifier.errors import check_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -183,7 +183,6 @@ def schedule_of(
     if device is not None:
         check_type(device, Device, "schedule_of: the device", "a Device such as A100")
     if unroll is not None:
-        check_type(unroll, INTEGER, "schedule_of: unroll", "a positive integer")
         check_positive("schedule_of", "unroll", unroll)
     if producer is not None:
         check_type(producer, Instruction, "schedule_of: the producer", INSTRUCTION)

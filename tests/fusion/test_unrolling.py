@@ -155,6 +155,7 @@ def test_a_producer_and_its_consumer_are_one_kernel(name: str) -> None:
 
 NOT_PAIRS = {
     "no producer": ("a", "c", "%c does not read %a"),
+    "a parameter": ("p", "c", "%p is a parameter; expected a producer that computes"),
     "several arrays": ("t", "g", "%t gives several arrays"),
 }
 

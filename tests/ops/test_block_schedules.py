@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from indexing import parse_map
 from indexing.layout import Shape, ShapeError
 from ops.schedules import block_schedule
+from simplifier.errors import ArgumentError
 
 LAYOUTS = {
     "rows of two warps": ("f32[16,64]", (16, 64), 4, (1, 4), (2, 16), (4, 1)),
@@ -120,4 +121,10 @@ def test_a_block_loads_at_an_offset_that_is_a_parameter() -> None:
 )
 def test_tiles_that_cannot_be(tile: tuple[int, ...], warps: int, message: str) -> None:
     with pytest.raises(ShapeError, match=message):
+        block_schedule(Shape.parse("f32[8,8]"), tile, warps=warps)
+
+
+@pytest.mark.parametrize(("tile", "warps"), [((1.5, 1), 4), ((4, 4), 2.0), (("4", "4"), 4)])
+def test_tiles_of_no_integers(tile: tuple[int, ...], warps: int) -> None:
+    with pytest.raises(ArgumentError, match="expected a positive integer"):
         block_schedule(Shape.parse("f32[8,8]"), tile, warps=warps)
