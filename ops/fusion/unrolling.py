@@ -137,7 +137,8 @@ class Unrolling:
 
     @property
     def _results(self) -> tuple[Shape, ...]:
-        return self.computation.root.shape.arrays
+        """The arrays that are written: a token has no bits."""
+        return tuple(shape for shape in self.computation.root.shape.arrays if _bits(shape))
 
     @property
     def _smallest_input(self) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isnan
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ops.devices.joint_indexing import deciding
@@ -13,7 +14,7 @@ from ops.performance.tally import Deadline
 from ops.rules.op_indexing import Unknown
 from ops.rules.registry import REGISTRY
 from simplifier import Interval
-from simplifier.errors import check_type, listed
+from simplifier.errors import ArgumentError, check_type, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -171,6 +172,8 @@ def utilization(
     kernels = _kernels(fusion_or_module, registry)
     if seconds is not None:
         check_type(seconds, (int, float), "utilization: seconds", "a number, or None for no limit")
+        if isnan(seconds):
+            raise ArgumentError("utilization: seconds is nan; expected a number, or None")
     deadline = Deadline(seconds)
     return Utilization(tuple(row for kernel in kernels for row in _rows(kernel, deadline)))
 

@@ -83,6 +83,16 @@ def test_vectors_depend_on_sizes_and_bits(body: str, parameter: str, size: int) 
     assert unrolled(body, parameter, A100) == size
 
 
+def test_a_token_beside_an_array_has_no_bits() -> None:
+    module = hlo.parse("""
+      f { p = s4[1024] parameter(0) t = token[] after-all() n = s4[1024] negate(p)
+        ROOT r = (s4[1024], token[]) tuple(n, t) }
+      ENTRY e { p = s4[1024] parameter(0)
+        ROOT r = (s4[1024], token[]) fusion(p), kind=kLoop, calls=f }""")
+    schedule = schedule_of(module.entry.root, device=A100)
+    assert schedule.writes()[0].map.ranges[-1].bounds.size == 2
+
+
 def test_sorted_indices_are_added_up_by_warps() -> None:
     (row,) = rows_of("emitters", id="scatter_sorted_indices")
     root = hlo.parse(row["hlo"]).entry.root
