@@ -315,8 +315,9 @@ def _tile(
 
 def dimensions_of_one_value(indexing: OperandIndexing) -> Iterator[int]:
     """The dimensions along which runtime values, or the replica, differ."""
+    replicas = (each.replica_id for each in (*indexing.runtime, indexing))
     maps = [each.map for each in indexing.runtime]
-    maps += [each.replica_id for each in (*indexing.runtime, indexing) if each.replica_id]
+    maps += [replica for replica in replicas if replica is not None]
     for number, variable in enumerate(indexing.map.dims):
         name = f"d{number}"
         if variable.bounds.size != 1 and any(name in _used(each) for each in maps):
