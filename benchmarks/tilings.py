@@ -5,9 +5,9 @@ python -m benchmarks.tilings
 
 from __future__ import annotations
 
-from time import process_time
 from typing import Final
 
+from benchmarks.clock import timed
 from ops import Fusion, hlo, tilings
 from ops.performance import A100
 
@@ -37,9 +37,7 @@ def main() -> None:
     for name, body in _BODIES.items():
         module = hlo.parse(f"HloModule m{_REDUCERS}\nENTRY e {{ {body} }}")
         fusion = Fusion.of_computation(module.entry)
-        start = process_time()
-        found = tilings(fusion, A100)
-        seconds = process_time() - start
+        found, seconds = timed(lambda fusion=fusion: tilings(fusion, A100))
         figures = f"{found.considered:>10} {len(found):>6} {1000 * seconds:>8.1f}"
         print(f"{name:<10} {figures} {found.considered / seconds:>10.0f}")
 

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
-from indexing import MapError, TileError
+from indexing import MapError
 from indexing.layout import ShapeError
-from ops.accelerators import DeviceError
 from ops.cli.reports import TableRow, table
 from ops.fusion import Fusion, FusionError, schedule_of
 from ops.hlo import HloTextError
 from ops.performance import DEVICES, coalescing, utilization
 from ops.performance.tally import Deadline
 from ops.performance.utilization import kernels_of, text_of_count
-from ops.rules.op_indexing import Unknown
 from ops.tiling import tilings
 from simplifier import format_expr
+from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -44,11 +43,12 @@ class _Rows:
 
 
 class _Cells(NamedTuple):
-    """The cells of a row and its fields; the rows with the most waste come first."""
+    """The cells of a row, its fields, and lines below it; the most waste comes first."""
 
     waste: int
     cells: Sequence[str]
     fields: Fields
+    remarks: Sequence[str] = ()
 
 
 def _by_waste(
@@ -58,7 +58,7 @@ def _by_waste(
     listed = [*found]
     rows = sorted((row for row in listed if isinstance(row, _Cells)), key=lambda row: -row.waste)
     errors = (error for error in listed if isinstance(error, HloTextError))
-    return [*table(heading, [(row.cells, row.fields) for row in rows]), *errors]
+    return [*table(heading, [(row.cells, row.fields, row.remarks) for row in rows]), *errors]
 
 
 # Coalescing.
@@ -226,8 +226,7 @@ class KernelTiles(_Rows):
             kernels: Iterable[Fusion] = kernels_of(module)
         else:
             kernels = map(Fusion.of_instruction, module.named(self.fusion))
-        rows = _by_waste(_OF_TILINGS, (row for kernel in kernels for row in self._rows(kernel)))
-        return [self._explained(row) for row in rows] if self.fusion is not None else rows
+        return _by_waste(_OF_TILINGS, (row for kernel in kernels for row in self._rows(kernel)))
 
     def _rows(self, kernel: Fusion) -> Iterator[_Cells | HloTextError]:
         (root,) = kernel.roots
@@ -236,18 +235,12 @@ class KernelTiles(_Rows):
             if not found:
                 yield _no_tiles(root, f"none of {found.considered} tilings fits {self.device}")
             for candidate in found[: self.limit or (_FEW if self.fusion else 1)]:
-                yield _tiling(root, found, candidate)
+                row = _tiling(root, found, candidate)
+                yield row if self.fusion is None else _with_tiles(row)
         except HloTextError as error:
             yield error
-        except (DeviceError, FusionError, MapError, ShapeError) as error:
+        except IndexingError as error:
             yield _no_tiles(root, str(error))
-
-    def _explained(self, row: TableRow | HloTextError) -> TableRow | HloTextError:
-        """The row with the tiles of operands and results below it."""
-        if isinstance(row, HloTextError) or "operands" not in row.about:
-            return row
-        arrays = [*row.about["operands"], *row.about["results"]]
-        return replace(row, remarks=[*map(_remark, arrays)])
 
 
 def _tiling(root: Instruction, found: Tilings, candidate: TilingCandidate) -> _Cells:
@@ -269,17 +262,20 @@ def _tiling(root: Instruction, found: Tilings, candidate: TilingCandidate) -> _C
 
 
 def _tile(array: ArrayTile) -> Fields:
-    tile = array.tile
-    if isinstance(tile, Unknown):  # tilings have a tile of every array
-        raise TileError(tile.reason)
-    texts = {
-        "offsets": tile.offsets,
-        "sizes": tile.sizes,
-        "strides": tile.strides,
+    tile = array.checked_tile()
+    return {
+        "name": array.instruction.name,
+        "element": array.element,
+        "offsets": [*map(format_expr, tile.offsets)],
+        "sizes": [*map(format_expr, tile.sizes)],
+        "strides": [*map(format_expr, tile.strides)],
     }
-    return {"name": array.instruction.name, "element": array.element} | {
-        name: [*map(format_expr, each)] for name, each in texts.items()
-    }
+
+
+def _with_tiles(row: _Cells) -> _Cells:
+    """The row with the tiles of operands and results below it."""
+    arrays = (*row.fields["operands"], *row.fields["results"])
+    return row._replace(remarks=[*map(_remark, arrays)])
 
 
 def _remark(tile: Fields) -> str:

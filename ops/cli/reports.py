@@ -156,21 +156,23 @@ class TableRow(Row):
         return self.about
 
 
-def table(heading: Sequence[str], rows: Iterable[tuple[Sequence[str], Fields]]) -> list[TableRow]:
-    """The rows of a table, from the cells of each and its fields.
+def table(
+    heading: Sequence[str], rows: Iterable[tuple[Sequence[str], Fields, Sequence[str]]]
+) -> list[TableRow]:
+    """The rows of a table, from the cells of each, its fields and its remarks.
 
-    >>> for row in table(("reads", "of"), [(("4096", "%p"), {}), (("16", "%bias"), {})]):
+    >>> for row in table(("reads", "of"), [(("4096", "%p"), {}, ()), (("16", "%bias"), {}, ())]):
     ...     print(row.text())
     reads  of
      4096  %p
        16  %bias
     """
     listed = [*rows]
-    columns = zip(heading, *(cells for cells, _ in listed), strict=True)
+    columns = zip(heading, *(cells for cells, *_ in listed), strict=True)
     widths = [max(map(len, column)) for column in columns][:-1]
     return [
-        TableRow(cells, widths, fields, heading if number == 0 else ())
-        for number, (cells, fields) in enumerate(listed)
+        TableRow(cells, widths, fields, heading if number == 0 else (), remarks)
+        for number, (cells, fields, remarks) in enumerate(listed)
     ]
 
 

@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+from ops.fusion.fusion import FusionError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -37,8 +39,18 @@ class BlockLevel:
 
 
 def block_level(fusion: Instruction) -> BlockLevel | None:
-    """What the ``backend_config`` of a fusion says; ``None`` if it names no library."""
-    config: Any = _config(fusion).get("fusion_backend_config") or {}
+    """What the ``backend_config`` of a fusion says; ``None`` if it names no library.
+
+    Raises:
+        FusionError: it is not written as XLA writes it.
+    """
+    try:
+        return _read(_config(fusion).get("fusion_backend_config") or {})
+    except (AttributeError, TypeError, ValueError):
+        raise _unreadable(fusion) from None
+
+
+def _read(config: Any) -> BlockLevel | None:  # noqa: ANN401 - JSON
     if not config.get("kind"):
         return None
     blocks: Any = config.get("block_level_fusion_config") or {}
@@ -47,8 +59,20 @@ def block_level(fusion: Instruction) -> BlockLevel | None:
 
 
 def contracted_tile(dot: Instruction) -> tuple[int, ...]:
-    """The tile of each contracted dimension that the ``backend_config`` of a dot names."""
-    return _numbers(_config(dot).get("sizes", ()))
+    """The tile of each contracted dimension that the ``backend_config`` of a dot names.
+
+    Raises:
+        FusionError: it is not written as XLA writes it.
+    """
+    try:
+        return _numbers(_config(dot).get("sizes", ()))
+    except (TypeError, ValueError):
+        raise _unreadable(dot) from None
+
+
+def _unreadable(instruction: Instruction) -> FusionError:
+    message = f"fusion: the backend_config of %{instruction.name} names no tiles that can be read"
+    return FusionError(f"{message}; expected lists of sizes, and a number of warps")
 
 
 def _config(instruction: Instruction) -> dict[str, Any]:

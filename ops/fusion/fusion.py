@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ops import limits
@@ -15,12 +16,11 @@ from ops.fusion.provenance import provenance_of
 from ops.fusion.reads import Reads, computed_together, seen_from_outside, ways_of
 from ops.fusion.slicing import Region, backward_slice, forward_slice
 from ops.hlo.module import INSTRUCTION, Computation, Instruction
-from ops.hlo.uses import uses_in
 from ops.rules.registry import REGISTRY
 from simplifier.errors import IndexingError, check_type, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ops.analysis.dataflow import Array
     from ops.dependence.dependence import AnyDependence
@@ -396,16 +396,21 @@ def _in_order(instructions: Iterable[Instruction]) -> tuple[Instruction, ...]:
     return tuple(
         each
         for computation, members in by_computation.items()
-        for each in sorted(members, key=uses_in(computation).positions.__getitem__)
+        for each in sorted(members, key=_positions(computation).__getitem__)
     )
+
+
+@lru_cache(maxsize=limits.MAX_REMEMBERED_COMPUTATIONS)
+def _positions(computation: Computation) -> Mapping[Instruction, int]:
+    """Where the instructions of a computation stand, found once for all questions."""
+    return {each: position for position, each in enumerate(computation.instructions)}
 
 
 def _roots(members: tuple[Instruction, ...]) -> tuple[Instruction, ...]:
     """What is wanted outside of the members; or what none of them reads, if nothing is."""
     inside = frozenset(members)
-    users = {each: uses_in(each.computation).users.get(each, ()) for each in members}
-    roots = tuple(each for each in members if each.is_root or not inside.issuperset(users[each]))
-    return roots or tuple(each for each in members if inside.isdisjoint(users[each]))
+    roots = tuple(each for each in members if each.is_root or not inside.issuperset(each.users))
+    return roots or tuple(each for each in members if inside.isdisjoint(each.users))
 
 
 def _names(named: Iterable[Instruction | Computation]) -> str:

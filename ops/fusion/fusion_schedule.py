@@ -20,6 +20,7 @@ from ops.fusion.unrolling import Unrolling
 from ops.hlo.module import INSTRUCTION, Instruction
 from ops.index_maps import no_dimensions
 from ops.schedules import Access, BlockSchedule, LaunchDimensions, Schedule, block_schedule
+from ops.schedules.launch import check_positive
 from simplifier.errors import check_type
 
 if TYPE_CHECKING:
@@ -181,6 +182,8 @@ def schedule_of(
     check_type(fusion, Instruction, "schedule_of: the fusion", INSTRUCTION)
     if device is not None:
         check_type(device, Device, "schedule_of: the device", "a Device such as A100")
+    if unroll is not None:
+        check_positive("schedule_of", "unroll", unroll)
     if producer is not None:
         check_type(producer, Instruction, "schedule_of: the producer", INSTRUCTION)
         check_no_library(fusion)

@@ -21,7 +21,7 @@ def joined(producer: Instruction, consumer: Instruction) -> Computation:
     fusions; the producer gives one array.
 
     Raises:
-        FusionError: the consumer does not read the producer, or that gives several arrays.
+        FusionError: the consumer does not read the producer, or that does not compute one array.
 
     >>> from ops import hlo
     >>> entry = hlo.parse('''ENTRY e { p = f32[8] parameter(0) q = f32[8] parameter(1)
@@ -36,6 +36,9 @@ def joined(producer: Instruction, consumer: Instruction) -> Computation:
     """
     if producer not in consumer.operands:
         raise FusionError(f"fusion: %{consumer.name} does not read %{producer.name}")
+    if producer.opcode == "parameter":
+        message = f"fusion: %{producer.name} is a parameter"
+        raise FusionError(f"{message}; expected a producer that computes an array")
     if producer.shape.is_tuple:
         message = f"fusion: %{producer.name} gives several arrays"
         raise FusionError(f"{message}; expected a producer of one")

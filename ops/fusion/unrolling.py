@@ -7,8 +7,7 @@ from math import gcd, prod
 from typing import TYPE_CHECKING, Final
 
 from indexing.layout.element_type import Kind
-from ops.fusion.heroes import transpose_in_memory
-from ops.schedules import ReductionDimensions
+from ops.fusion.heroes import reduction_in_memory, transpose_in_memory
 from ops.schedules.launch import WARP_SIZE
 from ops.schedules.reduce_schedule import block_count, threads_of_row
 from ops.schedules.scatter_schedule import WARPS_OF_BLOCK
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from indexing.layout import Shape
     from ops.accelerators import Device
     from ops.hlo import Computation, Instruction
+    from ops.schedules import ReductionDimensions
 
 MAX_UNROLL: Final = 4
 """Vectors of more elements take too many registers."""
@@ -72,8 +72,7 @@ class Unrolling:
 
     def of_reduction(self, hero: Instruction) -> tuple[str, int]:
         """The kind of schedule of a reduction, and its vectors."""
-        operand: Shape = hero.operands[0].shape
-        found = ReductionDimensions.of(operand, hero.attributes["dimensions"])
+        found = reduction_in_memory(hero)
         if self.given or not self.device:
             return found.kind, self.given or 1
         if found.of_rows:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from ops.hlo.errors import EditError
-from ops.hlo.module import Computation, Instruction
+from ops.hlo.module import Computation, Instruction, detached_instruction, with_copies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -123,27 +123,21 @@ def copy_of(
     called: Mapping[Computation, Computation],
 ) -> Instruction:
     """A copy that belongs to no computation yet."""
-    renewed: Any = {
-        key: _renewed(value, called)
+    attributes = {
+        key: with_copies(value, called)
         for key, value in instruction.attributes.items()
         if key != CONTROL
     }
-    return Instruction(
+    return detached_instruction(
         name,
         instruction.opcode,
         instruction.shape,
         operands,
-        renewed | ({CONTROL: waits} if waits else {}),
+        attributes | ({CONTROL: waits} if waits else {}),
         instruction.literal,
         instruction.parameter_number,
-        sizes=instruction.sizes,
+        instruction.sizes,
     )
-
-
-def _renewed(value: Any, called: Mapping[Computation, Computation]) -> Any:  # noqa: ANN401
-    if isinstance(value, tuple):
-        return tuple(_renewed(each, called) for each in cast("tuple[Any, ...]", value))
-    return called.get(value, value) if isinstance(value, Computation) else value
 
 
 class UnusedNames:

@@ -6,20 +6,23 @@ one that was replaced stands for what replaced it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from indexing.layout import Shape
 from ops.hlo.draft import CONTROL, ComputationDraft, UnusedNames, copy_of, ordered
 from ops.hlo.errors import EditError
 from ops.hlo.module import Computation, HloModule, Instruction
 from ops.hlo.names import check_opcode
-from ops.hlo.new_instruction import is_sharded_alike, made, without
+from ops.hlo.new_instruction import checked_name, is_sharded_alike, made, without
 from ops.hlo.opcodes import OPCODES
+from ops.hlo.outline import Outline
 from ops.hlo.side_effects import SideEffects
 from simplifier.errors import check_type, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
+
+    from indexing.layout import Shape
 
 _CALLS: Final = {"call": "to_apply", "fusion": "calls"}
 """What can be inlined and outlined, and the attribute with the computation."""
@@ -69,7 +72,7 @@ class ModuleEditor:
         self._is_changed = False
         for each in module.computations:
             self._names.take(each.name)
-            self._effects.note(each)
+            self._effects.note(each, each.instructions)
 
     # What is there by now.
 
@@ -124,7 +127,7 @@ class ModuleEditor:
         """
         draft, old, new = self._pair(old, new)
         if users is not None:
-            draft.replace_uses(old, new, [self._found(each)[1] for each in users])
+            draft.replace_uses(old, new, [each for _, each in self._all_found(users)])
         else:
             others = [each for each in draft.users(old) if each is not new]
             self._move_uses(draft, old, new, others)
@@ -180,18 +183,19 @@ class ModuleEditor:
         >>> editor.insert("transpose", [editor.root()], dimensions=(1, 0))
         <%transpose = f32[3,2]{0,1} transpose(%a), dimensions={1,0}>
         """
-        found = [self._found(each) for each in operands]
+        found = self._all_found(operands)
         draft = found[0][0] if found else self._draft(into or self._module.entry)
         if any(other is not draft for other, _ in found):
             raise EditError(f"insert: the operands of {opcode} stand in different computations")
         given = {key: attributes[key] for key in attributes if attributes[key] is not None}
         if like is not None:
+            check_type(like, Instruction, "insert: like", "an Instruction")
             kept = {k: like.attributes[k] for k in _ABOUT_THE_PROGRAM if k in like.attributes}
             given = {**kept, **given}
         new = made(opcode, [each for _, each in found], shape, given)
         if like is not None and not is_sharded_alike(like.shape, new.shape):
             new = without(new, "sharding", unless=attributes)
-        return self._added(draft, new, name or opcode)
+        return self._added(draft, new, name, opcode)
 
     def constant(
         self, value: object, shape: Shape | str, *, name: str = "", into: Computation | None = None
@@ -203,7 +207,7 @@ class ModuleEditor:
         """
         draft = self._draft(into or self._module.entry)
         new = made("constant", (), shape, {}, value)
-        return self._added(draft, new, name or "constant")
+        return self._added(draft, new, name, "constant")
 
     def clone(
         self,
@@ -223,10 +227,7 @@ class ModuleEditor:
         draft, found = self._found(instruction)
         if found.opcode == "parameter":
             raise EditError(f"clone: %{found.name} is a parameter, of which there is one")
-        reads = [
-            self._found(each)[1]
-            for each in (draft.operands[found] if operands is None else operands)
-        ]
+        read = self._all_found(draft.operands[found] if operands is None else operands)
         wanted = opcode or found.opcode
         check_opcode(wanted, "clone")
         lost = {"backend_config", "origin"} if wanted != found.opcode else set[str]()
@@ -236,10 +237,11 @@ class ModuleEditor:
             if key in OPCODES[wanted].codecs and key not in lost
         }
         given = {key: value for key, value in {**kept, **attributes}.items() if value is not None}
+        reads = [each for _, each in read]
         new = made(wanted, reads, found.shape if shape is None else shape, given, found.literal)
         if not is_sharded_alike(found.shape, new.shape):
             new = without(new, "sharding", unless=attributes)
-        return self._added(draft, new, name or found.name)
+        return self._added(draft, new, name, found.name)
 
     # Calls.
 
@@ -288,26 +290,22 @@ class ModuleEditor:
         """
         if opcode not in _CALLS:
             raise EditError(f"outline: the opcode is {quoted(opcode)}; expected 'fusion' or 'call'")
-        draft, inner = self._chosen(instructions, opcode)
-        outside = dict.fromkeys(
-            operand for each in inner for operand in draft.operands[each] if operand not in inner
-        )
-        roots = [
-            each
-            for each in inner
-            if draft.root is each or any(user not in inner for user in draft.users(each))
-        ] or [[*inner][-1]]
-        body = self._body(draft, [*inner], [*outside], roots, name or f"{opcode}_computation")
-        shape, attribute = body.root.shape, _CALLS[opcode]
+        draft, chosen = self._chosen(instructions, opcode)
+        outline, attribute = Outline.around(draft, chosen), _CALLS[opcode]
+        stem = checked_name(name) if name else f"{opcode}_computation"
+        body = outline.body(self._names.like(stem))
+        self._drafts[body] = ComputationDraft(body)
+        self._effects.note(body, body.instructions)
         given: dict[str, Any] = {attribute: body} | ({"kind": kind} if opcode == "fusion" else {})
-        last = roots[-1]
+        last = outline.results[-1]
         kept = {
             key: last.attributes[key]
             for key in _ABOUT_THE_PROGRAM
-            if key in last.attributes and (key != "sharding" or len(roots) == 1)
+            if key in last.attributes and (key != "sharding" or len(outline.results) == 1)
         }
-        call = self._added(draft, made(opcode, [*outside], shape, kept | given), name or opcode)
-        self._lead_to(draft, inner, roots, call)
+        new = made(opcode, outline.outside, body.root.shape, kept | given)
+        call = self._added(draft, new, name, opcode)
+        self._lead_to(outline, call)
         return call
 
     # The end.
@@ -340,9 +338,11 @@ class ModuleEditor:
         return ordered([*filter(known.__contains__, self._module.computations)], self._callees)
 
     def _callees(self, computation: Computation) -> Iterable[Computation]:
+        return (part for each in self._members(computation) for part in each.computations)
+
+    def _members(self, computation: Computation) -> Iterable[Instruction]:
         draft = self._drafts.get(computation)
-        instructions = draft.operands if draft else computation.instructions
-        return (part for each in instructions for part in each.computations)
+        return draft.operands if draft else computation.instructions
 
     def _draft(self, computation: Computation) -> ComputationDraft:
         check_type(computation, Computation, "edit: the computation", "a Computation")
@@ -365,6 +365,12 @@ class ModuleEditor:
         if found not in draft.operands:
             raise EditError(f"edit: %{found.name} was removed from %{draft.computation.name}")
         return draft, found
+
+    def _all_found(
+        self, instructions: Iterable[Instruction]
+    ) -> list[tuple[ComputationDraft, Instruction]]:
+        check_type(instructions, Iterable, "edit: the list of instructions", "a list or tuple")
+        return [self._found(each) for each in instructions]
 
     def _pair(
         self, old: Instruction, new: Instruction
@@ -404,13 +410,15 @@ class ModuleEditor:
                 self._is_changed = True
                 waiting += draft.discard(each)
 
-    def _added(self, draft: ComputationDraft, instruction: Instruction, stem: str) -> Instruction:
+    def _added(
+        self, draft: ComputationDraft, instruction: Instruction, name: str, otherwise: str
+    ) -> Instruction:
         for each in (*instruction.attributes.get(CONTROL, ()), *instruction.computations):
             if isinstance(each, Computation):
                 self._draft(each)
             elif self._found(each)[0] is not draft:
                 raise EditError(f"insert: %{each.name} stands in another computation")
-        name = draft.unused_name(stem)
+        name = draft.unused_name(checked_name(name) if name else otherwise)
         named = copy_of(
             instruction, name, instruction.operands, instruction.attributes.get(CONTROL, ()), {}
         )
@@ -421,15 +429,18 @@ class ModuleEditor:
         self._is_changed = True
         draft.add(instruction)
         self._homes[instruction] = draft.computation
+        if self._effects.of(instruction) and draft.computation not in self._effects:
+            for each in self._reached():
+                self._effects.note(each, self._members(each))
 
     def _chosen(
         self, instructions: Iterable[Instruction], opcode: str
-    ) -> tuple[ComputationDraft, dict[Instruction, None]]:
-        """The instructions that are to stand in one computation, each after its operands."""
-        found = [self._found(each) for each in instructions]
+    ) -> tuple[ComputationDraft, list[Instruction]]:
+        """Instructions that may stand in a computation of their own, and where they are by now."""
+        found = self._all_found(instructions)
         if not found or any(draft is not found[0][0] for draft, _ in found):
             raise EditError("outline: expected instructions of one computation")
-        draft, chosen = found[0][0], dict.fromkeys(each for _, each in found)
+        draft, chosen = found[0][0], [each for _, each in found]
         for each in chosen:
             is_bound = CONTROL in each.attributes or each in draft.waited_for
             if each.opcode == "parameter" or is_bound:
@@ -437,51 +448,16 @@ class ModuleEditor:
                 raise EditError(f"outline: %{each.name} {what}")
             if opcode == "fusion" and self._effects.of(each):
                 raise EditError(f"outline: %{each.name} has side effects; expected opcode 'call'")
-        inside = ordered(chosen, lambda each: (o for o in draft.operands[each] if o in chosen))
-        return draft, dict.fromkeys(inside)
+        return draft, chosen
 
-    def _body(
-        self,
-        draft: ComputationDraft,
-        inner: Sequence[Instruction],
-        outside: Sequence[Instruction],
-        roots: Sequence[Instruction],
-        stem: str,
-    ) -> Computation:
-        """The computation of copies, with a parameter for each operand outside."""
-        names, copies = UnusedNames(), dict[Instruction, Instruction]()
-        for number, operand in enumerate(outside):
-            name = names.like(f"param_{number}")
-            copies[operand] = Instruction(name, "parameter", operand.shape, parameter_number=number)
-        for each in inner:
-            reads = tuple(copies[operand] for operand in draft.operands[each])
-            copies[each] = copy_of(each, names.like(each.name), reads, (), {})
-        root = copies[roots[0]]
-        results = tuple(copies[each] for each in roots)
-        if len(roots) > 1:
-            shape = Shape.of_tuple(each.shape for each in roots)
-            root = Instruction(names.like("tuple"), "tuple", shape, results)
-        every = (*copies.values(), *(() if root in results else (root,)))
-        body = Computation(self._names.like(stem), every, root)
-        self._drafts[body] = ComputationDraft(body)
-        self._effects.note(body)
-        return body
-
-    def _lead_to(
-        self,
-        draft: ComputationDraft,
-        inner: Iterable[Instruction],
-        roots: Sequence[Instruction],
-        call: Instruction,
-    ) -> None:
+    def _lead_to(self, outline: Outline, call: Instruction) -> None:
         """Let the rest of the computation read the results of a call in place of its insides."""
-        inside = {*inner}
-        for number, each in enumerate(roots):
+        draft = outline.draft
+        for number, each in enumerate(outline.results):
             new = call
-            if len(roots) > 1:
+            if len(outline.results) > 1:
                 new = self.insert("get-tuple-element", [call], like=each, index=number)
-            users = [user for user in draft.users(each) if user not in inside]
-            self._move_uses(draft, each, new, users)
+            self._move_uses(draft, each, new, outline.readers(each))
             self._stands_for[each] = new
-        for each in reversed([*inner]):
+        for each in reversed([*outline.inside]):
             draft.discard(each)

@@ -142,7 +142,7 @@ class Instruction:
                 *(self.operands, dict(self.attributes), self.literal),
                 *(self.parameter_number, self.sizes),
             )
-            return _detached_instruction, (self.name, self.opcode, self.shape, *values)
+            return detached_instruction, (self.name, self.opcode, self.shape, *values)
         return _instruction_of, (self.computation, self.computation.instructions.index(self))
 
 
@@ -396,23 +396,24 @@ def _copies(
 ) -> dict[Instruction, Instruction]:
     """Copies that belong to no computation, and read, call and follow copies."""
     copies: dict[Any, Any] = dict(computations)
-
-    def copied(value: Any) -> Any:  # noqa: ANN401  (one type for each format)
-        if isinstance(value, tuple):
-            return tuple(map(copied, cast("tuple[Any, ...]", value)))
-        return copies.get(value, value) if isinstance(value, Instruction | Computation) else value
-
     for each in instructions:
-        attributes = {name: copied(value) for name, value in each.attributes.items()}
+        attributes = {name: with_copies(value, copies) for name, value in each.attributes.items()}
         values = (
-            *(copied(each.operands), attributes, each.literal),
+            *(with_copies(each.operands, copies), attributes, each.literal),
             *(each.parameter_number, each.sizes),
         )
-        copies[each] = _detached_instruction(each.name, each.opcode, each.shape, *values)
+        copies[each] = detached_instruction(each.name, each.opcode, each.shape, *values)
     return {each: copies[each] for each in instructions}
 
 
-def _detached_instruction(  # noqa: PLR0913, PLR0917 - the fields of an instruction
+def with_copies(value: Any, copies: Mapping[Any, Any]) -> Any:  # noqa: ANN401  (one type for each format)
+    """A value of an attribute, with copies of instructions and computations in their place."""
+    if isinstance(value, tuple):
+        return tuple(with_copies(each, copies) for each in cast("tuple[Any, ...]", value))
+    return copies.get(value, value) if isinstance(value, Instruction | Computation) else value
+
+
+def detached_instruction(  # noqa: PLR0913, PLR0917 - the fields of an instruction
     name: str,
     opcode: str,
     shape: Shape,
@@ -422,6 +423,7 @@ def _detached_instruction(  # noqa: PLR0913, PLR0917 - the fields of an instruct
     parameter_number: int | None,
     sizes: tuple[tuple[Size, ...], ...] | None = None,
 ) -> Instruction:
+    """An instruction that belongs to no computation; nothing changes its attributes."""
     known = MappingProxyType(attributes) if attributes else NO_ATTRIBUTES
     return Instruction(name, opcode, shape, operands, known, literal, parameter_number, sizes=sizes)
 

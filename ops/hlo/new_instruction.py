@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
+from types import MappingProxyType, NoneType
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from indexing.layout import ElementType, Kind, Shape, ShapeError
@@ -11,11 +11,11 @@ from ops.hlo.errors import AttributeValueError, EditError
 from ops.hlo.hlo_lexer import HloLexer
 from ops.hlo.literal import Literal, read_literal
 from ops.hlo.module import Computation, Instruction
-from ops.hlo.names import check_opcode, nearby
+from ops.hlo.names import bare, check_opcode, nearby
 from ops.hlo.opcodes import OPCODES
-from ops.hlo.shape_inference import infer_shape
+from ops.hlo.shape_inference import INFERRED, infer_shape
 from ops.hlo.verifier import verify
-from simplifier.errors import TextError, quoted
+from simplifier.errors import TextError, check_type, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,13 +39,17 @@ def made(
     known = OPCODES.get(opcode)
     if known is None or opcode == "parameter":
         raise EditError(f"insert: {opcode} cannot be inserted")
+    if opcode == "constant" and value is None:
+        raise EditError("insert: a constant has a value; expected constant(value, shape)")
+    expected = "a Shape, or its text, such as 'f32[2,3]'"
+    check_type(shape, (Shape, str, NoneType), "insert: the shape", expected)
     if len(operands) not in known.arity:
         raise EditError(f"insert: {opcode} takes {known.arity}, not {len(operands)}")
     try:
         given = Shape.parse(shape) if isinstance(shape, str) else shape
         read = _attributes(opcode, known, operands, attributes)
         found = _shape(opcode, operands, read, given)
-        literal = None if value is None else _literal(value, found)
+        literal = _literal(value, found) if opcode == "constant" else None
         new = Instruction(opcode, opcode, found, tuple(operands), read, literal)
         verify(new)
     except (AttributeValueError, ShapeError, TextError) as error:
@@ -56,9 +60,12 @@ def made(
 def _attributes(
     opcode: str, known: Opcode, operands: Sequence[Instruction], given: Mapping[str, Any]
 ) -> Mapping[str, Any]:
-    if opcode == "broadcast" and operands[0].shape.rank == 0:
-        given = {"dimensions": (), **given}
-    for name in known.required:
+    required = known.required
+    if opcode == "broadcast":
+        is_scalar = operands[0].shape.is_array and not operands[0].shape.rank
+        given = {"dimensions": (), **given} if is_scalar else given
+        required = ("dimensions",)
+    for name in required:
         if name not in given:
             raise AttributeValueError(f"expected attribute {name}")
     found: dict[str, Any] = {}
@@ -95,9 +102,13 @@ def _check_reference(name: str, value: object, form: Reference) -> None:
         Reference.INSTRUCTIONS: Instruction,
         Reference.LITERAL: Literal,
     }
+    shown = quoted(value)
+    is_list = form in {Reference.COMPUTATIONS, Reference.INSTRUCTIONS}
     several = cast("tuple[object, ...]", value if isinstance(value, tuple) else (value,))
-    if not all(isinstance(each, kinds[form]) for each in several):
-        raise AttributeValueError(f"attribute {name} is {quoted(several)}; expected {form.value}")
+    is_of_kind = all(isinstance(each, kinds[form]) for each in several)
+    if is_list is not isinstance(value, tuple) or not is_of_kind:
+        expected = "a tuple of " * is_list + form.value
+        raise AttributeValueError(f"attribute {name} is {shown}; expected {expected}")
 
 
 def _shape(
@@ -123,18 +134,8 @@ def _shape(
 
 _OF_ANY_TYPE: Final = frozenset({"convert", "reduce-precision", "stochastic-convert"})
 
-_NEEDS_A_SHAPE: Final = """
-    bitcast bitcast-convert broadcast constant custom-call fusion iota reshape rng
-    infeed recv send all-gather all-gather-start all-gather-done all-reduce
-    all-reduce-start all-reduce-done all-to-all async-done async-start async-update
-    collective-broadcast collective-permute collective-permute-done
-    collective-permute-start collective-reduce copy-done copy-start dynamic-reshape
-    outfeed ragged-all-to-all recv-done reduce-scatter rng-bit-generator
-    rng-get-and-update-state scan send-done
-"""
-"""Opcodes of which the shape has to be given; other checks look at it."""
-
-_OF_ANY_SHAPE: Final = frozenset(_NEEDS_A_SHAPE.split())
+_OF_ANY_SHAPE: Final = OPCODES.keys() - INFERRED - _OF_ANY_TYPE | {"broadcast", "scan"}
+"""Opcodes of which the shape does not follow, or not always: what is given is taken."""
 
 
 def _agrees(found: Shape, given: Shape, *, any_type: bool = False) -> bool:
@@ -152,9 +153,13 @@ def _same_kind(one: ElementType, other: ElementType) -> bool:
 
 
 def _check_broadcast(operand: Shape, result: Shape, dimensions: Sequence[int]) -> None:
-    fits = len(dimensions) == operand.rank and all(
-        0 <= axis < result.rank and result.dimensions[axis] == size
-        for axis, size in zip(dimensions, operand.dimensions, strict=False)
+    fits = (
+        operand.is_array
+        and len(dimensions) == operand.rank
+        and all(
+            0 <= axis < result.rank and result.dimensions[axis] == size
+            for axis, size in zip(dimensions, operand.dimensions, strict=False)
+        )
     )
     if not fits:
         message = f"dimensions {tuple(dimensions)} do not lead from {operand} to {result}"
@@ -163,13 +168,31 @@ def _check_broadcast(operand: Shape, result: Shape, dimensions: Sequence[int]) -
 
 def _literal(value: object, shape: Shape) -> Literal:
     if isinstance(value, Literal):
-        return value
+        if value.shape.is_compatible_with(shape):
+            return value
+        value = value.text
     text = str(value).lower() if isinstance(value, bool) else str(value)
     lexer = HloLexer(text)
     literal = read_literal(lexer, shape)
     if lexer.kind != "end":
         raise lexer.expected("the end of the value")
     return literal
+
+
+def checked_name(name: str) -> str:
+    """A name without its percent sign, if the text of a module can have it.
+
+    Raises:
+        EditError: it cannot.
+    """
+    lexer = HloLexer(bare(name, "edit"))
+    try:
+        found = lexer.name("a name")
+    except TextError:
+        found = ""
+    if not found or lexer.kind != "end":
+        raise EditError(f"edit: the name is {quoted(name)}; expected one such as 'add.1'")
+    return found
 
 
 def is_sharded_alike(one: Shape, other: Shape) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from indexing.layout import ElementType, Layout, Shape
 from ops.hlo.errors import AttributeValueError
@@ -360,3 +360,6 @@ _RULES: dict[str, Rule] = {
     "tuple": lambda operands, _: Shape.of_tuple(operands),
     "while": _first,
 }
+
+INFERRED: Final = _RULES.keys()
+"""The opcodes whose shape follows: of a broadcast only from a scalar, of a scan from inputs."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ops.hlo.module import Computation, Instruction
 
 _OPCODES: Final = """
@@ -38,7 +40,10 @@ class SideEffects:
             or not self._computations.isdisjoint(instruction.computations)
         )
 
-    def note(self, computation: Computation) -> None:
-        """Take in a computation, for those who call it."""
-        if any(map(self.of, computation.instructions)):
+    def note(self, computation: Computation, instructions: Iterable[Instruction]) -> None:
+        """Take in a computation, and what is in it by now, for those who call it."""
+        if any(map(self.of, instructions)):
             self._computations.add(computation)
+
+    def __contains__(self, computation: Computation) -> bool:
+        return computation in self._computations

@@ -95,7 +95,8 @@ def footprint_of(
     if len(found) <= 1:
         return found[0] if found else _NONE
     bounds = _sum_of(found, prod(sizes))
-    if bounds.is_exact or not all(map(_is_plain, ways)):
+    is_unsure = any(way.approximation or way.replica_id is not None for way in ways)
+    if bounds.is_exact or is_unsure:
         return bounds
     try:
         return _together(ways, bounds.reads, len(sizes), deadline)
@@ -125,13 +126,8 @@ def _together(
 # One access.
 
 
-def _is_plain(way: OperandIndexing) -> bool:
-    """Whether an access is told exactly, of elements on the own replica."""
-    return not way.approximation and way.replica_id is None
-
-
 def _of_way(way: OperandIndexing, deadline: Deadline) -> Footprint:
-    if not _is_plain(way):
+    if way.approximation or way.replica_id is not None:
         wide = _bounds(way.map)
         return Footprint(Interval(0, None), wide.elements, is_exact=False)
     found = _parts(way) if way.runtime else _plain_parts(way.map)

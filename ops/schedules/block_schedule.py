@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Final
 
-from indexing import IndexingMap, TileError, Variable
-from indexing.domain import Domain
-from indexing.validation import read_grid
+from indexing import TileError
 from ops.index_maps import check_count
 from ops.schedules.launch import (
     WARP_SIZE,
@@ -27,9 +25,9 @@ from simplifier.expr import form as forms
 from simplifier.expr import operations
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from indexing import Tile
+    from indexing import IndexingMap, Tile
     from indexing.domain import Constraint
     from indexing.layout import Shape
     from simplifier.expr.form import Form
@@ -98,7 +96,9 @@ class BlockSchedule(Schedule):
         *results, condition = operations.substitute((*found, tile.formulas.condition), values)
         loops = {f"step_id{number or ''}": count for number, count in enumerate(rounds)}
         limits = [*within(counts, ids), *within(sizes, positions), *facts_of(condition)]
-        return _map(self.launch, results, loops | shared.loops, limits, tile.domain)
+        names = tile.domain.runtime, tile.domain.parameters
+        loaded = self.launch.map(results, loops | shared.loops, limits, *names)
+        return loaded.simplify(preserve_ranges=True)
 
     def _ids(self) -> tuple[Form, ...]:
         """The number of the tile of a block along each dimension."""
@@ -148,22 +148,8 @@ def block_schedule(result: Shape, tile: Sequence[int], *, warps: int = 4) -> Blo
     ids = unflattened(block_number(launch), counts)
     index = [id_ * size + part for id_, size, part in zip(ids, tile, own, strict=True)]
     limits = [*within(result.dimensions, index), *within(tile, own), *shared.first_threads()]
-    written = _map(launch, index, shared.loops, limits)
+    written = launch.map(index, shared.loops, limits).simplify(preserve_ranges=True)
     return BlockSchedule(launch, (), (Access(written, result),), tuple(tile), result)
-
-
-def _map(
-    launch: LaunchDimensions,
-    results: Sequence[Form],
-    loops: Mapping[str, int],
-    limits: Sequence[Constraint],
-    like: Domain | None = None,
-) -> IndexingMap:
-    """The map from threads, with the runtime variables and parameters of another domain."""
-    ranges = [Variable.of_size(size, name) for name, size in loops.items()]
-    runtime = like.runtime if like else ()
-    domain = Domain.of(read_grid(launch.grid), ranges, runtime, limits)
-    return IndexingMap.from_forms(results, domain).simplify(preserve_ranges=True)
 
 
 @dataclass(frozen=True, slots=True)

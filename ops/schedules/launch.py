@@ -14,6 +14,7 @@ from indexing.layout.steps import Reshape, Transpose
 from indexing.validation import read_grid
 from ops.index_maps import dim, symbol
 from simplifier import Interval
+from simplifier.errors import INTEGER, check_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -109,10 +110,12 @@ class LaunchDimensions:
         results: Iterable[Form],
         ranges: Mapping[str, int],
         constraints: Iterable[Constraint] = (),
+        runtime: Iterable[Variable] = (),
+        parameters: Iterable[Variable] = (),
     ) -> IndexingMap:
         """The map from the coordinates of a thread and the loops that it runs, by name."""
         loops = (Variable.of_size(size, name) for name, size in ranges.items())
-        domain = Domain.of(read_grid(self.grid), loops, (), constraints)
+        domain = Domain.of(read_grid(self.grid), loops, runtime, constraints, parameters)
         return IndexingMap.from_forms(results, domain)
 
 
@@ -126,7 +129,13 @@ def step_count(size: int, step: int) -> int:
 
 
 def check_positive(op: str, role: str, number: int) -> None:
-    """Raise a :class:`ShapeError` unless a number of a schedule is positive."""
+    """Raise an error unless a number of a schedule is a positive integer.
+
+    Raises:
+        ShapeError: it is less than 1.
+        ArgumentError: it is no integer.
+    """
+    check_type(number, INTEGER, f"{op}: {role}", "a positive integer")
     if number < 1:
         raise ShapeError(f"{op}: {role} is {number}; expected 1 or more")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Final
 
+from indexing.layout import ShapeError
 from ops.index_maps import dim, index_map, symbol
 from ops.rules.gather_scatter import scatter
 from ops.schedules.launch import (
@@ -113,6 +114,9 @@ def sorted_scatter_schedule(  # noqa: PLR0913 - what a launch depends on
     """
     check_positive("scatter", "windows_of_warp", windows_of_warp)
     check_positive("scatter", "vector_size", vector_size)
+    if not updates.rank:
+        expected = "expected windows that the first dimension numbers"
+        raise ShapeError(f"scatter: the updates are {updates}; {expected}")
     count, *window = updates.dimensions
     launch = LaunchDimensions.of(
         step_count(count, windows_of_warp * WARPS_OF_BLOCK), WARPS_OF_BLOCK * WARP_SIZE

@@ -10,7 +10,6 @@ from ops.analysis.dataflow import postorder
 from ops.analysis.findings import flow_in
 from ops.dependence.dependence import called_by
 from ops.dependence.links import identity_of
-from ops.hlo.uses import uses_in
 from ops.rules.op_indexing import Direction
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ class Flow:
 
     def _to_users(self, at: FlowNode) -> Iterator[FlowStep]:
         instruction, element, callers = at
-        for user in uses_in(instruction.computation).users.get(instruction, ()):
+        for user in instruction.users:
             if not callers and user not in self._members:
                 continue
             for operand, each in enumerate(user.operands):

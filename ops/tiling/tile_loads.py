@@ -7,7 +7,7 @@ are counted once for each combination of sizes of its few dimensions.
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from indexing import IndexingMap, TileError
 from indexing.transform.substitute import arranged
@@ -24,12 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ops.dependence.operand_indexing import OperandIndexing
+    from ops.performance.tally import Column
     from ops.tiling.tile_propagation import ArrayTile
     from ops.tiling.tiling_space import TilingSpace
     from simplifier.expr.form import Form
-
-Column: TypeAlias = Any
-"""An array of NumPy."""
 
 SECONDS: Final = 10.0
 """What counting may take: a part that is injective is counted at once, others are small."""

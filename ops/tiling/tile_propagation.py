@@ -14,12 +14,12 @@ from indexing.tile.tiling import tile_of
 from indexing.variable import is_symbolic
 from ops.index_maps import dim
 from ops.rules.op_indexing import Unknown
+from ops.schedules.launch import unflattened
 from ops.tiling.flow import FlowNode
 from ops.tiling.tiling_space import TilingSpace
 from simplifier import Interval
-from simplifier.errors import check_type, listed
+from simplifier.errors import check_integers, check_type, listed
 from simplifier.expr import form as forms
-from simplifier.expr import operations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,6 +61,17 @@ class ArrayTile:
         place = f" output {self.element}" if self.instruction.shape.is_tuple else ""
         lines = str(self.tile).replace("\n", "\n  ")
         return f"%{self.instruction.name}{within}{place}\n  {lines}".rstrip()
+
+    def checked_tile(self) -> Tile:
+        """The tile.
+
+        Raises:
+            TileError: there is none; the message names the instruction, and says why.
+        """
+        if isinstance(self.tile, Unknown):
+            name = self.instruction.name
+            raise TileError(f"propagate: %{name} has no tile: {self.tile.reason}")
+        return self.tile
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +125,10 @@ class Propagation:
         """The same, if every array has a tile.
 
         Raises:
-            TileError: one has none; the message names the instruction, and says why.
+            TileError: one has none, as :meth:`ArrayTile.checked_tile` says.
         """
         for each in self.tiles:
-            if isinstance(each.tile, Unknown):
-                name = each.instruction.name
-                raise TileError(f"propagate: %{name} has no tile: {each.tile.reason}")
+            each.checked_tile()
         return self
 
     @property
@@ -138,6 +147,7 @@ class Propagation:
 
         Raises:
             TileError: a size is no number, or the order is no order of the parallel dimensions.
+            ArgumentError: the order has other things than integers.
 
         >>> from ops import Fusion, hlo
         >>> text = "ENTRY e { x = f32[32,64] parameter(0) ROOT n = f32[32,64] negate(x) }"
@@ -148,18 +158,15 @@ class Propagation:
         (d0) -> (d0 mod 4, d0 floordiv 4), domain: d0 in [0, 31]
         """
         counts = self.grid[: len(self.space.parallel)]
-        order = range(len(counts)) if order is None else [*order]
+        order = range(len(counts)) if order is None else order
+        check_integers(order, "program_map: the order")
         if sorted(order) != [*range(len(counts))]:
             expected = f"expected each of 0 to {len(counts) - 1} once"
             raise TileError(f"program_map: the order is {listed([*map(str, order)])}; {expected}")
-        ids = [forms.ZERO] * len(counts)
-        below = 1
-        for number in reversed(order):
-            above = operations.floordiv(dim(0), forms.constant(below))
-            ids[number] = operations.mod(above, forms.constant(counts[number]))
-            below *= counts[number]
-        domain = Domain.of([Variable(Interval(0, prod(counts) - 1))])
-        return IndexingMap.from_forms(ids, domain).simplify()
+        digits = unflattened(dim(0), [counts[number] for number in order])
+        ids = dict(zip(order, digits, strict=True))
+        domain = Domain.of([Variable.of_size(prod(counts))])
+        return IndexingMap.from_forms(map(ids.__getitem__, range(len(counts))), domain).simplify()
 
     def __iter__(self) -> Iterator[ArrayTile]:
         return iter(self.tiles)
@@ -214,11 +221,20 @@ def propagate(
         if operand is None
         else TilingSpace.from_operand(fusion, operand, element)
     )
-    sizes = read_sizes(space, tile_sizes)
+    return propagate_in(space, tile_sizes)
+
+
+def propagate_in(space: TilingSpace, tile_sizes: TileSizes) -> Propagation:
+    """The tile of every array of a space, from sizes of its dimensions as for :func:`propagate`.
+
+    Raises:
+        TileError: a wrong number of sizes, or one that no tile has.
+    """
+    sizes = _read_sizes(space, tile_sizes)
     return Propagation(space, sizes, tuple(_tiles(space, sizes)))
 
 
-def read_sizes(space: TilingSpace, tile_sizes: TileSizes) -> tuple[sympy.Expr | int, ...]:
+def _read_sizes(space: TilingSpace, tile_sizes: TileSizes) -> tuple[sympy.Expr | int, ...]:
     """A size for each dimension of a space; numbers fit into their dimension.
 
     Raises:
@@ -315,9 +331,9 @@ def _tile(
 
 def dimensions_of_one_value(indexing: OperandIndexing) -> Iterator[int]:
     """The dimensions along which runtime values, or the replica, differ."""
-    replicas = (each.replica_id for each in (*indexing.runtime, indexing))
     maps = [each.map for each in indexing.runtime]
-    maps += [replica for replica in replicas if replica is not None]
+    replicas = (each.replica_id for each in (*indexing.runtime, indexing))
+    maps += [each for each in replicas if each is not None]
     for number, variable in enumerate(indexing.map.dims):
         name = f"d{number}"
         if variable.bounds.size != 1 and any(name in _used(each) for each in maps):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing import IndexingMap, Variable
@@ -18,6 +17,7 @@ from ops.dependence.dependence import NOTHING, Dependence
 from ops.dependence.links import identity_of
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion import Fusion, FusionError
+from ops.hlo.module import INSTRUCTION, Instruction
 from ops.index_maps import dim
 from ops.rules.op_indexing import Direction, Unknown
 from ops.tiling.flow import Flow, FlowNode
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ops.dependence.dependence import AnyDependence
-    from ops.hlo import Instruction
     from ops.tiling.flow import FlowStep
     from simplifier.expr.form import Form
 
@@ -86,10 +85,19 @@ class TilingSpace:
 
     @classmethod
     def from_operand(cls, fusion: Fusion, operand: Instruction, element: int = 0) -> TilingSpace:
-        """The space from an operand forward to all that is computed from it."""
+        """The space from an operand forward to all that is computed from it.
+
+        Raises:
+            FusionError: the operand is none of the fusion, or has no such array.
+        """
+        check_type(fusion, Fusion, "TilingSpace.from_operand: the fusion", "an ops.Fusion")
+        check_type(operand, Instruction, "TilingSpace.from_operand: the operand", INSTRUCTION)
         if operand not in fusion.operands and operand not in fusion.instructions:
             message = f"fusion: %{operand.name} is neither in it nor read"
             raise FusionError(message)
+        if element not in operand.shape.array_indices:
+            message = f"fusion: %{operand.name} has no array {element}"
+            raise FusionError(f"{message}; expected 0 to {len(operand.shape.arrays) - 1}")
         return _space(Flow(fusion, Direction.INPUT_TO_OUTPUT), [FlowNode(operand, element)])
 
     @property
@@ -135,7 +143,7 @@ def _is_onto(indexing_map: IndexingMap, sizes: Sequence[int]) -> bool:
     if indexing_map.runtime or indexing_map.parameters:
         return False
     try:
-        return indexing_map.image().count() == prod(sizes)
+        return indexing_map.covers(sizes)
     except IndexingError:  # too much for isl
         return False
 

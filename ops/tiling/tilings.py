@@ -7,29 +7,27 @@ what all programs load is the number of different pairs of tile ids and elements
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
-from indexing import Tile, TileError
+from indexing import TileError
 from indexing.transform.evaluate import evaluate_forms
 from ops.accelerators import Device
 from ops.tiling.tile_loads import TileLoads
-from ops.tiling.tile_propagation import Propagation, propagate
+from ops.tiling.tile_propagation import Propagation, propagate_in
 from ops.tiling.tiling_space import TilingSpace
 from simplifier import symbol
 from simplifier.errors import INTEGER, check_type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from ops.fusion import Fusion
+    from ops.performance.tally import Column
     from ops.tiling.tile_propagation import ArrayTile
     from ops.tiling.tiling_dimension import TilingDimension
-
-Column: TypeAlias = Any
-"""An array of NumPy."""
 
 MAX_CANDIDATES: Final = 1 << 20
 """Tilings that are looked at: some hundred MB."""
@@ -98,7 +96,7 @@ class Tilings(Sequence[TilingCandidate]):
 
     def propagation(self, tiling: TilingCandidate) -> Propagation:
         """The tiles of all arrays for one of the tilings."""
-        return propagate(self.space.fusion, tiling.sizes)
+        return propagate_in(self.space, tiling.sizes)
 
 
 def tilings(
@@ -144,7 +142,7 @@ def tilings(
     limits = _Limits.of(device)
     space = TilingSpace.of(fusion)
     names = [f"T{number}" for number in range(len(space.dimensions))]
-    propagation = propagate(fusion, [symbol(name) for name in names]).check()
+    propagation = propagate_in(space, [symbol(name) for name in names]).check()
     choices = _choices(space, sizes, divisible=divisible)
     considered = prod(map(len, choices))
     if considered > MAX_CANDIDATES:
@@ -192,7 +190,7 @@ def _choices(
     """The sizes that each dimension may have."""
     dimensions = space.dimensions
     given = [None] * len(dimensions) if sizes is None else sizes
-    check_type(given, Sized, "tilings: sizes", "sizes, or None, for each dimension")
+    check_type(given, Sequence, "tilings: sizes", "sizes, or None, for each dimension")
     if len(given) != len(dimensions):
         expected = f"expected {len(dimensions)}, one for each dimension of the space"
         raise TileError(f"tilings: {len(given)} lists of sizes are given; {expected}")
@@ -211,6 +209,7 @@ def _sizes_of(
     if given is None:
         powers = [1 << log for log in range((whole - 1).bit_length())]
         given = [*powers, whole] if dimension.can_be_cut else [whole]
+    check_type(given, Iterable, f"tilings: the sizes of {dimension}", "integers, or None")
     for size in dict.fromkeys(given):
         check_type(size, INTEGER, f"tilings: a size of {dimension}", "an integer")
         if not 1 <= size <= whole:
@@ -281,10 +280,9 @@ def _padded_bits(array: ArrayTile, given: Mapping[str, Column]) -> Column:
     """The bits of a tile whose sizes are padded to powers of two."""
     import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
-    assert isinstance(array.tile, Tile)  # noqa: S101 - refused ones were an error
-    sizes = evaluate_forms([size for _, size, _ in array.tile.formulas.results], given)
+    sizes = evaluate_forms([size for _, size, _ in array.checked_tile().formulas.results], given)
     bits: Column = np.int64(array.instruction.shape.arrays[array.element].element_size_in_bits)
+    powers = 1 << np.arange(63, dtype=np.int64)
     for size in sizes:
-        powers = 1 << np.arange(63, dtype=np.int64)
         bits = bits * powers[np.searchsorted(powers, size)]
     return bits

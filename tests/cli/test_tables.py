@@ -225,6 +225,18 @@ def test_a_kernel_that_is_not_there(saved: Path, capsys: pytest.CaptureFixture[s
     assert capsys.readouterr() == ("", expected)
 
 
+def test_a_kernel_without_tiles_costs_one_row(
+    saved: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved.write_text(LOOKED_UP)
+    assert main(["tiles", str(saved)]) == 0
+    wasted, part, total, found = capsys.readouterr().out.splitlines()
+    assert wasted.split()[-1] == "tiles"
+    assert (part.split()[-1], total.split()[-1]) == ("%part", "%sum")
+    reason = "propagate: %keys has no tile: custom-call: no indexing map of lookup"
+    assert found.strip() == f"%found: {reason}"
+
+
 @pytest.mark.parametrize("limit", ["0", "-1", "many", ""])
 def test_limits_that_are_none(limit: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:

@@ -401,6 +401,28 @@ REFUSED = {
               "num_warps":"1","output_tiles":[{"sizes":["4"]}]}}}""",
         "gives to __triton, with 1; expected a tile for each of 2 results",
     ),
+    "Triton with a tile that is no list": (
+        "f { p = f32[8] parameter(0) ROOT r = f32[8] negate(p) }",
+        """f32[8] fusion(p), kind=kCustom, calls=f, backend_config={
+            "fusion_backend_config":{"kind":"__triton","block_level_fusion_config":{
+              "num_warps":"1","output_tiles":[["4"]]}}}""",
+        "the backend_config of %r names no tiles that can be read; expected lists of sizes",
+    ),
+    "a configuration that is no object": (
+        "f { p = f32[8] parameter(0) ROOT r = f32[8] negate(p) }",
+        """f32[8] fusion(p), kind=kCustom, calls=f,
+            backend_config={"fusion_backend_config":"__triton"}""",
+        "the backend_config of %r names no tiles that can be read; expected lists of sizes",
+    ),
+    "a dot with a tile of words": (
+        """f { p = f32[8] parameter(0)
+            ROOT d = f32[] dot(p, p), lhs_contracting_dims={0}, rhs_contracting_dims={0},
+              backend_config={"sizes":["four"]} }""",
+        """f32[] fusion(p), kind=kCustom, calls=f, backend_config={
+            "fusion_backend_config":{"kind":"__triton","block_level_fusion_config":{
+              "num_warps":"1","output_tiles":[{"sizes":[]}]}}}""",
+        "the backend_config of %d names no tiles that can be read; expected lists of sizes",
+    ),
     "a copy": (
         "f { p = f32[8] parameter(0) ROOT r = f32[8] copy(p) }",
         "f32[8] fusion(p), kind=kLoop, calls=f",

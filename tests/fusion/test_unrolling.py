@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from indexing.layout import ShapeError
 from ops import Emitter, FusionError, hlo, schedule_of
 from ops.performance import A100, RTX_A6000, TPU_V5E, Device, DeviceError
 from simplifier.errors import ArgumentError
@@ -100,6 +101,16 @@ def test_a_device_without_figures_is_an_error() -> None:
         schedule_of(root, device="A100")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("device", [None, A100])
+def test_no_neighbours_are_an_error(device: Device | None) -> None:
+    (row,) = rows_of("coalescing", id="identity")
+    root = hlo.parse(row["hlo"]).entry.root
+    with pytest.raises(ShapeError, match="schedule_of: unroll is 0; expected 1 or more"):
+        schedule_of(root, unroll=0, device=device)
+    with pytest.raises(ArgumentError, match="schedule_of: unroll is '4'"):
+        schedule_of(root, unroll="4", device=device)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("name", GPU)
 def test_real_fusions_with_vectors_write_once_and_read_what_is_needed(name: str) -> None:
     """A device with few threads, so that small fusions are unrolled."""
@@ -144,6 +155,7 @@ def test_a_producer_and_its_consumer_are_one_kernel(name: str) -> None:
 
 NOT_PAIRS = {
     "no producer": ("a", "c", "%c does not read %a"),
+    "a parameter": ("p", "c", "%p is a parameter; expected a producer that computes"),
     "several arrays": ("t", "g", "%t gives several arrays"),
 }
 

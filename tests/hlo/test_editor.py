@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
 
 from ops import hlo
+from simplifier.errors import ArgumentError
 from tests.call_counts import calls_of
 from tests.hlo.modules import NAMES, module_text
 from tests.ops import oracle
@@ -32,6 +33,7 @@ ENTRY e {
 }
 """
 M = hlo.parse(TEXT)
+TWICE = M.computation("twice")
 
 
 def cancelled(editor: ModuleEditor) -> None:
@@ -172,6 +174,23 @@ def test_dead_code_goes_and_effects_stay() -> None:
     assert kept == ["a", "b", "x", "k", "o", "r"]
 
 
+def test_an_effect_that_is_inserted_keeps_the_calls_that_lead_to_it() -> None:
+    module = hlo.parse(
+        """f { x = f32[2] parameter(0) ROOT y = f32[2] negate(x) }
+        g { x = f32[2] parameter(0) ROOT y = f32[2] call(x), to_apply=f }
+        ENTRY e { a = f32[2] parameter(0) c = f32[2] call(a), to_apply=g
+        ROOT r = f32[2] sine(a) }"""
+    )
+    editor = hlo.edit(module)
+    x = module.computation("f").parameters[0]
+    token = editor.insert("after-all", into=x.computation)
+    editor.insert("outfeed", [x, token], "token[]")
+    editor.remove_dead_code()
+    after = editor.finish()
+    assert [each.name for each in after.entry.instructions] == ["a", "c", "r"]
+    assert [each.opcode for each in after.find(opcode="outfeed")] == ["outfeed"]
+
+
 def test_who_waited_for_what_went_waits_for_what_that_waited_for() -> None:
     module = hlo.parse(
         """ENTRY e { a = f32[] parameter(0) b = f32[] sine(a)
@@ -183,6 +202,8 @@ def test_who_waited_for_what_went_waits_for_what_that_waited_for() -> None:
     after = editor.finish()
     assert after["d"].attributes["control-predecessors"] == (after["b"],)
 
+
+AFTER_B: Any = {"control-predecessors": M["b"]}
 
 REFUSED: list[tuple[Callable[[ModuleEditor], Any], str]] = [
     (lambda e: e.replace(M["c"], M["b"]), r"%b is f32\[3,2\]\{1,0\}, but %c is f32\[2,3\]"),
@@ -206,6 +227,15 @@ REFUSED: list[tuple[Callable[[ModuleEditor], Any], str]] = [
     (lambda e: e.constant("{1}", "f32[2]"), "expected 2 elements"),
     (lambda e: e.users(hlo.parse(TEXT)["a"]), "computation %e is of another module"),
     (lambda e: (e.replace(M["c"], M["a"]), e.users(M["b"])), "%b was removed from %e"),
+    (lambda e: e.insert("broadcast", [M["a"]], "f32[2,3,4]"), "expected attribute dimensions"),
+    (lambda e: e.insert("broadcast", [M["r"]], "f32[2]", dimensions=()), "do not lead from"),
+    (lambda e: e.insert("call", [M["a"]], to_apply=(TWICE,)), "expected a computation, by name"),
+    (lambda e: e.insert("negate", [M["a"]], **AFTER_B), "a tuple of inst"),
+    (lambda e: e.insert("constant", (), "f32[]"), "a constant has a value"),
+    (lambda e: e.clone(e.constant("{1,2}", "f32[2]"), shape="f32[3]"), "expected 3 elements"),
+    (lambda e: e.constant(e.constant(0.5, "f32[]").literal, "s32[]"), "expected an integer"),
+    (lambda e: e.insert("negate", [M["a"]], name="a b"), "the name is 'a b'; expected one such"),
+    (lambda e: e.outline([M["n"]], name="f32"), "the name is 'f32'; expected one such"),
 ]
 
 
@@ -215,6 +245,33 @@ def test_what_makes_no_sense_is_refused(
 ) -> None:
     with pytest.raises(hlo.EditError, match=message):
         change(hlo.edit(M))
+
+
+NO_LIST: Any = M["a"]
+NO_INSTRUCTION: Any = "a"
+WRONG_TYPES: list[tuple[Callable[[ModuleEditor], Any], str]] = [
+    (lambda e: e.insert("negate", NO_LIST), "edit: the list of instructions is "),
+    (lambda e: e.outline(NO_LIST), "expected a list or tuple"),
+    (lambda e: e.insert("negate", [M["a"]], like=NO_INSTRUCTION), "insert: like is 'a'"),
+    (lambda e: e.insert("negate", [M["a"]], cast("Any", 3)), "insert: the shape is 3"),
+    (lambda e: e.insert("negate", [M["a"]], name=cast("Any", 3)), "edit: the name is 3"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), WRONG_TYPES)
+def test_what_is_of_another_type_is_named(
+    change: Callable[[ModuleEditor], Any], message: str
+) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        change(hlo.edit(M))
+
+
+def test_names_may_have_a_percent_sign_and_constants_other_types() -> None:
+    editor = hlo.edit(M)
+    two = editor.constant(2, "s32[]", name="%two")
+    wide = editor.clone(two, shape="f32[]")
+    assert [str(two), str(wide)] == ["%two = s32[] constant(2)", "%two.1 = f32[] constant(2)"]
+    assert editor.clone(two, opcode="iota", shape="s32[4]", iota_dimension=0).literal is None
 
 
 def test_the_work_of_edits_grows_with_their_number() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from indexing import parse_map
 from indexing.layout import Shape, ShapeError
 from ops.schedules import block_schedule
+from simplifier.errors import ArgumentError
 
 LAYOUTS = {
     "rows of two warps": ("f32[16,64]", (16, 64), 4, (1, 4), (2, 16), (4, 1)),
@@ -105,10 +106,25 @@ def test_a_block_loads_what_its_tile_needs(text: str, steps: tuple[int, ...]) ->
     assert {(dims[3], element) for dims, _, _, element in load.map.points()} == needed
 
 
+def test_a_block_loads_at_an_offset_that_is_a_parameter() -> None:
+    moved = parse_map("(d0)<N> -> (d0 + N), domain: d0 in [0, 63], N in [0, 9]")
+    schedule = block_schedule(Shape.parse("f32[64]"), (16,))
+    loaded = schedule.load(moved, Shape.parse("f32[80]")).map
+    assert [(each.name, each.bounds.ends) for each in loaded.parameters] == [("N", (0, 9))]
+    at_3 = schedule.load(moved.substitute({"N": 3}), Shape.parse("f32[80]")).map
+    assert loaded.substitute({"N": 3}) == at_3
+
+
 @pytest.mark.parametrize(
     ("tile", "warps", "message"),
     [((4,), 1, "the tile"), ((4, 0), 1, "a size of the tile is 0"), ((4, 4), 0, "warps is 0")],
 )
 def test_tiles_that_cannot_be(tile: tuple[int, ...], warps: int, message: str) -> None:
     with pytest.raises(ShapeError, match=message):
+        block_schedule(Shape.parse("f32[8,8]"), tile, warps=warps)
+
+
+@pytest.mark.parametrize(("tile", "warps"), [((1.5, 1), 4), ((4, 4), 2.0), (("4", "4"), 4)])
+def test_tiles_of_no_integers(tile: tuple[int, ...], warps: int) -> None:
+    with pytest.raises(ArgumentError, match="expected a positive integer"):
         block_schedule(Shape.parse("f32[8,8]"), tile, warps=warps)

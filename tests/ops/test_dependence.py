@@ -256,3 +256,15 @@ def test_what_changes_nothing_keeps_the_dependence() -> None:
     assert BOTH.apply(OperandIndexing.simplify) is BOTH
     assert of_element(BOTH, 0) is BOTH
     assert [each.element for each in of_element(BOTH, 2).indexings] == [2, 2]
+
+
+NOWHERE = "domain: d0 in [0, 7], s0 in [0, 1], d0 mod 4 in [1, 1], d0 mod 6 in [0, 0]"
+
+
+def test_a_map_to_a_replica_that_is_empty_is_one() -> None:
+    """Its ranges are those of the indexing, and nobody asks isl whether it has a point."""
+    asked = way(f"(d0)[s0] -> (d0), {NOWHERE}", replica=f"(d0)[s0] -> (s0), {NOWHERE}")
+    assert len(asked.simplify().map.ranges) == 1
+    moved = asked.ranges_to_dims()
+    assert moved.replica_id is not None
+    assert (len(moved.map.dims), len(moved.replica_id.dims)) == (2, 2)

@@ -202,3 +202,9 @@ def test_a_variadic_scatter_reads_all_updates_alike() -> None:
     assert first is second is None
     assert indices is not None
     assert updates == [updates[0]] * 2
+
+
+def test_updates_without_windows_are_refused() -> None:
+    shapes = shapes_of(np.zeros((8, 4)), np.zeros((5, 1)), np.zeros(()))
+    with pytest.raises(ShapeError, match="expected windows that the first dimension numbers"):
+        sorted_scatter_schedule(*shapes, (0,), windows_of_warp=2)

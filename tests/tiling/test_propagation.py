@@ -13,6 +13,7 @@ from benchmarks.propagation_time import contraction_chain
 from indexing import Tile, TileError
 from ops import DimensionKind, Fusion, FusionError, TilingSpace, Unknown, propagate
 from simplifier import symbol
+from simplifier.errors import ArgumentError
 from tests.call_counts import calls_of
 from tests.fusion.random_programs import SHAPE, Program, programs
 from tests.fusion.units import ADD, MAXIMUM, entry, named
@@ -334,6 +335,14 @@ def test_other_bad_calls() -> None:
         propagate(fusion, [1], operand=other)
     with pytest.raises(TileError, match="expected each of 0 to 1 once"):
         propagate(fusion, [1, 4]).program_map([0, 0])
+    with pytest.raises(ArgumentError, match="program_map: the order is 5"):
+        propagate(fusion, [1, 4]).program_map(5)  # type: ignore[arg-type]
+    (x,) = fusion.operands
+    for element in (1, -1):
+        with pytest.raises(FusionError, match=f"%x has no array {element}; expected 0 to 0"):
+            propagate(fusion, [1, 4], operand=x, element=element)
+    with pytest.raises(ArgumentError, match="the operand is 'x'"):
+        propagate(fusion, [1, 4], operand="x")  # type: ignore[arg-type]
     with pytest.raises(TileError, match="expected numbers"):
         propagate(fusion, [symbol("T"), 4]).grid  # noqa: B018 - it raises
 

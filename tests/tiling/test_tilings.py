@@ -204,6 +204,18 @@ def test_too_many_candidates() -> None:
         tilings(of(LARGE), A100, sizes=many)
 
 
+WRONG_KINDS: dict[str, tuple[object, str]] = {
+    "a number for a dimension": ([3, None, None], "the sizes of parallel dimension 0 of %d, in "),
+    "a mapping": ({0: [1], 1: [1], 2: [1]}, "expected sizes, or None, for each dimension"),
+}
+
+
+@pytest.mark.parametrize(("sizes", "words"), WRONG_KINDS.values(), ids=WRONG_KINDS)
+def test_sizes_of_another_kind(sizes: object, words: str) -> None:
+    with pytest.raises(ArgumentError, match=words):
+        tilings(of(FUSIONS["a dot"]), A100, sizes=sizes)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("figure", ["shared_memory_bytes", "registers"])
 def test_a_device_without_a_figure(figure: str) -> None:
     lacking = replace(A100, name="mine", **{figure: None})

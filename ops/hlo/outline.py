@@ -1,0 +1,63 @@
+"""Instructions that move into a computation of their own: what they read, and who reads them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from indexing.layout import Shape
+from ops.hlo.draft import ComputationDraft, UnusedNames, copy_of, ordered
+from ops.hlo.module import Computation, Instruction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+class Outline(NamedTuple):
+    """The instructions inside, each after its operands; what they read of the outside; and results.
+
+    Results are what the outside reads, or the last one if it reads nothing.
+    """
+
+    draft: ComputationDraft
+    inside: Mapping[Instruction, None]
+    outside: tuple[Instruction, ...]
+    results: tuple[Instruction, ...]
+
+    @classmethod
+    def around(cls, draft: ComputationDraft, chosen: Iterable[Instruction]) -> Outline:
+        """The outline of some instructions of a computation."""
+        wanted = dict.fromkeys(chosen)
+        inside = dict.fromkeys(
+            ordered(wanted, lambda each: filter(wanted.__contains__, draft.operands[each]))
+        )
+        outside = dict.fromkeys(
+            operand for each in inside for operand in draft.operands[each] if operand not in inside
+        )
+        results = tuple(
+            each
+            for each in inside
+            if draft.root is each or any(user not in inside for user in draft.users(each))
+        )
+        return cls(draft, inside, tuple(outside), results or ([*inside][-1],))
+
+    def readers(self, result: Instruction) -> tuple[Instruction, ...]:
+        """The instructions outside that read a result."""
+        return tuple(user for user in self.draft.users(result) if user not in self.inside)
+
+    def body(self, name: str) -> Computation:
+        """The computation of copies, with a parameter for each operand outside."""
+        names, copies = UnusedNames(), dict[Instruction, Instruction]()
+        for number, operand in enumerate(self.outside):
+            known = names.like(f"param_{number}")
+            copies[operand] = Instruction(
+                known, "parameter", operand.shape, parameter_number=number
+            )
+        for each in self.inside:
+            reads = tuple(copies[operand] for operand in self.draft.operands[each])
+            copies[each] = copy_of(each, names.like(each.name), reads, (), {})
+        results = tuple(copies[each] for each in self.results)
+        if len(results) == 1:
+            return Computation(name, tuple(copies.values()), results[0])
+        shape = Shape.of_tuple(each.shape for each in results)
+        root = Instruction(names.like("tuple"), "tuple", shape, results)
+        return Computation(name, (*copies.values(), root), root)
