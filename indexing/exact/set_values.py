@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING
 
+from indexing.errors import MapError
 from indexing.exact.boxes import StridedInterval, strided
 from indexing.exact.isl_sets import EVERYTHING, rank_of
 from indexing.variable import interval_of
@@ -32,7 +33,9 @@ def side_of(side: IntervalLike | StridedInterval | range, where: str) -> Strided
     [1, 9] step 4
     """
     if isinstance(side, StridedInterval):
-        return side
+        if side.step < 1 or (side.step > 1 and side.bounds == EVERYTHING):
+            raise MapError(f"{where} is {side!r}; expected a positive step, counted from an end")
+        return _in_class(side.lower, side.upper, side.step, side.anchor) or StridedInterval(0, -1)
     if isinstance(side, range):
         values = side if side.step > 0 else side[::-1]
         return strided(values[0], values[-1], values.step) if values else StridedInterval(0, -1)

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing import IndexSet, MapError, parse_map
+from indexing import IndexSet, MapError, StridedInterval, parse_map
 from simplifier import BudgetError, TextError
 from simplifier.errors import ArgumentError
 from tests.strategies import maps
@@ -160,6 +160,10 @@ RESULTS = {
         lambda: IndexSet.parse("(d0): d0 mod 4 in [1, 1]") & IndexSet.box((0, None)),
         "(d0): d0 in [1, inf] step 4",
     ),
+    "an end that is no value": (
+        lambda: IndexSet.box(StridedInterval(0, 9, 4)),
+        "(d0): d0 in [0, 8] step 4",
+    ),
     "a class without ends": (
         lambda: IndexSet.parse("(d0): d0 in [-inf, 1] step 2 or d0 in [3, inf] step 2"),
         "(d0): d0 in [-inf, 1] step 2 or d0 in [3, inf] step 2",
@@ -224,6 +228,14 @@ ERRORS: dict[str, tuple[Callable[[], object], str]] = {
     "no coordinate": (
         lambda: IndexSet.box((0, 3)).project_out([1]),
         "project_out: there is no coordinate 1; expected one of 0",
+    ),
+    "a side without step": (
+        lambda: IndexSet.box(StridedInterval(0, 9, 0)),
+        "expected a positive step, counted from an end",
+    ),
+    "a side without end": (
+        lambda: IndexSet.box(StridedInterval(None, None, 2)),
+        "expected a positive step, counted from an end",
     ),
     "a mask of numbers": (
         lambda: IndexSet.from_mask(np.arange(3)),

@@ -193,8 +193,12 @@ def maps_to_values(made: OpIndexing | tuple[OpIndexing, ...]) -> Iterator[Indexi
     for each in made if isinstance(made, tuple) else (made,):
         for origin in _flat((*each.output_origins, *each.input_origins)):
             yield origin.map
-            yield from filter(None, [origin.replica])
-        yield from filter(None, (*each.output_replicas, *each.input_replicas))
+            yield from _given([origin.replica])
+        yield from _given((*each.output_replicas, *each.input_replicas))
+
+
+def _given(maps: Iterable[IndexingMap | None]) -> Iterator[IndexingMap]:
+    return (each for each in maps if each is not None)
 
 
 def _flat(nested: Iterable[Sequence[Any]]) -> Iterator[Any]:
