@@ -9,6 +9,7 @@ from indexing.exact.boxes import StridedInterval
 from indexing.exact.differences import Difference, first_difference
 from indexing.exact.sets import IndexSet
 from indexing.exact.strides import ByVariable, Contiguity, Stride
+from indexing.formats.code import emit
 from indexing.formats.text import format_map
 from indexing.map import IndexingMap, UndefinedMap
 from indexing.readers import from_affine_map, from_isl, parse_map
@@ -33,6 +34,7 @@ __all__ = [
     "Variable",
     "VariableKind",
     "compose",
+    "emit",
     "first_difference",
     "format_map",
     "from_affine_map",
