@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ops import limits
 from ops.analysis.calls import itself
-from ops.analysis.dataflow import postorder
 from ops.analysis.findings import flow_in
 from ops.analysis.slices import union_of
 from ops.dependence.dependence import NOTHING, called_by
 from ops.fusion.slicing import backward_slice
 from ops.rules.op_indexing import Direction
+from simplifier.tools.postorder import postorder
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from ops.analysis.dataflow import postorder
 from ops.analysis.findings import flow_in
 from ops.dependence.dependence import called_by
 from ops.dependence.links import identity_of
 from ops.rules.op_indexing import Direction
+from simplifier.tools.postorder import postorder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
