@@ -52,8 +52,9 @@ class Flow:
     direction: Direction
 
     def nodes_from(self, starts: Iterable[FlowNode]) -> list[FlowNode]:
-        """All arrays that can be reached, each before those that it leads to."""
-        return postorder(starts, lambda at: [step.target for step in self.steps_from(at)])[::-1]
+        """All arrays that can be reached, each before those that it leads to, else in order."""
+        firsts = reversed([*starts])
+        return postorder(firsts, lambda at: [to.target for to in self.steps_from(at)[::-1]])[::-1]
 
     def steps_from(self, at: FlowNode) -> list[FlowStep]:
         """The steps from an array."""
