@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from ops import limits
 from ops.dependence.dependence import AnyDependence, cost
-from simplifier.tools.postorder import postorder
+from simplifier.tools.postorder import topological_order
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -47,8 +47,8 @@ class Graph:
     @classmethod
     def of(cls, steps: Mapping[Array, Sequence[Step]], begins: Sequence[Array]) -> Graph:
         """The graph with these steps, its arrays in topological order from where they begin."""
-        neighbours = {at: [to for to, _ in reversed(each)] for at, each in steps.items()}
-        arrays = postorder([*begins, *reversed([*steps])], neighbours.__getitem__)[::-1]
+        neighbours = {at: [to for to, _ in each] for at, each in steps.items()}
+        arrays = topological_order([*steps, *reversed(begins)], neighbours.__getitem__)
         numbers = {array: number for number, array in enumerate(arrays)}
         return cls(arrays, [[(numbers[to], step) for to, step in steps[at]] for at in arrays])
 

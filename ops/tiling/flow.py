@@ -10,7 +10,7 @@ from ops.analysis.findings import flow_in
 from ops.dependence.dependence import called_by
 from ops.dependence.links import identity_of
 from ops.rules.op_indexing import Direction
-from simplifier.tools.postorder import postorder
+from simplifier.tools.postorder import topological_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -53,8 +53,8 @@ class Flow:
 
     def nodes_from(self, starts: Iterable[FlowNode]) -> list[FlowNode]:
         """All arrays that can be reached, each before those that it leads to, else in order."""
-        firsts = reversed([*starts])
-        return postorder(firsts, lambda at: [to.target for to in self.steps_from(at)[::-1]])[::-1]
+        firsts = tuple(starts)
+        return topological_order(firsts, lambda at: [to.target for to in self.steps_from(at)])
 
     def steps_from(self, at: FlowNode) -> list[FlowStep]:
         """The steps from an array."""

@@ -1,11 +1,11 @@
-"""The order in which everything comes after what it leads to, or needs."""
+"""Orders in which everything comes after what it leads to, or before it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 Node = TypeVar("Node")
 
@@ -53,3 +53,17 @@ def postorder(starts: Iterable[Node], successors: Callable[[Node], Iterable[Node
                     is_done[node] = True
                     done.append(node)
     return done
+
+
+def topological_order(
+    starts: Sequence[Node], successors: Callable[[Node], Sequence[Node]]
+) -> list[Node]:
+    """Everything that can be reached, each before all that it leads to, else in the order given.
+
+    Raises:
+        CircleError: some lead to each other.
+
+    >>> topological_order("a", {"a": "bc", "b": "d", "c": "d", "d": ""}.__getitem__)
+    ['a', 'b', 'c', 'd']
+    """
+    return postorder(starts[::-1], lambda node: successors(node)[::-1])[::-1]
