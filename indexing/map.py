@@ -13,7 +13,6 @@ from indexing.errors import MapError
 from indexing.exact.exact_relation import ExactRelation
 from indexing.exact.inversion import inverse
 from indexing.exact.strides import contiguity, strides
-from indexing.exact.symbolic_counting import count_over_parameters
 from indexing.formats.code import to_c, to_triton
 from indexing.formats.isl_relation import to_isl
 from indexing.formats.mlir import to_affine_map, to_affine_set
@@ -283,22 +282,6 @@ class IndexingMap(ExactRelation):
             return self._derive(inverse)
         except NotQuasiAffineError as error:
             return UndefinedMap(f"inverse: {error}")
-
-    def count_over_parameters(self) -> sympy.Expr:
-        """The number of points of the domain as an expression over the parameters.
-
-        It holds for all values within the bounds of the parameters. :meth:`count` is exact for any
-        domain, but needs numbers.
-
-        Raises:
-            MapError: the domain is more than bounds of its variables, or has an open one.
-
-        >>> from simplifier import symbol
-        >>> N = symbol("N")
-        >>> IndexingMap.from_sizes([symbol("d0")], dims=[N, 8]).count_over_parameters()
-        8*N
-        """
-        return count_over_parameters(self)
 
     def __matmul__(self, consumer: IndexingMap) -> IndexingMap:
         """``producer @ consumer``: the consumer runs first."""

@@ -211,11 +211,11 @@ DOWN = "{ [i] -> [j] : j <= i }"
 
 ERRORS: dict[str, tuple[Callable[[], object], str]] = {
     "no map": (
-        lambda: IndexRelation[IndexingMap](),
+        IndexRelation[IndexingMap],
         "IndexRelation: no map is given; expected one or more",
     ),
     "no map, but text": (
-        lambda: IndexRelation("(i) -> (i)"),  # pyright: ignore[reportArgumentType] - that is the error
+        lambda: IndexRelation("(i) -> (i)"),  # pyright: ignore[reportArgumentType, reportUnknownLambdaType]
         r"IndexRelation: map 0 is '\(i\) -> \(i\)'; expected an IndexingMap",
     ),
     "other ranks": (
