@@ -103,7 +103,12 @@ FLOORS: Final[Mapping[str, Floors]] = {
             "ops.hlo.side_effects",
         ),
         ("ops.hlo.shape_inference", "ops.hlo.size_rules"),
-        ("ops.hlo.true_sizes", "ops.hlo.draft", "ops.hlo.new_instruction"),
+        (
+            "ops.hlo.true_sizes",
+            "ops.hlo.draft",
+            "ops.hlo.new_instruction",
+            "ops.hlo.source_location",
+        ),
         ("ops.hlo.outline",),
         ("ops.hlo.editor",),
         ("ops.hlo.instruction_reader",),
@@ -111,7 +116,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("ops.hlo",),
     ),
     "ops.cli": (
-        ("ops.cli.documents",),
+        ("ops.cli.documents", "ops.cli.selection"),
         ("ops.cli.console", "ops.cli.reports"),
         ("ops.cli.module_questions", "ops.cli.memory_questions"),
         ("ops.cli.commands",),
