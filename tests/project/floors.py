@@ -48,7 +48,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("indexing.formats.set_text",),
         ("indexing.exact",),
         ("indexing.formats",),
-        ("indexing.tile", "indexing.set_relations"),
+        ("indexing.tile", "indexing.set_relations", "indexing.index_relation"),
         ("indexing.map",),
         ("indexing.readers",),
         ("indexing.layout",),
