@@ -61,12 +61,13 @@ class IndexRelation(Generic[MapT_co]):
     (True, True, True)
     """
 
-    __slots__ = ("_dims", "_map_type", "_maps", "_pairs")
+    __slots__ = ("_dims", "_is_function", "_map_type", "_maps", "_pairs")
 
     _pairs: islpy.Map
     _dims: tuple[str, ...]
     _map_type: type[MapT_co]
     _maps: tuple[MapT_co, ...] | None
+    _is_function: bool | None
 
     def __init__(self, *maps: MapT_co) -> None:
         for place, each in enumerate(maps):
@@ -80,6 +81,7 @@ class IndexRelation(Generic[MapT_co]):
         self._dims = tuple(variable.name for variable in first.dims)
         self._map_type = type(first)
         self._maps = None
+        self._is_function = None
 
     # What it says of itself.
 
@@ -109,7 +111,9 @@ class IndexRelation(Generic[MapT_co]):
     @property
     def is_function(self) -> bool:
         """Whether no element is related to two others."""
-        return in_kept_context(lambda _: bool(self._pairs.is_single_valued()))
+        if self._is_function is None:
+            self._is_function = in_kept_context(lambda _: bool(self._pairs.is_single_valued()))
+        return self._is_function
 
     @asks_emptiness
     def is_empty(self, *, budget: Budget = BUDGET) -> bool:
@@ -365,6 +369,7 @@ def relation_from(
     made._dims = tuple(dims)  # noqa: SLF001
     made._map_type = map_type  # noqa: SLF001
     made._maps = None  # noqa: SLF001
+    made._is_function = None  # noqa: SLF001
     return made
 
 
