@@ -11,8 +11,9 @@ from indexing.exact.sets import IndexSet
 from indexing.exact.strides import ByVariable, Contiguity, Stride
 from indexing.formats.code import emit
 from indexing.formats.text import format_map
+from indexing.index_relation import IndexRelation, flow_dependences
 from indexing.map import IndexingMap, UndefinedMap
-from indexing.readers import from_affine_map, from_isl, parse_map
+from indexing.readers import from_affine_map, from_isl, parse_map, parse_relation
 from indexing.tile.tile import Tile
 from indexing.tile.tile_constraints import TileConstraints
 from indexing.transform.compose import compose
@@ -22,6 +23,7 @@ __all__ = [
     "ByVariable",
     "Contiguity",
     "Difference",
+    "IndexRelation",
     "IndexSet",
     "IndexingMap",
     "MapError",
@@ -36,8 +38,10 @@ __all__ = [
     "compose",
     "emit",
     "first_difference",
+    "flow_dependences",
     "format_map",
     "from_affine_map",
     "from_isl",
     "parse_map",
+    "parse_relation",
 ]

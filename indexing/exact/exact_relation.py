@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING
 from indexing.errors import MapError
 from indexing.exact import few_points
 from indexing.exact.boxes import box_set, whole
-from indexing.exact.counting import count_points
+from indexing.exact.counting import count_points, number_of_points, number_of_results
 from indexing.exact.differences import are_comparable, first_difference, with_same_parameters
 from indexing.exact.emptiness import asks_emptiness
 from indexing.exact.isl_sets import (
     accesses_of,
     both,
-    check_bounded,
     first_point,
-    graph_of,
     image_of,
     points_of,
     rank_of,
 )
 from indexing.exact.sets import read_set, set_of_points
+from indexing.exact.symbolic_counting import symbolic_count
 from indexing.relation import Relation, check_map, check_without_parameters
 from simplifier import Interval
 from simplifier.errors import check_integers, check_type
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import islpy
+    import sympy
 
     from indexing.domain import Domain
     from indexing.exact.differences import Difference
@@ -151,11 +151,11 @@ class ExactRelation(Relation):
         options = {"runtime_as_parameters": runtime_as_parameters}
         if not are_comparable(self, other, **options):
             return False
-        pair = with_same_parameters(self, other)
+        one, two = with_same_parameters((self, other))
         return asked(
-            lambda space: ask_isl(*both(*pair, space.context, **options)),
+            lambda space: ask_isl(*both(one, two, space.context, **options)),
             budget,
-            otherwise=lambda: ask_points(*pair, **options),
+            otherwise=lambda: ask_points(one, two, **options),
         )
 
     def first_difference(
@@ -231,53 +231,48 @@ class ExactRelation(Relation):
         relation = self.derived(dims, self.domain)
         return _set_of_values(relation, names, budget, runtime_as_parameters=runtime_as_parameters)
 
-    def count(self, *, budget: Budget = BUDGET) -> int:
+    def count(self, *, budget: Budget = BUDGET) -> int | sympy.Expr:
         """The number of points of the domain: of dimensions, ranges and runtime variables.
 
         Costs milliseconds for any number of points if at most two variables or quotients depend on
         each other; of more, the thinnest is gone through value by value.
 
+        Of a map with parameters it is an expression over them, which holds for all values within
+        their bounds; an integer, if it is the same for all. There is one where each variable has
+        one end on each side, or is every n-th integer.
+
         Raises:
-            MapError: a variable is not bounded.
+            MapError: a variable is not bounded, or there is no such expression.
 
         >>> from indexing import parse_map
         >>> half = "(d0, d1) -> (), domain: d0 in [0, 999999], d1 in [0, inf], d0 - d1 in [0, inf]"
         >>> parse_map(half).count()
         500000500000
+        >>> rows = "(d0, d1)<N> -> (), domain: d0 in [0, N - 1], d1 in [0, 7], N in [0, inf]"
+        >>> parse_map(rows).count()
+        8*N
         """
-        check_without_parameters(self, "count", instead="count_over_parameters")
+        if self.parameters:
+            return symbolic_count([self.domain], self.parameters)
+        return number_of_points(self, budget)
 
-        def count(space: Space) -> int:
-            points = points_of(self, space.context)
-            check_bounded(points, self.domain.names, "count")
-            return count_points(points)
-
-        return asked(count, budget, otherwise=lambda: few_points.count(self))
-
-    def count_results(self, *, budget: Budget = BUDGET) -> int:
-        """The number of different elements that are reached.
+    def count_results(self, *, budget: Budget = BUDGET) -> int | sympy.Expr:
+        """The number of different elements that are reached; an expression, as :meth:`count` gives.
 
         Costs an :meth:`image` and a :meth:`count` of its elements.
 
         Raises:
-            MapError: a result is not bounded.
+            MapError: a result is not bounded, or there is no expression over the parameters.
 
         >>> from indexing import parse_map
         >>> windows = "(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 999999], s0 in [0, 2]"
         >>> parse_map(windows).count(), parse_map(windows).count_results()
         (3000000, 2000001)
         """
-        check_without_parameters(self, "count_results")
-        names = [f"result {number}" for number in range(len(self.forms))]
-
-        def count(space: Space) -> int:
-            graph = graph_of(self, space.context)
-            reached = graph.range()
-            check_bounded(reached, names, "count_results")
-            # Of a map that reaches nothing twice it is far less work to count the points.
-            return count_points(graph.domain() if graph.is_injective() else reached)
-
-        return asked(count, budget, otherwise=lambda: few_points.count_results(self))
+        if not self.parameters:
+            return number_of_results(self, budget)
+        reached = self.image(budget=budget)
+        return symbolic_count(reached.disjoint_pieces("count_results"), self.parameters)
 
     def is_injective(self, *, budget: Budget = BUDGET, runtime_as_parameters: bool = False) -> bool:
         """Whether no element is reached from two points of dimensions and ranges.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import reduce
 from heapq import merge
+from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.errors import MapError
@@ -37,6 +38,7 @@ from indexing.exact.set_values import (
     limits_of,
     side_of,
 )
+from indexing.exact.symbolic_counting import symbolic_count
 from indexing.formats.isl_text import isl_set, readable
 from indexing.formats.set_text import read_set_text
 from indexing.formats.text import declarations
@@ -274,22 +276,45 @@ class IndexSet:
         context = load_isl().Context()  # of its own: the iterator may live long
         return in_order(isl_of(self._value.names, self.pieces, context))
 
-    def count(self, *, budget: Budget = BUDGET) -> int:
+    def count(self, *, budget: Budget = BUDGET) -> int | sympy.Expr:
         """The number of elements, without looking at each.
 
         Costs next to nothing for boxes, and milliseconds if at most two coordinates or quotients
         depend on each other; of more, the thinnest is gone through value by value.
 
+        Of a set with parameters, it is an expression, as :meth:`IndexingMap.count
+        <indexing.map.IndexingMap.count>` gives.
+
         Raises:
-            MapError: there are infinitely many, or it depends on parameters how many there are.
+            MapError: there are infinitely many, there is no expression over the parameters, or it
+                depends on runtime variables how many there are.
             BudgetError: the answer takes more than the budget.
+
+        >>> from indexing import parse_map
+        >>> rows = parse_map("(d0)<N> -> (d0 * 2 + 1), domain: d0 in [0, N - 1], N in [0, inf]")
+        >>> rows.image().count()
+        N
         """
+        if self._value.names.parameters and not self._value.names.runtime:
+            return symbolic_count(self.disjoint_pieces("count"), self.hull.parameters)
         self._check_fixed("count")
         self._check_bounded("count")
         if self.boxes is not None:
             return sum(box_size(box) or 0 for box in self.boxes)
         value = self._value
         return in_kept_context(lambda context: count_points(value.points_in(context)), budget)
+
+    def disjoint_pieces(self, question: str) -> tuple[Domain, ...]:
+        """The pieces, if no two have an element in common.
+
+        Raises:
+            MapError: some have.
+        """
+        for one, other in combinations(self.pieces, 2):
+            if IndexSet(self.hull, (one,)) & IndexSet(self.hull, (other,)):
+                message = f"{question}: elements are counted in pieces, and two pieces overlap"
+                raise MapError(f"{message}; expected numbers for all parameters, see at()")
+        return self.pieces
 
     # Algebra.
 
@@ -470,6 +495,11 @@ def set_of(value: SetValue) -> IndexSet:
     made = IndexSet.__new__(IndexSet)
     made._value = value  # noqa: SLF001 - of its own class
     return made
+
+
+def isl_points(elements: IndexSet) -> islpy.Set:
+    """The elements in the context that is kept; coordinates have no names."""
+    return elements._value.points()  # noqa: SLF001 - of its own module
 
 
 # From maps.

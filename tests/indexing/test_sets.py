@@ -306,7 +306,7 @@ def test_emptiness_is_asked_with_and_without_parentheses() -> None:
 def test_threads_share_sets() -> None:
     triangle = IndexSet.parse("{ [i, j] : 0 <= i <= j < 100 }")
 
-    def row(number: int) -> int:
+    def row(number: int) -> object:
         return (triangle & IndexSet.box((number, number), (0, 99))).count()
 
     with ThreadPoolExecutor(8) as pool:
