@@ -1,7 +1,7 @@
 """Maps as code: one text for any number of maps, in each language of a table.
 
 ``emit`` is the door; ``to_c`` and the others are it for one map. ``language`` has the table,
-``coder`` writes formulas, ``functions`` what is around them.
+``coder`` writes formulas, ``map_functions`` what is around them.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from indexing.errors import MapError
-from indexing.formats.code.functions import text_of_maps
 from indexing.formats.code.language import LANGUAGES
+from indexing.formats.code.map_functions import text_of_maps
 from indexing.formats.code.mlir_code import mlir_text_of_maps
 from indexing.relation import Relation, check_map
 from simplifier.errors import check_type, listed, quoted

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from indexing.errors import MapError
 from indexing.formats.code.coder import Ranges, names_in
-from indexing.formats.code.functions import (
+from indexing.formats.code.map_functions import (
     check_name,
     check_portable,
     for_comment,
