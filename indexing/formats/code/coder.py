@@ -38,7 +38,7 @@ _NEVER: Final = frozenset(keyword.kwlist) | {"results"}
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CodeLine:
     """A line of code, and the identifiers of the variables that it needs."""
 
     text: str
@@ -128,7 +128,7 @@ class Coder(Printer):
     ) -> None:
         super().__init__(domain.identifiers)
         self.names = dict(zip(domain.identifiers, names_in(domain, language.reserved), strict=True))
-        self.lines: list[Line] = []
+        self.lines: list[CodeLine] = []
         self._language = language
         self._ranges = Ranges(domain)
         self._narrow = narrow
@@ -184,7 +184,7 @@ class Coder(Printer):
         name = self.fresh_name(wish)
         kind = self._language.integer.get(bits, "")
         text = self._language.statement.format(type=kind, name=name, value=alone(value))
-        self.lines.append(Line(text, frozenset(variables_of((whole,)))))
+        self.lines.append(CodeLine(text, frozenset(variables_of((whole,)))))
         return name
 
     def fresh_name(self, wish: str = "") -> str:
