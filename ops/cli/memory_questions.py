@@ -11,10 +11,11 @@ from ops.cli.reports import TableRow, table
 from ops.fusion import Fusion, FusionError, schedule_of
 from ops.hlo import HloTextError
 from ops.performance import DEVICES, coalescing, utilization
+from ops.performance.counts import text_of_count
 from ops.performance.tally import Deadline
-from ops.performance.utilization import kernels_of, text_of_count
+from ops.performance.utilization import kernels_of
 from ops.tiling import tilings
-from simplifier import format_expr
+from simplifier import Interval, format_expr
 from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ops.hlo import HloModule, Instruction
     from ops.modules.analysis import ModuleAnalysis
     from ops.performance import Coalescing, OperandUtilization
-    from ops.performance.utilization import Count
+    from ops.performance.counts import Count, Size
     from ops.schedules import Access
     from ops.tiling import ArrayTile, TilingCandidate, Tilings
 
@@ -165,8 +166,8 @@ def _operand(row: OperandUtilization) -> _Cells:
     bounds = f"; bounds: {row.bounds}" if row.bounds else ""
     counts = (row.elements, row.elements_read, row.reads, row.bytes)
     cells = (
-        str(row.unused_bytes),
-        str(row.reread_bytes),
+        text_of_count(row.unused_bytes),
+        text_of_count(row.reread_bytes),
         *map(text_of_count, counts),
         f"%{operand.name}{place}, {shape}, of %{kernel.name}{bounds}",
     )
@@ -175,20 +176,28 @@ def _operand(row: OperandUtilization) -> _Cells:
         "name": operand.name,
         "element": row.element,
         "shape": str(shape),
-        "elements": row.elements,
+        "elements": _ends(row.elements)[1],
         "elements_read": _ends(row.elements_read),
         "reads": _ends(row.reads),
         "bytes_read": _ends(row.bytes),
-        "unused_bytes": row.unused_bytes,
-        "reread_bytes": row.reread_bytes,
+        "unused_bytes": _number(row.unused_bytes),
+        "reread_bytes": _number(row.reread_bytes),
         "approximation": row.bounds or None,
         "conditions": list(map(str, row.conditions)),
     }
-    return _Cells(row.unused_bytes + row.reread_bytes, cells, fields)
+    wasted = (each for each in (row.unused_bytes, row.reread_bytes) if isinstance(each, int))
+    return _Cells(sum(wasted), cells, fields)
 
 
-def _ends(count: Count) -> list[int | None]:
-    return [count, count] if isinstance(count, int) else [count.lower, count.upper]
+def _ends(count: Count) -> list[int | str | None]:
+    if isinstance(count, Interval):
+        return [count.lower, count.upper]
+    return [_number(count)] * 2
+
+
+def _number(size: Size) -> int | str:
+    """A number, or the text of an expression."""
+    return size if isinstance(size, int) else text_of_count(size)
 
 
 # Tiles.
