@@ -10,8 +10,8 @@ from indexing.exact.boxes import box_set
 from indexing.exact.isl_sets import EVERYTHING, rank_of, slice_at
 from indexing.exact.set_reading import Reading, SetNames, reading_of_boxes, reading_of_points
 from indexing.exact.set_values import coordinates_of, isl_of, parameters_last
-from simplifier.exact import BUDGET, Space, kept_context
-from simplifier.exact.isl import asked, load_isl
+from simplifier.exact import BUDGET, Space
+from simplifier.exact.isl import asked_of_kept, load_isl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -95,8 +95,7 @@ class SetValue:
 
 def in_kept_context(ask: Callable[[islpy.Context], T], budget: Budget = BUDGET) -> T:
     """The answer to a question in the context of all sets that are kept."""
-    with kept_context() as context:
-        return asked(lambda _: ask(context), budget, context=context)
+    return asked_of_kept(ask, budget)
 
 
 # Sets of sets.

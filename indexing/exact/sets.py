@@ -497,6 +497,11 @@ def set_of(value: SetValue) -> IndexSet:
     return made
 
 
+def isl_points(elements: IndexSet) -> islpy.Set:
+    """The elements in the context that is kept; coordinates have no names."""
+    return elements._value.points()  # noqa: SLF001 - of its own module
+
+
 # From maps.
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, overload
 
 import sympy
 
+from indexing.layout import UNBOUNDED_SIZE
+from ops.hlo.true_sizes import true_sizes
 from simplifier import CeilDiv, Interval, format_expr, simplify
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from ops.hlo import Instruction
 
 Size: TypeAlias = int | sympy.Expr
 """A number, or an expression over the symbolic sizes of arrays."""
@@ -38,6 +42,10 @@ def text_of_count(count: Count) -> str:
     return f"{count.lower} to {count.upper}"
 
 
+@overload
+def sum_of_counts(counts: Iterable[Size]) -> Size: ...
+@overload
+def sum_of_counts(counts: Iterable[Count]) -> Count: ...
 def sum_of_counts(counts: Iterable[Count]) -> Count:
     """The sum of numbers, expressions and intervals; beside intervals, expressions are at least 0.
 
@@ -61,13 +69,38 @@ def difference(one: Size, other: Size) -> Size:
     return apart if isinstance(apart, int) else simplest(apart)
 
 
-def bytes_of(elements: Size, bits: int) -> Size:
+def elements_of(operand: Instruction, number: int) -> Count:
+    """How many elements an array of a result has.
+
+    >>> from ops import hlo
+    >>> entry = hlo.parse("ENTRY e { ROOT x = f32[<=8,4] parameter(0) }").entry
+    >>> elements_of(entry.root, 0)
+    4*x_0
+    """
+    array = operand.shape.arrays[number]
+    if not array.dynamic_dimensions:
+        return array.element_count
+    sizes = true_sizes(operand, number)
+    known = [size for size in sizes if size is not None]
+    if len(known) == len(sizes):
+        return simplest(sympy.Mul(*known))
+    is_bounded = UNBOUNDED_SIZE not in array.dimensions
+    return Interval(0, array.element_count if is_bounded else None)
+
+
+@overload
+def bytes_of(elements: Size, bits: int) -> Size: ...
+@overload
+def bytes_of(elements: Count, bits: int) -> Count: ...
+def bytes_of(elements: Count, bits: int) -> Count:
     """The bytes of so many elements of some bits.
 
     >>> from simplifier import symbol
     >>> bytes_of(3, 4), bytes_of(symbol("N"), 32)
     (2, 4*N)
     """
+    if isinstance(elements, Interval):
+        return count_of(-(-(elements * bits) // BITS_OF_BYTE))
     if isinstance(elements, int):
         return -(-elements * bits // BITS_OF_BYTE)
     return simplest(CeilDiv(elements * bits, sympy.Integer(BITS_OF_BYTE)))

@@ -394,17 +394,33 @@ def own_context() -> Generator[islpy.Context]:
         free.append(context)
 
 
-_KEPT: Final[dict[str, islpy.Context]] = {}
-_TURN: Final = RLock()
+class _KeptContext:
+    """The context of sets that are kept from one question to the next; threads take turns.
+
+    A class of its own: entering a generator takes longer than many a question.
+    """
+
+    def __init__(self) -> None:
+        self._turn = RLock()
+        self._made: islpy.Context | None = None
+
+    def __enter__(self) -> islpy.Context:
+        self._turn.acquire()
+        made = self._made
+        if made is None:
+            made = self._made = load_isl().Context()
+        return made
+
+    def __exit__(self, *_: object) -> None:
+        self._turn.release()
 
 
-@contextmanager
-def kept_context() -> Generator[islpy.Context]:
+_KEPT: Final = _KeptContext()
+
+
+def kept_context() -> _KeptContext:
     """The context of sets that are kept from one question to the next; threads take turns."""
-    with _TURN:
-        if not _KEPT:
-            _KEPT["context"] = load_isl().Context()
-        yield _KEPT["context"]
+    return _KEPT
 
 
 @contextmanager
@@ -416,12 +432,35 @@ def _counted(context: islpy.Context, operations: int) -> Generator[None]:
     try:
         yield
     except load_isl().Error as error:
-        if "maximal number of operations" not in str(error):
-            raise
+        _check_is_out_of_budget(error)
         raise BudgetError(operations) from None
     finally:
         context.reset_operations()
         context.set_max_operations(before)
+
+
+def _check_is_out_of_budget(error: Exception) -> None:
+    """Raise an error of isl's again, unless it says that an attempt took too many operations."""
+    if "maximal number of operations" not in str(error):
+        raise error
+
+
+def asked_of_kept(ask: Callable[[islpy.Context], Answer], budget: Budget) -> Answer:
+    """What a question about sets that are kept answers: as :func:`asked`, but quick to begin.
+
+    Everyday questions take microseconds, and end with the first attempt.
+    """
+    with _KEPT as context:
+        if budget == BUDGET and not context.get_max_operations():
+            context.reset_operations()
+            context.set_max_operations(ATTEMPT)
+            try:
+                return ask(context)
+            except load_isl().Error as error:
+                _check_is_out_of_budget(error)
+            finally:
+                context.set_max_operations(0)
+        return asked(lambda _: ask(context), budget, context=context)
 
 
 def _no_answer() -> None:
