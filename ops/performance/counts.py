@@ -110,7 +110,7 @@ def ratio(one: Size, other: Size) -> float | None:
     """How many times the one is the other; ``None`` if that depends on sizes."""
     if isinstance(one, int) and isinstance(other, int):
         return one / other if other else 0.0
-    found = sympy.cancel(sympy.sympify(one) / other)
+    found = sympy.cancel((sympy.Integer(0) + one) / other)
     if not isinstance(found, sympy.Rational):
         return None
     above, below = found.as_numer_denom()

@@ -422,7 +422,7 @@ def test_a_part_of_a_tuple_is_told_apart() -> None:
 
 
 WRONG: dict[str, tuple[Any, dict[str, Any], str]] = {
-    "a text": ("p", {}, "utilization: what runs is 'p'; expected a Fusion, or an instruction"),
+    "a text": ("p", {}, "kernels: what runs is 'p'; expected a Fusion, or an instruction"),
     "seconds": (MODEL, {"seconds": "1"}, "utilization: seconds is '1'; expected a number, or None"),
     "no number of seconds": (
         MODEL,
