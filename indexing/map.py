@@ -362,7 +362,7 @@ class IndexingMap(ExactRelation):
 
     # Relations.
 
-    def lexmin(self) -> IndexRelation[IndexingMap]:
+    def lexmin(self, *, budget: Budget = BUDGET) -> IndexRelation[IndexingMap]:
         """The lexicographically least element that each point of the dimensions leads to.
 
         Its ``maps`` have no ranges. Costs milliseconds for everyday maps.
@@ -375,11 +375,11 @@ class IndexingMap(ExactRelation):
         >>> print(parse_map(window).lexmin())
         (d0) -> (2), domain: d0 in [0, 1] or (d0) -> (d0), domain: d0 in [2, 9]
         """
-        return IndexRelation(self).lexmin()
+        return IndexRelation(self).lexmin(budget=budget)
 
-    def lexmax(self) -> IndexRelation[IndexingMap]:
+    def lexmax(self, *, budget: Budget = BUDGET) -> IndexRelation[IndexingMap]:
         """The lexicographically greatest element of each point; see :meth:`lexmin`."""
-        return IndexRelation(self).lexmax()
+        return IndexRelation(self).lexmax(budget=budget)
 
     def __or__(self, other: IndexingMap) -> IndexRelation[IndexingMap]:
         """What at least one of two maps relates; ``&`` is what both do, ``-`` what the first alone.

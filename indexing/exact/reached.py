@@ -46,10 +46,10 @@ def reached(maps: Iterable[Relation], rank: int, *, budget: Budget = BUDGET) -> 
         found = _nothing(rank + len(names), space.context)
         for each in given:
             found = found.union(image_of(each.forms, each.domain, space.context))
-        return read_set(found, space, parameters=names)
+        return read_set(found, space, parameters=names, budget=budget)
 
-    def go_through() -> IndexSet | None:
-        return None if names else set_of_rows(few_points.reached(given))
+    def go_through(most: int) -> IndexSet | None:
+        return None if names else set_of_rows(few_points.reached(given, most))
 
     return asked(ask, budget, otherwise=go_through)
 
@@ -99,9 +99,11 @@ def reached_again(maps: Iterable[Relation], rank: int, *, budget: Budget = BUDGE
             image = image_of(each.forms, each.domain, space.context)
             again = again.union(_reached_twice(each, image)).union(image.intersect(seen))
             seen = seen.union(image)
-        return read_set(again, space)
+        return read_set(again, space, budget=budget)
 
-    return asked(ask, budget, otherwise=lambda: set_of_rows(few_points.reached_again(given)))
+    return asked(
+        ask, budget, otherwise=lambda most: set_of_rows(few_points.reached_again(given, most))
+    )
 
 
 def _without_parameters(maps: Iterable[Relation]) -> list[Relation]:

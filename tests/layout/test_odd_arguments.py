@@ -30,9 +30,7 @@ FUNCTIONS: dict[str, Callable[..., object]] = {
     if inspect.isfunction(value) and not name.startswith("_")
 }
 METHODS = [
-    name
-    for name, value in inspect.getmembers(Shape, inspect.isfunction)
-    if not name.startswith("_")
+    name for name, _ in inspect.getmembers(Shape, inspect.isfunction) if not name.startswith("_")
 ]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import sympy
 
-from simplifier import CeilDiv, FloorDiv, Max, Min, Mod, simplify, symbol
+from simplifier import CeilDiv, FloorDiv, Max, Min, Mod, equivalent, symbol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -307,4 +307,4 @@ def test_what_was_rewritten_for_sympy_is_read_back(name: str) -> None:
     bounds = {x: (-7, 7), y: (-3, 3)}
     for function in functions:
         written: Any = function(x + y, 5)
-        assert simplify(written.rewrite(target), bounds) == simplify(written, bounds)
+        assert equivalent(written.rewrite(target), written, bounds)
