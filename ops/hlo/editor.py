@@ -328,7 +328,16 @@ class ModuleEditor:
             changed[each] = self._draft(each).built(changed)
         before = self._module
         entry, computations = changed[before.entry], tuple(changed.values())
-        return HloModule(before.name, computations, entry, before.attributes, "", "", before.tables)
+        return HloModule(
+            before.name,
+            computations,
+            entry,
+            before.attributes,
+            "",
+            "",
+            before.tables,
+            before.size_facts,
+        )
 
     # The steps of the methods above.
 
