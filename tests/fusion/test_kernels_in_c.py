@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
+METADATA = re.compile(r', metadata=\{(?:[^{}"]|"(?:[^"\\]|\\.)*")*\}')
+
 RUNNABLE = [name for name in NAMES if name.startswith(("cpu/", "gpu/"))]
 """Modules whose arrays are not tiled: memory has their elements alone."""
 
@@ -63,7 +65,7 @@ def alone(computation: Computation) -> str:
 
     visit(computation)
     text = str(HloModule("alone", tuple(called), computation, {}, ""))
-    return re.sub(r", metadata=\{[^}]*\}", "", text).replace(" bitcast(", " reshape(")
+    return METADATA.sub("", text).replace(" bitcast(", " reshape(")
 
 
 def runs_in_jax(computation: Computation) -> bool:
