@@ -80,7 +80,7 @@ class IndexRelation(Generic[MapT_co]):
         self._pairs = in_kept_context(lambda context: _union_of(maps, context))
         self._dims = tuple(variable.name for variable in first.dims)
         self._map_type = type(first)
-        self._maps = None
+        self._maps = maps if len(maps) == 1 else None
         self._is_function = None
 
     # What it says of itself.
@@ -100,7 +100,8 @@ class IndexRelation(Generic[MapT_co]):
     def maps(self) -> tuple[MapT_co, ...]:
         """Maps that together relate the same; of a function, their domains are disjoint.
 
-        They are read off isl's pieces and simplified: milliseconds each.
+        A map that the relation was made of stays. Others are read off isl's pieces and simplified,
+        which takes milliseconds each, and up to a second for dozens of pieces.
         """
         if self._maps is None:
             pieces = in_kept_context(lambda _: [*read_pieces(self._pairs, self._dims)])
@@ -123,7 +124,7 @@ class IndexRelation(Generic[MapT_co]):
     def __bool__(self) -> bool:
         return not self.is_empty()
 
-    def domain_set(self) -> IndexSet:
+    def domain_set(self, *, budget: Budget = BUDGET) -> IndexSet:
         """The elements that are related to another.
 
         >>> from indexing import IndexRelation, parse_map
@@ -131,20 +132,20 @@ class IndexRelation(Generic[MapT_co]):
         >>> print(IndexRelation(last).to_earlier().domain_set())
         (d0): d0 in [1, 9]
         """
-        return self._set(self._pairs.domain, self._dims)
+        return self._set(self._pairs.domain, budget, self._dims)
 
-    def image(self) -> IndexSet:
+    def image(self, *, budget: Budget = BUDGET) -> IndexSet:
         """The elements that another is related to."""
-        return self._set(self._pairs.range)
+        return self._set(self._pairs.range, budget)
 
-    def distances(self) -> IndexSet:
+    def distances(self, *, budget: Budget = BUDGET) -> IndexSet:
         """What is added to get from an element to one that it is related to.
 
         Raises:
             MapError: they have different numbers of coordinates.
         """
         self._check_square("distances")
-        return self._set(self._pairs.deltas)
+        return self._set(self._pairs.deltas, budget)
 
     # Algebra.
 
@@ -167,7 +168,7 @@ class IndexRelation(Generic[MapT_co]):
         if them is None:
             return NotImplemented
         combine = getattr(self._pairs, _OPERATORS[sign])
-        return self.made(lambda: combine(isl_of(them)).coalesce(), self._dims)
+        return self.made(lambda: combine(isl_of(them)).coalesce(), BUDGET, self._dims)
 
     def __le__(self, other: IndexRelation[Any] | ExactRelation) -> bool:
         them = self._relation(other, "<=")
@@ -197,7 +198,7 @@ class IndexRelation(Generic[MapT_co]):
     def _holds(self, question: str, other: IndexRelation[MapT_co]) -> bool:
         return in_kept_context(lambda _: bool(getattr(self._pairs, question)(isl_of(other))))
 
-    def inverse(self) -> IndexRelation[MapT_co]:
+    def inverse(self, *, budget: Budget = BUDGET) -> IndexRelation[MapT_co]:
         """The pairs the other way round.
 
         >>> from indexing import IndexRelation, parse_map
@@ -205,7 +206,7 @@ class IndexRelation(Generic[MapT_co]):
         >>> print(IndexRelation(third).inverse())
         (d0)[s0] -> (d0 * 3 + s0), domain: d0 in [0, 2], s0 in [0, 2]
         """
-        return self.made(self._pairs.reverse)
+        return self.made(self._pairs.reverse, budget)
 
     def __matmul__(self, consumer: IndexRelation[Any] | ExactRelation) -> IndexRelation[Any]:
         """``producer @ consumer``: the consumer runs first, as for maps."""
@@ -215,7 +216,9 @@ class IndexRelation(Generic[MapT_co]):
     def __rmatmul__(self, producer: ExactRelation) -> IndexRelation[MapT_co]:
         return self.compose(producer)
 
-    def compose(self, producer: IndexRelation[Any] | ExactRelation) -> IndexRelation[MapT_co]:
+    def compose(
+        self, producer: IndexRelation[Any] | ExactRelation, *, budget: Budget = BUDGET
+    ) -> IndexRelation[MapT_co]:
         """The pairs with a way through the producer: what it makes of this relation's results.
 
         Raises:
@@ -226,26 +229,28 @@ class IndexRelation(Generic[MapT_co]):
             ranks = f"takes {given.ranks[0]} coordinates, the consumer gives {self.ranks[1]}"
             raise MapError(f"compose: the producer {ranks}; expected as many")
         chained = self._pairs.apply_range
-        return self.made(lambda: chained(isl_of(given)).coalesce(), self._dims)
+        return self.made(lambda: chained(isl_of(given)).coalesce(), budget, self._dims)
 
-    def apply(self, elements: IndexSet) -> IndexSet:
+    def apply(self, elements: IndexSet, *, budget: Budget = BUDGET) -> IndexSet:
         """The elements that those of a set are related to."""
         points = self._points(elements, 0, "apply")
-        return self._set(lambda: points.apply(self._pairs).coalesce())
+        return self._set(lambda: points.apply(self._pairs), budget)
 
-    def restrict(self, elements: IndexSet) -> IndexRelation[MapT_co]:
+    def restrict(self, elements: IndexSet, *, budget: Budget = BUDGET) -> IndexRelation[MapT_co]:
         """The pairs that begin in a set."""
         points = self._points(elements, 0, "restrict")
-        return self.made(lambda: self._pairs.intersect_domain(points), self._dims)
+        return self.made(lambda: self._pairs.intersect_domain(points), budget, self._dims)
 
-    def restrict_results(self, elements: IndexSet) -> IndexRelation[MapT_co]:
+    def restrict_results(
+        self, elements: IndexSet, *, budget: Budget = BUDGET
+    ) -> IndexRelation[MapT_co]:
         """The pairs that end in a set."""
         points = self._points(elements, 1, "restrict_results")
-        return self.made(lambda: self._pairs.intersect_range(points), self._dims)
+        return self.made(lambda: self._pairs.intersect_range(points), budget, self._dims)
 
     # Order.
 
-    def lexmin(self) -> IndexRelation[MapT_co]:
+    def lexmin(self, *, budget: Budget = BUDGET) -> IndexRelation[MapT_co]:
         """The lexicographically least of what each element is related to: a function.
 
         Raises:
@@ -256,16 +261,18 @@ class IndexRelation(Generic[MapT_co]):
         >>> print(IndexRelation(window).lexmin())
         (d0) -> (d0 * 2), domain: d0 in [0, 9]
         """
-        return self._extreme("lexmin")
+        return self._extreme("lexmin", budget)
 
-    def lexmax(self) -> IndexRelation[MapT_co]:
+    def lexmax(self, *, budget: Budget = BUDGET) -> IndexRelation[MapT_co]:
         """The lexicographically greatest of what each element is related to; see :meth:`lexmin`."""
-        return self._extreme("lexmax")
+        return self._extreme("lexmax", budget)
 
-    def _extreme(self, question: str) -> IndexRelation[MapT_co]:
+    def _extreme(self, question: str, budget: Budget) -> IndexRelation[MapT_co]:
+        if self._is_one_function():
+            return self
         isl = load_isl()
         try:
-            return self.made(getattr(self._pairs, question), self._dims)
+            return self.made(getattr(self._pairs, question), budget, self._dims)
         except isl.Error as error:
             if "unbounded" not in str(error):
                 raise
@@ -273,11 +280,18 @@ class IndexRelation(Generic[MapT_co]):
             message = f"{question}: some element is related to others without a {side} one"
             raise MapError(f"{message}; expected bounded ones, see restrict_results()") from None
 
-    def to_earlier(self) -> IndexRelation[MapT_co]:
-        """The pairs whose second element is lexicographically less than the first."""
-        return self._ordered("lex_gt_set", "to_earlier")
+    def _is_one_function(self) -> bool:
+        """Whether it was made of one map, from each element to one."""
+        if self._maps is None or len(self._maps) != 1:
+            return False
+        (only,) = self._maps
+        return not (only.ranges or only.runtime)
 
-    def to_later(self) -> IndexRelation[MapT_co]:
+    def to_earlier(self, *, budget: Budget = BUDGET) -> IndexRelation[MapT_co]:
+        """The pairs whose second element is lexicographically less than the first."""
+        return self._ordered("lex_gt_set", "to_earlier", budget)
+
+    def to_later(self, *, budget: Budget = BUDGET) -> IndexRelation[MapT_co]:
         """The pairs whose second element is lexicographically greater than the first.
 
         >>> from indexing import IndexRelation, parse_map
@@ -286,9 +300,9 @@ class IndexRelation(Generic[MapT_co]):
         >>> print(IndexRelation(parse_map(near)).to_later().distances())
         (d0, d1): d0 in [1, 1], d1 in [-1, -1]
         """
-        return self._ordered("lex_lt_set", "to_later")
+        return self._ordered("lex_lt_set", "to_later", budget)
 
-    def _ordered(self, order: str, question: str) -> IndexRelation[MapT_co]:
+    def _ordered(self, order: str, question: str, budget: Budget) -> IndexRelation[MapT_co]:
         self._check_square(question)
 
         def ordered() -> islpy.Map:
@@ -296,7 +310,7 @@ class IndexRelation(Generic[MapT_co]):
             universe = load_isl().Set.universe(space)
             return self._pairs.intersect(getattr(universe, order)(universe)).coalesce()
 
-        return self.made(ordered, self._dims)
+        return self.made(ordered, budget, self._dims)
 
     # In other tools.
 
@@ -318,14 +332,16 @@ class IndexRelation(Generic[MapT_co]):
     # Making others.
 
     def made(
-        self, make: Callable[[], islpy.Map], dims: tuple[str, ...] = ()
+        self, make: Callable[[], islpy.Map], budget: Budget, dims: tuple[str, ...] = ()
     ) -> IndexRelation[MapT_co]:
         """The relation that isl makes; its dimensions are called as these, or after their place."""
-        found = in_kept_context(lambda _: make())
+        found = in_kept_context(lambda _: make(), budget)
         return relation_from(found, self._map_type, dims)
 
-    def _set(self, make: Callable[[], islpy.Set], names: tuple[str, ...] = ()) -> IndexSet:
-        found = in_kept_context(lambda _: make().coalesce())
+    def _set(
+        self, make: Callable[[], islpy.Set], budget: Budget, names: tuple[str, ...] = ()
+    ) -> IndexSet:
+        found = in_kept_context(lambda _: make().coalesce(), budget)
         kinds = load_isl().dim_type
         parameters = (found.get_dim_name(kinds.param, at) for at in range(found.dim(kinds.param)))
         called = names or ("",) * found.dim(kinds.set)
@@ -422,7 +438,10 @@ def _order(indexing_map: ExactRelation) -> tuple[object, ...]:
 
 
 def flow_dependences(
-    writes: IndexRelation[MapT_co] | MapT_co, reads: IndexRelation[MapT_co] | MapT_co
+    writes: IndexRelation[MapT_co] | MapT_co,
+    reads: IndexRelation[MapT_co] | MapT_co,
+    *,
+    budget: Budget = BUDGET,
 ) -> IndexRelation[MapT_co]:
     """From each iteration to the later ones that read a value that it wrote.
 
@@ -448,7 +467,9 @@ def flow_dependences(
     if source.ranks != sink.ranks:
         accesses = f"writes have {_counts(source.ranks)}, reads {_counts(sink.ranks)}"
         raise MapError(f"flow_dependences: {accesses}; expected as many")
-    return sink.made(lambda: _last_writes(isl_of(source), isl_of(sink)).reverse(), sink.dims)
+    return sink.made(
+        lambda: _last_writes(isl_of(source), isl_of(sink)).reverse(), budget, sink.dims
+    )
 
 
 def _required(given: object, name: str) -> IndexRelation[Any]:

@@ -45,7 +45,7 @@ def number_of_points(relation: Relation, budget: Budget) -> int:
         check_bounded(points, relation.domain.names, "count")
         return count_points(points)
 
-    return asked(count, budget, otherwise=lambda: few_points.count(relation))
+    return asked(count, budget, otherwise=lambda most: few_points.count(relation, most))
 
 
 def number_of_results(relation: Relation, budget: Budget) -> int:
@@ -64,7 +64,7 @@ def number_of_results(relation: Relation, budget: Budget) -> int:
         # Of a map that reaches nothing twice it is far less work to count the points.
         return count_points(graph.domain() if graph.is_injective() else reached)
 
-    return asked(count, budget, otherwise=lambda: few_points.count_results(relation))
+    return asked(count, budget, otherwise=lambda most: few_points.count_results(relation, most))
 
 
 def count_points(points: islpy.Set) -> int:

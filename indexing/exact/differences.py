@@ -105,7 +105,7 @@ def first_difference(
         element = first_point(_reached(only_one, point))
         reached = [_reached(side, point) for side in (mine, others)]
         dims, named = len(left.domain.dims), one.parameters
-        here, there = (read_set(points, space) for points in reached)
+        here, there = (read_set(points, space, budget=budget) for points in reached)
         values = len(point) - len(named)
         parameters = zip((each.name for each in named), point[values:], strict=True)
         return Difference(point[:dims], point[dims:values], here, there, element, (*parameters,))

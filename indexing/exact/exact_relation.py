@@ -20,12 +20,14 @@ from indexing.exact.isl_sets import (
     points_of,
     rank_of,
 )
+from indexing.exact.reached import count_reached
 from indexing.exact.sets import read_set, set_of_points
 from indexing.exact.symbolic_counting import symbolic_count
+from indexing.exact.symbolic_inversion import tells_points
 from indexing.relation import Relation, check_map, check_without_parameters
 from simplifier import Interval
 from simplifier.errors import check_integers, check_type
-from simplifier.exact import BUDGET, Space
+from simplifier.exact import BUDGET, NotQuasiAffineError, Space
 from simplifier.exact.isl import asked
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -55,9 +57,10 @@ class ExactRelation(Relation):
     Each question raises
 
     * :class:`NotQuasiAffineError <simplifier.NotQuasiAffineError>`, naming the term, if an
-      expression multiplies variables or divides by one;
-    * :class:`BudgetError <simplifier.BudgetError>` if the answer takes more operations of isl than
-      its ``budget``; the default is seconds, ``None`` is no limit;
+      expression multiplies variables, divides by one or works on bits, and there are more than a
+      million points, or as many as there is time for: fewer are gone through;
+    * :class:`BudgetError <simplifier.BudgetError>` if the answer takes more than its ``budget``, a
+      number of isl's operations or a ``timedelta``; the default is seconds, ``None`` is no limit;
     * :class:`MapError <indexing.MapError>` if the map is undefined, or the answer is a number, a
       point or about sizes, and depends on parameters.
     """
@@ -80,7 +83,7 @@ class ExactRelation(Relation):
         return asked(
             lambda space: bool(points_of(self, space.context).is_empty()),
             budget,
-            otherwise=lambda: few_points.is_empty(self),
+            otherwise=lambda most: few_points.is_empty(self, most),
         )
 
     def __bool__(self) -> bool:
@@ -155,7 +158,7 @@ class ExactRelation(Relation):
         return asked(
             lambda space: ask_isl(*both(one, two, space.context, **options)),
             budget,
-            otherwise=lambda: ask_points(one, two, **options),
+            otherwise=lambda most: ask_points(one, two, most, **options),
         )
 
     def first_difference(
@@ -271,8 +274,7 @@ class ExactRelation(Relation):
         """
         if not self.parameters:
             return number_of_results(self, budget)
-        reached = self.image(budget=budget)
-        return symbolic_count(reached.disjoint_pieces("count_results"), self.parameters)
+        return count_reached([self], len(self.forms), self.parameters, budget)
 
     def is_injective(self, *, budget: Budget = BUDGET, runtime_as_parameters: bool = False) -> bool:
         """Whether no element is reached from two points of dimensions and ranges.
@@ -286,11 +288,16 @@ class ExactRelation(Relation):
         (False, True)
         """
         options = {"runtime_as_parameters": runtime_as_parameters}
-        return asked(
-            lambda space: bool(accesses_of(self, space.context, **options).is_injective()),
-            budget,
-            otherwise=lambda: few_points.is_injective(self, **options),
-        )
+        try:
+            return asked(
+                lambda space: bool(accesses_of(self, space.context, **options).is_injective()),
+                budget,
+                otherwise=lambda most: few_points.is_injective(self, most, **options),
+            )
+        except NotQuasiAffineError:
+            if tells_points(self):
+                return True
+            raise
 
     def covers(
         self,
@@ -321,7 +328,9 @@ class ExactRelation(Relation):
             return bool(_tensor(self, sizes, image).is_subset(image))
 
         return asked(
-            is_covered, budget, otherwise=lambda: few_points.covers(self, sizes, **options)
+            is_covered,
+            budget,
+            otherwise=lambda most: few_points.covers(self, sizes, most, **options),
         )
 
     def is_bijective_onto(
@@ -363,7 +372,7 @@ class ExactRelation(Relation):
         return asked(
             is_bijective,
             budget,
-            otherwise=lambda: few_points.is_bijective_onto(self, sizes, **options),
+            otherwise=lambda most: few_points.is_bijective_onto(self, sizes, most, **options),
         )
 
     def sample(self, *, budget: Budget = BUDGET) -> Point | None:
@@ -381,11 +390,11 @@ class ExactRelation(Relation):
         check_without_parameters(self, "sample")
         domain = self.domain
 
-        def ask(space: Space) -> tuple[int, ...] | None:
+        def ask(space: Space) -> tuple[tuple[int, ...] | None]:
             points = points_of(self, space.context)
-            return None if points.is_empty() else first_point(points)
+            return (None if points.is_empty() else first_point(points),)
 
-        values = asked(ask, budget)
+        (values,) = asked(ask, budget, otherwise=lambda most: few_points.first_point(self, most))
         if values is None:
             return None
         constants = dict(zip(domain.identifiers, map(forms.constant, values), strict=True))
@@ -406,12 +415,12 @@ def _set_of_values(
         points = image_of(
             relation.forms, domain, space.context, runtime_as_parameters=runtime_as_parameters
         )
-        return read_set(points, space, names, followed, parameters)
+        return read_set(points, space, names, followed, parameters, budget=budget)
 
-    is_fixed = not (followed or parameters)
-    return asked(
-        read, budget, otherwise=lambda: set_of_points(relation, names) if is_fixed else None
-    )
+    def listed(most: int) -> IndexSet | None:
+        return None if followed or parameters else set_of_points(relation, names, most)
+
+    return asked(read, budget, otherwise=listed)
 
 
 def _check_rank(relation: Relation, sizes: Sequence[int]) -> None:

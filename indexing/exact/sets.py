@@ -16,7 +16,7 @@ from indexing.errors import MapError
 from indexing.exact.boxes import MAX_BOXES, box_size
 from indexing.exact.counting import count_points
 from indexing.exact.emptiness import asks_emptiness
-from indexing.exact.few_points import boxes_of_rows, elements, rows_of_mask
+from indexing.exact.few_points import MAX_POINTS, boxes_of_rows, elements, rows_of_mask
 from indexing.exact.isl_sets import in_order, rank_of
 from indexing.exact.set_algebra import (
     SetValue,
@@ -105,8 +105,9 @@ class IndexSet:
     def __init__(
         self, hull: Domain, pieces: Iterable[Domain], boxes: tuple[Box, ...] | None = None
     ) -> None:
-        reading = Reading(hull, tuple(pieces), boxes)
-        self._value = SetValue(SetNames.of(hull), boxes, None, reading)
+        given = None if boxes is None else tuple(box for box in boxes if box_size(box) != 0)
+        reading = Reading(hull, tuple(pieces), given)
+        self._value = SetValue(SetNames.of(hull), given, None, reading, is_by_hand=True)
 
     # Making sets.
 
@@ -349,7 +350,7 @@ class IndexSet:
         self._check_rank(other, "<=")
         return is_subset(self._value, other._value, budget)
 
-    def complement(self, box: IndexSet | Sequence[Side]) -> IndexSet:
+    def complement(self, box: IndexSet | Sequence[Side], *, budget: Budget = BUDGET) -> IndexSet:
         """What is left of a box, given as a set or by its sides, as :meth:`box` takes them.
 
         >>> print(IndexSet.box((2, 5)).complement([(0, 9)]))
@@ -358,9 +359,9 @@ class IndexSet:
         check_type(box, Iterable, "complement: box", "an IndexSet, or a side for each")
         whole = box if isinstance(box, IndexSet) else IndexSet.box(*box)
         self._check_rank(whole, "complement")
-        return set_of(difference_from(whole._value, self._value))  # noqa: SLF001 - of its own class
+        return set_of(difference_from(whole._value, self._value, budget))  # noqa: SLF001 - of its own class
 
-    def project_out(self, coordinates: Iterable[int | str]) -> IndexSet:
+    def project_out(self, coordinates: Iterable[int | str], *, budget: Budget = BUDGET) -> IndexSet:
         """The set without some coordinates, by number or name: what the others may be.
 
         Raises:
@@ -372,11 +373,10 @@ class IndexSet:
         """
         check_type(coordinates, Iterable, "project_out: coordinates", "numbers or names")
         out = {self._axis_of(each) for each in coordinates}
-        return set_of(
-            projected(self._value, [each for each in range(self.rank) if each not in out])
-        )
+        left = [each for each in range(self.rank) if each not in out]
+        return set_of(projected(self._value, left, budget))
 
-    def lexmin(self) -> Index:
+    def lexmin(self, *, budget: Budget = BUDGET) -> Index:
         """The lexicographically least element.
 
         Raises:
@@ -386,23 +386,23 @@ class IndexSet:
         >>> triangle.lexmin(), triangle.lexmax()
         ((0, 0), (9, 9))
         """
-        return self._extreme("lexmin")
+        return self._extreme("lexmin", budget)
 
-    def lexmax(self) -> Index:
+    def lexmax(self, *, budget: Budget = BUDGET) -> Index:
         """The lexicographically greatest element; see :meth:`lexmin`."""
-        return self._extreme("lexmax")
+        return self._extreme("lexmax", budget)
 
-    def _extreme(self, question: str) -> Index:
+    def _extreme(self, question: str, budget: Budget) -> Index:
         self._check_fixed(question)
-        if self.is_empty():
+        if self.is_empty(budget=budget):
             raise MapError(f"{question}: the set is empty; expected an element")
-        found = extreme(self._value, question)
+        found = extreme(self._value, question, budget)
         if None in found:
             name = self.hull.names[len(found) - 1]
             raise MapError(f"{question}: {name} has the bounds {self.bounds[len(found) - 1]}")
         return tuple(end for end in found if end is not None)
 
-    def at(self, parameters: Sequence[int]) -> IndexSet:
+    def at(self, parameters: Sequence[int], *, budget: Budget = BUDGET) -> IndexSet:
         """The set for one value of each parameter.
 
         Raises:
@@ -418,7 +418,7 @@ class IndexSet:
         if len(parameters) != len(self._value.names.given):
             expected = f"expected {len(self._value.names.given)}"
             raise MapError(f"at: there are {len(parameters)} values; {expected}")
-        return set_of(fixed(self._value, parameters))
+        return set_of(fixed(self._value, parameters, budget))
 
     def to_isl(self, context: islpy.Context | None = None) -> islpy.Set:
         """The set as isl's, with its coordinates and parameters by name.
@@ -511,26 +511,31 @@ def read_set(
     names: Sequence[str] = (),
     runtime: Sequence[str] = (),
     parameters: Sequence[str] = (),
+    *,
+    budget: Budget = BUDGET,
 ) -> IndexSet:
     """An :class:`IndexSet` from one of isl's sets, as a part of a question in a space.
 
     ``names`` are those of the first coordinates; the last coordinates are the runtime variables
-    and the parameters that the set depends on. Boxes that take more than a budget of their own are
-    left out.
+    and the parameters that the set depends on. Boxes that take more than a budget of their own, or
+    than a part of the question's, are left out.
     """
     rank = rank_of(points) - len(runtime) - len(parameters)
     called = SetNames((*names, *[""] * (rank - len(names))), tuple(runtime), tuple(parameters))
-    return IndexSet(*reading_of_points(points, space, called))
+    reading = reading_of_points(points, space, called, budget)
+    return set_of(SetValue(SetNames.of(reading.hull), reading.boxes, None, reading))
 
 
-def set_of_points(relation: Relation, names: Sequence[str] = ()) -> IndexSet | None:
+def set_of_points(
+    relation: Relation, names: Sequence[str] = (), most: int = MAX_POINTS
+) -> IndexSet | None:
     """The values of the results, found at each point; ``None`` if they are too many to list.
 
     >>> from indexing import parse_map
     >>> print(set_of_points(parse_map("(d0) -> (d0 * d0), domain: d0 in [0, 5]")))
     (d0): d0 in [0, 1] or d0 in [4, 4] or d0 in [9, 9] or d0 in [16, 16] or d0 in [25, 25]
     """
-    return set_of_rows(elements(relation, relation.forms), names)
+    return set_of_rows(elements(relation, relation.forms, most), names)
 
 
 def set_of_rows(rows: Rows | None, names: Sequence[str] = ()) -> IndexSet | None:
@@ -542,4 +547,4 @@ def set_of_rows(rows: Rows | None, names: Sequence[str] = ()) -> IndexSet | None
     if len(boxes) <= MAX_BOXES:
         return set_of(SetValue(called, boxes))
     hull, pieces, _ = reading_of_boxes(boxes, called)
-    return IndexSet(hull, pieces)
+    return set_of(SetValue(called, None, None, Reading(hull, pieces)))

@@ -190,7 +190,14 @@ RESULTS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "at a parameter": (
         lambda: parse_map("(i)<N> -> (i + N), domain: i in [0, N - 1], N in [0, inf]").lexmax(),
-        "(i)<N> -> (i + N), domain: i in [0, N - 1], N in [1, inf]",
+        "(i)<N> -> (i + N), domain: i in [0, N - 1], N in [0, inf]",
+    ),
+    "a dimension called as a parameter of the other": (
+        lambda: (
+            parse_map("(N) -> (N), domain: N in [0, 3]")
+            & parse_map("(i)<N> -> (i), domain: i in [0, N], N in [0, inf]")
+        ),
+        "(d0)<N> -> (d0), domain: d0 in [0, min(N, 3)], N in [0, inf]",
     ),
     "runtime variables are any value": (
         lambda: parse_map("(i){rt0} -> (i + rt0), domain: i in [0, 3], rt0 in [0, 5]").lexmax(),
