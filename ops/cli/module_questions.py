@@ -119,21 +119,21 @@ class InstructionMaps:
         return not (self.physical_layout or self.linear_offsets)
 
 
-def _from_results(asked: InstructionAnalysis, **view: bool) -> Iterator[_Pair]:
+def _from_results(asked: InstructionAnalysis, **view: bool) -> Iterator[_OperandMaps]:
     instruction = asked.instruction
     for output in instruction.shape.array_indices:
         for number, answer in enumerate(asked.output_to_input(output, **view).indexing):
-            yield _Pair(instruction, output, "operand", number, answer)
+            yield _OperandMaps(instruction, output, "operand", number, answer)
 
 
-def _from_operands(asked: InstructionAnalysis, **view: bool) -> Iterator[_Pair]:
+def _from_operands(asked: InstructionAnalysis, **view: bool) -> Iterator[_OperandMaps]:
     instruction = asked.instruction
     for number in range(len(instruction.operands)):
         for output, answer in enumerate(asked.input_to_output(number, **view).indexing):
-            yield _Pair(instruction, output, "operand", number, answer, is_back=True)
+            yield _OperandMaps(instruction, output, "operand", number, answer, is_back=True)
 
 
-DIRECTIONS: Final[Mapping[str, Callable[..., Iterator[_Pair]]]] = {
+DIRECTIONS: Final[Mapping[str, Callable[..., Iterator[_OperandMaps]]]] = {
     "output-to-input": _from_results,
     "input-to-output": _from_operands,
 }
@@ -189,7 +189,7 @@ class FusionMaps:
             entry
             for number, parameter in enumerate(computation.parameters)
             if parameter in found
-            for entry in _Pair(
+            for entry in _OperandMaps(
                 root, output, "parameter", number, self._given(found[parameter]), caller
             ).entries()
         )
@@ -230,13 +230,15 @@ def _section(
     """The section of these entries, with the origins of the parameters in their maps."""
     listed = tuple(entries)
     used = sorted({name for entry in listed for name in entry.parameters})
-    known = hlo.size_origins(of.computation.module) if used else {}
+    known: Mapping[str, hlo.SizeOrigin] = {}
+    if used:
+        known = hlo.size_origins(of.computation.module)
     origins = {name: known[name] for name in used if name in known}
     return Section(title, heading, listed, about, origins, is_long)
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
+class _OperandMaps:
     """A result of an instruction, one of its operands or parameters, and how they depend.
 
     ``role`` says which of the two ``number`` counts; ``caller`` is the fusion that gives the values
