@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 VIEWS: Final = ("bitcast", "broadcast", "reshape", "reverse", "slice", "transpose")
 """Operations that only say which element of their first operand an element is."""
 
-_MOST_COLUMNS: Final = 1 << 12
+_MAX_COLUMNS: Final = 1 << 12
 """Of accumulators on the stack."""
 
 Index = tuple[Form, ...]
@@ -94,7 +94,7 @@ def has_columns(writer: Writer, source: Instruction) -> bool:
     kept, read = major_first(source.shape)[-1], major_first(source.operands[0].shape)[-1]
     found, column = writer.map_of(source, 0), f"d{kept}"
     is_asked = any(column in variables_of((form,)) for form, _ in found.domain.constraints)
-    is_wide = source.shape.dimensions[kept] > _MOST_COLUMNS
+    is_wide = source.shape.dimensions[kept] > _MAX_COLUMNS
     return found.forms[read] == variable(column) and not is_asked and not is_wide
 
 
