@@ -15,7 +15,7 @@ from indexing.formats.code.map_functions import comparisons
 from indexing.layout import logical_to_linear
 from ops.fusion import Fusion
 from ops.hlo.module import Instruction
-from ops.kernels.loop_nest import Block, Names
+from ops.kernels.loop_nest import Block, LocalNames
 from ops.kernels.multi_pass import (
     VIEWS,
     Index,
@@ -113,7 +113,7 @@ class _Kernel:
     def __init__(self, fusion: Fusion, language: str) -> None:
         self._fusion = fusion
         self._language = language
-        self.names = Names()
+        self.names = LocalNames()
         self._pointers = {each: self.names.fresh(each.name) for each in fusion.operands}
 
     def text(self, name: str) -> str:
@@ -444,7 +444,7 @@ class _Kernel:
         (text,) = block.texts([block.simplified(form)])
         return text
 
-    # Names and types.
+    # LocalNames and types.
 
     def _named(self, source: Instruction, block: Block, text: str) -> str:
         name = self.names.fresh(source.name)

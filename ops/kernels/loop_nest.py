@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _LANGUAGE: Final = LANGUAGES["c"]
 
 
-class Names:
+class LocalNames:
     """The names of one function, each given once."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
@@ -44,7 +44,7 @@ class Names:
 class Block:
     """Lines in one loop or condition, the variables of all loops around them, and known facts."""
 
-    names: Names
+    names: LocalNames
     variables: tuple[Variable, ...] = ()
     constraints: tuple[Constraint, ...] = ()
     parent: Block | None = None

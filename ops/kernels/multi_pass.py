@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from indexing.domain import Constraint
     from indexing.layout import Shape
     from ops.hlo.module import Computation, Instruction
-    from ops.kernels.loop_nest import Names
+    from ops.kernels.loop_nest import LocalNames
 
 VIEWS: Final = ("bitcast", "broadcast", "reshape", "reverse", "slice", "transpose")
 """Operations that only say which element of their first operand an element is."""
@@ -32,7 +32,7 @@ class Writer(Protocol):
     """Writes the values of a kernel."""
 
     @property
-    def names(self) -> Names:
+    def names(self) -> LocalNames:
         """The names of the function."""
         ...
 
