@@ -78,7 +78,7 @@ class IndexingMap(DerivableMap):
     >>> print(IndexingMap.from_sizes([FloorDiv(d0, 8), d0 + 1], dims=[32]))
     (d0) -> (d0 floordiv 8, d0 + 1), domain: d0 in [0, 31]
     >>> print(IndexingMap("row * 8 + lane", {"row": 4, "lane": (2, 5)}, constraints=["row < lane"]))
-    (row, lane) -> (row * 8 + lane), domain: row in [0, 3], lane in [2, 5], row - lane in [-inf, -1]
+    (row, lane) -> (row * 8 + lane), domain: row in [0, 3], lane in [2, 5], lane - row in [1, inf]
     """
 
     __slots__ = ()

@@ -121,7 +121,7 @@ class ReadableMap(ExactRelation):
 
         A stride is the same at every step, or within runs of so many elements, or it varies. The
         answer is exact on the domain. Closed forms of affine results cost microseconds, other
-        results what :meth:`image` does.
+        results what :meth:`image` does, and up to a quarter of a second for swizzles of one index.
 
         Raises:
             MapError: a stride depends on parameters.

@@ -44,7 +44,7 @@ Size: TypeAlias = "sympy.Expr | int"
 Results: TypeAlias = "Iterable[sympy.Expr | int | str] | str"
 """Results: expressions or their texts, or one text with commas."""
 
-Variables: TypeAlias = "Iterable[Variable] | Mapping[str, Bounds | Size]"
+Variables: TypeAlias = "Iterable[Variable] | Mapping[str, Bounds | Size | Variable]"
 """The variables of a role: in order, or bounds and sizes by name."""
 
 Sizes: TypeAlias = "Iterable[Size] | Mapping[str, Size]"
@@ -74,9 +74,8 @@ def _read_text_of_results(text: str) -> list[Form]:
 def read_variables(argument: str, variables: Variables) -> list[Variable]:
     """The variables of one role, such as ``dims``; a mapping gives bounds or sizes by name."""
     if isinstance(variables, Mapping):
-        return [
-            _named_variable(argument, *each) for each in read_names(variables, argument).items()
-        ]
+        by_name = cast("Mapping[str, Bounds | Size | Variable]", variables)
+        return [_named_variable(argument, str(name), by_name[name]) for name in by_name]
     read = _items(variables, argument, "Variables")
     for position, variable in enumerate(read):
         if not isinstance(variable, Variable):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
@@ -88,7 +87,7 @@ def read_variables(argument: str, variables: Variables) -> list[Variable]:
 def _named_variable(argument: str, name: str, given: Bounds | Size | Variable) -> Variable:
     """A variable with this name: of a size, or within bounds."""
     if isinstance(given, Variable):
-        return Variable(given.bounds, name)
+        return given.called(name)
     if isinstance(given, tuple | Interval):
         return Variable(given, name)
     if is_symbolic(given):
