@@ -9,9 +9,11 @@ from indexing.exact.boxes import StridedInterval
 from indexing.exact.differences import Difference, first_difference
 from indexing.exact.sets import IndexSet
 from indexing.exact.strides import ByVariable, Contiguity, Stride
+from indexing.formats.code import emit
 from indexing.formats.text import format_map
+from indexing.index_relation import IndexRelation, flow_dependences
 from indexing.map import IndexingMap, UndefinedMap
-from indexing.readers import from_affine_map, from_isl, parse_map
+from indexing.readers import from_affine_map, from_isl, parse_map, parse_relation
 from indexing.tile.tile import Tile
 from indexing.tile.tile_constraints import TileConstraints
 from indexing.transform.compose import compose
@@ -21,6 +23,7 @@ __all__ = [
     "ByVariable",
     "Contiguity",
     "Difference",
+    "IndexRelation",
     "IndexSet",
     "IndexingMap",
     "MapError",
@@ -33,9 +36,12 @@ __all__ = [
     "Variable",
     "VariableKind",
     "compose",
+    "emit",
     "first_difference",
+    "flow_dependences",
     "format_map",
     "from_affine_map",
     "from_isl",
     "parse_map",
+    "parse_relation",
 ]

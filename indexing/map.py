@@ -13,12 +13,12 @@ from indexing.errors import MapError
 from indexing.exact.exact_relation import ExactRelation
 from indexing.exact.inversion import inverse
 from indexing.exact.strides import contiguity, strides
-from indexing.exact.symbolic_counting import count_over_parameters
-from indexing.formats.code import to_c, to_triton
+from indexing.formats.code import to_c, to_cuda, to_mlir, to_triton
 from indexing.formats.isl_relation import to_isl
 from indexing.formats.mlir import to_affine_map, to_affine_set
 from indexing.formats.notebook import html_of_map, latex_of_map
 from indexing.formats.text import format_map
+from indexing.index_relation import IndexRelation
 from indexing.set_relations import applied, distances, restricted, with_results_in
 from indexing.simplify import result_bounds, simplified, simplified_by_isl
 from indexing.tile.tiling import tile_of
@@ -283,22 +283,6 @@ class IndexingMap(ExactRelation):
         except NotQuasiAffineError as error:
             return UndefinedMap(f"inverse: {error}")
 
-    def count_over_parameters(self) -> sympy.Expr:
-        """The number of points of the domain as an expression over the parameters.
-
-        It holds for all values within the bounds of the parameters. :meth:`count` is exact for any
-        domain, but needs numbers.
-
-        Raises:
-            MapError: the domain is more than bounds of its variables, or has an open one.
-
-        >>> from simplifier import symbol
-        >>> N = symbol("N")
-        >>> IndexingMap.from_sizes([symbol("d0")], dims=[N, 8]).count_over_parameters()
-        8*N
-        """
-        return count_over_parameters(self)
-
     def __matmul__(self, consumer: IndexingMap) -> IndexingMap:
         """``producer @ consumer``: the consumer runs first."""
         if not isinstance(consumer, IndexingMap):  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
@@ -375,6 +359,47 @@ class IndexingMap(ExactRelation):
         (d0, d1): d0 in [1, 1], d1 in [-1, 1]
         """
         return distances(self, budget)
+
+    # Relations.
+
+    def lexmin(self, *, budget: Budget = BUDGET) -> IndexRelation[IndexingMap]:
+        """The lexicographically least element that each point of the dimensions leads to.
+
+        Its ``maps`` have no ranges. Costs milliseconds for everyday maps.
+
+        Raises:
+            MapError: from some point there is no least one.
+
+        >>> from indexing import parse_map
+        >>> window = "(d0)[s0] -> (d0 + s0), domain: d0 in [0, 9], s0 in [0, 2], d0 + s0 in [2, 9]"
+        >>> print(parse_map(window).lexmin())
+        (d0) -> (2), domain: d0 in [0, 1] or (d0) -> (d0), domain: d0 in [2, 9]
+        """
+        return IndexRelation(self).lexmin(budget=budget)
+
+    def lexmax(self, *, budget: Budget = BUDGET) -> IndexRelation[IndexingMap]:
+        """The lexicographically greatest element of each point; see :meth:`lexmin`."""
+        return IndexRelation(self).lexmax(budget=budget)
+
+    def __or__(self, other: IndexingMap) -> IndexRelation[IndexingMap]:
+        """What at least one of two maps relates; ``&`` is what both do, ``-`` what the first alone.
+
+        >>> from indexing import parse_map
+        >>> low, high = "(i) -> (i), domain: i in [0, 5]", "(i) -> (i), domain: i in [4, 9]"
+        >>> print(parse_map(low) | parse_map(high))
+        (i) -> (i), domain: i in [0, 9]
+        """
+        return IndexRelation(self, other) if isinstance(other, IndexingMap) else NotImplemented  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
+
+    def __and__(self, other: IndexingMap) -> IndexRelation[IndexingMap]:
+        return IndexRelation(self) & other if isinstance(other, IndexingMap) else NotImplemented  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
+
+    def __sub__(self, other: IndexingMap) -> IndexRelation[IndexingMap]:
+        return IndexRelation(self) - other if isinstance(other, IndexingMap) else NotImplemented  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
+
+    def __le__(self, other: IndexingMap) -> bool:
+        """Whether another map relates all that this one does: :meth:`is_subset`."""
+        return self.is_subset(other) if isinstance(other, IndexingMap) else NotImplemented  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
 
     # Unused variables.
 
@@ -705,6 +730,10 @@ class IndexingMap(ExactRelation):
     def to_c(self, name: str = "indexing_map") -> str:
         """C11 text: a function for the results, and one that checks if a point is in the domain.
 
+        ``void NAME(d0, ..., int64_t *results)`` computes the results at a point of the domain;
+        ``bool NAME_contains(int64_t d0, ...)`` tells whether a point, within the bounds of the
+        variables or not, is one. See :func:`indexing.emit` for several maps at once.
+
         Raises:
             MapError: a variable is not bounded, a value may need more than 64 bits, or ``name`` is
                 no name in C.
@@ -716,20 +745,35 @@ class IndexingMap(ExactRelation):
         #include <stdbool.h>
         #include <stdint.h>
         <BLANKLINE>
-        static inline void row_of(int64_t d0, int64_t *results) {
-          results[0] = d0 / 8;
+        static inline void row_of(int32_t d0, int64_t *results) {
+          results[0] = d0 >> 3;
         }
         <BLANKLINE>
         static inline bool row_of_contains(int64_t d0) {
-          if (!(d0 >= 0 && d0 <= 31)) return false;
-          return true;
+          return d0 >= 0 && d0 < 32;
         }
         <BLANKLINE>
         """
         return to_c(self, name)
 
+    def to_cuda(self, name: str = "indexing_map") -> str:
+        """CUDA text: the functions of :meth:`to_c`, for the device and for the host.
+
+        Raises:
+            MapError: as of :meth:`to_c`.
+
+        >>> from indexing import parse_map
+        >>> text = parse_map("(d0) -> (d0 floordiv 8), domain: d0 in [0, 31]").to_cuda("row_of")
+        >>> print(text.splitlines()[4])
+        static __host__ __device__ __forceinline__ void row_of(int32_t d0, int64_t *results) {
+        """
+        return to_cuda(self, name)
+
     def to_triton(self, name: str = "indexing_map") -> str:
         """Triton text: a function for the results, and one for the mask of points in the domain.
+
+        ``NAME(d0, ...)`` gives the results, a tuple if there are several, at points of the domain;
+        ``NAME_mask(d0, ...)`` tells which points are in the domain, for the mask of a load.
 
         Raises:
             MapError: a variable is not bounded, a value may need more than 64 bits, or ``name`` is
@@ -737,24 +781,42 @@ class IndexingMap(ExactRelation):
 
         >>> from indexing import parse_map
         >>> print(parse_map("(d0) -> (d0 floordiv 8), domain: d0 in [0, 31]").to_triton("row_of"))
+        # (d0) -> (d0 floordiv 8), domain: d0 in [0, 31]
+        <BLANKLINE>
         import triton
         import triton.language as tl
         <BLANKLINE>
         <BLANKLINE>
         @triton.jit
         def row_of(d0):
-            # (d0) -> (d0 floordiv 8), domain: d0 in [0, 31]
-            d0 = tl.cast(d0, tl.int64)
+            d0 = tl.cast(d0, tl.int32)
             return d0 // 8
         <BLANKLINE>
         <BLANKLINE>
         @triton.jit
         def row_of_mask(d0):
-            d0 = tl.cast(d0, tl.int64)
-            return (d0 >= 0) & (d0 <= 31)
+            return (d0 >= 0) & (d0 < 32)
         <BLANKLINE>
         """
         return to_triton(self, name)
+
+    def to_mlir(self, name: str = "indexing_map") -> str:
+        r"""MLIR text: functions of ``affine.apply`` and ``arith`` for the results and the domain.
+
+        Raises:
+            MapError: a variable is not bounded, a value may need more than 64 bits, or ``name`` is
+                no name.
+
+        >>> from indexing import parse_map
+        >>> text = parse_map("(d0) -> (max(d0 floordiv 8, 1)), domain: d0 in [0, 31]").to_mlir()
+        >>> print(*text.splitlines()[2:7], sep="\n")
+        func.func private @indexing_map(%d0: index) -> (index) {
+          %0 = affine.apply affine_map<(a0) -> (a0 floordiv 8)>(%d0)
+          %1 = arith.constant 1 : index
+          %2 = arith.maxsi %0, %1 : index
+          return %2 : index
+        """
+        return to_mlir(self, name)
 
     def to_isl(
         self,

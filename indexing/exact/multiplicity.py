@@ -15,10 +15,8 @@ from operator import mul
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeAlias
 
 from indexing.errors import MapError
-from indexing.exact import few_points
-from indexing.exact.counting import count_points
-from indexing.exact.isl_sets import check_bounded, coordinates, image_of, points_of, relation_of
-from indexing.exact.sets import read_set, set_of_rows
+from indexing.exact.counting import count_points, number_of_points
+from indexing.exact.isl_sets import relation_of
 from indexing.relation import RelationT, check_map, check_without_parameters
 from indexing.simplify import result_bounds
 from indexing.transform.evaluate import result_columns
@@ -37,7 +35,6 @@ if TYPE_CHECKING:
 
     import islpy
 
-    from indexing.exact.sets import IndexSet
     from indexing.relation import Relation
     from simplifier.exact import Budget
 
@@ -90,7 +87,7 @@ def multiplicities(maps: Iterable[Relation], *, budget: Budget = BUDGET) -> dict
     if not known:
         return {}
     parts, rests = independent_parts(known)
-    kinds: Mapping[Times, int] = {tuple(_count(rest, budget) for rest in rests): 1}
+    kinds: Mapping[Times, int] = {tuple(number_of_points(rest, budget) for rest in rests): 1}
     for part in parts:
         kinds = _multiplied(kinds, _kinds_of(part.maps, budget))
     found: dict[int, int] = defaultdict(int)
@@ -111,17 +108,6 @@ def _checked(maps: Iterable[RelationT]) -> list[RelationT]:
         message = f"multiplicities: there are maps with {listed([*map(str, ranks)])} results"
         raise MapError(f"{message}; expected as many in all")
     return given
-
-
-def _count(rest: Relation, budget: Budget) -> int:
-    """How many points the rest of a map has."""
-
-    def count(space: Space) -> int:
-        points = points_of(rest, space.context)
-        check_bounded(points, rest.domain.names, "count")
-        return count_points(points)
-
-    return asked(count, budget)
 
 
 def _multiplied(kinds: Mapping[Times, int], more: Mapping[Times, int]) -> Mapping[Times, int]:
@@ -257,89 +243,6 @@ def _check_count(elements: int) -> None:
     if elements > _MAX_ELEMENTS:
         message = f"multiplicities: {elements} elements would have to be counted"
         raise MapError(f"{message}; expected {_MAX_ELEMENTS} at most")
-
-
-# Elements that are reached, and those that are reached again.
-
-
-def reached(maps: Iterable[Relation], rank: int, *, budget: Budget = BUDGET) -> IndexSet:
-    """The elements of a tensor of this rank that one of the maps reaches.
-
-    >>> from indexing import parse_map
-    >>> ends = [f"(d0) -> (d0 + {start}), domain: d0 in [0, 3]" for start in (0, 6)]
-    >>> print(reached(map(parse_map, ends), 1))
-    (d0): d0 in [0, 3] or d0 in [6, 9]
-    """
-    given = _without_parameters(maps)
-
-    def ask(space: Space) -> IndexSet:
-        found = _nothing(rank, space.context)
-        for each in given:
-            found = found.union(image_of(each.forms, each.domain, space.context))
-        return read_set(found, space)
-
-    return asked(ask, budget, otherwise=lambda: set_of_rows(few_points.reached(given)))
-
-
-def reached_again(maps: Iterable[Relation], rank: int, *, budget: Budget = BUDGET) -> IndexSet:
-    """The elements of a tensor of this rank that are reached at least twice.
-
-    By two maps, or by one from two points of its domain.
-
-    >>> from indexing import parse_map
-    >>> windows = parse_map("(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 9], s0 in [0, 2]")
-    >>> print(reached_again([windows], 1))
-    (d0): d0 in [2, 18] step 2
-    """
-    given = _without_parameters(maps)
-
-    def ask(space: Space) -> IndexSet:
-        again = seen = _nothing(rank, space.context)
-        for each in given:
-            image = image_of(each.forms, each.domain, space.context)
-            again = again.union(_reached_twice(each, image)).union(image.intersect(seen))
-            seen = seen.union(image)
-        return read_set(again, space)
-
-    return asked(ask, budget, otherwise=lambda: set_of_rows(few_points.reached_again(given)))
-
-
-def _without_parameters(maps: Iterable[Relation]) -> list[Relation]:
-    given = [*maps]
-    for each in given:
-        check_without_parameters(each, "reached")
-    return given
-
-
-def _nothing(rank: int, context: islpy.Context) -> islpy.Set:
-    isl = load_isl()
-    return isl.Set.empty(isl.Space.set_alloc(context, 0, rank))
-
-
-def _reached_twice(indexing_map: Relation, image: islpy.Set) -> islpy.Set:
-    """The elements that a map reaches from two points: two points of some part lead there."""
-    parts, (rest,) = independent_parts([indexing_map])
-    context, rank = image.get_ctx(), len(indexing_map.forms)
-    if count_points(points_of(rest, context)) > 1:
-        return image
-    found = _nothing(rank, context)
-    for part in parts:
-        (each,) = part.maps
-        twice = _from_two_points(relation_of(each, context))
-        for axis in range(rank):
-            if axis not in part.coordinates:
-                twice = twice.insert_dims(coordinates(), axis, 1)
-        found = found.union(twice.intersect(image))
-    return found
-
-
-def _from_two_points(pairs: islpy.Map) -> islpy.Set:
-    """The results that a relation relates to two different points."""
-    if pairs.is_injective():
-        return pairs.range().subtract(pairs.range())
-    same = pairs.apply_range(pairs.reverse())
-    others = same.subtract(load_isl().Map.identity(same.get_space()))
-    return others.domain().apply(pairs)
 
 
 # Independent parts.

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.layout import ShapeError
-from ops.analysis.dataflow import Array, Graph, Interner, postorder, single_questions
+from ops.analysis.dataflow import Array, Graph, Interner, single_questions
 from ops.analysis.loops import decided, kept_arrays, repeated, selected
 from ops.dependence.dependence import called_by
 from ops.dependence.links import Link, identity_of
 from ops.hlo.errors import HloTextError
 from ops.rules.op_indexing import Direction
 from ops.rules.rule import arrays_in_operands
+from simplifier.tools.postorder import postorder
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, cast
 
 from indexing.layout import ShapeError
 from ops import limits
-from ops.analysis.dataflow import postorder
 from ops.dependence.links import Link, check_answer, errors_in, links_of, reads_operands
 from ops.hlo.attributes import ATTRIBUTES, COMMON_ATTRIBUTES, Reference
 from ops.hlo.true_sizes import array_sizes
 from simplifier.errors import IndexingError
+from simplifier.tools.postorder import postorder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -255,7 +255,8 @@ class ValueNumbering:
 
 
 def _dynamic_sizes(instruction: Instruction) -> Iterator[Key]:
-    """The sizes that shapes leave open, of a result and its operands."""
+    """The sizes that shapes leave open, of a result and its operands, and what is known of them."""
+    yield instruction.computation.module.size_facts
     for each in (instruction, *instruction.operands):
         for number, array in enumerate(each.shape.arrays):
             if array.dynamic_dimensions:

@@ -56,7 +56,7 @@ def test_the_version_is_looked_up_when_it_is_asked_for() -> None:
 
 @pytest.mark.parametrize(
     ("command", "count"),
-    [("maps", 5), ("fusions", 4), ("utilization", 2), ("tiles", 2), ("schema", 1)],
+    [("maps", 5), ("fusions", 4), ("summary", 3), ("utilization", 2), ("tiles", 2), ("schema", 1)],
 )
 def test_examples_of_the_help_run(command: str, count: int) -> None:
     text = subprocess.run([*COMMAND, command, "--help"], cwd=ROOT, check=True, capture_output=True)
@@ -190,8 +190,8 @@ def test_an_interrupt_ends_all_jobs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "unit", "expected"),
     [
-        (["maps"], b"instructions", b"%total fusion, operand 0 %logits:\n"),
-        (["maps", "missing.hlo"], b"modules", b"\n%total fusion, operand 0 %logits:\n"),
+        (["maps"], b"instructions", b"%total = f32[4] fusion kLoop\n"),
+        (["maps", "missing.hlo"], b"modules", b"\n%total = f32[4] fusion kLoop\n"),
     ],
     ids=["one file", "several"],
 )

@@ -152,6 +152,12 @@ def test_without_a_change_it_is_the_same_module() -> None:
     assert hlo.edit(M).finish() is M
 
 
+def test_users_may_read_what_is_there_already() -> None:
+    editor = hlo.edit(M)
+    editor.replace_uses(M["s"], M["d"], [M["n"]])
+    assert [each.name for each in editor.finish()["n"].operands] == ["d"]
+
+
 def test_what_was_replaced_stands_for_its_replacement() -> None:
     editor = hlo.edit(M)
     editor.replace(M["c"], M["a"])
@@ -172,6 +178,27 @@ def test_dead_code_goes_and_effects_stay() -> None:
     editor.remove_dead_code()
     kept = [each.name for each in editor.finish().entry.instructions]
     assert kept == ["a", "b", "x", "k", "o", "r"]
+
+
+def test_the_first_channel_is_a_channel() -> None:
+    module = hlo.parse(
+        """add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = f32[] add(x, y) }
+        ENTRY e { a = f32[2] parameter(0)
+        s = f32[2] all-reduce(a), channel_id=0, replica_groups={}, to_apply=add
+        t = f32[2] all-reduce(a), replica_groups={}, to_apply=add  ROOT r = f32[2] sine(a) }"""
+    )
+    editor = hlo.edit(module)
+    editor.remove_dead_code()
+    assert [each.name for each in editor.finish().entry.instructions] == ["a", "s", "r"]
+
+
+def test_a_dot_may_sum_up_in_another_type() -> None:
+    editor = hlo.edit(hlo.parse("ENTRY e { ROOT a = s8[4,4] parameter(0) }"))
+    contracted = {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (0,)}
+    dot = editor.insert("dot", [editor.root(), editor.root()], "s32[4,4]", **contracted)
+    assert str(editor.clone(dot).shape) == "s32[4,4]{1,0}"
+    with pytest.raises(hlo.EditError, match=r"the result is s8\[4,4\]"):
+        editor.clone(dot, shape="s32[4,5]")
 
 
 def test_an_effect_that_is_inserted_keeps_the_calls_that_lead_to_it() -> None:
@@ -201,6 +228,23 @@ def test_who_waited_for_what_went_waits_for_what_that_waited_for() -> None:
     editor.replace(module["c"], module["a"])
     after = editor.finish()
     assert after["d"].attributes["control-predecessors"] == (after["b"],)
+
+
+def test_who_waited_for_what_is_outlined_waits_for_the_call() -> None:
+    module = hlo.parse(
+        """ENTRY e { a = f32[] parameter(0) b = f32[] sine(a)
+        c = f32[] cosine(a), control-predecessors={b} d = f32[] tan(a), control-predecessors={c}
+        f = f32[] negate(a), control-predecessors={d}
+        ROOT r = (f32[], f32[], f32[], f32[]) tuple(b, d, c, f) }"""
+    )
+    editor = hlo.edit(module)
+    call = editor.outline([module["d"], module["c"]], "call")
+    after = editor.finish()
+    inside = {each.name: each for each in after[call.name].attributes["to_apply"].instructions}
+    assert inside["d"].attributes["control-predecessors"] == (inside["c"],)
+    assert after[call.name].attributes["control-predecessors"] == (after["b"],)
+    assert after["f"].attributes["control-predecessors"] == (after[call.name],)
+    assert str(hlo.parse(str(after))) == str(after)
 
 
 AFTER_B: Any = {"control-predecessors": M["b"]}
