@@ -11,6 +11,7 @@ from ops import hlo, tilings, utilization
 from ops.cli import main
 from ops.performance import DEVICES
 from ops.performance.kernels import kernels_of
+from simplifier import Interval
 from simplifier.errors import IndexingError
 from tests.cli.small_modules import LOOKED_UP, SOFTMAX_SUM
 from tests.hlo.modules import module_text
@@ -132,7 +133,10 @@ def counts(row: OperandUtilization) -> tuple[Count, ...]:
 
 def ends(count: Count) -> list[int | None]:
     """The least and the most."""
-    return [count, count] if isinstance(count, int) else [count.lower, count.upper]
+    if isinstance(count, Interval):
+        return [count.lower, count.upper]
+    assert isinstance(count, int)
+    return [count, count]
 
 
 def test_without_time_counts_are_bounds(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -223,6 +227,14 @@ def test_a_kernel_that_is_not_there(saved: Path, capsys: pytest.CaptureFixture[s
     assert main(["tiles", str(saved), "--fusion", "widr"]) == 1
     expected = f"error: {saved}: no instruction is called %widr\nhint: there is %wide\n"
     assert capsys.readouterr() == ("", expected)
+
+
+def test_a_parameter_is_no_kernel(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    saved.write_text("ENTRY e { x = f32[4] parameter(0) ROOT n = f32[4] negate(x) }")
+    assert main(["tiles", str(saved), "--fusion", "x"]) == 1
+    out, error = capsys.readouterr()
+    assert not out
+    assert "%x is a parameter, for which no kernel runs; expected an instruction" in error
 
 
 def test_a_kernel_without_tiles_costs_one_row(
