@@ -444,7 +444,7 @@ class _Kernel:
         (text,) = block.texts([block.simplified(form)])
         return text
 
-    # LocalNames and types.
+    # Names and types.
 
     def _named(self, source: Instruction, block: Block, text: str) -> str:
         name = self.names.fresh(source.name)
