@@ -15,7 +15,7 @@ from indexing.formats.code.map_functions import comparisons
 from indexing.layout import logical_to_linear
 from ops.fusion import Fusion
 from ops.hlo.module import Instruction
-from ops.kernels.loop_nest import Block, LocalNames
+from ops.kernels.loop_nest import LocalNames, LoopBlock
 from ops.kernels.multi_pass import (
     VIEWS,
     Index,
@@ -92,7 +92,7 @@ def emit_kernel(fusion: Fusion | Instruction, language: str = "c", name: str = "
     if language not in KERNEL_LANGUAGES:
         expected = listed(KERNEL_LANGUAGES)
         raise KernelError(f"emit_kernel: language is {quoted(language)}; expected {expected}")
-    return _Kernel(_fusion_of(fusion), language).text(name)
+    return _KernelText(_fusion_of(fusion), language).text(name)
 
 
 def _fusion_of(given: Fusion | Instruction) -> Fusion:
@@ -107,7 +107,7 @@ def _refused(instruction: Instruction, reason: str) -> KernelError:
     return KernelError(f"emit_kernel: %{instruction.name}: {reason}")
 
 
-class _Kernel:
+class _KernelText:
     """Writes one fusion; blocks remember what is computed in them."""
 
     def __init__(self, fusion: Fusion, language: str) -> None:
@@ -121,7 +121,7 @@ class _Kernel:
         language = LANGUAGES[self._language]
         results = [(root, number, *self._source(root, number)) for root, number in self._results()]
         stored = [self.names.fresh(source.name) for *_, source, _ in results]
-        top = Block(self.names)
+        top = LoopBlock(self.names)
         for pointer, (_, _, source, output) in zip(stored, results, strict=True):
             self._write_result(top, pointer, source, output)
         parameters = [
@@ -153,7 +153,7 @@ class _Kernel:
             return root.operands[output], 0
         return root, output
 
-    def _write_result(self, top: Block, pointer: str, source: Instruction, output: int) -> None:
+    def _write_result(self, top: LoopBlock, pointer: str, source: Instruction, output: int) -> None:
         shape = _array(source, output)
         if self._language == "cuda":
             self._write_by_threads(top, pointer, source, output)
@@ -164,7 +164,7 @@ class _Kernel:
         if inside := inside_of(self, source):
             write_inside(self, top, pointer, source, *inside)
             return
-        block, loops = top, list[tuple[Block, Block]]()
+        block, loops = top, list[tuple[LoopBlock, LoopBlock]]()
         index: dict[int, Form] = {}
         for dimension in major_first(shape):
             total = Form(0, {})
@@ -206,7 +206,9 @@ class _Kernel:
                         found.add(atom.divisor)
         return {each for each in found if 1 < each < size and size % each == 0}
 
-    def _write_by_threads(self, top: Block, pointer: str, source: Instruction, output: int) -> None:
+    def _write_by_threads(
+        self, top: LoopBlock, pointer: str, source: Instruction, output: int
+    ) -> None:
         shape = _array(source, output)
         count = prod(shape.dimensions)
         inner, place = top.loop(Interval(0, max(count - 1, 0)), "i")
@@ -227,7 +229,7 @@ class _Kernel:
         top.lines += [*(f"  {line}" for line in inner.lines), "}"]
 
     def _store(
-        self, block: Block, pointer: str, source: Instruction, output: int, index: Index
+        self, block: LoopBlock, pointer: str, source: Instruction, output: int, index: Index
     ) -> None:
         index = tuple(map(block.simplified, index))
         value = self.value(source, output, index, block)
@@ -236,7 +238,7 @@ class _Kernel:
 
     # Values.
 
-    def value(self, source: Instruction, output: int, index: Index, block: Block) -> str:
+    def value(self, source: Instruction, output: int, index: Index, block: LoopBlock) -> str:
         """The name of an element, computed in the outermost loop where its index is known."""
         index = tuple(map(block.simplified, index))
         key = source, output, index
@@ -246,7 +248,7 @@ class _Kernel:
             found = home.values[key] = self._computed(source, output, index, home)
         return found
 
-    def _computed(self, source: Instruction, output: int, index: Index, block: Block) -> str:
+    def _computed(self, source: Instruction, output: int, index: Index, block: LoopBlock) -> str:
         opcode = source.opcode
         if 0 in source.shape.arrays[output].dimensions:
             raise _refused(source, "an array without elements is not emitted")
@@ -262,11 +264,11 @@ class _Kernel:
             return self._reduced(source, output, index, block)
         return self._named(source, block, self._expression(source, index, block))
 
-    def _loaded(self, source: Instruction, index: Index, block: Block) -> str:
+    def _loaded(self, source: Instruction, index: Index, block: LoopBlock) -> str:
         offset = self.offset(source.shape, index, block)
         return self._named(source, block, f"{self._pointers[source]}[{offset}]")
 
-    def _expression(self, source: Instruction, index: Index, block: Block) -> str:
+    def _expression(self, source: Instruction, index: Index, block: LoopBlock) -> str:
         if source.opcode == "constant":
             return self._constant(source)
         if source.opcode == "iota":
@@ -291,14 +293,14 @@ class _Kernel:
             raise _refused(source, "complex numbers are not emitted")
         return number(values[0], source.shape.element_type)
 
-    def _viewed(self, source: Instruction, index: Index, block: Block) -> str:
+    def _viewed(self, source: Instruction, index: Index, block: LoopBlock) -> str:
         operand = source.operands[0]
         if operand.shape.element_type is not source.shape.element_type:
             raise _refused(source, "a bitcast to another element type is not emitted")
         found = self.map_of(source, 0)
         return self.value(operand, 0, _applied(found, index), block)
 
-    def _chosen(self, source: Instruction, index: Index, block: Block) -> str:
+    def _chosen(self, source: Instruction, index: Index, block: LoopBlock) -> str:
         """What one of several operands has: the first one whose map is defined there."""
         is_pad = source.opcode == "pad"
         operands = source.operands[:1] if is_pad else source.operands
@@ -317,7 +319,7 @@ class _Kernel:
 
     # Reductions.
 
-    def _reduced(self, source: Instruction, output: int, index: Index, block: Block) -> str:
+    def _reduced(self, source: Instruction, output: int, index: Index, block: LoopBlock) -> str:
         count = len(source.operands) // 2
         inputs, starts = source.operands[:count], source.operands[count:]
         totals: list[str] = []
@@ -337,10 +339,10 @@ class _Kernel:
         inputs: Sequence[Instruction],
         totals: Sequence[str],
         index: Index,
-        block: Block,
+        block: LoopBlock,
     ) -> None:
         found = self.map_of(source, 0)
-        opened: list[tuple[Block, Block, str, str]] = []
+        opened: list[tuple[LoopBlock, LoopBlock, str, str]] = []
         inner, counters = block, list[Form]()
         for each in found.ranges:
             outer = inner
@@ -374,7 +376,7 @@ class _Kernel:
         computation: Computation,
         totals: Sequence[str],
         values: Sequence[str],
-        block: Block,
+        block: LoopBlock,
     ) -> None:
         """Folds values into totals."""
         known = dict(zip(computation.parameters, (*totals, *values), strict=True))
@@ -417,7 +419,7 @@ class _Kernel:
         return one
 
     def asked(
-        self, found: IndexingMap, index: Index, counters: Sequence[Form], block: Block
+        self, found: IndexingMap, index: Index, counters: Sequence[Form], block: LoopBlock
     ) -> list[Constraint]:
         """What has to be asked of a point so that a map is defined there."""
         point = (*index, *counters)
@@ -430,7 +432,7 @@ class _Kernel:
         rows = [(block.simplified(form), interval) for form, interval in (*bounds, *inner)]
         return [row for row in rows if not block.holds(row)]
 
-    def condition(self, facts: Sequence[Constraint], block: Block) -> str:
+    def condition(self, facts: Sequence[Constraint], block: LoopBlock) -> str:
         """The text of a question."""
         if not facts:
             return "true"
@@ -438,7 +440,7 @@ class _Kernel:
         rows = zip(texts, (interval for _, interval in facts), strict=True)
         return " && ".join(comparisons(rows, LANGUAGES["c"]))
 
-    def offset(self, shape: Shape, index: Index, block: Block) -> str:
+    def offset(self, shape: Shape, index: Index, block: LoopBlock) -> str:
         """Where in memory an element lies."""
         (form,) = _applied(logical_to_linear(shape), index)
         (text,) = block.texts([block.simplified(form)])
@@ -446,7 +448,7 @@ class _Kernel:
 
     # Names and types.
 
-    def _named(self, source: Instruction, block: Block, text: str) -> str:
+    def _named(self, source: Instruction, block: LoopBlock, text: str) -> str:
         name = self.names.fresh(source.name)
         block.lines.append(f"const {self.type_of(source, source.shape)} {name} = {text};")
         return name

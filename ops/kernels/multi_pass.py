@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Final, Protocol
 
-from ops.kernels.loop_nest import Block
+from ops.kernels.loop_nest import LoopBlock
 from simplifier import Interval
 from simplifier.expr import operations
 from simplifier.expr.form import Form, variable, variables_of
@@ -28,7 +28,7 @@ _MAX_COLUMNS: Final = 1 << 12
 Index = tuple[Form, ...]
 
 
-class Writer(Protocol):
+class ElementWriter(Protocol):
     """Writes the values of a kernel."""
 
     @property
@@ -48,11 +48,11 @@ class Writer(Protocol):
         """From an element of the first operand to that of the result, if that is known."""
         ...
 
-    def value(self, source: Instruction, output: int, index: Index, block: Block) -> str:
+    def value(self, source: Instruction, output: int, index: Index, block: LoopBlock) -> str:
         """The name of an element."""
         ...
 
-    def offset(self, shape: Shape, index: Index, block: Block) -> str:
+    def offset(self, shape: Shape, index: Index, block: LoopBlock) -> str:
         """Where in memory an element lies."""
         ...
 
@@ -61,12 +61,12 @@ class Writer(Protocol):
         ...
 
     def asked(
-        self, found: IndexingMap, index: Index, counters: Sequence[Form], block: Block
+        self, found: IndexingMap, index: Index, counters: Sequence[Form], block: LoopBlock
     ) -> list[Constraint]:
         """What has to be asked of a point so that a map is defined there."""
         ...
 
-    def condition(self, facts: Sequence[Constraint], block: Block) -> str:
+    def condition(self, facts: Sequence[Constraint], block: LoopBlock) -> str:
         """The text of a question."""
         ...
 
@@ -76,7 +76,7 @@ class Writer(Protocol):
         computation: Computation,
         totals: Sequence[str],
         values: Sequence[str],
-        block: Block,
+        block: LoopBlock,
     ) -> None:
         """Folds values into totals."""
         ...
@@ -85,7 +85,7 @@ class Writer(Protocol):
 # Columns.
 
 
-def has_columns(writer: Writer, source: Instruction) -> bool:
+def has_columns(writer: ElementWriter, source: Instruction) -> bool:
     """Whether neighbours in the result come from neighbours in the operand of a reduction."""
     if source.opcode not in ("reduce", "reduce-window") or source.shape.is_tuple:
         return False
@@ -98,7 +98,7 @@ def has_columns(writer: Writer, source: Instruction) -> bool:
     return found.forms[read] == variable(column) and not is_asked and not is_wide
 
 
-def write_columns(writer: Writer, top: Block, pointer: str, source: Instruction) -> None:
+def write_columns(writer: ElementWriter, top: LoopBlock, pointer: str, source: Instruction) -> None:
     """Adds row to row, where a loop for each column would jump from row to row."""
     shape = source.shape
     *others, kept = major_first(shape)
@@ -120,7 +120,7 @@ def write_columns(writer: Writer, top: Block, pointer: str, source: Instruction)
 
 
 def _fold_rows(
-    writer: Writer, source: Instruction, total: str, index: dict[int, Form], block: Block
+    writer: ElementWriter, source: Instruction, total: str, index: dict[int, Form], block: LoopBlock
 ) -> None:
     """Loops over what is reduced, and inside over the columns."""
     found, kept = writer.map_of(source, 0), major_first(source.shape)[-1]
@@ -145,7 +145,7 @@ def _fold_rows(
 # Padding.
 
 
-def inside_of(writer: Writer, source: Instruction) -> tuple[Instruction, IndexingMap] | None:
+def inside_of(writer: ElementWriter, source: Instruction) -> tuple[Instruction, IndexingMap] | None:
     """The padding that a result is a part of, and where what is padded lies in the result."""
     pad, views = source, list["Instruction"]()
     while pad.opcode in VIEWS and not writer.is_loaded(pad):
@@ -165,7 +165,12 @@ def inside_of(writer: Writer, source: Instruction) -> tuple[Instruction, Indexin
 
 
 def write_inside(
-    writer: Writer, top: Block, pointer: str, source: Instruction, pad: Instruction, to: IndexingMap
+    writer: ElementWriter,
+    top: LoopBlock,
+    pointer: str,
+    source: Instruction,
+    pad: Instruction,
+    to: IndexingMap,
 ) -> None:
     """Fills the result, and then stores what is padded, without a condition for each element."""
     padding = writer.value(pad.operands[1], 0, (), top)
@@ -186,10 +191,10 @@ def write_inside(
 
 
 def _nested(
-    top: Block, bounds: dict[int, Interval], letter: str = "d"
-) -> tuple[Block, dict[int, Form], Callable[[], None]]:
+    top: LoopBlock, bounds: dict[int, Interval], letter: str = "d"
+) -> tuple[LoopBlock, dict[int, Form], Callable[[], None]]:
     """The block in loops over numbered variables, their forms, and what closes the loops."""
-    block, forms, loops = top, dict[int, Form](), list[tuple[Block, Block]]()
+    block, forms, loops = top, dict[int, Form](), list[tuple[LoopBlock, LoopBlock]]()
     for number, interval in bounds.items():
         inner, forms[number] = block.loop(interval, f"{letter}{number}")
         loops.append((block, inner))
@@ -202,12 +207,12 @@ def _nested(
     return block, forms, close
 
 
-def _close(outer: Block, inner: Block) -> None:
+def _close(outer: LoopBlock, inner: LoopBlock) -> None:
     bounds = inner.variables[-1].bounds
     outer.close_loop(inner, str(bounds.lower or 0), str((bounds.upper or 0) + 1))
 
 
-def _counter(block: Block) -> str:
+def _counter(block: LoopBlock) -> str:
     return block.variables[-1].name
 
 
