@@ -90,8 +90,12 @@ class CountedLoop:
 
     def given(self, value: Form) -> Given:
         """The values of all counters in the body when the induction variable has a value."""
+        return self.given_after(self.iteration(value))
+
+    def given_after(self, iterations: Form) -> Given:
+        """The values of all counters in the body after so many iterations."""
         (state,) = self.instruction.attributes["body"].parameters
-        return _given(state, self.counters, self.iteration(value))
+        return _given(state, self.counters, iterations)
 
 
 def loops_around(computation: Computation) -> Iterator[CountedLoop]:
