@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.layout import ShapeError
 from ops.analysis.dataflow import Array, Graph, Interner, postorder, single_questions
-from ops.analysis.iterations import Loop, iterated
+from ops.analysis.iterations import iterated
 from ops.analysis.loops import decided, kept_arrays, repeated, selected
+from ops.analysis.timed_loop import TimedLoop
 from ops.analysis.windows import windows_of
 from ops.dependence.dependence import called_by
 from ops.dependence.links import Link, identity_of
@@ -104,8 +105,7 @@ class DataFlow:
     def _repeated_from(self, instruction: Instruction, number: int) -> list[Link]:
         """How an array of a loop depends on its state after any iteration."""
         if instruction not in self._any_iteration:
-            calls = self._registry.calls(instruction)
-            self._any_iteration[instruction] = self._repeated(instruction, calls)
+            self._any_iteration[instruction] = self._repeated(instruction)
         return [link for link in self._any_iteration[instruction] if link.output == number]
 
     def follow(
@@ -240,7 +240,7 @@ class DataFlow:
     def _of_calls(self, instruction: Instruction, calls: Calls) -> list[Link]:
         arrays = _arrays([instruction])
         if calls.condition:
-            return self._iterated(instruction) or self._repeated(instruction, calls)
+            return self._iterated(instruction) or self._repeated(instruction)
         if calls.is_start:
             return _operands_themselves(instruction) + [
                 link._replace(output=link.output + calls.first_output(instruction))
@@ -254,21 +254,24 @@ class DataFlow:
     def _iterated(self, instruction: Instruction) -> list[Link]:
         """The links of a loop of which it is known how often it runs; none if it is not."""
         counted = counted_loop(instruction)
-        arrays = _arrays([instruction])
         is_dynamic = any(array.dynamic_dimensions for array in instruction.shape.arrays)
         if counted is None or is_dynamic:
             return []
-        calls = self._registry.calls(instruction)
-        body, condition = map(self._through_computation, calls.computations)
-        kept = kept_arrays(calls.computations[0], self._registry)
-        loop = Loop(counted, arrays, kept, self.direction, windows_of(counted))
+        body, condition, kept = self._in_loop(instruction)
+        arrays = _arrays([instruction])
+        loop = TimedLoop(counted, arrays, kept, self.direction, windows_of(counted))
         return iterated(loop, body, condition)
 
-    def _repeated(self, instruction: Instruction, calls: Calls) -> list[Link]:
+    def _repeated(self, instruction: Instruction) -> list[Link]:
         """The links of a loop for any number of iterations."""
-        body, condition = map(self._through_computation, calls.computations)
-        kept = kept_arrays(calls.computations[0], self._registry)
+        body, condition, kept = self._in_loop(instruction)
         return repeated(body, condition, _arrays([instruction]), kept, self.direction)
+
+    def _in_loop(self, loop: Instruction) -> tuple[list[Link], list[Link], frozenset[int]]:
+        """The links of the body of a loop and of its condition, and the arrays that it keeps."""
+        body, condition = loop.attributes["body"], loop.attributes["condition"]
+        found = map(self._through_computation, (body, condition))
+        return *found, kept_arrays(body, self._registry)
 
     def _through(self, call: Call) -> list[Link]:
         """The links of a called computation, with the operands of its caller."""

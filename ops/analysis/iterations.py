@@ -1,10 +1,9 @@
 """The data flow of a loop that runs a known number of times, iteration by iteration.
 
-The state of such a loop is followed through time. Where ``n`` iterations are left to be walked, an
-element is the element ``(..., n)``: the number stands behind the dimensions. So one iteration is a
-map from ``(..., n)`` to ``(..., n - 1)`` that may use the counter of the loop, and a walk along
-many is a composition. Walks through an array that stays in place, or that is moved by as much in
-every iteration, are one map. Of all others it is forgotten how many iterations they took.
+The state of such a loop is followed through time: one iteration is a map, and a walk along many is
+a composition. Walks through an array that stays in place, or that is moved by as much in every
+iteration, are one map, and so are those that come back to where they were. Of all others it is
+forgotten how many iterations they took.
 """
 
 from __future__ import annotations
@@ -14,170 +13,29 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from indexing import IndexingMap, Variable
 from indexing.transform.determined import from_zero, without_determined_ranges
 from ops import limits
 from ops.analysis.dataflow import Budget, Interner, postorder
 from ops.analysis.loops import Fixpoint, decided, without_parts
+from ops.analysis.timed_loop import for_any_iteration
 from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, combined
 from ops.dependence.links import Link
 from ops.dependence.operand_indexing import (
     OperandIndexing,
-    devices_in,
     for_any_values,
-    joint_form,
-    separate_form,
 )
-from ops.index_maps import constrained, dim, dimensions_of, index_map, symbol
-from ops.rules.op_indexing import Direction, Unknown
+from ops.index_maps import dim, dimensions_of, index_map
+from ops.rules.op_indexing import Unknown
 from simplifier import Interval
 from simplifier.expr import form as forms
-from simplifier.expr import operations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from ops.analysis.dataflow import Array
-    from ops.analysis.windows import Window
-    from ops.rules.counted_loops import CountedLoop
-    from simplifier.expr.form import Form
+    from ops.analysis.timed_loop import TimedLoop
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """A counted loop, followed in one direction: its state, and what stays in place there."""
-
-    counted: CountedLoop
-    arrays: Sequence[Array]
-    kept: Collection[int]
-    direction: Direction
-    windows: Mapping[int, Window]
-
-    @property
-    def is_backward(self) -> bool:
-        """Whether walks lead from results to operands."""
-        return self.direction is Direction.OUTPUT_TO_INPUT
-
-    @property
-    def trips(self) -> int:
-        """The number of iterations."""
-        return self.counted.trip_count
-
-    def sizes(self, number: int) -> tuple[int, ...]:
-        """The sizes of an array of the state."""
-        instruction, element = self.arrays[number]
-        return instruction.shape.arrays[element].dimensions
-
-    def timed(self, number: int) -> list[Interval]:
-        """The extents of the elements of an array, and how many iterations may be left."""
-        extents = [Interval(0, size - 1) for size in self.sizes(number)]
-        return [*extents, Interval(0, self.trips)]
-
-    # One iteration.
-
-    def step(self, indexing: OperandIndexing) -> OperandIndexing:
-        """One iteration, from what a map of the body says of any of them."""
-        own = indexing.map
-        left = dim(len(own.dims))
-        value = self.counted.induction.after(left - 1 if self.is_backward else -left + self.trips)
-        counter = self.counted.instruction
-        known = {n: value for n, origin in enumerate(indexing.runtime) if origin.loop is counter}
-        extended = _extended(indexing, [left - 1], dims=[Interval(1, self.trips)])
-        devices = devices_in([indexing])
-        joint = joint_form(extended, devices, known).for_any_values()
-        return separate_form(joint, devices, indexing.element)
-
-    def stay(self, number: int) -> OperandIndexing:
-        """One iteration of an array that is kept."""
-        *index, left = dimensions_of(self.timed(number))
-        extents = [*self.timed(number)[:-1], Interval(1, self.trips)]
-        return OperandIndexing(index_map([*index, left - 1], extents))
-
-    # Any number of iterations.
-
-    def at_once(self, number: int) -> OperandIndexing:
-        """No iteration."""
-        extents = self.timed(number)
-        return OperandIndexing(index_map(dimensions_of(extents), extents))
-
-    def moved(self, number: int, shift: Sequence[int]) -> OperandIndexing:
-        """Iterations that each move elements by as much."""
-        extents = self.timed(number)
-        *index, left = dimensions_of(extents)
-        after = symbol(0)
-        moved = [each + (left - after) * by for each, by in zip(index, shift, strict=True)]
-        within = [*zip(moved, extents, strict=False), (left - after, extents[-1])]
-        return OperandIndexing(index_map([*moved, after], extents, extents[-1:], within))
-
-    def spared(self, number: int, window: Window) -> OperandIndexing:
-        """One iteration or more, of the elements that none of them overwrites."""
-        extents = self.timed(number)
-        *index, left = dimensions_of(extents)
-        after = symbol(0)
-        first, last = (
-            (after, left - 1)
-            if self.is_backward
-            else (-left + self.trips, -after + (self.trips - 1))
-        )
-        within = [
-            (window.outside(first, last), Interval(1, None)),
-            (left - after, Interval(1, self.trips)),
-        ]
-        return OperandIndexing(index_map([*index, after], extents, extents[-1:], within))
-
-    def itself(self, number: int) -> OperandIndexing:
-        """An array, without time."""
-        sizes = self.sizes(number)
-        return OperandIndexing(index_map(dimensions_of(sizes), sizes))
-
-    def after(self, indexing: OperandIndexing, count: int, period: int) -> OperandIndexing:
-        """A number of iterations, or so many more as are a multiple of a period."""
-        left = dim(len(indexing.map.dims))
-        if not period:
-            times = Interval(count, self.trips)
-            return _extended(indexing, [left - count], dims=[times])
-        times, after = Interval(0, self.trips), symbol(len(indexing.map.ranges))
-        wide = _extended(indexing, [after], dims=[times], ranges=[times])
-        more = left - after - count
-        timed = constrained(wide.map, more, times)
-        multiple = operations.mod(more, forms.constant(period))
-        return replace(wide, map=constrained(timed, multiple, Interval(0, 0)))
-
-    def some_time(self, indexing: OperandIndexing) -> OperandIndexing:
-        """Any number of iterations, from a map of all of them."""
-        left, after = dim(len(indexing.map.dims)), symbol(len(indexing.map.ranges))
-        times = Interval(0, self.trips)
-        wide = _extended(indexing, [after], dims=[times], ranges=[times])
-        return replace(wide, map=constrained(wide.map, left - after, times))
-
-    def ever(self, indexing: OperandIndexing) -> OperandIndexing:
-        """The same, ending when any number of iterations is left."""
-        after = symbol(len(indexing.map.ranges))
-        return _extended(indexing, [after], ranges=[Interval(0, self.trips)])
-
-    def whenever(self, indexing: OperandIndexing) -> OperandIndexing:
-        """The same, beginning when any number of iterations is left."""
-        return _extended(indexing, dims=[Interval(0, self.trips)])
-
-
-def _extended(
-    indexing: OperandIndexing,
-    results: Sequence[Form] = (),
-    *,
-    dims: Sequence[Interval] = (),
-    ranges: Sequence[Interval] = (),
-) -> OperandIndexing:
-    """The indexing with more results, and more variables behind its dimensions and ranges."""
-    own = indexing.map
-    wider = replace(
-        own.domain,
-        dims=(*own.domain.dims, *map(Variable, dims)),
-        ranges=(*own.domain.ranges, *map(Variable, ranges)),
-    )
-    return replace(indexing, map=IndexingMap.from_forms((*own.forms, *results), wider))
-
-
-def iterated(loop: Loop, body: Iterable[Link], condition: Iterable[Link]) -> list[Link]:
+def iterated(loop: TimedLoop, body: Iterable[Link], condition: Iterable[Link]) -> list[Link]:
     """The links between the arrays of a loop's state before and after all of its iterations.
 
     Arguments are those of :func:`ops.analysis.loops.repeated`. The condition decides after every
@@ -194,7 +52,7 @@ def iterated(loop: Loop, body: Iterable[Link], condition: Iterable[Link]) -> lis
 class _Walks:
     """The walks through all iterations of a loop, from each array of its state."""
 
-    def __init__(self, loop: Loop, body: Sequence[Link], condition: Sequence[Link]) -> None:
+    def __init__(self, loop: TimedLoop, body: Sequence[Link], condition: Sequence[Link]) -> None:
         self._loop = loop
         self._interner = Interner()
         self._budget = Budget(self._interner, free=0)
@@ -208,7 +66,7 @@ class _Walks:
                 begin, end = link.ends(loop.direction)
                 before = self._steps[begin].get(end, NOTHING)
                 self._steps[begin][end] = before.union(link.dependence.apply(loop.step))
-                self._untimed[begin].append((end, link.dependence.apply(_for_any_iteration)))
+                self._untimed[begin].append((end, link.dependence.apply(for_any_iteration)))
                 if any(each.runtime for each in link.dependence.indexings):
                     self._uneven.add(begin)
         self._condition = [
@@ -230,7 +88,7 @@ class _Walks:
         sizes = loop.sizes(begin)
         results = [*dimensions_of(sizes), forms.constant(loop.trips)]
         start = Dependence((OperandIndexing(index_map(results, sizes)),))
-        found = defaultdict(list[AnyDependence])
+        found: defaultdict[int, list[AnyDependence]] = defaultdict(list)
         for end, each in self._left[begin].items():
             found[end].append(self._after(start, each))
         if loop.is_backward and begin not in loop.kept:
@@ -272,7 +130,7 @@ class _Walks:
         """Find the walks from some arrays, as those behind them are known."""
         leaving = {each: self._leaving(each, component) for each in component}
         for begin, inside in self._inside(component).items():
-            found = defaultdict(list[AnyDependence])
+            found: defaultdict[int, list[AnyDependence]] = defaultdict(list)
             for through, (passing, arriving) in inside.items():
                 found[through].append(self._after(arriving, _arrival(self._loop, through)))
                 for end, each in leaving[through].items():
@@ -281,7 +139,7 @@ class _Walks:
 
     def _leaving(self, number: int, component: Collection[int]) -> dict[int, AnyDependence]:
         """The walks whose first iteration leads out of a component."""
-        found = defaultdict(list[AnyDependence])
+        found: defaultdict[int, list[AnyDependence]] = defaultdict(list)
         for next_, step in self._steps.get(number, {}).items():
             if next_ not in component:
                 for end, each in self._left[next_].items():
@@ -384,7 +242,7 @@ class _Orbit:
         cls,
         begin: int,
         steps: Mapping[int, Sequence[tuple[int, AnyDependence]]],
-        loop: Loop,
+        loop: TimedLoop,
         compose: Callable[[AnyDependence, AnyDependence], AnyDependence],
     ) -> _Orbit | None:
         """The orbit from an array by these steps, unless it has too many maps."""
@@ -408,9 +266,9 @@ class _Orbit:
             rows.append(known)
         return None
 
-    def walks(self, loop: Loop) -> dict[int, AnyDependence]:
+    def walks(self, loop: TimedLoop) -> dict[int, AnyDependence]:
         """All walks of the orbit, by the array where they end."""
-        found = defaultdict(list[OperandIndexing])
+        found: defaultdict[int, list[OperandIndexing]] = defaultdict(list)
         for number, row in enumerate(self.rows):
             period = self.period if number >= len(self.rows) - self.period else 0
             for end, each in row.items():
@@ -429,33 +287,6 @@ def _all_of(one: Dependence, other: Dependence) -> Dependence:
     return Dependence(dict.fromkeys(one + other))
 
 
-def _for_any_iteration(indexing: OperandIndexing) -> OperandIndexing:
-    """The indexing in any iteration; clamped and divided counters may have any value there."""
-    if not indexing.runtime:
-        return indexing
-    found = for_any_values(indexing)
-    own = found.map
-    free = [each.bounds for each in own.domain.ranges]
-    results: list[Form] = []
-    for form, bounds in zip(own.forms, own.result_bounds(), strict=True):
-        if _is_affine_in_ranges(form, len(own.domain.ranges)):
-            results.append(form)
-        else:
-            results.append(symbol(len(free)))
-            free.append(bounds)
-    affine = [each for each in own.domain.constraints if _is_affine_in_ranges(each[0], len(free))]
-    domain = replace(own.domain, ranges=tuple(map(Variable, free)), constraints=())
-    relaxed = IndexingMap.from_forms(results, domain.constrained(affine))
-    return replace(found, map=relaxed.simplify())
-
-
-def _is_affine_in_ranges(form: Form, count: int) -> bool:
-    """Whether no quotient or extremum has a range in it."""
-    ranges = {f"s{number}" for number in range(count)}
-    inner = (argument for atom in form.terms for argument in atom.arguments)
-    return ranges.isdisjoint(forms.variables_of(inner))
-
-
 def _existing(dependence: AnyDependence) -> AnyDependence:
     """The dependence without maps that have no point, and with as few ranges as may be."""
     if isinstance(dependence, Unknown):
@@ -471,7 +302,7 @@ def _without_determined_ranges(indexing: OperandIndexing) -> OperandIndexing:
     return indexing if fewer is indexing.map else replace(indexing, map=fewer.simplify())
 
 
-def _arrival(loop: Loop, number: int) -> AnyDependence:
+def _arrival(loop: TimedLoop, number: int) -> AnyDependence:
     """The elements of an array when no iteration is left."""
     extents = [*loop.timed(number)[:-1], Interval(0, 0)]
     done = index_map(dimensions_of(loop.sizes(number)), extents)

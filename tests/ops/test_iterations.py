@@ -248,12 +248,14 @@ NODES: Final = st.recursive(
     ),
     max_leaves=3,
 )
-COUNTERS: Final = st.builds(
-    lambda first, step, count: range(first, first + step * count, step),
-    st.integers(-1, 3),
-    st.sampled_from([-2, -1, 1, 2]),
-    st.integers(1, 5),
-)
+
+
+def counting(first: int, step: int, count: int) -> range:
+    return range(first, first + step * count, step)
+
+
+STEPS: Final = st.sampled_from([-2, -1, 1, 2])
+COUNTERS: Final = st.builds(counting, st.integers(-1, 3), STEPS, st.integers(1, 5))
 
 
 @given(st.builds(Program, COUNTERS, NODES, NODES))
