@@ -10,8 +10,9 @@ from indexing.exact.differences import Difference, first_difference
 from indexing.exact.sets import IndexSet
 from indexing.exact.strides import ByVariable, Contiguity, Stride
 from indexing.formats.text import format_map
+from indexing.index_relation import IndexRelation, flow_dependences
 from indexing.map import IndexingMap, UndefinedMap
-from indexing.readers import from_affine_map, from_isl, parse_map
+from indexing.readers import from_affine_map, from_isl, parse_map, parse_relation
 from indexing.tile.tile import Tile
 from indexing.tile.tile_constraints import TileConstraints
 from indexing.transform.compose import compose
@@ -21,6 +22,7 @@ __all__ = [
     "ByVariable",
     "Contiguity",
     "Difference",
+    "IndexRelation",
     "IndexSet",
     "IndexingMap",
     "MapError",
@@ -34,8 +36,10 @@ __all__ = [
     "VariableKind",
     "compose",
     "first_difference",
+    "flow_dependences",
     "format_map",
     "from_affine_map",
     "from_isl",
     "parse_map",
+    "parse_relation",
 ]

@@ -13,12 +13,12 @@ from indexing.errors import MapError
 from indexing.exact.exact_relation import ExactRelation
 from indexing.exact.inversion import inverse
 from indexing.exact.strides import contiguity, strides
-from indexing.exact.symbolic_counting import count_over_parameters
 from indexing.formats.code import to_c, to_triton
 from indexing.formats.isl_relation import to_isl
 from indexing.formats.mlir import to_affine_map, to_affine_set
 from indexing.formats.notebook import html_of_map, latex_of_map
 from indexing.formats.text import format_map
+from indexing.index_relation import IndexRelation
 from indexing.set_relations import applied, distances, restricted, with_results_in
 from indexing.simplify import result_bounds, simplified, simplified_by_isl
 from indexing.tile.tiling import tile_of
@@ -283,22 +283,6 @@ class IndexingMap(ExactRelation):
         except NotQuasiAffineError as error:
             return UndefinedMap(f"inverse: {error}")
 
-    def count_over_parameters(self) -> sympy.Expr:
-        """The number of points of the domain as an expression over the parameters.
-
-        It holds for all values within the bounds of the parameters. :meth:`count` is exact for any
-        domain, but needs numbers.
-
-        Raises:
-            MapError: the domain is more than bounds of its variables, or has an open one.
-
-        >>> from simplifier import symbol
-        >>> N = symbol("N")
-        >>> IndexingMap.from_sizes([symbol("d0")], dims=[N, 8]).count_over_parameters()
-        8*N
-        """
-        return count_over_parameters(self)
-
     def __matmul__(self, consumer: IndexingMap) -> IndexingMap:
         """``producer @ consumer``: the consumer runs first."""
         if not isinstance(consumer, IndexingMap):  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
@@ -375,6 +359,47 @@ class IndexingMap(ExactRelation):
         (d0, d1): d0 in [1, 1], d1 in [-1, 1]
         """
         return distances(self, budget)
+
+    # Relations.
+
+    def lexmin(self, *, budget: Budget = BUDGET) -> IndexRelation[IndexingMap]:
+        """The lexicographically least element that each point of the dimensions leads to.
+
+        Its ``maps`` have no ranges. Costs milliseconds for everyday maps.
+
+        Raises:
+            MapError: from some point there is no least one.
+
+        >>> from indexing import parse_map
+        >>> window = "(d0)[s0] -> (d0 + s0), domain: d0 in [0, 9], s0 in [0, 2], d0 + s0 in [2, 9]"
+        >>> print(parse_map(window).lexmin())
+        (d0) -> (2), domain: d0 in [0, 1] or (d0) -> (d0), domain: d0 in [2, 9]
+        """
+        return IndexRelation(self).lexmin(budget=budget)
+
+    def lexmax(self, *, budget: Budget = BUDGET) -> IndexRelation[IndexingMap]:
+        """The lexicographically greatest element of each point; see :meth:`lexmin`."""
+        return IndexRelation(self).lexmax(budget=budget)
+
+    def __or__(self, other: IndexingMap) -> IndexRelation[IndexingMap]:
+        """What at least one of two maps relates; ``&`` is what both do, ``-`` what the first alone.
+
+        >>> from indexing import parse_map
+        >>> low, high = "(i) -> (i), domain: i in [0, 5]", "(i) -> (i), domain: i in [4, 9]"
+        >>> print(parse_map(low) | parse_map(high))
+        (i) -> (i), domain: i in [0, 9]
+        """
+        return IndexRelation(self, other) if isinstance(other, IndexingMap) else NotImplemented  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
+
+    def __and__(self, other: IndexingMap) -> IndexRelation[IndexingMap]:
+        return IndexRelation(self) & other if isinstance(other, IndexingMap) else NotImplemented  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
+
+    def __sub__(self, other: IndexingMap) -> IndexRelation[IndexingMap]:
+        return IndexRelation(self) - other if isinstance(other, IndexingMap) else NotImplemented  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
+
+    def __le__(self, other: IndexingMap) -> bool:
+        """Whether another map relates all that this one does: :meth:`is_subset`."""
+        return self.is_subset(other) if isinstance(other, IndexingMap) else NotImplemented  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
 
     # Unused variables.
 

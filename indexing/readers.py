@@ -5,10 +5,12 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from indexing.formats.isl_relation import read_isl
+from indexing.formats.isl_relation import isl_map, read_isl
 from indexing.formats.mlir import read_affine_map
-from indexing.formats.text import read_map
+from indexing.formats.text import alternatives, read_map
+from indexing.index_relation import IndexRelation, relation_of_text
 from indexing.map import UNDEFINED, IndexingMap, UndefinedMap
+from simplifier.errors import check_type
 from simplifier.exact import BUDGET
 
 if TYPE_CHECKING:
@@ -55,6 +57,24 @@ def parse_map(text: str, file: str = "", *, unbounded: bool = False) -> Indexing
     if word.strip() == UNDEFINED:
         return UndefinedMap(reason)
     return _map_of(read_map(text, file, unbounded=unbounded))
+
+
+def parse_relation(text: str, file: str = "") -> IndexRelation[IndexingMap]:
+    """The union of maps that a text describes: maps joined by ``or``, or isl's text in braces.
+
+    Raises:
+        TextError: with line, column, and a caret under the place.
+
+    >>> text = "(i) -> (i + 4), domain: i in [0, 3] or (i) -> (i - 4), domain: i in [4, 7]"
+    >>> print(parse_relation(text).domain_set())
+    (i): i in [0, 7]
+    >>> print(parse_relation("{ [i] -> [i + 1] : 0 <= i < 9; [9] -> [0] }"))
+    (i) -> (i + 1), domain: i in [0, 8] or (i) -> (0), domain: i in [9, 9]
+    """
+    check_type(text, str, "parse_relation: text", "a string")
+    if text.lstrip()[:1] in ("{", "["):
+        return relation_of_text(IndexingMap, str(isl_map(text)))
+    return IndexRelation(*(parse_map(each, file) for each in alternatives(text)))
 
 
 def from_affine_map(

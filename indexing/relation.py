@@ -120,15 +120,11 @@ RelationT = TypeVar("RelationT", bound=Relation)
 """A class of relations: what an algorithm is given, it gives back."""
 
 
-def check_without_parameters(relation: Relation, question: str, instead: str = "") -> None:
-    """Raise a :class:`MapError` if the answer to a question depends on parameters.
-
-    ``instead`` names the method that gives an expression.
-    """
+def check_without_parameters(relation: Relation, question: str) -> None:
+    """Raise a :class:`MapError` if the answer to a question depends on parameters."""
     if relation.parameters:
         named = listed([parameter.name for parameter in relation.parameters])
         expected = "expected numbers for all parameters, see substitute()"
-        expected = f"{expected}, or {instead}() for an expression" if instead else expected
         raise MapError(f"{question}: the map has the parameters {named}; {expected}")
 
 

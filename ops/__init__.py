@@ -23,7 +23,7 @@ from ops.hlo.errors import AmbiguousNameError, NoSuchInstructionError
 from ops.jaxpr import from_jax
 from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis, analyze
 from ops.modules.batch import Batch, FileAnswer, QuestionError, WorkerDiedError, analyze_files
-from ops.performance import Coalescing, Utilization, coalescing, utilization
+from ops.performance import Coalescing, Summary, Utilization, coalescing, summary, utilization
 from ops.rules.batch_norm import batch_norm_grad, batch_norm_inference, batch_norm_training
 from ops.rules.broadcast import broadcast
 from ops.rules.collectives import (
@@ -93,6 +93,7 @@ __all__ = [
     "RuntimeOrigin",
     "ShapeError",
     "StepUse",
+    "Summary",
     "TilingCandidate",
     "TilingDimension",
     "TilingSpace",
@@ -155,6 +156,7 @@ __all__ = [
     "set_dimension_size",
     "slice",
     "sort",
+    "summary",
     "tilings",
     "top_k",
     "transpose",

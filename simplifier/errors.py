@@ -7,7 +7,8 @@ under it.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final, SupportsIndex, cast
@@ -97,7 +98,7 @@ def check_integers(value: object, what: str) -> None:
 
 
 def _are_integers(value: object) -> bool:
-    if not isinstance(value, Collection):
+    if not isinstance(value, Collection) or isinstance(value, (Mapping, AbstractSet)):
         return False
     items = cast("Collection[object]", value)
     return all(isinstance(item, INTEGER) for item in items)

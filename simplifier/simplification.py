@@ -215,7 +215,7 @@ def _symbolic_bounds(problem: Problem, parameters: frozenset[str]) -> SymbolicIn
     if scope is None:
         return SymbolicInterval(sympy.Integer(0), sympy.Integer(-1))
     form, known = simplified(scope, problem.form), _bounds(problem).ends
-    ends = parametric_ends(scope, form, parameters, known)
+    ends = parametric_ends(scope, form, parameters, known, scope.given[1])
     outside = _about(scope, parameters)
     lower, upper = (
         None if end is None else problem.expression_of(simplified(outside, end))

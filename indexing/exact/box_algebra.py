@@ -74,8 +74,8 @@ def is_subset(left: Boxes, right: Boxes) -> bool | None:
 
 def projection(boxes: Boxes, axes: Sequence[int]) -> Boxes | None:
     """The boxes of these coordinates of all points."""
-    found: Boxes | None = ()
-    for box in boxes:
+    found: Boxes | None = tuple(tuple(box[axis] for axis in axes) for box in boxes[:1])
+    for box in boxes[1:]:
         found = union(found, (tuple(box[axis] for axis in axes),))
         if found is None:
             return None

@@ -12,10 +12,12 @@ from fractions import Fraction
 from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from indexing.exact import few_points
 from indexing.exact.boxes import box_size, lone_box
-from indexing.exact.isl_sets import coordinates, rank_of
+from indexing.exact.isl_sets import check_bounded, coordinates, graph_of, points_of, rank_of
+from indexing.relation import check_without_parameters
 from simplifier import Interval
-from simplifier.exact.isl import integer, load_isl, number
+from simplifier.exact.isl import asked, integer, load_isl, number
 from simplifier.tools.disjoint_set import united
 
 if TYPE_CHECKING:
@@ -23,8 +25,46 @@ if TYPE_CHECKING:
 
     import islpy
 
+    from indexing.relation import Relation
+    from simplifier.exact import Budget, Space
+
 
 _PLANE: Final = 2
+
+
+def number_of_points(relation: Relation, budget: Budget) -> int:
+    """The number of points of a domain without parameters.
+
+    Raises:
+        MapError: a variable is not bounded.
+    """
+    check_without_parameters(relation, "count")
+
+    def count(space: Space) -> int:
+        points = points_of(relation, space.context)
+        check_bounded(points, relation.domain.names, "count")
+        return count_points(points)
+
+    return asked(count, budget, otherwise=lambda most: few_points.count(relation, most))
+
+
+def number_of_results(relation: Relation, budget: Budget) -> int:
+    """The number of different elements that a relation without parameters reaches.
+
+    Raises:
+        MapError: a result is not bounded.
+    """
+    check_without_parameters(relation, "count_results")
+    names = [f"result {number}" for number in range(len(relation.forms))]
+
+    def count(space: Space) -> int:
+        graph = graph_of(relation, space.context)
+        reached = graph.range()
+        check_bounded(reached, names, "count_results")
+        # Of a map that reaches nothing twice it is far less work to count the points.
+        return count_points(graph.domain() if graph.is_injective() else reached)
+
+    return asked(count, budget, otherwise=lambda most: few_points.count_results(relation, most))
 
 
 def count_points(points: islpy.Set) -> int:

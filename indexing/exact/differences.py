@@ -14,10 +14,13 @@ from simplifier.exact import BUDGET, Space
 from simplifier.exact.isl import asked
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     import islpy
 
     from indexing.exact.sets import IndexSet
-    from indexing.relation import Relation
+    from indexing.relation import Relation, RelationT
+    from indexing.variable import Variable
     from simplifier.exact import Budget
 
 
@@ -90,18 +93,19 @@ def first_difference(
             f"first_difference: {_arity(left)} against {_arity(right)}; expected as many"
         )
 
-    pair = with_same_parameters(left, right)
+    one, two = with_same_parameters((left, right))
 
     def ask(space: Space) -> Difference | None:
-        mine, others = both(*pair, space.context, runtime_as_parameters=runtime_as_parameters)
+        options = {"runtime_as_parameters": runtime_as_parameters}
+        mine, others = both(one, two, space.context, **options)
         only_one = mine.subtract(others).union(others.subtract(mine))
         if only_one.is_empty():
             return None
         point = first_point(only_one.domain())
         element = first_point(_reached(only_one, point))
         reached = [_reached(side, point) for side in (mine, others)]
-        dims, named = len(left.domain.dims), pair[0].parameters
-        here, there = (read_set(points, space) for points in reached)
+        dims, named = len(left.domain.dims), one.parameters
+        here, there = (read_set(points, space, budget=budget) for points in reached)
         values = len(point) - len(named)
         parameters = zip((each.name for each in named), point[values:], strict=True)
         return Difference(point[:dims], point[dims:values], here, there, element, (*parameters,))
@@ -122,15 +126,15 @@ def are_comparable(left: Relation, right: Relation, *, runtime_as_parameters: bo
     return sides[0] == sides[1]
 
 
-def with_same_parameters(left: Relation, right: Relation) -> tuple[Relation, Relation]:
-    """Both maps with the parameters of either: a map holds for every value of one it has not."""
-    if left.parameters == right.parameters:
-        return left, right
-    return _with_parameters_of(left, right), _with_parameters_of(right, left)
+def with_same_parameters(maps: Sequence[RelationT]) -> Sequence[RelationT]:
+    """The maps with the parameters of all: a map holds for every value of one it has not."""
+    if len({each.parameters for each in maps}) <= 1:
+        return maps
+    every = [parameter.within(EVERYTHING) for each in maps for parameter in each.parameters]
+    return [_with_parameters(each, every) for each in maps]
 
 
-def _with_parameters_of(relation: Relation, other: Relation) -> Relation:
-    more = (each.within(EVERYTHING) for each in other.parameters)
+def _with_parameters(relation: RelationT, more: Iterable[Variable]) -> RelationT:
     parameters = united((*relation.parameters, *more))
     return relation.derived(relation.forms, replace(relation.domain, parameters=parameters))
 

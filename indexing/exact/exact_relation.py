@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING
 from indexing.errors import MapError
 from indexing.exact import few_points
 from indexing.exact.boxes import box_set, whole
-from indexing.exact.counting import count_points
+from indexing.exact.counting import count_points, number_of_points, number_of_results
 from indexing.exact.differences import are_comparable, first_difference, with_same_parameters
 from indexing.exact.emptiness import asks_emptiness
 from indexing.exact.isl_sets import (
     accesses_of,
     both,
-    check_bounded,
     first_point,
-    graph_of,
     image_of,
     points_of,
     rank_of,
 )
 from indexing.exact.sets import read_set, set_of_points
+from indexing.exact.symbolic_counting import symbolic_count
 from indexing.relation import Relation, check_map, check_without_parameters
 from simplifier import Interval
 from simplifier.errors import check_integers, check_type
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import islpy
+    import sympy
 
     from indexing.domain import Domain
     from indexing.exact.differences import Difference
@@ -55,9 +55,10 @@ class ExactRelation(Relation):
     Each question raises
 
     * :class:`NotQuasiAffineError <simplifier.NotQuasiAffineError>`, naming the term, if an
-      expression multiplies variables or divides by one;
-    * :class:`BudgetError <simplifier.BudgetError>` if the answer takes more operations of isl than
-      its ``budget``; the default is seconds, ``None`` is no limit;
+      expression multiplies variables, divides by one or works on bits, and there are more than a
+      million points, or as many as there is time for: fewer are gone through;
+    * :class:`BudgetError <simplifier.BudgetError>` if the answer takes more than its ``budget``, a
+      number of isl's operations or a ``timedelta``; the default is seconds, ``None`` is no limit;
     * :class:`MapError <indexing.MapError>` if the map is undefined, or the answer is a number, a
       point or about sizes, and depends on parameters.
     """
@@ -80,7 +81,7 @@ class ExactRelation(Relation):
         return asked(
             lambda space: bool(points_of(self, space.context).is_empty()),
             budget,
-            otherwise=lambda: few_points.is_empty(self),
+            otherwise=lambda most: few_points.is_empty(self, most),
         )
 
     def __bool__(self) -> bool:
@@ -151,11 +152,11 @@ class ExactRelation(Relation):
         options = {"runtime_as_parameters": runtime_as_parameters}
         if not are_comparable(self, other, **options):
             return False
-        pair = with_same_parameters(self, other)
+        one, two = with_same_parameters((self, other))
         return asked(
-            lambda space: ask_isl(*both(*pair, space.context, **options)),
+            lambda space: ask_isl(*both(one, two, space.context, **options)),
             budget,
-            otherwise=lambda: ask_points(*pair, **options),
+            otherwise=lambda most: ask_points(one, two, most, **options),
         )
 
     def first_difference(
@@ -231,53 +232,48 @@ class ExactRelation(Relation):
         relation = self.derived(dims, self.domain)
         return _set_of_values(relation, names, budget, runtime_as_parameters=runtime_as_parameters)
 
-    def count(self, *, budget: Budget = BUDGET) -> int:
+    def count(self, *, budget: Budget = BUDGET) -> int | sympy.Expr:
         """The number of points of the domain: of dimensions, ranges and runtime variables.
 
         Costs milliseconds for any number of points if at most two variables or quotients depend on
         each other; of more, the thinnest is gone through value by value.
 
+        Of a map with parameters it is an expression over them, which holds for all values within
+        their bounds; an integer, if it is the same for all. There is one where each variable has
+        one end on each side, or is every n-th integer.
+
         Raises:
-            MapError: a variable is not bounded.
+            MapError: a variable is not bounded, or there is no such expression.
 
         >>> from indexing import parse_map
         >>> half = "(d0, d1) -> (), domain: d0 in [0, 999999], d1 in [0, inf], d0 - d1 in [0, inf]"
         >>> parse_map(half).count()
         500000500000
+        >>> rows = "(d0, d1)<N> -> (), domain: d0 in [0, N - 1], d1 in [0, 7], N in [0, inf]"
+        >>> parse_map(rows).count()
+        8*N
         """
-        check_without_parameters(self, "count", instead="count_over_parameters")
+        if self.parameters:
+            return symbolic_count([self.domain], self.parameters)
+        return number_of_points(self, budget)
 
-        def count(space: Space) -> int:
-            points = points_of(self, space.context)
-            check_bounded(points, self.domain.names, "count")
-            return count_points(points)
-
-        return asked(count, budget, otherwise=lambda: few_points.count(self))
-
-    def count_results(self, *, budget: Budget = BUDGET) -> int:
-        """The number of different elements that are reached.
+    def count_results(self, *, budget: Budget = BUDGET) -> int | sympy.Expr:
+        """The number of different elements that are reached; an expression, as :meth:`count` gives.
 
         Costs an :meth:`image` and a :meth:`count` of its elements.
 
         Raises:
-            MapError: a result is not bounded.
+            MapError: a result is not bounded, or there is no expression over the parameters.
 
         >>> from indexing import parse_map
         >>> windows = "(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 999999], s0 in [0, 2]"
         >>> parse_map(windows).count(), parse_map(windows).count_results()
         (3000000, 2000001)
         """
-        check_without_parameters(self, "count_results")
-        names = [f"result {number}" for number in range(len(self.forms))]
-
-        def count(space: Space) -> int:
-            graph = graph_of(self, space.context)
-            reached = graph.range()
-            check_bounded(reached, names, "count_results")
-            # Of a map that reaches nothing twice it is far less work to count the points.
-            return count_points(graph.domain() if graph.is_injective() else reached)
-
-        return asked(count, budget, otherwise=lambda: few_points.count_results(self))
+        if not self.parameters:
+            return number_of_results(self, budget)
+        reached = self.image(budget=budget)
+        return symbolic_count(reached.disjoint_pieces("count_results"), self.parameters)
 
     def is_injective(self, *, budget: Budget = BUDGET, runtime_as_parameters: bool = False) -> bool:
         """Whether no element is reached from two points of dimensions and ranges.
@@ -294,7 +290,7 @@ class ExactRelation(Relation):
         return asked(
             lambda space: bool(accesses_of(self, space.context, **options).is_injective()),
             budget,
-            otherwise=lambda: few_points.is_injective(self, **options),
+            otherwise=lambda most: few_points.is_injective(self, most, **options),
         )
 
     def covers(
@@ -326,7 +322,9 @@ class ExactRelation(Relation):
             return bool(_tensor(self, sizes, image).is_subset(image))
 
         return asked(
-            is_covered, budget, otherwise=lambda: few_points.covers(self, sizes, **options)
+            is_covered,
+            budget,
+            otherwise=lambda most: few_points.covers(self, sizes, most, **options),
         )
 
     def is_bijective_onto(
@@ -368,7 +366,7 @@ class ExactRelation(Relation):
         return asked(
             is_bijective,
             budget,
-            otherwise=lambda: few_points.is_bijective_onto(self, sizes, **options),
+            otherwise=lambda most: few_points.is_bijective_onto(self, sizes, most, **options),
         )
 
     def sample(self, *, budget: Budget = BUDGET) -> Point | None:
@@ -386,11 +384,11 @@ class ExactRelation(Relation):
         check_without_parameters(self, "sample")
         domain = self.domain
 
-        def ask(space: Space) -> tuple[int, ...] | None:
+        def ask(space: Space) -> tuple[tuple[int, ...] | None]:
             points = points_of(self, space.context)
-            return None if points.is_empty() else first_point(points)
+            return (None if points.is_empty() else first_point(points),)
 
-        values = asked(ask, budget)
+        (values,) = asked(ask, budget, otherwise=lambda most: few_points.first_point(self, most))
         if values is None:
             return None
         constants = dict(zip(domain.identifiers, map(forms.constant, values), strict=True))
@@ -411,12 +409,12 @@ def _set_of_values(
         points = image_of(
             relation.forms, domain, space.context, runtime_as_parameters=runtime_as_parameters
         )
-        return read_set(points, space, names, followed, parameters)
+        return read_set(points, space, names, followed, parameters, budget=budget)
 
-    is_fixed = not (followed or parameters)
-    return asked(
-        read, budget, otherwise=lambda: set_of_points(relation, names) if is_fixed else None
-    )
+    def listed(most: int) -> IndexSet | None:
+        return None if followed or parameters else set_of_points(relation, names, most)
+
+    return asked(read, budget, otherwise=listed)
 
 
 def _check_rank(relation: Relation, sizes: Sequence[int]) -> None:

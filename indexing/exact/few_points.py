@@ -38,77 +38,101 @@ def has_few_points(relation: Relation, most: int = MAX_POINTS) -> bool:
     return None not in sizes and prod(size or 0 for size in sizes) <= most
 
 
-# Questions. Each is ``None`` where there are too many points.
+# Questions. Each is ``None`` where there are too many points, or more than ``most``.
 
 
-def is_empty(relation: Relation) -> bool | None:
+def is_empty(relation: Relation, most: int = MAX_POINTS) -> bool | None:
     """Whether there is no point."""
-    rows = _table(relation, ())
+    rows = _table(relation, (), most)
     return None if rows is None else not len(rows)
 
 
-def count(relation: Relation) -> int | None:
+def count(relation: Relation, most: int = MAX_POINTS) -> int | None:
     """The number of points."""
-    rows = _table(relation, ())
+    rows = _table(relation, (), most)
     return None if rows is None else len(rows)
 
 
-def count_results(relation: Relation) -> int | None:
+def count_results(relation: Relation, most: int = MAX_POINTS) -> int | None:
     """The number of different elements that are reached."""
-    rows = elements(relation, relation.forms)
+    rows = elements(relation, relation.forms, most)
     return None if rows is None else len(rows)
 
 
-def is_equal(left: Relation, right: Relation, *, runtime_as_parameters: bool) -> bool | None:
+def is_equal(
+    left: Relation, right: Relation, most: int = MAX_POINTS, *, runtime_as_parameters: bool
+) -> bool | None:
     """Whether two relations have the same pairs."""
-    sizes = _sizes_of_union(left, right, runtime_as_parameters=runtime_as_parameters)
+    sizes = _sizes_of_union(left, right, most, runtime_as_parameters=runtime_as_parameters)
     return None if sizes is None else len({*sizes}) == 1
 
 
-def is_subset(left: Relation, right: Relation, *, runtime_as_parameters: bool) -> bool | None:
+def is_subset(
+    left: Relation, right: Relation, most: int = MAX_POINTS, *, runtime_as_parameters: bool
+) -> bool | None:
     """Whether the second relation has all pairs of the first."""
-    sizes = _sizes_of_union(left, right, runtime_as_parameters=runtime_as_parameters)
+    sizes = _sizes_of_union(left, right, most, runtime_as_parameters=runtime_as_parameters)
     return None if sizes is None else sizes[1] == sizes[2]
 
 
-def is_injective(relation: Relation, *, runtime_as_parameters: bool) -> bool | None:
+def is_injective(
+    relation: Relation, most: int = MAX_POINTS, *, runtime_as_parameters: bool
+) -> bool | None:
     """Whether no two points of dimensions and ranges lead to one element."""
     dims, ranges, _ = _variables(relation)
     parameters = parameters_of(relation.domain, runtime_as_parameters=runtime_as_parameters)
     targets = (*relation.forms, *parameters)
-    pairs = elements(relation, (*targets, *dims, *ranges))
+    pairs = elements(relation, (*targets, *dims, *ranges), most)
     return None if pairs is None else len(different(pairs[:, : len(targets)])) == len(pairs)
 
 
-def covers(relation: Relation, sizes: Sequence[int], *, runtime_as_parameters: bool) -> bool | None:
+def covers(
+    relation: Relation,
+    sizes: Sequence[int],
+    most: int = MAX_POINTS,
+    *,
+    runtime_as_parameters: bool,
+) -> bool | None:
     """Whether all elements of a tensor are reached, for each value of the parameters."""
-    found = _reached_inside(relation, sizes, runtime_as_parameters=runtime_as_parameters)
+    found = _reached_inside(relation, sizes, most, runtime_as_parameters=runtime_as_parameters)
     return None if found is None else found[0]
 
 
 def is_bijective_onto(
-    relation: Relation, sizes: Sequence[int], *, runtime_as_parameters: bool
+    relation: Relation,
+    sizes: Sequence[int],
+    most: int = MAX_POINTS,
+    *,
+    runtime_as_parameters: bool,
 ) -> bool | None:
     """Whether all elements of a tensor are reached once, and no others."""
-    found = _reached_inside(relation, sizes, runtime_as_parameters=runtime_as_parameters)
+    found = _reached_inside(relation, sizes, most, runtime_as_parameters=runtime_as_parameters)
     if found is None or not all(found):
         return None if found is None else False
-    return is_injective(relation, runtime_as_parameters=runtime_as_parameters)
+    return is_injective(relation, most, runtime_as_parameters=runtime_as_parameters)
 
 
 def _reached_inside(
-    relation: Relation, sizes: Sequence[int], *, runtime_as_parameters: bool
+    relation: Relation, sizes: Sequence[int], most: int, *, runtime_as_parameters: bool
 ) -> tuple[bool, bool] | None:
     """Whether all elements of a tensor are reached, and only those."""
     parameters = [each.bounds for each in relation.domain.runtime] if runtime_as_parameters else []
     wanted = (*relation.forms, *_variables(relation)[2][: len(parameters)])
-    rows = elements(relation, wanted)
+    rows = elements(relation, wanted, most)
     if rows is None or any(bounds.size is None for bounds in parameters):
         return None
     whole = prod([*sizes, *(bounds.size or 0 for bounds in parameters)])
     index = rows[:, : len(sizes)]
     is_inside = ((index >= 0) & (index < [*sizes])).all(axis=1)
     return int(is_inside.sum()) == whole, bool(is_inside.all())
+
+
+def first_point(relation: Relation, most: int = MAX_POINTS) -> tuple[tuple[int, ...] | None] | None:
+    """The first point of the domain, or none, in a tuple: the answer may be that there is none."""
+    rows = _table(relation, [form for role in _variables(relation) for form in role], most)
+    if rows is None:
+        return None
+    return (tuple(rows[0].tolist()) if len(rows) else None,)
 
 
 def first_elsewhere(relation: Relation, other: Relation) -> tuple[int, ...] | None:
@@ -134,23 +158,23 @@ def first_elsewhere(relation: Relation, other: Relation) -> tuple[int, ...] | No
     return tuple(rows[outside[0], :pairs].tolist()) if len(outside) else None
 
 
-def elements(relation: Relation, wanted: Sequence[Form]) -> Rows | None:
+def elements(relation: Relation, wanted: Sequence[Form], most: int = MAX_POINTS) -> Rows | None:
     """The different values that some forms take together, in order."""
-    rows = _table(relation, wanted)
+    rows = _table(relation, wanted, most)
     return None if rows is None else different(rows)
 
 
-def reached(maps: Sequence[Relation]) -> Rows | None:
+def reached(maps: Sequence[Relation], most: int = MAX_POINTS) -> Rows | None:
     """The elements that some maps reach, each once."""
-    rows = _joined([elements(each, each.forms) for each in maps])
+    rows = _joined([elements(each, each.forms, most) for each in maps])
     return None if rows is None else different(rows)
 
 
-def reached_again(maps: Sequence[Relation]) -> Rows | None:
+def reached_again(maps: Sequence[Relation], most: int = MAX_POINTS) -> Rows | None:
     """The elements that are reached from two points, of one map or of two."""
     import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
-    rows = _joined([_table(each, each.forms) for each in maps])
+    rows = _joined([_table(each, each.forms, most) for each in maps])
     if rows is None or not rows.shape[1]:
         return None if rows is None else rows[1:2]
     found, times = np.unique(rows, axis=0, return_counts=True)
@@ -166,7 +190,7 @@ def _joined(tables: Sequence[Rows | None]) -> Rows | None:
 
 
 def _sizes_of_union(
-    left: Relation, right: Relation, *, runtime_as_parameters: bool
+    left: Relation, right: Relation, most: int, *, runtime_as_parameters: bool
 ) -> tuple[int, int, int] | None:
     """How many pairs two relations have, and both together."""
     import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
@@ -175,7 +199,7 @@ def _sizes_of_union(
     for each in (left, right):
         dims, *_ = _variables(each)
         parameters = parameters_of(each.domain, runtime_as_parameters=runtime_as_parameters)
-        pairs = elements(each, (*dims, *parameters, *each.forms))
+        pairs = elements(each, (*dims, *parameters, *each.forms), most // 2)
         if pairs is None:
             return None
         rows.append(pairs)
@@ -189,14 +213,14 @@ def _variables(relation: Relation) -> tuple[tuple[Form, ...], ...]:
 # Tables.
 
 
-def _table(relation: Relation, wanted: Sequence[Form]) -> Rows | None:
+def _table(relation: Relation, wanted: Sequence[Form], most: int = MAX_POINTS) -> Rows | None:
     """A row of the values of some forms for each point of the domain, where there are few.
 
     ``None`` also where a value does not fit into 64 bits, or the forms divide by zero.
     """
     import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
-    if not has_few_points(relation):
+    if not has_few_points(relation, min(most, MAX_POINTS)):
         return None
     chunks = [np.zeros((0, len(wanted)), dtype=np.int64)]
     try:

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeAlias
 
 from indexing.errors import MapError
 from indexing.exact import few_points
-from indexing.exact.counting import count_points
-from indexing.exact.isl_sets import check_bounded, coordinates, image_of, points_of, relation_of
+from indexing.exact.counting import count_points, number_of_points
+from indexing.exact.differences import with_same_parameters
+from indexing.exact.isl_sets import coordinates, image_of, points_of, relation_of
 from indexing.exact.sets import read_set, set_of_rows
 from indexing.relation import RelationT, check_map, check_without_parameters
 from indexing.simplify import result_bounds
@@ -90,7 +91,7 @@ def multiplicities(maps: Iterable[Relation], *, budget: Budget = BUDGET) -> dict
     if not known:
         return {}
     parts, rests = independent_parts(known)
-    kinds: Mapping[Times, int] = {tuple(_count(rest, budget) for rest in rests): 1}
+    kinds: Mapping[Times, int] = {tuple(number_of_points(rest, budget) for rest in rests): 1}
     for part in parts:
         kinds = _multiplied(kinds, _kinds_of(part.maps, budget))
     found: dict[int, int] = defaultdict(int)
@@ -111,17 +112,6 @@ def _checked(maps: Iterable[RelationT]) -> list[RelationT]:
         message = f"multiplicities: there are maps with {listed([*map(str, ranks)])} results"
         raise MapError(f"{message}; expected as many in all")
     return given
-
-
-def _count(rest: Relation, budget: Budget) -> int:
-    """How many points the rest of a map has."""
-
-    def count(space: Space) -> int:
-        points = points_of(rest, space.context)
-        check_bounded(points, rest.domain.names, "count")
-        return count_points(points)
-
-    return asked(count, budget)
 
 
 def _multiplied(kinds: Mapping[Times, int], more: Mapping[Times, int]) -> Mapping[Times, int]:
@@ -265,20 +255,26 @@ def _check_count(elements: int) -> None:
 def reached(maps: Iterable[Relation], rank: int, *, budget: Budget = BUDGET) -> IndexSet:
     """The elements of a tensor of this rank that one of the maps reaches.
 
+    They depend on the parameters of the maps.
+
     >>> from indexing import parse_map
     >>> ends = [f"(d0) -> (d0 + {start}), domain: d0 in [0, 3]" for start in (0, 6)]
     >>> print(reached(map(parse_map, ends), 1))
     (d0): d0 in [0, 3] or d0 in [6, 9]
     """
-    given = _without_parameters(maps)
+    given = with_same_parameters([*maps])
+    names = [parameter.name for each in given[:1] for parameter in each.parameters]
 
     def ask(space: Space) -> IndexSet:
-        found = _nothing(rank, space.context)
+        found = _nothing(rank + len(names), space.context)
         for each in given:
             found = found.union(image_of(each.forms, each.domain, space.context))
-        return read_set(found, space)
+        return read_set(found, space, parameters=names, budget=budget)
 
-    return asked(ask, budget, otherwise=lambda: set_of_rows(few_points.reached(given)))
+    def go_through(most: int) -> IndexSet | None:
+        return None if names else set_of_rows(few_points.reached(given, most))
+
+    return asked(ask, budget, otherwise=go_through)
 
 
 def reached_again(maps: Iterable[Relation], rank: int, *, budget: Budget = BUDGET) -> IndexSet:
@@ -299,9 +295,11 @@ def reached_again(maps: Iterable[Relation], rank: int, *, budget: Budget = BUDGE
             image = image_of(each.forms, each.domain, space.context)
             again = again.union(_reached_twice(each, image)).union(image.intersect(seen))
             seen = seen.union(image)
-        return read_set(again, space)
+        return read_set(again, space, budget=budget)
 
-    return asked(ask, budget, otherwise=lambda: set_of_rows(few_points.reached_again(given)))
+    return asked(
+        ask, budget, otherwise=lambda most: set_of_rows(few_points.reached_again(given, most))
+    )
 
 
 def _without_parameters(maps: Iterable[Relation]) -> list[Relation]:

@@ -10,8 +10,8 @@ from indexing.exact.boxes import box_set
 from indexing.exact.isl_sets import EVERYTHING, rank_of, slice_at
 from indexing.exact.set_reading import Reading, SetNames, reading_of_boxes, reading_of_points
 from indexing.exact.set_values import coordinates_of, isl_of, parameters_last
-from simplifier.exact import BUDGET, Space, kept_context
-from simplifier.exact.isl import asked, load_isl
+from simplifier.exact import BUDGET, Space
+from simplifier.exact.isl import asked_of_kept, load_isl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ class SetValue:
     It is immutable; what it says in another way is found once, when it is needed.
     """
 
-    __slots__ = ("_points", "_reading", "boxes", "names")
+    __slots__ = ("_is_by_hand", "_points", "_reading", "boxes", "names")
 
     def __init__(
         self,
@@ -38,11 +38,14 @@ class SetValue:
         boxes: Boxes | None = None,
         points: islpy.Set | None = None,
         reading: Reading | None = None,
+        *,
+        is_by_hand: bool = False,
     ) -> None:
         self.names = names
         self.boxes = boxes
         self._points = points
         self._reading = reading
+        self._is_by_hand = is_by_hand  # then a piece may have no points
 
     def renamed(self, names: SetNames) -> SetValue:
         """The same elements with other names of the coordinates."""
@@ -88,15 +91,14 @@ class SetValue:
         """Whether there is no element."""
         if self.boxes is not None:
             return not self.boxes
-        if self._reading is not None:
+        if self._reading is not None and not (self._is_by_hand and self._reading.pieces):
             return not self._reading.pieces
         return in_kept_context(lambda context: bool(self.points_in(context).is_empty()), budget)
 
 
 def in_kept_context(ask: Callable[[islpy.Context], T], budget: Budget = BUDGET) -> T:
     """The answer to a question in the context of all sets that are kept."""
-    with kept_context() as context:
-        return asked(lambda _: ask(context), budget, context=context)
+    return asked_of_kept(ask, budget)
 
 
 # Sets of sets.
@@ -117,7 +119,7 @@ OPERATIONS: Final = {
 """The operators of sets."""
 
 
-def combined(left: SetValue, right: SetValue, operator: str) -> SetValue:
+def combined(left: SetValue, right: SetValue, operator: str, budget: Budget = BUDGET) -> SetValue:
     """What an operator makes of two sets; names are those of the first."""
     operation = OPERATIONS[operator]
     if left.boxes is not None and right.boxes is not None:
@@ -130,12 +132,12 @@ def combined(left: SetValue, right: SetValue, operator: str) -> SetValue:
         found = in_isl(right.points_in(context))
         return SetValue(left.names.with_those_of(right.names), None, found.coalesce())
 
-    return in_kept_context(combine)
+    return in_kept_context(combine, budget)
 
 
-def difference_from(whole: SetValue, part: SetValue) -> SetValue:
+def difference_from(whole: SetValue, part: SetValue, budget: Budget) -> SetValue:
     """What is left of a whole, with the names of the part."""
-    rest = combined(whole, part, "-")
+    rest = combined(whole, part, "-", budget)
     return rest.renamed(rest.names._replace(coordinates=part.names.coordinates))
 
 
@@ -164,7 +166,7 @@ def is_equal(left: SetValue, right: SetValue) -> bool:
     )
 
 
-def projected(value: SetValue, axes: Sequence[int]) -> SetValue:
+def projected(value: SetValue, axes: Sequence[int], budget: Budget) -> SetValue:
     """The values that these coordinates have together."""
     names = value.names._replace(coordinates=tuple(value.names.coordinates[axis] for axis in axes))
     boxes = None if value.boxes is None else box_algebra.projection(value.boxes, axes)
@@ -178,10 +180,10 @@ def projected(value: SetValue, axes: Sequence[int]) -> SetValue:
                 points = points.project_out(kind, axis, 1)
         return SetValue(names, None, points.coalesce())
 
-    return in_kept_context(project)
+    return in_kept_context(project, budget)
 
 
-def extreme(value: SetValue, question: str) -> tuple[int | None, ...]:
+def extreme(value: SetValue, question: str, budget: Budget) -> tuple[int | None, ...]:
     """The first element for ``lexmin``, else the last; ``None`` for a coordinate without end."""
     is_first = question == "lexmin"
     if value.boxes is not None:
@@ -195,10 +197,10 @@ def extreme(value: SetValue, question: str) -> tuple[int | None, ...]:
         points = value.points_in(context)
         return coordinates_of(points.lexmin() if is_first else points.lexmax())
 
-    return in_kept_context(ask)
+    return in_kept_context(ask, budget)
 
 
-def fixed(value: SetValue, given: Sequence[int]) -> SetValue:
+def fixed(value: SetValue, given: Sequence[int], budget: Budget) -> SetValue:
     """The set for one value of everything that it depends on."""
 
     def ask(context: islpy.Context) -> SetValue:
@@ -207,4 +209,4 @@ def fixed(value: SetValue, given: Sequence[int]) -> SetValue:
             points = slice_at(points, rank_of(points) - 1, number)
         return SetValue(SetNames(value.names.coordinates), None, points)
 
-    return in_kept_context(ask)
+    return in_kept_context(ask, budget)

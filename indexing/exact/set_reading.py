@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from datetime import timedelta
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -12,7 +13,7 @@ from indexing.exact.isl_sets import EVERYTHING, extent
 from indexing.simplify import simplified_domain
 from indexing.variable import Variable
 from simplifier import Interval
-from simplifier.exact import Allowance, BudgetError, Space
+from simplifier.exact import BUDGET, Allowance, BudgetError, Space
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from indexing.domain import Constraint
     from indexing.exact.boxes import Box
+    from simplifier.exact import Budget
 
 MAX_OPERATIONS_FOR_BOXES: Final = 50_000
 """With so many operations boxes are looked for: constraints alone say the same."""
@@ -53,8 +55,12 @@ class SetNames(NamedTuple):
         return SetNames(self.coordinates, runtime, tuple(sorted(parameters)))
 
     def hull(self, bounds: Sequence[Interval]) -> Domain:
-        """The variables with these bounds, in order."""
-        called = (*self.coordinates, *self.runtime, *self.parameters)
+        """The variables with these bounds, in order.
+
+        A coordinate that is called as what the set depends on is called after its place.
+        """
+        coordinates = ("" if name in self.given else name for name in self.coordinates)
+        called = (*coordinates, *self.runtime, *self.parameters)
         variables = [*map(Variable, bounds, called)]
         rank, behind = len(self.coordinates), len(self.coordinates) + len(self.runtime)
         return Domain.of(variables[:rank], (), variables[rank:behind], (), variables[behind:])
@@ -86,7 +92,9 @@ def _around(boxes: Sequence[Box], axis: int) -> Interval:
     )
 
 
-def reading_of_points(points: islpy.Set, space: Space, names: SetNames) -> Reading:
+def reading_of_points(
+    points: islpy.Set, space: Space, names: SetNames, budget: Budget = BUDGET
+) -> Reading:
     """What a set of isl's says, as a part of a question in a space.
 
     The last coordinates are what the set depends on. Boxes that take more than a budget of their
@@ -102,12 +110,21 @@ def reading_of_points(points: islpy.Set, space: Space, names: SetNames) -> Readi
     points = points.compute_divs().coalesce().compute_divs()
     pieces = sorted(_pieces(points, hull), key=_order)
     if not names.given:
-        own = Allowance(MAX_OPERATIONS_FOR_BOXES)
+        own = Allowance(_operations_for_boxes(space.context, budget))
         with suppress(BudgetError), own.attempt({}, space.context):
             boxes = boxes_of(points)
             if boxes is not None:
                 return reading_of_boxes(boxes, names)
     return Reading(hull, tuple(pieces))
+
+
+def _operations_for_boxes(context: islpy.Context, budget: Budget) -> int:
+    """How many operations a question may spend on boxes: no more than it has itself.
+
+    With a time, no more than the attempt that this is a part of.
+    """
+    whole = context.get_max_operations() if isinstance(budget, timedelta) else budget
+    return min(MAX_OPERATIONS_FOR_BOXES, whole or MAX_OPERATIONS_FOR_BOXES)
 
 
 def _pieces(points: islpy.Set, hull: Domain) -> Iterator[Domain]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import reduce
 from heapq import merge
+from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.errors import MapError
 from indexing.exact.boxes import MAX_BOXES, box_size
 from indexing.exact.counting import count_points
 from indexing.exact.emptiness import asks_emptiness
-from indexing.exact.few_points import boxes_of_rows, elements, rows_of_mask
+from indexing.exact.few_points import MAX_POINTS, boxes_of_rows, elements, rows_of_mask
 from indexing.exact.isl_sets import in_order, rank_of
 from indexing.exact.set_algebra import (
     SetValue,
@@ -37,6 +38,7 @@ from indexing.exact.set_values import (
     limits_of,
     side_of,
 )
+from indexing.exact.symbolic_counting import symbolic_count
 from indexing.formats.isl_text import isl_set, readable
 from indexing.formats.set_text import read_set_text
 from indexing.formats.text import declarations
@@ -103,8 +105,9 @@ class IndexSet:
     def __init__(
         self, hull: Domain, pieces: Iterable[Domain], boxes: tuple[Box, ...] | None = None
     ) -> None:
-        reading = Reading(hull, tuple(pieces), boxes)
-        self._value = SetValue(SetNames.of(hull), boxes, None, reading)
+        given = None if boxes is None else tuple(box for box in boxes if box_size(box) != 0)
+        reading = Reading(hull, tuple(pieces), given)
+        self._value = SetValue(SetNames.of(hull), given, None, reading, is_by_hand=True)
 
     # Making sets.
 
@@ -274,22 +277,45 @@ class IndexSet:
         context = load_isl().Context()  # of its own: the iterator may live long
         return in_order(isl_of(self._value.names, self.pieces, context))
 
-    def count(self, *, budget: Budget = BUDGET) -> int:
+    def count(self, *, budget: Budget = BUDGET) -> int | sympy.Expr:
         """The number of elements, without looking at each.
 
         Costs next to nothing for boxes, and milliseconds if at most two coordinates or quotients
         depend on each other; of more, the thinnest is gone through value by value.
 
+        Of a set with parameters, it is an expression, as :meth:`IndexingMap.count
+        <indexing.map.IndexingMap.count>` gives.
+
         Raises:
-            MapError: there are infinitely many, or it depends on parameters how many there are.
+            MapError: there are infinitely many, there is no expression over the parameters, or it
+                depends on runtime variables how many there are.
             BudgetError: the answer takes more than the budget.
+
+        >>> from indexing import parse_map
+        >>> rows = parse_map("(d0)<N> -> (d0 * 2 + 1), domain: d0 in [0, N - 1], N in [0, inf]")
+        >>> rows.image().count()
+        N
         """
+        if self._value.names.parameters and not self._value.names.runtime:
+            return symbolic_count(self.disjoint_pieces("count"), self.hull.parameters)
         self._check_fixed("count")
         self._check_bounded("count")
         if self.boxes is not None:
             return sum(box_size(box) or 0 for box in self.boxes)
         value = self._value
         return in_kept_context(lambda context: count_points(value.points_in(context)), budget)
+
+    def disjoint_pieces(self, question: str) -> tuple[Domain, ...]:
+        """The pieces, if no two have an element in common.
+
+        Raises:
+            MapError: some have.
+        """
+        for one, other in combinations(self.pieces, 2):
+            if IndexSet(self.hull, (one,)) & IndexSet(self.hull, (other,)):
+                message = f"{question}: elements are counted in pieces, and two pieces overlap"
+                raise MapError(f"{message}; expected numbers for all parameters, see at()")
+        return self.pieces
 
     # Algebra.
 
@@ -324,7 +350,7 @@ class IndexSet:
         self._check_rank(other, "<=")
         return is_subset(self._value, other._value, budget)
 
-    def complement(self, box: IndexSet | Sequence[Side]) -> IndexSet:
+    def complement(self, box: IndexSet | Sequence[Side], *, budget: Budget = BUDGET) -> IndexSet:
         """What is left of a box, given as a set or by its sides, as :meth:`box` takes them.
 
         >>> print(IndexSet.box((2, 5)).complement([(0, 9)]))
@@ -333,9 +359,9 @@ class IndexSet:
         check_type(box, Iterable, "complement: box", "an IndexSet, or a side for each")
         whole = box if isinstance(box, IndexSet) else IndexSet.box(*box)
         self._check_rank(whole, "complement")
-        return set_of(difference_from(whole._value, self._value))  # noqa: SLF001 - of its own class
+        return set_of(difference_from(whole._value, self._value, budget))  # noqa: SLF001 - of its own class
 
-    def project_out(self, coordinates: Iterable[int | str]) -> IndexSet:
+    def project_out(self, coordinates: Iterable[int | str], *, budget: Budget = BUDGET) -> IndexSet:
         """The set without some coordinates, by number or name: what the others may be.
 
         Raises:
@@ -347,11 +373,10 @@ class IndexSet:
         """
         check_type(coordinates, Iterable, "project_out: coordinates", "numbers or names")
         out = {self._axis_of(each) for each in coordinates}
-        return set_of(
-            projected(self._value, [each for each in range(self.rank) if each not in out])
-        )
+        left = [each for each in range(self.rank) if each not in out]
+        return set_of(projected(self._value, left, budget))
 
-    def lexmin(self) -> Index:
+    def lexmin(self, *, budget: Budget = BUDGET) -> Index:
         """The lexicographically least element.
 
         Raises:
@@ -361,23 +386,23 @@ class IndexSet:
         >>> triangle.lexmin(), triangle.lexmax()
         ((0, 0), (9, 9))
         """
-        return self._extreme("lexmin")
+        return self._extreme("lexmin", budget)
 
-    def lexmax(self) -> Index:
+    def lexmax(self, *, budget: Budget = BUDGET) -> Index:
         """The lexicographically greatest element; see :meth:`lexmin`."""
-        return self._extreme("lexmax")
+        return self._extreme("lexmax", budget)
 
-    def _extreme(self, question: str) -> Index:
+    def _extreme(self, question: str, budget: Budget) -> Index:
         self._check_fixed(question)
-        if self.is_empty():
+        if self.is_empty(budget=budget):
             raise MapError(f"{question}: the set is empty; expected an element")
-        found = extreme(self._value, question)
+        found = extreme(self._value, question, budget)
         if None in found:
             name = self.hull.names[len(found) - 1]
             raise MapError(f"{question}: {name} has the bounds {self.bounds[len(found) - 1]}")
         return tuple(end for end in found if end is not None)
 
-    def at(self, parameters: Sequence[int]) -> IndexSet:
+    def at(self, parameters: Sequence[int], *, budget: Budget = BUDGET) -> IndexSet:
         """The set for one value of each parameter.
 
         Raises:
@@ -393,7 +418,7 @@ class IndexSet:
         if len(parameters) != len(self._value.names.given):
             expected = f"expected {len(self._value.names.given)}"
             raise MapError(f"at: there are {len(parameters)} values; {expected}")
-        return set_of(fixed(self._value, parameters))
+        return set_of(fixed(self._value, parameters, budget))
 
     def to_isl(self, context: islpy.Context | None = None) -> islpy.Set:
         """The set as isl's, with its coordinates and parameters by name.
@@ -472,6 +497,11 @@ def set_of(value: SetValue) -> IndexSet:
     return made
 
 
+def isl_points(elements: IndexSet) -> islpy.Set:
+    """The elements in the context that is kept; coordinates have no names."""
+    return elements._value.points()  # noqa: SLF001 - of its own module
+
+
 # From maps.
 
 
@@ -481,26 +511,31 @@ def read_set(
     names: Sequence[str] = (),
     runtime: Sequence[str] = (),
     parameters: Sequence[str] = (),
+    *,
+    budget: Budget = BUDGET,
 ) -> IndexSet:
     """An :class:`IndexSet` from one of isl's sets, as a part of a question in a space.
 
     ``names`` are those of the first coordinates; the last coordinates are the runtime variables
-    and the parameters that the set depends on. Boxes that take more than a budget of their own are
-    left out.
+    and the parameters that the set depends on. Boxes that take more than a budget of their own, or
+    than a part of the question's, are left out.
     """
     rank = rank_of(points) - len(runtime) - len(parameters)
     called = SetNames((*names, *[""] * (rank - len(names))), tuple(runtime), tuple(parameters))
-    return IndexSet(*reading_of_points(points, space, called))
+    reading = reading_of_points(points, space, called, budget)
+    return set_of(SetValue(SetNames.of(reading.hull), reading.boxes, None, reading))
 
 
-def set_of_points(relation: Relation, names: Sequence[str] = ()) -> IndexSet | None:
+def set_of_points(
+    relation: Relation, names: Sequence[str] = (), most: int = MAX_POINTS
+) -> IndexSet | None:
     """The values of the results, found at each point; ``None`` if they are too many to list.
 
     >>> from indexing import parse_map
     >>> print(set_of_points(parse_map("(d0) -> (d0 * d0), domain: d0 in [0, 5]")))
     (d0): d0 in [0, 1] or d0 in [4, 4] or d0 in [9, 9] or d0 in [16, 16] or d0 in [25, 25]
     """
-    return set_of_rows(elements(relation, relation.forms), names)
+    return set_of_rows(elements(relation, relation.forms, most), names)
 
 
 def set_of_rows(rows: Rows | None, names: Sequence[str] = ()) -> IndexSet | None:
@@ -512,4 +547,4 @@ def set_of_rows(rows: Rows | None, names: Sequence[str] = ()) -> IndexSet | None
     if len(boxes) <= MAX_BOXES:
         return set_of(SetValue(called, boxes))
     hull, pieces, _ = reading_of_boxes(boxes, called)
-    return IndexSet(hull, pieces)
+    return set_of(SetValue(called, None, None, Reading(hull, pieces)))

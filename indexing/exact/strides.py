@@ -18,6 +18,7 @@ from indexing.relation import check_without_parameters
 from indexing.simplify import result_bounds, scope_with_facts, simplified_in
 from simplifier import Interval
 from simplifier.exact import NotQuasiAffineError, quasi_affine
+from simplifier.exact.questions import exact_range
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import VARIABLE
@@ -36,7 +37,7 @@ T = TypeVar("T")
 MAX_DIFFERENCES: Final = 16
 """Of more different changes of a result, none is looked at as the stride within runs."""
 
-_MAX_LISTED: Final = 1 << 12
+_MAX_LISTED: Final = 1 << 14
 """Points of a domain that are gone through faster than isl answers."""
 
 
@@ -309,8 +310,7 @@ def _bounds(relation: ExactRelation, budget: Budget) -> Interval:
     rows = _listed(relation)
     if rows is not None:
         return Interval(int(rows.min()), int(rows.max())) if len(rows) else Interval(0, -1)
-    (bounds,) = relation.image(budget=budget).bounds
-    return bounds
+    return exact_range(form, relation.domain.bounds, relation.domain.constraints, budget)
 
 
 def _common_divisor(relations: Sequence[ExactRelation], origin: int, budget: Budget) -> int:

@@ -121,6 +121,25 @@ def read_map(text: str, file: str = "", *, unbounded: bool = False) -> Relation:
     return _read_map(ExpressionLexer(left, file), runtime, unbounded=unbounded)
 
 
+def alternatives(text: str) -> Iterator[str]:
+    """The maps that ``or`` joins in a text, each at its place, with blanks for the others.
+
+    >>> [*alternatives("(i) -> (i) or (j) -> (0)")]
+    ['(i) -> (i)              ', '              (j) -> (0)']
+    """
+    edges = [0, *(edge for joint in _JOINT.finditer(text) for edge in joint.span()), len(text)]
+    for start, end in zip(edges[::2], edges[1::2], strict=True):
+        yield _blank(text[:start]) + text[start:end] + _blank(text[end:])
+
+
+def _blank(text: str) -> str:
+    return re.sub(r"\S", " ", text)
+
+
+_JOINT = re.compile(r"\bor\b(?=\s*\([^()]*\)\s*[\[{<-])")
+"""What joins two maps: an ``or`` before declarations, not one within a condition."""
+
+
 def _without_origins(text: str) -> tuple[str, frozenset[str]]:
     """A text with blanks for the origins in it, and the variables that have them.
 
@@ -131,7 +150,7 @@ def _without_origins(text: str) -> tuple[str, frozenset[str]]:
 
     def blank(match: re.Match[str]) -> str:
         runtime.add(match["name"])
-        return match["bounds"] + re.sub(r"\S", " ", match["origin"])
+        return match["bounds"] + _blank(match["origin"])
 
     return _ORIGIN.sub(blank, text), frozenset(runtime)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Self, TypeVar
 
 from indexing.errors import ShapeError
 from indexing.layout.element_type import ElementType, Kind
 from indexing.layout.layout import Layout
-from simplifier.errors import check_type
+from simplifier.errors import INTEGER, check_integers, check_type
 
 AnyShape = TypeVar("AnyShape", bound="ArrayShape")
 
@@ -33,6 +34,7 @@ class ArrayShape:
     is unknown (``?``). ``dynamic_dimensions`` is empty when no dimension is dynamic.
 
     Raises:
+        ArgumentError: a field is of another kind than its annotation says.
         ShapeError: a size is negative or does not fit in 64 bits, or the layout does not fit.
     """
 
@@ -42,12 +44,15 @@ class ArrayShape:
     dynamic_dimensions: tuple[bool, ...] = ()
 
     def __post_init__(self) -> None:
+        check_element_type(self.element_type)
         if not self.is_array:
             raise ShapeError(f"an array has no elements of type {self.element_type}")
         self._check_dimensions()
         self._complete_layout()
 
     def _check_dimensions(self) -> None:
+        check_integers(self.dimensions, "Shape: dimensions")
+        check_type(self.dynamic_dimensions, Sequence, "Shape: dynamic_dimensions", "flags")
         for size in self.dimensions:
             if size > _MAX_SIZE:
                 raise ShapeError(f"dimension {size} does not fit in 64 bits")
@@ -63,6 +68,7 @@ class ArrayShape:
         if self.layout is None:
             object.__setattr__(self, "layout", Layout.default(self.rank))
         else:
+            check_type(self.layout, Layout, "Shape: the layout", "a Layout, or None")
             self.layout.check_fits(self.rank)
         flags = self.dynamic_dimensions or (False,) * self.rank
         flags = tuple(
@@ -127,6 +133,7 @@ class ArrayShape:
         >>> Shape.parse("f32[2,3,4]").dimension_number(-1)
         2
         """
+        check_type(number, INTEGER, "a dimension", "its number")
         if not -self.rank <= number < self.rank:
             ends = f"expected {-self.rank} to {self.rank - 1}" if self.rank else "there is none"
             raise ShapeError(f"{self} has no dimension {number}; {ends}")
@@ -205,6 +212,11 @@ _LETTERS = "pzyx"
 _RANKS_WITH_LETTERS = range(2, 5)
 
 _NO_ARRAYS = {Kind.CONTAINER, Kind.HANDLE}
+
+
+def check_element_type(element_type: object) -> None:
+    """Raise an :class:`ArgumentError` unless it is an element type."""
+    check_type(element_type, ElementType, "Shape: the element type", "one, such as ElementType.F32")
 
 
 def check_shapes(where: str, /, **shapes: object) -> None:

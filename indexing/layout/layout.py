@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from indexing.errors import ShapeError
-from simplifier.errors import INTEGER, check_type
+from simplifier.errors import INTEGER, check_integers, check_type
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from indexing.layout.element_type import ElementType
 
@@ -79,6 +79,7 @@ class Layout:
     its coordinates and positions, and ``physical_shape`` is the shape of the tuple that holds it.
 
     Raises:
+        ArgumentError: a field is of another kind than its annotation says.
         ShapeError: a dimension is negative or listed twice, or a size is out of its range. Whether
             a layout fits the rank of a shape is checked by :class:`~indexing.layout.shape.Shape`.
 
@@ -101,9 +102,10 @@ class Layout:
     dynamic_shape_metadata_prefix_bytes: int = 0
 
     def __post_init__(self) -> None:
-        check_type(self.minor_to_major, Iterable, "Layout: minor_to_major", "a tuple of integers")
-        for dimension in self.minor_to_major:
-            check_type(dimension, INTEGER, "Layout: a dimension", "an integer")
+        check_integers(self.minor_to_major, "Layout: minor_to_major")
+        check_type(self.tiles, Collection, "Layout: tiles", "a tuple of tiles")
+        for tile in self.tiles:
+            check_integers(tile, "Layout: a tile")
         if any(-1 in tile for tile in self.tiles):
             tiles = tuple(tuple(map(_combined, tile)) for tile in self.tiles)
             object.__setattr__(self, "tiles", tiles)
@@ -116,6 +118,7 @@ class Layout:
                 f"minor_to_major {_braces(self.minor_to_major)} lists a dimension twice"
             )
         for name, smallest in _SMALLEST.items():
+            check_type(getattr(self, name), INTEGER, f"Layout: {name}", "an integer")
             if getattr(self, name) < smallest:
                 raise ShapeError(f"{name} is {getattr(self, name)}; expected at least {smallest}")
 

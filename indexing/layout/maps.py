@@ -15,6 +15,7 @@ from indexing.domain import Domain
 from indexing.layout.array_shape import UNBOUNDED_SIZE, check_shapes
 from indexing.layout.steps import (
     Crop,
+    Step,
     Transpose,
     backward,
     cached,
@@ -28,6 +29,7 @@ from indexing.map import IndexingMap
 from indexing.simplify import simplified_in
 from indexing.variable import Variable
 from simplifier import Interval
+from simplifier.errors import check_type
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import AtomKind, Form
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 
     from indexing.domain import Constraint
     from indexing.layout.shape import Shape
-    from indexing.layout.steps import Index, Limit, Sizes, Step, Value
+    from indexing.layout.steps import Index, Limit, Sizes, Value
 
 
 def logical_to_physical(shape: Shape) -> IndexingMap:
@@ -192,6 +194,7 @@ def step_map(step: Step) -> IndexingMap:
     (d0, d1, d2, d3) -> (d0, d2, d1, d3),
     domain: d0 in [0, 1], d1 in [0, 1], d2 in [0, 2], d3 in [0, 1]
     """
+    check_type(step, Step, "step_map: the step", "one of tiling_steps")
     index = dims_of(step.sizes_before)
     limits = step.limits(index) if isinstance(step, Crop) else ()
     return _map(step.sizes_before, step.forward(index), limits).simplify()

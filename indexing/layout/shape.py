@@ -6,12 +6,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from indexing.errors import ShapeError
-from indexing.layout.array_shape import UNBOUNDED_SIZE, ArrayShape
+from indexing.layout.array_shape import (
+    SHAPE,
+    UNBOUNDED_SIZE,
+    ArrayShape,
+    check_element_type,
+    check_shapes,
+)
 from indexing.layout.element_type import ARRAY_TYPES, ElementType, Kind
 from indexing.layout.layout import (
     COMBINE_DIMENSION,
@@ -27,7 +34,7 @@ from simplifier.errors import TextError, check_type, quoted
 from simplifier.tools.lexer import ScanningLexer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator
+    from collections.abc import Callable, Container, Iterator
 
 _T = TypeVar("_T")
 
@@ -40,6 +47,7 @@ class Shape(ArrayShape):
     fields.
 
     Raises:
+        ArgumentError: a field is of another kind than its annotation says.
         ShapeError: a size is negative or does not fit in 64 bits, or the layout does not fit.
 
     >>> shape = Shape.parse("bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)S(1)}")
@@ -53,6 +61,7 @@ class Shape(ArrayShape):
     _arrays: tuple[Shape, ...] | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        check_element_type(self.element_type)
         if self.is_array:
             ArrayShape.__post_init__(self)
         elif self.dimensions or self.layout is not None:
@@ -62,6 +71,9 @@ class Shape(ArrayShape):
         self._check_elements()
 
     def _check_elements(self) -> None:
+        check_type(self.elements, Sequence, "Shape: elements", "some shapes")
+        for element in self.elements:
+            check_type(element, Shape, "Shape: an element", SHAPE)
         if self.elements and self.element_type.kind is not Kind.CONTAINER:
             raise ShapeError(f"a shape of type {self.element_type} does not hold other shapes")
         held = [inner.is_array for inner in self.elements]
@@ -84,6 +96,7 @@ class Shape(ArrayShape):
     @classmethod
     def of_tuple(cls, elements: Iterable[Shape]) -> Shape:
         """The shape of a tuple of values."""
+        check_type(elements, Iterable, "Shape.of_tuple: the elements", "some shapes")
         return cls(ElementType.TUPLE, elements=tuple(elements))
 
     @property
@@ -149,6 +162,7 @@ class Shape(ArrayShape):
         >>> Shape.parse("f32[2,3]{0,1}").is_compatible_with(Shape.parse("f32[<=2,3]"))
         True
         """
+        check_shapes("is_compatible_with", other=other)
         if self.element_type is not other.element_type or self.rank != other.rank:
             return False
         if len(self.elements) != len(other.elements):

@@ -10,10 +10,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from indexing.errors import ShapeError
+from indexing.layout.array_shape import check_shapes
 from indexing.layout.element_type import ElementType
+from indexing.layout.layout import Layout
+from simplifier.errors import check_type
 
 if TYPE_CHECKING:
-    from indexing.layout.layout import Layout
     from indexing.layout.shape import Shape
 
 ROWS, LANES, REGISTER_BITS = 8, 128, 32
@@ -97,6 +99,7 @@ def tile_format(shape: Shape, platform: str = "tpu") -> TileFormat:
     >>> tile_format(Shape.parse("f32[64,512]"), "gpu").name
     'untiled'
     """
+    check_shapes("tile_format", shape=shape)
     if platform not in PLATFORMS:
         raise ShapeError(f"tile_format: no platform {platform!r}; expected one of {PLATFORMS}")
     layout = shape.array_layout
@@ -122,6 +125,7 @@ def tpu_shape(shape: Shape) -> Shape:
     >>> print(tpu_shape(Shape.parse("bf16[2,500]{1,0:S(1)}")), tpu_shape(Shape.parse("s4[8,16]")))
     bf16[2,500]{1,0:T(2,128)(2,1)S(1)} s4[8,16]{1,0:T(8,128)(8,1)E(4)}
     """
+    check_shapes("tpu_shape", shape=shape)
     bits = _packed_bits(shape)
     packed = bits if bits < ElementType.U8.bits else 0
     tiles = tile_format(shape).tiles
@@ -136,6 +140,7 @@ def format_of(layout: Layout) -> TileFormat | None:
     >>> format_of(Layout((1, 0), tiles=((2, 128),)))
     TileFormat(name='TPU 2x128', tiles=((2, 128),))
     """
+    check_type(layout, Layout, "format_of: the layout", "a Layout")
     return next((known for known in FORMATS if known.tiles == layout.tiles), None)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.layout import ShapeError
-from ops.analysis.dataflow import Array, Graph, Interner, postorder, single_questions
+from ops.analysis.dataflow import Array, Graph, Interner, single_questions
 from ops.analysis.iterations import iterated
 from ops.analysis.loops import decided, kept_arrays, repeated, selected
 from ops.analysis.timed_loop import TimedLoop
@@ -16,6 +16,7 @@ from ops.hlo.errors import HloTextError
 from ops.rules.counted_loops import counted_loop
 from ops.rules.op_indexing import Direction
 from ops.rules.rule import arrays_in_operands
+from simplifier.tools.postorder import postorder
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
@@ -270,8 +271,8 @@ class DataFlow:
     def _in_loop(self, loop: Instruction) -> tuple[list[Link], list[Link], frozenset[int]]:
         """The links of the body of a loop and of its condition, and the arrays that it keeps."""
         body, condition = loop.attributes["body"], loop.attributes["condition"]
-        found = map(self._through_computation, (body, condition))
-        return *found, kept_arrays(body, self._registry)
+        links, decisions = map(self._through_computation, (body, condition))
+        return links, decisions, kept_arrays(body, self._registry)
 
     def _through(self, call: Call) -> list[Link]:
         """The links of a called computation, with the operands of its caller."""

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from ops import limits
 from ops.dependence.dependence import AnyDependence, cost
+from simplifier.tools.postorder import topological_order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from indexing.layout import Shape
     from ops.hlo import Instruction
@@ -31,8 +32,6 @@ Step: TypeAlias = "tuple[Array, AnyDependence | None]"
 
 Facts: TypeAlias = "Mapping[AnyDependence, int]"
 """The dependences on an array, each with the set of questions that have it; no question has two."""
-
-Node = TypeVar("Node")
 
 
 class Graph:
@@ -48,8 +47,8 @@ class Graph:
     @classmethod
     def of(cls, steps: Mapping[Array, Sequence[Step]], begins: Sequence[Array]) -> Graph:
         """The graph with these steps, its arrays in topological order from where they begin."""
-        neighbours = {array: [target for target, _ in each] for array, each in steps.items()}
-        arrays = postorder([*steps, *reversed(begins)], neighbours.__getitem__)[::-1]
+        neighbours = {at: [to for to, _ in each] for at, each in steps.items()}
+        arrays = topological_order([*steps, *reversed(begins)], neighbours.__getitem__)
         numbers = {array: number for number, array in enumerate(arrays)}
         return cls(arrays, [[(numbers[to], step) for to, step in steps[at]] for at in arrays])
 
@@ -90,25 +89,6 @@ class Graph:
                 leading.add(number)
         steps = [[step for step in each if step[0] in leading] for each in self.steps]
         return Graph(self.arrays, steps)
-
-
-def postorder(starts: Iterable[Node], successors: Callable[[Node], Iterable[Node]]) -> list[Node]:
-    """Everything that can be reached, each after all that it leads to. Nothing may lead to itself.
-
-    >>> postorder("a", {"a": "bc", "b": "d", "c": "d", "d": ""}.__getitem__)
-    ['d', 'c', 'b', 'a']
-    """
-    done: dict[Node, None] = {}
-    opened: set[Node] = set()
-    waiting = [*starts]
-    while waiting:
-        node = waiting[-1]
-        if node in opened:
-            done.setdefault(waiting.pop())
-        else:
-            opened.add(node)
-            waiting += [after for after in successors(node) if after not in opened]
-    return list(done)
 
 
 # Compositions and unions, each made once.

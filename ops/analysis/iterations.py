@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indexing.transform.determined import from_zero, without_determined_ranges
 from ops import limits
-from ops.analysis.dataflow import Budget, Interner, postorder
+from ops.analysis.dataflow import Budget, Interner
 from ops.analysis.loops import Fixpoint, decided, without_parts
 from ops.analysis.timed_loop import for_any_iteration
 from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, combined
@@ -28,6 +28,7 @@ from ops.index_maps import dim, dimensions_of, index_map
 from ops.rules.op_indexing import Unknown
 from simplifier import Interval
 from simplifier.expr import form as forms
+from simplifier.tools.postorder import postorder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -10,8 +10,8 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from ops.analysis.calls import itself
-from ops.analysis.dataflow import postorder
 from ops.dependence.dependence import NOTHING, called_by, of_element
+from simplifier.tools.postorder import postorder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping

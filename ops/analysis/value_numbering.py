@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, cast
 
 from indexing.layout import ShapeError
 from ops import limits
-from ops.analysis.dataflow import postorder
 from ops.dependence.links import Link, check_answer, errors_in, links_of, reads_operands
 from ops.hlo.attributes import ATTRIBUTES, COMMON_ATTRIBUTES, Reference
 from ops.hlo.true_sizes import array_sizes
 from simplifier.errors import IndexingError
+from simplifier.tools.postorder import postorder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

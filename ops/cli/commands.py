@@ -12,7 +12,12 @@ from indexing import parse_map
 from indexing.layout import Shape, ShapeError, tiling_steps
 from indexing.layout.view.layout_svg import svg_of_layout
 from ops.cli.documents import Document, Verbatim, attempt, fields_of_command
-from ops.cli.memory_questions import FusionCoalescing, KernelTiles, KernelUtilization
+from ops.cli.memory_questions import (
+    FusionCoalescing,
+    KernelSummaries,
+    KernelTiles,
+    KernelUtilization,
+)
 from ops.cli.module_questions import FusionMaps, InstructionMaps, answer_files, read_input
 from ops.cli.reports import LayoutReport, MapReport
 from ops.hlo import HloFileError
@@ -23,38 +28,67 @@ if TYPE_CHECKING:
 
     from indexing import IndexingMap
     from ops.cli.console import Console
+    from ops.cli.selection import Selection
 
 
 def maps(  # noqa: PLR0913 - one for each option
     *,
     files: Sequence[str],
     jobs: int,
-    instruction: str | None,
+    selection: Selection,
     direction: str,
     physical_layout: bool,
     linear_offsets: bool,
     console: Console,
 ) -> Document:
-    """The maps of every instruction of modules, or of one instruction."""
-    question = InstructionMaps(instruction, direction, physical_layout, linear_offsets)
+    """The maps of the instructions of modules that are selected."""
+    question = InstructionMaps(selection, direction, physical_layout, linear_offsets)
     return answer_files("maps", question, files, jobs, console)
 
 
-def fusions(*, files: Sequence[str], jobs: int, minimal: bool, console: Console) -> Document:
+def fusions(
+    *, files: Sequence[str], jobs: int, selection: Selection, minimal: bool, console: Console
+) -> Document:
     """The maps from the root to the parameters: of the entry, and of what each fusion computes."""
-    return answer_files("fusions", FusionMaps(minimal), files, jobs, console)
+    return answer_files("fusions", FusionMaps(selection, minimal), files, jobs, console)
+
+
+def summary(  # noqa: PLR0913 - one for each option
+    *,
+    files: Sequence[str],
+    jobs: int,
+    selection: Selection,
+    sort: str,
+    top: int | None,
+    unknown: bool,
+    seconds: float,
+    console: Console,
+) -> Document:
+    """The kernels at a glance: what each reads and writes, and how."""
+    question = KernelSummaries(selection, sort, top, unknown, seconds)
+    return answer_files("summary", question, files, jobs, console)
 
 
 def coalescing(
-    *, files: Sequence[str], jobs: int, device: str, unroll: int, console: Console
+    *,
+    files: Sequence[str],
+    jobs: int,
+    selection: Selection,
+    device: str,
+    unroll: int,
+    console: Console,
 ) -> Document:
     """What the warps of each fusion load, the most wasteful access first."""
-    return answer_files("coalescing", FusionCoalescing(device, unroll), files, jobs, console)
+    question = FusionCoalescing(selection, device, unroll)
+    return answer_files("coalescing", question, files, jobs, console)
 
 
-def utilization(*, files: Sequence[str], jobs: int, seconds: float, console: Console) -> Document:
+def utilization(
+    *, files: Sequence[str], jobs: int, selection: Selection, seconds: float, console: Console
+) -> Document:
     """How much of its operands each kernel uses, the most wasteful first."""
-    return answer_files("utilization", KernelUtilization(seconds), files, jobs, console)
+    question = KernelUtilization(selection, seconds)
+    return answer_files("utilization", question, files, jobs, console)
 
 
 def tiles(

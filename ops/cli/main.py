@@ -17,13 +17,15 @@ from ops.cli.commands import (
     maps,
     schema,
     simplify,
+    summary,
     tiles,
     utilization,
 )
 from ops.cli.console import Console, report
 from ops.cli.documents import ErrorLog, as_json, as_text
-from ops.cli.memory_questions import WITH_WARPS
+from ops.cli.memory_questions import ORDERS, WITH_WARPS
 from ops.cli.module_questions import DIRECTIONS
+from ops.cli.selection import Selection
 from ops.performance import DEVICES
 from ops.performance.utilization import SECONDS
 
@@ -95,6 +97,9 @@ class _Arguments(argparse.Namespace):
         """The document of the command."""
         how_to_run = ("run", "renderings", "json")
         options = {name: value for name, value in vars(self).items() if name not in how_to_run}
+        if _SELECTED.keys() <= options.keys():
+            patterns = {_SELECTED[name]: options.pop(name) or () for name in _SELECTED}
+            options["selection"] = Selection(**patterns)
         return self.run(console=console, **options)
 
 
@@ -149,7 +154,62 @@ _MODULES: Final = {
     },
 }
 
+_SECONDS: Final = {
+    "metavar": "S",
+    "type": _seconds,
+    "default": SECONDS,
+    "help": "what a module may take until counts are bounds (default: %(default)g)",
+}
+
+_SELECTED: Final = {
+    "instruction": "instructions",
+    "computation": "computations",
+    "opcode": "opcodes",
+}
+"""Options, and the fields of a :class:`Selection` that they are."""
+
+_SELECTION: Final[Mapping[str, Mapping[str, Any]]] = {
+    f"--{option}": {
+        "metavar": metavar,
+        "action": "append",
+        "help": f"{meaning}; * is any text; may be given several times",
+    }
+    for option, metavar, meaning in (
+        ("instruction", "NAME", "answer for the instructions of this name only"),
+        ("computation", "NAME", "answer for what stands in this computation only"),
+        ("opcode", "OPCODE", "answer for the instructions of this kind only"),
+    )
+}
+
 _COMMANDS: Final = {
+    "summary": _Command(
+        summary,
+        "print the kernels of modules at a glance: what each reads and writes, and how",
+        (
+            "summary examples/softmax.hlo",
+            "summary examples/transformer_block_fwd.hlo --sort reuse --top 5",
+            "summary examples --opcode fusion --json",
+        ),
+        _MODULES
+        | _SELECTION
+        | {
+            "--sort": {
+                "choices": list(ORDERS),
+                "default": ORDERS[0],
+                "help": "what the first kernel has most of (default: %(default)s)",
+            },
+            "--top": {
+                "metavar": "N",
+                "type": _positive,
+                "help": "print this many kernels of each module only",
+            },
+            "--unknown": {
+                "action": "store_true",
+                "help": "print only the kernels of which something is unknown",
+            },
+            "--seconds": _SECONDS,
+        },
+    ),
     "maps": _Command(
         maps,
         "print the indexing maps of every instruction of modules, or of one",
@@ -161,11 +221,8 @@ _COMMANDS: Final = {
             "maps examples --jobs 2 --json",
         ),
         _MODULES
+        | _SELECTION
         | {
-            "--instruction": {
-                "metavar": "NAME",
-                "help": "answer for this instruction only, in each file that has it",
-            },
             "--direction": {
                 "choices": list(DIRECTIONS),
                 "default": next(iter(DIRECTIONS)),
@@ -191,6 +248,7 @@ _COMMANDS: Final = {
             "fusions examples --jobs 0",
         ),
         _MODULES
+        | _SELECTION
         | {
             "--minimal": {
                 "action": "store_true",
@@ -206,6 +264,7 @@ _COMMANDS: Final = {
             "coalescing gpu_module.hlo --device H100 --unroll 4 --json",
         ),
         _MODULES
+        | _SELECTION
         | {
             "--device": {
                 "choices": list(WITH_WARPS),
@@ -227,15 +286,7 @@ _COMMANDS: Final = {
             "utilization examples/softmax.hlo",
             "utilization examples --seconds 60 --json",
         ),
-        _MODULES
-        | {
-            "--seconds": {
-                "metavar": "S",
-                "type": _seconds,
-                "default": SECONDS,
-                "help": "what a module may take until counts are bounds (default: %(default)g)",
-            },
-        },
+        _MODULES | _SELECTION | {"--seconds": _SECONDS},
     ),
     "tiles": _Command(
         tiles,

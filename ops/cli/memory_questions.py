@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from math import inf
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from indexing import MapError
@@ -10,20 +11,25 @@ from indexing.layout import ShapeError
 from ops.cli.reports import TableRow, table
 from ops.fusion import Fusion, FusionError, schedule_of
 from ops.hlo import HloTextError
+from ops.hlo.source_location import source_locations
 from ops.performance import DEVICES, coalescing, utilization
+from ops.performance.kernels import kernels_of
+from ops.performance.summary import HEADING, cells_of, summary
 from ops.performance.tally import Deadline
-from ops.performance.utilization import kernels_of, text_of_count
+from ops.performance.utilization import text_of_count
 from ops.tiling import tilings
-from simplifier import format_expr
+from simplifier import Interval, format_expr
 from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from ops.cli.documents import Fields
+    from ops.cli.selection import Selection
     from ops.hlo import HloModule, Instruction
     from ops.modules.analysis import ModuleAnalysis
     from ops.performance import Coalescing, OperandUtilization
+    from ops.performance.summary import KernelSummary
     from ops.performance.utilization import Count
     from ops.schedules import Access
     from ops.tiling import ArrayTile, TilingCandidate, Tilings
@@ -72,6 +78,7 @@ class FusionCoalescing(_Rows):
 
     name: ClassVar = "accesses"
 
+    selection: Selection
     device: str
     unroll: int
 
@@ -81,7 +88,7 @@ class FusionCoalescing(_Rows):
 
     def subjects(self, module: HloModule) -> Sequence[TableRow | HloTextError]:
         """A row for each access, then one for each fusion without a schedule, then errors."""
-        fusions = (each for each in module.instructions if each.opcode == "fusion")
+        fusions = (each for each in self.selection.of(module) if each.opcode == "fusion")
         return _by_waste(_OF_ACCESSES, (row for each in fusions for row in self._rows(each)))
 
     def _rows(self, fusion: Instruction) -> Iterator[_Cells | HloTextError]:
@@ -127,6 +134,78 @@ def _no_schedule(fusion: Instruction, reason: str) -> _Cells:
     return _Cells(-1, cells, {"fusion": fusion.name, "unknown": reason})
 
 
+# Summary.
+
+_OF_KERNELS: Final[Mapping[str, Callable[[KernelSummary], Count | float | None]]] = {
+    "bytes": lambda kernel: kernel.bytes,
+    "read": lambda kernel: kernel.bytes_read,
+    "written": lambda kernel: kernel.bytes_written,
+    "reuse": lambda kernel: kernel.reuse,
+}
+ORDERS: Final = (*_OF_KERNELS, "module")
+"""The values of ``--sort``, the default first; in the order of the module nothing is sorted."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSummaries(_Rows):
+    """The kernels at a glance: what each reads and writes, and how; the greatest come first."""
+
+    name: ClassVar = "kernels"
+
+    selection: Selection
+    sort: str
+    top: int | None
+    """How many kernels are shown; all by default."""
+    unknown: bool
+    """Whether only those are shown of which something is unknown."""
+    seconds: float
+
+    def about(self) -> Fields:
+        """The order, and what a module may take."""
+        return {"sort": self.sort, "seconds": self.seconds}
+
+    def subjects(self, module: HloModule) -> Sequence[TableRow | HloTextError]:
+        """A row for each kernel, then errors."""
+        deadline = Deadline(self.seconds)
+        found: list[KernelSummary] = []
+        errors: list[HloTextError] = []
+        for kernel in self.selection.kernels(module):
+            try:
+                found += summary(kernel, seconds=deadline.seconds_left)
+            except HloTextError as error:
+                errors.append(error)
+        if self.unknown:
+            found = [each for each in found if any(row.bounds for row in each.operands)]
+        if self.sort != "module":
+            found.sort(key=lambda each: _greatest(_OF_KERNELS[self.sort](each)), reverse=True)
+        rows = [(cells_of(each), _summary_fields(each), ()) for each in found[: self.top]]
+        return [*table(HEADING, rows), *errors]
+
+
+def _greatest(count: Count | float | None) -> float:
+    """A number to sort by: the most that it may be; what nobody knows comes first."""
+    if isinstance(count, Interval):
+        count = count.upper
+    return inf if count is None else count
+
+
+def _summary_fields(kernel: KernelSummary) -> Fields:
+    (root,) = kernel.fusion.roots
+    return {
+        "kernel": root.name,
+        "computation": root.computation.name,
+        "opcode": root.opcode,
+        "kind": root.attributes.get("kind"),
+        "shape": str(root.shape),
+        "op_name": root.attributes.get("metadata", {}).get("op_name"),
+        "source": [*map(str, source_locations(root))],
+        "bytes_read": _ends(kernel.bytes_read),
+        "bytes_written": kernel.bytes_written,
+        "reuse": kernel.reuse,
+        "operands": [_operand_fields(row) for row in kernel.operands],
+    }
+
+
 # Utilization.
 
 _OF_OPERANDS: Final = ("unused", "again", "elements", "needed", "reads", "bytes", "operand")
@@ -138,6 +217,7 @@ class KernelUtilization(_Rows):
 
     name: ClassVar = "operands"
 
+    selection: Selection
     seconds: float
 
     def about(self) -> Fields:
@@ -147,7 +227,8 @@ class KernelUtilization(_Rows):
     def subjects(self, module: HloModule) -> Sequence[TableRow | HloTextError]:
         """A row for each array that a kernel reads, then errors."""
         deadline = Deadline(self.seconds)
-        found = (row for kernel in kernels_of(module) for row in _operands(kernel, deadline))
+        kernels = self.selection.kernels(module)
+        found = (row for kernel in kernels for row in _operands(kernel, deadline))
         return _by_waste(_OF_OPERANDS, found)
 
 
@@ -170,11 +251,17 @@ def _operand(row: OperandUtilization) -> _Cells:
         *map(text_of_count, counts),
         f"%{operand.name}{place}, {shape}, of %{kernel.name}{bounds}",
     )
-    fields = {
+    return _Cells(row.unused_bytes + row.reread_bytes, cells, _operand_fields(row))
+
+
+def _operand_fields(row: OperandUtilization) -> Fields:
+    (kernel,), operand = row.fusion.roots, row.operand
+    return {
         "kernel": kernel.name,
         "name": operand.name,
         "element": row.element,
-        "shape": str(shape),
+        "shape": str(operand.shape.arrays[row.element]),
+        "access": [*map(str, row.kinds)],
         "elements": row.elements,
         "elements_read": _ends(row.elements_read),
         "reads": _ends(row.reads),
@@ -184,7 +271,6 @@ def _operand(row: OperandUtilization) -> _Cells:
         "approximation": row.bounds or None,
         "conditions": list(map(str, row.conditions)),
     }
-    return _Cells(row.unused_bytes + row.reread_bytes, cells, fields)
 
 
 def _ends(count: Count) -> list[int | None]:

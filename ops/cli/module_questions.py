@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from indexing.startup import collect_seldom
-from ops import NoSuchInstructionError, analyze, analyze_files, hlo
+from ops import analyze, analyze_files, hlo
 from ops.cli.documents import Document, ErrorLog, Row, Verbatim, attempt, fields_of_command
 from ops.cli.reports import Entry, Section
 from ops.dependence.dependence import NOTHING, Dependence
 from ops.hlo import HloFileError
+from ops.hlo.errors import NoSuchComputationError, NoSuchInstructionError
 from ops.hlo.files import decoded, read_text
 from simplifier.errors import IndexingError, listed
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from ops import Batch, FileAnswer, InstructionAnalysis, ModuleAnalysis
     from ops.cli.console import Console
     from ops.cli.documents import Fields, Item, Rendering
+    from ops.cli.selection import Selection
     from ops.dependence.dependence import AnyDependence
     from ops.hlo import Computation, HloModule, Instruction
 
@@ -51,7 +53,8 @@ class ModuleQuestion(Protocol[Subject]):
         """The subjects in a module.
 
         Raises:
-            NoSuchInstructionError: the module has nothing with the name that it asks for.
+            NoSuchInstructionError, NoSuchComputationError: the module has nothing with a name
+                that it asks for.
         """
         ...
 
@@ -72,11 +75,11 @@ AnyQuestion: TypeAlias = ModuleQuestion[Any]
 
 @dataclass(frozen=True, slots=True)
 class InstructionMaps:
-    """The maps of every instruction, or of those with a name, in one direction."""
+    """The maps of the instructions that are selected, in one direction."""
 
     name: ClassVar = "instructions"
 
-    instruction: str | None
+    selection: Selection
     direction: str
     physical_layout: bool
     linear_offsets: bool
@@ -90,9 +93,7 @@ class InstructionMaps:
 
     def subjects(self, module: HloModule) -> Sequence[Instruction]:
         """The instructions."""
-        if self.instruction is None:
-            return list(module.instructions)
-        return [*module.named(self.instruction)]
+        return self.selection.of(module)
 
     def answer(self, analysis: ModuleAnalysis, subject: Instruction) -> Section:
         """The maps of one instruction."""
@@ -139,7 +140,8 @@ class FusionMaps:
     """The maps from root to parameters: of the entry, and of what each fusion computes."""
 
     name: ClassVar = "results"
-    minimal: bool = False
+    selection: Selection
+    minimal: bool
     """Whether a map is left out that another map to the same array contains."""
 
     def about(self) -> Fields:
@@ -148,8 +150,11 @@ class FusionMaps:
 
     def subjects(self, module: HloModule) -> Sequence[Result]:
         """The results of all these computations."""
-        fusions = [each for each in module.instructions if each.opcode == "fusion"]
-        callers: list[Instruction | None] = [None, *fusions]
+        self.selection.check(module)
+        fusions = (each for each in module.instructions if each.opcode == "fusion")
+        callers: list[Instruction | None] = [*filter(self.selection.has, fusions)]
+        if self.selection.is_everything:
+            callers.insert(0, None)
         called = [each.attributes["calls"] if each else module.entry for each in callers]
         return [
             (computation, caller, output)
@@ -307,11 +312,11 @@ def _about_all(
     found = [attempt(_files_in, file) for file in files]
     yield from (each for each in found if isinstance(each, IndexingError))
     paths = [path for each in found if not isinstance(each, IndexingError) for path in each]
-    nameless: list[NoSuchInstructionError] = []
+    nameless: list[_NoSuch] = []
     is_named = False
     for answer in console.track(_batch(question, paths, jobs, console.rendering), "modules"):
         is_named |= answer.error is None
-        if isinstance(answer.error, NoSuchInstructionError):
+        if isinstance(answer.error, (NoSuchInstructionError, NoSuchComputationError)):
             nameless.append(answer.error)
         else:
             yield Verbatim(_pieces(answer.answer or _unread(question, answer), console))
@@ -412,10 +417,11 @@ def _printed(question: AnyQuestion, rendering: Rendering, analysis: ModuleAnalys
     return _Printed(content.getvalue(), errors.messages)
 
 
-def _no_such(
-    errors: Sequence[NoSuchInstructionError], files: Sequence[str]
-) -> NoSuchInstructionError:
-    """The error that no file has an instruction with a name, with the nearest names of all."""
-    name = errors[0].name
+_NoSuch: TypeAlias = NoSuchInstructionError | NoSuchComputationError
+
+
+def _no_such(errors: Sequence[_NoSuch], files: Sequence[str]) -> _NoSuch:
+    """The error that no file has anything with a name, with the nearest names of all."""
+    first = errors[0]
     near = dict.fromkeys(other for error in errors for other in error.near)
-    return NoSuchInstructionError(name, get_close_matches(name, near), listed(files))
+    return type(first)(first.name, get_close_matches(first.name, near), listed(files))

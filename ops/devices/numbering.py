@@ -46,21 +46,30 @@ class Devices(NamedTuple):
 
 @lru_cache(maxsize=64)
 def devices_of(module: HloModule) -> Devices:
-    """The devices that a module declares; if it declares none, as many as its groups name.
+    """The devices that a module declares; a count of 1 stands for as many as its groups name.
+
+    As for XLA's verifier, a count of 1 is no limit: tools that write a part of a program leave it.
+    Numbers that mean all devices must fit, unless a module declares neither count.
 
     >>> from ops.hlo import parse
     >>> text = "f32[] collective-permute(a), source_target_pairs={{0,3}}"
     >>> devices_of(parse(f"ENTRY e {{ a = f32[] parameter(0) ROOT b = {text} }}"))
     Devices(replicas=4, partitions=1)
     """
-    declared = [module.attributes.get(name, 1) for name in ("replica_count", "num_partitions")]
-    if declared != [1, 1]:
-        return Devices(*declared)
+    declared = Devices(*(module.attributes.get(n, 1) for n in ("replica_count", "num_partitions")))
+    if 1 not in declared:
+        return declared
     named = largest_number(module.instructions)
-    replicas = (named.get(mode, 1) for mode in (Mode.REPLICAS, Mode.REPLICAS_WITH_PARTITIONS))
-    devices = Devices(max(replicas), named.get(Mode.PARTITIONS, 1))
-    missing = -(-named.get(Mode.DEVICES, 1) // devices.replicas)
-    return Devices(devices.replicas, max(devices.partitions, missing))
+    replicas, partitions = declared
+    if replicas == 1:
+        replicas = max(
+            named.get(each, 1) for each in (Mode.REPLICAS, Mode.REPLICAS_WITH_PARTITIONS)
+        )
+    if partitions == 1:
+        partitions = named.get(Mode.PARTITIONS, 1)
+    if declared.total == 1:
+        partitions = max(partitions, -(-named.get(Mode.DEVICES, 1) // replicas))
+    return Devices(replicas, partitions)
 
 
 @lru_cache(maxsize=64)

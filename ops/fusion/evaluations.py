@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ops import limits
 from ops.analysis.calls import itself
-from ops.analysis.dataflow import postorder
 from ops.analysis.findings import flow_in
 from ops.analysis.slices import union_of
 from ops.dependence.dependence import NOTHING, called_by
 from ops.fusion.slicing import backward_slice
 from ops.rules.op_indexing import Direction
+from simplifier.tools.postorder import postorder, topological_order
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -123,7 +123,7 @@ class _Evaluator:
         reached: dict[_Node, _Reached] = {node: {_RESULT: [itself(node[:2])]} for node in begins}
         wanted: dict[_Place | None, _Reached] = {}
         found: list[tuple[Array, _Place | None, AnyDependence]] = []
-        for node in reversed(postorder(begins, self._neighbours)):
+        for node in topological_order(begins, self._neighbours):
             here = _united(reached.pop(node), node.instruction.shape.arrays[node.number].dimensions)
             if node not in begins and self._has_loop(node):
                 place = _place(node)
@@ -163,10 +163,10 @@ class _Evaluator:
 
     # Steps.
 
-    def _neighbours(self, node: _Node) -> Iterator[_Node]:
+    def _neighbours(self, node: _Node) -> list[_Node]:
         if node not in self._steps:
             self._steps[node] = [*self._steps_from(node)]
-        return (target for target, _ in self._steps[node])
+        return [target for target, _ in self._steps[node]]
 
     def _steps_from(self, node: _Node) -> Iterator[_Step]:
         instruction, number, callers = node

@@ -6,9 +6,9 @@ from dataclasses import replace
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any, cast
 
-from ops.analysis.dataflow import postorder
 from ops.fusion.fusion import FusionError
 from ops.hlo import Computation, HloModule, Instruction
+from simplifier.tools.postorder import postorder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

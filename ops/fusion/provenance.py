@@ -13,7 +13,6 @@ from itertools import chain, count, islice
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from ops import limits
-from ops.analysis.dataflow import postorder
 from ops.analysis.findings import flow_in
 from ops.analysis.loops import decided
 from ops.analysis.slices import Level
@@ -21,6 +20,7 @@ from ops.dependence.dependence import Unknown, called_by, of_element
 from ops.dependence.links import identity_of
 from ops.fusion.slicing import backward_slice
 from ops.rules.op_indexing import Direction
+from simplifier.tools.postorder import postorder
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from indexing import IndexingMap, MapError, from_isl
+from indexing.exact.counting import number_of_points
 from indexing.exact.multiplicity import multiplicities, reached, reached_again
+from indexing.exact.symbolic_counting import symbolic_count
 from indexing.transform.substitute import arranged
 from ops import limits
 from ops.analysis.loops import passed_to
@@ -14,13 +16,17 @@ from ops.dependence.dependence import Dependence, Unknown
 from ops.dependence.operand_indexing import OperandIndexing, devices_in, with_values
 from ops.devices.joint_indexing import deciding
 from ops.rules.constant_folding import clamped
+from simplifier import Interval
 from simplifier.exact import BUDGET, BudgetError, NotQuasiAffineError
 from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
 
+    import sympy
+
     from indexing.exact.sets import IndexSet
+    from indexing.variable import Variable
     from ops.analysis.dataflow import Array
     from ops.dependence.operand_indexing import RuntimeOrigin
     from ops.fusion.evaluations import Evaluation
@@ -71,18 +77,24 @@ class Reads:
     ways: tuple[OperandIndexing, ...]
     sizes: tuple[int, ...]
 
-    def total(self, *, budget: int | None = BUDGET) -> int:
-        """How many reads there are, wherever they lead."""
+    def total(self, *, budget: int | None = BUDGET) -> int | sympy.Expr:
+        """How many reads there are, wherever they lead; an expression where sizes are symbolic."""
         places_aside = Reads(tuple(map(_without_places, self.ways)), ())
+        maps = places_aside._maps("total")
+        if any(each.parameters for each in maps):
+            return sum(symbolic_count([each.domain], _sizes(each.parameters)) for each in maps)
         try:
-            return sum(each.count(budget=budget) for each in places_aside._maps("total"))
+            return sum(number_of_points(each, budget) for each in maps)
         except (NotQuasiAffineError, BudgetError):
             return sum(times * number for times, number in self.histogram(budget=budget).items())
 
-    def distinct(self, *, budget: int | None = BUDGET) -> int:
-        """How many elements are read."""
+    def distinct(self, *, budget: int | None = BUDGET) -> int | sympy.Expr:
+        """How many elements are read; an expression where sizes are symbolic."""
         try:
-            return self.elements(budget=budget).count(budget=budget)
+            found = self.elements(budget=budget)
+            if found.parameters:
+                return symbolic_count(found.disjoint_pieces("distinct"), _sizes(found.parameters))
+            return found.count(budget=budget)
         except (NotQuasiAffineError, BudgetError):
             return sum(self.histogram(budget=budget).values())
 
@@ -142,6 +154,11 @@ class Reads:
             if objection:
                 raise MapError(f"{question}: {objection}")
         return [indexing.map for indexing in self.ways]
+
+
+def _sizes(parameters: Iterable[Variable]) -> list[Variable]:
+    """The parameters, which are sizes, also where they are zero and nothing is read."""
+    return [each.within(each.bounds.union(Interval(0, 0))) for each in parameters]
 
 
 def computed_together(arrays: Iterable[Array], registry: Registry) -> Iterator[list[Array]]:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from ops.analysis.dataflow import postorder
 from ops.analysis.findings import flow_in
 from ops.analysis.loops import decided, kept_arrays
 from ops.analysis.slices import Arrival, Level, arrive, levels_inside
 from ops.rules.op_indexing import Direction
+from simplifier.tools.postorder import postorder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from ops.hlo.errors import EditError
 from ops.hlo.module import Computation, Instruction, detached_instruction, with_copies
+from simplifier.tools.postorder import CircleError, postorder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 _N = TypeVar("_N", Instruction, Computation)
 
@@ -169,29 +170,10 @@ def ordered(things: Iterable[_N], needs: Callable[[_N], Iterable[_N]]) -> list[_
     Raises:
         EditError: some need each other.
     """
-    found: list[_N] = []
-    is_done: dict[_N, bool] = {}
-    for first in things:
-        path: list[tuple[_N, Iterator[_N]]] = []
-        if first not in is_done:
-            is_done[first] = False
-            path.append((first, iter(needs(first))))
-        while path:
-            thing, rest = path[-1]
-            needed = next((each for each in rest if not is_done.get(each)), None)
-            if needed is None:
-                path.pop()
-                is_done[thing] = True
-                found.append(thing)
-            elif needed in is_done:
-                raise _circle([each for each, _ in path], needed)
-            else:
-                is_done[needed] = False
-                path.append((needed, iter(needs(needed))))
-    return found
-
-
-def _circle(path: list[_N], again: _N) -> EditError:
-    names = [f"%{each.name}" for each in (*path[path.index(again) :], again)]
-    shown = names if len(names) < 6 else [*names[:3], "...", *names[-2:]]  # noqa: PLR2004
-    return EditError(f"edit: each of these needs the next one: {' -> '.join(shown)}")
+    try:
+        return postorder(things, needs)
+    except CircleError as error:
+        names = [f"%{each.name}" for each in error.circle]
+        shown = names if len(names) < 6 else [*names[:3], "...", *names[-2:]]  # noqa: PLR2004
+        message = f"edit: each of these needs the next one: {' -> '.join(shown)}"
+        raise EditError(message) from None

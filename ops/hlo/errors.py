@@ -57,15 +57,17 @@ class NoSuchInstructionError(IndexingError, LookupError):
 
 
 class NoSuchComputationError(IndexingError, LookupError):
-    """No computation has this name; ``near`` are names that some have."""
+    """No computation has this name; ``near`` are names that some have, ``where`` is the files."""
 
-    def __init__(self, name: str, near: Sequence[str] = ()) -> None:
-        super().__init__(name, near)
+    def __init__(self, name: str, near: Sequence[str] = (), where: str = "") -> None:
+        super().__init__(name, near, where)
         self.name = name
         self.near = near
+        self.where = where
 
     def __str__(self) -> str:
-        return f"no computation is called %{self.name}{_hint(self.near)}"
+        where = f"{self.where}: " if self.where else ""
+        return f"{where}no computation is called %{self.name}{_hint(self.near)}"
 
 
 def _hint(near: Sequence[str]) -> str:

@@ -19,6 +19,7 @@ _MAYBE_MODULES: Final = ".txt"
 """XLA dumps modules as text beside other reports."""
 _BEGINNING: Final = b"HloModule"
 _COMPRESSED: Final = b"\x1f\x8b"
+_AS_TEXT: Final = "; XLA dumps modules as text with --xla_dump_hlo_as_text"
 
 
 def files_in(folder: str | os.PathLike[str]) -> list[str]:
@@ -80,9 +81,9 @@ def decoded(content: bytes, name: str) -> str:
     '(d0) -> (d0)'
     """
     if b"\0" in content:
-        raise HloFileError(name, "the file is binary, not text")
+        raise HloFileError(name, "the file is binary, not text" + _AS_TEXT)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        message = f"the file is binary, or not in UTF-8: see byte {error.start}"
+        message = f"the file is binary, or not in UTF-8: see byte {error.start}" + _AS_TEXT
         raise HloFileError(name, message) from None

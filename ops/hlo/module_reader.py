@@ -13,7 +13,7 @@ import zlib
 from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 from weakref import WeakValueDictionary
 
 from indexing.layout.shape import BLANK
@@ -34,11 +34,19 @@ if TYPE_CHECKING:
     from ops.hlo.symbol_table import InstructionTable
 
 
-def parse(text: str, file: str = "") -> HloModule:
+class Printable(Protocol):
+    """What prints HLO: JAX's ``Compiled``, and its ``Lowered``, which prints several dialects."""
+
+    as_text: Callable[..., str | None]
+
+
+def parse(text: str | Printable, file: str = "") -> HloModule:
     """The module of an HLO text; errors name the ``file``.
 
     The text may be a part of a module: computations without a header, or only instructions. Then
-    an operand that is not defined becomes a parameter, if its shape stands before it.
+    an operand that is not defined becomes a parameter, if its shape stands before it. In the place
+    of a text, what JAX lowered or compiled will do: ``hlo.parse(jax.jit(f).lower(x))`` is the
+    program as it was written, ``hlo.parse(jax.jit(f).lower(x).compile())`` what runs.
 
     Raises:
         HloTextError: the text does not follow the grammar, or says something impossible.
@@ -53,15 +61,49 @@ def parse(text: str, file: str = "") -> HloModule:
     >>> parse("y = f32[8] add(f32[8] %a, f32[8] %b)").entry.parameters
     (<%a = f32[8]{0} parameter(0)>, <%b = f32[8]{0} parameter(1)>)
     """
-    check_type(text, str, "hlo.parse: the text", "a string; hlo.load reads a file")
+    text = text if isinstance(text, str) else _printed(text)
     lexer = HloLexer(text, file)
     try:
         return _ModuleReader(lexer).module()
-    except HloTextError:
-        raise
+    except HloTextError as error:
+        hint = _hint_of_format(text)
+        is_at_begin = not text[: error.span.start].strip()
+        if error.hint or not hint or not is_at_begin:
+            raise
+        raise HloTextError(error.message, error.span, hint) from None
     except TextError as error:
         span = replace(error.span, file=file)
         raise HloTextError(error.message, span, error.hint, lexer.instruction) from None
+
+
+def _printed(program: Printable) -> str:
+    """The HLO text of what JAX lowered or compiled."""
+    expected = "a string, or what JAX lowered or compiled; hlo.load reads a file"
+    if isinstance(program, type) or not callable(getattr(program, "as_text", None)):
+        check_type(program, str, "hlo.parse: the text", expected)
+    dialects = ("hlo",) if hasattr(program, "compiler_ir") else ()
+    text = program.as_text(*dialects)
+    check_type(text, str, "hlo.parse: what as_text prints", expected)
+    return text or ""
+
+
+_OTHER_FORMATS: Final = {
+    r'#\w+ *=|module\b|"builtin\.|func\.': "this looks like MLIR, such as StableHLO; in JAX, "
+    "lowered.as_text('hlo') and compiled.as_text() print HLO",
+    r"[{\[]": "this looks like JSON; HLO text begins with HloModule, or with a computation",
+    r"[^{(]*[\x00-\x08\x0e-\x1f]": "this looks like a protobuf; XLA dumps text with "
+    "--xla_dump_hlo_as_text",
+}
+"""How texts begin that are no HLO, and what to do about it."""
+
+
+def _hint_of_format(text: str) -> str:
+    begin = text.lstrip()[:_BEGIN]
+    return next((hint for sign, hint in _OTHER_FORMATS.items() if re.match(sign, begin)), "")
+
+
+_BEGIN: Final = 80
+"""Characters that tell the format of a text."""
 
 
 def load(path: str | os.PathLike[str]) -> HloModule:

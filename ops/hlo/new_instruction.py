@@ -125,16 +125,18 @@ def _shape(
         _check_broadcast(shapes[0], given, attributes["dimensions"])
     if opcode in _OF_ANY_SHAPE or any(each.is_unbounded for each in (*shapes, given)):
         return given
-    like_operand = opcode in _OF_ANY_TYPE
-    found = shapes[0] if like_operand else infer_shape(opcode, shapes, attributes)
-    if not _agrees(found, given, any_type=like_operand):
+    found = shapes[0] if opcode in _CONVERSIONS else infer_shape(opcode, shapes, attributes)
+    if not _agrees(found, given, any_type=opcode in _OF_ANY_TYPE):
         raise AttributeValueError(f"the result is {found}, not {given}")
     return given
 
 
-_OF_ANY_TYPE: Final = frozenset({"convert", "reduce-precision", "stochastic-convert"})
+_CONVERSIONS: Final = frozenset({"convert", "reduce-precision", "stochastic-convert"})
 
-_OF_ANY_SHAPE: Final = OPCODES.keys() - INFERRED - _OF_ANY_TYPE | {"broadcast", "scan"}
+_OF_ANY_TYPE: Final = _CONVERSIONS | {"convolution", "dot", "ragged-dot", "scaled-dot"}
+"""Opcodes of which the type is chosen: a dot of ``s8`` may sum up in ``s32``."""
+
+_OF_ANY_SHAPE: Final = OPCODES.keys() - INFERRED - _CONVERSIONS | {"broadcast", "scan"}
 """Opcodes of which the shape does not follow, or not always: what is given is taken."""
 
 

@@ -17,8 +17,8 @@ _OPCODES: Final = """
 
 _HAVE_EFFECTS: Final = frozenset(_OPCODES.split())
 
-_FLAGS: Final = ("channel_id", "constrain_layout", "custom_call_has_side_effect")
-"""Attributes that bind an instruction to the outside."""
+_FLAGS: Final = ("constrain_layout", "custom_call_has_side_effect")
+"""Attributes that bind an instruction to the outside if they are true."""
 
 
 class SideEffects:
@@ -36,6 +36,7 @@ class SideEffects:
         """Whether an instruction has side effects."""
         return (
             instruction.opcode in _HAVE_EFFECTS
+            or "channel_id" in instruction.attributes
             or any(instruction.attributes.get(flag) for flag in _FLAGS)
             or not self._computations.isdisjoint(instruction.computations)
         )

@@ -10,7 +10,9 @@ from ops.accelerators import (
     Device,
     DeviceError,
 )
+from ops.performance.access_kind import AccessKind
 from ops.performance.coalescing import Coalescing, bandwidth_utilization, coalescing
+from ops.performance.summary import KernelSummary, Summary, summary
 from ops.performance.utilization import OperandUtilization, Utilization, utilization
 from ops.performance.xla_verdict import is_likely_coalesced
 
@@ -21,13 +23,17 @@ __all__ = [
     "MI300X",
     "RTX_A6000",
     "TPU_V5E",
+    "AccessKind",
     "Coalescing",
     "Device",
     "DeviceError",
+    "KernelSummary",
     "OperandUtilization",
+    "Summary",
     "Utilization",
     "bandwidth_utilization",
     "coalescing",
     "is_likely_coalesced",
+    "summary",
     "utilization",
 ]

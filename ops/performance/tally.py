@@ -13,7 +13,9 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from indexing.exact import few_points
+from indexing.exact.counting import number_of_points, number_of_results
 from indexing.exact.multiplicity import reached
+from indexing.relation import check_without_parameters
 from indexing.transform.evaluate import MAX_INT64, result_columns
 from indexing.transform.substitute import arranged
 from ops.fusion.reads import tells_ranges
@@ -75,6 +77,7 @@ def tally_of(part: IndexingMap, deadline: Deadline) -> Tally:
     """The points of a map of dimensions alone, and its elements.
 
     Raises:
+        MapError: the map has parameters.
         OutOfTimeError: they cannot be counted within the time.
         NotQuasiAffineError: there are too many to go through, and isl cannot express the map.
 
@@ -83,6 +86,7 @@ def tally_of(part: IndexingMap, deadline: Deadline) -> Tally:
     >>> tally_of(windows, Deadline(1))
     Tally(points=30, elements=12)
     """
+    check_without_parameters(part, "tally")
     found = _at_a_glance(part)
     if found is None:
         deadline.check()
@@ -94,15 +98,17 @@ def elements_together(maps: Sequence[IndexingMap], rank: int, deadline: Deadline
     """How many elements of a tensor of this rank one of the maps leads to.
 
     Raises:
-        OutOfTimeError, NotQuasiAffineError: as :func:`tally_of`.
+        MapError, OutOfTimeError, NotQuasiAffineError: as :func:`tally_of`.
     """
+    for each in maps:
+        check_without_parameters(each, "tally")
     deadline.check()
     found = _quickly_together(tuple(maps), rank)
     if found is not None:
         return found
     if _can_be_gone_through(maps):
         return _gone_through(maps, deadline).elements
-    return _asked(lambda n: reached(maps, rank, budget=n).count(budget=n), deadline)
+    return _asked(lambda budget: _reached_by_isl(maps, rank, budget), deadline)
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -124,7 +130,7 @@ def _quickly(part: IndexingMap) -> Tally | None:
         if points is not None and elements is not None:
             return Tally(points, elements)
     try:
-        return Tally(part.count(budget=ATTEMPT), part.count_results(budget=ATTEMPT))
+        return _by_isl(part, ATTEMPT)
     except (BudgetError, NotQuasiAffineError):
         return None
 
@@ -136,7 +142,7 @@ def _quickly_together(maps: Sequence[IndexingMap], rank: int) -> int | None:
         if rows is not None:
             return len(rows)
     try:
-        return reached(maps, rank, budget=ATTEMPT).count(budget=ATTEMPT)
+        return _reached_by_isl(maps, rank, ATTEMPT)
     except (BudgetError, NotQuasiAffineError):
         return None
 
@@ -144,9 +150,15 @@ def _quickly_together(maps: Sequence[IndexingMap], rank: int) -> int | None:
 def _slowly(part: IndexingMap, deadline: Deadline) -> Tally:
     if _can_be_gone_through([part]):
         return _gone_through([part], deadline)
-    return _asked(
-        lambda budget: Tally(part.count(budget=budget), part.count_results(budget=budget)), deadline
-    )
+    return _asked(lambda budget: _by_isl(part, budget), deadline)
+
+
+def _by_isl(part: IndexingMap, budget: int) -> Tally:
+    return Tally(number_of_points(part, budget), number_of_results(part, budget))
+
+
+def _reached_by_isl(maps: Sequence[IndexingMap], rank: int, budget: int) -> int:
+    return int(reached(maps, rank, budget=budget).count(budget=budget))
 
 
 def _asked(ask: Callable[[int], Answer], deadline: Deadline) -> Answer:

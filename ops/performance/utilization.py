@@ -7,9 +7,9 @@ from math import isnan
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ops.devices.joint_indexing import deciding
-from ops.fusion import Fusion
-from ops.hlo.module import Computation, HloModule, Instruction
+from ops.performance.access_kind import AccessKind, kind_of_access
 from ops.performance.footprint import NO_IDEA, footprint_of
+from ops.performance.kernels import kernels_of
 from ops.performance.tally import Deadline
 from ops.rules.op_indexing import Unknown
 from ops.rules.registry import REGISTRY
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from ops.analysis.dataflow import Array
     from ops.dependence.operand_indexing import OperandIndexing
-    from ops.fusion import Reads
+    from ops.fusion import Fusion, Reads
+    from ops.hlo.module import Computation, HloModule, Instruction
     from ops.rules.registry import Registry
 
 Count: TypeAlias = int | Interval
@@ -52,6 +53,7 @@ class OperandUtilization:
         bounds: why the counts are bounds that need not be met; empty if they are exact.
         conditions: the accesses that only happen for some values: constraints and bounds of their
             maps say for which ones.
+        kinds: what the accesses are, such as a transpose; empty if nobody knows.
     """
 
     fusion: Fusion
@@ -63,6 +65,7 @@ class OperandUtilization:
     bytes: Count
     bounds: str = ""
     conditions: tuple[OperandIndexing, ...] = ()
+    kinds: tuple[AccessKind, ...] = ()
 
     @property
     def reuse(self) -> float | None:
@@ -155,7 +158,7 @@ def utilization(
         ArgumentError: an argument is of another kind.
         HloTextError: shapes and attributes of an instruction do not fit.
 
-    >>> from ops import hlo
+    >>> from ops import Fusion, hlo
     >>> module = hlo.parse('''ENTRY e {
     ...   x = f32[9] parameter(0)
     ...   start = s32[] parameter(1)
@@ -169,7 +172,7 @@ def utilization(
       domain: d0 in [0, 3], rt0 in [0, 8], d0 + rt0 in [3, 11]
       rt0: %start = s32[] parameter(1); (d0) -> ()
     """
-    kernels = _kernels(fusion_or_module, registry)
+    kernels = kernels_of(fusion_or_module, registry=registry)
     if seconds is not None:
         check_type(seconds, (int, float), "utilization: seconds", "a number, or None for no limit")
         if isnan(seconds):
@@ -192,14 +195,23 @@ def _row(
     shape = operand.shape.arrays[number]
     elements, bits = shape.element_count, shape.element_size_in_bits
     if isinstance(reads, Unknown):
-        found, bounds, conditions = NO_IDEA, reads.reason, ()
+        found, bounds, conditions, kinds = NO_IDEA, reads.reason, (), ()
     else:
         found = footprint_of(reads.ways, reads.sizes, deadline)
         bounds = "" if found.is_exact else _reason(reads.ways)
         conditions = tuple(filter(_is_conditional, reads.ways))
+        kinds = _kinds(kernel, reads)
     read = found.elements.intersect(Interval(0, elements))
     counts = _count(read), _count(found.reads), _count(-(-(read * bits) // _BITS))
-    return OperandUtilization(kernel, operand, number, elements, *counts, bounds, conditions)
+    return OperandUtilization(kernel, operand, number, elements, *counts, bounds, conditions, kinds)
+
+
+def _kinds(kernel: Fusion, reads: Reads) -> tuple[AccessKind, ...]:
+    arrays = (each.shape.arrays[number] for each, number in kernel.results)
+    results = frozenset(array.dimensions for array in arrays)
+    ways = (way for way in reads.ways if not way.map.is_known_empty)
+    kinds = (kind_of_access(way, reads.sizes, results) for way in ways)
+    return tuple(dict.fromkeys(kinds))
 
 
 def _is_conditional(way: OperandIndexing) -> bool:
@@ -242,67 +254,3 @@ def sum_of_counts(counts: Iterable[Count]) -> Count:
     [4, 7] 7
     """
     return _count(sum(map(Interval.of, counts), Interval(0, 0)))
-
-
-# Kernels.
-
-_MOVES_NOTHING: Final = frozenset(
-    {
-        "add-dependency",
-        "after-all",
-        "bitcast",
-        "constant",
-        "domain",
-        "get-tuple-element",
-        "opt-barrier",
-        "parameter",
-        "partition-id",
-        "replica-id",
-        "tuple",
-    }
-)
-"""Opcodes that no kernel runs for."""
-
-_KERNEL = "a Fusion, or an instruction, computation or module of HLO"
-
-
-def _kernels(
-    given: Fusion | Instruction | Computation | HloModule, registry: Registry
-) -> Iterator[Fusion]:
-    check_type(
-        given, (Fusion, Instruction, Computation, HloModule), "utilization: what runs", _KERNEL
-    )
-    if isinstance(given, Fusion):
-        return iter((given,))
-    if isinstance(given, Instruction):
-        return iter((Fusion.of_instruction(given, registry=registry),))
-    if isinstance(given, Computation):
-        return iter((Fusion.of_computation(given, registry=registry),))
-    return kernels_of(given, registry=registry)
-
-
-def kernels_of(module: HloModule, *, registry: Registry = REGISTRY) -> Iterator[Fusion]:
-    """What runs as one kernel each: every instruction that moves something.
-
-    Those of the entry come first, then those of what loops, choices and calls run.
-
-    >>> from ops import hlo
-    >>> text = "ENTRY e { p = f32[] parameter(0) n = f32[] negate(p) ROOT t = (f32[]) tuple(n) }"
-    >>> print(*kernels_of(hlo.parse(text)))
-    fusion of %n that reads %p
-    """
-    return (Fusion.of_instruction(each, registry=registry) for each in _running(module, registry))
-
-
-def _running(module: HloModule, registry: Registry) -> Iterator[Instruction]:
-    """What moves something: of the entry, and of what loops, choices and calls run."""
-    waiting, seen = [module.entry], {module.entry}
-    while waiting:
-        for each in waiting.pop().instructions:
-            calls = registry.calls(each)
-            if calls and each.opcode != "fusion":
-                fresh = [callee for callee in calls.computations if callee not in seen]
-                waiting += reversed(fresh)
-                seen |= {*fresh}
-            elif each.opcode not in _MOVES_NOTHING:
-                yield each

@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from indexing import IndexingMap
+from indexing.exact.counting import number_of_points
 from indexing.layout import logical_to_linear
 from ops.index_maps import check_count
 from simplifier.exact import BUDGET
@@ -165,4 +166,4 @@ def without_points(accessed: IndexingMap) -> IndexingMap:
 def _counts(access: Access, budget: int | None) -> tuple[int, int]:
     """How many accesses there are, and how many of them are in the array."""
     inside = access.map.compose(IndexingMap.identity(access.shape.dimensions))
-    return access.map.count(budget=budget), inside.count(budget=budget)
+    return number_of_points(access.map, budget), number_of_points(inside, budget)

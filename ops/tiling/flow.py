@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from ops.analysis.dataflow import postorder
 from ops.analysis.findings import flow_in
 from ops.dependence.dependence import called_by
 from ops.dependence.links import identity_of
 from ops.rules.op_indexing import Direction
+from simplifier.tools.postorder import topological_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -52,8 +52,9 @@ class Flow:
     direction: Direction
 
     def nodes_from(self, starts: Iterable[FlowNode]) -> list[FlowNode]:
-        """All arrays that can be reached, each before those that it leads to."""
-        return postorder(starts, lambda at: [step.target for step in self.steps_from(at)])[::-1]
+        """All arrays that can be reached, each before those that it leads to, else in order."""
+        firsts = tuple(starts)
+        return topological_order(firsts, lambda at: [to.target for to in self.steps_from(at)])
 
     def steps_from(self, at: FlowNode) -> list[FlowStep]:
         """The steps from an array."""

@@ -7,6 +7,7 @@ what all programs load is the number of different pairs of tile ids and elements
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ops.fusion import Fusion
+    from ops.hlo import Instruction
     from ops.performance.tally import Column
     from ops.tiling.tile_propagation import ArrayTile
     from ops.tiling.tiling_dimension import TilingDimension
@@ -257,15 +259,9 @@ class _Limits:
         largest = zero
         for each in bits:
             largest = np.maximum(largest, each)
-        exchanged = zero
-        for instruction in dict.fromkeys(each.instruction for each in propagation):
-            if instruction.opcode in _EXCHANGED:
-                wanted = frozenset(instruction.operands)
-                together = sum((each for at, each in tiles if at.instruction in wanted), zero)
-                exchanged = np.maximum(exchanged, together)
         return {
             "registers": -(-largest // _REGISTER_BITS),
-            "shared_memory_bytes": -(-exchanged // _BITS),
+            "shared_memory_bytes": -(-_exchanged_bits(tiles) // _BITS),
         }
 
     def are_met(self, costs: Mapping[str, Column]) -> Column:
@@ -274,6 +270,24 @@ class _Limits:
         if self.registers is None:
             return fits
         return fits & (costs["registers"] <= int(REGISTERS_PER_TILE * self.registers))
+
+
+def _exchanged_bits(tiles: Sequence[tuple[ArrayTile, Column]]) -> Column:
+    """The bits of the largest exchange; an array that has several tiles counts as the largest."""
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    zero = np.int64(0)
+    by_element: dict[Instruction, dict[int, Column]] = defaultdict(dict)
+    for at, bits in tiles:
+        elements = by_element[at.instruction]
+        elements[at.element] = np.maximum(elements.get(at.element, zero), bits)
+    held = {each: sum(elements.values(), zero) for each, elements in by_element.items()}
+    exchanged = zero
+    for instruction in held:
+        if instruction.opcode in _EXCHANGED:
+            operands = (held.get(each, zero) for each in instruction.operands)
+            exchanged = np.maximum(exchanged, sum(operands, zero))
+    return exchanged
 
 
 def _padded_bits(array: ArrayTile, given: Mapping[str, Column]) -> Column:

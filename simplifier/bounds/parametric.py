@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import reduce
-from itertools import product
+from itertools import chain, product
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simplifier.bounds.context import UNBOUNDED, term_by_term
@@ -20,6 +20,7 @@ from simplifier.bounds.linear import definition
 from simplifier.bounds.ranges import product_range, ranges_as_written
 from simplifier.expr import operations
 from simplifier.expr.form import (
+    EXTREMA,
     FLOORDIV,
     ONE,
     VARIABLE,
@@ -37,7 +38,7 @@ from simplifier.limits import MAX_END_SIZE, MAX_ENDS, MAX_LINKED_ATOMS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from simplifier.bounds.context import Context
+    from simplifier.bounds.context import Constraints, Context
     from simplifier.bounds.interval import Range
 
 _DIVISIONS: Final = (FLOORDIV, AtomKind.QUOTIENT, AtomKind.CEILDIV, AtomKind.MOD)
@@ -83,9 +84,16 @@ class ParametricEnds(NamedTuple):
 
 
 def parametric_ends(
-    context: Context, form: Form, parameters: Iterable[str], known: Range = UNBOUNDED
+    context: Context,
+    form: Form,
+    parameters: Iterable[str],
+    known: Range = UNBOUNDED,
+    constraints: Constraints = (),
 ) -> ParametricEnds:
     """The ends of any form, over parameters alone; some range of it is known.
+
+    Constraints of the context also count as they are written: ``x <= y mod N`` says more to a
+    reader of inequalities than ``x <= y - (y floordiv N) * N``.
 
     >>> from simplifier.canonical.scope import scope_of
     >>> from simplifier.bounds.interval import Interval
@@ -96,13 +104,15 @@ def parametric_ends(
     >>> parametric_ends(scope, parse_form("x + y"), ["N"])
     ParametricEnds(lower=(Form(0),), upper=(Form(N * 2 - 2),))
     """
-    return _Bounding(context, frozenset(parameters)).ends_of(form, known)
+    return _Bounding(context, frozenset(parameters), constraints).ends_of(form, known)
 
 
 class _Bounding:
     """What is found about the atoms of one problem, innermost first."""
 
-    def __init__(self, context: Context, parameters: frozenset[str]) -> None:
+    def __init__(
+        self, context: Context, parameters: frozenset[str], constraints: Constraints
+    ) -> None:
         self._context = context
         self._parameters = parameters
         self._fixed: dict[Atom, bool] = {}
@@ -110,22 +120,24 @@ class _Bounding:
         self._ranges: dict[Atom, Range] = {}
         self._ends: dict[Atom, ParametricEnds] = {}
         """Of atoms that are not."""
+        self._known = _known(context, constraints)
         self._facts: dict[Atom, list[Form]] = {}
         """Inequalities between several atoms, by atom; so are all forms that are at least 0."""
-        for fact in context.facts:
-            for known in _inequalities(fact.form, fact.ends):
-                for atom in fact.form.terms:
+        for form, ends in self._known:
+            for known in _inequalities(form, ends):
+                for atom in form.terms:
                     self._facts.setdefault(atom, []).append(known)
 
     def ends_of(self, form: Form, known: Range) -> ParametricEnds:
         """The ends of the whole form as it is written; if one is open, as it is canonical."""
         canonical = self._context.canonical(form)
-        forms = form, canonical, *(fact.form for fact in self._context.facts)
+        forms = *(known for known, _ in self._known), form, canonical
         for each in forms:
             self._ranges |= ranges_as_written(self._context, each)
+        self._ends |= {atom: _numbers(ends) for atom, ends in self._ranges.items()}
         for atom in postorder(forms):
             if not self._is_fixed(atom):
-                self._ends[atom] = self._of_atom(atom).short | _numbers(self._ranges[atom])
+                self._ends[atom] = self._of_atom(atom).short | self._ends[atom]
         found = self._of_form(form)
         if not (found.lower and found.upper):
             found |= self._of_form(canonical)
@@ -235,6 +247,14 @@ def _is_short(form: Form) -> bool:
 def _numbers(ends: Range) -> ParametricEnds:
     low, high = (() if isinstance(end, Infinity) else (constant(end),) for end in ends)
     return ParametricEnds(low, high)
+
+
+def _known(context: Context, constraints: Constraints) -> tuple[tuple[Form, Range], ...]:
+    """Facts, constraints as they are written, and what holds of the extrema in both."""
+    facts = [(form, ends) for form, _, ends in context.facts]
+    facts += [(form, interval.ends) for form, interval in constraints if not form.is_affine]
+    extrema = {atom: None for form, _ in facts for atom in form.terms if atom.kind in EXTREMA}
+    return tuple(dict.fromkeys((*facts, *chain.from_iterable(map(definition, extrema)))))
 
 
 # Inequalities: forms that are at least 0.

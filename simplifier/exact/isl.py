@@ -56,7 +56,8 @@ Budget: TypeAlias = int | timedelta | None
 """What a question may spend: operations of isl, or processor time; ``None`` is no limit.
 
 Operations give the same answer on every machine, a ``timedelta`` an answer or an error in time.
-Where isl gives up, a map's points may be listed instead, which takes up to a second or two more.
+Where isl gives up, a map's points may be listed instead, as many as there is time for; without a
+time that takes up to a second or two.
 """
 
 _FEWEST: Final = 100
@@ -64,6 +65,11 @@ _FEWEST: Final = 100
 
 _OPERATIONS_A_SECOND: Final = 10_000
 """What isl does at least, however large the sets have grown."""
+
+_POINTS_A_SECOND: Final = 500_000
+"""Points that are listed and sorted in a second at least; without a time, as many as there are."""
+
+_ANY_POINTS: Final = 1 << 62
 
 _SLOWER: Final = 4
 """So much slower the operations of the next attempt may be: sets grow."""
@@ -394,17 +400,33 @@ def own_context() -> Generator[islpy.Context]:
         free.append(context)
 
 
-_KEPT: Final[dict[str, islpy.Context]] = {}
-_TURN: Final = RLock()
+class _KeptContext:
+    """The context of sets that are kept from one question to the next; threads take turns.
+
+    A class of its own: entering a generator takes longer than many a question.
+    """
+
+    def __init__(self) -> None:
+        self._turn = RLock()
+        self._made: islpy.Context | None = None
+
+    def __enter__(self) -> islpy.Context:
+        self._turn.acquire()
+        made = self._made
+        if made is None:
+            made = self._made = load_isl().Context()
+        return made
+
+    def __exit__(self, *_: object) -> None:
+        self._turn.release()
 
 
-@contextmanager
-def kept_context() -> Generator[islpy.Context]:
+_KEPT: Final = _KeptContext()
+
+
+def kept_context() -> _KeptContext:
     """The context of sets that are kept from one question to the next; threads take turns."""
-    with _TURN:
-        if not _KEPT:
-            _KEPT["context"] = load_isl().Context()
-        yield _KEPT["context"]
+    return _KEPT
 
 
 @contextmanager
@@ -416,15 +438,38 @@ def _counted(context: islpy.Context, operations: int) -> Generator[None]:
     try:
         yield
     except load_isl().Error as error:
-        if "maximal number of operations" not in str(error):
-            raise
+        _check_is_out_of_budget(error)
         raise BudgetError(operations) from None
     finally:
         context.reset_operations()
         context.set_max_operations(before)
 
 
-def _no_answer() -> None:
+def _check_is_out_of_budget(error: Exception) -> None:
+    """Raise an error of isl's again, unless it says that an attempt took too many operations."""
+    if "maximal number of operations" not in str(error):
+        raise error
+
+
+def asked_of_kept(ask: Callable[[islpy.Context], Answer], budget: Budget) -> Answer:
+    """What a question about sets that are kept answers: as :func:`asked`, but quick to begin.
+
+    Everyday questions take microseconds, and end with the first attempt.
+    """
+    with _KEPT as context:
+        if budget == BUDGET and not context.get_max_operations():
+            context.reset_operations()
+            context.set_max_operations(ATTEMPT)
+            try:
+                return ask(context)
+            except load_isl().Error as error:
+                _check_is_out_of_budget(error)
+            finally:
+                context.set_max_operations(0)
+        return asked(lambda _: ask(context), budget, context=context)
+
+
+def _no_answer(_: int) -> None:
     """What is known without isl of most questions."""
 
 
@@ -434,12 +479,13 @@ def asked(
     bounds: Mapping[str, Interval] | None = None,
     *,
     context: islpy.Context | None = None,
-    otherwise: Callable[[], Answer | None] = _no_answer,
+    otherwise: Callable[[int], Answer | None] = _no_answer,
 ) -> Answer:
     """What a question answers in a new space within a budget; with :data:`BUDGET`, within seconds.
 
-    It is asked with few operations first. If these are not enough, ``otherwise`` may know the
-    answer without isl. Then it is asked with the budget or, if that is a time or :data:`BUDGET`,
+    It is asked with few operations first. If these are not enough, or isl cannot express it,
+    ``otherwise`` may know the answer without isl, from a list of points; it is told how many there
+    is time for. Then it is asked with the budget or, if that is a time or :data:`BUDGET`,
     with more and more operations, while time is left. The clock only tells when to give up: no
     answer depends on it.
 
@@ -456,13 +502,18 @@ def asked(
                 return ask(space)
         except BudgetError:
             may_go_on = pace.may_go_on()
-            found = otherwise() if is_first else None
+            found = otherwise(pace.points()) if is_first else None
             if found is not None:
                 return found
             if not may_go_on and isinstance(budget, timedelta):
                 raise BudgetError(budget) from None
             if not may_go_on:
                 raise
+        except NotQuasiAffineError:
+            found = otherwise(pace.points())
+            if found is None:
+                raise
+            return found
         is_first = False
 
 
@@ -482,6 +533,13 @@ class _Pace:
     def begin(self) -> None:
         """An attempt begins."""
         self._begun = process_time()
+
+    def points(self) -> int:
+        """How many points there is time to list."""
+        if not isinstance(self._budget, timedelta):
+            return _ANY_POINTS
+        left = self._budget.total_seconds() - (process_time() - self._start)
+        return max(0, int(left * _POINTS_A_SECOND))
 
     def may_go_on(self) -> bool:
         """Whether there is another attempt after one that was not enough; it may take more."""

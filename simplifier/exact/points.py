@@ -35,18 +35,23 @@ _CHUNK: Final = 1 << 14
 
 
 def points_with_values(
-    form: Form, bounds: Mapping[str, Interval], constraints: Sequence[Constraint]
+    form: Form,
+    bounds: Mapping[str, Interval],
+    constraints: Sequence[Constraint],
+    most: int = MAX_VALUES,
 ) -> Iterator[Chunk] | None:
     """All points in order, some thousands at a time, with the values of a quasi-affine form there.
 
-    ``None`` if there are many points, or a value may not fit into 64 bits.
+    ``None`` if there are many points, more than ``most``, or a value may not fit into 64 bits.
 
     >>> from simplifier.expr.parser import parse_form
     >>> found = points_with_values(parse_form("(x * 5) mod 7"), {"x": Interval(1, 3)}, ())
     >>> [(columns["x"].tolist(), values.tolist()) for columns, values in found or ()]
     [([1, 2, 3], [5, 3, 1])]
     """
-    return _chunks(form, bounds, constraints) if _are_few(form, bounds, constraints) else None
+    points = prod(interval.size or 0 for interval in bounds.values())
+    is_listed = points <= most and _are_few(form, bounds, constraints)
+    return _chunks(form, bounds, constraints) if is_listed else None
 
 
 def extent(chunks: Iterable[Chunk]) -> Interval:

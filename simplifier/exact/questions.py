@@ -138,10 +138,10 @@ def _asked(
     """
     known = all_bounds((form,), bounds, constraints)
 
-    def enumerated() -> tuple[Answer] | None:
+    def enumerated(most: int) -> tuple[Answer] | None:
         simpler, *limited = quasi_affine(known, (form, *(each for each, _ in constraints)))
         intervals = [interval for _, interval in constraints]
-        found = points_with_values(simpler, known, [*zip(limited, intervals, strict=True)])
+        found = points_with_values(simpler, known, [*zip(limited, intervals, strict=True)], most)
         return None if found is None else (of_points(found),)
 
     def by_isl(space: Space) -> tuple[Answer]:

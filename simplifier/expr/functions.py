@@ -113,11 +113,26 @@ class FloorDiv(_Division):
     (d0 + 1)//8
     >>> FloorDiv(-7, 2), FloorDiv(d0, 1)
     (-4, d0//1)
+
+    For sympy's own functions, ask for them:
+
+    >>> (FloorDiv(d0, 8) + Mod(d0, 8)).rewrite(sympy.floor)
+    d0 - 7*floor(d0/8)
     """
 
     @staticmethod
     def _on_integers(numerator: int, divisor: int) -> int:
         return numerator // divisor
+
+    def _eval_rewrite_as_floor(
+        self, numerator: sympy.Expr, divisor: sympy.Expr, **_: object
+    ) -> sympy.Expr:
+        return sympy.floor(numerator / divisor)
+
+    def _eval_rewrite_as_Mod(  # noqa: N802 - sympy looks for this name
+        self, numerator: sympy.Expr, divisor: sympy.Expr, **_: object
+    ) -> sympy.Expr:
+        return (numerator - sympy.Mod(numerator, divisor)) / divisor
 
     def _python(self, printer: Printer) -> str:
         return "{}//{}".format(*self._operands(printer))
@@ -151,6 +166,21 @@ class CeilDiv(_Division):
     def _on_integers(numerator: int, divisor: int) -> int:
         return -(-numerator // divisor)
 
+    def _eval_rewrite_as_ceiling(
+        self, numerator: sympy.Expr, divisor: sympy.Expr, **_: object
+    ) -> sympy.Expr:
+        return sympy.ceiling(numerator / divisor)
+
+    def _eval_rewrite_as_floor(
+        self, numerator: sympy.Expr, divisor: sympy.Expr, **_: object
+    ) -> sympy.Expr:
+        return -sympy.floor(-numerator / divisor)
+
+    def _eval_rewrite_as_Mod(  # noqa: N802 - sympy looks for this name
+        self, numerator: sympy.Expr, divisor: sympy.Expr, **_: object
+    ) -> sympy.Expr:
+        return (numerator + sympy.Mod(-numerator, divisor)) / divisor
+
     def _python(self, printer: Printer) -> str:
         return f"-({FloorDiv(-self.args[0], self.args[1])._python(printer)})"
 
@@ -181,6 +211,16 @@ class Mod(_Division):
     @staticmethod
     def _on_integers(numerator: int, divisor: int) -> int:
         return numerator % divisor
+
+    def _eval_rewrite_as_Mod(  # noqa: N802 - sympy looks for this name
+        self, numerator: sympy.Expr, divisor: sympy.Expr, **_: object
+    ) -> sympy.Expr:
+        return sympy.Mod(numerator, divisor)
+
+    def _eval_rewrite_as_floor(
+        self, numerator: sympy.Expr, divisor: sympy.Expr, **_: object
+    ) -> sympy.Expr:
+        return numerator - divisor * sympy.floor(numerator / divisor)
 
     def _python(self, printer: Printer) -> str:
         return "{} % {}".format(*self._operands(printer))
@@ -263,6 +303,12 @@ class Min(_Extremum):
     _on_integers = min
     _c_comparison = "<"
 
+    def _eval_rewrite_as_Min(self, *arguments: sympy.Expr, **_: object) -> sympy.Expr:  # noqa: N802 - sympy looks for this name
+        return sympy.Min(*arguments)
+
+    def _eval_rewrite_as_Piecewise(self, *arguments: sympy.Expr, **_: object) -> sympy.Expr:  # noqa: N802 - likewise
+        return sympy.Min(*arguments).rewrite(sympy.Piecewise)
+
 
 class Max(_Extremum):
     """The greatest of its arguments.
@@ -273,6 +319,12 @@ class Max(_Extremum):
 
     _on_integers = max
     _c_comparison = ">"
+
+    def _eval_rewrite_as_Max(self, *arguments: sympy.Expr, **_: object) -> sympy.Expr:  # noqa: N802 - sympy looks for this name
+        return sympy.Max(*arguments)
+
+    def _eval_rewrite_as_Piecewise(self, *arguments: sympy.Expr, **_: object) -> sympy.Expr:  # noqa: N802 - likewise
+        return sympy.Max(*arguments).rewrite(sympy.Piecewise)
 
 
 class _Bitwise(IntegerFunction):

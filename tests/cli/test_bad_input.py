@@ -55,7 +55,7 @@ BAD_MODULES = [
 ]
 
 
-@pytest.mark.parametrize("command", ["maps", "fusions", "utilization", "tiles"])
+@pytest.mark.parametrize("command", ["maps", "fusions", "summary", "utilization", "tiles"])
 @pytest.mark.parametrize("bad", BAD_MODULES, ids=[bad.id for bad in BAD_MODULES])
 def test_bad_module(
     bad: Bad, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -71,7 +71,7 @@ def test_bad_module(
 
 
 @pytest.mark.parametrize(
-    "command", ["maps", "fusions", "coalescing", "utilization", "tiles", "simplify"]
+    "command", ["maps", "fusions", "summary", "coalescing", "utilization", "tiles", "simplify"]
 )
 def test_no_file(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     missing = tmp_path / "missing"

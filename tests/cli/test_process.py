@@ -56,7 +56,7 @@ def test_the_version_is_looked_up_when_it_is_asked_for() -> None:
 
 @pytest.mark.parametrize(
     ("command", "count"),
-    [("maps", 5), ("fusions", 4), ("utilization", 2), ("tiles", 2), ("schema", 1)],
+    [("maps", 5), ("fusions", 4), ("summary", 3), ("utilization", 2), ("tiles", 2), ("schema", 1)],
 )
 def test_examples_of_the_help_run(command: str, count: int) -> None:
     text = subprocess.run([*COMMAND, command, "--help"], cwd=ROOT, check=True, capture_output=True)

@@ -45,6 +45,7 @@ ANSWERS = {
     "minimal fusions": ["fusions", "--minimal"],
     "coalescing": ["coalescing"],
     "coalescing in vectors": ["coalescing", "--device", "H100", "--unroll", "4"],
+    "summary": ["summary"],
     "utilization": ["utilization"],
     "tiles": ["tiles"],
 }
@@ -211,7 +212,7 @@ def test_documents_of_many_files(
 
 @pytest.mark.parametrize(
     "command",
-    ["maps", "fusions", "coalescing", "utilization", "tiles", "simplify", "layout"],
+    ["maps", "fusions", "summary", "coalescing", "utilization", "tiles", "simplify", "layout"],
 )
 def test_documents_where_nothing_is_right(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = printed([command, "missing"], capsys)
@@ -254,7 +255,7 @@ def test_nothing_is_said_that_is_not_in_the_schema(
     file.write_text(LOOKED_UP)
     calls = [
         [command, *[str(file)] * count]
-        for command in ("maps", "fusions", "coalescing", "utilization", "tiles")
+        for command in ("maps", "fusions", "summary", "coalescing", "utilization", "tiles")
         for count in (1, 2)
     ]
     documents = [printed(arguments, capsys) for arguments in calls]
@@ -277,6 +278,7 @@ def test_all_that_is_in_the_schema_is_said(file: Path, capsys: pytest.CaptureFix
         (["fusions"], TURNED),
         (["fusions"], WRONG),
         (["coalescing"], module_text("gpu/dot_product_attention_bf16")),
+        (["summary"], LOOKED_UP),
         (["utilization"], LOOKED_UP),
         (["tiles"], SOFTMAX_SUM),
         (["tiles"], LOOKED_UP),
@@ -289,7 +291,7 @@ def test_all_that_is_in_the_schema_is_said(file: Path, capsys: pytest.CaptureFix
         seen.update(name for found in objects_in(document) for name in found)
     many = [
         [command, str(file), str(file)]
-        for command in ("maps", "coalescing", "utilization", "tiles")
+        for command in ("maps", "summary", "coalescing", "utilization", "tiles")
     ]
     for last in (*WITHOUT_FILES, *many):
         document = printed(last, capsys)

@@ -10,7 +10,7 @@ import pytest
 from ops import hlo, tilings, utilization
 from ops.cli import main
 from ops.performance import DEVICES
-from ops.performance.utilization import kernels_of
+from ops.performance.kernels import kernels_of
 from simplifier.errors import IndexingError
 from tests.cli.small_modules import LOOKED_UP, SOFTMAX_SUM
 from tests.hlo.modules import module_text

@@ -174,6 +174,27 @@ def test_dead_code_goes_and_effects_stay() -> None:
     assert kept == ["a", "b", "x", "k", "o", "r"]
 
 
+def test_the_first_channel_is_a_channel() -> None:
+    module = hlo.parse(
+        """add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = f32[] add(x, y) }
+        ENTRY e { a = f32[2] parameter(0)
+        s = f32[2] all-reduce(a), channel_id=0, replica_groups={}, to_apply=add
+        t = f32[2] all-reduce(a), replica_groups={}, to_apply=add  ROOT r = f32[2] sine(a) }"""
+    )
+    editor = hlo.edit(module)
+    editor.remove_dead_code()
+    assert [each.name for each in editor.finish().entry.instructions] == ["a", "s", "r"]
+
+
+def test_a_dot_may_sum_up_in_another_type() -> None:
+    editor = hlo.edit(hlo.parse("ENTRY e { ROOT a = s8[4,4] parameter(0) }"))
+    contracted = {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (0,)}
+    dot = editor.insert("dot", [editor.root(), editor.root()], "s32[4,4]", **contracted)
+    assert str(editor.clone(dot).shape) == "s32[4,4]{1,0}"
+    with pytest.raises(hlo.EditError, match=r"the result is s8\[4,4\]"):
+        editor.clone(dot, shape="s32[4,5]")
+
+
 def test_an_effect_that_is_inserted_keeps_the_calls_that_lead_to_it() -> None:
     module = hlo.parse(
         """f { x = f32[2] parameter(0) ROOT y = f32[2] negate(x) }

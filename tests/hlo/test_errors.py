@@ -442,11 +442,38 @@ def test_odd_texts_end_in_one_short_message(text: str, message: str) -> None:
     assert len(str(caught.value)) < 1000
 
 
+OTHER_FORMATS = {
+    "StableHLO": ("module @m {\n  func.func public @main() { return }\n}", "MLIR"),
+    "locations": ("#loc = loc(unknown)\nmodule {}", "MLIR"),
+    "generic MLIR": ('"builtin.module"() ({}) : () -> ()', "MLIR"),
+    "JSON": ('{"name": "m"}', "JSON"),
+    "protobuf": ("\x0a\x0bjit__lambda\x12\x06main.4", "protobuf"),
+}
+"""Texts that are no HLO, and what the hint calls them."""
+
+
+@pytest.mark.parametrize("name", OTHER_FORMATS)
+def test_other_formats_are_recognised(name: str) -> None:
+    text, called = OTHER_FORMATS[name]
+    with pytest.raises(hlo.HloTextError, match=rf"hint: this looks like (a )?{called}"):
+        hlo.parse(text)
+
+
+def test_hints_about_formats_do_not_replace_others() -> None:
+    """A module that begins as MLIR might is HLO if a line further on is wrong."""
+    with pytest.raises(hlo.HloTextError) as caught:
+        hlo.parse("module { p = f32[] parameter(0)\n  q = f32[2] nonsense(p) }")
+    assert "MLIR" not in str(caught.value)
+
+
+AS_TEXT = "XLA dumps modules as text with --xla_dump_hlo_as_text"
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"\x7fELF\x02\x00\x00", "the file is binary, not text"),
-        (b"HloModule m \xff", "the file is binary, or not in UTF-8: see byte 12"),
+        (b"\x7fELF\x02\x00\x00", f"the file is binary, not text; {AS_TEXT}"),
+        (b"HloModule m \xff", f"the file is binary, or not in UTF-8: see byte 12; {AS_TEXT}"),
         (None, "No such file or directory"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING
 
 import islpy
@@ -112,9 +113,9 @@ def test_empty(text: str, is_empty: bool) -> None:
 
 
 REFUSED = [
-    ("(d0, d1) -> (d0 * d1), domain: d0 in [0, 9], d1 in [0, 9]", "d0 * d1"),
-    ("(d0, d1) -> (d0 mod d1), domain: d0 in [0, 9], d1 in [1, 9]", "d0 mod d1"),
-    ("(d0) -> (d0), domain: d0 in [0, 9], d0 * d0 in [0, 9]", "d0 * d0"),
+    ("(d0, d1) -> (d0 * d1), domain: d0 in [0, 9999], d1 in [0, 9999]", "d0 * d1"),
+    ("(d0, d1) -> (d0 mod d1), domain: d0 in [0, 9999], d1 in [1, 9999]", "d0 mod d1"),
+    ("(d0) -> (d0), domain: d0 in [0, 9999999], d0 * d0 in [0, 9]", "d0 * d0"),
 ]
 
 
@@ -127,7 +128,7 @@ def test_what_is_not_quasi_affine_is_named(text: str, term: str) -> None:
 
 
 def test_a_constraint_that_is_not_quasi_affine_is_named() -> None:
-    squares = parse_map("(d0) -> (d0), domain: d0 in [0, 9], d0 * d0 in [2, 3]")
+    squares = parse_map("(d0) -> (d0), domain: d0 in [0, 9999999], d0 * d0 in [2, 3]")
     with pytest.raises(NotQuasiAffineError, match=r"d0 \* d0: is a product of variables"):
         squares.is_empty()
 
@@ -339,9 +340,40 @@ def test_an_undefined_map_equals_itself() -> None:
 def test_every_question_names_a_term_that_is_not_quasi_affine(
     ask: Callable[[IndexingMap], object],
 ) -> None:
-    squares = parse_map("(d0) -> (d0), domain: d0 in [0, 9], d0 * d0 in [2, 30]")
+    squares = parse_map("(d0) -> (d0), domain: d0 in [0, 9999999], d0 * d0 in [2, 30]")
     with pytest.raises(NotQuasiAffineError, match=r"d0 \* d0: is a product of variables"):
         ask(squares)
+
+
+FEW_POINTS = [
+    "(d0, d1) -> (d0 * d1), domain: d0 in [0, 9], d1 in [0, 9]",
+    "(d0, d1) -> (d0 mod d1, d1), domain: d0 in [0, 9], d1 in [1, 9]",
+    "(d0) -> (d0), domain: d0 in [-9, 9], d0 * d0 in [2, 30]",
+    "(d0) -> (d0), domain: d0 in [0, 9], d0 * d0 in [2, 3]",
+    "(d0, d1) -> (d0, bitxor(d1, d0 mod 4)), domain: d0 in [0, 7], d1 in [0, 7]",
+    "(d0)[s0] -> (bitand(d0, s0)), domain: d0 in [0, 7], s0 in [0, 3]",
+]
+
+
+@pytest.mark.parametrize("text", FEW_POINTS)
+def test_few_points_are_gone_through_where_isl_cannot_express_a_map(text: str) -> None:
+    made = parse_map(text)
+    listed = list(made.points())
+    reached = {point[3] for point in listed}
+    assert made.count() == len(listed)
+    assert made.is_empty() is (not listed)
+    assert made.count_results() == len(reached)
+    assert set(made.image()) == reached
+    assert set(made.domain_set()) == {point[0] for point in listed}
+    assert made.is_injective() is (len(reached) == len(listed))
+    assert made.sample() == (listed[0] if listed else None)
+    sizes = [8] * len(made.forms)
+    tensor = set(product(range(8), repeat=len(sizes)))
+    assert made.covers(sizes) is (tensor <= reached)
+    assert made.is_bijective_onto(sizes) is (tensor == reached and len(reached) == len(listed))
+    part = made.with_constraint(made.results[0], (None, 3))
+    assert part.is_subset(made)
+    assert made.equals(part) is all(point[3][0] <= 3 for point in listed)
 
 
 @pytest.mark.parametrize("question", ["equals", "is_subset", "first_difference"])

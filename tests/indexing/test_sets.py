@@ -14,9 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing import IndexSet, MapError, StridedInterval, parse_map
-from simplifier import BudgetError, TextError
+from indexing import IndexSet, MapError, StridedInterval, Variable, parse_map
+from indexing.domain import Domain
+from indexing.exact import few_points, set_reading
+from simplifier import BudgetError, Interval, NotQuasiAffineError, TextError
 from simplifier.errors import ArgumentError
+from simplifier.exact import Allowance
+from simplifier.expr import form as forms
+from simplifier.expr.operations import mod
 from tests.strategies import maps
 
 if TYPE_CHECKING:
@@ -306,7 +311,7 @@ def test_emptiness_is_asked_with_and_without_parentheses() -> None:
 def test_threads_share_sets() -> None:
     triangle = IndexSet.parse("{ [i, j] : 0 <= i <= j < 100 }")
 
-    def row(number: int) -> int:
+    def row(number: int) -> object:
         return (triangle & IndexSet.box((number, number), (0, 99))).count()
 
     with ThreadPoolExecutor(8) as pool:
@@ -366,3 +371,83 @@ def test_a_budget_may_be_a_time() -> None:
     assert easy.count_results(budget=timedelta(milliseconds=500)) == 10
     with pytest.raises(BudgetError, match="expected a positive number of operations or None"):
         easy.is_empty(budget=timedelta())
+
+
+def test_no_point_is_listed_that_there_is_no_time_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def few(_: object, most: int = 1 << 20) -> bool:
+        asked.append(most)
+        return False
+
+    monkeypatch.setattr(few_points, "has_few_points", few)
+    products = parse_map("(d0, d1) -> (d0 * d1), domain: d0 in [0, 999], d1 in [0, 999]")
+    with pytest.raises(NotQuasiAffineError):
+        products.count_results(budget=timedelta(milliseconds=10))
+    with pytest.raises(NotQuasiAffineError):
+        products.count_results()
+    assert 0 <= min(asked) <= 5000
+    assert max(asked) == few_points.MAX_POINTS
+
+
+def test_boxes_are_not_looked_for_longer_than_a_question_may_take(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    spent: list[int] = []
+
+    def recorded(budget: int) -> Allowance:
+        spent.append(budget)
+        return Allowance(budget)
+
+    monkeypatch.setattr(set_reading, "Allowance", recorded)
+    tent = parse_map("(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 in [3, 9]")
+    for budget in (None, 20_000, timedelta(seconds=5)):
+        assert tent.image(budget=budget).lexmin() == (0, 3)
+    unlimited, operations, attempt = spent
+    assert unlimited == set_reading.MAX_OPERATIONS_FOR_BOXES
+    assert operations == 20_000
+    assert attempt <= 10_000
+
+
+def test_a_set_made_by_hand_may_have_no_point() -> None:
+    """Its pieces say so only to isl."""
+    hull = Domain.of([Variable((0, 9))])
+    d0 = forms.variable("d0")
+    odd, multiple = ((mod(d0, forms.constant(by)), Interval(1, 1)) for by in (4, 6))
+    never = hull.constrained([odd, (mod(d0, forms.constant(6)), Interval(0, 0))])
+    nothing = IndexSet(hull, [never])
+    assert nothing.is_empty
+    assert not nothing
+    assert str(nothing) == "(d0): EMPTY"
+    assert nothing == IndexSet.box((5, 4))
+    assert nothing <= IndexSet.box((7, 7))
+    assert nothing.count() == 0
+    with pytest.raises(MapError, match="lexmin: the set is empty"):
+        nothing.lexmin()
+    some = IndexSet(hull, [never, hull.constrained([odd, multiple])])
+    assert list(some) == [(1,)]
+    assert bool(some)
+    assert not IndexSet(hull, [hull], ((StridedInterval(5, 4),),))
+
+
+CALLED_ALIKE = {
+    "a coordinate met by a parameter": lambda: (
+        IndexSet.parse("(N): N in [0, 5]") & IndexSet.parse("(i)<N>: i in [0, N - 1]")
+    ),
+    "less one": lambda: (
+        IndexSet.parse("(i, N): i in [0, 5], N in [0, 5]")
+        - IndexSet.parse("(i, j)<N>: i in [0, N - 1]")
+    ),
+    "a complement": lambda: IndexSet.parse("(N): N in [2, 3]").complement(
+        IndexSet.parse("(i)<N>: i in [0, N]")
+    ),
+}
+
+
+@pytest.mark.parametrize("make", CALLED_ALIKE.values(), ids=CALLED_ALIKE)
+def test_a_coordinate_called_as_a_parameter_goes_by_its_place(
+    make: Callable[[], IndexSet],
+) -> None:
+    found = make()
+    assert IndexSet.parse(str(found)) == found
+    assert "N" in [variable.name for variable in found.parameters]

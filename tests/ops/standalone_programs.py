@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from indexing.layout import ElementType, Shape, linear_index
-from ops.analysis.dataflow import postorder
 from ops.hlo import Computation
+from simplifier.tools.postorder import postorder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -322,6 +322,29 @@ def test_a_loop_passes_elements_round_a_ring() -> None:
     assert relation_told(there, 4) == relation_of(near) | relation_of(moved)
 
 
+ONE_IS_NO_LIMIT = {
+    # declared counts, what an instruction lists, pairs of devices
+    "pairs of replicas": ("num_partitions=2", "{{0,1},{1,0}}", [[0, 2], [1, 3], [2, 0], [3, 1]]),
+    "pairs of partitions": (
+        "replica_count=2",
+        "{{0,1},{1,0}}, channel_id=1",
+        [[0, 1], [1, 0], [2, 3], [3, 2]],
+    ),
+}
+
+
+@pytest.mark.parametrize(("head", "pairs", "moves"), ONE_IS_NO_LIMIT.values(), ids=ONE_IS_NO_LIMIT)
+def test_a_count_of_1_is_no_limit(head: str, pairs: str, moves: list[list[int]]) -> None:
+    """As in XLA's verifier: its own tests leave a count where an instruction names more."""
+    text = f"""HloModule m, {head}
+    ENTRY e {{ p = f32[3] parameter(0)
+      ROOT r = f32[3] collective-permute(p), source_target_pairs={pairs} }}"""
+    (there,) = output_to_input(hlo.parse(text).entry.root).indexing
+    assert not isinstance(there, Unknown)
+    moved = replicas.collective_permute(operands([3], 4), moves)
+    assert relation_told(there, 4) == relation_of(moved)
+
+
 MISFITS = {
     "f32[4,6] all-gather(p), replica_groups={{0,1}}, dimensions={1}": (
         "dimension 0 of the result has size 4; expected 2"

@@ -7,13 +7,13 @@ import pickle
 import shutil
 import subprocess
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 import sympy
 
-from simplifier import CeilDiv, FloorDiv, Max, Min, Mod, symbol
+from simplifier import CeilDiv, FloorDiv, Max, Min, Mod, equivalent, symbol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -275,3 +275,36 @@ def test_symbols_of_one_name_are_one_symbol() -> None:
     assert symbol("d0") == symbol("d0")
     assert symbol("d0") != sympy.Symbol("d0")
     assert symbol("d0").is_integer
+
+
+TO_SYMPY: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "floor": (sympy.floor, (FloorDiv, CeilDiv, Mod)),
+    "ceiling": (sympy.ceiling, (CeilDiv,)),
+    "Mod": (sympy.Mod, (FloorDiv, CeilDiv, Mod)),
+    "Min": (sympy.Min, (Min,)),
+    "Max": (sympy.Max, (Max,)),
+    "Piecewise": (sympy.Piecewise, (Min, Max)),
+}
+"""Functions of sympy, and which of ours can be written with them."""
+
+
+@pytest.mark.parametrize("name", TO_SYMPY)
+def test_rewriting_for_sympy_keeps_the_meaning(name: str) -> None:
+    target, functions = TO_SYMPY[name]
+    for function in functions:
+        written: Any = function(x + 1, 3 * y + 2) * 2 - x
+        rewritten = written.rewrite(target)
+        assert not rewritten.has(function)
+        assert rewritten.has(target)
+        for a, b in product(range(-7, 8), range(-3, 4)):
+            values = {x: a, y: b}
+            assert rewritten.subs(values) == written.subs(values), (function, a, b)
+
+
+@pytest.mark.parametrize("name", TO_SYMPY)
+def test_what_was_rewritten_for_sympy_is_read_back(name: str) -> None:
+    target, functions = TO_SYMPY[name]
+    bounds = {x: (-7, 7), y: (-3, 3)}
+    for function in functions:
+        written: Any = function(x + y, 5)
+        assert equivalent(written.rewrite(target), written, bounds)

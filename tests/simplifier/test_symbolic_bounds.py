@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -26,21 +27,91 @@ from simplifier import (
     simplify,
     symbol,
 )
-from simplifier.expr.sympy_conversion import to_sympy
+from simplifier.expr.form import variables_of
+from simplifier.expr.sympy_conversion import from_sympy, to_sympy
 from tests.call_counts import calls_of
-from tests.evaluation import values_of
+from tests.evaluation import every_point, values_of, where
 from tests.strategies import expressions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from simplifier.expr.form import Form
+    from tests.evaluation import Columns
 
 x, y, z, M, N = map(symbol, ("x", "y", "z", "M", "N"))
 POSITIVE = {M: (1, None), N: (1, None)}
 ROWS = {x: (0, N - 1), y: (0, M - 1)}
 
+NATURAL = {x: (0, None), y: (0, None), z: (0, None), M: (1, None), N: (1, None)}
+
+FACTS: dict[str, tuple[Any, Any, Any, str]] = {
+    "at most a remainder": (x, NATURAL, [x <= Mod(y, N), x <= 6], "[0, min(N - 1, 6)]"),
+    "at most a remainder alone": (x, NATURAL, [x <= Mod(y, N)], "[0, N - 1]"),
+    "at most a remainder and more": (
+        Max(x, 1),
+        NATURAL,
+        [x <= Mod(y, N) + 1, x <= 7],
+        "[1, min(N, 7)]",
+    ),
+    "a sum at most a remainder": (x, NATURAL, [x + z <= Mod(y, N), x <= 6], "[0, min(N - 1, 6)]"),
+    "at most two remainders": (
+        x,
+        NATURAL,
+        [x <= Mod(y, N) + Mod(z, M), x <= 6],
+        "[0, min(M + N - 2, 6)]",
+    ),
+    "at most a remainder by a product": (
+        x,
+        NATURAL,
+        [x <= Mod(y, N * M), x <= 6],
+        "[0, min(M * N - 1, 6)]",
+    ),
+    "at most half a remainder": (
+        x,
+        NATURAL,
+        [x <= FloorDiv(Mod(y, N), 2), x <= 6],
+        "[0, min((N - 1) floordiv 2, 6)]",
+    ),
+    "equal to a remainder": (x, NATURAL, [sympy.Eq(x, Mod(y, N)), x <= 6], "[0, min(N - 1, 6)]"),
+    "a remainder by a multiple": (
+        x,
+        NATURAL,
+        [x <= Mod(y, N), x <= 6, sympy.Eq(Mod(N, 8), 0)],
+        "[0, 6]",
+    ),
+    "a remainder of a remainder": (x, NATURAL, [x <= Mod(Mod(y, N), M)], "[0, min(M, N) - 1]"),
+    "a minimum with a remainder": (x, NATURAL, [x <= Min(Mod(y, N), 6)], "[0, min(N - 1, 6)]"),
+    "a maximum with a remainder": (x, NATURAL, [x <= Max(Mod(y, N), 6)], "[0, max(N - 1, 6)]"),
+    "about the remainder asked for": (
+        Mod(x, M),
+        NATURAL,
+        [Mod(x, M) <= N, Mod(x, M) <= 7],
+        "[0, min(M - 1, N, 7)]",
+    ),
+    "about a maximum with it": (
+        Mod(x, M),
+        NATURAL,
+        [Max(Mod(x, M), y) <= N, Max(Mod(x, M), y) <= 7],
+        "[0, min(M - 1, N, 7)]",
+    ),
+    "about the maximum asked for": (
+        Max(x, y),
+        NATURAL,
+        [Max(x, y) <= N, Max(x, y) <= 7],
+        "[0, min(N, 7)]",
+    ),
+    "about a maximum that holds the dividend": (
+        Mod(x, M),
+        NATURAL,
+        [Max(x, y) <= N, Max(x, y) <= 7],
+        "[0, min(M - 1, N, 7)]",
+    ),
+}
+"""Facts about remainders and maxima, as :data:`ENDS` has them."""
+
 ENDS: dict[str, tuple[Any, Any, Any, str]] = {
+    **FACTS,
     "a fact about a maximum bounds a remainder in it": (
         Mod(x, N) + 1,
         {x: (0, None), y: (0, None), N: (1, None)},
@@ -85,6 +156,41 @@ def test_ends_over_parameters(name: str) -> None:
     found = bounds_of(expression, bounds, constraints, over=[M, N])
     assert str(found) == expected
     assert found == bounds_of(expression, Facts(bounds), constraints, over=("N", "M"))
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_ends_hold_at_all_points_near_zero(name: str) -> None:
+    expression, bounds, constraints, _ = ENDS[name]
+    _check_ends(expression, Facts(bounds, constraints))
+
+
+@given(expressions(("x", "y", "N")), expressions(("x", "y", "N")), st.integers(0, 4))
+def test_ends_hold_under_a_fact(form: Form, fact: Form, width: int) -> None:
+    bounds: dict[Any, Any] = {x: (0, None), y: (0, None), N: (1, None)}
+    _check_ends(to_sympy(form), Facts(bounds, [(to_sympy(fact), (-width, width))]))
+
+
+def _check_ends(expression: sympy.Expr, facts: Facts) -> None:
+    """Compare the ends with the values at all points near zero."""
+    problem = facts.problem([expression])
+    names = {"N", *variables_of((problem.form, *(fact for fact, _ in problem.constraints)))}
+    known = {each: problem.bounds.get(each, Interval(None, None)) for each in names}
+    box = {each: interval.intersect(Interval(-2, 8)) for each, interval in known.items()}
+    points = _where_defined(every_point(box), problem.constraints)
+    values, defined = values_of(problem.form, points)
+    ends = bounds_of(expression, facts, over=[M, N])
+    for end, is_beyond in zip(ends, (operator.lt, operator.gt), strict=True):
+        if end is not None:
+            limits, _ = values_of(from_sympy(end), points)
+            assert not (defined & np.asarray(is_beyond(values, limits), dtype=bool)).any(), end
+
+
+def _where_defined(points: Columns, constraints: Iterable[tuple[Form, Interval]]) -> Columns:
+    """The points that meet all constraints, and leave a value to each."""
+    for form, _ in constraints:
+        _, defined = values_of(form, points)
+        points = {name: column[defined] for name, column in points.items()}
+    return where(points, constraints)
 
 
 def _at(expression: sympy.Expr, parameters: Mapping[str, int]) -> int:

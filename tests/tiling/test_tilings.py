@@ -10,7 +10,7 @@ import pytest
 
 from indexing import Tile, TileError
 from ops import Fusion, hlo, tilings
-from ops.performance import A100, MI300X, TPU_V5E, Device, DeviceError
+from ops.performance import A100, MI300X, RTX_A6000, TPU_V5E, Device, DeviceError
 from simplifier.errors import ArgumentError
 from simplifier.expr.form import variables_of
 from tests.fusion.units import ADD, MAXIMUM, entry
@@ -161,6 +161,19 @@ def test_a_tile_that_is_transposed_fits_in_shared_memory(device: Device) -> None
     assert largest <= device.shared_memory_bytes
     less = replace(device, name="less", shared_memory_bytes=4096)
     assert max(tiling.shared_memory_bytes for tiling in tilings(of(LARGE), less)) == 4096
+
+
+def test_an_array_that_is_used_twice_is_exchanged_once() -> None:
+    """A whole row of 64 KiB, which a reduction reads and a broadcast meets again."""
+    found = tilings(of(softmax(16, 16_000)), RTX_A6000, sizes=[[1], [16_000], [16_000], [16_000]])
+    assert [tiling.shared_memory_bytes for tiling in found] == [(16_384 + 1) * 4]
+
+
+def test_both_tiles_of_an_array_are_exchanged() -> None:
+    square = """x = f32[64,64] parameter(0)
+      ROOT d = f32[64,64] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}"""
+    found = tilings(of(entry(square)), RTX_A6000, sizes=[[16], [16], [8]])
+    assert [tiling.shared_memory_bytes for tiling in found] == [2 * 16 * 8 * 4]
 
 
 def test_registers_are_limited() -> None:

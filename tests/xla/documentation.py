@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 PAGE: Final = Path(__file__).parents[2] / "docs" / "xla_tests.md"
 COUNTS: Final = "counts"
 CASES: Final = "cases"
+UNASKED: Final = "nothing for us"
 """The names of the marks between which something is generated."""
 
 COUNTED: Final = (Verdict.SAME, Verdict.BETTER, Verdict.DIFFERENT)
@@ -69,22 +70,16 @@ def _numbers(facts: list[Fact]) -> dict[str, int]:
 
 
 def cases() -> str:
-    """For each suite, the facts to which our answer is another one, and what is not for us."""
+    """For each suite, the facts to which our answer is another one."""
     return "\n".join(line for suite, asked in by_suite().items() for line in _section(suite, asked))
 
 
 def _section(suite: str, asked: list[tuple[Fact, Outcome]]) -> Iterator[str]:
     unlike = [(f, o) for f, o in asked if f.verdict in {Verdict.BETTER, Verdict.DIFFERENT}]
-    unasked = [fact for fact, _ in asked if fact.verdict is Verdict.UNASKED]
-    if unlike or unasked:
-        yield f"### `{suite}`\n"
     if unlike:
+        yield f"### `{suite}`\n"
         yield _CASES_HEAD
         yield from (_row(_tests(names), *cells) for cells, names in _cases(unlike).items())
-        yield ""
-    if unasked:
-        yield "Not for us:\n"
-        yield from (f"* {_tests(names)}: {why}" for why, names in _reasons(unasked).items())
         yield ""
 
 
@@ -109,12 +104,30 @@ def _without_shared_domain(xla: str, ours: str) -> tuple[str, str]:
 _DOMAIN: Final = ", domain: "
 
 
-def _reasons(unasked: list[Fact]) -> dict[str, dict[str, None]]:
-    """Why tests ask nothing of us, and the tests."""
-    tests: dict[str, dict[str, None]] = defaultdict(dict)
-    for fact in unasked:
-        tests[fact.why][fact.test] = None
-    return tests
+# What nobody asks.
+
+
+def unasked() -> str:
+    """For each suite, what its tests state that has no counterpart here, how often, and why."""
+    lines = [
+        _row(f"`{suite}`", count, why, _tests(names))
+        for suite, asked in by_suite().items()
+        for why, (count, names) in _reasons(fact for fact, _ in asked).items()
+    ]
+    return "\n".join([_UNASKED_HEAD, *lines])
+
+
+_UNASKED_HEAD: Final = "| suite | facts | why | tests |\n| --- | ---: | --- | --- |"
+
+
+def _reasons(facts: Iterable[Fact]) -> dict[str, tuple[int, dict[str, None]]]:
+    """Why facts ask nothing of us: how many there are, and the tests that state them."""
+    found: dict[str, tuple[int, dict[str, None]]] = {}
+    for fact in facts:
+        if fact.verdict is Verdict.UNASKED:
+            count, tests = found.get(fact.why, (0, {}))
+            found[fact.why] = count + fact.row.get("facts", 1), tests | {fact.test: None}
+    return found
 
 
 def _tests(names: Iterable[str]) -> str:
@@ -134,8 +147,10 @@ def _code(text: str) -> str:
 
 
 def written(page: str) -> str:
-    """The page with both tables."""
-    return with_generated(with_generated(page, COUNTS, counts()), CASES, cases())
+    """The page with all tables."""
+    for mark, text in ((COUNTS, counts()), (CASES, cases()), (UNASKED, unasked())):
+        page = with_generated(page, mark, text)
+    return page
 
 
 if __name__ == "__main__":

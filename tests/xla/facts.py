@@ -13,6 +13,8 @@ A fact is a row of a table in ``tests/data/xla`` or ``tests/data/conformance``, 
     XLA's answer.
 ``class``, ``why``
     ``better`` or ``different`` where our answer is not XLA's, with the reason.
+``facts``
+    How many expectations a row without counterpart stands for, if there are several.
 ``ours``, ``right``
     Our answer where it is another value; the right map where XLA's is another relation.
 """

@@ -9,13 +9,12 @@ from random import Random
 from typing import TYPE_CHECKING, Final
 
 from indexing import TileConstraints, TileError, parse_map
-from ops import Fusion, Unknown, hlo, output_to_input, schedule_of
+from ops import Unknown, hlo, output_to_input, schedule_of
 from ops.performance import (
     RTX_A6000,
     bandwidth_utilization,
     coalescing,
     is_likely_coalesced,
-    utilization,
 )
 from simplifier import symbol
 from simplifier.expr import form as forms
@@ -196,22 +195,8 @@ def bandwidth_rate(row: Row) -> Outcome:
     return of_values(found, {"expected": whole["rate"], **row})
 
 
-def bytes_read(row: Row) -> Outcome:
-    """The bytes that the entry's root reads of an operand, maybe as one kernel with a producer."""
-    root = hlo.parse(row["hlo"]).entry.root
-    producers = [each for each in root.operands if each.name == row.get("producer")]
-    unit = Fusion.of_pair(producers[0], root) if producers else Fusion.of_instruction(root)
-    total = 0
-    for each in utilization(unit).rows:
-        if each.operand.name == row["operand"]:
-            assert isinstance(each.reads, int)
-            total += each.reads * each.operand.shape.element_type.bytes
-    return of_values(total, row)
-
-
 QUESTIONS: Final[dict[str, Question]] = {
     "bandwidth rate": bandwidth_rate,
-    "bytes read": bytes_read,
     "coalesced operands": coalesced_operands,
     "likely coalesced": likely_coalesced,
     "satisfied sizes": satisfied_sizes,

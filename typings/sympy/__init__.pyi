@@ -1,5 +1,8 @@
 # The part of sympy that this project uses; sympy itself ships no types.
 
+from sympy.concrete import (
+    summation as summation,
+)
 from sympy.core import (
     Add as Add,
 )

@@ -1,0 +1,290 @@
+"""Reads one of isl's relations output by output: results, ranges and constraints as forms.
+
+An output that the others determine becomes a form; any other becomes a range over its values, or
+over the few in a window that moves along.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from itertools import combinations
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from indexing.exact.isl_sets import EVERYTHING, extent
+from indexing.exact.set_reading import constraints_of
+from simplifier import Interval
+from simplifier.bounds.interval import INFINITY
+from simplifier.exact import ATTEMPT, Allowance, BudgetError, Space
+from simplifier.exact.isl import integer, load_isl
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.form import ZERO, Form
+from simplifier.extraction.cost import cost_of_form
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import islpy
+
+    from indexing.domain import Constraint
+    from simplifier.bounds.interval import Infinity
+
+_MAX_PIECES: Final = 8
+"""Pieces of a function that are joined in pairs: time grows with the cube."""
+
+_NEVER: Final = (ZERO, Interval(1, 1))
+
+
+class RelationFields(NamedTuple):
+    """The results, ranges and constraints of a relation, over identifiers of inputs and ranges."""
+
+    results: list[Form]
+    ranges: dict[str, int]
+    """The ranges ``s0 s1 ...``, each with the number of the output whose values it counts."""
+
+    constraints: list[Constraint]
+    """Where the relation has results, with the bounds of all inputs and ranges."""
+
+
+def fields_of(
+    relation: islpy.Map, identifiers: Sequence[str], *, joins_cases: bool = True
+) -> RelationFields:
+    """The fields of a relation without parameters; its inputs have the identifiers.
+
+    Cases of a function are joined to extrema or, where that is not wanted, left to constraints.
+    Costs some integer programmes for each output.
+    """
+    reader = _RelationReader(relation, identifiers, joins_cases=joins_cases)
+    results = reader.functions()
+    if results is None:
+        results = [reader.next_result(number) for number in range(_outputs(relation))]
+    return RelationFields(results, reader.ranges, reader.constraints())
+
+
+class _Case(NamedTuple):
+    """The value of a function on a part of its domain."""
+
+    value: Form
+    where: islpy.Set
+
+
+class _RangeChoice(NamedTuple):
+    """An output as ``base + step * range``, and the number of values of the range."""
+
+    base: Form
+    step: int
+    values: int | Infinity
+
+    @property
+    def order(self) -> tuple[int | Infinity, int]:
+        """The fewest values come first, then the cheapest base."""
+        return self.values, cost_of_form(self.base)
+
+
+class _RelationReader:
+    """Reads a relation output by output; ``_left`` relates inputs and ranges to the others."""
+
+    def __init__(self, left: islpy.Map, identifiers: Sequence[str], *, joins_cases: bool) -> None:
+        self._left = left
+        self._joins_cases = joins_cases
+        self._space = Space(dict.fromkeys(identifiers, EVERYTHING), left.get_ctx())
+        self.ranges: dict[str, int] = {}
+
+    def functions(self) -> list[Form] | None:
+        """All outputs as functions of the inputs, if they are such."""
+        results = self._functions(self._left)
+        if results is not None:
+            self._left = self._left.project_out(load_isl().dim_type.out, 0, len(results))
+        return results
+
+    def next_result(self, number: int) -> Form:
+        """The first of the outputs left."""
+        kind = load_isl().dim_type.out
+        first = self._left.project_out(kind, 1, _outputs(self._left) - 1)
+        functions = self._functions(first)
+        if functions is None:
+            choices = self._range_choices(first)
+            return self._with_range(min(choices, key=lambda choice: choice.order), number)
+        self._left = self._left.project_out(kind, 0, 1)
+        return functions[0]
+
+    def constraints(self) -> list[Constraint]:
+        """The constraints under which inputs and ranges have outputs."""
+        points = self._left.domain().compute_divs().coalesce().compute_divs()
+        if points.is_empty():
+            return [_NEVER]
+        identifiers = self._space.bounds
+        bounds = [
+            (forms.variable(identifier), extent(points, number))
+            for number, identifier in enumerate(identifiers)
+        ]
+        return [*bounds, *_constraints_of_union(points, self._space)]
+
+    # Functions.
+
+    def _functions(self, values: islpy.Map) -> list[Form] | None:
+        """The outputs as forms; ``None`` if one is no function, or one of many cases."""
+        if not values.is_single_valued():
+            return None
+        function = load_isl().PwMultiAff.from_map(values)
+        found = [
+            self._merged(function.get_pw_aff(position)) for position in range(_outputs(values))
+        ]
+        results = [form for form in found if form is not None]
+        return results if len(results) == len(found) else None
+
+    def _merged(self, function: islpy.PwAff) -> Form | None:
+        """A function as one form: its only piece, or extrema of its pieces."""
+        domain = function.domain()
+        cases = [
+            _Case(self._space.form_of(case), where.intersect(domain))
+            for where, case in _fewest_pieces(function, domain)
+        ]
+        if not cases:
+            return ZERO
+        if len(cases) > 1 and not self._joins_cases:
+            return None
+        while 1 < len(cases) <= _MAX_PIECES and (
+            joined := _with_joined_extremum(self._space, cases)
+        ):
+            cases = joined
+        return cases[0].value if len(cases) == 1 else self._by_cases(function, cases)
+
+    def _by_cases(self, function: islpy.PwAff, cases: Sequence[_Case]) -> Form | None:
+        """The maximum of the cases, each at most the least value outside its part of the domain."""
+        lower, upper = self._space.extent(function).ends
+        if not isinstance(lower, int) or not isinstance(upper, int):
+            return None
+        domain = function.domain()
+        depths = [_depth(case.where.gist(domain), self._space) for case in cases]
+        return operations.maximum(
+            operations.minimum((case.value, depth.times(upper - lower).plus_constant(upper)))
+            for case, depth in zip(cases, depths, strict=True)
+        )
+
+    # Ranges.
+
+    def _range_choices(self, values: islpy.Map) -> Iterator[_RangeChoice]:
+        """The choices of a range for the values of the only output."""
+        everything = values.range()
+        ends, step = extent(everything, 0), max(1, integer(everything.get_stride(0)))
+        size = INFINITY if ends.size is None else (ends.size - 1) // step + 1
+        start = ends.lower if ends.lower is not None else ends.upper
+        if step == 1 or start is None:
+            yield _RangeChoice(ZERO, 1, size)
+        else:
+            yield _RangeChoice(forms.constant(start), step, size)
+        if _is_window(values):
+            yield from self._windows(values)
+
+    def _windows(self, values: islpy.Map) -> Iterator[_RangeChoice]:
+        """A range that counts from the first value up, and one from the last value down."""
+        lowest, highest = values.dim_min(0), values.dim_max(0)
+        step = max(1, integer(values.get_range_stride_info(0).get_stride()))
+        width = self._space.extent(highest.sub(lowest)).upper
+        size = INFINITY if width is None else width // step + 1
+        for end, towards in ((lowest, step), (highest, -step)):
+            base = self._merged(end)
+            if base is not None:
+                yield _RangeChoice(base, towards, size)
+            if step == 1 and end.n_piece() > 1:
+                yield from self._affine_windows(values, end)
+
+    def _affine_windows(self, values: islpy.Map, end: islpy.PwAff) -> Iterator[_RangeChoice]:
+        """Ranges that count from an affine part of an end, as it were the end everywhere."""
+        domain = values.domain()
+        for _, base in end.get_pieces():
+            start = load_isl().Map.from_aff(base).intersect_domain(domain)
+            apart = values.sum(start.neg()).range()
+            ends = extent(apart, 0)
+            if ends.size is not None and ends.lower is not None:
+                yield _RangeChoice(
+                    self._space.form_of(base).plus_constant(ends.lower), 1, ends.size
+                )
+
+    def _with_range(self, choice: _RangeChoice, number: int) -> Form:
+        """Makes a new range the last input, and removes the first output."""
+        identifier = f"s{len(self.ranges)}"
+        self.ranges[identifier] = number
+        old = list(self._space.bounds)
+        self._space = Space(dict.fromkeys([*old, identifier], EVERYTHING), self._left.get_ctx())
+        result = forms.variable(identifier).times(choice.step).plus(choice.base)
+        kind = load_isl().dim_type
+        moved = self._left.move_dims(kind.in_, len(old), kind.out, 0, 1)
+        values = _tuple(self._space, [*map(forms.variable, old), result])
+        self._left = moved.preimage_domain_pw_multi_aff(values)
+        return result
+
+
+def _outputs(relation: islpy.Map) -> int:
+    return relation.dim(load_isl().dim_type.out)
+
+
+def _is_window(values: islpy.Map) -> bool:
+    """Whether the inputs bound the only output on both sides.
+
+    Multiples of a number are no bound, though isl says so: they are an equation with a division.
+    """
+    kind = load_isl().dim_type
+    inputs = values.dim(kind.in_)
+    for place in range(inputs):  # parameters are told apart by name
+        values = values.set_dim_name(kind.in_, place, f"i{place}")
+    line = values.move_dims(kind.param, 0, kind.in_, 0, inputs).range().remove_divs()
+    return line.dim_has_lower_bound(kind.set, 0) and line.dim_has_upper_bound(kind.set, 0)
+
+
+def _tuple(space: Space, wanted: Sequence[Form]) -> islpy.PwMultiAff:
+    """The tuple of forms as a function of the variables of the space."""
+    first, *others = map(load_isl().PwMultiAff.from_pw_aff, space.expressions(wanted))
+    for other in others:
+        first = first.flat_range_product(other)
+    return first
+
+
+def _fewest_pieces(
+    function: islpy.PwAff, domain: islpy.Set
+) -> Sequence[tuple[islpy.Set, islpy.Aff]]:
+    """The pieces of the function, as few as isl finds with some operations of its own."""
+    pieces = function.get_pieces()  # first: isl may lose their domains where it is broken off
+    with suppress(BudgetError), Allowance(ATTEMPT).attempt({}, function.get_ctx()):
+        return function.coalesce().gist(domain).coalesce().get_pieces()
+    return pieces
+
+
+def _with_joined_extremum(space: Space, cases: list[_Case]) -> list[_Case] | None:
+    """The cases with two of them joined into one extremum, if some two can be."""
+    for one, other in combinations(cases, 2):
+        for extremum in (operations.maximum, operations.minimum):
+            value = extremum((one.value, other.value))
+            if all(space.agree(value, case.value, case.where) for case in (one, other)):
+                rest = [case for case in cases if case is not one and case is not other]
+                return [*rest, _Case(value, one.where.union(other.where).coalesce())]
+    return None
+
+
+# Constraints.
+
+
+def _constraints_of_union(points: islpy.Set, space: Space) -> Iterator[Constraint]:
+    """Constraints for exactly these points: the hull of the pieces, and that a piece holds them."""
+    pieces = points.get_basic_sets()
+    hull = pieces[0] if len(pieces) == 1 else points.simple_hull()
+    yield from constraints_of(hull, space)
+    if len(pieces) > 1:
+        rest = points.gist(load_isl().Set.from_basic_set(hull)).coalesce()
+        yield _depth(rest, space), Interval(0, None)
+
+
+def _depth(points: islpy.Set, space: Space) -> Form:
+    """A form that is negative exactly outside a set that is not empty."""
+    return operations.maximum(
+        _depth_of_piece(piece, space) for piece in points.compute_divs().get_basic_sets()
+    )
+
+
+def _depth_of_piece(piece: islpy.BasicSet, space: Space) -> Form:
+    depths: list[Form] = []
+    for form, interval in constraints_of(piece, space):
+        depths += [form.plus_constant(-end) for end in (interval.lower,) if end is not None]
+        depths += [-form.plus_constant(-end) for end in (interval.upper,) if end is not None]
+    return operations.minimum(depths) if depths else ZERO

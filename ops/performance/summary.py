@@ -1,0 +1,179 @@
+"""The kernels of a module at a glance: what each is, what it reads and writes, and how."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ops.performance.kernels import kernels_of
+from ops.performance.tally import Deadline
+from ops.performance.utilization import SECONDS, sum_of_counts, text_of_count, utilization
+from ops.rules.registry import REGISTRY
+from simplifier import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from indexing.layout import ArrayShape
+    from ops.fusion import Fusion
+    from ops.hlo import Computation, HloModule, Instruction
+    from ops.performance.utilization import Count, OperandUtilization
+    from ops.rules.registry import Registry
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSummary:
+    """What a kernel reads and writes, and how it reads each operand.
+
+    Attributes:
+        fusion: what runs as one kernel.
+        operands: a row for each array that it reads.
+
+    >>> from ops import hlo
+    >>> module = hlo.parse('''ENTRY e {
+    ...   x = f32[4,8] parameter(0)
+    ...   y = f32[8,4] transpose(x), dimensions={1,0}
+    ...   bias = f32[4] parameter(1)
+    ...   wide = f32[8,4] broadcast(bias), dimensions={1}
+    ...   ROOT z = f32[8,4] add(y, wide)
+    ... }''')
+    >>> print(summary(module.entry))
+    read  written  reuse  kernel
+     144      128   1.78  %z = f32[8,4] add(%x f32[4,8] transpose, %bias f32[4] broadcast)
+    """
+
+    fusion: Fusion
+    operands: tuple[OperandUtilization, ...]
+
+    @property
+    def bytes_read(self) -> Count:
+        """The elements that are read, each once."""
+        return sum_of_counts(row.bytes for row in self.operands)
+
+    @property
+    def bytes_written(self) -> int:
+        """All results."""
+        return sum(root.shape.bytes for root in self.fusion.roots)
+
+    @property
+    def bytes(self) -> Count:
+        """What is read and written: at the least what moves from memory and to it."""
+        return sum_of_counts([self.bytes_read, self.bytes_written])
+
+    @property
+    def reuse(self) -> float | None:
+        """Bytes of all reads for each byte that is read; ``None`` if that depends on values."""
+        again = sum(row.reread_bytes for row in self.operands)
+        read = self.bytes_read
+        if isinstance(read, Interval) or any(row.reuse is None for row in self.operands):
+            return None
+        return (read + again) / read if read else 0.0
+
+    def __str__(self) -> str:
+        operands = ", ".join(map(_text_of_operand, self.operands))
+        return f"{_text_of_roots(self.fusion)}({operands})"
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The kernels of a module, in the order in which they stand there."""
+
+    kernels: tuple[KernelSummary, ...]
+
+    def __iter__(self) -> Iterator[KernelSummary]:
+        return iter(self.kernels)
+
+    def __len__(self) -> int:
+        return len(self.kernels)
+
+    def __str__(self) -> str:
+        rows = [HEADING, *map(cells_of, self.kernels)]
+        *widths, _ = (max(map(len, column)) for column in zip(*rows, strict=True))
+        return "\n".join(_aligned(row, widths) for row in rows)
+
+
+def summary(
+    fusion_or_module: Fusion | Instruction | Computation | HloModule,
+    *,
+    seconds: float | None = SECONDS,
+    registry: Registry = REGISTRY,
+) -> Summary:
+    """The kernels of a module at a glance; or one kernel.
+
+    Takes and raises what :func:`utilization` does: when ``seconds`` have passed, what is not known
+    yet stays between bounds.
+
+    >>> from ops import hlo
+    >>> module = hlo.parse('''ENTRY e { x = f32[4,8] parameter(0) y = f32[8,2] parameter(1)
+    ...   dot = f32[4,2] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    ...   ROOT negative = f32[4,2] negate(dot) }''')
+    >>> print(summary(module))
+    read  written  reuse  kernel
+     192       32   2.67  %dot = f32[4,2] dot(%x f32[4,8] reduce+broadcast, %y f32[8,2] \
+reduce+broadcast)
+      32       32      1  %negative = f32[4,2] negate(%dot f32[4,2] identity)
+    """
+    kernels = kernels_of(fusion_or_module, registry=registry)
+    deadline = Deadline(seconds)
+    return Summary(tuple(_summary_of(each, deadline) for each in kernels))
+
+
+def _summary_of(kernel: Fusion, deadline: Deadline) -> KernelSummary:
+    return KernelSummary(kernel, utilization(kernel, seconds=deadline.seconds_left).rows)
+
+
+HEADING = ("read", "written", "reuse", "kernel")
+"""Above the cells of kernels."""
+
+
+def cells_of(kernel: KernelSummary) -> tuple[str, str, str, str]:
+    """What a table says of a kernel."""
+    reuse = "" if kernel.reuse is None else f"{kernel.reuse:.3g}"
+    return text_of_count(kernel.bytes_read), str(kernel.bytes_written), reuse, str(kernel)
+
+
+def _aligned(row: tuple[str, ...], widths: list[int]) -> str:
+    *cells, last = row
+    return "  ".join([*(f"{c:>{width}}" for c, width in zip(cells, widths, strict=True)), last])
+
+
+def _text_of_roots(fusion: Fusion) -> str:
+    names = ", ".join(f"%{root.name}" for root in fusion.roots)
+    shapes = ", ".join(text_of_shape(array) for root in fusion.roots for array in root.shape.arrays)
+    kinds = ", ".join(dict.fromkeys(map(kind_of_kernel, fusion.roots)))
+    return f"{names} = {shapes} {kinds}"
+
+
+def kind_of_kernel(root: Instruction) -> str:
+    """The opcode, and the kind of a fusion.
+
+    >>> from ops import hlo
+    >>> text = "ENTRY e { p = f32[] parameter(0) ROOT n = f32[] negate(p) }"
+    >>> kind_of_kernel(hlo.parse(text).entry.root)
+    'negate'
+    """
+    kind = root.attributes.get("kind")
+    return f"{root.opcode} {kind}" if kind else root.opcode
+
+
+def _text_of_operand(row: OperandUtilization) -> str:
+    place = f" output {row.element}" if row.operand.shape.is_tuple else ""
+    shape = text_of_shape(row.operand.shape.arrays[row.element])
+    return f"%{row.operand.name}{place} {shape} {text_of_kinds(row)}"
+
+
+def text_of_kinds(row: OperandUtilization) -> str:
+    """What the reads of an operand are, in a few words."""
+    if row.kinds:
+        return " and ".join(map(str, row.kinds))
+    return "unknown" if row.bounds else "unused"
+
+
+def text_of_shape(shape: ArrayShape) -> str:
+    """A shape, without a layout that is the default.
+
+    >>> from indexing.layout import Shape
+    >>> print(*map(text_of_shape, Shape.parse("(f32[2,3]{1,0}, f32[2,3]{0,1})").arrays))
+    f32[2,3] f32[2,3]{0,1}
+    """
+    return shape.text(layout=shape.is_array and not shape.array_layout.is_default)

@@ -1,0 +1,135 @@
+"""Real modules run by JAX on the CPU: what XLA prints but does not take is said otherwise."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ops import hlo
+from tests.hlo.modules import NAMES, module_text
+from tests.ops import oracle
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from indexing.layout import Shape
+    from ops.hlo import HloModule, Instruction, ModuleEditor
+    from tests.ops.oracle import Array
+
+_OTHER_MACHINES = ("callbacks_tokens", "collectives_shard_map", "ring_pipeline_loop")
+"""Modules that talk to Python, or to other devices."""
+
+_LIBRARIES = (
+    *("gpu/conv_zoo", "gpu/layout_shuffle", "gpu/resnet_block_fwd"),
+    "gpu/elementwise_zoo",
+)
+"""Modules that call libraries of GPUs, or take an arc sine, which is no instruction for CPUs."""
+
+RUNNING = [
+    name
+    for name in NAMES
+    if name.startswith(("cpu/", "gpu/", "unoptimized/", "tpu/softmax", "tpu/one_hot"))
+    if not name.endswith(_OTHER_MACHINES) and name not in _LIBRARIES
+]
+"""The real modules that run on a CPU; most for TPUs have tiles and copies that it does not know."""
+
+
+def runnable(module: HloModule) -> HloModule:
+    """A module with the same results that JAX takes.
+
+    Fusions become calls. Bitcasts become transposes and reshapes: the elements stay as they are in
+    memory. Constants whose values the text leaves out count up.
+    """
+    editor = hlo.edit(module)
+    for fusion in module.find(opcode="fusion"):
+        body = fusion.attributes["calls"]
+        without = dict.fromkeys(("kind", "calls", "output_to_operand_aliasing"))
+        editor.replace(fusion, editor.clone(fusion, opcode="call", to_apply=body, **without))
+    for bitcast in module.find(opcode="bitcast"):
+        editor.replace(bitcast, _moved(editor, bitcast))
+    for constant in module.find(opcode="constant"):
+        if constant.literal is not None and constant.literal.is_elided:
+            editor.replace(constant, _counted(editor, constant))
+    return editor.finish()
+
+
+def _moved(editor: ModuleEditor, bitcast: Instruction) -> Instruction:
+    """The elements of an operand in the order of its memory, put where the result has them."""
+    (before,), made = editor.operands(bitcast), bitcast.shape
+    flat = editor.insert("transpose", [before], dimensions=_order(before.shape))
+    if before.shape.element_type is not made.element_type:
+        flat = _read_as(editor, flat, made)
+    order = _order(made)
+    flat = _reshaped(editor, flat, [made.dimensions[axis] for axis in order])
+    places = [order.index(axis) for axis in range(len(order))]
+    return editor.clone(editor.insert("transpose", [flat], dimensions=places), shape=made)
+
+
+def _order(shape: Shape) -> tuple[int, ...]:
+    assert shape.layout is not None
+    return shape.layout.major_to_minor
+
+
+def _read_as(editor: ModuleEditor, array: Instruction, made: Shape) -> Instruction:
+    """The bits of an array as numbers of another type, of which there may be more or fewer."""
+    before, after = array.shape.element_count, made.element_count
+    bits = _reshaped(editor, array, [after, before // after] if before > after else [before])
+    sizes = [before, after // before] if after > before else [after]
+    return editor.insert("bitcast-convert", [bits], f"{made.element_type}{_text(sizes)}")
+
+
+def _counted(editor: ModuleEditor, constant: Instruction) -> Instruction:
+    """An array that counts up."""
+    shape, into = constant.shape, constant.computation
+    sizes = [shape.element_count]
+    numbers = editor.insert("iota", (), f"s32{_text(sizes)}", into=into, iota_dimension=0)
+    same_type = editor.insert("convert", [numbers], f"{shape.element_type}{_text(sizes)}")
+    return editor.clone(_reshaped(editor, same_type, shape.dimensions), shape=shape)
+
+
+def _reshaped(editor: ModuleEditor, array: Instruction, sizes: Sequence[int]) -> Instruction:
+    return editor.insert("reshape", [array], f"{array.shape.element_type}{_text(sizes)}")
+
+
+def _text(sizes: Sequence[int]) -> str:
+    return f"[{','.join(map(str, sizes))}]"
+
+
+def results(module: HloModule) -> list[Array]:
+    """What the entry computes of small numbers, of which whole ones are good as indices."""
+    random = np.random.default_rng(0)
+
+    def values(shape: Shape) -> Array:
+        dtype = oracle.dtype_of(shape)
+        is_whole = dtype.kind in "biu"
+        found = (
+            random.integers(0, 3, shape.dimensions)
+            if is_whole
+            else random.normal(size=shape.dimensions)
+        )
+        return np.asarray(found).astype(dtype)
+
+    operands = [values(each) for p in module.entry.parameters for each in p.shape.arrays]
+    return oracle.program(str(runnable(module)))(*operands)
+
+
+@lru_cache(maxsize=4)
+def results_of(name: str) -> list[Array]:
+    """What a real module computes."""
+    return results(hlo.parse(module_text(name)))
+
+
+def assert_same(before: Sequence[Array], after: Sequence[Array]) -> None:
+    """The same results, up to the rounding of numbers with a point."""
+    assert len(before) == len(after)
+    for old, new in zip(before, after, strict=True):
+        assert (old.shape, old.dtype) == (new.shape, new.dtype)
+        differ = ~oracle.same(old, new)
+        if differ.any():
+            assert old.dtype.kind not in "biu"
+            wide = [np.asarray(each[differ], dtype=np.complex128) for each in (old, new)]
+            known = np.asarray(old[np.isfinite(old)], dtype=np.complex128)
+            scale = np.abs(known).max(initial=0)
+            assert np.abs(wide[0] - wide[1]).max() <= scale / 1000

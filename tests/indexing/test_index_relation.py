@@ -1,0 +1,296 @@
+"""Relations as sets of pairs: against Python's sets of pairs, and against isl's own."""
+
+from __future__ import annotations
+
+import pickle
+from itertools import product
+from typing import TYPE_CHECKING
+
+import islpy as isl
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexing import (
+    IndexingMap,
+    IndexRelation,
+    IndexSet,
+    MapError,
+    UndefinedMap,
+    parse_map,
+    parse_relation,
+)
+from simplifier import TextError
+from simplifier.errors import ArgumentError
+from tests.strategies import maps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Pairs = set[tuple[tuple[int, ...], tuple[int, ...]]]
+
+HIGH = 5
+
+
+@st.composite
+def small_maps(draw: st.DrawFn) -> IndexingMap:
+    """Maps between pairs of small numbers: affine, with remainders, windows and conditions."""
+    a, b, c = (draw(st.integers(-2, 2)) for _ in range(3))
+    first = draw(st.sampled_from(("d0", "d1 mod 3", "d0 floordiv 2", "s0", "2")))
+    least = draw(st.integers(-2, 3))
+    return parse_map(
+        f"(d0, d1)[s0] -> ({first} + {c}, d0 * {a} + d1 * {b} + s0), "
+        f"domain: d0 in [0, {draw(st.integers(0, HIGH))}], d1 in [0, {HIGH}], "
+        f"s0 in [0, {draw(st.integers(0, 2))}], d0 + d1 * {b} in [{least}, {least + 6}]"
+    )
+
+
+def pairs(made: IndexingMap) -> Pairs:
+    """The dimensions and results of all points."""
+    return set() if made.is_known_empty else {(point[0], point[3]) for point in made.points()}
+
+
+def pairs_of(relation: IndexRelation[IndexingMap]) -> Pairs:
+    """What the maps of a relation relate."""
+    return {pair for made in relation.maps for pair in pairs(made)}
+
+
+@given(small_maps(), small_maps())
+def test_operators_are_those_of_sets_of_pairs(left: IndexingMap, right: IndexingMap) -> None:
+    one, other = pairs(left), pairs(right)
+    assert pairs_of(left | right) == one | other
+    assert pairs_of(left & right) == one & other
+    assert pairs_of(left - right) == one - other
+    assert (left <= right) is (one <= other)
+    relation, them = IndexRelation(left), IndexRelation(right)
+    assert (relation <= them) is (one <= other)
+    assert (relation < them) is (one < other)
+    assert (relation >= them) is (one >= other)
+    assert (relation > them) is (one > other)
+    assert (relation == them) is (one == other)
+    assert bool(relation) is bool(one)
+    assert relation.is_empty() is not bool(one)
+
+
+@given(small_maps(), small_maps())
+def test_what_it_says_of_itself(left: IndexingMap, right: IndexingMap) -> None:
+    relation, found = left | right, pairs(left) | pairs(right)
+    assert set(relation.domain_set()) == {one for one, _ in found}
+    assert set(relation.image()) == {other for _, other in found}
+    apart = {tuple(np.subtract(other, one).tolist()) for one, other in found}
+    assert set(relation.distances()) == apart
+    assert relation.is_function is (len({one for one, _ in found}) == len(found))
+    assert pairs_of(relation.inverse()) == {(other, one) for one, other in found}
+    assert pairs_of(relation.to_earlier()) == {pair for pair in found if pair[1] < pair[0]}
+    assert pairs_of(relation.to_later()) == {pair for pair in found if pair[1] > pair[0]}
+    assert parse_relation(str(relation)) == relation or not relation
+    assert parse_relation(str(relation.to_isl())) == relation
+    copy = pickle.loads(pickle.dumps(relation))  # noqa: S301 - our own bytes
+    assert copy == relation
+    assert hash(copy) == hash(relation)
+    assert str(copy) == str(relation)
+
+
+@given(small_maps(), small_maps())
+def test_extrema_of_each_element(left: IndexingMap, right: IndexingMap) -> None:
+    relation, found = left | right, pairs(left) | pairs(right)
+    reached = {one: sorted(to for from_, to in found if from_ == one) for one, _ in found}
+    for extreme, place in ((relation.lexmin(), 0), (relation.lexmax(), -1)):
+        assert pairs_of(extreme) == {(one, others[place]) for one, others in reached.items()}
+        assert extreme.is_function
+        domains = [{one for one, _ in pairs(made)} for made in extreme.maps]
+        assert sum(map(len, domains)) == len(reached), "domains are disjoint"
+    assert left.lexmin() == IndexRelation(left).lexmin()
+    assert left.lexmax() == IndexRelation(left).lexmax()
+
+
+@given(small_maps(), small_maps(), small_maps())
+def test_composition_goes_through(one: IndexingMap, two: IndexingMap, three: IndexingMap) -> None:
+    consumer, producer = one | two, IndexRelation(three)
+    expected = {
+        (start, end)
+        for start, middle in pairs(one) | pairs(two)
+        for begin, end in pairs(three)
+        if begin == middle
+    }
+    assert pairs_of(producer @ consumer) == expected
+    assert consumer.compose(three) == three @ consumer
+    elements = IndexSet.box((0, 3), range(0, 6, 2))
+    assert set(consumer.apply(elements)) == {
+        to for at, to in pairs(one) | pairs(two) if at in elements
+    }
+    assert pairs_of(consumer.restrict(elements)) == {
+        pair for pair in pairs(one) | pairs(two) if pair[0] in elements
+    }
+    assert pairs_of(consumer.restrict_results(elements)) == {
+        pair for pair in pairs(one) | pairs(two) if pair[1] in elements
+    }
+
+
+@given(maps(results=2), maps(results=2))
+def test_isl_says_the_same(left: IndexingMap, right: IndexingMap) -> None:
+    if len(left.dims) != len(right.dims):
+        return
+    one, other = left.to_isl(), right.to_isl()
+    assert (left | right).to_isl().is_equal(one.union(other))
+    assert (left & right).to_isl().is_equal(one.intersect(other))
+    assert (left - right).to_isl().is_equal(one.subtract(other))
+    relation = left | right
+    assert relation.lexmax().to_isl().is_equal(one.union(other).lexmax())
+    assert relation.inverse().to_isl().is_equal(one.union(other).reverse())
+    together = isl.Map.empty(one.get_space())
+    for made in relation.maps:
+        together = together.union(made.to_isl())
+    assert together.is_equal(one.union(other)), "the maps are the relation"
+
+
+# Named cases.
+
+STENCIL = "[N] -> { [i] -> [j] : 1 <= i < N and i - 1 <= j <= i + 1 and j < N }"
+
+RESULTS: dict[str, tuple[Callable[[], object], str]] = {
+    "a window counts from an affine end": (
+        lambda: parse_relation(STENCIL),
+        (
+            "(i)[j]<N> -> (i + j - 1), domain: i in [1, N - 1], j in [0, 2], N in [2, inf], "
+            "i + j - N in [-inf, 0]"
+        ),
+    ),
+    "names are those of the first": (
+        lambda: (
+            parse_map("(a) -> (a), domain: a in [0, 3]")
+            | parse_map("(b) -> (b), domain: b in [2, 9]")
+        ),
+        "(a) -> (a), domain: a in [0, 9]",
+    ),
+    "a map less a relation": (
+        lambda: (
+            IndexingMap.identity([9]) - IndexRelation(parse_map("(i) -> (i), domain: i in [2, 3]"))
+        ),
+        "(d0) -> (d0), domain: d0 in [0, 1] or (d0) -> (d0), domain: d0 in [4, 8]",
+    ),
+    "nothing": (
+        lambda: IndexingMap.identity([4, 4]) - IndexingMap.identity([4, 4]),
+        "(d0, d1) -> (0, 0), domain: KNOWN EMPTY",
+    ),
+    "wrapped around": (
+        lambda: parse_relation("{ [i] -> [i + 1] : 0 <= i < 9; [9] -> [0] }").inverse(),
+        "(d0) -> (9), domain: d0 in [0, 0] or (d0) -> (d0 - 1), domain: d0 in [1, 9]",
+    ),
+    "an or within a condition": (
+        lambda: parse_relation(
+            "(i) -> (i), domain: i in [0, 3] or (j) -> (j), domain: j in [5, 6]"
+        ),
+        "(i) -> (i), domain: i in [0, 3] or (i) -> (i), domain: i in [5, 6]",
+    ),
+    "of no coordinates": (
+        lambda: IndexRelation(parse_map("() -> ()", unbounded=True)),
+        "() -> ()",
+    ),
+    "at a parameter": (
+        lambda: parse_map("(i)<N> -> (i + N), domain: i in [0, N - 1], N in [0, inf]").lexmax(),
+        "(i)<N> -> (i + N), domain: i in [0, N - 1], N in [0, inf]",
+    ),
+    "a dimension called as a parameter of the other": (
+        lambda: (
+            parse_map("(N) -> (N), domain: N in [0, 3]")
+            & parse_map("(i)<N> -> (i), domain: i in [0, N], N in [0, inf]")
+        ),
+        "(d0)<N> -> (d0), domain: d0 in [0, min(N, 3)], N in [0, inf]",
+    ),
+    "runtime variables are any value": (
+        lambda: parse_map("(i){rt0} -> (i + rt0), domain: i in [0, 3], rt0 in [0, 5]").lexmax(),
+        "(i) -> (i + 5), domain: i in [0, 3]",
+    ),
+}
+
+
+@pytest.mark.parametrize(("make", "expected"), RESULTS.values(), ids=RESULTS)
+def test_results_read_well(make: Callable[[], object], expected: str) -> None:
+    found = make()
+    assert str(found) == expected
+    assert parse_relation(str(found)) == found
+
+
+ROWS = "(d0, d1) -> (d0), domain: d0 in [0, 3], d1 in [0, 3]"
+DOWN = "{ [i] -> [j] : j <= i }"
+
+ERRORS: dict[str, tuple[Callable[[], object], str]] = {
+    "no map": (
+        IndexRelation[IndexingMap],
+        "IndexRelation: no map is given; expected one or more",
+    ),
+    "no map, but text": (
+        lambda: IndexRelation("(i) -> (i)"),  # pyright: ignore[reportArgumentType, reportUnknownLambdaType]
+        r"IndexRelation: map 0 is '\(i\) -> \(i\)'; expected an IndexingMap",
+    ),
+    "other ranks": (
+        lambda: parse_map(ROWS) | IndexingMap.identity([4]),
+        r"\|: 2 dimensions and 1 results against 1 dimensions and 1 results; expected as many",
+    ),
+    "ranks of a difference": (
+        lambda: IndexRelation(parse_map(ROWS)) - IndexingMap.identity([4]),
+        r"-: 2 dimensions and 1 results against 1 dimensions and 1 results; expected as many",
+    ),
+    "an undefined map": (
+        lambda: IndexingMap.identity([4]) | UndefinedMap("nobody knows"),
+        "the map is undefined: nobody knows",
+    ),
+    "no end": (lambda: parse_relation(DOWN).lexmin(), "lexmin: some element is related to others"),
+    "no square": (
+        lambda: IndexRelation(parse_map(ROWS)).to_later(),
+        "to_later: the relation has 2 dimensions and 1 results; expected as many",
+    ),
+    "another set": (
+        lambda: IndexRelation(parse_map(ROWS)).apply(IndexSet.box((0, 3))),
+        "apply: the set has 1 coordinates; expected 2",
+    ),
+    "no set": (
+        lambda: IndexRelation(parse_map(ROWS)).restrict(3),  # pyright: ignore[reportArgumentType]
+        "restrict: the set is 3; expected an IndexSet",
+    ),
+    "producer of another rank": (
+        lambda: IndexRelation(parse_map(ROWS)).compose(parse_map(ROWS)),
+        "compose: the producer takes 2 coordinates, the consumer gives 1; expected as many",
+    ),
+    "no producer": (
+        lambda: IndexRelation(parse_map(ROWS)).compose(3),  # pyright: ignore[reportArgumentType]
+        "compose: the producer is 3; expected an IndexingMap or an IndexRelation",
+    ),
+    "text": (lambda: parse_relation("{ [i] -> [i * i] }"), "isl does not read this as a relation"),
+    "text of a second map": (
+        lambda: parse_relation(
+            "(i) -> (i), domain: i in [0, 1] or (i) -> (k), domain: i in [2, 3]"
+        ),
+        r"1:44: 'k' is not a declared variable",
+    ),
+}
+
+
+@pytest.mark.parametrize(("ask", "message"), ERRORS.values(), ids=ERRORS)
+def test_errors_say_what_was_expected(ask: Callable[[], object], message: str) -> None:
+    with pytest.raises((MapError, TextError, ArgumentError), match=message):
+        ask()
+
+
+def test_other_values_are_no_relations() -> None:
+    identity = IndexingMap.identity([4])
+    for operator in ("__or__", "__and__", "__sub__", "__le__", "__matmul__"):
+        assert getattr(IndexRelation(identity), operator)(3) is NotImplemented
+        assert getattr(identity, operator)(3) is NotImplemented
+    assert IndexRelation(identity) != 3
+
+
+def test_a_relation_and_a_map_go_together_on_either_side() -> None:
+    low, high = (parse_map(f"(i) -> (i), domain: i in [{at}, {at + 5}]") for at in (0, 4))
+    relation = IndexRelation(high)
+    for sign in ("|", "&", "-"):
+        results = {
+            str(eval(f"one {sign} two", {"one": one, "two": two}))  # noqa: S307 - our own text
+            for one, two in product((low, IndexRelation(low)), (high, relation))
+            if (one, two) != (low, high)
+        }
+        assert len(results) == 1
+    assert low <= relation | low
+    assert (relation | low) >= low

@@ -1,0 +1,103 @@
+"""The kernels of a module at a glance: figures that agree with what the maps say."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ops import hlo, summary, utilization
+from ops.cli import main
+from ops.performance.kernels import kernels_of
+from simplifier import Interval
+from tests.cli.small_modules import LOOKED_UP
+from tests.hlo.modules import module_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ops.hlo import Instruction
+    from ops.performance import OperandUtilization
+
+REAL = ("cpu/mlp_adam_step", "gpu/dot_product_attention_bf16", "tpu/kv_cache_decode")
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_figures_are_those_of_the_operands(name: str) -> None:
+    module = hlo.parse(module_text(name))
+    rows: dict[Instruction, list[OperandUtilization]] = {}
+    for row in utilization(module):
+        rows.setdefault(row.fusion.roots[0], []).append(row)
+    found = summary(module)
+    assert [each.fusion.roots for each in found] == [each.roots for each in kernels_of(module)]
+    for each in found:
+        (root,) = each.fusion.roots
+        mine = rows.get(root, [])
+        assert [str(row) for row in each.operands] == [str(row) for row in mine]
+        total = sum((Interval.of(row.bytes) for row in mine), Interval(0, 0))
+        assert Interval.of(each.bytes_read) == total
+        assert Interval.of(each.bytes) == total + each.bytes_written
+        assert each.bytes_written == sum(array.bytes for array in root.shape.arrays)
+
+
+def test_kernels_without_operands_are_there() -> None:
+    module = hlo.parse("ENTRY e { i = s32[4] iota(), iota_dimension=0 }")
+    (found,) = summary(module)
+    assert (found.bytes_read, found.bytes_written, found.reuse) == (0, 16, 0)
+    assert str(found) == "%i = s32[4] iota()"
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    path = tmp_path / "module.hlo"
+    path.write_text(module_text("cpu/mlp_adam_step"))
+    return path
+
+
+def _kernels(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, Any]]:
+    assert main([*arguments, "--json"]) == 0
+    kernels: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["kernels"]
+    return kernels
+
+
+@pytest.mark.parametrize("sort", ["bytes", "read", "written", "reuse"])
+def test_the_greatest_come_first(
+    sort: str, saved: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = list(summary(hlo.load(saved)))
+    figures = {
+        "bytes": [each.bytes for each in found],
+        "read": [each.bytes_read for each in found],
+        "written": [each.bytes_written for each in found],
+        "reuse": [each.reuse for each in found],
+    }[sort]
+    most = [figure.upper if isinstance(figure, Interval) else figure for figure in figures]
+    order = sorted(range(len(found)), key=lambda at: (most[at] is None, most[at]), reverse=True)
+    names = [found[at].fusion.roots[0].name for at in order]
+    rows = _kernels(capsys, "summary", str(saved), "--sort", sort)
+    assert len(rows) == len(names) > 20
+    ends = {name: most[at] for at, name in ((at, found[at].fusion.roots[0].name) for at in order)}
+    assert [ends[str(row["kernel"])] for row in rows] == [ends[name] for name in names]
+    top = _kernels(capsys, "summary", str(saved), "--sort", sort, "--top", "3")
+    assert top == rows[:3]
+
+
+def test_the_order_of_the_module(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = [each.roots[0].name for each in kernels_of(hlo.load(saved))]
+    rows = _kernels(capsys, "summary", str(saved), "--sort", "module")
+    assert [row["kernel"] for row in rows] == names
+
+
+def test_only_what_is_unknown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "looked_up.hlo"
+    path.write_text(LOOKED_UP)
+    rows = _kernels(capsys, "summary", str(path), "--unknown")
+    assert [row["kernel"] for row in rows] == ["found"]
+
+
+def test_source_lines(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (row,) = _kernels(capsys, "summary", str(saved), "--instruction", "select_multiply_fusion")
+    assert row["op_name"] == "jit(mlp_adam_step)/mul"
+    assert row["source"][0].startswith("site-packages/optax/")
+    assert row["source"][-1] == "model.py:836 in <module>"

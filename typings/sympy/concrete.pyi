@@ -1,0 +1,3 @@
+from sympy.core import Expr
+
+def summation(expression: Expr, limits: tuple[Expr, Expr | int, Expr | int]) -> Expr: ...
