@@ -13,7 +13,7 @@ from indexing.errors import MapError
 from indexing.exact.exact_relation import ExactRelation
 from indexing.exact.inversion import inverse
 from indexing.exact.strides import contiguity, strides
-from indexing.formats.code import to_c, to_triton
+from indexing.formats.code import to_c, to_cuda, to_mlir, to_triton
 from indexing.formats.isl_relation import to_isl
 from indexing.formats.mlir import to_affine_map, to_affine_set
 from indexing.formats.notebook import html_of_map, latex_of_map
@@ -730,6 +730,10 @@ class IndexingMap(ExactRelation):
     def to_c(self, name: str = "indexing_map") -> str:
         """C11 text: a function for the results, and one that checks if a point is in the domain.
 
+        ``void NAME(d0, ..., int64_t *results)`` computes the results at a point of the domain;
+        ``bool NAME_contains(int64_t d0, ...)`` tells whether a point, within the bounds of the
+        variables or not, is one. See :func:`indexing.emit` for several maps at once.
+
         Raises:
             MapError: a variable is not bounded, a value may need more than 64 bits, or ``name`` is
                 no name in C.
@@ -741,20 +745,35 @@ class IndexingMap(ExactRelation):
         #include <stdbool.h>
         #include <stdint.h>
         <BLANKLINE>
-        static inline void row_of(int64_t d0, int64_t *results) {
-          results[0] = d0 / 8;
+        static inline void row_of(int32_t d0, int64_t *results) {
+          results[0] = d0 >> 3;
         }
         <BLANKLINE>
         static inline bool row_of_contains(int64_t d0) {
-          if (!(d0 >= 0 && d0 <= 31)) return false;
-          return true;
+          return d0 >= 0 && d0 < 32;
         }
         <BLANKLINE>
         """
         return to_c(self, name)
 
+    def to_cuda(self, name: str = "indexing_map") -> str:
+        """CUDA text: the functions of :meth:`to_c`, for the device and for the host.
+
+        Raises:
+            MapError: as of :meth:`to_c`.
+
+        >>> from indexing import parse_map
+        >>> text = parse_map("(d0) -> (d0 floordiv 8), domain: d0 in [0, 31]").to_cuda("row_of")
+        >>> print(text.splitlines()[4])
+        static __host__ __device__ __forceinline__ void row_of(int32_t d0, int64_t *results) {
+        """
+        return to_cuda(self, name)
+
     def to_triton(self, name: str = "indexing_map") -> str:
         """Triton text: a function for the results, and one for the mask of points in the domain.
+
+        ``NAME(d0, ...)`` gives the results, a tuple if there are several, at points of the domain;
+        ``NAME_mask(d0, ...)`` tells which points are in the domain, for the mask of a load.
 
         Raises:
             MapError: a variable is not bounded, a value may need more than 64 bits, or ``name`` is
@@ -762,24 +781,42 @@ class IndexingMap(ExactRelation):
 
         >>> from indexing import parse_map
         >>> print(parse_map("(d0) -> (d0 floordiv 8), domain: d0 in [0, 31]").to_triton("row_of"))
+        # (d0) -> (d0 floordiv 8), domain: d0 in [0, 31]
+        <BLANKLINE>
         import triton
         import triton.language as tl
         <BLANKLINE>
         <BLANKLINE>
         @triton.jit
         def row_of(d0):
-            # (d0) -> (d0 floordiv 8), domain: d0 in [0, 31]
-            d0 = tl.cast(d0, tl.int64)
+            d0 = tl.cast(d0, tl.int32)
             return d0 // 8
         <BLANKLINE>
         <BLANKLINE>
         @triton.jit
         def row_of_mask(d0):
-            d0 = tl.cast(d0, tl.int64)
-            return (d0 >= 0) & (d0 <= 31)
+            return (d0 >= 0) & (d0 < 32)
         <BLANKLINE>
         """
         return to_triton(self, name)
+
+    def to_mlir(self, name: str = "indexing_map") -> str:
+        r"""MLIR text: functions of ``affine.apply`` and ``arith`` for the results and the domain.
+
+        Raises:
+            MapError: a variable is not bounded, a value may need more than 64 bits, or ``name`` is
+                no name.
+
+        >>> from indexing import parse_map
+        >>> text = parse_map("(d0) -> (max(d0 floordiv 8, 1)), domain: d0 in [0, 31]").to_mlir()
+        >>> print(*text.splitlines()[2:7], sep="\n")
+        func.func private @indexing_map(%d0: index) -> (index) {
+          %0 = affine.apply affine_map<(a0) -> (a0 floordiv 8)>(%d0)
+          %1 = arith.constant 1 : index
+          %2 = arith.maxsi %0, %1 : index
+          return %2 : index
+        """
+        return to_mlir(self, name)
 
     def to_isl(
         self,

@@ -27,6 +27,7 @@ from simplifier.expr.form import (
     weighted_sum,
 )
 from simplifier.extraction.cost import DIVISIONS, cost_of_form
+from simplifier.extraction.lower_bounds import is_no_costlier
 from simplifier.laws.catalogue.conditions import (
     CHOSEN,
     CHOSEN_TWICE,
@@ -63,7 +64,7 @@ def step(scope: Scope, form: Form, asks: Questions) -> Form:
     if together is not None:
         found += [((JOINED, *laws), read) for laws, read in _readings(scope, together, asks)]
     laws, result = min(found, key=_cost_of_reading) if len(found) > 1 else found[0]
-    if result == form or cost_of_form(result) > cost_of_form(form):
+    if result == form or not is_no_costlier(result, form):
         return form
     scope.read(Rewrite(laws, form, result))
     if scope.log is not None:

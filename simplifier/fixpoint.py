@@ -12,6 +12,7 @@ from simplifier.expr.fold import fold
 from simplifier.expr.form import (
     EXTREMA,
     LOGICAL,
+    ZERO,
     Atom,
     AtomKind,
     Form,
@@ -37,7 +38,7 @@ from simplifier.extraction.abstraction import (
 from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.divisions import with_shared_numbers
 from simplifier.extraction.gathering import gathered
-from simplifier.extraction.lower_bounds import least_cost_as_written, least_cost_of_parts
+from simplifier.extraction.lower_bounds import is_no_costlier, least_cost_of_parts
 from simplifier.extraction.natural import is_plain
 from simplifier.extraction.prices import FINE
 from simplifier.extraction.search import count_maxima
@@ -60,7 +61,7 @@ from simplifier.limits import (
     MAX_WIDENING,
     MIN_COST_TO_READ_AGAIN,
 )
-from simplifier.surroundings import is_logical
+from simplifier.surroundings import hidden, is_logical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -327,7 +328,7 @@ def _extracted(scope: Scope, form: Form) -> Form:
     result = extracted(scope, canonical)
     if result == form:
         return form
-    if _is_no_costlier(result, form):
+    if is_no_costlier(result, form):
         return _cheapest_of_parts(scope, form, result) if _has_extremum(form) else result
     parts = _cheapest_parts(scope, form)
     return parts if is_kept(scope, parts) else result
@@ -355,13 +356,6 @@ def _tear_of_part(canonical: Form) -> float:
 
 _TORN_DEPTH: Final = 2
 """How deep digits of digits are."""
-
-
-def _is_no_costlier(result: Form, form: Form) -> bool:
-    """Whether a result costs at most as much as a form; mostly that is seen at a glance."""
-    cost = cost_of_form(result)
-    least = cost * FINE
-    return least_cost_as_written(form, least) >= least or cost <= cost_of_form(form)
 
 
 def is_kept(scope: Scope, form: Form) -> bool:
@@ -500,6 +494,21 @@ def range_of(scope: Scope, form: Form) -> Interval:
         return interval
     within = scope.smaller.solution.substituted(form)
     return interval.intersect(range_of(scope.smaller.context, within))
+
+
+def is_zero(scope: Scope, form: Form) -> bool:
+    """Whether a form is seen to be zero.
+
+    Mostly it vanishes where all equations are solved, whatever its conditions and choices are.
+    """
+    rest = hidden(form)
+    within = scope.of_variables_in(rest)
+    while within.smaller is not None:
+        solution, within = within.smaller
+        rest = solution.substituted(rest)
+    if within.canonical(rest) == ZERO:
+        return True
+    return range_of(scope.of_variables_in(form), form) == Interval(0, 0)
 
 
 _QUESTIONS: Final = choices.Questions(simplified, range_of)

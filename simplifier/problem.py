@@ -30,7 +30,7 @@ from simplifier.expr.sympy_conversion import (
     to_condition,
     to_sympy,
 )
-from simplifier.fixpoint import range_of
+from simplifier.fixpoint import is_zero
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -129,8 +129,7 @@ class Problem:
             return
         for fraction, reading in self._fractions:
             remainder = operations.mod(fraction.numerator, fraction.divisor)
-            scope = whole.of_variables_in(remainder)
-            if range_of(scope, remainder) != _ZERO and not fraction.is_integer:
+            if not is_zero(whole, remainder) and not fraction.is_integer:
                 raise reading.objection(fraction)
 
     def _read(self, expression: Expression) -> Form:
@@ -351,7 +350,6 @@ def _read_constraints(constraints: Constraints) -> _ConstraintPairs:
 Answer = TypeVar("Answer")
 
 _REMEMBERED: Final = 1 << 12
-_ZERO: Final = Interval(0, 0)
 _EVERYTHING: Final = Interval(None, None)
 _PAIR: Final = 2
 

@@ -77,6 +77,17 @@ def abstracted(scope: Scope, form: Form, range_of: Callable[[Atom], Interval]) -
     )
 
 
+def hidden(form: Form) -> Form:
+    """The form with a variable for each condition, choice and function of bits; of any value.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> hidden(parse_form("x * 2 + select(x > 5, y, 0)")).is_affine
+    True
+    """
+    names = {atom: variable(f"{_MARK}{number}") for number, atom in enumerate(outermost([form]))}
+    return operations.replace(form, names)
+
+
 _MARK: Final = "\0"
 """Begins the names of variables, so that no other variable has such a name."""
 

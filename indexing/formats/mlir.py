@@ -90,7 +90,7 @@ def _sides(form: Form, interval: Interval) -> Iterator[tuple[Form, str]]:
 def _texts(domain: Domain, named: Sequence[Form], role: str) -> list[str]:
     """The texts of forms over the names of the variables."""
     symbols = frozenset(_symbols(domain))
-    turned = [_turned(form) for form in named]
+    turned = [with_positive_divisors(form) for form in named]
     for number, form in enumerate(turned):
         if objection := _objection(form, symbols) or _objection_to_constants(form):
             raise MapError(f"{role} {number} has {objection}")
@@ -105,7 +105,7 @@ _TURNED: Final[Mapping[AtomKind, Callable[[Form, Form], Form]]] = {
 """``x op c`` as an operation on ``-x`` and ``-c``: MLIR divides by positive numbers only."""
 
 
-def _turned(form: Form) -> Form:
+def with_positive_divisors(form: Form) -> Form:
     """The same values, without quotients and remainders by negative constants."""
     return combine(form, fold((form,), _turned_atom, combine))
 

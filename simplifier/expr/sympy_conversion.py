@@ -179,20 +179,22 @@ def _reading(expression: sympy.Expr | Boolean) -> ReadExpression:
         node = stack.pop()
         if id(node) in known:
             continue
-        if id(node) in read_as:
+        if _is_read(node):
+            parts = _parts_of(node)
+            missing = [part for part in parts if id(part) not in known]
+            if missing:
+                stack += (node, *missing)
+            else:
+                known[id(node)] = _read(node, [known[id(part)] for part in parts], fractions)
+        elif id(node) in read_as:
             known[id(node)] = known[id(read_as[id(node)])]
         elif (foreign := READERS.rewritten(node)) is not None:
             read_as[id(node)] = foreign
             stack += (node, foreign)
-        elif not _is_read(node):
+        else:
             foreign = _function_of_integers(node)
             symbols |= dict.fromkeys(foreign.symbols if foreign else node.free_symbols)
             known[id(node)] = _Ratio(foreign.form) if foreign else _leaf(node, expression)
-        elif missing := [part for part in _parts_of(node) if id(part) not in known]:
-            stack += (node, *missing)
-        else:
-            parts = [known[id(part)] for part in _parts_of(node)]
-            known[id(node)] = _read(node, parts, fractions)
     form = _integer(expression, known[id(expression)], fractions)
     named = tuple(sorted(symbols, key=lambda symbol: symbol.name))
     return ReadExpression(form, named, tuple(fractions), expression)
@@ -210,15 +212,15 @@ class _Ratio(NamedTuple):
 
 def _is_read(node: sympy.Expr) -> bool:
     """Whether the node is an operation on parts that are read."""
-    if isinstance(node, sympy.Pow):
-        exponent = node.args[1]
-        return isinstance(exponent, sympy.Integer) and abs(int(exponent)) <= _MAX_POWER
-    return type(node) in _READ
+    if type(node) is not sympy.Pow:
+        return type(node) in _READ
+    exponent = node.args[1]
+    return isinstance(exponent, sympy.Integer) and abs(int(exponent)) <= _MAX_POWER
 
 
 def _parts_of(node: sympy.Expr) -> Sequence[sympy.Expr]:
     """The operands; of a ``Piecewise`` each value with its condition after it."""
-    if isinstance(node, sympy.Piecewise):
+    if type(node) is sympy.Piecewise:
         return tuple(chain.from_iterable(pair.args for pair in node.args))
     return node.args
 
@@ -307,9 +309,10 @@ def _over_common_divisor(parts: Sequence[_Ratio]) -> tuple[list[Form], Form]:
     symbolic = {part.divisor: None for part in parts if not part.divisor.is_constant}
 
     def numerator(part: _Ratio) -> Form:
-        others = (divisor for divisor in symbolic if divisor != part.divisor)
         number = scale // part.divisor.constant if part.divisor.is_constant else scale
-        return operations.product((part.numerator, forms.constant(number), *others))
+        scaled = part.numerator.times(number)
+        others = [divisor for divisor in symbolic if divisor != part.divisor]
+        return operations.product((scaled, *others)) if others else scaled
 
     divisor = operations.product((forms.constant(scale), *symbolic))
     return [numerator(part) for part in parts], ONE if divisor == ONE else divisor

@@ -6,10 +6,12 @@ from math import inf
 from typing import TYPE_CHECKING, Final
 
 from simplifier.expr.form import EXTREMA, Atom, AtomKind, Form, postorder
+from simplifier.expr.printer import negated
 from simplifier.extraction.cost import (
     DIVISION,
     DIVISIONS,
     USED_AGAIN,
+    cost_of_form,
     cost_of_operation,
     operators_as_written,
 )
@@ -82,7 +84,7 @@ def least_cost_as_written(form: Form, enough: float = inf) -> int:
     5
     8
     """
-    cost = operators_as_written(form)
+    cost = 0 if negated(form) else operators_as_written(form)
     divided: set[Key] = set()
     seen: set[Atom] = set()
     waiting = [*form.terms]
@@ -101,6 +103,13 @@ def least_cost_as_written(form: Form, enough: float = inf) -> int:
         for argument in atom.arguments:
             waiting += argument.terms
     return cost * FINE
+
+
+def is_no_costlier(result: Form, form: Form) -> bool:
+    """Whether a result costs at most as much as a form; mostly that is seen at a glance."""
+    cost = cost_of_form(result)
+    least = cost * FINE
+    return least_cost_as_written(form, least) >= least or cost <= cost_of_form(form)
 
 
 def least_cost_of_parts(form: Form, canonical: Callable[[Form], Form]) -> int:

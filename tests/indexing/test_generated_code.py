@@ -6,7 +6,6 @@ import ctypes
 import pickle
 import shutil
 import subprocess
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,140 +14,14 @@ from hypothesis import given
 
 from indexing import IndexingMap, MapError, Variable, VariableKind, compose, parse_map
 from simplifier import symbol
+from tests.indexing.code_maps import MAPS, expected, grid, inside, is_inside
 from tests.indexing.stand_in import functions_of, plain_values, tensors
 from tests.strategies import maps
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-Array = np.ndarray[Any, Any]
-
-MAPS = [
-    ("no variables", "() -> (3, -2)"),
-    ("no results", "(d0) -> (), domain: d0 in [0, 3]"),
-    ("identity", "(d0, d1) -> (d1, d0), domain: d0 in [0, 3], d1 in [-2, 2]"),
-    (
-        "natural quotients",
-        (
-            "(d0, d1) -> ((d0 * 7 + d1) floordiv 5, (d0 * 7 + d1) mod 5 * 3, d1 floordiv 2 + d0), "
-            "domain: d0 in [0, 9], d1 in [0, 6]"
-        ),
-    ),
-    (
-        "negative numerators and divisors",
-        (
-            "(d0) -> (d0 floordiv 4, d0 mod 4, d0 floordiv -4, d0 % -4, -(d0 floordiv 3), "
-            "d0 ceildiv 3, d0 ceildiv -3, (d0 floordiv 2) * -3), domain: d0 in [-13, 13]"
-        ),
-    ),
-    (
-        "divided by variables",
-        (
-            "(d0)[s0] -> (d0 floordiv s0, d0 mod s0, d0 ceildiv s0), "
-            "domain: d0 in [-9, 9], s0 in [1, 5]"
-        ),
-    ),
-    (
-        "by negative variables",
-        (
-            "(d0)[s0] -> (d0 floordiv s0, d0 mod s0, d0 ceildiv s0), "
-            "domain: d0 in [-9, 9], s0 in [-5, -1]"
-        ),
-    ),
-    (
-        "extrema",
-        (
-            "(d0)[s0]{rt0} -> (min(d0, s0, rt0) * 2, max(d0 + 1, -s0), -min(d0, 3) floordiv 2), "
-            "domain: d0 in [-4, 4], s0 in [0, 3], rt0 in [-1, 1]"
-        ),
-    ),
-    (
-        "products",
-        (
-            "(d0)[s0] -> (d0 * s0 * 3, -(d0 * s0), (d0 * s0) floordiv 2), "
-            "domain: d0 in [-4, 4], s0 in [-3, 3]"
-        ),
-    ),
-    (
-        "constraints",
-        (
-            "(d0)[s0] -> (d0 * 4 + s0), domain: d0 in [-5, 5], s0 in [0, 3], "
-            "(d0 * 4 + s0) mod 3 in [1, 1], d0 + s0 in [0, 5], d0 floordiv 3 in [0, 1]"
-        ),
-    ),
-    (
-        "one-sided constraints",
-        (
-            "(d0)[s0] -> (d0 - s0), domain: d0 in [0, 5], s0 in [0, 5], "
-            "d0 - s0 in [-inf, 2], d0 * 3 - s0 in [1, inf]"
-        ),
-    ),
-    (
-        "shared parts",
-        (
-            "(d0) -> ((d0 floordiv 3) * 2 + (d0 floordiv 3) mod 4, min(d0 floordiv 3, 2)), "
-            "domain: d0 in [-20, 20]"
-        ),
-    ),
-    (
-        "names of the languages",
-        (
-            "(float, t0)[minimum] -> (float floordiv 2 + t0, minimum mod 2), "
-            "domain: float in [0, 3], t0 in [0, 3], minimum in [-3, 3]"
-        ),
-    ),
-    (
-        "names that say something",
-        (
-            "(row, t0) -> ((row + t0) floordiv 3 * 2, (row + t0) floordiv 3), "
-            "domain: row in [-3, 3], t0 in [0, 3]"
-        ),
-    ),
-    (
-        "choices in functions of bits and comparisons",
-        (
-            "(d0, d1) -> (bitor(d0, select(d1 != 0, d0 floordiv d1, 5)), "
-            "(select(d1 > 0, d0 mod d1, d0) >= 2) * 8), domain: d0 in [-7, 7], d1 in [-3, 3]"
-        ),
-    ),
-    (
-        "choices where no point is",
-        (
-            "(d0, d1) -> (select(d0 < 9, -3, d1) mod 3), "
-            "domain: d0 in [-5, 6], d1 in [0, 4], bitor(max(d1, 9), 0) in [-9, 2]"
-        ),
-    ),
-    ("empty", "(d0) -> (d0), domain: KNOWN EMPTY"),
-]
 by_map = pytest.mark.parametrize("text", [row[1] for row in MAPS], ids=[row[0] for row in MAPS])
-
-
-def grid(indexing_map: IndexingMap, margin: int = 0) -> list[Array]:
-    """Every point of the box, and of a margin around it, one column a variable."""
-    ranges = [
-        range((variable.bounds.lower or 0) - margin, (variable.bounds.upper or 0) + margin + 1)
-        for variable in indexing_map.domain
-    ]
-    rows = list(product(*ranges))
-    return list(np.array(rows, dtype="int64").reshape(len(rows), len(ranges)).T)
-
-
-def inside(indexing_map: IndexingMap, columns: list[Array]) -> list[Array]:
-    """The points of the domain."""
-    rows = [row for row in zip(*columns, strict=True) if _contains(indexing_map, row)]
-    return list(np.array(rows, dtype="int64").reshape(len(rows), len(columns)).T)
-
-
-def _contains(indexing_map: IndexingMap, row: tuple[int, ...]) -> bool:
-    return indexing_map.contains(*indexing_map.domain.by_role(map(int, row)))
-
-
-def expected(indexing_map: IndexingMap, columns: list[Array]) -> list[list[int]]:
-    """The results at each point, one point after the other."""
-    return [
-        list(indexing_map.evaluate(*indexing_map.domain.by_role(map(int, row))))
-        for row in zip(*columns, strict=True)
-    ]
 
 
 def spread(results: tuple[Any, ...], count: int) -> list[list[int]]:
@@ -296,20 +169,45 @@ bool ask(const int64_t *point) {{ return result_of_contains({arguments}); }}
     around = grid(indexing_map, margin=2) if count < 3 else grid(indexing_map)
     for row in zip(*around, strict=True) if around else [()]:
         point = (ctypes.c_int64 * (count + 1))(*map(int, row))
-        is_inside = _contains(indexing_map, row)
-        assert compiled.ask(point) == is_inside
-        if is_inside:
+        is_in = is_inside(indexing_map, row)
+        assert compiled.ask(point) == is_in
+        if is_in:
             compiled.call(point, buffer)
             assert buffer[:-1] == list(
                 indexing_map.evaluate(*indexing_map.domain.by_role(point[:-1]))
             )
 
 
-def test_c_divides_plainly_what_is_never_negative() -> None:
-    natural = parse_map("(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]").to_c()
-    assert "results[0] = d0 / 8;" in natural
-    assert "results[1] = d0 % 8;" in natural
-    assert "floordiv(" not in natural.split("*/")[1]
+DIVIDED = [
+    (
+        "never negative",
+        "(d0) -> (d0 floordiv 6, d0 mod 6), domain: d0 in [0, 31]",
+        "d0 / 6",
+        "d0 % 6",
+    ),
+    ("by powers", "(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]", "d0 >> 3", "d0 & 7"),
+    (
+        "negative",
+        "(d0) -> (d0 floordiv 6, d0 mod 6), domain: d0 in [-1, 31]",
+        "floordiv32(d0, 6)",
+        "floormod32(d0, 6)",
+    ),
+    (
+        "far",
+        "(d0) -> (d0 floordiv 6, d0 mod 6), domain: d0 in [-1, 2147483648]",
+        "floordiv64(d0, 6)",
+        "floormod64(d0, 6)",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "quotient", "remainder"), [r[1:] for r in DIVIDED], ids=[r[0] for r in DIVIDED]
+)
+def test_c_divides_as_cheaply_as_the_values_allow(text: str, quotient: str, remainder: str) -> None:
+    written = parse_map(text).to_c()
+    assert f"results[0] = {quotient};" in written
+    assert f"results[1] = {remainder};" in written
 
 
 # Triton.
@@ -330,7 +228,7 @@ def test_triton_masks_are_the_domain(text: str) -> None:
     indexing_map = parse_map(text)
     around = grid(indexing_map, margin=2)
     mask = functions_of(indexing_map.to_triton("result_of"))["result_of_mask"](*tensors(around))
-    right = [_contains(indexing_map, row) for row in zip(*around, strict=True)] or [True]
+    right = [is_inside(indexing_map, row) for row in zip(*around, strict=True)] or [True]
     assert np.broadcast_to(getattr(mask, "values", mask), len(right)).tolist() == right
 
 
@@ -367,7 +265,7 @@ REFUSED = [
 @pytest.mark.parametrize(
     ("indexing_map", "name", "message"), [r[1:] for r in REFUSED], ids=[r[0] for r in REFUSED]
 )
-@pytest.mark.parametrize("language", ["to_c", "to_triton"])
+@pytest.mark.parametrize("language", ["to_c", "to_cuda", "to_triton", "to_mlir"])
 def test_what_64_bits_cannot_hold_is_refused(
     language: str, indexing_map: IndexingMap, name: str, message: str
 ) -> None:
@@ -377,7 +275,7 @@ def test_what_64_bits_cannot_hold_is_refused(
 
 def test_kinds_name_the_parameters() -> None:
     grid_map = IndexingMap([symbol("th_x")], [Variable((0, 127), "", VariableKind.TH_X)])
-    assert "void indexing_map(int64_t th_x, int64_t *results)" in grid_map.to_c()
+    assert "void indexing_map(int32_t th_x, int64_t *results)" in grid_map.to_c()
 
 
 def test_deep_nests_become_lines() -> None:

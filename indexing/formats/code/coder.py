@@ -1,0 +1,375 @@
+"""Forms as straight-line code: what is used twice gets a name, what fits gets 32 bits.
+
+A :class:`Coder` writes any number of forms over the variables of a domain. It says for each line
+which variables it needs, so that loops can take out what does not change in them.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import reduce
+from itertools import count
+from typing import TYPE_CHECKING, Final
+
+from indexing.errors import MapError
+from indexing.formats.code.language import NARROW, WIDE, Language
+from indexing.simplify import scope_with_facts
+from simplifier import Interval
+from simplifier.expr.form import CONDITIONS, FOREIGN, Atom, AtomKind, Form, postorder, variables_of
+from simplifier.expr.printer import Printer, as_written
+from simplifier.fixpoint import range_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from indexing.domain import Domain
+
+DIVISIONS: Final = (AtomKind.FLOORDIV, AtomKind.QUOTIENT, AtomKind.MOD, AtomKind.CEILDIV)
+"""The operations that fail for a divisor of 0."""
+
+_MAX_LENGTH: Final = 200
+"""Characters of an expression before it gets a name: compilers are slow on deep nesting."""
+_MAX_DEPTH: Final = 4
+"""More deeply nested operations are not asked about their range: it takes long."""
+_NEVER: Final = frozenset(keyword.kwlist) | {"results"}
+
+
+@dataclass(frozen=True, slots=True)
+class CodeLine:
+    """A line of code, and the identifiers of the variables that it needs."""
+
+    text: str
+    variables: frozenset[str] = frozenset()
+
+
+def names_in(domain: Domain, reserved: frozenset[str]) -> tuple[str, ...]:
+    """The variables' names if the language can use them all, else their identifiers."""
+    usable = all(is_usable(name, reserved) for name in domain.names)
+    return domain.names if usable else domain.identifiers
+
+
+def is_usable(name: str, reserved: frozenset[str]) -> bool:
+    """Whether a language can call something by this name."""
+    return name.isidentifier() and name.isascii() and name not in reserved | _NEVER
+
+
+class Ranges:
+    """Which values the forms of a domain take, as far as is quickly known."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._scope = scope_with_facts(domain)
+        self._known: dict[Form, Interval] = {}
+
+    def of(self, form: Form) -> Interval:
+        """An interval with all values of a form; without ends where it would take long to tell."""
+        if form not in self._known:
+            is_deep = form.depth > _MAX_DEPTH
+            self._known[form] = Interval(None, None) if is_deep else range_of(self._scope, form)
+        return self._known[form]
+
+    def is_natural(self, atom: Atom) -> bool:
+        """Whether a division's numerator is never negative and its divisor at least 1."""
+        numerator, divisor = map(self.of, atom.arguments)
+        return Interval(0, None).contains(numerator) and Interval(1, None).contains(divisor)
+
+    def bits_of_sum(self, form: Form) -> int:
+        """The bits of all terms of a form and of all their partial sums, in any order."""
+        total = _ZERO.union(Interval(form.constant, form.constant))
+        for atom, factor in form.terms.items():
+            total = total + (self.of(Form(0, {atom: 1})) * factor).union(_ZERO)
+            if not is_narrow(Interval(factor, factor)):
+                return WIDE
+        return NARROW if is_narrow(total) else WIDE
+
+    def bits_of_product(self, factors: Iterable[Form]) -> int:
+        """The bits of factors and of all their products."""
+        size = 1
+        for factor in factors:
+            lower, upper = self.of(factor).lower, self.of(factor).upper
+            if lower is None or upper is None:
+                return WIDE
+            size *= max(abs(lower), abs(upper), 1)
+        return NARROW if is_narrow(Interval(-size, size)) else WIDE
+
+    def bits_of(self, form: Form) -> int:
+        """The bits of the values of a form."""
+        return NARROW if is_narrow(self.of(form)) else WIDE
+
+
+_ZERO: Final = Interval(0, 0)
+_NARROW_VALUES: Final = Interval(-(1 << (NARROW - 1)), (1 << (NARROW - 1)) - 1)
+
+
+def is_narrow(values: Interval) -> bool:
+    """Whether 32 bits hold all values."""
+    return _NARROW_VALUES.contains(values)
+
+
+class Coder(Printer):
+    """Writes forms in one language; equal parts are computed once, whichever form has them.
+
+    ``names`` are those of the domain's variables in the code, ``bits`` what they have there by
+    their bounds (0 for any), ``taken`` the names that no line may give again, ``narrow`` the least
+    bits to compute with.
+    """
+
+    writes_relations = False
+
+    def __init__(
+        self,
+        domain: Domain,
+        language: Language,
+        bits: Callable[[Interval], int] | None = None,
+        taken: Iterable[str] = (),
+        narrow: int = NARROW,
+    ) -> None:
+        super().__init__(domain.identifiers)
+        self.names = dict(zip(domain.identifiers, names_in(domain, language.reserved), strict=True))
+        self.lines: list[CodeLine] = []
+        self._language = language
+        self._ranges = Ranges(domain)
+        self._narrow = narrow
+        self._bits_of_bounds = bits or self._least_bits
+        self._bounds = domain.bounds
+        self._taken = {*self.names.values(), *taken}
+        self._bits: dict[Atom, int] = {}
+        self._named_sums: dict[Form, tuple[str, int]] = {}
+        self._named_atoms: set[Atom] = set()
+        self._uses: Counter[Atom | Form] = Counter()
+        self._target = WIDE
+
+    def _least_bits(self, interval: Interval) -> int:
+        return max(self._narrow, NARROW if is_narrow(interval) else WIDE)
+
+    def bits_of_variable(self, identifier: str) -> int:
+        """The bits that a variable has in the code."""
+        return self._bits_of_bounds(self._bounds[identifier])
+
+    def write_all(self, wanted: Sequence[Form]) -> tuple[str, ...]:
+        """The texts of forms; :attr:`lines` gets what has to be computed before them."""
+        atoms = [atom for atom in postorder(wanted) if atom not in self.texts]
+        self._uses.update(_uses(atoms, wanted))
+        for atom in atoms:
+            self._prepare(atom)
+        for form in wanted:
+            self._name_sum(form)
+        return tuple(self.sum(form) for form in wanted)
+
+    def _prepare(self, atom: Atom) -> None:
+        """Sets the text of an atom and its bits; adds the line that names it if it gets a name."""
+        for argument in atom.arguments:
+            self._name_sum(argument)
+        text = self.texts[atom] = self.atom(atom)
+        if not atom.arguments or (self._uses[atom] <= 1 and len(text) <= _MAX_LENGTH):
+            return
+        bits = max(self._narrow, self._ranges.bits_of(Form(0, {atom: 1})))
+        if bits != self._bits[atom]:
+            text = self._cast(f"({text})", bits)
+        self._bits[atom] = bits
+        self.texts[atom] = self._assigned(_said(atom, self.names), text, bits, Form(0, {atom: 1}))
+        self._named_atoms.add(atom)
+
+    def _name_sum(self, form: Form) -> None:
+        """Names the terms of a sum that is computed again, perhaps with another constant."""
+        bare = Form(0, form.terms)
+        if self._uses[bare] > 1 and bare not in self._named_sums and _is_composite(bare):
+            bits = self._bits_of_sum(bare)
+            name = self._assigned("", self.sum(bare), bits, bare)
+            self._named_sums[bare] = name, bits
+
+    def _assigned(self, wish: str, value: str, bits: int, whole: Form) -> str:
+        name = self.fresh_name(wish)
+        kind = self._language.integer.get(bits, "")
+        text = self._language.statement.format(type=kind, name=name, value=alone(value))
+        self.lines.append(CodeLine(text, frozenset(variables_of((whole,)))))
+        return name
+
+    def fresh_name(self, wish: str = "") -> str:
+        """A name that nothing has yet: the wished one, or ``t0``, ``t1``, and so on."""
+        wishes = (wish, *(f"{wish}_{number}" for number in (2, 3))) if wish else ()
+        free = (name for name in wishes if name not in self._taken | self._language.reserved)
+        name = next(free, "") or next(
+            f"t{number}" for number in count() if f"t{number}" not in self._taken
+        )
+        self._taken.add(name)
+        return name
+
+    # Bits.
+
+    def _bits_of_sum(self, form: Form) -> int:
+        return max(self._narrow, self._ranges.bits_of_sum(form))
+
+    def bits_of(self, form: Form) -> int:
+        """The bits that the text of a form has."""
+        atom = form.only_atom
+        return (self._bits[atom] if atom is not None else 0) or self._bits_of_sum(form)
+
+    def _cast(self, text: str, bits: int) -> str:
+        language = self._language
+        if not language.integer:
+            return text
+        is_call = not language.cast.endswith("{0}")
+        inner = alone(text) if is_call else text
+        return language.cast.format(inner, type=language.integer[bits])
+
+    # Texts.
+
+    def atom(self, atom: Atom) -> str:
+        """The text of an atom whose inner atoms have theirs."""
+        if atom.kind is AtomKind.VARIABLE:
+            self._bits[atom] = self.bits_of_variable(atom.name)
+            return self.names[atom.name]
+        if atom.kind in FOREIGN:
+            message = f"{Form(0, {atom: 1})} is not integer arithmetic; no code can be made from it"
+            raise MapError(message)
+        self._bits[atom] = bits = self._bits_of_operation(atom)
+        if atom.kind is AtomKind.PRODUCT:
+            ordered = sorted(atom.arguments, key=self._factor_order)
+            return " * ".join(self._factor(factor, bits) for factor in ordered)
+        if atom.kind is AtomKind.SUM:
+            return f"({self.sum(*atom.arguments)})"
+        template, operands = self._operation(atom)
+        if atom.kind in (*CONDITIONS, AtomKind.SELECT) and atom.kind is not AtomKind.AND:
+            return template.format(*operands, bits=bits)
+        return reduce(lambda left, right: template.format(left, right, bits=bits), operands)
+
+    def _bits_of_operation(self, atom: Atom) -> int:
+        if atom.kind in CONDITIONS:
+            return self._narrow
+        if atom.kind is AtomKind.PRODUCT:
+            return max(self._narrow, self._ranges.bits_of_product(atom.arguments))
+        of_operands = max(map(self.bits_of, atom.arguments))
+        return max(of_operands, self._ranges.bits_of(Form(0, {atom: 1})), self._narrow)
+
+    def _factor(self, factor: Form, bits: int) -> str:
+        text = self.operand(factor)
+        return self._cast(text, bits) if factor.terms and self.bits_of(factor) != bits else text
+
+    def _operation(self, atom: Atom) -> tuple[str, Sequence[str]]:
+        """The template of an operation, and the texts of its operands."""
+        arguments = as_written(atom, atom.arguments)
+        template = self._template(atom)
+        write = self.operand if is_operator(template) or "-{0}" in template else self.sum
+        operands = [write(argument) for argument in arguments]
+        if template is self._language.by_power.get(atom.kind):
+            is_quotient = atom.kind is AtomKind.FLOORDIV
+            divisor = atom.divisor
+            operands[1] = str(divisor.bit_length() - 1 if is_quotient else divisor - 1)
+        return template, operands
+
+    def _template(self, atom: Atom) -> str:
+        language = self._language
+        if self._bits[atom] > NARROW and atom.kind in language.wide:
+            return language.wide[atom.kind]
+        if atom.kind in language.by_power and _is_power(atom.divisor):
+            return language.by_power[atom.kind]
+        if atom.kind in language.natural and self._ranges.is_natural(atom):
+            return language.natural[atom.kind]
+        return language.general[atom.kind]
+
+    def is_infix(self, atom: Atom) -> bool:
+        """Whether the atom's text is an operator between operands."""
+        may_be = atom.kind in DIVISIONS and atom not in self._named_atoms
+        return may_be and is_operator(self._template(atom))
+
+    def sum(self, form: Form) -> str:
+        """The text of a form whose atoms have theirs."""
+        bare = Form(0, form.terms)
+        if bare in self._named_sums:
+            return self._with_constant(form, *self._named_sums[bare])
+        outer, self._target = self._target, self.bits_of(form)
+        text = super().sum(form)
+        self._target = outer
+        return text
+
+    def _with_constant(self, form: Form, name: str, bits: int) -> str:
+        if not form.constant:
+            return name
+        if self._bits_of_sum(form) > bits:
+            name = self._cast(name, WIDE)
+        return f"{name} {'-' if form.constant < 0 else '+'} {abs(form.constant)}"
+
+    def operand(self, form: Form) -> str:
+        """The text of a form, in parentheses where it is composed."""
+        if Form(0, form.terms) in self._named_sums:
+            return f"({self.sum(form)})" if form.constant else self.sum(form)
+        text = super().operand(form)
+        is_bits = form.only_atom is not None and self.is_infix(form.only_atom)
+        return f"({text})" if is_bits and not is_enclosed(text) else text
+
+    def scaled(self, atom: Atom, factor: int) -> str:
+        """The text of a term, in the bits of its sum."""
+        text = self.texts[atom]
+        if self._bits[atom] != self._target and self._language.integer:
+            is_plain = text.isidentifier() or is_enclosed(text)
+            text = self._cast(text if is_plain else f"({text})", self._target)
+            return text if factor == 1 else f"-{text}" if factor == -1 else f"{text} * {factor}"
+        if self.is_infix(atom) and _is_of_bits(self._template(atom)) and factor == 1:
+            return f"({text})"
+        return super().scaled(atom, factor)
+
+
+def is_operator(template: str) -> bool:
+    """Whether a template has no parentheses."""
+    return "(" not in template
+
+
+def _is_of_bits(template: str) -> bool:
+    """Whether an operator binds less tightly than a sum."""
+    return ">>" in template or "&" in template
+
+
+def _is_power(divisor: int) -> bool:
+    return divisor > 0 and not divisor & (divisor - 1)
+
+
+def is_enclosed(text: str) -> bool:
+    """Whether one pair of parentheses is around a whole text."""
+    if not (text.startswith("(") and text.endswith(")")):
+        return False
+    depth = 0
+    for place, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth == 0:
+            return place == len(text) - 1
+    return False
+
+
+def alone(text: str) -> str:
+    """A text without the parentheses around it: it stands for itself."""
+    return text[1:-1] if is_enclosed(text) else text
+
+
+def _is_composite(form: Form) -> bool:
+    return len(form.terms) > 1
+
+
+def _uses(atoms: Iterable[Atom], wanted: Iterable[Form]) -> Iterator[Atom | Form]:
+    """Atoms and sums without constants, once for each form that has them."""
+    inner = {argument for atom in atoms for argument in atom.arguments}
+    for form in {*inner, *wanted}:
+        yield from form.terms
+    arguments = [argument for atom in atoms for argument in atom.arguments]
+    for form in (*arguments, *wanted):
+        if _is_composite(form):
+            yield Form(0, form.terms)
+
+
+_WORDS: Final = {AtomKind.FLOORDIV: "div", AtomKind.MOD: "mod", AtomKind.CEILDIV: "ceildiv"}
+
+
+def _said(atom: Atom, names: Mapping[str, str]) -> str:
+    """What a division of a variable is called: ``d0_div_8``; empty for what has no short name."""
+    variable = atom.arguments[0].single_variable() if atom.kind in _WORDS else None
+    if variable is None or atom.divisor <= 0:
+        return ""
+    return f"{names[variable]}_{_WORDS[atom.kind]}_{atom.divisor}"
+
+
+def helpers_in(code: Iterable[str], helpers: Mapping[str, str]) -> list[str]:
+    """The texts of the helper functions that the lines call."""
+    called = set(re.findall(r"\w+(?=\()", "\n".join(code)))
+    return [text for name, text in helpers.items() if name in called]
