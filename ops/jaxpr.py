@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import reduce
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,11 +25,14 @@ from ops.primitives import (
     rule_of,
     written,
 )
-from ops.sizes import read_integer
+from ops.sizes import as_form, read_integer
+from simplifier import Interval
+from simplifier.expr.form import Form
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from indexing.domain import Constraint
     from ops.primitives import OfJax
     from ops.sizes import Size
 
@@ -38,7 +42,8 @@ def from_jax(function: Callable[..., Any], *arguments: OfJax) -> HloModule:
 
     Arguments are arrays, ``jax.ShapeDtypeStruct``, or trees of these. Their sizes may be symbolic,
     as ``jax.export.symbolic_shape("b, 4*s")`` and ``jax.export.symbolic_args_specs`` make them:
-    ``b`` and ``s`` are parameters of the maps. Nothing is fused. Functions that the function calls
+    ``b`` and ``s`` are parameters of the maps, and constraints of ``symbolic_shape`` are facts
+    about them. Nothing is fused. Functions that the function calls
     are part of it. Loops and whatever else has no rule here are custom calls, of which the maps
     are unknown.
 
@@ -78,7 +83,8 @@ class _Builder:
             shape = Shape.of_tuple([each.shape for each in results])
             root = self._made("tuple", shape, sizes, results)
         entry = Computation("main", tuple(self._instructions), root)
-        return HloModule(name, (*self._folds.values(), entry), entry, {}, "")
+        facts = _facts(closed.jaxpr.invars)
+        return HloModule(name, (*self._folds.values(), entry), entry, {}, "", size_facts=facts)
 
     def _run(self, closed: OfJax, arguments: Sequence[Instruction]) -> list[Instruction]:
         """The results of a jaxpr for some arguments."""
@@ -103,6 +109,8 @@ class _Builder:
             return self._run(called if hasattr(called, "jaxpr") else _closed(called), operands)
         if name == "split":
             return self._parts(avals, given["axis"], operands[0])
+        if name == "dim_as_value":
+            return [self._value(_size(given["dim"]), avals[0])]
         opcode, attributes = rule_of(name)(given)
         if name in FOLDS:
             attributes = {**attributes, "to_apply": self._fold(FOLDS[name], operands[0].shape)}
@@ -153,6 +161,40 @@ class _Builder:
             for number, aval in enumerate(avals)
         ]
 
+    def _value(self, size: Size, aval: OfJax) -> Instruction:
+        """A size as a value: a sum of sizes of arguments, or a custom call if it is none."""
+        rest, found = as_form(size), list[Instruction]()
+        for given, argument, axis in self._sizes_of_arguments():
+            atom, factor = next(iter(given.terms.items()))
+            times, left = divmod(rest.terms.get(atom, 0), factor)
+            if times and not left:
+                asked = {"dimensions": (axis,)}
+                own = self._add("get-dimension-size", [aval], [argument], asked)
+                found.append(self._times(own, times, aval))
+                rest -= given * times
+        if not rest.is_constant:
+            return self._add("custom-call", [aval], (), {"custom_call_target": "dim_as_value"})
+        if rest.constant or not found:
+            found.append(self._constant(aval, rest.constant))
+        return reduce(lambda one, other: self._add("add", [aval], [one, other]), found)
+
+    def _sizes_of_arguments(self) -> list[tuple[Form, Instruction, int]]:
+        """The symbolic sizes, the argument and the dimension; simple ones first."""
+        rows = [
+            (size, each, axis)
+            for each in self._instructions
+            if each.opcode == "parameter"
+            for sizes in each.sizes or ()
+            for axis, size in enumerate(sizes)
+            if isinstance(size, Form)
+        ]
+        return sorted(rows, key=lambda row: (len(row[0].terms), sum(row[0].terms.values())))
+
+    def _times(self, value: Instruction, factor: int, aval: OfJax) -> Instruction:
+        if factor == 1:
+            return value
+        return self._add("multiply", [aval], [value, self._constant(aval, factor)])
+
     def _parts(self, avals: Sequence[OfJax], axis: int, operand: Instruction) -> list[Instruction]:
         """Slices that follow each other along a dimension."""
         found: list[Instruction] = []
@@ -200,7 +242,7 @@ class _Builder:
         """A constant; the values of an array are left out."""
         shape, known = _shape(aval), None
         if value is not None and not shape.rank:
-            known = (value.item() if hasattr(value, "item") else value,)
+            known = (_plain(value),)
         text = "{...}" if known is None else str(known[0]).lower()
         return self._made(
             "constant", shape, (_sizes(aval),), literal=Literal(shape, known, (), text)
@@ -225,6 +267,32 @@ class _Builder:
         made = Instruction(*fields, sizes=sizes)
         self._instructions.append(made)
         return made
+
+
+# Values.
+
+
+def _plain(value: OfJax) -> bool | complex:
+    """A value of Python, of one of NumPy or JAX."""
+    if hasattr(value, "item"):
+        return value.item()
+    return next((kind(value) for kind in (bool, int, float) if isinstance(value, kind)), value)
+
+
+def _facts(arguments: Iterable[OfJax]) -> tuple[Constraint, ...]:
+    """The constraints of ``symbolic_shape``, which its scope keeps to itself."""
+    sizes = (size for each in arguments for size in each.aval.shape if not isinstance(size, int))
+    scopes = {id(size.scope): size.scope for size in sizes}
+    told = (each for scope in scopes.values() for each in getattr(scope, _CONSTRAINTS, ()))
+    pairs = ((_size(each.diff), each.cmp.name) for each in told)
+    facts = ((form, _COMPARED[name]) for form, name in pairs if isinstance(form, Form))
+    return tuple(dict.fromkeys(facts))
+
+
+_CONSTRAINTS: Final = "_explicit_constraints"
+"""JAX tells them nowhere else."""
+
+_COMPARED: Final = {"EQ": Interval(0, 0), "GEQ": Interval(0, None)}
 
 
 # Shapes.

@@ -20,12 +20,14 @@ from indexing.exact.isl_sets import (
     points_of,
     rank_of,
 )
+from indexing.exact.reached import count_reached
 from indexing.exact.sets import read_set, set_of_points
 from indexing.exact.symbolic_counting import symbolic_count
+from indexing.exact.symbolic_inversion import tells_points
 from indexing.relation import Relation, check_map, check_without_parameters
 from simplifier import Interval
 from simplifier.errors import check_integers, check_type
-from simplifier.exact import BUDGET, Space
+from simplifier.exact import BUDGET, NotQuasiAffineError, Space
 from simplifier.exact.isl import asked
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -272,8 +274,7 @@ class ExactRelation(Relation):
         """
         if not self.parameters:
             return number_of_results(self, budget)
-        reached = self.image(budget=budget)
-        return symbolic_count(reached.disjoint_pieces("count_results"), self.parameters)
+        return count_reached([self], len(self.forms), self.parameters, budget)
 
     def is_injective(self, *, budget: Budget = BUDGET, runtime_as_parameters: bool = False) -> bool:
         """Whether no element is reached from two points of dimensions and ranges.
@@ -287,11 +288,16 @@ class ExactRelation(Relation):
         (False, True)
         """
         options = {"runtime_as_parameters": runtime_as_parameters}
-        return asked(
-            lambda space: bool(accesses_of(self, space.context, **options).is_injective()),
-            budget,
-            otherwise=lambda most: few_points.is_injective(self, most, **options),
-        )
+        try:
+            return asked(
+                lambda space: bool(accesses_of(self, space.context, **options).is_injective()),
+                budget,
+                otherwise=lambda most: few_points.is_injective(self, most, **options),
+            )
+        except NotQuasiAffineError:
+            if tells_points(self):
+                return True
+            raise
 
     def covers(
         self,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from indexing.domain import Domain, substituted_constraints
 from indexing.simplify import result_bounds, simplified
 from indexing.simplify.normal_form import scope_with_facts
+from indexing.transform.substitute import arranged
 from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.expr import form as forms
@@ -67,6 +68,20 @@ def symbolic_inverse(simplest: RelationT) -> RelationT | None:
         map(Variable, result_bounds(simplest)), (), domain.runtime, (), domain.parameters
     ).constrained(substituted_constraints(inside, renaming))
     return simplified(simplest.derived(operations.substitute(values, renaming), made))
+
+
+def tells_points(relation: Relation) -> bool:
+    """Whether laws prove that results tell the values of all dimensions and ranges.
+
+    >>> from indexing import parse_map
+    >>> index = "(d0)[s0]<M, N> -> (d0 * M + s0), domain: d0 in [0, N - 1], s0 in [0, M - 1], "
+    >>> tells_points(parse_map(index + "M in [1, inf], N in [1, inf]"))
+    True
+    """
+    simplest = simplified(relation, preserve_ranges=True)
+    dims, ranges, runtime = simplest.domain.by_role(simplest.domain.identifiers)
+    points = arranged(simplest, (*dims, *ranges), (), runtime)
+    return not runtime and (points.is_known_empty or _candidate(points) is not None)
 
 
 def _output(number: int) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from indexing import IndexingMap
+from indexing import IndexingMap, MapError
 from indexing.layout import ShapeError, logical_to_linear, logical_to_tiled, tiled_to_logical
 from ops import limits
 from ops.analysis.calls import DataFlow, check_operand, check_output
@@ -14,6 +14,7 @@ from ops.analysis.value_numbering import ValueNumbering
 from ops.dependence.dependence import NOTHING, Unknown, of_element
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.rules.op_indexing import Direction
+from simplifier.errors import INTEGER, check_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -82,6 +83,29 @@ class InstructionIndexing:
     """The answers for one instruction: for each operand, or for each array of its result."""
 
     indexing: tuple[AnyDependence, ...]
+
+    def map(self, number: int = 0) -> IndexingMap:
+        """The only map to the operand, or to the array of the result, with a number.
+
+        Raises:
+            MapError: the map is unknown; the message says why. Or there is another number of maps.
+
+        >>> from ops import hlo, output_to_input
+        >>> module = hlo.parse('ENTRY e { a = f32[2,3] parameter(0) ROOT b = f32[6] reshape(a) }')
+        >>> print(output_to_input(module["b"]).map())
+        (d0) -> (d0 floordiv 3, d0 mod 3), domain: d0 in [0, 5]
+        """
+        check_type(number, INTEGER, "map: the number", "an integer")
+        count = len(self.indexing)
+        if not 0 <= number < count:
+            raise MapError(f"map: the number is {number}; expected one from 0 to {count - 1}")
+        found = self.indexing[number]
+        if isinstance(found, Unknown):
+            raise MapError(f"map: {found.reason}")
+        if len(found.indexings) != 1:
+            count = len(found.indexings)
+            raise MapError(f"map: {count} maps lead to number {number}; see indexing")
+        return found.indexings[0].map
 
     def __reduce__(self) -> tuple[Callable[..., InstructionIndexing], tuple[object, ...]]:
         """Pickle what is needed alone: each result of a wide tuple depends on few operands."""

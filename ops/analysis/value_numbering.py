@@ -255,7 +255,8 @@ class ValueNumbering:
 
 
 def _dynamic_sizes(instruction: Instruction) -> Iterator[Key]:
-    """The sizes that shapes leave open, of a result and its operands."""
+    """The sizes that shapes leave open, of a result and its operands, and what is known of them."""
+    yield instruction.computation.module.size_facts
     for each in (instruction, *instruction.operands):
         for number, array in enumerate(each.shape.arrays):
             if array.dynamic_dimensions:

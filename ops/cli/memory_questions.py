@@ -13,10 +13,10 @@ from ops.fusion import Fusion, FusionError, schedule_of
 from ops.hlo import HloTextError
 from ops.hlo.source_location import source_locations
 from ops.performance import DEVICES, coalescing, utilization
+from ops.performance.counts import text_of_count
 from ops.performance.kernels import kernels_of
 from ops.performance.summary import HEADING, cells_of, summary
 from ops.performance.tally import Deadline
-from ops.performance.utilization import text_of_count
 from ops.tiling import tilings
 from simplifier import Interval, format_expr
 from simplifier.errors import IndexingError
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from ops.hlo import HloModule, Instruction
     from ops.modules.analysis import ModuleAnalysis
     from ops.performance import Coalescing, OperandUtilization
+    from ops.performance.counts import Count, Size
     from ops.performance.summary import KernelSummary
-    from ops.performance.utilization import Count
     from ops.schedules import Access
     from ops.tiling import ArrayTile, TilingCandidate, Tilings
 
@@ -183,10 +183,10 @@ class KernelSummaries(_Rows):
 
 
 def _greatest(count: Count | float | None) -> float:
-    """A number to sort by: the most that it may be; what nobody knows comes first."""
+    """A number to sort by: the most that it may be; what has no number comes first."""
     if isinstance(count, Interval):
         count = count.upper
-    return inf if count is None else count
+    return count if isinstance(count, int | float) else inf
 
 
 def _summary_fields(kernel: KernelSummary) -> Fields:
@@ -200,7 +200,7 @@ def _summary_fields(kernel: KernelSummary) -> Fields:
         "op_name": root.attributes.get("metadata", {}).get("op_name"),
         "source": [*map(str, source_locations(root))],
         "bytes_read": _ends(kernel.bytes_read),
-        "bytes_written": kernel.bytes_written,
+        "bytes_written": _ends(kernel.bytes_written)[1],
         "reuse": kernel.reuse,
         "operands": [_operand_fields(row) for row in kernel.operands],
     }
@@ -246,12 +246,13 @@ def _operand(row: OperandUtilization) -> _Cells:
     bounds = f"; bounds: {row.bounds}" if row.bounds else ""
     counts = (row.elements, row.elements_read, row.reads, row.bytes)
     cells = (
-        str(row.unused_bytes),
-        str(row.reread_bytes),
+        text_of_count(row.unused_bytes),
+        text_of_count(row.reread_bytes),
         *map(text_of_count, counts),
         f"%{operand.name}{place}, {shape}, of %{kernel.name}{bounds}",
     )
-    return _Cells(row.unused_bytes + row.reread_bytes, cells, _operand_fields(row))
+    wasted = (each for each in (row.unused_bytes, row.reread_bytes) if isinstance(each, int))
+    return _Cells(sum(wasted), cells, _operand_fields(row))
 
 
 def _operand_fields(row: OperandUtilization) -> Fields:
@@ -262,19 +263,26 @@ def _operand_fields(row: OperandUtilization) -> Fields:
         "element": row.element,
         "shape": str(operand.shape.arrays[row.element]),
         "access": [*map(str, row.kinds)],
-        "elements": row.elements,
+        "elements": _ends(row.elements)[1],
         "elements_read": _ends(row.elements_read),
         "reads": _ends(row.reads),
         "bytes_read": _ends(row.bytes),
-        "unused_bytes": row.unused_bytes,
-        "reread_bytes": row.reread_bytes,
+        "unused_bytes": _number(row.unused_bytes),
+        "reread_bytes": _number(row.reread_bytes),
         "approximation": row.bounds or None,
         "conditions": list(map(str, row.conditions)),
     }
 
 
-def _ends(count: Count) -> list[int | None]:
-    return [count, count] if isinstance(count, int) else [count.lower, count.upper]
+def _ends(count: Count) -> list[int | str | None]:
+    if isinstance(count, Interval):
+        return [count.lower, count.upper]
+    return [_number(count)] * 2
+
+
+def _number(size: Size) -> int | str:
+    """A number, or the text of an expression."""
+    return size if isinstance(size, int) else text_of_count(size)
 
 
 # Tiles.

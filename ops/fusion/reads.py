@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from indexing import IndexingMap, MapError, from_isl
 from indexing.exact.counting import number_of_points
-from indexing.exact.multiplicity import multiplicities, reached, reached_again
+from indexing.exact.multiplicity import multiplicities
+from indexing.exact.reached import count_reached, reached, reached_again
 from indexing.exact.symbolic_counting import symbolic_count
+from indexing.parameters import united
 from indexing.transform.substitute import arranged
 from ops import limits
 from ops.analysis.loops import passed_to
@@ -90,11 +92,12 @@ class Reads:
 
     def distinct(self, *, budget: int | None = BUDGET) -> int | sympy.Expr:
         """How many elements are read; an expression where sizes are symbolic."""
+        maps = self._maps("distinct")
+        parameters = united(parameter for each in maps for parameter in each.parameters)
+        if parameters:
+            return count_reached(maps, len(self.sizes), _sizes(parameters), budget)
         try:
-            found = self.elements(budget=budget)
-            if found.parameters:
-                return symbolic_count(found.disjoint_pieces("distinct"), _sizes(found.parameters))
-            return found.count(budget=budget)
+            return self.elements(budget=budget).count(budget=budget)
         except (NotQuasiAffineError, BudgetError):
             return sum(self.histogram(budget=budget).values())
 

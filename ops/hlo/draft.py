@@ -22,13 +22,12 @@ class ComputationDraft:
     A change takes time for the uses that it changes, however large the computation is.
     """
 
-    __slots__ = ("_instead", "_names", "_users", "computation", "operands", "root", "waited_for")
+    __slots__ = ("_instead", "_names", "_users", "computation", "operands", "root")
 
     def __init__(self, computation: Computation) -> None:
         self.computation = computation
         self.root = computation.root
         self.operands: dict[Instruction, list[Instruction]] = {}
-        self.waited_for = set[Instruction]()
         self._users: dict[Instruction, dict[Instruction, list[int]]] = {}
         self._names = UnusedNames()
         self._instead: dict[Instruction, tuple[Instruction, ...]] = {}
@@ -54,7 +53,6 @@ class ComputationDraft:
         self._users[instruction] = {}
         for place, operand in enumerate(instruction.operands):
             self._users[operand].setdefault(instruction, []).append(place)
-        self.waited_for.update(instruction.attributes.get(CONTROL, ()))
 
     def replace_uses(
         self, old: Instruction, new: Instruction, users: Iterable[Instruction]

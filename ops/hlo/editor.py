@@ -127,6 +127,7 @@ class ModuleEditor:
         """
         draft, old, new = self._pair(old, new)
         if users is not None:
+            self._is_changed = True
             draft.replace_uses(old, new, [each for _, each in self._all_found(users)])
         else:
             others = [each for each in draft.users(old) if each is not new]
@@ -297,6 +298,8 @@ class ModuleEditor:
         self._drafts[body] = ComputationDraft(body)
         self._effects.note(body, body.instructions)
         given: dict[str, Any] = {attribute: body} | ({"kind": kind} if opcode == "fusion" else {})
+        if outline.waits:
+            given[CONTROL] = outline.waits
         last = outline.results[-1]
         kept = {
             key: last.attributes[key]
@@ -325,7 +328,16 @@ class ModuleEditor:
             changed[each] = self._draft(each).built(changed)
         before = self._module
         entry, computations = changed[before.entry], tuple(changed.values())
-        return HloModule(before.name, computations, entry, before.attributes, "", "", before.tables)
+        return HloModule(
+            before.name,
+            computations,
+            entry,
+            before.attributes,
+            "",
+            "",
+            before.tables,
+            before.size_facts,
+        )
 
     # The steps of the methods above.
 
@@ -442,10 +454,8 @@ class ModuleEditor:
             raise EditError("outline: expected instructions of one computation")
         draft, chosen = found[0][0], [each for _, each in found]
         for each in chosen:
-            is_bound = CONTROL in each.attributes or each in draft.waited_for
-            if each.opcode == "parameter" or is_bound:
-                what = "is a parameter" if each.opcode == "parameter" else "has control dependences"
-                raise EditError(f"outline: %{each.name} {what}")
+            if each.opcode == "parameter":
+                raise EditError(f"outline: %{each.name} is a parameter")
             if opcode == "fusion" and self._effects.of(each):
                 raise EditError(f"outline: %{each.name} has side effects; expected opcode 'call'")
         return draft, chosen
@@ -460,4 +470,4 @@ class ModuleEditor:
             self._move_uses(draft, each, new, outline.readers(each))
             self._stands_for[each] = new
         for each in reversed([*outline.inside]):
-            draft.discard(each)
+            draft.discard(each, (call,))

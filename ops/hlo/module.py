@@ -20,6 +20,7 @@ from simplifier.errors import Span
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from indexing.domain import Constraint
     from indexing.layout import Shape
     from ops.hlo.literal import Literal
     from ops.sizes import Size
@@ -263,8 +264,9 @@ class HloModule:
 
     ``source`` is the text it was read from and ``file`` where that came from. ``tables`` are the
     tables of source locations that ``stack_frame_id`` in the metadata of instructions points into.
+    ``size_facts`` is what a frontend says of symbolic sizes beside their origins.
     ``str(module)`` is a text in the form that XLA prints by default; it reads back as the same
-    module.
+    module, but for the sizes that a frontend gives.
 
     >>> from ops.hlo import parse
     >>> module = parse("HloModule m ENTRY e { a = f32[2] parameter(0) ROOT b = f32[2] negate(a) }")
@@ -281,6 +283,7 @@ class HloModule:
     tables: Mapping[str, Mapping[int, str | Mapping[str, int]]] = field(
         default_factory=lambda: NO_ATTRIBUTES
     )
+    size_facts: tuple[Constraint, ...] = ()
     _by_name: dict[str, tuple[Instruction, ...]] = field(
         default_factory=dict[str, "tuple[Instruction, ...]"], init=False
     )

@@ -15,21 +15,26 @@ if TYPE_CHECKING:
 class Outline(NamedTuple):
     """The instructions inside, each after its operands; what they read of the outside; and results.
 
-    Results are what the outside reads, or the last one if it reads nothing.
+    Results are what the outside reads, or the last one if it reads nothing. ``waits`` are those
+    outside that some inside wait for.
     """
 
     draft: ComputationDraft
     inside: Mapping[Instruction, None]
     outside: tuple[Instruction, ...]
     results: tuple[Instruction, ...]
+    waits: tuple[Instruction, ...]
 
     @classmethod
     def around(cls, draft: ComputationDraft, chosen: Iterable[Instruction]) -> Outline:
         """The outline of some instructions of a computation."""
         wanted = dict.fromkeys(chosen)
-        inside = dict.fromkeys(
-            ordered(wanted, lambda each: filter(wanted.__contains__, draft.operands[each]))
-        )
+
+        def needed(each: Instruction) -> Iterable[Instruction]:
+            before = (*draft.operands[each], *draft.predecessors(each))
+            return filter(wanted.__contains__, before)
+
+        inside = dict.fromkeys(ordered(wanted, needed))
         outside = dict.fromkeys(
             operand for each in inside for operand in draft.operands[each] if operand not in inside
         )
@@ -38,7 +43,13 @@ class Outline(NamedTuple):
             for each in inside
             if draft.root is each or any(user not in inside for user in draft.users(each))
         )
-        return cls(draft, inside, tuple(outside), results or ([*inside][-1],))
+        waits = dict.fromkeys(
+            earlier
+            for each in inside
+            for earlier in draft.predecessors(each)
+            if earlier not in inside
+        )
+        return cls(draft, inside, tuple(outside), results or ([*inside][-1],), tuple(waits))
 
     def readers(self, result: Instruction) -> tuple[Instruction, ...]:
         """The instructions outside that read a result."""
@@ -54,7 +65,9 @@ class Outline(NamedTuple):
             )
         for each in self.inside:
             reads = tuple(copies[operand] for operand in self.draft.operands[each])
-            copies[each] = copy_of(each, names.like(each.name), reads, (), {})
+            earlier = filter(self.inside.__contains__, self.draft.predecessors(each))
+            waits = tuple(copies[before] for before in earlier)
+            copies[each] = copy_of(each, names.like(each.name), reads, waits, {})
         results = tuple(copies[each] for each in self.results)
         if len(results) == 1:
             return Computation(name, tuple(copies.values()), results[0])

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     import sympy
 
+    from indexing.domain import Constraint
     from ops.hlo.module import Computation, HloModule, Instruction
     from ops.sizes import Size
 
@@ -117,6 +118,13 @@ def bounded_parameters(instruction: Instruction, names: Iterable[str]) -> tuple[
     """The parameters of these names, with the bounds that shapes of the module give them."""
     known = _of_module(instruction.computation.module).parameters
     return tuple(known[name] for name in names if name in known)
+
+
+def size_facts(instruction: Instruction, names: Iterable[str]) -> tuple[Constraint, ...]:
+    """What the module says of these parameters alone."""
+    known = {*map(parameter_identifier, names)}
+    facts = instruction.computation.module.size_facts
+    return tuple(fact for fact in facts if known.issuperset(forms.variables_of(fact[:1])))
 
 
 @lru_cache(maxsize=limits.MAX_REMEMBERED_MODULES)

@@ -13,6 +13,7 @@ from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from indexing import IndexingMap, MapError
+from indexing.transform.evaluate import MAX_INT64
 from indexing.transform.substitute import arranged
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.devices.joint_indexing import deciding
@@ -96,7 +97,8 @@ def footprint_of(
         return found[0] if found else _NONE
     bounds = _sum_of(found, prod(sizes))
     is_unsure = any(way.approximation or way.replica_id is not None for way in ways)
-    if bounds.is_exact or is_unsure:
+    is_symbolic = any(way.map.parameters for way in ways)
+    if bounds.is_exact or is_unsure or is_symbolic:
         return bounds
     try:
         return _together(ways, bounds.reads, len(sizes), deadline)
@@ -147,7 +149,10 @@ def _may_be_nothing(way: OperandIndexing) -> bool:
 def _bounds(whole: IndexingMap) -> Footprint:
     """What is known at once: each point may be a read of another element, or none."""
     points, hull = volume(whole), size_of(hull_of([whole]))
-    return Footprint(Interval(0, points), Interval(0, min(points, hull)), is_exact=False)
+    reads, elements = (
+        Interval(0, most if most < MAX_INT64 else None) for most in (points, min(points, hull))
+    )
+    return Footprint(reads, elements, is_exact=False)
 
 
 class _Part(NamedTuple):
@@ -223,6 +228,8 @@ def _dependent(
 
 
 def _of_part(part: _Part, deadline: Deadline) -> Footprint:
+    if part.map.parameters:
+        return _bounds(part.map)
     try:
         if any(part.keys):
             return _of_values(part, deadline)

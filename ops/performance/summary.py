@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ops.performance.counts import bytes_of, elements_of, ratio, sum_of_counts, text_of_count
 from ops.performance.kernels import kernels_of
 from ops.performance.tally import Deadline
-from ops.performance.utilization import SECONDS, sum_of_counts, text_of_count, utilization
+from ops.performance.utilization import SECONDS, utilization
 from ops.rules.registry import REGISTRY
 from simplifier import Interval
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from indexing.layout import ArrayShape
     from ops.fusion import Fusion
     from ops.hlo import Computation, HloModule, Instruction
-    from ops.performance.utilization import Count, OperandUtilization
+    from ops.performance.counts import Count
+    from ops.performance.utilization import OperandUtilization
     from ops.rules.registry import Registry
 
 
@@ -51,9 +53,15 @@ class KernelSummary:
         return sum_of_counts(row.bytes for row in self.operands)
 
     @property
-    def bytes_written(self) -> int:
+    def bytes_written(self) -> Count:
         """All results."""
-        return sum(root.shape.bytes for root in self.fusion.roots)
+        return sum_of_counts(
+            bytes_of(elements_of(root, number), array.element_size_in_bits)
+            if array.dynamic_dimensions
+            else array.bytes
+            for root in self.fusion.roots
+            for number, array in enumerate(root.shape.arrays)
+        )
 
     @property
     def bytes(self) -> Count:
@@ -63,11 +71,11 @@ class KernelSummary:
     @property
     def reuse(self) -> float | None:
         """Bytes of all reads for each byte that is read; ``None`` if that depends on values."""
-        again = sum(row.reread_bytes for row in self.operands)
+        again = sum_of_counts(row.reread_bytes for row in self.operands)
         read = self.bytes_read
         if isinstance(read, Interval) or any(row.reuse is None for row in self.operands):
             return None
-        return (read + again) / read if read else 0.0
+        return ratio(again + read, read)
 
     def __str__(self) -> str:
         operands = ", ".join(map(_text_of_operand, self.operands))
@@ -129,7 +137,7 @@ HEADING = ("read", "written", "reuse", "kernel")
 def cells_of(kernel: KernelSummary) -> tuple[str, str, str, str]:
     """What a table says of a kernel."""
     reuse = "" if kernel.reuse is None else f"{kernel.reuse:.3g}"
-    return text_of_count(kernel.bytes_read), str(kernel.bytes_written), reuse, str(kernel)
+    return text_of_count(kernel.bytes_read), text_of_count(kernel.bytes_written), reuse, str(kernel)
 
 
 def _aligned(row: tuple[str, ...], widths: list[int]) -> str:

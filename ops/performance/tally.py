@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from indexing.exact import few_points
 from indexing.exact.counting import number_of_points, number_of_results
-from indexing.exact.multiplicity import reached
+from indexing.exact.reached import reached
 from indexing.relation import check_without_parameters
 from indexing.transform.evaluate import MAX_INT64, result_columns
 from indexing.transform.substitute import arranged

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
+from indexing import MapError
 from ops.devices.joint_indexing import deciding
 from ops.performance.access_kind import AccessKind, kind_of_access
+from ops.performance.counts import (
+    bytes_of,
+    count_of,
+    difference,
+    elements_of,
+    ratio,
+    sum_of_counts,
+    text_of_count,
+)
 from ops.performance.footprint import NO_IDEA, footprint_of
 from ops.performance.kernels import kernels_of
-from ops.performance.tally import Deadline
+from ops.performance.tally import Deadline, OutOfTimeError
 from ops.rules.op_indexing import Unknown
 from ops.rules.registry import REGISTRY
-from simplifier import Interval
+from simplifier import BudgetError, Interval, NotQuasiAffineError
 from simplifier.errors import ArgumentError, check_type, listed
 
 if TYPE_CHECKING:
@@ -23,23 +33,19 @@ if TYPE_CHECKING:
     from ops.dependence.operand_indexing import OperandIndexing
     from ops.fusion import Fusion, Reads
     from ops.hlo.module import Computation, HloModule, Instruction
+    from ops.performance.counts import Count, Size
     from ops.rules.registry import Registry
-
-Count: TypeAlias = int | Interval
-"""A number, or the least and the most over all offsets; without upper end nobody knows the most."""
 
 SECONDS: Final = 10.0
 """What a question may take unless somebody gives it more; it takes milliseconds mostly."""
-
-_BITS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
 class OperandUtilization:
     """How much of an operand a kernel uses.
 
-    A count is a number if it is the same whatever values the program computes, else the interval
-    from the least to the most over all of them.
+    A count is a number if it is the same whatever values the program computes, an expression if
+    sizes are symbolic, else the interval from the least to the most over all values.
 
     Attributes:
         fusion: what runs as one kernel.
@@ -59,7 +65,7 @@ class OperandUtilization:
     fusion: Fusion
     operand: Instruction
     element: int
-    elements: int
+    elements: Count
     elements_read: Count
     reads: Count
     bytes: Count
@@ -70,37 +76,42 @@ class OperandUtilization:
     @property
     def reuse(self) -> float | None:
         """Reads for each element that is read; ``None`` if that depends on values."""
-        if isinstance(self.reads, Interval) or isinstance(self.elements_read, Interval):
+        reads, elements = self.reads, self.elements_read
+        if isinstance(reads, Interval) or isinstance(elements, Interval):
             return None
-        return self.reads / self.elements_read if self.elements_read else 0.0
+        return ratio(reads, elements)
 
     @property
-    def unused_bytes(self) -> int:
+    def unused_bytes(self) -> Size:
         """What nobody needs of the operand; at least that much, if it depends on values."""
-        return self._bytes(self.elements - self._most_elements)
+        if isinstance(self.elements, Interval) or isinstance(self._most_elements, Interval):
+            return 0
+        return self._bytes(difference(self.elements, self._most_elements))
 
     @property
-    def reread_bytes(self) -> int:
+    def reread_bytes(self) -> Size:
         """What is read again, after the first time; at least that much, if it depends on values."""
-        least = self.reads if isinstance(self.reads, int) else self.reads.lower or 0
-        return self._bytes(max(0, least - self._most_elements))
+        least = (self.reads.lower or 0) if isinstance(self.reads, Interval) else self.reads
+        most = self._most_elements
+        again = 0 if isinstance(most, Interval) else difference(least, most)
+        return self._bytes(max(0, again) if isinstance(again, int) else again)
 
     @property
-    def _most_elements(self) -> int:
+    def _most_elements(self) -> Count:
         """How many elements are read at most."""
         read = self.elements_read
-        most = read if isinstance(read, int) else read.upper
+        most = read.upper if isinstance(read, Interval) else read
         return self.elements if most is None else most
 
-    def _bytes(self, elements: int) -> int:
-        bits = self.operand.shape.arrays[self.element].element_size_in_bits
-        return -(-elements * bits // _BITS)
+    def _bytes(self, elements: Size) -> Size:
+        return bytes_of(elements, self.operand.shape.arrays[self.element].element_size_in_bits)
 
     def __str__(self) -> str:
         place = f" output {self.element}" if self.operand.shape.is_tuple else ""
         reuse = "" if self.reuse is None else f", {self.reuse:.4g} of each"
         read, of_bytes, reads = map(text_of_count, (self.elements_read, self.bytes, self.reads))
-        counts = f"{read} of {self.elements} elements, {of_bytes} bytes, {reads} reads{reuse}"
+        of = text_of_count(self.elements)
+        counts = f"{read} of {of} elements, {of_bytes} bytes, {reads} reads{reuse}"
         head = f"%{self.operand.name}{place}: {counts}"
         lines = [f"{head} (bounds: {self.bounds})" if self.bounds else head]
         lines += (f"  only where {way}".replace("\n", "\n  ") for way in self.conditions)
@@ -192,17 +203,23 @@ def _row(
     kernel: Fusion, array: Array, reads: Reads | Unknown, deadline: Deadline
 ) -> OperandUtilization:
     operand, number = array
-    shape = operand.shape.arrays[number]
-    elements, bits = shape.element_count, shape.element_size_in_bits
+    elements = elements_of(operand, number)
+    bits = operand.shape.arrays[number].element_size_in_bits
     if isinstance(reads, Unknown):
         found, bounds, conditions, kinds = NO_IDEA, reads.reason, (), ()
     else:
+        symbolic = _symbolic(reads, deadline)
+        conditions = tuple(filter(_is_conditional, reads.ways))
+        if symbolic is not None:
+            counts = (*symbolic, bytes_of(symbolic[0], bits))
+            about = ("", conditions, _kinds(kernel, reads))
+            return OperandUtilization(kernel, operand, number, elements, *counts, *about)
         found = footprint_of(reads.ways, reads.sizes, deadline)
         bounds = "" if found.is_exact else _reason(reads.ways)
-        conditions = tuple(filter(_is_conditional, reads.ways))
         kinds = _kinds(kernel, reads)
-    read = found.elements.intersect(Interval(0, elements))
-    counts = _count(read), _count(found.reads), _count(-(-(read * bits) // _BITS))
+    most = elements.upper if isinstance(elements, Interval) else elements
+    read = found.elements.intersect(Interval(0, most if isinstance(most, int) else None))
+    counts = (count_of(read), count_of(found.reads), bytes_of(read, bits))
     return OperandUtilization(kernel, operand, number, elements, *counts, bounds, conditions, kinds)
 
 
@@ -212,6 +229,17 @@ def _kinds(kernel: Fusion, reads: Reads) -> tuple[AccessKind, ...]:
     ways = (way for way in reads.ways if not way.map.is_known_empty)
     kinds = (kind_of_access(way, reads.sizes, results) for way in ways)
     return tuple(dict.fromkeys(kinds))
+
+
+def _symbolic(reads: Reads, deadline: Deadline) -> tuple[Size, Size] | None:
+    """Elements that are read, and reads, over symbolic sizes; ``None`` if nobody knows."""
+    if not any(way.map.parameters for way in reads.ways):
+        return None
+    try:
+        deadline.check()
+        return reads.distinct(), reads.total()
+    except (MapError, NotQuasiAffineError, BudgetError, OutOfTimeError):
+        return None
 
 
 def _is_conditional(way: OperandIndexing) -> bool:
@@ -227,30 +255,3 @@ def _reason(ways: Iterable[OperandIndexing]) -> str:
             return "elements are read on other devices"
     values = dict.fromkeys(f"%{origin.instruction.name}" for way in ways for origin in way.runtime)
     return f"not all values of {listed([*values])} were tried" if values else "no time was left"
-
-
-def _count(interval: Interval) -> Count:
-    """The number, if an interval has only one."""
-    return interval.lower if interval.size == 1 and interval.lower is not None else interval
-
-
-def text_of_count(count: Count) -> str:
-    """A number, or its ends in words.
-
-    >>> print(text_of_count(3), "and", text_of_count(Interval(1, 4)))
-    3 and 1 to 4
-    """
-    if isinstance(count, int):
-        return str(count)
-    if count.upper is None:
-        return f"at least {count.lower}" if count.lower else "any number of"
-    return f"{count.lower} to {count.upper}"
-
-
-def sum_of_counts(counts: Iterable[Count]) -> Count:
-    """The sum of numbers and intervals.
-
-    >>> print(sum_of_counts([3, Interval(1, 4)]), sum_of_counts([3, 4]))
-    [4, 7] 7
-    """
-    return _count(sum(map(Interval.of, counts), Interval(0, 0)))

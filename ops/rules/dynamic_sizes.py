@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 from indexing import IndexingMap, UndefinedMap
 from indexing.layout import common_blocks
 from indexing.parameters import united
-from ops.hlo.true_sizes import array_sizes, bounded_parameters
+from ops.hlo.true_sizes import array_sizes, bounded_parameters, size_facts
 from ops.index_maps import (
     checked_dimensions,
     checked_numeric_sizes,
@@ -162,14 +162,15 @@ def known_sizes(instruction: Instruction, element: int = 0) -> tuple[Size, ...] 
 
 
 def with_bounds(indexing_map: IndexingMap, instruction: Instruction) -> IndexingMap:
-    """The map with the bounds that the program of an instruction gives to parameters."""
+    """The map with the bounds and facts that the program of an instruction gives to parameters."""
     if not indexing_map.parameters:
         return indexing_map
-    names = (parameter.name for parameter in indexing_map.parameters)
+    names = [parameter.name for parameter in indexing_map.parameters]
     known = bounded_parameters(instruction, names)
     domain = indexing_map.domain
     bounded = replace(domain, parameters=united((*domain.parameters, *known)))
-    return IndexingMap.from_forms(indexing_map.forms, bounded)
+    facts = size_facts(instruction, names)
+    return IndexingMap.from_forms(indexing_map.forms, bounded.constrained(facts))
 
 
 def of_dynamic_sizes(maps: MapsFunction, instruction: Instruction) -> Maps:

@@ -73,7 +73,7 @@ class Prices:
         costs at least: nobody asks then whether it is wide.
         """
         cost = fine_cost(form, self._cost_of, further, limit, is_alone=self._is_alone)
-        if cost < limit:
+        if cost < limit and not self._width.is_infinite:
             for atom, factor in form.terms.items():
                 if self._is_wide(atom, abs(factor)):
                     cost += WIDE
@@ -97,12 +97,14 @@ class Prices:
 
     def is_narrow_term(self, operation: Form, weight: int) -> bool:
         """Whether an operation, if it is one, times its weight is not beyond the width."""
+        if self._width.is_infinite:
+            return True
         atom = operation.only_atom
         return atom is None or not self._is_wide(atom, abs(weight))
 
     def is_narrow(self, operands: Iterable[Form]) -> bool:
         """Whether no operand may be beyond the width."""
-        return all(map(self._fits, operands))
+        return self._width.is_infinite or all(map(self._fits, operands))
 
     def _fits(self, operand: Form) -> bool:
         scope = self._scope

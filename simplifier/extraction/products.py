@@ -9,12 +9,13 @@ from simplifier.bounds.polynomials import (
     as_quotient,
     factors,
     from_its_end,
+    is_symbolic_quotient,
     strided_digits,
     symbolic_digits,
 )
 from simplifier.canonical.nonlinear import turned
 from simplifier.expr import operations
-from simplifier.expr.form import ONE, ZERO, Atom, AtomKind, Form
+from simplifier.expr.form import ONE, ZERO, Atom, AtomKind, Form, weighted_sum
 from simplifier.extraction.candidates import Candidates
 from simplifier.laws.catalogue.quotients import FLATTEN
 from simplifier.laws.catalogue.spellings import (
@@ -44,32 +45,25 @@ def product_steps(
 
 def _factored(form: Form, extracted: Callable[[Form], Form]) -> Iterator[Candidates]:
     """``x*A + x*B = x*(A + B)``."""
-    counts: dict[Atom, int] = {}
+    sharing: dict[Atom, list[Atom]] = {}
     for atom in form.terms:
         for factor in dict.fromkeys(factors(atom)):
-            counts[factor] = counts.get(factor, 0) + 1
-    for factor, count in counts.items():
-        if count < 2:  # noqa: PLR2004 - a factor of one term is not shared
-            continue
-        inside = {atom: value for atom, value in form.terms.items() if factor in factors(atom)}
-        rest = Form(
-            form.constant, {atom: value for atom, value in form.terms.items() if atom not in inside}
-        )
-        shared = _cofactor(Form(0, inside), factor)
-        scale = gcd(shared.constant, *shared.terms.values())
-        scale = scale if shared.has_positive_term else -scale
-        shared = shared.exactly_divided(scale)
-        yield from _with_cofactor(rest, factor, shared, extracted(shared), scale)
+            sharing.setdefault(factor, []).append(atom)
+    for factor, inside in sharing.items():
+        if len(inside) > 1:
+            shared = weighted_sum((form.terms[atom], _cofactor(atom, factor)) for atom in inside)
+            scale = gcd(shared.constant, *shared.terms.values())
+            scale = scale if shared.has_positive_term else -scale
+            shared = shared.exactly_divided(scale)
+            rest = form.without(*inside)
+            yield from _with_cofactor(rest, factor, shared, extracted(shared), scale)
 
 
-def _cofactor(form: Form, factor: Atom) -> Form:
-    """What is left of a form without constant all of whose terms have the factor."""
-    total = ZERO
-    for atom, value in form.terms.items():
-        left = list(factors(atom))
-        left.remove(factor)
-        total = total.plus(operations.product(Form(0, {other: 1}) for other in left), value)
-    return total
+def _cofactor(atom: Atom, factor: Atom) -> Form:
+    """What is left of a monomial without one of its factors."""
+    left = list(factors(atom))
+    left.remove(factor)
+    return operations.product(Form(0, {other: 1}) for other in left)
 
 
 def _with_cofactor(
@@ -88,6 +82,8 @@ def _with_cofactor(
 
 def _symbolic_remainders(scope: Scope, form: Form) -> Iterator[Candidates]:
     """``m*L - m*R*floor(L/R) = m*(L mod R)``, also counted from its other end."""
+    if not any(is_symbolic_quotient(factor) for atom in form.terms for factor in factors(atom)):
+        return
     terms = {atom: value for atom, value in form.terms.items() if _is_canonical(scope, atom)}
     kept = form.without(*terms)
     canonical = Form(0, terms)

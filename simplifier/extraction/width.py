@@ -48,6 +48,11 @@ class Width:
         self._further = _further_widths(scope, canonical)
         self._limit = limit
 
+    @property
+    def is_infinite(self) -> bool:
+        """Whether no number is too wide."""
+        return self.known == inf
+
     def admits(self, number: float) -> bool:
         """Whether a number is not too wide."""
         least = number if number <= self._limit else inf
@@ -97,13 +102,17 @@ def magnitude(ends: Range) -> int | None:
 
 
 def _widths_at_a_glance(scope: Scope, form: Form) -> Iterator[int | None]:
-    """Of the form, its variables, and what stands in its operations."""
-    yield magnitude(scope.range_of(form))
+    """Of the form, its variables, and what stands in its operations; what is found soonest first.
+
+    Mostly the first number that is infinite ends the question.
+    """
     for atom in form.terms:
         if atom.kind is VARIABLE:
             yield magnitude(scope.ranges[atom])
+    for atom in form.terms:
         for argument in atom.arguments:
             yield magnitude(scope.range_of(argument))
+    yield magnitude(scope.range_of(form))
 
 
 def _further_widths(scope: Scope, form: Form) -> Iterator[int | None]:

@@ -152,6 +152,12 @@ def test_without_a_change_it_is_the_same_module() -> None:
     assert hlo.edit(M).finish() is M
 
 
+def test_users_may_read_what_is_there_already() -> None:
+    editor = hlo.edit(M)
+    editor.replace_uses(M["s"], M["d"], [M["n"]])
+    assert [each.name for each in editor.finish()["n"].operands] == ["d"]
+
+
 def test_what_was_replaced_stands_for_its_replacement() -> None:
     editor = hlo.edit(M)
     editor.replace(M["c"], M["a"])
@@ -222,6 +228,23 @@ def test_who_waited_for_what_went_waits_for_what_that_waited_for() -> None:
     editor.replace(module["c"], module["a"])
     after = editor.finish()
     assert after["d"].attributes["control-predecessors"] == (after["b"],)
+
+
+def test_who_waited_for_what_is_outlined_waits_for_the_call() -> None:
+    module = hlo.parse(
+        """ENTRY e { a = f32[] parameter(0) b = f32[] sine(a)
+        c = f32[] cosine(a), control-predecessors={b} d = f32[] tan(a), control-predecessors={c}
+        f = f32[] negate(a), control-predecessors={d}
+        ROOT r = (f32[], f32[], f32[], f32[]) tuple(b, d, c, f) }"""
+    )
+    editor = hlo.edit(module)
+    call = editor.outline([module["d"], module["c"]], "call")
+    after = editor.finish()
+    inside = {each.name: each for each in after[call.name].attributes["to_apply"].instructions}
+    assert inside["d"].attributes["control-predecessors"] == (inside["c"],)
+    assert after[call.name].attributes["control-predecessors"] == (after["b"],)
+    assert after["f"].attributes["control-predecessors"] == (after[call.name],)
+    assert str(hlo.parse(str(after))) == str(after)
 
 
 AFTER_B: Any = {"control-predecessors": M["b"]}

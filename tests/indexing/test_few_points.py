@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, parse_map
 from indexing.exact import few_points, multiplicities
-from indexing.exact.multiplicity import reached, reached_again
+from indexing.exact.reached import reached, reached_again
 from indexing.exact.sets import set_of_points, set_of_rows
 from simplifier import BudgetError
 from tests.strategies import maps

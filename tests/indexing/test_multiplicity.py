@@ -16,9 +16,8 @@ from indexing.exact.multiplicity import (
     independent_parts,
     levels_of,
     multiplicities,
-    reached,
-    reached_again,
 )
+from indexing.exact.reached import reached, reached_again
 from simplifier import BudgetError, NotQuasiAffineError
 from simplifier.exact import Space
 from tests.strategies import maps

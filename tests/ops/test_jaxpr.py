@@ -165,3 +165,60 @@ def test_without_jax_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(builtins, "__import__", without_jax)
     with pytest.raises(ShapeError, match="from_jax: JAX is not installed; expected it, as after"):
         ops.from_jax(abs, 1)
+
+
+# Constraints, and sizes as values.
+
+
+def constrained(*constraints: str) -> OfJax:
+    scope = jax().export.SymbolicScope(constraints)
+    return jax().ShapeDtypeStruct(jax().export.symbolic_shape("b, 4*s", scope=scope), "float32")
+
+
+@pytest.mark.needs("jax")
+@pytest.mark.parametrize(
+    ("constraints", "expected"),
+    [
+        ((), "b in [1, inf], s in [1, inf]"),
+        (("b >= 3",), "b in [3, inf], s in [1, inf]"),
+        (("b <= 8", "s <= 4*b"), "b in [1, 8], s in [1, 32], b * 4 - s in [0, inf]"),
+        (("mod(s, 4) == 0",), "b in [1, inf], s in [4, inf], s mod 4 in [0, 0]"),
+        (("b == 2",), "d0 in [0, 1], d1 in [0, s * 4 - 1], s in [1, inf]"),
+    ],
+    ids=str,
+)
+def test_constraints_of_shapes_are_constraints_of_maps(
+    constraints: tuple[str, ...], expected: str
+) -> None:
+    module = ops.from_jax(lambda x: -x, constrained(*constraints))
+    (indexing,) = parameter_indexing(module.entry.root)[module.entry.parameters[0]]
+    assert str(indexing).replace("\n", " ").endswith(expected)
+
+
+@pytest.mark.needs("jax")
+def test_equal_instructions_with_other_facts_are_other_instructions() -> None:
+    for least in (2, 5):
+        module = ops.from_jax(lambda x: -x, constrained(f"b >= {least}"))
+        (indexing,) = parameter_indexing(module.entry.root)[module.entry.parameters[0]]
+        assert f"b in [{least}, inf]" in str(indexing)
+
+
+@pytest.mark.needs("jax")
+def test_a_size_as_a_value_is_asked_of_an_argument() -> None:
+    def last_row(x: OfJax) -> OfJax:
+        rows, columns = x.shape
+        start = numpy().int32(2 * columns + rows - 1)
+        return jax().lax.dynamic_slice(x, (start, 0), (1, 1))
+
+    module = ops.from_jax(last_row, constrained())
+    assert "custom-call" not in {each.opcode for each in module.entry.instructions}
+    values = [each for each in module.entry.instructions if each.opcode == "get-dimension-size"]
+    assert {each.attributes["dimensions"] for each in values} == {(0,), (1,)}
+    assert {each.operands[0] for each in values} == {module.entry.parameters[0]}
+
+
+@pytest.mark.needs("jax")
+def test_a_size_that_is_no_sum_stays_unknown() -> None:
+    module = ops.from_jax(lambda x: x * (x.shape[0] // 2), constrained())
+    (value,) = (each for each in module.entry.instructions if each.opcode == "custom-call")
+    assert value.attributes["custom_call_target"] == "dim_as_value"

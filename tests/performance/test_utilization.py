@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import sympy
 from hypothesis import given
 
 from indexing import parse_map
 from ops import Fusion, OperandIndexing, Reads, hlo, utilization
 from ops.performance.footprint import footprint_of
 from ops.performance.tally import Deadline
-from simplifier import Interval
+from simplifier import Interval, symbol
 from simplifier.errors import ArgumentError
 from tests.fusion.random_programs import Program, programs
 from tests.fusion.simulated_kernel import SimulatedKernel
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
     from ops.hlo import HloModule, Instruction
     from ops.performance import OperandUtilization, Utilization
-    from ops.performance.utilization import Count
+    from ops.performance.counts import Count
 
 NO_TIME, FOREVER = 0.0, None
 
@@ -37,8 +39,8 @@ def row_of(used: Utilization, operand: Instruction) -> OperandUtilization:
 
 def ends(count: Count) -> tuple[int, int]:
     """The least and the most."""
-    if isinstance(count, int):
-        return count, count
+    if not isinstance(count, Interval):
+        return int(count), int(count)
     assert count.lower is not None
     assert count.upper is not None
     return count.lower, count.upper
@@ -230,7 +232,7 @@ def _over_all_offsets(fusion: Fusion, x: Instruction) -> list[tuple[int, int]]:
         reads.given(dict(zip(scalars, values, strict=True)))
         for values in product(VALUES, repeat=len(scalars))
     ]
-    numbers = [run.distinct() for run in runs], [run.total() for run in runs]
+    numbers = [int(run.distinct()) for run in runs], [int(run.total()) for run in runs]
     return [(min(each), max(each)) for each in numbers]
 
 
@@ -420,7 +422,7 @@ def test_a_part_of_a_tuple_is_told_apart() -> None:
 
 
 WRONG: dict[str, tuple[Any, dict[str, Any], str]] = {
-    "a text": ("p", {}, "utilization: what runs is 'p'; expected a Fusion, or an instruction"),
+    "a text": ("p", {}, "kernels: what runs is 'p'; expected a Fusion, or an instruction"),
     "seconds": (MODEL, {"seconds": "1"}, "utilization: seconds is '1'; expected a number, or None"),
     "no number of seconds": (
         MODEL,
@@ -438,3 +440,82 @@ def test_wrong_arguments_are_named(
 ) -> None:
     with pytest.raises(ArgumentError, match=message):
         utilization(given_thing, **options)
+
+
+# Symbolic sizes.
+
+SYMBOLIC: dict[str, tuple[str, str]] = {
+    "elementwise": (
+        "x = f32[<=6,4] parameter(0) ROOT r = f32[<=6,4] negate(x)",
+        "%x: x_0 * 4 of x_0 * 4 elements, x_0 * 16 bytes, x_0 * 4 reads, 1 of each",
+    ),
+    "a size without bound": (
+        "x = bf16[?,4] parameter(0) ROOT r = bf16[?,4] negate(x)",
+        "%x: x_0 * 4 of x_0 * 4 elements, x_0 * 8 bytes, x_0 * 4 reads, 1 of each",
+    ),
+    "rows reduced": (
+        """x = f32[<=6,4] parameter(0) zero = f32[] constant(0)
+        ROOT r = f32[<=6] reduce(x, zero), dimensions={1}, to_apply=sum""",
+        "%x: x_0 * 4 of x_0 * 4 elements, x_0 * 16 bytes, x_0 * 4 reads, 1 of each",
+    ),
+    "a broadcast": (
+        "x = f32[<=6] parameter(0) ROOT r = f32[<=6,8] broadcast(x), dimensions={0}",
+        "%x: x_0 of x_0 elements, x_0 * 4 bytes, x_0 * 8 reads, 8 of each",
+    ),
+    "half bytes": (
+        "x = s4[<=6]{0:E(4)} parameter(0) ROOT r = s4[<=6]{0:E(4)} copy(x)",
+        "%x: x_0 of x_0 elements, (x_0 + 1) floordiv 2 bytes, x_0 reads, 1 of each",
+    ),
+    "a matrix with itself": (
+        """x = f32[<=6,4] parameter(0)
+        ROOT r = f32[<=6,<=6] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1}""",
+        "%x: x_0 * 4 of x_0 * 4 elements, x_0 * 16 bytes, x_0 * x_0 * 8 reads",
+    ),
+    "a reshape of two sizes": (
+        """x = f32[<=6,<=6] parameter(0)
+        ROOT r = f32[<=36] reshape(x), inferred_dimension=0""",
+        "%x: x_0 * x_1 of x_0 * x_1 elements, x_0 * x_1 * 4 bytes, x_0 * x_1 reads, 1 of each",
+    ),
+    "a part": (
+        "x = f32[<=6] parameter(0) ROOT r = f32[2] slice(x), slice={[0:2]}",
+        (
+            "%x: select(x_0 >= 2, 2, 0) of x_0 elements, select(x_0 >= 2, 8, 0) bytes, "
+            "select(x_0 >= 2, 2, 0) reads"
+        ),
+    ),
+}
+
+
+def used_by(body: str) -> OperandUtilization:
+    module = entry(body, ADD)
+    return utilization(Fusion.of_computation(module.entry)).rows[0]
+
+
+@pytest.mark.parametrize(("body", "expected"), SYMBOLIC.values(), ids=SYMBOLIC)
+def test_symbolic_sizes(body: str, expected: str) -> None:
+    row = used_by(body)
+    assert str(row) == expected
+    # Where a size is 1, the accesses of a matrix with itself are one.
+    for size, other in product(range(2, 7), range(1, 7)):
+        fixed = used_by(_with_sizes(body, size, other))
+        for name in ("elements", "elements_read", "reads", "bytes", "unused_bytes", "reread_bytes"):
+            found = sympy.sympify(getattr(row, name)).subs(
+                {symbol("x_0"): size, symbol("x_1"): other}
+            )
+            assert found == getattr(fixed, name), name
+
+
+def _with_sizes(body: str, size: int, other: int) -> str:
+    """The program with numbers for its symbolic sizes."""
+    body = body.replace("[<=6,<=6] parameter", f"[{size},{other}] parameter")
+    body = body.replace("<=36", str(size * other))
+    return re.sub(r"<=6|\?", str(size), body)
+
+
+def test_an_access_with_a_number_of_elements() -> None:
+    row = used_by(
+        """x = f32[<=6] parameter(0) at = s32[] parameter(1)
+        ROOT r = f32[2] dynamic-slice(x, at), dynamic_slice_sizes={2}"""
+    )
+    assert str(row) == "%x: 2 of x_0 elements, 8 bytes, 2 reads, 1 of each"
+    assert str(row.unused_bytes) == "4*x_0 - 8"

@@ -1,0 +1,157 @@
+"""The passes of ``examples/passes`` on real modules, which are run before and after."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from examples.passes.cancel_moves import MOVES, cancel_moves
+from examples.passes.choose_layouts import best_to_move, choose_layouts
+from examples.passes.choose_layouts import moved as moved_by_transposes
+from examples.passes.fuse_by_bytes import fuse_by_bytes, moved
+from examples.passes.halos import halos
+from examples.passes.uncoalesced import uncoalesced
+from ops import hlo
+from tests.hlo.modules import module_text
+from tests.hlo.running import RUNNING, assert_same, results, results_of
+from tests.ops import oracle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ops.hlo import HloModule, Instruction
+
+SMALL = [name for name in RUNNING if "big_transformer" not in name]
+WITHOUT_LAYOUTS = [name for name in SMALL if name.startswith("unoptimized/")]
+
+RUNS = [
+    *((cancel_moves, name) for name in SMALL),
+    *((fuse_by_bytes, name) for name in SMALL),
+    *((choose_layouts, name) for name in WITHOUT_LAYOUTS),
+]
+
+
+@pytest.mark.needs("jax")
+@pytest.mark.parametrize(("change", "name"), RUNS)
+def test_a_pass_keeps_the_results(change: Callable[[HloModule], HloModule], name: str) -> None:
+    assert_same(results_of(name), results(change(hlo.parse(module_text(name)))))
+
+
+def moves(module: HloModule) -> int:
+    return sum(each.opcode in MOVES for each in module.instructions)
+
+
+def bytes_of_kernels(module: HloModule) -> int:
+    return sum(moved(frozenset([each])) for each in module.entry.instructions)
+
+
+LESS: list[tuple[Callable[[HloModule], HloModule], Callable[[HloModule], int], str, int, int]] = [
+    (cancel_moves, moves, "cpu/einsum_zoo", 49, 39),
+    (cancel_moves, moves, "cpu/layout_shuffle", 42, 33),
+    (cancel_moves, moves, "tpu/sort_topk", 42, 29),
+    (cancel_moves, moves, "tpu/roll", 8, 6),
+    (fuse_by_bytes, bytes_of_kernels, "cpu/transformer_block_fwd", 597_016, 431_120),
+    (fuse_by_bytes, bytes_of_kernels, "gpu/embedding_grad", 15_200, 8_800),
+]
+
+
+@pytest.mark.parametrize(("change", "measure", "name", "before", "after"), LESS)
+def test_a_pass_leaves_less(
+    change: Callable[[HloModule], HloModule],
+    measure: Callable[[HloModule], int],
+    name: str,
+    before: int,
+    after: int,
+) -> None:
+    module = hlo.parse(module_text(name))
+    assert (measure(module), measure(change(module))) == (before, after)
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("mha_causal", 65536, 16384),
+        ("mlp_adam_step", 54272, 54272),
+        ("low_precision", 1024, 1024),
+    ],
+)
+def test_chosen_layouts_move_less(name: str, before: int, after: int) -> None:
+    entry = hlo.parse(module_text(f"unoptimized/{name}")).entry
+    assert moved_by_transposes(entry, entry.find(opcode="transpose")) == before
+    assert moved_by_transposes(entry, best_to_move(entry)) == after
+
+
+TURN = "transpose(a), dimensions={1,0}"
+BACK = "transpose(b), dimensions={1,0}"
+THREE = "b = f32[2,1,3] reshape(a) c = f32[3,1,2]{2,1,0} transpose(b), dimensions={2,1,0}"
+CANCELLED = [
+    (f"b = f32[3,2] {TURN} ROOT c = f32[2,3]{{1,0}} {BACK}", ""),
+    (f"b = f32[3,2] {TURN} ROOT c = f32[2,3]{{0,1}} {BACK}", "copy"),
+    ("b = f32[6] reshape(a) ROOT c = f32[3,2] reshape(b)", "reshape"),
+    (f"{THREE} ROOT d = f32[3,2] reshape(c)", "transpose"),
+    (f"b = f32[3,2] reshape(a) ROOT c = f32[2,3]{{1,0}} {BACK}", "reshape transpose"),
+]
+
+
+@pytest.mark.parametrize(("moves", "left"), CANCELLED)
+def test_moves_that_cancel(moves: str, left: str) -> None:
+    module = cancel_moves(hlo.parse(f"ENTRY e {{ a = f32[2,3] parameter(0) {moves} }}"))
+    assert [each.opcode for each in module.entry.instructions[1:]] == left.split()
+
+
+CONVOLUTIONS = ["unoptimized/conv_zoo", "unoptimized/resnet_block_fwd", "cpu/conv_zoo"]
+
+
+@pytest.mark.needs("jax")
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_a_shard_feels_what_it_needs_and_nothing_else(name: str) -> None:
+    for convolution in hlo.parse(module_text(name)).find(opcode="convolution"):
+        run = alone(convolution)
+        read, kernel = (np.ones(each.shape.dimensions, "f4") for each in convolution.operands)
+        for halo in halos(convolution, 3):
+            made = tuple(np.array([*halo.made]).T) if halo.made else ()
+            needs = {*halo.needs}
+            for _ in made[:1]:
+                without = np.full_like(read, np.nan)
+                without[tuple(np.array([*needs]).T)] = 1
+                assert not np.isnan(run(without, kernel)[0][made]).any()
+                lacks = [*halo.lacks]
+                for element in lacks[:: max(1, len(lacks) // 5)]:
+                    changed = read.copy()
+                    changed[element] = np.nan
+                    assert np.isnan(run(changed, kernel)[0][made]).any()
+
+
+def alone(instruction: Instruction) -> oracle.Program:
+    operands = [
+        f"%{each.name} = {each.shape} parameter({number})"
+        for number, each in enumerate(instruction.operands)
+    ]
+    return oracle.program("\n".join(["ENTRY e {", *operands, f"ROOT {instruction}", "}"]))
+
+
+@pytest.mark.parametrize("name", ["roll", "one_hot", "interior_pad", "softmax"])
+def test_what_is_wasted_is_what_warps_load(name: str) -> None:
+    for waste in uncoalesced(hlo.parse(module_text(f"gpu/{name}"))):
+        if waste.loaded.vector_width > 1:
+            continue
+        found: dict[object, set[int]] = defaultdict(set)
+        lines = waste.access.in_memory()
+        size = waste.access.shape.element_type.bytes
+        for point in lines.points():
+            (thread, _, _, *block), ranges, _, (offset,) = point
+            found[thread // 32, *block, *ranges].add(offset * size // 32)
+        assert sum(map(len, found.values())) == waste.loaded.sectors
+    assert uncoalesced(hlo.parse(module_text("gpu/softmax"))) == []
+
+
+FOLDER = Path(__file__).parents[2] / "examples" / "passes"
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.stem)
+def test_a_pass_is_short(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) < 100
