@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
+from indexing.domain import distinctly_named
 from indexing.errors import MapError
 from indexing.exact.isl_sets import EVERYTHING
 from indexing.exact.set_values import limits_of
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from indexing.domain import Constraint, Domain
     from indexing.exact.exact_relation import ExactRelation
     from indexing.relation import Relation, RelationT
+    from indexing.variable import Variable
     from simplifier.exact import Budget
     from simplifier.expr.form import Form
 
@@ -80,12 +82,19 @@ def _on_pieces(
     if not pieces:
         return relation.derived(relation.forms, relation.domain.emptied())
     parameters = [each.within(EVERYTHING) for piece in pieces for each in piece.parameters]
-    domain = replace(relation.domain, parameters=united([*relation.domain.parameters, *parameters]))
+    domain = _with_parameters(relation.domain, parameters) if parameters else relation.domain
     limits = [[*_limits(piece, coordinates)] for piece in pieces]
     if len(limits) == 1:
         return relation.derived(relation.forms, domain.constrained(limits[0]))
     depth = operations.maximum(operations.minimum(_depths(each)) for each in limits)
     return relation.derived(relation.forms, domain.constrained([(depth, Interval(0, None))]))
+
+
+def _with_parameters(domain: Domain, parameters: Sequence[Variable]) -> Domain:
+    """The domain with more parameters; a variable that is called as one of them loses its name."""
+    every = united([*domain.parameters, *parameters])
+    named = distinctly_named(*domain.roles, parameters=every)
+    return replace(named, constraints=domain.constraints)
 
 
 def _limits(piece: Domain, coordinates: Sequence[Form]) -> Iterator[Constraint]:

@@ -16,11 +16,12 @@ from indexing.parameters import has_parameters
 from simplifier import Interval, symbol
 from simplifier.bounds.branches import branches
 from simplifier.bounds.context import Fact
+from simplifier.bounds.facts import read_fact
 from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, Range
 from simplifier.canonical.scope import Scope, scope_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import AtomKind, Form, weighted_sum
+from simplifier.expr.form import CONDITIONS, AtomKind, Form, weighted_sum
 from simplifier.extraction.cost import cost_of_form
 from simplifier.fixpoint import simplified as simplified_form
 from simplifier.tools.disjoint_set import connected_components
@@ -117,11 +118,24 @@ def _primitive(form: Form, ends: Range, values: Range) -> Fact | None:
 def _smaller(scope: Scope, fact: Fact) -> list[_Limited]:
     """What the first law gives that applies."""
     return (
-        numerator(fact)
+        _compared(scope, fact)
+        or numerator(fact)
         or _numerator_of_symbolic(scope, fact)
         or _high_part(scope, fact)
         or list(_branches(fact))
     )
+
+
+def _compared(scope: Scope, fact: Fact) -> list[_Limited]:
+    """A condition that is 1, or one that is 0, is what it compares: ``(x == 5) in [1, 1]``."""
+    atom = next(iter(fact.form.terms), None)
+    if len(fact.form.terms) != 1 or atom is None or atom.kind not in CONDITIONS:
+        return []
+    values = Interval.from_range(scope.range_of(fact.form))
+    told = read_fact(fact.form, Interval.from_range(fact.ends).intersect(values))
+    if any(form == fact.form for form, _ in told):
+        return []
+    return [(scope.canonical(form), interval.ends) for form, interval in told]
 
 
 def _numerator_of_symbolic(scope: Scope, fact: Fact) -> list[_Limited]:

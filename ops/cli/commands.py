@@ -39,18 +39,25 @@ def maps(  # noqa: PLR0913 - one for each option
     direction: str,
     physical_layout: bool,
     linear_offsets: bool,
+    long: bool,
     console: Console,
 ) -> Document:
     """The maps of the instructions of modules that are selected."""
-    question = InstructionMaps(selection, direction, physical_layout, linear_offsets)
+    question = InstructionMaps(selection, direction, physical_layout, linear_offsets, long)
     return answer_files("maps", question, files, jobs, console)
 
 
 def fusions(
-    *, files: Sequence[str], jobs: int, selection: Selection, minimal: bool, console: Console
+    *,
+    files: Sequence[str],
+    jobs: int,
+    selection: Selection,
+    minimal: bool,
+    long: bool,
+    console: Console,
 ) -> Document:
     """The maps from the root to the parameters: of the entry, and of what each fusion computes."""
-    return answer_files("fusions", FusionMaps(selection, minimal), files, jobs, console)
+    return answer_files("fusions", FusionMaps(selection, minimal, long), files, jobs, console)
 
 
 def summary(  # noqa: PLR0913 - one for each option

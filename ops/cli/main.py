@@ -161,6 +161,11 @@ _SECONDS: Final = {
     "help": "what a module may take until counts are bounds (default: %(default)g)",
 }
 
+_LONG: Final = {
+    "action": "store_true",
+    "help": "print whole domains, a line for each bound, also those that shapes tell",
+}
+
 _SELECTED: Final = {
     "instruction": "instructions",
     "computation": "computations",
@@ -236,6 +241,7 @@ _COMMANDS: Final = {
                 "action": "store_true",
                 "help": "lead to offsets in memory, counted in elements",
             },
+            "--long": _LONG,
         },
     ),
     "fusions": _Command(
@@ -254,6 +260,7 @@ _COMMANDS: Final = {
                 "action": "store_true",
                 "help": "leave out maps that another map to the same array contains",
             },
+            "--long": _LONG,
         },
     ),
     "coalescing": _Command(

@@ -24,6 +24,8 @@ from ops.dependence.dependence import NOTHING, Dependence
 from ops.hlo import HloFileError
 from ops.hlo.errors import NoSuchComputationError, NoSuchInstructionError
 from ops.hlo.files import decoded, read_text
+from ops.hlo.source_location import source_locations
+from ops.performance.summary import kind_of_kernel, text_of_shape
 from simplifier.errors import IndexingError, listed
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from ops import Batch, FileAnswer, InstructionAnalysis, ModuleAnalysis
     from ops.cli.console import Console
     from ops.cli.documents import Fields, Item, Rendering
+    from ops.cli.reports import Sizes
     from ops.cli.selection import Selection
     from ops.dependence.dependence import AnyDependence
     from ops.hlo import Computation, HloModule, Instruction
@@ -83,6 +86,8 @@ class InstructionMaps:
     direction: str
     physical_layout: bool
     linear_offsets: bool
+    long: bool
+    """Whether each bound has a line of its own."""
 
     def about(self) -> Fields:
         """The direction, and the view."""
@@ -103,26 +108,32 @@ class InstructionMaps:
             "opcode": subject.opcode,
             "shape": str(subject.shape),
         }
-        entries = DIRECTIONS[self.direction](analysis[subject], **self._view())
-        return _section(f"%{subject.name} {subject.opcode}", entries, about, subject)
+        pairs = DIRECTIONS[self.direction](analysis[subject], **self._view())
+        entries = (entry for pair in pairs for entry in pair.entries(is_whole=self._is_whole))
+        title = f"%{subject.name} {subject.opcode}"
+        return _section(title, _heading(subject), entries, about, subject, is_long=self.long)
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether maps are over the dimensions of the shapes."""
+        return not (self.physical_layout or self.linear_offsets)
 
 
-def _from_results(asked: InstructionAnalysis, **view: bool) -> Iterator[Entry]:
+def _from_results(asked: InstructionAnalysis, **view: bool) -> Iterator[_OperandMaps]:
     instruction = asked.instruction
     for output in instruction.shape.array_indices:
         for number, answer in enumerate(asked.output_to_input(output, **view).indexing):
-            operand = instruction.operands[number]
-            yield from _entries(instruction, output, "operand", number, operand, answer)
+            yield _OperandMaps(instruction, output, "operand", number, answer)
 
 
-def _from_operands(asked: InstructionAnalysis, **view: bool) -> Iterator[Entry]:
+def _from_operands(asked: InstructionAnalysis, **view: bool) -> Iterator[_OperandMaps]:
     instruction = asked.instruction
-    for number, operand in enumerate(instruction.operands):
+    for number in range(len(instruction.operands)):
         for output, answer in enumerate(asked.input_to_output(number, **view).indexing):
-            yield from _entries(instruction, output, "operand", number, operand, answer)
+            yield _OperandMaps(instruction, output, "operand", number, answer, is_back=True)
 
 
-DIRECTIONS: Final[Mapping[str, Callable[..., Iterator[Entry]]]] = {
+DIRECTIONS: Final[Mapping[str, Callable[..., Iterator[_OperandMaps]]]] = {
     "output-to-input": _from_results,
     "input-to-output": _from_operands,
 }
@@ -143,6 +154,8 @@ class FusionMaps:
     selection: Selection
     minimal: bool
     """Whether a map is left out that another map to the same array contains."""
+    long: bool
+    """Whether each bound has a line of its own."""
 
     def about(self) -> Fields:
         """How the maps are given."""
@@ -176,43 +189,117 @@ class FusionMaps:
             entry
             for number, parameter in enumerate(computation.parameters)
             if parameter in found
-            for entry in _entries(
-                root, output, "parameter", number, parameter, self._given(found[parameter])
-            )
+            for entry in _OperandMaps(
+                root, output, "parameter", number, self._given(found[parameter]), caller
+            ).entries()
         )
         of = f"%{computation.name} of %{caller.name}" if caller else f"ENTRY %{computation.name}"
-        return _section(of, entries, about, root)
+        heading = _heading(caller or root, output)
+        if not caller:
+            heading = f"ENTRY %{computation.name}, {heading}"
+        return _section(of, heading, entries, about, root, is_long=self.long)
 
     def _given(self, found: AnyDependence) -> AnyDependence:
         return found.simplify().minimal() if self.minimal else found
 
 
-def _section(title: str, entries: Iterable[Entry], about: Fields, of: Instruction) -> Section:
+# Sections.
+
+
+def _heading(instruction: Instruction, output: int | None = None) -> str:
+    """``%name = shape opcode``, of one result if asked, and the source line if there is one."""
+    arrays = instruction.shape.arrays
+    shape = ", ".join(map(text_of_shape, arrays if output is None else [arrays[output]]))
+    is_all = instruction.shape.is_tuple and output is None
+    which = f"result {output} of " if instruction.shape.is_tuple and not is_all else ""
+    lines = source_locations(instruction)
+    source = f", {lines[0]}" if lines else ""
+    named = f"{which}%{instruction.name} = {f'({shape})' if is_all else shape}"
+    return f"{named} {kind_of_kernel(instruction)}{source}"
+
+
+def _section(
+    title: str,
+    heading: str,
+    entries: Iterable[Entry],
+    about: Fields,
+    of: Instruction,
+    *,
+    is_long: bool,
+) -> Section:
     """The section of these entries, with the origins of the parameters in their maps."""
     listed = tuple(entries)
     used = sorted({name for entry in listed for name in entry.parameters})
-    if not used:
-        return Section(title, listed, about, {})
-    known = hlo.size_origins(of.computation.module)
-    return Section(title, listed, about, {name: known[name] for name in used if name in known})
+    known: Mapping[str, hlo.SizeOrigin] = {}
+    if used:
+        known = hlo.size_origins(of.computation.module)
+    origins = {name: known[name] for name in used if name in known}
+    return Section(title, heading, listed, about, origins, is_long)
 
 
-def _entries(
-    of: Instruction, output: int, role: str, number: int, source: Instruction, answer: AnyDependence
-) -> Iterator[Entry]:
-    """The entries of a result and an operand or parameter: one for each array that is needed."""
-    if answer == NOTHING:
-        return
-    result = f"result {output}, " if len(of.shape.arrays) > 1 else ""
-    title = f"{result}{role} {number} %{source.name}"
-    about = {"result": output, role: number, "name": source.name}
-    simplified = answer.simplify()
-    if not source.shape.is_tuple or not simplified.indexings:
-        yield Entry(title, simplified, about)
-        return
-    for element in dict.fromkeys(indexing.element for indexing in simplified.indexings):
-        of_element = Dependence(each for each in simplified.indexings if each.element == element)
-        yield Entry(f"{title} element {element}", of_element, about | {"element": element})
+@dataclass(frozen=True, slots=True)
+class _OperandMaps:
+    """A result of an instruction, one of its operands or parameters, and how they depend.
+
+    ``role`` says which of the two ``number`` counts; ``caller`` is the fusion that gives the values
+    of parameters.
+    """
+
+    of: Instruction
+    output: int
+    role: str
+    number: int
+    answer: AnyDependence
+    caller: Instruction | None = None
+    is_back: bool = False
+    """Whether the maps lead from the operand to the result."""
+
+    @property
+    def source(self) -> Instruction:
+        """The operand or parameter."""
+        if self.role == "operand":
+            return self.of.operands[self.number]
+        return self.of.computation.parameters[self.number]
+
+    def entries(self, *, is_whole: bool = True) -> Iterator[Entry]:
+        """One for each array that is needed; ``is_whole`` if maps are over the dimensions."""
+        if self.answer == NOTHING:
+            return
+        simplified = self.answer.simplify()
+        if not self.source.shape.is_tuple or not simplified.indexings:
+            yield self._entry(simplified, None, is_whole=is_whole)
+            return
+        for element in dict.fromkeys(indexing.element for indexing in simplified.indexings):
+            of_element = (each for each in simplified.indexings if each.element == element)
+            yield self._entry(Dependence(of_element), element, is_whole=is_whole)
+
+    def _entry(self, answer: AnyDependence, element: int | None, *, is_whole: bool) -> Entry:
+        result = f"result {self.output}, " if len(self.of.shape.arrays) > 1 else ""
+        title = f"{result}{self.role} {self.number} %{self.source.name}"
+        about = {"result": self.output, self.role: self.number, "name": self.source.name}
+        if element is not None:
+            title, about = f"{title} element {element}", about | {"element": element}
+        sizes = self._sizes(element or 0) if is_whole else None
+        label = self._label(element)
+        if self.role == "operand":
+            label = result + label
+        return Entry(title, label, answer, about, sizes)
+
+    def _label(self, element: int | None) -> str:
+        """The outer name of the operand, and its shape."""
+        outer = self.caller.operands[self.number] if self.caller else self.source
+        place = "" if element is None else f" element {element}"
+        shapes = ", ".join(map(text_of_shape, outer.shape.arrays))
+        shape = text_of_shape(outer.shape.arrays[element]) if element is not None else shapes
+        return f"%{outer.name}{place} {shape}"
+
+    def _sizes(self, element: int) -> Sizes | None:
+        """Of the tensor that maps lead from, and of the other one."""
+        arrays = self.of.shape.arrays[self.output], self.source.shape.arrays[element]
+        if any(not array.is_array for array in arrays):
+            return None
+        result, operand = (array.dimensions for array in arrays)
+        return (operand, result) if self.is_back else (result, operand)
 
 
 # Files.

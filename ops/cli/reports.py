@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from indexing import format_map
+from indexing.formats.text import format_head
 from indexing.layout import (
     array_size,
     format_of,
@@ -42,14 +43,23 @@ _MAX_CACHED: Final = 1024
 
 # Maps between tensors.
 
+Sizes: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...]]"
+"""Of the tensor that maps lead from, and of the one that they lead to."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One pair of tensors, and the maps between them."""
+    """One pair of tensors, and the maps between them.
+
+    ``label`` is a short title. ``sizes`` are those of the tensors, if the maps are over their
+    dimensions.
+    """
 
     title: str
+    label: str
     answer: AnyDependence
     about: Fields
+    sizes: Sizes | None
 
     def text(self, of: str) -> str:
         """The maps, indented under a title; ``of`` is the owner of the pair."""
@@ -57,6 +67,15 @@ class Entry:
             return f"{of}, {self.title}: {self.answer}"
         texts = map(_indexing_text, self.answer)
         return "\n".join([f"{of}, {self.title}:", *texts])
+
+    def lines(self) -> Iterator[str]:
+        """A line for each map, with its notes below it."""
+        if isinstance(self.answer, Unknown):
+            yield f"  {self.label}: {self.answer}"
+            return
+        for indexing in self.answer:
+            yield f"  {self.label}: {short_text(indexing.map, self.sizes)}"
+            yield from (f"    {name}: {note}" for name, note in indexing.notes())
 
     @property
     def parameters(self) -> Iterator[str]:
@@ -71,27 +90,76 @@ class Entry:
         return self.about | {"maps": list(map(_indexing_fields, self.answer))}
 
 
+def short_text(indexing_map: IndexingMap, sizes: Sizes | None = None) -> str:
+    """A map on one line, without what the sizes of the tensors say of its domain.
+
+    >>> from indexing import parse_map
+    >>> window = "(d0, d1)[s0, s1] -> (d0 + s0, s1), domain: "
+    >>> window += "d0 in [0, 7], d1 in [0, 3], s0 in [0, 2], s1 in [0, 4], d0 + s0 in [1, 8]"
+    >>> print(short_text(parse_map(window), ((8, 4), (9, 5))))
+    (d0, d1)[s0, s1] -> (d0 + s0, s1), s0 in [0, 2], d0 + s0 in [1, 8]
+    """
+    domain = indexing_map.domain
+    if sizes is None or domain.parameters or domain.is_known_empty:
+        return format_map(indexing_map)
+    said = set(_whole(indexing_map, *sizes))
+    of_variables = zip(domain.identifiers, domain.names, domain, strict=True)
+    parts = [f"{name} in {each.bounds}" for key, name, each in of_variables if key not in said]
+    parts += [f"{text} in {interval}" for text, (_, interval) in domain.constraint_texts()]
+    return ", ".join([format_head(indexing_map), *parts])
+
+
+def _whole(
+    indexing_map: IndexingMap, start: tuple[int, ...], end: tuple[int, ...]
+) -> Iterator[str]:
+    """The variables that run over a whole dimension of the one tensor or the other."""
+    domain = indexing_map.domain
+    names, ranges, _ = domain.by_role(domain.identifiers)
+    places = [*zip(names, start, strict=True)] if len(names) == len(start) else []
+    results = (
+        zip(indexing_map.forms, end, strict=True) if len(indexing_map.forms) == len(end) else ()
+    )
+    places += [(form.single_variable(), size) for form, size in results]
+    for name, size in places:
+        if (name in names or name in ranges) and domain.bounds[name] == Interval(0, size - 1):
+            yield name
+
+
 @dataclass(frozen=True, slots=True)
 class Section(Row):
     """The answer about one instruction or computation.
 
-    ``origins`` says where the program gets the sizes that are parameters of the maps, by name.
+    ``heading`` stands above the lines of the entries, ``title`` before each of them where they are
+    ``long``. ``origins`` says where the program gets the sizes that are parameters of the maps, by
+    name.
     """
 
     title: str
+    heading: str
     entries: Sequence[Entry]
     about: Fields
     origins: Mapping[str, SizeOrigin]
+    is_long: bool
 
     def text(self) -> str:
         """The entries, one after another, and where parameters come from."""
+        return "\n".join(self._long_lines() if self.is_long else self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        """A line for each map; what depends on nothing has none."""
+        if self.entries:
+            yield self.heading
+            for entry in self.entries:
+                yield from entry.lines()
+            yield from (f"  {name}: {origin}" for name, origin in self.origins.items())
+
+    def _long_lines(self) -> Iterator[str]:
         if not self.entries:
-            return f"{self.title}: depends on nothing"
-        lines = [entry.text(self.title) for entry in self.entries]
+            yield f"{self.title}: depends on nothing"
+        yield from (entry.text(self.title) for entry in self.entries)
         if self.origins:
-            lines.append(f"{self.title}, parameters:")
-            lines += (f"  {name}: {origin}" for name, origin in self.origins.items())
-        return "\n".join(lines)
+            yield f"{self.title}, parameters:"
+            yield from (f"  {name}: {origin}" for name, origin in self.origins.items())
 
     def fields(self) -> Fields:
         """The entries are called ``indexing``; ``parameter_origins`` if maps have parameters."""

@@ -172,10 +172,13 @@ def _dynamic_reshape(instruction: Instruction, known: Known) -> Sequence[Found]:
 
 
 def _set_dimension_size(instruction: Instruction, known: Known) -> Sequence[Found]:
+    """A number outside the dimension masks all of it, or nothing."""
     operand, size = instruction.operands
     (dimension,) = instruction.attributes["dimensions"]
     found = [*known.sizes(operand)]
-    found[dimension] = known.value(size)
+    bound: int = operand.shape.dimensions[dimension]
+    value = known.value(size)
+    found[dimension] = min(max(value, 0), bound) if isinstance(value, int) else value
     return [found]
 
 

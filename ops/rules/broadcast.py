@@ -9,6 +9,7 @@ from ops.rules.op_indexing import OpIndexing
 from ops.rules.rule import OpRule, sizes_of
 from ops.sizes import as_form, difference, equal, may_be, not_negative
 from simplifier import Interval
+from simplifier.bounds.facts import read_fact
 from simplifier.expr import operations
 from simplifier.expr.form import ZERO, Form
 
@@ -97,7 +98,7 @@ def _fits(axis: int, size: Size, target: int, target_size: Size) -> list[Constra
     if _may_stretch(size, target_size):
         apart = (as_form(difference(size, choice)) for choice in (1, target_size))
         neither = operations.conjunction(map(operations.negation, map(operations.zero, apart)))
-        return [(neither, Interval(0, 0))]
+        return [*read_fact(neither, Interval(0, 0))]
     message = (
         f"broadcast: operand dimension {axis} has size {size}, but result dimension {target} "
         f"(dimensions[{axis}]) has size {target_size}; expected 1 or {target_size}"

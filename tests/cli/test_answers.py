@@ -106,7 +106,84 @@ ENTRY %main, parameter 1 %one:
   d0 in [0, 3]
 """
 
-TEXTS = [
+SHORT_FUSIONS = """\
+ENTRY %main, result 0 of %both = f32[4,8] tuple
+  %logits f32[4,8]: (d0, d1)[s0] -> (d0, s0)
+ENTRY %main, result 1 of %both = f32[4] tuple
+  %logits f32[4,8]: (d0)[s0] -> (d0, s0)
+%total = f32[4] fusion kLoop
+  %logits f32[4,8]: (d0)[s0] -> (d0, s0)
+"""
+
+SHORT_PART = """\
+%part = f32[4] dynamic-slice
+  %found f32[16]: (d0){rt0} -> (d0 + rt0), rt0 in [0, 12]
+    rt0: %start = s32[] call(%one); (d0) -> ()
+  %start s32[]: (d0) -> ()
+"""
+
+SHORT_WINDOW = """\
+ENTRY %e, %window = f32[6] reduce-window, model.py:7
+  %x f32[8]: (d0)[s0] -> (d0 + s0), s0 in [0, 2]
+  %zero f32[]: (d0) -> ()
+"""
+
+SHORT_TEXTS = [
+    (
+        "one instruction",
+        SOFTMAX_SUM,
+        ["maps", "--instruction", "total"],
+        "%total = f32[4] fusion kLoop\n  %logits f32[4,8]: (d0)[s0] -> (d0, s0)\n",
+    ),
+    (
+        "the other direction",
+        SOFTMAX_SUM,
+        ["maps", "--instruction", "total", "--direction", "input-to-output"],
+        "%total = f32[4] fusion kLoop\n  %logits f32[4,8]: (d0, d1) -> (d0)\n",
+    ),
+    (
+        "several results",
+        SOFTMAX_SUM,
+        ["maps", "--instruction", "both"],
+        """\
+%both = (f32[4,8], f32[4]) tuple
+  result 0, %wide f32[4,8]: (d0, d1) -> (d0, d1)
+  result 1, %total f32[4]: (d0) -> (d0)
+""",
+    ),
+    ("what depends on nothing", SOFTMAX_SUM, ["maps", "--instruction", "logits"], ""),
+    (
+        "no map",
+        LOOKED_UP,
+        ["maps", "--instruction", "found"],
+        """\
+%found = f32[16] custom-call
+  %keys f32[16]: unknown (custom-call: no indexing map of lookup)
+""",
+    ),
+    ("a runtime variable", LOOKED_UP, ["maps", "--instruction", "part"], SHORT_PART),
+    ("entry and fusions", SOFTMAX_SUM, ["fusions"], SHORT_FUSIONS),
+    (
+        "a range that is no whole dimension, and a source line",
+        """sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+ENTRY e { x = f32[8] parameter(0) zero = f32[] parameter(1)
+  ROOT window = f32[6] reduce-window(x, zero), window={size=3}, to_apply=sum,
+    metadata={source_file="model.py" source_line=7} }""",
+        ["fusions"],
+        SHORT_WINDOW,
+    ),
+    (
+        "offsets in memory, which are no dimensions of the shape",
+        SOFTMAX_SUM,
+        ["maps", "--instruction", "wide", "--linear-offsets"],
+        """\
+%wide = f32[4,8] broadcast
+  %total f32[4]: (d0, d1) -> (d0), domain: d0 in [0, 3], d1 in [0, 7]
+""",
+    ),
+]
+
+LONG_TEXTS = [
     ("one instruction", SOFTMAX_SUM, ["maps", "--instruction", "total"], TOTAL),
     ("a name as HLO writes it", SOFTMAX_SUM, ["maps", "--instruction", "%total"], TOTAL),
     (
@@ -145,10 +222,10 @@ def called(arguments: list[str], file: Path) -> int:
 
 @pytest.mark.parametrize(
     ("module", "arguments", "expected"),
-    [row[1:] for row in TEXTS],
-    ids=[row[0] for row in TEXTS],
+    [row[1:] for row in SHORT_TEXTS],
+    ids=[row[0] for row in SHORT_TEXTS],
 )
-def test_text(
+def test_short_text(
     module: str,
     arguments: list[str],
     expected: str,
@@ -160,9 +237,26 @@ def test_text(
     assert capsys.readouterr() == (expected, "")
 
 
+@pytest.mark.parametrize(
+    ("module", "arguments", "expected"),
+    [row[1:] for row in LONG_TEXTS],
+    ids=[row[0] for row in LONG_TEXTS],
+)
+def test_long_text(
+    module: str,
+    arguments: list[str],
+    expected: str,
+    saved: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    saved.write_text(module)
+    assert called([*arguments, "--long"], saved) == 0
+    assert capsys.readouterr() == (expected, "")
+
+
 def test_every_instruction_is_answered(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
     saved.write_text(LOOKED_UP)
-    assert called(["maps"], saved) == 0
+    assert called(["maps", "--long"], saved) == 0
     titles = [line for line in capsys.readouterr().out.splitlines() if line.startswith("%")]
     assert [title.split()[0] for title in titles] == (
         ["%a", "%sum", "%sum", "%keys", "%found", "%one", "%start", "%part", "%part"]
@@ -262,7 +356,7 @@ def test_an_approximation_is_shown_with_its_reason(
     ((way,),) = [entry["maps"] for entry in row["indexing"]]
     assert way["approximation"] == "more than 1 different maps"
     assert main(["fusions", str(saved)]) == 0
-    assert "\n  approximation: more than 1 different maps\n" in capsys.readouterr().out
+    assert "\n    approximation: more than 1 different maps\n" in capsys.readouterr().out
 
 
 MAPS = """\

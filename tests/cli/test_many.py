@@ -142,7 +142,7 @@ def test_an_instruction_of_some_files(folder: Path, capsys: pytest.CaptureFixtur
     found = document(["maps", str(folder), "--instruction", "%part"], capsys)
     assert [module["file"] for module in found["modules"]] == [str(folder / "b.hlo.gz")]
     text = printed(["maps", str(folder), "--instruction", "part"], capsys)
-    assert text.startswith(f"==> {folder / 'b.hlo.gz'} <==\n%part dynamic-slice")
+    assert text.startswith(f"==> {folder / 'b.hlo.gz'} <==\n%part = f32[4] dynamic-slice\n")
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])

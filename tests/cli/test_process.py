@@ -190,8 +190,8 @@ def test_an_interrupt_ends_all_jobs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "unit", "expected"),
     [
-        (["maps"], b"instructions", b"%total fusion, operand 0 %logits:\n"),
-        (["maps", "missing.hlo"], b"modules", b"\n%total fusion, operand 0 %logits:\n"),
+        (["maps"], b"instructions", b"%total = f32[4] fusion kLoop\n"),
+        (["maps", "missing.hlo"], b"modules", b"\n%total = f32[4] fusion kLoop\n"),
     ],
     ids=["one file", "several"],
 )

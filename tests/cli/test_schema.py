@@ -243,6 +243,8 @@ def test_parameters_have_origins(file: Path, capsys: pytest.CaptureFixture[str])
         }
     ]
     main(["fusions", str(file)])
+    assert capsys.readouterr().out.endswith(f"\n  count: {text}\n")
+    main(["fusions", str(file), "--long"])
     assert capsys.readouterr().out.endswith(f"ENTRY %main, parameters:\n  count: {text}\n")
     for position in range(len(objects_in(document))):
         assert not WHOLE.is_valid(with_surprise(document, position))

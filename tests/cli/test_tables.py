@@ -11,6 +11,7 @@ from ops import hlo, tilings, utilization
 from ops.cli import main
 from ops.performance import DEVICES
 from ops.performance.kernels import kernels_of
+from simplifier import Interval
 from simplifier.errors import IndexingError
 from tests.cli.small_modules import LOOKED_UP, SOFTMAX_SUM
 from tests.hlo.modules import module_text
@@ -132,7 +133,10 @@ def counts(row: OperandUtilization) -> tuple[Count, ...]:
 
 def ends(count: Count) -> list[int | None]:
     """The least and the most."""
-    return [count, count] if isinstance(count, int) else [count.lower, count.upper]
+    if isinstance(count, Interval):
+        return [count.lower, count.upper]
+    assert isinstance(count, int)
+    return [count, count]
 
 
 def test_without_time_counts_are_bounds(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -334,3 +334,27 @@ def test_remainders_are_written_as_they_are_read(one: Residues) -> None:
     facts = normal(scope, one.constraint)
     assert facts is not None
     assert [Residues.of(scope, fact) for fact in facts] == [one]
+
+
+# Conditions.
+
+CONDITIONS = {
+    "holds": ("d0 in [0, 9], (d0 >= 3) in [1, 1]", "d0 in [3, 9]"),
+    "does not hold": ("d0 in [0, 9], (d0 >= 3) in [0, 0]", "d0 in [0, 2]"),
+    "a negative one": ("d0 in [0, 9], -(d0 == 3) in [-1, -1]", "d0 in [3, 3]"),
+    "among others": ("d0 in [0, 9], (d0 == 3) * 4 + 2 in [5, 99]", "d0 in [3, 3]"),
+    "an inequality stays": (
+        "d0 in [0, 9], (d0 == 3) in [0, 0]",
+        "d0 in [0, 9], (d0 == 3) in [0, 0]",
+    ),
+    "both": ("d0 in [0, 9], (d0 >= 3 and d0 < 6) in [1, 1]", "d0 in [3, 5]"),
+    "none": ("d0 in [0, 9], (d0 == 12) in [1, 1]", EMPTY),
+}
+
+
+@pytest.mark.parametrize(("given_", "expected"), CONDITIONS.values(), ids=CONDITIONS)
+def test_a_condition_is_what_it_compares(given_: str, expected: str) -> None:
+    made = parsed(given_)
+    simplest = made.simplify(preserve_size_one=True)
+    assert str(simplest) == str(parsed(expected)) if expected != EMPTY else simplest.is_known_empty
+    assert related(made) == related(simplest)

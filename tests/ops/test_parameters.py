@@ -395,3 +395,9 @@ def test_sizes_of_results_are_expressions() -> None:
     joined = ops.concatenate([(N, 4), (M, 4)], 0)
     assert joined.output_sizes == (M + N, 4)
     assert ops.reshape(joined.output_sizes, (4, M + N)).output_sizes == (4, M + N)
+
+
+def test_the_only_size_that_may_be_stretched_is_a_bound() -> None:
+    (made,) = ops.broadcast((symbol("N"),), (symbol("N") + 1,), (0,)).output_to_input
+    assert str(made) == "(d0)<N> -> (min(N - 1, d0)), domain: d0 in [0, N], N in [1, 1]"
+    assert str(made.simplify()) == "(d0)<N> -> (0), domain: d0 in [0, 1], N in [1, 1]"
