@@ -150,7 +150,7 @@ class _Walks:
                 found[end].append(each)
         return self._united(found)
 
-    def _inside(self, component: tuple[int, ...]) -> dict[int, dict[int, _Inside]]:
+    def _inside(self, component: tuple[int, ...]) -> dict[int, dict[int, _WalksInside]]:
         """From each array of a component, the walks to each other that do not leave it."""
         if len(component) == 1:
             (single,) = component
@@ -162,34 +162,34 @@ class _Walks:
             for each in component
         }
         fixpoint = Fixpoint(self._loop.arrays, steps)
-        found: dict[int, dict[int, _Inside]] = {}
+        found: dict[int, dict[int, _WalksInside]] = {}
         for begin in component:
             is_even = self._uneven.isdisjoint(component)
             orbit = _Orbit.of(begin, steps, self._loop, self._after) if is_even else None
             inside = orbit.walks(self._loop) if orbit else self._forgetful(fixpoint.reached(begin))
-            found[begin] = {end: _Inside(each, each) for end, each in inside.items()}
+            found[begin] = {end: _WalksInside(each, each) for end, each in inside.items()}
         return found
 
     def _forgetful(self, reached: Mapping[int, AnyDependence]) -> dict[int, AnyDependence]:
         """The walks to what is reached after any number of iterations."""
         return {end: each.apply(self._loop.some_time) for end, each in reached.items()}
 
-    def _inside_single(self, number: int) -> _Inside | None:
+    def _inside_single(self, number: int) -> _WalksInside | None:
         """The walks from an array to itself, if it stays in place or moves evenly."""
         loop = self._loop
         step = self._steps.get(number, {}).get(number, NOTHING)
         if step == NOTHING:
             stays = Dependence((loop.at_once(number),))
-            return _Inside(stays, stays)
+            return _WalksInside(stays, stays)
         shift = _shift(step)
         if shift is None:
             return None
         moved = Dependence((loop.moved(number, shift),))
         window = loop.windows.get(number)
         if window is None or any(shift) or len(step.indexings) > 1:
-            return _Inside(moved, moved)
+            return _WalksInside(moved, moved)
         spared = Dependence((loop.at_once(number), loop.spared(number, window)))
-        return _Inside(moved if window.is_disjoint else spared, spared)
+        return _WalksInside(moved if window.is_disjoint else spared, spared)
 
     # Decisions.
 
@@ -220,7 +220,7 @@ class _Walks:
         return {end: each for end, each in united.items() if each != NOTHING}
 
 
-class _Inside(NamedTuple):
+class _WalksInside(NamedTuple):
     """The walks between two arrays that lead on from there, and those that may end there."""
 
     passing: AnyDependence

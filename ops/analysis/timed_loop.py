@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from ops.analysis.dataflow import Array
-    from ops.analysis.windows import Window
+    from ops.analysis.windows import UpdateWindow
     from ops.rules.counted_loops import CountedLoop
     from simplifier.expr.form import Form
 
@@ -40,7 +40,7 @@ class TimedLoop:
     arrays: Sequence[Array]
     kept: Collection[int]
     direction: Direction
-    windows: Mapping[int, Window]
+    windows: Mapping[int, UpdateWindow]
 
     @property
     def is_backward(self) -> bool:
@@ -102,7 +102,7 @@ class TimedLoop:
         within = [*zip(moved, extents, strict=False), (left - after, extents[-1])]
         return OperandIndexing(index_map([*moved, after], extents, extents[-1:], within))
 
-    def spared(self, number: int, window: Window) -> OperandIndexing:
+    def spared(self, number: int, window: UpdateWindow) -> OperandIndexing:
         """One iteration or more, of the elements that none of them overwrites."""
         extents = self.timed(number)
         *index, left = self.index(number)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from simplifier.expr.form import Form
 
 
-class Window(NamedTuple):
+class UpdateWindow(NamedTuple):
     """What each iteration overwrites: ``size`` indices of one dimension from an offset on.
 
     The offset is ``start`` in the first iteration, and ``step`` more in each further one. Of all
@@ -37,7 +37,7 @@ class Window(NamedTuple):
     def outside(self, first: Form, last: Form) -> Form:
         """A form that is positive at the elements that none of some iterations overwrites.
 
-        >>> form = Window(0, 2, 4, 4).outside(forms.constant(0), dim(1))
+        >>> form = UpdateWindow(0, 2, 4, 4).outside(forms.constant(0), dim(1))
         >>> print(form)
         max(-d0 + 2, d0 - d1 * 4 - 5)
         """
@@ -51,14 +51,14 @@ class Window(NamedTuple):
         return operations.maximum(sides)
 
 
-def windows_of(loop: CountedLoop) -> dict[int, Window]:
+def windows_of(loop: CountedLoop) -> dict[int, UpdateWindow]:
     """The arrays of a loop's state that are updated in place by windows along one dimension.
 
     An array whose update is more complicated is none of them.
     """
     body = loop.instruction.attributes["body"]
     (state,) = body.parameters
-    found: dict[int, Window] = {}
+    found: dict[int, UpdateWindow] = {}
     for number in range(len(state.shape.arrays)):
         update, _ = source_within(state, (body.root, number))
         if update.opcode == "dynamic-update-slice":
@@ -69,7 +69,7 @@ def windows_of(loop: CountedLoop) -> dict[int, Window]:
     return found
 
 
-def window_of(update: Instruction, loop: CountedLoop) -> Window | None:
+def window_of(update: Instruction, loop: CountedLoop) -> UpdateWindow | None:
     """What a ``dynamic-update-slice`` overwrites in each iteration, if that is a window."""
     operand, part, *starts = update.operands
     sizes, part_sizes = operand.shape.dimensions, part.shape.dimensions
@@ -79,7 +79,7 @@ def window_of(update: Instruction, loop: CountedLoop) -> Window | None:
     (axis,) = cut
     size = part_sizes[axis]
     offset = offset_of(starts[axis], loop, Interval(0, sizes[axis] - size))
-    return offset and Window(axis, *offset, size)
+    return offset and UpdateWindow(axis, *offset, size)
 
 
 def offset_of(start: Instruction, loop: CountedLoop, clamp: Interval) -> tuple[int, int] | None:
