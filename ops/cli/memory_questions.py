@@ -14,12 +14,12 @@ from ops.hlo import HloTextError
 from ops.hlo.source_location import source_locations
 from ops.performance import DEVICES, coalescing, utilization
 from ops.performance.counts import text_of_count
-from ops.performance.kernels import kernels_of
+from ops.performance.kernels import kernels_of, moves_something
 from ops.performance.summary import HEADING, cells_of, summary
 from ops.performance.tally import Deadline
 from ops.tiling import tilings
 from simplifier import Interval, format_expr
-from simplifier.errors import IndexingError
+from simplifier.errors import IndexingError, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -315,11 +315,12 @@ class KernelTiles(_Rows):
 
         Raises:
             NoSuchInstructionError: no instruction has the name.
+            FusionError: no kernel runs for those that have it.
         """
         if self.fusion is None:
             kernels: Iterable[Fusion] = kernels_of(module)
         else:
-            kernels = map(Fusion.of_instruction, module.named(self.fusion))
+            kernels = map(Fusion.of_instruction, _moving(module.named(self.fusion)))
         return _by_waste(_OF_TILINGS, (row for kernel in kernels for row in self._rows(kernel)))
 
     def _rows(self, kernel: Fusion) -> Iterator[_Cells | HloTextError]:
@@ -335,6 +336,16 @@ class KernelTiles(_Rows):
             yield error
         except IndexingError as error:
             yield _no_tiles(root, str(error))
+
+
+def _moving(named: Sequence[Instruction]) -> list[Instruction]:
+    """Those that a kernel may run for."""
+    found = [*filter(moves_something, named)]
+    if not found:
+        opcodes = listed([f"a {each}" for each in dict.fromkeys(each.opcode for each in named)])
+        message = f"%{named[0].name} is {opcodes}, for which no kernel runs"
+        raise FusionError(f"tiles: {message}; expected an instruction that moves elements")
+    return found
 
 
 def _tiling(root: Instruction, found: Tilings, candidate: TilingCandidate) -> _Cells:

@@ -44,6 +44,11 @@ def kernels_of(
     return (Fusion.of_instruction(each, registry=registry) for each in running)
 
 
+def moves_something(instruction: Instruction) -> bool:
+    """Whether a kernel runs for an instruction: none does for a parameter or a tuple."""
+    return instruction.opcode not in _MOVES_NOTHING
+
+
 _KERNELS: Final = (Fusion, Instruction, Computation, HloModule)
 _EXPECTED: Final = "a Fusion, or an instruction, computation or module of HLO"
 
@@ -75,5 +80,5 @@ def _running(module: HloModule, registry: Registry) -> Iterator[Instruction]:
                 fresh = [callee for callee in calls.computations if callee not in seen]
                 waiting += reversed(fresh)
                 seen |= {*fresh}
-            elif each.opcode not in _MOVES_NOTHING:
+            elif moves_something(each):
                 yield each

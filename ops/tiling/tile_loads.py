@@ -7,9 +7,11 @@ are counted once for each combination of sizes of its few dimensions.
 from __future__ import annotations
 
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from indexing import IndexingMap, TileError
+from indexing.tile.tiling import tile_of
 from indexing.transform.substitute import arranged
 from ops.index_maps import dim
 from ops.performance.tally import Deadline, OutOfTimeError, tally_of
@@ -18,21 +20,26 @@ from ops.tiling.tile_propagation import dimensions_of_one_value
 from simplifier import NotQuasiAffineError
 from simplifier.expr import form as forms
 from simplifier.expr import operations
+from simplifier.expr.sympy_conversion import to_sympy
 from simplifier.tools.disjoint_set import united
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from indexing import Tile, Variable
+    from indexing.tile.tile import Formulas
     from ops.dependence.operand_indexing import OperandIndexing
     from ops.performance.tally import Column
     from ops.tiling.tile_propagation import ArrayTile
     from ops.tiling.tiling_space import TilingSpace
-    from simplifier.expr.form import Form
 
 SECONDS: Final = 10.0
 """What counting may take: a part that is injective is counted at once, others are small."""
 
 _BITS: Final = 8
+
+_FEW: Final = 1 << 8
+"""Combinations of sizes for which two masks are compared: a second at most."""
 
 
 class _LoadPart(NamedTuple):
@@ -46,6 +53,7 @@ class TileLoads:
     """Counts what the programs of a space touch; ``choices`` are the sizes of each dimension."""
 
     def __init__(self, space: TilingSpace, choices: Sequence[Sequence[int]]) -> None:
+        self.variables = space.variables
         self.wholes = [max(each.size or 1, 1) for each in space.dimensions]
         self.parallel = range(len(space.parallel))
         self.choices = choices
@@ -64,15 +72,15 @@ class TileLoads:
         total: Column = 0 * self.tiles(columns)
         for number, array in enumerate(arrays):
             bits = array.instruction.shape.arrays[array.element].element_size_in_bits
-            access = array.indexings[0]
-            earlier = (
-                each.indexings[0]
+            earlier = [
+                each
                 for each in arrays[:number]
                 if each.instruction is array.instruction and each.element == array.element
-            )
+            ]
             is_new: Column = self.tiles(columns) > 0
             for before in earlier:
-                is_new = is_new & ~self._are_equal(before, access, columns)
+                is_new = is_new & ~self._are_equal(before, array, columns)
+            access = array.indexings[0]
             total = total + is_new * -(-self._elements(access, columns) * bits // _BITS)
         return total
 
@@ -86,7 +94,7 @@ class TileLoads:
 
     def _elements(self, access: OperandIndexing, columns: Sequence[Column]) -> Column:
         """How many elements all programs load for an access."""
-        parts = list(_parts(access))
+        parts = list(_parts(access, self.variables))
         used = {number for part in parts for number in part.dimensions}
         found = self._product((each for each in self.parallel if each not in used), columns)
         for part in parts:
@@ -95,8 +103,6 @@ class TileLoads:
 
     def _of_part(self, part: _LoadPart, columns: Sequence[Column]) -> Column:
         """The pairs of tile ids and elements, for the sizes in the columns."""
-        import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
         try:
             whole = tally_of(part.map, self.deadline)
             if whole.points == whole.elements:
@@ -108,33 +114,94 @@ class TileLoads:
             ]
         except (OutOfTimeError, NotQuasiAffineError):
             raise TileError(f"tilings: {part.map} cannot be counted; give fewer sizes") from None
-        table = np.array(counts, dtype=np.int64).reshape([len(each) for each in choices])
-        pairs = zip(choices, part.dimensions, strict=True)
-        places: list[Column] = [np.searchsorted(each, columns[number]) for each, number in pairs]
-        return table[tuple(places)]
+        return _looked_up(counts, part.dimensions, choices, columns)
 
-    def _are_equal(
-        self, one: OperandIndexing, other: OperandIndexing, columns: Sequence[Column]
-    ) -> Column:
+    def _are_equal(self, one: ArrayTile, other: ArrayTile, columns: Sequence[Column]) -> Column:
         """Whether two tiles of an array are the same, because dimensions that differ are whole."""
-        found: Column = self.tiles(columns) > 0
-        if one.runtime or other.runtime:
-            return ~found
-        renaming = _renaming(one.map.simplify(), other.map.simplify())
-        if renaming is None:
-            return ~found
-        for number in {each for pair in renaming for each in pair if pair[0] != pair[1]}:
-            found = found & (columns[number] == self.wholes[number])
-        return found
+        every: Column = self.tiles(columns) > 0
+        numbers = _dimensions_that_differ(one.checked_tile(), other.checked_tile())
+        wholes = {number: self.wholes[number] for number in numbers}
+        if _values_read(one) != _values_read(other) or not self._agree(one, other, wholes):
+            return ~every
+        choices = [sorted(self.choices[number]) for number in numbers]
+        if _differ_in_masks(one, other) and prod(map(len, choices)) <= _FEW:
+            sizes = (dict(zip(numbers, each, strict=True)) for each in product(*choices))
+            return every & _looked_up(
+                [self._agree(one, other, each) for each in sizes], numbers, choices, columns
+            )
+        for number in numbers:
+            fewer = {each: whole for each, whole in wholes.items() if each != number}
+            if self._agree(one, other, fewer):
+                wholes = fewer
+        for number, whole in wholes.items():
+            every = every & (columns[number] == whole)
+        return every
+
+    def _agree(self, one: ArrayTile, other: ArrayTile, sizes: Mapping[int, int]) -> bool:
+        """Whether two tiles are the same where some dimensions have these sizes."""
+        try:
+            return self._formulas(one, sizes) == self._formulas(other, sizes)
+        except TileError:  # no tile has these sizes
+            return False
+
+    def _formulas(self, array: ArrayTile, sizes: Mapping[int, int]) -> Formulas:
+        """The formulas of a tile where some dimensions have these sizes."""
+        symbols = map(to_sympy, array.checked_tile().counts)
+        given = [sizes.get(number, each) for number, each in enumerate(symbols)]
+        return tile_of(array.indexings[0].map.simplify(), self.variables, given).formulas
 
 
-def _parts(access: OperandIndexing) -> Iterator[_LoadPart]:
-    """The independent parts of an access; each runtime value is another one."""
+def _looked_up(
+    values: Sequence[int],
+    numbers: Sequence[int],
+    choices: Sequence[Sequence[int]],
+    columns: Sequence[Column],
+) -> Column:
+    """The value that belongs to the sizes of some dimensions; there is one for each combination."""
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    table = np.array(values).reshape([len(each) for each in choices])
+    pairs = zip(choices, numbers, strict=True)
+    places: list[Column] = [np.searchsorted(each, columns[number]) for each, number in pairs]
+    return table[tuple(places)]
+
+
+def _differ_in_masks(one: ArrayTile, other: ArrayTile) -> bool:
+    """Whether two tiles would be the same without their masks."""
+    return one.checked_tile().formulas.results == other.checked_tile().formulas.results
+
+
+def _values_read(array: ArrayTile) -> object:
+    """What tiles must have in common beside their formulas."""
+    access = array.indexings[0]
+    return access.runtime, access.replica_id
+
+
+def _dimensions_that_differ(one: Tile, other: Tile) -> tuple[int, ...]:
+    """The dimensions that the formulas in which two tiles differ use."""
+    pairs = [
+        *zip(one.formulas.results, other.formulas.results, strict=True),
+        ((one.formulas.condition,), (other.formulas.condition,)),
+    ]
+    differing = [form for pair in pairs if pair[0] != pair[1] for row in pair for form in row]
+    used = set(forms.variables_of(differing))
+    sizes = enumerate(each.single_variable() for each in one.counts)
+    return tuple(number for number, size in sizes if used & {f"t{number}", size})
+
+
+def _parts(access: OperandIndexing, variables: Sequence[Variable]) -> Iterator[_LoadPart]:
+    """The independent parts of an access to a space with these dimensions.
+
+    A dimension of which the access has some values only is one: other tiles load nothing. Each
+    runtime value is another one, too.
+    """
     single = list(dimensions_of_one_value(access))
     found = with_midpoints(access.map).simplify() if access.runtime else access.map.simplify()
+    pairs = enumerate(zip(found.dims, variables, strict=True))
+    cut = [dim(number) for number, (own, whole) in pairs if own.bounds != whole.bounds]
     results = [*found.forms, *map(dim, single)]
     limited = [form for form, _ in found.domain.constraints]
-    groups = united(set(forms.variables_of((form,))) for form in (*results, *limited))
+    groups = united(set(forms.variables_of((form,))) for form in (*results, *limited, *cut))
     for names in groups:
         numbers = sorted(int(name[1:]) for name in names)
         kept = [form for form in results if names & set(forms.variables_of((form,)))]
@@ -149,27 +216,3 @@ def _with_tile_ids(part: IndexingMap, sizes: Sequence[int]) -> IndexingMap:
         operations.floordiv(dim(number), forms.constant(size)) for number, size in enumerate(sizes)
     ]
     return IndexingMap.from_forms([*part.forms, *ids], part.domain).simplify()
-
-
-def _renaming(one: IndexingMap, other: IndexingMap) -> list[tuple[int, int]] | None:
-    """The dimensions of one map and those of another that is the same but for their numbers."""
-    pairs: dict[str, str] = {}
-    for mine, others in zip(one.forms, other.forms, strict=True):
-        names = [[*dict.fromkeys(forms.variables_of((form,)))] for form in (mine, others)]
-        if len(names[0]) != len(names[1]):
-            return None
-        if any(pairs.setdefault(old, new) != new for old, new in zip(*names, strict=True)):
-            return None
-    numbers = [(int(old[1:]), int(new[1:])) for old, new in pairs.items()]
-    sizes = [variable.bounds for variable in one.dims]
-    if len({*pairs.values()}) < len(pairs) or any(sizes[old] != sizes[new] for old, new in numbers):
-        return None
-    renaming = {old: forms.variable(new) for old, new in pairs.items()}
-    are_equal = operations.substitute(one.forms, renaming) == tuple(other.forms)
-    return numbers if are_equal and _limits(one, renaming) == _limits(other, {}) else None
-
-
-def _limits(of: IndexingMap, renaming: dict[str, Form]) -> set[object]:
-    constraints = of.domain.constraints
-    renamed = operations.substitute([form for form, _ in constraints], renaming)
-    return {(form, interval) for form, (_, interval) in zip(renamed, constraints, strict=True)}

@@ -229,6 +229,14 @@ def test_a_kernel_that_is_not_there(saved: Path, capsys: pytest.CaptureFixture[s
     assert capsys.readouterr() == ("", expected)
 
 
+def test_a_parameter_is_no_kernel(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    saved.write_text("ENTRY e { x = f32[4] parameter(0) ROOT n = f32[4] negate(x) }")
+    assert main(["tiles", str(saved), "--fusion", "x"]) == 1
+    out, error = capsys.readouterr()
+    assert not out
+    assert "%x is a parameter, for which no kernel runs; expected an instruction" in error
+
+
 def test_a_kernel_without_tiles_costs_one_row(
     saved: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,7 +1,8 @@
-"""The fusions of the GPU data whose ``backend_config`` names tiles, with these."""
+"""Fusions of the data: those whose ``backend_config`` names tiles, with these, and all others."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from math import prod
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
 
     from ops.hlo import Instruction
 
-FOLDER: Final = Path(__file__).parents[1] / "data" / "hlo" / "gpu"
+HLO: Final = Path(__file__).parents[1] / "data" / "hlo"
+FOLDER: Final = HLO / "gpu"
+
+_NAME: Final = re.compile(r"%[\w.-]+|, metadata=\{[^}]*\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +69,32 @@ def _tiled(file: str, instruction: Instruction) -> Iterator[TiledFusion]:
             sizes.append(min(stated, whole))
     points = prod(dimension.size or 0 for dimension in space.dimensions)
     yield TiledFusion(file, instruction.name, fusion, named, tuple(sizes), points)
+
+
+@cache
+def different_fusions() -> dict[str, dict[str, Fusion]]:
+    """The fusions of each module of the CPU and GPU data; those that differ in names only once."""
+    found: dict[str, dict[str, Fusion]] = {}
+    known: set[str] = set()
+    for path in sorted(path for kind in ("cpu", "gpu") for path in (HLO / kind).glob("*.hlo.gz")):
+        module = found.setdefault(f"{path.parent.name}-{path.name.split('.')[0]}", {})
+        for instruction in hlo.load(path).instructions:
+            if instruction.opcode != "fusion":
+                continue
+            fusion = Fusion.of_computation(instruction.attributes["calls"])
+            text = _without_names(fusion)
+            if text not in known:
+                known.add(text)
+                module[instruction.name] = fusion
+    return {name: module for name, module in found.items() if module}
+
+
+def _without_names(fusion: Fusion) -> str:
+    """The text of a fusion with numbers for the names in it."""
+    numbers: dict[str, str] = {}
+
+    def number(name: re.Match[str]) -> str:
+        is_name = name[0].startswith("%")
+        return numbers.setdefault(name[0], f"%{len(numbers)}") if is_name else ""
+
+    return "\n".join(_NAME.sub(number, str(each)) for each in fusion.instructions)

@@ -7,13 +7,17 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given, reject
 
 from indexing import Tile, TileError
-from ops import Fusion, hlo, tilings
+from ops import Fusion, TilingSpace, hlo, tilings
 from ops.performance import A100, MI300X, RTX_A6000, TPU_V5E, Device, DeviceError
 from simplifier.errors import ArgumentError
 from simplifier.expr.form import variables_of
 from tests.fusion.units import ADD, MAXIMUM, entry
+from tests.tiling.random_fusions import fusions
+from tests.tiling.real_fusions import different_fusions
+from tests.tiling.tiles_by_enumeration import bytes_by_points
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +37,10 @@ SOFTMAX = """x = f32[{rows},{columns}] parameter(0)
   sum = f32[{rows}] reduce(power, zero), dimensions={{1}}, to_apply=sum
   sums = f32[{rows},{columns}] broadcast(sum), dimensions={{0}}
   ROOT share = f32[{rows},{columns}] divide(power, sums)"""
+
+
+ENDLESS = replace(A100, name="endless", registers=1 << 40, shared_memory_bytes=1 << 40)
+"""Every tile fits it."""
 
 
 def softmax(rows: int, columns: int) -> HloModule:
@@ -72,6 +80,23 @@ FUSIONS: dict[str, HloModule] = {
     "rows that are looked up": entry("""a = f32[20,6] parameter(0) at = s32[5] parameter(1)
         ROOT g = f32[5,6] gather(a, at), offset_dims={1}, collapsed_slice_dims={0},
           start_index_map={0}, index_vector_dim=1, slice_sizes={1,6}"""),
+    "a row that is part of a concatenation": entry("""a = f32[4] parameter(0)
+        b = f32[2,4] broadcast(a), dimensions={1} y = f32[5,4] parameter(1)
+        ROOT c = f32[7,4] concatenate(b, y), dimensions={0}"""),
+    "a row in two pieces": entry("""a = f32[4] parameter(0) y = f32[5,4] parameter(1)
+        b = f32[2,4] broadcast(a), dimensions={1}
+        ROOT c = f32[9,4] concatenate(b, y, b), dimensions={0}"""),
+    "one element in four pieces": entry("""x = f32[1] parameter(0)
+        a = f32[2] concatenate(x, x), dimensions={0}
+        ROOT b = f32[4] concatenate(a, a), dimensions={0}"""),
+    "a piece of which nothing is left": entry("""x = f32[1] parameter(0)
+        a = f32[2] concatenate(x, x), dimensions={0} ROOT s = f32[1] slice(a), slice={[0:1]}"""),
+    "an update of rows": entry("""a = f32[8,6] parameter(0) u = f32[6] parameter(1)
+        at = s32[] parameter(2) v = f32[3,6] broadcast(u), dimensions={1} z = s32[] constant(0)
+        ROOT d = f32[8,6] dynamic-update-slice(a, v, at, z)"""),
+    "an array with its own numbers as one": entry("""a = f32[4,6] parameter(0)
+        b = f32[24] reshape(a) c = f32[24,4,6] broadcast(a), dimensions={1,2}
+        d = f32[24,4,6] broadcast(b), dimensions={0} ROOT s = f32[24,4,6] add(c, d)"""),
     "two results": entry("""a = f32[6,8] parameter(0) n = f32[6,8] negate(a)
         t = f32[8,6] transpose(a), dimensions={1,0} ROOT b = (f32[6,8], f32[8,6]) tuple(n, t)"""),
 }
@@ -126,8 +151,65 @@ def test_bytes_are_those_of_all_tiles(module: HloModule) -> None:
         tiling = found[number]
         propagation = found.propagation(tiling).check()
         assert propagation.constraints.is_always_satisfied
-        assert walked(propagation, propagation.operands) == tiling.bytes_read
-        assert walked(propagation, propagation.results) == tiling.bytes_written
+        for arrays, count in (
+            (propagation.operands, tiling.bytes_read),
+            (propagation.results, tiling.bytes_written),
+        ):
+            assert walked(propagation, arrays) == bytes_by_points(propagation, arrays) == count
+
+
+# Real fusions, and random ones.
+
+TRIED = 4
+"""Tilings of a real fusion that are walked: the best, the worst, and some between."""
+
+MANY = 6
+"""Dimensions of a space, each of which has two sizes only."""
+
+
+def sizes_tried(fusion: Fusion) -> list[list[int]]:
+    """A few sizes for each dimension, which divide it or not."""
+    dimensions = TilingSpace.of(fusion).dimensions
+    found: list[list[int]] = []
+    for dimension in dimensions:
+        whole = max(dimension.size or 1, 1)
+        between = {3, whole // 2} if len(dimensions) < MANY else set[int]()
+        smaller = {1, *between} if dimension.can_be_cut else set[int]()
+        found.append([*sorted(size for size in smaller if 0 < size < whole), whole])
+    return found
+
+
+def check_against_points(found: Tilings) -> int:
+    """Compare some tilings with all points of the space; how many could be."""
+    checked = 0
+    for number in range(0, len(found), max(1, -(-len(found) // TRIED))):
+        tiling = found[number]
+        propagation = found.propagation(tiling)
+        read = bytes_by_points(propagation, propagation.operands)
+        written = bytes_by_points(propagation, propagation.results)
+        if read is not None and written is not None:
+            assert (tiling.bytes_read, tiling.bytes_written) == (read, written), tiling
+            checked += 1
+    return checked
+
+
+@pytest.mark.parametrize("module", different_fusions().values(), ids=different_fusions())
+def test_bytes_of_real_fusions(module: dict[str, Fusion]) -> None:
+    """Every fusion of the data; what a scatter updates has no tile of several values."""
+    for name, fusion in module.items():
+        found = tilings(fusion, ENDLESS, sizes=sizes_tried(fusion))
+        scatters = any(each.opcode == "scatter" for each in fusion.instructions)
+        assert bool(check_against_points(found)) != (scatters and not found), name
+
+
+@given(text=fusions())
+def test_bytes_of_random_fusions(text: str) -> None:
+    fusion = of(entry(text, ADD))
+    try:
+        found = tilings(fusion, ENDLESS, sizes=sizes_tried(fusion))
+    except TileError:
+        reject()
+    check_against_points(found)
 
 
 def test_softmax_reads_and_writes_in_one_pass() -> None:

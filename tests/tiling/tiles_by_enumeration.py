@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, TypeAlias
+from math import prod
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
 
 from indexing import Tile
+from indexing.transform.evaluate import evaluate_forms
+from ops.performance.xla_verdict import with_midpoints
+from ops.tiling.tile_propagation import dimensions_of_one_value
+from simplifier.expr.form import variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ops import ArrayTile, Propagation
+    from ops.dependence.operand_indexing import OperandIndexing
     from ops.hlo import Instruction
 
 Index: TypeAlias = tuple[int, ...]
@@ -68,3 +76,58 @@ def elements_in(found: Propagation, instruction: Instruction, begin: Sequence[in
                 assert isinstance(each.tile, Tile)
                 elements |= set(each.tile.elements(ids))
     return elements
+
+
+MAX_POINTS = 1 << 18
+"""Points of a space that are gone through: some milliseconds."""
+
+
+def bytes_by_points(found: Propagation, arrays: Sequence[ArrayTile]) -> int | None:
+    """What all programs load or store of some arrays; ``None`` for too many points.
+
+    It asks no tile. Each point of the space belongs to a program, and to a step of each dimension
+    that an access depends on: the different elements of a step are loaded.
+    """
+    total = 0
+    for each in arrays:
+        rows = _loads(found, each.indexings[0])
+        if rows is None:
+            return None
+        bits = each.instruction.shape.arrays[each.element].element_size_in_bits
+        total += -(-len(np.unique(rows)) * bits // 8)
+    return total
+
+
+def _loads(found: Propagation, access: OperandIndexing) -> np.ndarray[Any, Any] | None:
+    """For each point a number of its program and step and of what it reads."""
+    here = with_midpoints(access.map)
+    pairs = list(zip(here.dims, found.space.variables, strict=True))
+    forms = [*here.forms, *(form for form, _ in here.domain.constraints)]
+    single = list(dimensions_of_one_value(access))
+    needed = {int(name[1:]) for name in variables_of(forms)} | {*single}
+    needed |= {number for number, (own, whole) in enumerate(pairs) if own.bounds != whole.bounds}
+    needed |= {number for number, count in enumerate(found.grid) if count > 1} & {
+        *range(len(found.space.parallel))
+    }
+    ends = {number: pairs[number][0].bounds for number in sorted(needed)}
+    sides = [range(each.lower or 0, (each.upper or 0) + 1) for each in ends.values()]
+    count = prod(map(len, sides))
+    if count > MAX_POINTS:
+        return None
+    if not count:
+        return np.zeros(0, dtype=np.int64)
+    grids = np.meshgrid(*(np.array(side, dtype=np.int64) for side in sides), indexing="ij")
+    flat = (grid.reshape(-1) for grid in grids)
+    columns = {f"d{number}": column for number, column in zip(ends, flat, strict=True)}
+    values = [np.broadcast_to(each, count) for each in evaluate_forms(forms, columns)]
+    results, limited = values[: len(here.forms)], values[len(here.forms) :]
+    is_point = np.ones(count, dtype=bool)
+    for column, (_, interval) in zip(limited, here.domain.constraints, strict=True):
+        lower, upper = interval.ends
+        is_point &= (column >= lower) & (column <= upper)
+    ids = [columns[f"d{number}"] // int(found.sizes[number]) for number in ends]
+    origins = [columns[f"d{number}"] for number in single]
+    number = np.zeros(count, dtype=np.int64)
+    for column in (*ids, *results, *origins):
+        number = number * (np.ptp(column) + 1) + (column - column.min())
+    return number[is_point]
