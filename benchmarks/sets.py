@@ -89,7 +89,10 @@ ON_SETS: Final[dict[str, tuple[_Two, _Two]]] = {
         lambda a, _: a.project_out([1]),
         lambda a, _: a.project_out(islpy.dim_type.set, 1, 1).coalesce(),
     ),
-    "lexmin": (lambda a, _: a.lexmin() if not a.parameters else None, lambda a, _: a.lexmin()),
+    "lexmin": (
+        lambda a, _: None if a.parameters else a.lexmin(),
+        lambda a, _: None if a.dim(islpy.dim_type.param) else a.lexmin(),
+    ),
 }
 """What is asked of two sets: of ours, and of islpy's."""
 
@@ -101,7 +104,10 @@ ON_RELATIONS: Final[dict[str, tuple[_Two, _Two]]] = {
     "image": (lambda a, _: a.image(), lambda a, _: a.range().coalesce()),
     "distances": (lambda a, _: a.distances(), lambda a, _: a.deltas().coalesce()),
     "lexmax": (lambda a, _: a.lexmax(), lambda a, _: a.lexmax()),
-    "is_function": (lambda a, _: a.is_function, lambda a, _: a.is_single_valued()),
+    "is_function of a | b": (
+        lambda a, b: (a | b).is_function,
+        lambda a, b: a.union(b).coalesce().is_single_valued(),
+    ),
 }
 """What is asked of two relations: of ours, and of islpy's."""
 

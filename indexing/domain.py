@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from indexing.errors import MapError
 from indexing.parameters import parameter_identifier, united
-from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.errors import listed, quoted
 from simplifier.expr import form as forms
@@ -29,6 +28,7 @@ from simplifier.expr.printer import DOCUMENT, format_form
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+    from indexing.variable import Variable
     from simplifier.expr.form import Atom, Form, Key
     from simplifier.expr.printer import Spelling
 
@@ -332,6 +332,7 @@ def distinctly_named(
     The other loses its name, and so does a variable whose name is the identifier of one without.
     Parameters keep their names: those with one name become one.
 
+    >>> from indexing import Variable
     >>> row = Variable((0, 3), "row")
     >>> distinctly_named([row], [row, Variable((0, 3), "s0")]).names
     ('row', 's0', 's1')
@@ -348,7 +349,7 @@ def _first_come(domain: Domain) -> Iterator[Variable]:
     taken = {identifier for identifier, variable in pairs if not variable.name}
     taken.update(parameter.name for parameter in domain.parameters)
     for variable in domain:
-        yield Variable(variable.bounds) if variable.name in taken else variable
+        yield variable.called("") if variable.name in taken else variable
         taken.add(variable.name)
 
 
@@ -409,6 +410,6 @@ def _unnamed(variables: Iterable[Variable], letter: str) -> tuple[Variable, ...]
     if not any(map(_NAME, given)):
         return given
     return tuple(
-        Variable(variable.bounds) if variable.name == f"{letter}{position}" else variable
+        variable.called("") if variable.name == f"{letter}{position}" else variable
         for position, variable in enumerate(given)
     )

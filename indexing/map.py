@@ -9,65 +9,43 @@ from itertools import chain
 from typing import TYPE_CHECKING, Concatenate, Final, NoReturn, ParamSpec
 
 from indexing import validation
+from indexing.derived_map import DerivableMap
 from indexing.errors import MapError
-from indexing.exact.exact_relation import ExactRelation
 from indexing.exact.inversion import inverse
-from indexing.exact.strides import contiguity, strides
-from indexing.formats.code import to_c, to_cuda, to_mlir, to_triton
-from indexing.formats.isl_relation import to_isl
-from indexing.formats.mlir import to_affine_map, to_affine_set
-from indexing.formats.notebook import html_of_map, latex_of_map
-from indexing.formats.text import format_map
 from indexing.index_relation import IndexRelation
-from indexing.set_relations import applied, distances, restricted, with_results_in
-from indexing.simplify import result_bounds, simplified, simplified_by_isl
+from indexing.set_relations import applied, distances
+from indexing.simplify import simplified, simplified_by_isl
 from indexing.tile.tiling import tile_of
 from indexing.transform.compose import compose
-from indexing.transform.evaluate import NO_PARAMETERS, CompiledMap, contains, evaluate, points
-from indexing.transform.substitute import (
-    concatenate_results,
-    ranges_to_dims,
-    rename,
-    select_results,
-    substitute,
-    symbols_to_dims,
-)
-from indexing.transform.unused import (
-    rescale_symbols,
-    unused_symbols,
-    unused_variables,
-    without_unused_symbols,
-    without_unused_variables,
-)
 from simplifier.errors import check_type
 from simplifier.exact import BUDGET, NotQuasiAffineError
 from simplifier.expr import form as forms
 from simplifier.expr.sympy_conversion import to_sympy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    import islpy
     import sympy
-    from sympy.logic.boolalg import Boolean
 
-    from indexing.domain import ByRole, Constraint
+    from indexing.domain import ByRole
     from indexing.exact.sets import IndexSet
-    from indexing.exact.strides import ByVariable, Contiguity, Stride
     from indexing.tile.tile import Tile
-    from indexing.transform.evaluate import Index, Point, Value
-    from indexing.validation import ByName, Parameter, Size
-    from indexing.variable import Variable
+    from indexing.validation import (
+        ByName,
+        Condition,
+        Parameter,
+        Results,
+        Size,
+        Sizes,
+        Variables,
+    )
     from simplifier import Interval
-    from simplifier.bounds.interval import IntervalLike
     from simplifier.exact import Budget
 
 P = ParamSpec("P")
 
-_NO_NAMES: Final[dict[str, str | None]] = {}
 
-
-class IndexingMap(ExactRelation):
+class IndexingMap(DerivableMap):
     """A function from dimensions, ranges and runtime variables to an index, on a domain.
 
     The map relates the element at ``dims`` of one tensor to the elements at ``results`` of another.
@@ -76,8 +54,9 @@ class IndexingMap(ExactRelation):
 
     Args:
         results: one integer expression for each dimension of the other tensor, over the
-            variables' symbols.
-        dims: one variable for each dimension of the tensor that the map comes from.
+            variables' symbols, or its text; or one text with commas.
+        dims: one variable for each dimension of the tensor that the map comes from; or a mapping
+            from names to bounds or sizes, as for the other roles.
         ranges: variables that run over all their values, such as a reduced dimension.
         runtime: variables known only while the program runs, such as the offset of a dynamic-slice.
         constraints: pairs of an expression and the interval it must lie in, or conditions such as
@@ -98,17 +77,19 @@ class IndexingMap(ExactRelation):
     >>> d0 = symbol("d0")
     >>> print(IndexingMap.from_sizes([FloorDiv(d0, 8), d0 + 1], dims=[32]))
     (d0) -> (d0 floordiv 8, d0 + 1), domain: d0 in [0, 31]
+    >>> print(IndexingMap("row * 8 + lane", {"row": 4, "lane": (2, 5)}, constraints=["row < lane"]))
+    (row, lane) -> (row * 8 + lane), domain: row in [0, 3], lane in [2, 5], lane - row in [1, inf]
     """
 
     __slots__ = ()
 
     def __init__(
         self,
-        results: Sequence[sympy.Expr | int],
-        dims: Iterable[Variable],
-        ranges: Iterable[Variable] = (),
-        runtime: Iterable[Variable] = (),
-        constraints: Iterable[tuple[sympy.Expr | int, IntervalLike] | Boolean] = (),
+        results: Results,
+        dims: Variables,
+        ranges: Variables = (),
+        runtime: Variables = (),
+        constraints: Iterable[Condition] = (),
         parameters: Iterable[Parameter] = (),
     ) -> None:
         domain = validation.read_domain(dims, ranges, runtime, parameters)
@@ -119,10 +100,10 @@ class IndexingMap(ExactRelation):
     @classmethod
     def from_sizes(
         cls,
-        results: Sequence[sympy.Expr | int],
-        dims: Iterable[Size] = (),
-        ranges: Iterable[Size] = (),
-        runtime: Iterable[Size] = (),
+        results: Results,
+        dims: Sizes = (),
+        ranges: Sizes = (),
+        runtime: Sizes = (),
     ) -> IndexingMap:
         """A map whose variables count from 0 to one less than their size.
 
@@ -142,13 +123,32 @@ class IndexingMap(ExactRelation):
         return cls(results, *roles, parameters=parameters)
 
     @classmethod
+    def over(
+        cls,
+        dims: Sizes,
+        results: Results,
+        *,
+        ranges: Variables = (),
+        runtime: Variables = (),
+        constraints: Iterable[Condition] = (),
+    ) -> IndexingMap:
+        """A map written in the order of reading: sizes of the dimensions first, then the results.
+
+        >>> print(IndexingMap.over({"row": 4, "column": 8}, "column, row"))
+        (row, column) -> (column, row), domain: row in [0, 3], column in [0, 7]
+        """
+        read = validation.read_sizes("dims", dims)
+        parameters = validation.counted_parameters(read)
+        return cls(results, read, ranges, runtime, constraints, parameters)
+
+    @classmethod
     def from_gpu_grid(
         cls,
-        results: Sequence[sympy.Expr | int],
+        results: Results,
         grid: Iterable[int],
-        ranges: Iterable[Variable] = (),
-        runtime: Iterable[Variable] = (),
-        constraints: Iterable[tuple[sympy.Expr | int, IntervalLike] | Boolean] = (),
+        ranges: Variables = (),
+        runtime: Variables = (),
+        constraints: Iterable[Condition] = (),
     ) -> IndexingMap:
         """A map from the coordinates of a GPU launch: ``th_x th_y th_z bl_x bl_y bl_z``.
 
@@ -184,22 +184,57 @@ class IndexingMap(ExactRelation):
         return tuple(to_sympy(self.domain.named(form)) for form in self.forms)
 
     @property
+    def names(self) -> ByRole[str]:
+        """The names of dimensions, ranges and runtime variables; each has one.
+
+        >>> from indexing import parse_map
+        >>> parse_map("(row)[s0] -> (row, s0), domain: row in [0, 3], s0 in [0, 7]").names
+        (('row',), ('s0',), ())
+        """
+        return self.domain.by_role(self.domain.names)
+
+    @property
+    def free_symbols(self) -> set[sympy.Symbol]:
+        """The symbols of the variables and parameters that results and constraints use.
+
+        >>> sorted(map(str, IndexingMap.over({"i": 4, "j": 8}, "j").free_symbols))
+        ['j']
+        """
+        parts = (*self.results, *(expression for expression, _ in self.constraints))
+        return {each for part in parts for each in part.free_symbols}
+
+    @property
     def constraints(self) -> tuple[tuple[sympy.Expr, Interval], ...]:
         """Pairs of an expression and the interval it must lie in, sorted by their texts."""
         rows = self.domain.constraint_texts()
         return tuple((to_sympy(self.domain.named(form)), interval) for _, (form, interval) in rows)
 
-    # Derived maps. Nothing is simplified but by `simplify`.
-
-    def _derive(
+    def replace(
         self,
-        algorithm: Callable[Concatenate[IndexingMap, P], IndexingMap],
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
+        *,
+        results: Results | None = None,
+        dims: Variables | None = None,
+        ranges: Variables | None = None,
+        runtime: Variables | None = None,
+        constraints: Iterable[Condition] | None = None,
+        parameters: Iterable[Parameter] | None = None,
     ) -> IndexingMap:
-        """The map that an algorithm makes of this one; an undefined map stays what it is."""
-        return algorithm(self, *args, **kwargs)
+        """The map that is made of these arguments, and of what this map has for the others.
+
+        >>> rows = IndexingMap.over({"i": 4, "j": 8}, "i, j")
+        >>> print(rows.replace(results="j, i", constraints=["i < j"]))
+        (i, j) -> (j, i), domain: i in [0, 3], j in [0, 7], i - j in [-inf, -1]
+        """
+        return IndexingMap(
+            self.results if results is None else results,
+            self.dims if dims is None else dims,
+            self.ranges if ranges is None else ranges,
+            self.runtime if runtime is None else runtime,
+            self.constraints if constraints is None else constraints,
+            self.parameters if parameters is None else parameters,
+        )
+
+    # Smaller and greater maps.
 
     def simplify(
         self,
@@ -251,7 +286,12 @@ class IndexingMap(ExactRelation):
         return self._derive(simplified, **preserved)
 
     def compose(self, producer: IndexingMap) -> IndexingMap:
-        """The map that applies ``producer`` to this map's results.
+        """The map that applies ``producer`` to this map's results: ``producer @ consumer``.
+
+        ``consumer.compose(producer)`` reads in the order of the indices, which go through the
+        consumer first; ``producer @ consumer`` in the order of functions, and of the data::
+
+            element of the result --consumer--> element between --producer--> element of the operand
 
         Ranges and runtime variables of the producer come before this map's, as in XLA. The results
         must lie in the bounds of the producer's dimensions. Nothing is simplified.
@@ -284,24 +324,10 @@ class IndexingMap(ExactRelation):
             return UndefinedMap(f"inverse: {error}")
 
     def __matmul__(self, consumer: IndexingMap) -> IndexingMap:
-        """``producer @ consumer``: the consumer runs first."""
+        """``producer @ consumer`` is ``consumer.compose(producer)``: the consumer runs first."""
         if not isinstance(consumer, IndexingMap):  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
             return NotImplemented
         return consumer.compose(self)
-
-    def with_constraint(
-        self, expression: sympy.Expr | Boolean | int, interval: IntervalLike | None = None
-    ) -> IndexingMap:
-        """The map on the points at which the expression lies in the interval, or a condition holds.
-
-        >>> from indexing import parse_map
-        >>> from simplifier import symbol
-        >>> rows = parse_map("(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9]")
-        >>> print(rows.with_constraint(symbol("d0") <= 5).simplify())
-        (d0, d1) -> (d0), domain: d0 in [0, 5], d1 in [0, 9]
-        """
-        read = validation.read_constraint(expression, interval)
-        return self._derive(_with_constraints, read)
 
     # Sets.
 
@@ -319,32 +345,6 @@ class IndexingMap(ExactRelation):
         (d0): d0 in [8, 13] or d0 in [32, 37]
         """
         return applied(self, elements, budget)
-
-    def restrict(self, elements: IndexSet) -> IndexingMap:
-        """The map on the dimensions that lie in a set.
-
-        Raises:
-            MapError: the set has another number of coordinates than the map has dimensions.
-
-        >>> from indexing import IndexSet, parse_map
-        >>> rows = parse_map("(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 9], d1 in [0, 7]")
-        >>> print(rows.restrict(IndexSet.box((2, 3), range(0, 8, 2))))
-        (d0, d1) -> (d0 * 8 + d1), domain: d0 in [2, 3], d1 in [0, 6], d1 mod 2 in [0, 0]
-        """
-        return self._derive(restricted, elements)
-
-    def restrict_results(self, elements: IndexSet) -> IndexingMap:
-        """The map where it reaches elements of a set; its :meth:`domain_set` is their preimage.
-
-        Raises:
-            MapError: the set has another number of coordinates than the map has results.
-
-        >>> from indexing import IndexSet, parse_map
-        >>> windows = parse_map("(d0)[s0] -> (d0 + s0), domain: d0 in [0, 9], s0 in [0, 2]")
-        >>> print(windows.restrict_results(IndexSet.box((5, 6))).domain_set())
-        (d0): d0 in [3, 6]
-        """
-        return self._derive(with_results_in, elements)
 
     def distances(self, *, budget: Budget = BUDGET) -> IndexSet:
         """What is added to dimensions to get to results: the distances of a dependence.
@@ -401,205 +401,18 @@ class IndexingMap(ExactRelation):
         """Whether another map relates all that this one does: :meth:`is_subset`."""
         return self.is_subset(other) if isinstance(other, IndexingMap) else NotImplemented  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
 
-    # Unused variables.
-
-    def unused_variables(self) -> ByRole[int]:
-        """The positions of the unused variables among dims, ranges and runtime.
-
-        A variable is unused if no result uses it and every constraint on it is on unused variables
-        alone. If it takes long to decide whether these constraints have a solution, their variables
-        count as used.
-
-        >>> from indexing import parse_map
-        >>> m = "(d0, d1)[s0]{rt0} -> (d1), domain: d0 in [0, 3], d1 in [0, 3], "
-        >>> m += "s0 in [0, 9], rt0 in [0, 3], s0 mod 4 in [1, 1]"
-        >>> parse_map(m).unused_variables()
-        ((0,), (0,), (0,))
-        """
-        return unused_variables(self)
-
-    def unused_symbols(self) -> ByRole[int]:
-        """The positions of the unused ranges and runtime variables.
-
-        As :meth:`unused_variables`, but dimensions count as used.
-        """
-        return unused_symbols(self)
-
-    def without_unused_variables(self) -> IndexingMap:
-        """The map without its :meth:`unused_variables` and the constraints on them.
-
-        If no values meet these constraints, the result is the empty map.
-
-        >>> from indexing import parse_map
-        >>> odd = "(d0, d1) -> (d1), domain: d0 in [0, 49], d1 in [0, 59], d0 mod 3 in [0, 0]"
-        >>> print(parse_map(odd).without_unused_variables())
-        (d0) -> (d0), domain: d0 in [0, 59]
-        """
-        return self._derive(without_unused_variables)
-
-    def without_unused_symbols(self) -> IndexingMap:
-        """The map without its :meth:`unused_symbols` and the constraints on them.
-
-        If no values meet these constraints, the result is the empty map.
-
-        >>> from indexing import parse_map
-        >>> reduced = "(d0)[s0, s1] -> (d0, s1), domain: d0 in [0, 3], s0 in [0, 7], s1 in [0, 9]"
-        >>> print(parse_map(reduced).without_unused_symbols())
-        (d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 9]
-        """
-        return self._derive(without_unused_symbols)
-
-    # Other roles, steps and names.
-
-    def ranges_to_dims(self, indices: Iterable[int] | None = None) -> IndexingMap:
-        """The map with some ranges, or all, as trailing dimensions, in the order given.
-
-        The map then gives the elements for one value of each such range. Negative indices count
-        from the end. Names that are not taken stay.
-
-        Raises:
-            MapError: there is no such range, or one is given twice.
-
-        >>> from indexing import parse_map
-        >>> pairs = "()[s0, s1] -> (s0, s1), domain: s0 in [0, 7], s1 in [0, 9]"
-        >>> print(parse_map(pairs).ranges_to_dims([1]))
-        (d0)[s0] -> (s0, d0), domain: d0 in [0, 9], s0 in [0, 7]
-        """
-        return self._derive(ranges_to_dims, indices)
-
-    def symbols_to_dims(self) -> IndexingMap:
-        """The map with all ranges and then all runtime variables as trailing dimensions.
-
-        >>> from indexing import parse_map
-        >>> sliced = "(d0)[s0]{rt0} -> (d0 + rt0, s0), domain: d0 in [0, 3], s0 in [0, 7], "
-        >>> print(parse_map(sliced + "rt0 in [0, 9]").symbols_to_dims())
-        (d0, d1, d2) -> (d0 + d2, d1), domain: d0 in [0, 3], d1 in [0, 7], d2 in [0, 9]
-        """
-        return self._derive(symbols_to_dims)
-
-    def rescale_symbols(self) -> IndexingMap:
-        """The map with symbols that count steps, if constraints leave only every n-th value.
-
-        If the constraint is ``s0 mod 6 in [3, 3]``, or says as much of one range or runtime
-        variable, then ``s0`` counts the values 3, 9, 15, ...: the map has ``s0 * 6 + 3`` instead of
-        ``s0``, the bounds are those of the steps, and the constraint goes.
-
-        >>> from indexing import parse_map
-        >>> m = "()[s0] -> (s0), domain: s0 in [-8, 41], (s0 + 1) mod 6 in [4, 4]"
-        >>> print(parse_map(m).rescale_symbols())
-        ()[s0] -> (s0 * 6 + 3), domain: s0 in [-1, 6]
-        """
-        return self._derive(rescale_symbols)
-
-    def rename(
-        self,
-        names: ByName[str | None] = _NO_NAMES,
-        /,
-        **by_name: str | None,
-    ) -> IndexingMap:
-        """The map with other names of variables, by their old names; all change at once.
-
-        ``None`` or an empty name removes a name: the variable is then called ``d0``, ``s0`` or
-        ``rt0`` by its role and position. A variable that is called like a coordinate of a launch
-        (:class:`VariableKind`) becomes one.
-
-        Raises:
-            MapError: there is no variable of an old name, or a new name is taken or not one.
-
-        >>> from indexing import IndexingMap
-        >>> print(IndexingMap.identity([4, 8]).rename(d0="row", d1="column"))
-        (row, column) -> (row, column), domain: row in [0, 3], column in [0, 7]
-        >>> print(IndexingMap.identity([4, 8]).rename({"d0": "d1", "d1": "d0"}))
-        (d1, d0) -> (d1, d0), domain: d1 in [0, 3], d0 in [0, 7]
-        """
-        return self._derive(rename, validation.read_names(names, "rename") | by_name)
-
-    def substitute(
-        self,
-        values: ByName[sympy.Expr | int],
-        *,
-        dims: Iterable[Variable] = (),
-        ranges: Iterable[Variable] = (),
-        runtime: Iterable[Variable] = (),
-        parameters: Iterable[Parameter] = (),
-    ) -> IndexingMap:
-        """The map with expressions or integers for some variables.
-
-        The bounds of a replaced variable become a constraint on its value. Values use the variables
-        that stay, and new ones, which become the last of their role. What values of parameters use
-        becomes a parameter, if it is no variable of the map.
-
-        Raises:
-            MapError: there is no variable with a name, or a value uses a variable that is replaced
-                itself or not declared.
-            ConversionError: a value is not integer arithmetic.
-
-        >>> from indexing import IndexingMap, Variable
-        >>> from simplifier import symbol
-        >>> tile, lane = symbol("tile"), symbol("lane")
-        >>> new = [Variable.of_size(4, "tile"), Variable.of_size(8, "lane")]
-        >>> print(IndexingMap.identity([30]).substitute({"d0": tile * 8 + lane}, dims=new))
-        (tile, lane) -> (tile * 8 + lane), domain: tile in [0, 3], lane in [0, 7],
-        tile * 8 + lane in [0, 29]
-        >>> print(IndexingMap.identity([4, 8]).substitute({"d0": 3}))
-        (d0) -> (3, d0), domain: d0 in [0, 7]
-        >>> rows = IndexingMap.identity([symbol("N"), 8])
-        >>> print(rows.substitute({"N": 64}))
-        (d0, d1) -> (d0, d1), domain: d0 in [0, 63], d1 in [0, 7]
-        >>> print(rows.substitute({"N": symbol("M") * 4}))
-        (d0, d1)<M> -> (d0, d1), domain: d0 in [0, M * 4 - 1], d1 in [0, 7], M in [0, inf]
-        """
-        return self._derive(
-            substitute,
-            validation.read_values(values, "substitute"),
-            validation.read_roles(dims, ranges, runtime),
-            validation.read_parameters(parameters),
-        )
-
-    # Results.
-
-    def select_results(self, indices: Iterable[int]) -> IndexingMap:
-        """The map with some results, in the order given; one may be selected twice.
-
-        Negative indices count from the end.
-
-        Raises:
-            MapError: there is no such result.
-
-        >>> from indexing import IndexingMap
-        >>> print(IndexingMap.identity([4, 8]).select_results([1, 0, 0]))
-        (d0, d1) -> (d1, d0, d0), domain: d0 in [0, 3], d1 in [0, 7]
-        """
-        return self._derive(select_results, indices)
-
-    def concatenate_results(self, other: IndexingMap) -> IndexingMap:
-        """The results of this map, then those of another, on the points where both are defined.
-
-        Both maps have variables of the same roles, positions and names. The bounds and constraints
-        of both hold.
-
-        Raises:
-            MapError: the maps have different numbers or names of variables.
-
-        >>> from indexing import IndexingMap, parse_map
-        >>> halves = parse_map("(d0) -> (d0 floordiv 2), domain: d0 in [0, 9]")
-        >>> print(halves.concatenate_results(IndexingMap.identity([8])))
-        (d0) -> (d0 floordiv 2, d0), domain: d0 in [0, 7]
-        """
-        return concatenate_results(self, other)
-
     # Tiles.
 
     def tile(
         self,
-        sizes: Sequence[sympy.Expr | int],
-        constraints: Iterable[tuple[sympy.Expr | int, IntervalLike] | Boolean] = (),
+        sizes: Sequence[sympy.Expr | int] | ByName[sympy.Expr | int],
+        constraints: Iterable[Condition] = (),
     ) -> Tile:
         """The elements that belong to a tile of the dimensions, as formulas of its sizes and id.
 
-        ``sizes`` has a number or an expression for each dimension, from 1 to its size; what is
-        known of the symbols is given as ``constraints``. The formulas are exact for all sizes that
-        meet the constraints of the tile.
+        ``sizes`` has a number or an expression for each dimension, from 1 to its size, in order or
+        by name; what is known of the symbols is given as ``constraints``. The formulas are exact
+        for all sizes that meet the constraints of the tile.
 
         Raises:
             TileError: no size has such a tile, or a size does not fit; the message says why.
@@ -615,270 +428,9 @@ class IndexingMap(ExactRelation):
         M in [1, 1] || N in [1, 1] || N in [8, 8]
         """
         known = validation.read_constraints(constraints)
-        return tile_of(self.simplify(), self.dims, sizes, known)
-
-    # Values.
-
-    def evaluate(
-        self,
-        dims: Index,
-        ranges: Index = (),
-        runtime: Index = (),
-        parameters: ByName[Value] = NO_PARAMETERS,
-    ) -> Index:
-        """The index at one point, or at many: NumPy arrays broadcast. The domain is not checked.
-
-        >>> from indexing import parse_map
-        >>> halves = "(d0)[s0] -> (d0 floordiv 2, s0), domain: d0 in [0, 9], s0 in [0, 3]"
-        >>> parse_map(halves).evaluate([-3], [1])
-        (-2, 1)
-        >>> reverse = parse_map("(d0)<N> -> (N - 1 - d0), domain: d0 in [0, N - 1], N in [0, inf]")
-        >>> reverse.evaluate([3], parameters={"N": 64})
-        (60,)
-        """
-        given = validation.read_names(parameters, "evaluate: parameters")
-        return evaluate(self, dims, ranges, runtime, given)
-
-    def contains(
-        self,
-        dims: Sequence[int],
-        ranges: Sequence[int] = (),
-        runtime: Sequence[int] = (),
-        parameters: ByName[int] = NO_PARAMETERS,
-    ) -> bool:
-        """Whether the point lies in the domain."""
-        given = validation.read_names(parameters, "contains: parameters")
-        return contains(self, dims, ranges, runtime, given)
-
-    def points(self) -> Iterator[Point]:
-        """All points of the domain with their results, in order; the last variable is fastest.
-
-        A point is ``(dims, ranges, runtime, results)``.
-
-        Raises:
-            MapError: a variable is not bounded.
-        """
-        return points(self)
-
-    def result_bounds(self) -> tuple[Interval, ...]:
-        """An interval for each result that holds all its values under the constraints."""
-        return result_bounds(self)
-
-    def strides(self, *, budget: Budget = BUDGET) -> tuple[ByVariable[Stride], ...]:
-        """For each result, by how much it changes with each step of each variable.
-
-        A stride is the same at every step, or within runs of so many elements, or it varies. The
-        answer is exact on the domain. Closed forms of affine results cost microseconds, other
-        results what :meth:`image` does.
-
-        Raises:
-            MapError: a stride depends on parameters.
-            BudgetError: the answer takes more than the budget.
-
-        >>> from indexing import parse_map
-        >>> split = parse_map("(d0)[s0] -> (d0 floordiv 8, (d0 mod 8) * 4 + s0), "
-        ...                   "domain: d0 in [0, 63], s0 in [0, 3]")
-        >>> for of_result in split.strides():
-        ...     print(of_result)
-        d0: 0 in runs of 8, s0: 0
-        d0: 4 in runs of 8, s0: 1
-        >>> split.strides()[1]["d0"].differences
-        Interval(lower=-28, upper=4)
-        """
-        return strides(self, budget)
-
-    def contiguity(self, *, budget: Budget = BUDGET) -> tuple[ByVariable[Contiguity], ...]:
-        """For each result and each variable: contiguous groups, their alignment, and bounds.
-
-        The words are those of Triton's axis information; the answers are exact on the domain, and
-        need not be powers of two.
-
-        Raises:
-            MapError: the answer depends on parameters.
-            BudgetError: the answer takes more than the budget.
-
-        >>> from indexing import parse_map
-        >>> rows = parse_map("(d0, d1) -> (d0 * 24 + d1), domain: d0 in [0, 9], d1 in [0, 11]")
-        >>> along = rows.contiguity()[0]["d1"]
-        >>> along.contiguity, along.divisibility
-        (12, 24)
-        """
-        return contiguity(self, budget)
-
-    def verify(self) -> None:
-        """Raise a :class:`MapError` with the reason if a name is used twice or not declared."""
-        self.domain.check()
-        self.domain.check_forms(self.forms, "result")
-
-    # In other tools.
-
-    def to_numpy(self) -> CompiledMap:
-        """The results as a compiled function of NumPy arrays that broadcast, one for each variable.
-
-        It computes in 64-bit integers, some 50 million points a second for everyday maps, and in
-        Python integers if 64 bits may not be enough. Quotients are rounded down exactly.
-
-        >>> import numpy as np
-        >>> from indexing import parse_map
-        >>> reshape = parse_map("(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]")
-        >>> compiled = reshape.to_numpy()
-        >>> compiled(np.array([7, 8, 31]))
-        (array([0, 1, 3]), array([7, 0, 7]))
-        """
-        return CompiledMap(self)
-
-    def to_c(self, name: str = "indexing_map") -> str:
-        """C11 text: a function for the results, and one that checks if a point is in the domain.
-
-        ``void NAME(d0, ..., int64_t *results)`` computes the results at a point of the domain;
-        ``bool NAME_contains(int64_t d0, ...)`` tells whether a point, within the bounds of the
-        variables or not, is one. See :func:`indexing.emit` for several maps at once.
-
-        Raises:
-            MapError: a variable is not bounded, a value may need more than 64 bits, or ``name`` is
-                no name in C.
-
-        >>> from indexing import parse_map
-        >>> print(parse_map("(d0) -> (d0 floordiv 8), domain: d0 in [0, 31]").to_c("row_of"))
-        /* (d0) -> (d0 floordiv 8), domain: d0 in [0, 31] */
-        <BLANKLINE>
-        #include <stdbool.h>
-        #include <stdint.h>
-        <BLANKLINE>
-        static inline void row_of(int32_t d0, int64_t *results) {
-          results[0] = d0 >> 3;
-        }
-        <BLANKLINE>
-        static inline bool row_of_contains(int64_t d0) {
-          return d0 >= 0 && d0 < 32;
-        }
-        <BLANKLINE>
-        """
-        return to_c(self, name)
-
-    def to_cuda(self, name: str = "indexing_map") -> str:
-        """CUDA text: the functions of :meth:`to_c`, for the device and for the host.
-
-        Raises:
-            MapError: as of :meth:`to_c`.
-
-        >>> from indexing import parse_map
-        >>> text = parse_map("(d0) -> (d0 floordiv 8), domain: d0 in [0, 31]").to_cuda("row_of")
-        >>> print(text.splitlines()[4])
-        static __host__ __device__ __forceinline__ void row_of(int32_t d0, int64_t *results) {
-        """
-        return to_cuda(self, name)
-
-    def to_triton(self, name: str = "indexing_map") -> str:
-        """Triton text: a function for the results, and one for the mask of points in the domain.
-
-        ``NAME(d0, ...)`` gives the results, a tuple if there are several, at points of the domain;
-        ``NAME_mask(d0, ...)`` tells which points are in the domain, for the mask of a load.
-
-        Raises:
-            MapError: a variable is not bounded, a value may need more than 64 bits, or ``name`` is
-                no name in Python.
-
-        >>> from indexing import parse_map
-        >>> print(parse_map("(d0) -> (d0 floordiv 8), domain: d0 in [0, 31]").to_triton("row_of"))
-        # (d0) -> (d0 floordiv 8), domain: d0 in [0, 31]
-        <BLANKLINE>
-        import triton
-        import triton.language as tl
-        <BLANKLINE>
-        <BLANKLINE>
-        @triton.jit
-        def row_of(d0):
-            d0 = tl.cast(d0, tl.int32)
-            return d0 // 8
-        <BLANKLINE>
-        <BLANKLINE>
-        @triton.jit
-        def row_of_mask(d0):
-            return (d0 >= 0) & (d0 < 32)
-        <BLANKLINE>
-        """
-        return to_triton(self, name)
-
-    def to_mlir(self, name: str = "indexing_map") -> str:
-        r"""MLIR text: functions of ``affine.apply`` and ``arith`` for the results and the domain.
-
-        Raises:
-            MapError: a variable is not bounded, a value may need more than 64 bits, or ``name`` is
-                no name.
-
-        >>> from indexing import parse_map
-        >>> text = parse_map("(d0) -> (max(d0 floordiv 8, 1)), domain: d0 in [0, 31]").to_mlir()
-        >>> print(*text.splitlines()[2:7], sep="\n")
-        func.func private @indexing_map(%d0: index) -> (index) {
-          %0 = affine.apply affine_map<(a0) -> (a0 floordiv 8)>(%d0)
-          %1 = arith.constant 1 : index
-          %2 = arith.maxsi %0, %1 : index
-          return %2 : index
-        """
-        return to_mlir(self, name)
-
-    def to_isl(
-        self,
-        *,
-        runtime_as_parameters: bool = False,
-        context: islpy.Context | None = None,
-    ) -> islpy.Map:
-        """All pairs of ``dims`` and ``results`` as isl's relation; its ``str`` is isl's text.
-
-        Ranges are projected out: elements are related if some values of the ranges relate them. So
-        are runtime variables, unless they become parameters. The relation belongs to islpy's
-        default context unless another one is given: isl does not mix contexts. Costs about a
-        millisecond; :func:`indexing.from_isl` is the way back.
-
-        Raises:
-            NotQuasiAffineError: an expression multiplies variables or divides by one.
-
-        >>> from indexing import parse_map
-        >>> blocks = parse_map("(d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 3], s0 in [0, 7]")
-        >>> print(blocks.to_isl())
-        { [d0] -> [o0] : 0 <= d0 <= 3 and 8d0 <= o0 <= 7 + 8d0 }
-        """
-        return to_isl(self, runtime_as_parameters=runtime_as_parameters, context=context)
-
-    def to_affine_map(self) -> str:
-        """The results as MLIR's ``affine_map``, which has no domain.
-
-        Symbols are the ranges, then the runtime variables. MLIR has no quotients by negative
-        constants, so they are rewritten. :func:`indexing.from_affine_map` reads both texts.
-
-        Raises:
-            MapError: naming the term that MLIR does not have: a minimum or maximum, a product of
-                dimensions, a quotient by one, a constant beyond 64 bits.
-
-        >>> from indexing import parse_map
-        >>> halves = parse_map("()[s0] -> (s0 floordiv 2, s0), domain: s0 in [0, 9]")
-        >>> print(halves.to_affine_map())
-        affine_map<()[s0] -> (s0 floordiv 2, s0)>
-        >>> print(halves.to_affine_set())
-        affine_set<()[s0] : (s0 >= 0, -s0 + 9 >= 0)>
-        """
-        return to_affine_map(self)
-
-    def to_affine_set(self) -> str:
-        """The bounds and constraints as MLIR's ``affine_set``; see :meth:`to_affine_map`."""
-        return to_affine_set(self)
-
-    def _repr_latex_(self) -> str:
-        return latex_of_map(self)
-
-    def _repr_html_(self) -> str:
-        return html_of_map(self)
-
-    def __str__(self) -> str:
-        return format_map(self)
-
-    def __repr__(self) -> str:
-        return f"IndexingMap({str(self)!r})"
-
-
-def _with_constraints(indexing_map: IndexingMap, constraints: Sequence[Constraint]) -> IndexingMap:
-    return indexing_map.derived(indexing_map.forms, indexing_map.domain.with_named(constraints))
+        dims, *_ = self.domain.by_role(self.domain.names)
+        in_order = validation.in_order(sizes, dims, "tile: sizes")
+        return tile_of(self.simplify(), self.dims, in_order, known)
 
 
 UNDEFINED: Final = "UNDEFINED"

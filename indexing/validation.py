@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 import sympy
 
@@ -13,9 +13,11 @@ from indexing.errors import MapError
 from indexing.parameters import check_parameters, counted, over_parameters, parameter_of, united
 from indexing.symbolic_bounds import Ends, limits
 from indexing.variable import GRID, Variable, interval_of, is_symbolic, size_of
+from simplifier import Interval
 from simplifier.bounds.facts import facts_of, read_fact
-from simplifier.errors import quoted
+from simplifier.errors import listed, quoted
 from simplifier.expr import form as forms
+from simplifier.expr.parser import ExpressionLexer, parse_form, read_expression
 from simplifier.expr.sympy_conversion import ConversionError, from_sympy, is_relation, relation_of
 
 if TYPE_CHECKING:
@@ -24,10 +26,14 @@ if TYPE_CHECKING:
     from sympy.logic.boolalg import Boolean
 
     from indexing.domain import ByRole, Constraint
+    from indexing.variable import Bounds
     from simplifier.bounds.interval import IntervalLike
     from simplifier.expr.form import Form
 
 T = TypeVar("T")
+
+Condition: TypeAlias = "tuple[sympy.Expr | int | str, IntervalLike] | Boolean | str"
+"""A constraint: an expression and the interval it must lie in, or a condition that holds."""
 
 Parameter: TypeAlias = "Variable | sympy.Symbol"
 """A parameter: its bounds and name, or a symbol, whose assumptions are its bounds."""
@@ -35,18 +41,41 @@ Parameter: TypeAlias = "Variable | sympy.Symbol"
 Size: TypeAlias = "sympy.Expr | int"
 """A size: a number, or an expression over parameters."""
 
+Results: TypeAlias = "Iterable[sympy.Expr | int | str] | str"
+"""Results: expressions or their texts, or one text with commas."""
+
+Variables: TypeAlias = "Iterable[Variable] | Mapping[str, Bounds | Size | Variable]"
+"""The variables of a role: in order, or bounds and sizes by name."""
+
+Sizes: TypeAlias = "Iterable[Size] | Mapping[str, Size]"
+"""Sizes: in order, or by name."""
+
 ByName: TypeAlias = "Mapping[str, T] | Mapping[sympy.Symbol, T]"
 """A value for each of some variables, by name or symbol."""
 
 
-def read_results(results: Iterable[sympy.Expr | int]) -> list[Form]:
-    """The forms of the results."""
+def read_results(results: Results) -> list[Form]:
+    """The forms of the results: of expressions, of texts, or of one text with commas."""
+    if isinstance(results, str):
+        return _read_text_of_results(results)
     numbered = enumerate(_items(results, "results", "expressions"))
     return [_read_expression(result, f"result {position}") for position, result in numbered]
 
 
-def read_variables(argument: str, variables: Iterable[Variable]) -> list[Variable]:
-    """The variables of one role, such as ``dims``."""
+def _read_text_of_results(text: str) -> list[Form]:
+    lexer = ExpressionLexer(text)
+    read = [read_expression(lexer)] if lexer.text else []
+    while lexer.accept(","):
+        read.append(read_expression(lexer))
+    lexer.finish()
+    return read
+
+
+def read_variables(argument: str, variables: Variables) -> list[Variable]:
+    """The variables of one role, such as ``dims``; a mapping gives bounds or sizes by name."""
+    if isinstance(variables, Mapping):
+        by_name = cast("Mapping[str, Bounds | Size | Variable]", variables)
+        return [_named_variable(argument, str(name), by_name[name]) for name in by_name]
     read = _items(variables, argument, "Variables")
     for position, variable in enumerate(read):
         if not isinstance(variable, Variable):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
@@ -55,10 +84,22 @@ def read_variables(argument: str, variables: Iterable[Variable]) -> list[Variabl
     return read
 
 
+def _named_variable(argument: str, name: str, given: Bounds | Size | Variable) -> Variable:
+    """A variable with this name: of a size, or within bounds."""
+    if isinstance(given, Variable):
+        return given.called(name)
+    if isinstance(given, tuple | Interval):
+        return Variable(given, name)
+    if is_symbolic(given):
+        return Variable.of_size(given, name)
+    size = size_of(cast("int", given), f"IndexingMap: {argument}[{name!r}]")
+    return Variable.of_size(size, name)
+
+
 def read_domain(
-    dims: Iterable[Variable],
-    ranges: Iterable[Variable] = (),
-    runtime: Iterable[Variable] = (),
+    dims: Variables,
+    ranges: Variables = (),
+    runtime: Variables = (),
     parameters: Iterable[Parameter] = (),
 ) -> Domain:
     """The domain of the variables, with constraints for the ends that are over parameters."""
@@ -91,9 +132,7 @@ def read_parameters(parameters: Iterable[Parameter]) -> list[Variable]:
     return read
 
 
-def read_roles(
-    dims: Iterable[Variable], ranges: Iterable[Variable], runtime: Iterable[Variable]
-) -> ByRole[Variable]:
+def read_roles(dims: Variables, ranges: Variables, runtime: Variables) -> ByRole[Variable]:
     """The variables of all roles."""
     first, second, third = (
         tuple(read_variables(role, variables))
@@ -102,8 +141,10 @@ def read_roles(
     return first, second, third
 
 
-def read_sizes(argument: str, sizes: Iterable[Size]) -> list[Variable]:
-    """One variable for each size."""
+def read_sizes(argument: str, sizes: Sizes) -> list[Variable]:
+    """One variable for each size; a mapping gives sizes by name."""
+    if isinstance(sizes, Mapping):
+        return read_variables(argument, cast("Variables", sizes))
     numbered = enumerate(_items(sizes, argument, "sizes"))
     named = ((size, f"IndexingMap: {argument}[{position}]") for position, size in numbered)
     return [
@@ -128,13 +169,28 @@ def read_grid(grid: Iterable[int]) -> list[Variable]:
 
 
 def read_constraints(
-    constraints: Iterable[tuple[sympy.Expr | int, IntervalLike] | Boolean | bool],
+    constraints: Iterable[Condition | bool],
 ) -> list[Constraint]:
     """The constraints: forms, and the intervals that they must lie in."""
     expected = "pairs of an expression and an interval, or conditions"
     given = _items(constraints, "constraints", expected)
     facts = (_read_constraint(each, f"constraint {place}") for place, each in enumerate(given))
     return [constraint for fact in facts for constraint in fact]
+
+
+def in_order(given: Sequence[T] | ByName[T], names: Sequence[str], where: str) -> Sequence[T]:
+    """The values in the order of these names: given so, or by name or symbol.
+
+    >>> in_order({"d1": 8, "d0": 4}, ["d0", "d1"], "sizes")
+    [4, 8]
+    """
+    if not isinstance(given, Mapping):
+        return given
+    by_name = read_names(given, where)
+    if {*by_name} != {*names}:
+        message = f"{where}: values of {listed([*by_name])} are given"
+        raise MapError(f"{message}; expected one for each of {listed(names)}")
+    return [by_name[name] for name in names]
 
 
 def read_names(names: ByName[T], where: str) -> dict[str, T]:
@@ -144,7 +200,7 @@ def read_names(names: ByName[T], where: str) -> dict[str, T]:
     return {str(name): given for name, given in names.items()}
 
 
-def read_values(values: ByName[sympy.Expr | int], where: str) -> dict[str, Form]:
+def read_values(values: ByName[sympy.Expr | int | str], where: str) -> dict[str, Form]:
     """The values as forms, by the names of the variables."""
     return {
         name: _read_expression(value, f"the value of {name}")
@@ -153,11 +209,13 @@ def read_values(values: ByName[sympy.Expr | int], where: str) -> dict[str, Form]
 
 
 def read_constraint(
-    expression: sympy.Expr | Boolean | int, interval: IntervalLike | None
+    expression: sympy.Expr | Boolean | int | str, interval: IntervalLike | None
 ) -> Sequence[Constraint]:
     """A constraint: an expression and its interval, or a condition that holds."""
     if interval is not None:
         return _read_pair(expression, interval, "constraint 0")
+    if isinstance(expression, str):
+        return facts_of(_read_expression(expression, "constraint 0"))
     if not is_relation(expression):
         message = f"with_constraint: {quoted(expression)} has no interval"
         raise MapError(f"{message}; expected one, or a condition such as d0 < 5")
@@ -165,10 +223,12 @@ def read_constraint(
 
 
 def _read_constraint(
-    given: tuple[sympy.Expr | int, IntervalLike] | Boolean | bool,  # noqa: FBT001 - a condition
+    given: Condition | bool,  # noqa: FBT001 - a condition
     where: str,
 ) -> Sequence[Constraint]:
     """What a pair says, or a condition that holds."""
+    if isinstance(given, str):
+        return facts_of(_read_expression(given, where))
     if is_relation(given):
         return facts_of(_read_expression(relation_of(given), where))
     if not isinstance(given, tuple | list) or len(given) != 2:  # noqa: PLR2004 # pyright: ignore[reportUnnecessaryIsInstance] - a pair; callers may be untyped
@@ -178,13 +238,15 @@ def _read_constraint(
 
 
 def _read_pair(
-    expression: sympy.Expr | Boolean | int, interval: IntervalLike, where: str
+    expression: sympy.Expr | Boolean | int | str, interval: IntervalLike, where: str
 ) -> Sequence[Constraint]:
     within = interval_of(interval, f"IndexingMap: interval of {where}")
     return read_fact(_read_expression(expression, where), within)
 
 
-def _read_expression(expression: sympy.Expr | Boolean | int, where: str) -> Form:
+def _read_expression(expression: sympy.Expr | Boolean | int | str, where: str) -> Form:
+    if isinstance(expression, str):
+        return parse_form(expression)
     try:
         return from_sympy(expression)
     except ConversionError as error:

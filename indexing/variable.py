@@ -111,6 +111,16 @@ class Variable:
         count = size_of(size, "Variable: size")
         return cls(Interval(0, count - 1), name) if name else _counting(count)
 
+    def called(self, name: str) -> Variable:
+        """The same variable with another name, or with none.
+
+        >>> print(Variable((0, 3)).called("row").name)
+        row
+        """
+        other = Variable(self.bounds, name)
+        object.__setattr__(other, "ends", self.ends)
+        return other
+
     def within(self, bounds: Interval) -> Variable:
         """The same variable with other bounds."""
         other = object.__new__(Variable)

@@ -25,8 +25,9 @@ from simplifier.expr.form import (
 from simplifier.laws.catalogue.conditions import CHOICE_OF_NUMBERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
+    from simplifier.bounds.context import Constraints
     from simplifier.bounds.interval import Interval
     from simplifier.canonical.scope import Scope
     from simplifier.laws.law import Law
@@ -64,8 +65,7 @@ def abstracted(scope: Scope, form: Form, range_of: Callable[[Atom], Interval]) -
     replacements = {atom: combine(value, names) for atom, value in linear.items()}
     bounds, constraints = scope.given
     ends = [(f"{_MARK}{number}", range_of(atom)) for number, atom in enumerate(inner)]
-    replaced = [(operations.replace(fact, replacements), ends) for fact, ends in constraints]
-    known = tuple(fact for fact in replaced if not is_logical(postorder((fact[0],))))
+    known = tuple(_arithmetic(constraints, replacements))
     are_numbers = any(atom not in inner for atom in linear)
     outside = operations.replace(form, replacements)
     every = tuple(sorted((*bounds, *ends), key=itemgetter(0)))
@@ -75,6 +75,17 @@ def abstracted(scope: Scope, form: Form, range_of: Callable[[Atom], Interval]) -
         {f"{_MARK}{number}": Form(0, {atom: 1}) for number, atom in enumerate(inner)},
         (CHOICE_OF_NUMBERS,) if are_numbers else (),
     )
+
+
+def _arithmetic(
+    constraints: Constraints, replacements: Mapping[Atom, Form]
+) -> Iterator[tuple[Form, Interval]]:
+    """The constraints without logic, or that have none with variables for it."""
+    for fact, ends in constraints:
+        if not is_logical(postorder((fact,))):
+            yield fact, ends
+        elif not is_logical(postorder(((outside := operations.replace(fact, replacements)),))):
+            yield outside, ends
 
 
 def hidden(form: Form) -> Form:

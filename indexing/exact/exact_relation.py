@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
+from collections.abc import Mapping, Sized
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -186,12 +186,14 @@ class ExactRelation(Relation):
 
     def image(
         self,
-        dims: Sequence[IntervalLike] | None = None,
+        dims: Sequence[IntervalLike] | Mapping[str, IntervalLike] | None = None,
         *,
         budget: Budget = BUDGET,
         runtime_as_parameters: bool = False,
     ) -> IndexSet:
         """The elements that are reached from all ``dims``, or from those in the given intervals.
+
+        Intervals are those of all dimensions, or of some by name.
 
         The set is a few boxes of strided intervals if it can be, else constraints. Costs
         milliseconds for everyday maps, and as much again for each box; up to a second for quotients
@@ -206,6 +208,8 @@ class ExactRelation(Relation):
         (d0): d0 in [0, 78] step 2
         >>> print(strided.image([(2, 3)]))
         (d0): d0 in [16, 30] step 2
+        >>> strided.image({"d0": (2, 3)}) == strided.image([(2, 3)])
+        True
         """
         domain = self.domain if dims is None else _restricted(self.domain, dims)
         relation = self.derived(self.forms, domain)
@@ -437,8 +441,15 @@ def _tensor(relation: Relation, sizes: Sequence[int], image: islpy.Set) -> islpy
     return box_set(tuple(map(whole, intervals)), image.get_ctx())
 
 
-def _restricted(domain: Domain, dims: Sequence[IntervalLike]) -> Domain:
-    """The domain with each dimension within an interval."""
+def _restricted(
+    domain: Domain, dims: Sequence[IntervalLike] | Mapping[str, IntervalLike]
+) -> Domain:
+    """The domain with each dimension, or some, within an interval."""
+    if isinstance(dims, Mapping):
+        limits = ((domain.identifier_of(name, "image"), dims[name]) for name in dims)
+        return domain.constrained(
+            (forms.variable(name), Interval.of(within)) for name, within in limits
+        )
     check_type(dims, Sized, "image: dims", f"{len(domain.dims)} integers")
     if len(dims) != len(domain.dims):
         raise MapError(f"image: dims has {len(dims)} intervals; expected {len(domain.dims)}")

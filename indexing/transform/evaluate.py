@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from indexing.domain import ROLES
 from indexing.errors import MapError
 from indexing.relation import check_without_parameters
+from indexing.validation import in_order
 from simplifier.errors import check_type, listed
 from simplifier.evaluation import (
     MAX_INT64,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from indexing.domain import Domain
     from indexing.relation import Relation
+    from indexing.validation import ByName
     from simplifier import Interval
 
 Value: TypeAlias = Any
@@ -44,9 +46,9 @@ NO_PARAMETERS: Final[Mapping[str, Value]] = MappingProxyType({})
 
 def evaluate(
     indexing_map: Relation,
-    dims: Index,
-    ranges: Index = (),
-    runtime: Index = (),
+    dims: Index | ByName[Value],
+    ranges: Index | ByName[Value] = (),
+    runtime: Index | ByName[Value] = (),
     parameters: Mapping[str, Value] = NO_PARAMETERS,
 ) -> tuple[Value, ...]:
     """The results at one point, or on arrays that broadcast; the domain is not checked.
@@ -63,19 +65,62 @@ def evaluate(
 
 def contains(
     indexing_map: Relation,
-    dims: Index,
-    ranges: Index = (),
-    runtime: Index = (),
+    dims: Index | ByName[Value],
+    ranges: Index | ByName[Value] = (),
+    runtime: Index | ByName[Value] = (),
     parameters: Mapping[str, Value] = NO_PARAMETERS,
-) -> bool:
-    """Whether one point lies within the bounds of the variables and meets all constraints."""
-    values = _environment(indexing_map, (dims, ranges, runtime), parameters)
-    bounds = indexing_map.domain.bounds
-    if not all(values[identifier] in bounds[identifier] for identifier in values):
-        return False
-    constraints = indexing_map.domain.constraints
-    found = evaluate_forms([form for form, _ in constraints], values)
-    return all(value in interval for value, (_, interval) in zip(found, constraints, strict=True))
+) -> Value:
+    """Whether points lie within the bounds of the variables and meet all constraints."""
+    return _is_inside(indexing_map, _environment(indexing_map, (dims, ranges, runtime), parameters))
+
+
+def called(indexing_map: Relation, dims: Index, by_name: Mapping[str, Value]) -> tuple[Value, ...]:
+    """The results at points of the domain: values in order of declaration, the others by name.
+
+    Raises:
+        MapError: as :func:`evaluate`, or a point lies outside the domain.
+    """
+    names = indexing_map.domain.names
+    left = names[len(dims) :]
+    if len(dims) > len(names) or sorted(left) != sorted(by_name):
+        given = f"{len(dims)} values in order and those of {listed([*by_name])}"
+        raise MapError(f"call: {given} are given; expected one for each of {listed(names)}")
+    values = [*dims, *(by_name[name] for name in left)]
+    checked = [checked_value(value, "call") for value in values]
+    environment = dict(zip(indexing_map.domain.identifiers, checked, strict=True))
+    _check_is_inside(indexing_map, environment)
+    return evaluate_forms(indexing_map.forms, environment)
+
+
+def _is_inside(indexing_map: Relation, values: Mapping[str, Value]) -> Value:
+    """Whether a point lies in the domain; of arrays, for each point."""
+    domain = indexing_map.domain
+    found = evaluate_forms([form for form, _ in domain.constraints], values)
+    tested = [(values[identifier], bounds) for identifier, bounds in domain.bounds.items()]
+    tested += [
+        (value, within) for value, (_, within) in zip(found, domain.constraints, strict=True)
+    ]
+    if not any(is_array(value) for value in values.values()):
+        return all(value in interval for value, interval in tested)
+    inside: Value = True
+    for value, interval in tested:
+        lower, upper = interval.ends
+        inside = inside & (value >= lower) & (value <= upper)
+    return inside
+
+
+def _check_is_inside(indexing_map: Relation, values: Mapping[str, Value]) -> None:
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    inside = np.asarray(_is_inside(indexing_map, values))
+    if inside.all():
+        return
+    place = tuple(np.argwhere(~inside)[0].tolist())
+    each = (np.broadcast_to(value, inside.shape)[place] for value in values.values())
+    point = ", ".join(
+        f"{name} = {value}" for name, value in zip(indexing_map.domain.names, each, strict=False)
+    )
+    raise MapError(f"call: {point} is outside the domain; see contains()")
 
 
 def points(indexing_map: Relation) -> Iterator[Point]:
@@ -169,10 +214,15 @@ def _check_bounded(domain: Domain) -> None:
 
 
 def _environment(
-    indexing_map: Relation, by_role: tuple[Index, Index, Index], parameters: Mapping[str, Value]
+    indexing_map: Relation,
+    by_role: tuple[Index | ByName[Value], ...],
+    parameters: Mapping[str, Value],
 ) -> dict[str, Value]:
     values: list[Value] = []
-    for role, given, variables in zip(ROLES, by_role, indexing_map.domain.roles, strict=True):
+    domain = indexing_map.domain
+    names = domain.by_role(domain.names)
+    for role, unordered, variables in zip(ROLES, by_role, names, strict=True):
+        given = in_order(unordered, variables, f"evaluate: {role}")
         check_type(given, Sized, f"evaluate: {role}", f"{len(variables)} integers or arrays")
         if len(given) != len(variables):
             message = f"evaluate: {role} has {len(given)} values; expected {len(variables)}"

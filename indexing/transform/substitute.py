@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from indexing.domain import (
     ROLES,
@@ -17,6 +17,7 @@ from indexing.errors import MapError
 from indexing.parameters import check_parameters, parameter_identifier, united
 from indexing.relation import check_map
 from indexing.variable import Variable
+from simplifier import Interval
 from simplifier.errors import listed, quoted
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+
+_EVERYTHING: Final = Interval(None, None)
 
 
 def arranged(
@@ -85,7 +88,9 @@ def symbols_to_dims(indexing_map: RelationT) -> RelationT:
     return arranged(indexing_map, chain(*domain.by_role(domain.identifiers)))
 
 
-def ranges_to_dims(indexing_map: RelationT, indices: Iterable[int] | None = None) -> RelationT:
+def ranges_to_dims(
+    indexing_map: RelationT, indices: Iterable[int | str] | None = None
+) -> RelationT:
     """The map with some ranges, or all, as trailing dimensions, in the order given.
 
     Raises:
@@ -95,7 +100,8 @@ def ranges_to_dims(indexing_map: RelationT, indices: Iterable[int] | None = None
     dims, ranges, runtime = domain.by_role(domain.identifiers)
     if indices is None:
         indices = range(len(ranges))
-    converted = chosen(ranges, indices, "ranges_to_dims", "ranges")
+    _, names, _ = domain.by_role(domain.names)
+    converted = chosen(ranges, indices, "ranges_to_dims", "ranges", names)
     if len(set(converted)) < len(converted):
         message = f"ranges_to_dims: indices are {list(indices)}; expected each range at most once"
         raise MapError(message)
@@ -143,9 +149,10 @@ def substitute(
 ) -> RelationT:
     """The map with a form for each of some variables.
 
-    The forms use the names of the variables that stay and of new ones, which become the last of
-    their role, and new parameters. The bounds of a replaced variable become a constraint on its
-    form. Where numbers take the place of parameters, constraints become bounds again.
+    The forms use the names of old variables and of new ones, which become the last of their role,
+    and new parameters. The bounds of a replaced variable become a constraint on its form; one that
+    a form uses stays, with no other bounds. Where numbers take the place of parameters, constraints
+    become bounds again.
 
     Raises:
         MapError: there is no variable of a name, or a form uses one that is not there afterwards.
@@ -156,17 +163,22 @@ def substitute(
     resolved = dict(
         zip(gone, wider.resolved([*values.values()], "value", "substitute"), strict=True)
     )
-    _check_values(wider, resolved)
+    kept = resolved.keys() & {*forms.variables_of(resolved.values())}
+    wider = wider.with_variables(
+        variable.within(_EVERYTHING) if identifier in kept else variable
+        for identifier, variable in zip(wider.identifiers, wider.variables, strict=True)
+    )
     limits = ((form, domain.bounds[identifier]) for identifier, form in resolved.items())
     replaced = over_domain(indexing_map, wider.constrained(limits), resolved)
     left = (
-        [identifier for identifier in role if identifier not in resolved]
+        [identifier for identifier in role if identifier in kept or identifier not in resolved]
         for role in wider.by_role(wider.identifiers)
     )
     arrangement = arranged(replaced, *left)
-    if resolved.keys().isdisjoint(domain.parameter_identifiers):
+    gone_for_good = resolved.keys() - kept
+    if gone_for_good.isdisjoint(domain.parameter_identifiers):
         return arrangement
-    return _without_parameters(arrangement, resolved)
+    return _without_parameters(arrangement, gone_for_good)
 
 
 def _used_by_parameters(domain: Domain, values: Mapping[str, Form]) -> Iterator[Variable]:
@@ -201,16 +213,6 @@ def _widened(domain: Domain, new: ByRole[Variable], parameters: Iterable[Variabl
     return wider
 
 
-def _check_values(domain: Domain, values: Mapping[str, Form]) -> None:
-    names = dict(zip(domain.identifiers, domain.names, strict=True))
-    for identifier, form in values.items():
-        for used in forms.variables_of((form,)):
-            if used in values:
-                uses = f"the value of {names[identifier]!r} uses {names[used]!r}"
-                expected = "expected variables that stay, or new ones"
-                raise MapError(f"substitute: {uses}, which is replaced itself; {expected}")
-
-
 # Results.
 
 
@@ -224,8 +226,14 @@ def select_results(indexing_map: RelationT, indices: Iterable[int]) -> RelationT
     return indexing_map.derived(selected, indexing_map.domain)
 
 
-def chosen(items: Sequence[T], indices: Iterable[int], where: str, what: str) -> list[T]:
-    """The items at these indices; negative ones count from the end, as in Python.
+def chosen(
+    items: Sequence[T],
+    indices: Iterable[int | str],
+    where: str,
+    what: str,
+    names: Sequence[str] = (),
+) -> list[T]:
+    """The items at these indices, or with these names; negative ones count from the end.
 
     Raises:
         MapError: there is no such item.
@@ -235,11 +243,12 @@ def chosen(items: Sequence[T], indices: Iterable[int], where: str, what: str) ->
     """
     if isinstance(indices, str) or not hasattr(indices, "__iter__"):
         raise MapError(f"{where}: indices are {quoted(indices)}; expected a sequence of integers")
-    return [items[_position(index, len(items), where, what)] for index in indices]
+    numbers = (names.index(each) if each in names else each for each in indices)
+    return [items[_position(number, len(items), where, what)] for number in numbers]
 
 
-def _position(index: int, count: int, where: str, what: str) -> int:
-    if not hasattr(index, "__index__") or isinstance(index, bool):
+def _position(index: int | str, count: int, where: str, what: str) -> int:
+    if isinstance(index, str | bool) or not hasattr(index, "__index__"):
         raise MapError(f"{where}: {quoted(index)} is no index; expected an integer")
     if not -count <= index < count:
         there = f"{what} {-count} to {count - 1}" if count else f"no {what}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
-from indexing.layout import common_blocks
+from indexing.layout import UNBOUNDED_SIZE, common_blocks
 from ops.hlo.opcodes import LIKE_OPERANDS
 from ops.hlo.result_sizes import dot_sizes, gather_sizes, padded_size, window_count, window_rows
 from ops.hlo.values import Window
@@ -174,11 +174,12 @@ def _dynamic_reshape(instruction: Instruction, known: Known) -> Sequence[Found]:
 def _set_dimension_size(instruction: Instruction, known: Known) -> Sequence[Found]:
     """A number outside the dimension masks all of it, or nothing."""
     operand, size = instruction.operands
-    (dimension,) = instruction.attributes["dimensions"]
+    dimension: int = instruction.attributes["dimensions"][0]
     found = [*known.sizes(operand)]
-    bound: int = operand.shape.dimensions[dimension]
-    value = known.value(size)
-    found[dimension] = min(max(value, 0), bound) if isinstance(value, int) else value
+    bound, value = operand.shape.dimensions[dimension], known.value(size)
+    if isinstance(value, int):
+        value = max(value, 0) if bound == UNBOUNDED_SIZE else min(max(value, 0), bound)
+    found[dimension] = value
     return [found]
 
 

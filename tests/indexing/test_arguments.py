@@ -61,7 +61,7 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...], str]] = [
     (SET.at, (3,), "at: parameters is 3; expected a sequence of integers"),
     (SET.__contains__, (3,), "in: element is 3; expected a sequence"),
     (layout.Shape.parse, (None,), "Shape.parse: the text is None; expected a string"),
-    (layout.Layout, (3,), "Layout: minor_to_major is 3; expected a tuple of integers"),
+    (layout.Layout, (3,), "Layout: minor_to_major is 3; expected a sequence of integers"),
     (layout.linear_index, ((1, 1), 3), "linear_index: shape is 3; expected a Shape"),
     (layout.delete_dimensions, (SHAPE, 0), "dimensions is 0; expected a sequence of integers"),
     (layout.reorder_dimensions, (SHAPE, None), "permutation is None; expected a sequence of int"),

@@ -624,7 +624,19 @@ ARITHMETIC = "expected integer arithmetic"
 
 REFUSED: list[tuple[Callable[[], object], str]] = [
     # results
-    (made("d0", [TEN]), "IndexingMap: results is 'd0'; expected a sequence of expressions"),
+    (made("d7", [TEN]), "IndexingMap: result 0 uses 'd7'; expected a declared variable (d0)"),
+    (
+        made([d0], {"d0": "x"}),
+        "IndexingMap: dims['d0'] is 'x'; expected a size, an integer of at least 0",
+    ),
+    (
+        made([d0], {"d0": (0, "x")}),
+        "Variable: bounds is (0, 'x'); expected an Interval, or a pair of integers or None",
+    ),
+    (
+        sized([d0], {"d0": -1}),
+        "IndexingMap: dims['d0'] is -1; expected a size, an integer of at least 0",
+    ),
     (made(d0, [TEN]), "IndexingMap: results is d0; expected a sequence of expressions"),
     (made(None, [TEN]), "IndexingMap: results is None; expected a sequence of expressions"),
     (made([d0, d1], [TEN]), "IndexingMap: result 1 uses 'd1'; expected a declared variable (d0)"),
@@ -722,7 +734,7 @@ def test_refused_arguments(make: Callable[[], object], message: str) -> None:
 
 foreign = cast("Any", sympy)
 NOT_ARITHMETIC: list[tuple[object, str]] = [
-    ("d0", f"d0: has type str; {ARITHMETIC}"),
+    (b"d0", f"b'd0': has type bytes; {ARITHMETIC}"),
     (None, f"None: has type NoneType; {ARITHMETIC}"),
     (1.5, f"1.5: has type float; {ARITHMETIC}"),
     (True, f"True: has type bool; {ARITHMETIC}"),

@@ -521,14 +521,6 @@ REFUSED: list[tuple[str, Callable[[], object], str]] = [
         "substitute: value 0 uses 'd0'; expected a declared variable (row, d1, s0, k, rt0)",
     ),
     (
-        "value that is replaced",
-        lambda: MIXED.substitute({"k": symbol("row"), "row": 1}),
-        (
-            "substitute: the value of 'k' uses 'row', which is replaced itself; "
-            "expected variables that stay, or new ones"
-        ),
-    ),
-    (
         "no variable",
         lambda: MIXED.substitute({"k": 1}, ranges=[3]),  # pyright: ignore[reportArgumentType]
         "IndexingMap: ranges[0] is 3; expected a Variable",

@@ -437,17 +437,20 @@ def test_every_opcode_has_an_answer_for_dynamic_dimensions(program: Program) -> 
 
 
 @pytest.mark.parametrize(
-    ("size", "expected"),
+    ("bound", "size", "expected"),
     [
-        (-3, "(d0) -> (0), domain: KNOWN EMPTY"),
-        (0, "(d0) -> (0), domain: KNOWN EMPTY"),
-        (5, "(d0) -> (-d0 + 4), domain: d0 in [0, 4]"),
-        (30, "(d0) -> (-d0 + 7), domain: d0 in [0, 7]"),
+        ("8", -3, "(d0) -> (0), domain: KNOWN EMPTY"),
+        ("8", 0, "(d0) -> (0), domain: KNOWN EMPTY"),
+        ("8", 5, "(d0) -> (-d0 + 4), domain: d0 in [0, 4]"),
+        ("8", 30, "(d0) -> (-d0 + 7), domain: d0 in [0, 7]"),
+        ("?", 3, "(d0)<x_0> -> (-d0 + 2), domain: d0 in [max(-x_0 + 3, 0), 2], x_0 in [1, inf]"),
     ],
 )
-def test_a_size_outside_the_dimension_is_nothing_or_all(size: int, expected: str) -> None:
+def test_a_size_outside_the_dimension_is_nothing_or_all(
+    bound: str, size: int, expected: str
+) -> None:
     """XLA masks elements behind the size; with 30, a map led to elements from 22 on."""
-    module = hlo.parse(f"""ENTRY e {{ x = f32[8] parameter(0) n = s32[] constant({size})
+    module = hlo.parse(f"""ENTRY e {{ x = f32[{bound}] parameter(0) n = s32[] constant({size})
       y = f32[<=8] set-dimension-size(x, n), dimensions={{0}}
       ROOT r = f32[<=8] reverse(y), dimensions={{0}} }}""")
     found = parameter_indexing(module.entry.root)[module.entry.parameters[0]]

@@ -49,6 +49,8 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("indexing.exact",),
         ("indexing.formats",),
         ("indexing.tile", "indexing.set_relations", "indexing.index_relation"),
+        ("indexing.readable_map",),
+        ("indexing.derived_map",),
         ("indexing.map",),
         ("indexing.readers",),
         ("indexing.layout",),

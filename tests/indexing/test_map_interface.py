@@ -1,0 +1,253 @@
+"""Maps from names and texts, values by name, calls, and changes as sympy calls them."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexing import IndexingMap, MapError, UndefinedMap, Variable, parse_map
+from simplifier import ConversionError, Mod, TextError, symbol
+from simplifier.errors import ArgumentError
+from tests.strategies import maps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+d0, d1, N = symbol("d0"), symbol("d1"), symbol("N")
+ROWS = IndexingMap.over({"row": 4, "column": 8}, "row * 8 + column")
+BLOCKS = parse_map(
+    "(d0)[s0]<N> -> (d0 * 4 + s0 + N), domain: d0 in [0, 9], s0 in [0, 3], N in [1, 5]"
+)
+
+MADE: dict[str, tuple[Callable[[], IndexingMap], str]] = {
+    "sizes by name": (
+        lambda: IndexingMap.over({"i": 4, "j": 8}, ["j", "i"]),
+        "(i, j) -> (j, i), domain: i in [0, 3], j in [0, 7]",
+    ),
+    "sizes by symbol": (
+        lambda: IndexingMap.from_sizes([d0 + d1], dims={"d0": 4, "d1": N}),
+        "(d0, d1)<N> -> (d0 + d1), domain: d0 in [0, 3], d1 in [0, N - 1], N in [0, inf]",
+    ),
+    "sizes in order": (
+        lambda: IndexingMap.over([4, 8], "d1, d0"),
+        "(d0, d1) -> (d1, d0), domain: d0 in [0, 3], d1 in [0, 7]",
+    ),
+    "a name of its own and an end that is an expression": (
+        lambda: IndexingMap("d0", [Variable((0, N - 1), "d0")]),
+        "(d0)<N> -> (d0), domain: d0 in [0, N - 1], N in [-inf, inf]",
+    ),
+    "no result": (lambda: IndexingMap.over([4], ""), "(d0) -> (), domain: d0 in [0, 3]"),
+    "all roles": (
+        lambda: IndexingMap(
+            "i + s + r", {"i": (0, 3)}, {"s": (1, None)}, {"r": Variable((2, 5))}, ["i < s"]
+        ),
+        (
+            "(i)[s]{r} -> (i + s + r), domain: i in [0, 3], s in [1, inf], r in [2, 5], "
+            "s - i in [1, inf]"
+        ),
+    ),
+    "functions in texts": (
+        lambda: IndexingMap.over([8], "min(d0, 3), d0 floordiv 2, d0 % 2"),
+        "(d0) -> (min(d0, 3), d0 floordiv 2, d0 mod 2), domain: d0 in [0, 7]",
+    ),
+    "a text and its interval": (
+        lambda: IndexingMap("d0", {"d0": 9}, constraints=[("d0 mod 3", (1, 1))]),
+        "(d0) -> (d0), domain: d0 in [0, 8], d0 mod 3 in [1, 1]",
+    ),
+    "other results": (
+        lambda: ROWS.with_results(["column", symbol("row")]),
+        "(row, column) -> (column, row), domain: row in [0, 3], column in [0, 7]",
+    ),
+    "replaced results": (
+        lambda: ROWS.replace(results="column"),
+        "(row, column) -> (column), domain: row in [0, 3], column in [0, 7]",
+    ),
+    "replaced variables": (
+        lambda: ROWS.replace(dims={"row": 2, "column": 3}, ranges={"s": 2}),
+        (
+            "(row, column)[s] -> (row * 8 + column), domain: row in [0, 1], column in [0, 2], "
+            "s in [0, 1]"
+        ),
+    ),
+    "replaced constraints": (
+        lambda: ROWS.with_constraint("row <= column").replace(constraints=["row == column"]),
+        (
+            "(row, column) -> (row * 8 + column), domain: row in [0, 3], column in [0, 7], "
+            "column - row in [0, 0]"
+        ),
+    ),
+    "parameters stay": (
+        lambda: BLOCKS.replace(results="d0 + N"),
+        "(d0)[s0]<N> -> (d0 + N), domain: d0 in [0, 9], s0 in [0, 3], N in [1, 5]",
+    ),
+    "ranges by name": (
+        lambda: parse_map("()[a, b] -> (a, b), domain: a in [0, 7], b in [0, 9]").ranges_to_dims(
+            ["b"]
+        ),
+        "(b)[a] -> (a, b), domain: b in [0, 9], a in [0, 7]",
+    ),
+    "subs of one": (
+        lambda: ROWS.subs("row", 2),
+        "(column) -> (column + 16), domain: column in [0, 7]",
+    ),
+    "subs of a symbol": (
+        lambda: ROWS.subs(symbol("row"), symbol("column")),
+        "(column) -> (column * 9), domain: column in [0, 3]",
+    ),
+    "subs of many": (
+        lambda: ROWS.subs({"row": 2, "column": 7}),
+        "() -> (23)",
+    ),
+    "xreplace": (
+        lambda: ROWS.xreplace({symbol("row"): 0}),
+        "(column) -> (column), domain: column in [0, 7]",
+    ),
+    "a swap": (
+        lambda: IndexingMap.identity([4, 8]).substitute({"d0": d1, "d1": d0}),
+        "(d0, d1) -> (d1, d0), domain: d0 in [0, 7], d1 in [0, 3]",
+    ),
+    "a shift": (
+        lambda: IndexingMap.identity([4]).substitute({"d0": "d0 + 1"}),
+        "(d0) -> (d0 + 1), domain: d0 in [-1, 2]",
+    ),
+    "one that stays and one that goes": (
+        lambda: ROWS.substitute({"row": "column", "column": 5}),
+        "(column) -> (column * 8 + 5), domain: column in [0, 3]",
+    ),
+    "a parameter and itself": (
+        lambda: BLOCKS.substitute({"N": "N * 2"}),
+        "(d0)[s0]<N> -> (d0 * 4 + N * 2 + s0), domain: d0 in [0, 9], s0 in [0, 3], N in [1, 2]",
+    ),
+}
+
+
+@pytest.mark.parametrize(("make", "expected"), MADE.values(), ids=MADE)
+def test_maps_are_made_and_changed(make: Callable[[], IndexingMap], expected: str) -> None:
+    assert parse_map(str(make())).simplify() == parse_map(expected).simplify()
+
+
+@given(maps(results=2, dims=2), st.integers(-2, 2), st.sampled_from([1, -1, 2]))
+def test_all_values_are_substituted_at_once(made: IndexingMap, by: int, times: int) -> None:
+    other = made.substitute({"d0": d1 + by, "d1": d0 * times})
+    rest = [[*each.bounds][:2] for each in (*made.ranges, *made.runtime)]
+    count = len(made.ranges)
+    for first, second in product(range(-5, 6, 2), range(-4, 8, 2)):
+        for values in product(*rest):
+            roles = values[:count], values[count:]
+            old = (second + by, first * times)
+            assert other.contains((first, second), *roles) == made.contains(old, *roles)
+            assert other.evaluate((first, second), *roles) == made.evaluate(old, *roles)
+
+
+# Values.
+
+
+def test_values_are_given_by_name() -> None:
+    assert ROWS.evaluate({"column": 3, "row": 1}) == (11,)
+    assert ROWS.contains({"column": 3, "row": 1})
+    assert not ROWS.contains({"column": 8, "row": 1})
+    assert ROWS.image({"row": (1, 1)}).bounds == ROWS.image([(1, 1), (0, 7)]).bounds
+    assert ROWS.tile({"column": 8, "row": 2}) == ROWS.tile([2, 8])
+    assert BLOCKS.evaluate([2], {"s0": 1}, parameters={N: 5}) == (14,)
+
+
+def test_a_call_evaluates_in_the_domain() -> None:
+    assert ROWS(1, 3) == ROWS(1, column=3) == ROWS(row=1, column=3) == (11,)
+    assert BLOCKS(2, 1, 5) == BLOCKS(2, N=5, s0=1) == (14,)
+    (found,) = ROWS(np.arange(4)[:, None], np.arange(8))
+    assert found.tolist() == np.arange(32).reshape(4, 8).tolist()
+
+
+@given(maps(dims=2))
+def test_contains_is_a_mask_of_arrays(made: IndexingMap) -> None:
+    ranges, runtime = (
+        [each.bounds.lower or 0 for each in role] for role in (made.ranges, made.runtime)
+    )
+    sides = np.arange(-4, 6)
+    mask = made.contains([sides[:, None], sides], ranges, runtime)
+    for place, at in enumerate(product(sides.tolist(), repeat=2)):
+        assert np.broadcast_to(mask, (10, 10)).flat[place] == made.contains(at, ranges, runtime)
+
+
+def test_what_a_map_uses() -> None:
+    assert ROWS.names == (("row", "column"), (), ())
+    assert IndexingMap.identity([3]).names == (("d0",), (), ())
+    assert BLOCKS.free_symbols == {d0, symbol("s0"), N}
+    assert IndexingMap.over([4, 4], "d0").with_constraint(Mod(d1, 2), (0, 0)).free_symbols == {
+        d0,
+        d1,
+    }
+
+
+ERRORS: dict[str, tuple[Callable[[], object], str]] = {
+    "no such name": (
+        lambda: ROWS.subs({"d0": 17}),
+        r"substitute: the map has no 'd0'; expected one of its variables \(row, column\)",
+    ),
+    "no value": (lambda: ROWS.subs("row"), "substitute: 'row' is no mapping"),
+    "a value of an unknown name": (
+        lambda: ROWS.subs("row", "z"),
+        "substitute: value 0 uses 'z'; expected a declared variable",
+    ),
+    "a result of an unknown name": (
+        lambda: ROWS.with_results("z"),
+        "with_results: result 0 uses 'z'; expected a declared variable",
+    ),
+    "a text": (lambda: IndexingMap.over([4], "d0 +"), "1:5: expected"),
+    "two texts": (lambda: IndexingMap.over([4], "d0 d0"), "1:4: expected"),
+    "replaced names": (lambda: ROWS.replace(dims={"i": 4}), "result 0 uses 'column'; expected"),
+    "names of values": (
+        lambda: ROWS.evaluate({"row": 1}),
+        "evaluate: dims: values of row are given; expected one for each of row, column",
+    ),
+    "names of sizes": (
+        lambda: ROWS.tile({"row": 1}),
+        "tile: sizes: values of row are given; expected one for each of row, column",
+    ),
+    "a dimension of an image": (lambda: ROWS.image({"z": (0, 1)}), "image: the map has no 'z'"),
+    "no range": (lambda: ROWS.ranges_to_dims(["row"]), "ranges_to_dims: 'row' is no index"),
+    "a call without a value": (
+        lambda: ROWS(1),
+        "call: 1 values in order and those of none are given; expected one for each of row, column",
+    ),
+    "a call with a value too many": (lambda: ROWS(1, 2, 3), "call: 3 values in order"),
+    "a call with a value twice": (
+        lambda: ROWS(1, 2, row=3),
+        "call: 2 values in order and those of",
+    ),
+    "a call outside": (
+        lambda: ROWS(1, 8),
+        r"call: row = 1, column = 8 is outside the domain; see contains\(\)",
+    ),
+    "a call of arrays outside": (
+        lambda: ROWS(np.arange(6), 2),
+        "call: row = 4, column = 2 is outside the domain",
+    ),
+    "a call of text": (lambda: ROWS("a", 1), "call has the value 'a'; expected an integer"),
+    "a call of no map": (lambda: UndefinedMap("who knows")(1), "the map is undefined: who knows"),
+    "a value of no arithmetic": (
+        lambda: ROWS.subs("row", 1.5),  # pyright: ignore[reportArgumentType] - that is the error
+        "1.5: has type float",
+    ),
+}
+
+
+@pytest.mark.parametrize(("ask", "message"), ERRORS.values(), ids=ERRORS)
+def test_errors_say_what_was_expected(ask: Callable[[], object], message: str) -> None:
+    with pytest.raises((MapError, TextError, ConversionError, ArgumentError), match=message):
+        ask()
+
+
+def test_an_undefined_map_stays_what_it_is() -> None:
+    undefined = UndefinedMap("who knows")
+    for other in (
+        undefined.subs("d0", 1),
+        undefined.with_results("d0"),
+        undefined.xreplace({d0: 1}),
+    ):
+        assert other is undefined
