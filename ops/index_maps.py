@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain
@@ -12,6 +13,7 @@ from indexing import IndexingMap, Variable
 from indexing.domain import LETTERS, Domain, bare
 from indexing.layout import ShapeError
 from indexing.parameters import united
+from ops.limits import MAX_OPERANDS
 from ops.sizes import (
     equal,
     is_numeric,
@@ -21,12 +23,13 @@ from ops.sizes import (
     variable_of,
 )
 from simplifier import Interval
+from simplifier.errors import check_type
 from simplifier.expr import form as forms
 from simplifier.expr.form import Form
 from simplifier.expr.operations import floordiv, mod
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from indexing.domain import ByRole, Constraint
     from ops.sizes import Extent, Size, SizeLike
@@ -206,13 +209,13 @@ def checked_sizes(op: str, role: str, sizes: Iterable[SizeLike]) -> tuple[Size, 
 def checked_numbers(op: str, role: str, values: Iterable[SizeLike]) -> tuple[Size, ...]:
     """The values as integers, or forms of expressions."""
     listed = _listed(op, role, values)
-    if all(hasattr(value, "__index__") for value in listed):
-        return tuple(map(operator.index, cast("tuple[int, ...]", listed)))
     return tuple(_checked_number(op, role, value) for value in listed)
 
 
 def _checked_number(op: str, role: str, value: SizeLike) -> Size:
     try:
+        if hasattr(value, "__index__"):
+            return operator.index(cast("int", value))
         return read_integer(value)
     except TypeError:
         raise ShapeError(f"{op}: {role} hold {value!r}; expected integers") from None
@@ -238,11 +241,22 @@ def checked_numeric_sizes(op: str, role: str, sizes: Iterable[SizeLike]) -> tupl
 
 def checked_integers(op: str, role: str, values: Iterable[int]) -> tuple[int, ...]:
     """The values as a tuple of integers."""
-    listed = _listed(op, role, values)
-    for value in listed:
-        if not hasattr(value, "__index__"):
-            raise ShapeError(f"{op}: {role} hold {value!r}; expected integers")
-    return tuple(map(operator.index, listed))
+    return tuple(_checked_integer(op, role, value) for value in _listed(op, role, values))
+
+
+def _checked_integer(op: str, role: str, value: int) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise ShapeError(f"{op}: {role} hold {value!r}; expected integers") from None
+
+
+def checked_operand_count(op: str, role: str, count: int) -> int:
+    """How many operands there are of a kind, each of which takes a map."""
+    (checked,) = checked_integers(op, f"the numbers of {role}", [count])
+    if not 0 <= checked <= MAX_OPERANDS:
+        raise ShapeError(f"{op}: there are {checked} {role}; expected 0 to {MAX_OPERANDS}")
+    return checked
 
 
 def checked_dimensions(op: str, role: str, dimensions: Iterable[int], rank: int) -> tuple[int, ...]:
@@ -258,6 +272,7 @@ def checked_dimensions(op: str, role: str, dimensions: Iterable[int], rank: int)
 
 def check_count(op: str, role: str, values: Sequence[object], expected: int) -> None:
     """Raise a :class:`ShapeError` unless there is one value for each dimension."""
+    check_type(values, Sequence, f"{op}: {role}", "a list or tuple")
     if len(values) != expected:
         raise ShapeError(
             f"{op}: {role} has {len(values)} entries; expected {expected}, one for each dimension"

@@ -96,3 +96,8 @@ MAX_PATHS: Final = 8
 """So many paths of provenance are listed unless somebody asks for more.
 
 Test: ``test_why.test_more_paths_than_anyone_can_list_are_counted``."""
+
+MAX_OPERANDS: Final = 100_000
+"""An operation that is described by numbers alone has no more operands, of which each takes a map.
+
+Test: ``test_refusals.test_odd_arguments_are_refused_in_words``."""

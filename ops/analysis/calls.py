@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.layout import ShapeError
 from ops.analysis.dataflow import Array, Graph, Interner, single_questions
+from ops.analysis.iterations import iterated
 from ops.analysis.loops import decided, kept_arrays, repeated, selected
+from ops.analysis.timed_loop import TimedLoop
+from ops.analysis.windows import windows_of
 from ops.dependence.dependence import called_by
 from ops.dependence.links import Link, identity_of
 from ops.hlo.errors import HloTextError
+from ops.rules.counted_loops import counted_loop
 from ops.rules.op_indexing import Direction
 from ops.rules.rule import arrays_in_operands
 from simplifier.tools.postorder import postorder
@@ -57,6 +61,7 @@ class DataFlow:
         self._numbering = numbering
         self._links_from: dict[tuple[int, int], list[Link]] = {}
         self._summaries: dict[int | Computation, Summary] = {}
+        self._any_iteration: dict[Instruction, list[Link]] = {}
 
     def callees(self, computation: Computation) -> tuple[Computation, ...]:
         """The computations that the instructions of one call, each once."""
@@ -91,12 +96,18 @@ class DataFlow:
         body, condition = calls.computations
         steps: list[Crossing] = [
             ((body.root, link.element), link.dependence)
-            for link in self.links_from(instruction, number)
+            for link in self._repeated_from(instruction, number)
         ]
         if number not in kept_arrays(body, self._registry):
             decision = decided((instruction, number), Direction.OUTPUT_TO_INPUT)
             steps.append(((condition.root, 0), decision))
         return steps
+
+    def _repeated_from(self, instruction: Instruction, number: int) -> list[Link]:
+        """How an array of a loop depends on its state after any iteration."""
+        if instruction not in self._any_iteration:
+            self._any_iteration[instruction] = self._repeated(instruction)
+        return [link for link in self._any_iteration[instruction] if link.output == number]
 
     def follow(
         self, starts: Mapping[Array, AnyDependence], within: Container[Instruction] | None = None
@@ -230,9 +241,7 @@ class DataFlow:
     def _of_calls(self, instruction: Instruction, calls: Calls) -> list[Link]:
         arrays = _arrays([instruction])
         if calls.condition:
-            body, condition = map(self._through_computation, calls.computations)
-            kept = kept_arrays(calls.computations[0], self._registry)
-            return repeated(body, condition, arrays, kept, self.direction)
+            return self._iterated(instruction) or self._repeated(instruction)
         if calls.is_start:
             return _operands_themselves(instruction) + [
                 link._replace(output=link.output + calls.first_output(instruction))
@@ -242,6 +251,28 @@ class DataFlow:
             return self._through(calls.choices[0])
         links = [link for call in calls.choices for link in self._through(call)]
         return links + selected(arrays, calls.selector, self.direction)
+
+    def _iterated(self, instruction: Instruction) -> list[Link]:
+        """The links of a loop of which it is known how often it runs; none if it is not."""
+        counted = counted_loop(instruction)
+        is_dynamic = any(array.dynamic_dimensions for array in instruction.shape.arrays)
+        if counted is None or is_dynamic:
+            return []
+        body, condition, kept = self._in_loop(instruction)
+        arrays = _arrays([instruction])
+        loop = TimedLoop(counted, arrays, kept, self.direction, windows_of(counted))
+        return iterated(loop, body, condition)
+
+    def _repeated(self, instruction: Instruction) -> list[Link]:
+        """The links of a loop for any number of iterations."""
+        body, condition, kept = self._in_loop(instruction)
+        return repeated(body, condition, _arrays([instruction]), kept, self.direction)
+
+    def _in_loop(self, loop: Instruction) -> tuple[list[Link], list[Link], frozenset[int]]:
+        """The links of the body of a loop and of its condition, and the arrays that it keeps."""
+        body, condition = loop.attributes["body"], loop.attributes["condition"]
+        links, decisions = map(self._through_computation, (body, condition))
+        return links, decisions, kept_arrays(body, self._registry)
 
     def _through(self, call: Call) -> list[Link]:
         """The links of a called computation, with the operands of its caller."""

@@ -192,7 +192,7 @@ def _widest(
 ) -> Dependence:
     """All indexings but those that are parts of others, or one indexing if they do not end."""
     most = limits.MAX_MAPS_OF_LOOP
-    left = _without_parts(before, more)
+    left = without_parts(before, more)
     reasons = [each.approximation for each in left if each.approximation]
     goes_on = meeting.is_endless or len(left) > most or (before and reasons)
     if left == before or not goes_on:
@@ -202,7 +202,7 @@ def _widest(
     return Dependence([boxed(both, [*reasons, reason][0], *meeting.sizes, devices)])
 
 
-def _without_parts(before: Dependence, more: Dependence) -> Dependence:
+def without_parts(before: Dependence, more: Dependence) -> Dependence:
     """The indexings that are not parts of others; if they are too many, maybe not all."""
     left: tuple[OperandIndexing, ...] = before
     for one in more:

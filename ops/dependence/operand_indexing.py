@@ -17,64 +17,26 @@ from indexing.formats.text import format_head, format_map
 from indexing.transform.hull import longest_formula, shortened, weight
 from indexing.transform.retabulate import with_tables
 from ops import limits
+from ops.dependence.runtime_origin import KnownValue, RuntimeOrigin
 from ops.devices.joint_indexing import ANY, DeviceIndex, JointIndexing
 from ops.devices.numbering import (
     devices_of,
-    is_number_of_device,
     is_own_device,
     own_device,
 )
 from ops.index_maps import dim, runtime_value
-from ops.rules.constant_folding import clamped, value_of
-from ops.rules.op_indexing import replica_note
 from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr.operations import substitute
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from indexing.symbolic_bounds import Ends
     from ops.devices.joint_indexing import AnySource, Separated
     from ops.devices.numbering import Devices
     from ops.hlo import Instruction
+    from ops.rules.counted_loops import CountedLoop
     from simplifier.expr.form import Form
-
-
-@dataclass(frozen=True, slots=True)
-class RuntimeOrigin:
-    """Where the value of a runtime variable comes from: an element of what ``instruction`` gives.
-
-    ``map`` leads there from the dimensions and ranges of the map that has the variable, and
-    from its runtime variables if the index depends on them. ``clamp`` is that of :class:`Origin`:
-    what is known of a value may narrow the variable's bounds, but not that interval.
-    ``replica_id``, a map with one result from the same variables, says which replica finds the
-    value, if not the one that asks. ``callers`` are the fusions and calls, outermost first, in
-    whose run the instruction gives it: a computation that is called twice has two values.
-
-    Of a collective operation, the number of the replica that asks may be such a value; a
-    ``replica-id`` or ``partition-id`` gives it (:mod:`ops.devices`).
-
-    It differs from an :class:`Origin`, which a rule gives: a rule holds for every instruction of
-    its kind, so it can name an operand by number, but no instruction and no caller.
-    """
-
-    instruction: Instruction
-    map: IndexingMap
-    clamp: Interval | Ends | None = None
-    replica_id: IndexingMap | None = None
-    callers: tuple[Instruction, ...] = ()
-
-    def __str__(self) -> str:
-        within = "".join(f" in %{caller.name}" for caller in reversed(self.callers))
-        source = f"{self.instruction.definition}{within}; {format_head(self.map)}"
-        return source + replica_note(self.replica_id)
-
-    def called_by(self, caller: Instruction) -> RuntimeOrigin:
-        """The same, seen from where the computation is called; devices have one number in all."""
-        if is_number_of_device(self.instruction):
-            return self
-        return replace(self, callers=(caller, *self.callers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,7 +313,8 @@ def with_known_values(indexing: OperandIndexing) -> OperandIndexing:
     (d0, d1) -> (min(d0, 2) + d1), domain: d0 in [0, 3], d1 in [0, 6]
     """
     devices = devices_in([indexing])
-    while indexing.runtime and (known := dict(_known_values(indexing, devices))):
+    while indexing.runtime and (found := _known_values(indexing, devices)):
+        indexing, known = _over_counters(indexing, found)
         indexing = with_values(indexing, known, devices)
     return indexing
 
@@ -363,38 +326,55 @@ def with_values(
     return separate_form(joint_form(indexing, devices, known), devices, indexing.element)
 
 
-def _known_values(indexing: OperandIndexing, devices: Devices | None) -> Iterator[tuple[int, Form]]:
-    """The numbers and values of the runtime variables of which the values are known.
+def _known_values(indexing: OperandIndexing, devices: Devices | None) -> dict[int, KnownValue]:
+    """The values of the runtime variables of which the values are known, by their numbers.
 
     None of them depends on another one of these.
     """
     found = {
-        number: _value(origin, indexing, devices)
+        number: _counted_before(number, indexing) or origin.value(indexing.map, devices)
         for number, origin in enumerate(indexing.runtime)
         if not is_own_device(origin.instruction)
     }
     known = {f"rt{number}" for number, value in found.items() if value is not None}
+    return {
+        number: value
+        for number, value in found.items()
+        if value is not None and known.isdisjoint(forms.variables_of([value.form]))
+    }
+
+
+def _counted_before(number: int, indexing: OperandIndexing) -> KnownValue | None:
+    """The variable before this one that counts the same loop, if there is one."""
+    origin = indexing.runtime[number]
+    first = indexing.runtime.index(origin)
+    is_other = first < number and origin.loop is not None
+    return KnownValue(runtime_value(first)) if is_other else None
+
+
+def _over_counters(
+    indexing: OperandIndexing, found: Mapping[int, KnownValue]
+) -> tuple[OperandIndexing, dict[int, Form]]:
+    """The indexing with variables for the counters of loops, and these values over them."""
+    known: dict[int, Form] = {}
     for number, value in found.items():
-        if value is not None and known.isdisjoint(forms.variables_of([value])):
-            yield number, value
+        form = value.form
+        for variable, loop in value.counters.items():
+            origin = indexing.runtime[number].counter_of(loop, indexing.map)
+            indexing, counter = _with_variable(indexing, origin, loop)
+            (form,) = substitute([form], {variable: counter})
+        known[number] = form
+    return indexing, known
 
 
-def _value(
-    origin: RuntimeOrigin, indexing: OperandIndexing, devices: Devices | None
-) -> Form | None:
-    index, device = origin.map, None
-    if devices and devices.total > 1:
-        index = _with_device(index, devices)
-        on = origin.replica_id
-        device = device_of(indexing) if on is None else on.forms[0]
-    value = value_of(origin.instruction, index, device)
-    if value is None or origin.clamp is None:
-        return value
-    return clamped(value, origin.clamp, index)
-
-
-def _with_device(index: IndexingMap, devices: Devices) -> IndexingMap:
-    """The map with the device that asks as its last dimension."""
-    every = Variable(Interval(0, devices.total - 1))
-    domain = replace(index.domain, dims=(*index.domain.dims, every))
-    return IndexingMap.from_forms(index.forms, domain)
+def _with_variable(
+    indexing: OperandIndexing, origin: RuntimeOrigin, loop: CountedLoop
+) -> tuple[OperandIndexing, Form]:
+    """The indexing with a runtime variable that counts a loop, and this variable."""
+    if origin in indexing.runtime:
+        return indexing, runtime_value(indexing.runtime.index(origin))
+    counter = runtime_value(len(indexing.runtime))
+    domain = indexing.map.domain
+    wider = replace(domain, runtime=(*domain.runtime, Variable(loop.values)))
+    counted = IndexingMap.from_forms(indexing.map.forms, wider.constrained(loop.steps(counter)))
+    return replace(indexing, map=counted, runtime=(*indexing.runtime, origin)), counter

@@ -13,6 +13,7 @@ from ops.index_maps import (
     checked_sizes,
 )
 from ops.sizes import at_least, divided, equal, floor_divided, least, not_negative
+from simplifier.errors import check_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -248,6 +249,7 @@ def fft_sizes(operand_sizes: Sizes, fft_type: str, fft_length: Sizes) -> FftSize
     """
     sizes = checked_sizes("fft", "operand", operand_sizes)
     lengths = _checked_lengths(fft_length, len(sizes))
+    check_type(fft_type, str, "fft: the type", "a string")
     if fft_type not in _TYPES:
         raise ShapeError(f"fft: the type is {fft_type!r}; expected one of {', '.join(_TYPES)}")
     halved = (*lengths[:-1], _half(lengths[-1]))

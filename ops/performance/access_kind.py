@@ -112,7 +112,9 @@ def _of_index(read: IndexingMap, sizes: Sequence[int]) -> Iterator[AccessKind]:
     domain = read.domain
     dims, ranges, _ = map(frozenset, domain.by_role(domain.identifiers))
     order: list[int] = []
-    for form, bounds, size in zip(read.forms, read.result_bounds(), sizes, strict=True):
+    first = len(read.forms) - len(sizes)  # before it stands for which element a loop inside runs
+    index = read.forms[first:], read.result_bounds()[first:], sizes
+    for form, bounds, size in zip(*index, strict=True):
         used = frozenset(variables_of([form]))
         is_sum = all(atom.kind is VARIABLE for atom in form.terms)
         factor = form.terms[next(iter(form.terms))] if is_sum and len(form.terms) == 1 else 1

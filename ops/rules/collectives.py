@@ -23,6 +23,7 @@ from ops.devices.groups import (
 from ops.index_maps import (
     block_and_offset,
     checked_dimensions,
+    checked_operand_count,
     checked_sizes,
     dim,
     dimensions_of,
@@ -275,6 +276,7 @@ def all_to_all_of_tuple(
     """
     op = "all-to-all"
     sizes = checked_sizes(op, "operand", operand_sizes)
+    operand_count = checked_operand_count(op, "operands", operand_count)
     groups = even_groups(op, replica_groups, replica_count)
     if groups.size != operand_count:
         message = f"{op}: there are {operand_count} operands for groups of {groups.size} replicas"

@@ -1,8 +1,8 @@
 """The integers that instructions compute from constants and iotas, as forms over an index.
 
 Such values are known before the program runs: the offset of a slice, the rows of a gather. Values
-that depend on the number of the device are known as formulas in it. A value is unknown if that of
-an operand is unknown, or if it may overflow.
+that depend on the number of the device, or on scalars that the asker gives, are known as formulas
+in them. A value is unknown if that of an operand is unknown, or if it may overflow.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from indexing.symbolic_bounds import Ends
 from ops.devices.numbering import value_on
 from ops.rules import (
     broadcast,
-    control,
     dot,
     elementwise,
     generated,
@@ -30,6 +29,7 @@ from ops.rules import (
     transpose,
 )
 from ops.rules.op_indexing import OpIndexing
+from ops.rules.sources import source_of
 from simplifier.bounds.bounded_form import (
     BoundedForm,
     clamp,
@@ -46,8 +46,9 @@ from simplifier.tabulate import tabulated_affinely
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ops.hlo import Computation, HloModule, Instruction
+    from ops.hlo import Instruction
     from ops.rules.rule import MapsFunction
+    from ops.rules.sources import Array
     from simplifier import Interval
     from simplifier.expr.form import Form
 
@@ -64,13 +65,23 @@ _REMEMBERED: Final = 1 << 10
 """How many values are remembered."""
 
 
+Given: TypeAlias = "tuple[tuple[Array, Form], ...]"
+"""Scalars that are computed otherwise, such as the counter of a loop, with their values."""
+
+
 def value_of(
-    instruction: Instruction, element_map: IndexingMap, device: Form | None = None
+    instruction: Instruction,
+    element_map: IndexingMap,
+    device: Form | None = None,
+    given: Given = (),
+    *,
+    number: int = 0,
 ) -> Form | None:
     """The value of the element that a map leads to, as a form over the variables of the map.
 
-    ``device`` is the number of the device that computes it, over the same variables, if the value
-    may depend on it. ``None`` if the value is no integer, or unknown.
+    ``device`` is the number of the device that computes it, and ``given`` are values of other
+    scalars, over the dimensions of the map, if the value may depend on them. Of a tuple, the array
+    of this ``number`` is meant. ``None`` if the value is no integer, or unknown.
 
     >>> from indexing import parse_map
     >>> from ops import hlo
@@ -79,7 +90,7 @@ def value_of(
     >>> print(value_of(hlo.parse(text).entry.root, element_map))
     d0 * 2 + 2
     """
-    return _value(instruction, _Element(element_map, device))
+    return _value(instruction, _Element(element_map, device, given, number))
 
 
 class _Element(NamedTuple):
@@ -87,16 +98,14 @@ class _Element(NamedTuple):
 
     element_map: IndexingMap
     device: Form | None
+    given: Given = ()
+    number: int = 0
     depth: int = MAX_DEPTH
 
     @property
     def is_none(self) -> bool:
         """Whether the map leads to no element at all; an undefined map may lead to some."""
         return not self.element_map.is_undefined and self.element_map.is_known_empty
-
-    def deeper(self) -> _Element:
-        """The same element, in an operand that is passed on."""
-        return self._replace(depth=self.depth - 1)
 
     def through(self, to_operand: IndexingMap) -> _Element:
         """The element of an operand from which this one is computed."""
@@ -118,13 +127,18 @@ def _range(form: Form, element_map: IndexingMap) -> Interval:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _value(instruction: Instruction, element: _Element) -> Form | None:
-    is_integer = instruction.shape.element_type.kind in _INTEGERS
+    element_type = instruction.shape.arrays[element.number].element_type
+    is_integer = element_type.kind in _INTEGERS
     if not is_integer or element.depth < 0 or element.element_map.is_undefined or element.is_none:
         return None
-    find = _SOURCES.get(instruction.opcode, _computed)
-    found = find(instruction, element)
-    possible = instruction.shape.element_type.value_range
-    is_sound = found is not None and possible.contains(_range(found, element.element_map))
+    source, number = array = source_of((instruction, element.number))
+    found = dict(element.given).get(array)
+    if found is None and not source.shape.is_tuple:
+        find = _SOURCES.get(source.opcode, _computed)
+        found = find(source, element._replace(number=number))
+    is_sound = found is not None and element_type.value_range.contains(
+        _range(found, element.element_map)
+    )
     return found if is_sound else None
 
 
@@ -282,29 +296,6 @@ def _number_of_device(instruction: Instruction, element: _Element) -> Form | Non
     return None if element.device is None else value_on(instruction, element.device)
 
 
-def _parameter(instruction: Instruction, element: _Element) -> Form | None:
-    """The value of the argument, if there is only one call."""
-    callers = _callers(instruction.computation.module).get(instruction.computation, [])
-    if len(callers) != 1 or callers[0].opcode not in control.CALLEE_ATTRIBUTES:
-        return None
-    return _value(callers[0].operands[instruction.parameter_number or 0], element.deeper())
-
-
-@lru_cache(maxsize=4)
-def _callers(module: HloModule) -> dict[Computation, list[Instruction]]:
-    """For each computation the instructions that call it."""
-    callers: dict[Computation, list[Instruction]] = {}
-    for instruction in module.instructions:
-        for callee in instruction.computations:
-            callers.setdefault(callee, []).append(instruction)
-    return callers
-
-
-def _called(instruction: Instruction, element: _Element) -> Form | None:
-    callee: Computation = instruction.attributes[control.CALLEE_ATTRIBUTES[instruction.opcode]]
-    return _value(callee.root, element.deeper())
-
-
 def _selected(instruction: Instruction, element: _Element) -> Form | None:
     """The value of the chosen operand, if the choice is constant."""
     read = _read(instruction, element)
@@ -314,20 +305,9 @@ def _selected(instruction: Instruction, element: _Element) -> Form | None:
     return _value(*read[1 if choice.constant else 2])
 
 
-def _part(instruction: Instruction, element: _Element) -> Form | None:
-    (operand,) = instruction.operands
-    if operand.opcode != "tuple":
-        return None
-    number: int = instruction.attributes["index"]
-    return _value(operand.operands[number], element.deeper())
-
-
 _SOURCES: Final[Mapping[str, _Source]] = {
-    **dict.fromkeys(control.CALLEE_ATTRIBUTES, _called),
     "constant": _constant,
-    "get-tuple-element": _part,
     "iota": _iota,
-    "parameter": _parameter,
     "select": _selected,
     "partition-id": _number_of_device,
     "replica-id": _number_of_device,

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from ops.hlo.result_sizes import ConvolutionGroups, convolution_sizes
+from ops.hlo.values import DimensionLabels, Window
 from ops.index_maps import block_and_offset, dim
 from ops.rules.op_indexing import OpIndexing
 from ops.rules.rule import OpRule, sizes_of
@@ -18,6 +19,7 @@ from ops.rules.sliding_windows import (
     window_of,
 )
 from ops.sizes import floor_divided, scaled
+from simplifier.errors import check_type
 from simplifier.expr.form import ZERO
 
 if TYPE_CHECKING:
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from indexing import IndexingMap
     from indexing.domain import Constraint
     from ops.hlo import Instruction
-    from ops.hlo.values import DimensionLabels, Window
     from ops.index_maps import Sizes
     from ops.rules.sliding_windows import ConstrainedIndex, SlidingWindow
     from ops.sizes import Size
@@ -93,6 +94,8 @@ def convolution(
     (d0, d1, d2)[s0] -> (d0, s0, d2), domain: d0 in [0, 7], d1 in [0, 11], d2 in [0, 15],
     s0 in [0, 3]
     """
+    check_type(dim_labels, DimensionLabels, "convolution: dim_labels", "DimensionLabels")
+    check_type(window, Window, "convolution: the window", "a Window")
     groups = ConvolutionGroups(feature_group_count, batch_group_count)
     parts = _parts(lhs_sizes, rhs_sizes, dim_labels, window, groups)
     return OpIndexing(

@@ -68,7 +68,7 @@ def dot(
     """
     lhs = _Side("dot", "lhs", lhs_sizes, lhs_contracting_dims, lhs_batch_dims)
     rhs = _Side("dot", "rhs", rhs_sizes, rhs_contracting_dims, rhs_batch_dims)
-    return _product("dot", lhs, rhs)
+    return _product(lhs, rhs, _check_operands("dot", lhs, rhs))
 
 
 def scaled_dot(  # noqa: PLR0913 - these are the operation's attributes
@@ -107,7 +107,7 @@ def scaled_dot(  # noqa: PLR0913 - these are the operation's attributes
     """
     lhs = _Side("scaled-dot", "lhs", lhs_sizes, lhs_contracting_dims, lhs_batch_dims)
     rhs = _Side("scaled-dot", "rhs", rhs_sizes, rhs_contracting_dims, rhs_batch_dims)
-    product = _product("scaled-dot", lhs, rhs)
+    product = _product(lhs, rhs, _check_operands("scaled-dot", lhs, rhs))
     blocks = _blocks(lhs, lhs_scale_sizes), _blocks(rhs, rhs_scale_sizes)
     pairs = list(zip(blocks, product.output_to_input, product.input_to_output, strict=True))
     scales_of = [_after(to_input, each.to_scale) for each, to_input, _ in pairs]
@@ -207,7 +207,7 @@ def ragged_dot(  # noqa: PLR0913 - these are the operation's attributes
     conditions += _check_groups(rhs, ragged in lhs.free, counts[-1])
     conditions += _check_operands(op, lhs, rhs)
     leading = counts[-1:] if ragged in lhs.contracting else ()
-    product = _product(op, lhs, rhs, leading)
+    product = _product(lhs, rhs, conditions, leading)
     kept = lhs.kept_axes(len(leading), len(leading) + len(lhs.batch))
     same = [(kept[axis], number) for number, axis in enumerate(before) if axis in kept]
     if ragged in lhs.batch:
@@ -274,9 +274,10 @@ def _check_groups(rhs: _Side, has_groups: bool, count: Size) -> list[Constraint]
     return conditions
 
 
-def _product(op: str, lhs: _Side, rhs: _Side, leading: Sizes = ()) -> OpIndexing:
+def _product(
+    lhs: _Side, rhs: _Side, conditions: Sequence[Constraint], leading: Sizes = ()
+) -> OpIndexing:
     """The maps of a dot whose result may have further dimensions in front."""
-    conditions = _check_operands(op, lhs, rhs)
     first_lhs = len(leading) + len(lhs.batch)
     kept = (
         (lhs, lhs.kept_axes(len(leading), first_lhs)),

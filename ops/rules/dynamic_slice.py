@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
+from types import NoneType
 from typing import TYPE_CHECKING, Final
 
 from indexing import IndexingMap
@@ -24,11 +26,12 @@ from ops.rules.op_indexing import OpIndexing, Origin
 from ops.rules.rule import OpRule, bounds_of, sizes_and_part, sizes_of
 from ops.sizes import as_form, at_most, between, inside, least, not_negative, numbers
 from simplifier import Interval
+from simplifier.errors import INTEGER, check_type
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from indexing.domain import Constraint
     from ops.hlo import Instruction
@@ -132,9 +135,13 @@ class _Starts:
         part_sizes: CheckedSizes,
         start_indices: Sequence[int | None],
     ) -> None:
+        check_type(start_indices, Sequence, f"{op}: start_indices", "a list of integers and None")
         known = start_indices or [None] * len(sizes)
         check_count(op, "the part", part_sizes, len(sizes))
         check_count(op, "start_indices", known, len(sizes))
+        for start in known:
+            expected = "an integer, or None for one that is known when the program runs"
+            check_type(start, (*INTEGER, NoneType), f"{op}: the start index", expected)
         self.conditions = _check_part(op, sizes, part_sizes)
         self._part_sizes = part_sizes
         self._last = [size - part for size, part in zip(sizes, part_sizes, strict=True)]

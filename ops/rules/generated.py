@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ops.index_maps import checked_sizes, every_element, no_dimensions, paired
+from ops.index_maps import (
+    checked_operand_count,
+    checked_sizes,
+    every_element,
+    no_dimensions,
+    paired,
+)
 from ops.rules.op_indexing import OpIndexing
 from ops.rules.rule import OpRule, check_scalars, sizes_of
 
@@ -38,6 +44,7 @@ def rng(output_sizes: Sizes, parameters: int = 2) -> OpIndexing:
     (d0) -> (), domain: d0 in [0, 3]
     """
     sizes = checked_sizes("rng", "result", output_sizes)
+    parameters = checked_operand_count("rng", "parameters", parameters)
     return OpIndexing(
         sizes, (no_dimensions(sizes),) * parameters, (every_element(sizes),) * parameters
     )

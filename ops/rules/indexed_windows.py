@@ -23,6 +23,7 @@ from ops.index_maps import (
 )
 from ops.rules.op_indexing import Origin
 from ops.sizes import at_most, between, equal, inside, least, not_negative
+from simplifier.errors import INTEGER, check_type
 from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
@@ -255,6 +256,7 @@ class IndexedWindows:
 def _check_vectors(windows: IndexedWindows) -> None:
     """There is a component of the index vector for each dimension that is indexed."""
     rank, axis, names = len(windows.indices_sizes), windows.index_vector_dim, windows.names
+    check_type(axis, INTEGER, f"{names.op}: index_vector_dim", "an integer")
     if not 0 <= axis <= rank:
         message = f"{names.op}: index_vector_dim is {axis}, but the indices have rank {rank}"
         raise ShapeError(f"{message}; expected 0 to {rank}")

@@ -15,6 +15,7 @@ from ops.rules.op_indexing import OpIndexing
 from ops.rules.rule import OpRule, sizes_of
 from ops.sizes import equal
 from simplifier import Interval
+from simplifier.errors import check_type
 from simplifier.expr import operations
 
 if TYPE_CHECKING:
@@ -111,6 +112,7 @@ def triangular_solve(
     conditions += _check_solvable(a, sizes, left_side=left_side)
     is_transposed = _is_transposed(transpose_a)
     # x @ a = b is a.T @ x.T = b.T, and the transpose of a lower triangle is an upper one.
+    check_type(lower, bool, "triangular-solve: lower", "True or False")
     is_forward = lower ^ is_transposed ^ (not left_side)
     within, solved = _up_to(a[-1]), 0 if left_side else 1
     triangle = _up_to(a[-1], first=1) if unit_diagonal else within
@@ -134,6 +136,7 @@ _MATRIX_RANK = 2
 
 
 def _is_transposed(transpose_a: str) -> bool:
+    check_type(transpose_a, str, "triangular-solve: transpose_a", "a string")
     if transpose_a not in _TRANSPOSED:
         message = f"triangular-solve: transpose_a is {transpose_a!r}"
         raise ShapeError(f"{message}; expected one of {', '.join(_TRANSPOSED)}")

@@ -8,6 +8,7 @@ from indexing.layout import ShapeError
 from ops.devices.groups import device_count, devices_running, even_groups, groups_of
 from ops.index_maps import (
     block_and_offset,
+    checked_operand_count,
     checked_sizes,
     dim,
     dimensions_of,
@@ -76,6 +77,7 @@ def ragged_all_to_all(
     """
     op = "ragged-all-to-all"
     sizes = checked_sizes(op, "operand", operand_sizes)
+    offset_count = checked_operand_count(op, "offsets", offset_count)
     results = checked_sizes(op, "output", output_sizes)
     groups = even_groups(op, replica_groups, replica_count)
     conditions = _check(op, sizes, results, offset_count, groups.size)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ops.index_maps import (
     checked_dimensions,
+    checked_operand_count,
     checked_sizes,
     dim,
     every_element,
@@ -50,6 +51,7 @@ def reduce(operand_sizes: Sizes, dimensions: Sequence[int], inputs: int = 1) -> 
     ()[s0, s1] -> (s0, s1), domain: s0 in [0, 149], s1 in [0, 9]
     """
     sizes = checked_sizes("reduce", "operand", operand_sizes)
+    inputs = checked_operand_count("reduce", "inputs", inputs)
     folded = sorted(checked_dimensions("reduce", "dimensions", dimensions, len(sizes)))
     kept = [axis for axis in range(len(sizes)) if axis not in folded]
     output_sizes = tuple(sizes[axis] for axis in kept)

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ops.index_maps import check_sizes, checked_sizes, every_element, no_dimensions
+from ops.index_maps import (
+    check_sizes,
+    checked_operand_count,
+    checked_sizes,
+    every_element,
+    no_dimensions,
+)
 from ops.rules.op_indexing import OpIndexing
 from ops.rules.rule import OpRule, check_scalars, folded_inputs, sizes_of
 from ops.rules.sliding_windows import (
@@ -56,6 +62,7 @@ def reduce_window(operand_sizes: Sizes, window: Window, inputs: int = 1) -> OpIn
     (d0) -> (d0 floordiv 3), domain: d0 in [0, 11]
     """
     operand_sizes = checked_sizes("reduce-window", "operand", operand_sizes)
+    inputs = checked_operand_count("reduce-window", "inputs", inputs)
     windows = sliding_windows("reduce-window", operand_sizes, window)
     output_sizes = tuple(window.count for window in windows)
     return OpIndexing(

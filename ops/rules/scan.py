@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import gcd
 from typing import TYPE_CHECKING, Final, cast
@@ -23,6 +24,7 @@ from ops.rules.op_indexing import OpIndexing
 from ops.rules.rule import OpRule, only_dimension, sizes_of
 from ops.sizes import as_form, between, equal, inside, not_negative, shown_sizes
 from simplifier import Interval
+from simplifier.errors import check_type
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import Form
@@ -98,6 +100,8 @@ def scan(  # noqa: PLR0913 - the attributes of the operation, and its computatio
     (d0)[s0]<N> -> (s0), domain: d0 in [0, N - 1], s0 in [0, N - 1], N in [1, inf],
     d0 - s0 in [0, inf]
     """
+    for role, listed in ("input", input_sizes), ("output", output_sizes), ("carry", carry_sizes):
+        check_type(listed, Iterable, f"scan: {role} sizes", "the sizes of each array")
     inputs = [_stacked("input", sizes, dimension) for sizes in input_sizes]
     outputs = [_stacked("output", sizes, dimension) for sizes in output_sizes]
     carries = [checked_sizes("scan", "carry", sizes) for sizes in carry_sizes]

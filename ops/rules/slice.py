@@ -66,7 +66,8 @@ def slice(  # noqa: A001 - the operation's name
     operand_sizes = checked_sizes("slice", "operand", operand_sizes)
     starts = checked_numbers("slice", "start_indices", start_indices)
     limits = checked_numbers("slice", "limit_indices", limit_indices)
-    steps = checked_integers("slice", "strides", strides or (1,) * len(operand_sizes))
+    check_type(strides, Iterable, "slice: strides", "a list of integers")
+    steps = checked_integers("slice", "strides", strides) or (1,) * len(operand_sizes)
     conditions = _check_slice(operand_sizes, starts, limits, steps)
     output_sizes = tuple(
         ceil_divided(limit - start, step)

@@ -18,6 +18,7 @@ from ops.hlo.values import Window
 from ops.index_maps import checked_sizes, dim, index_map, symbol
 from ops.sizes import between, inside, least
 from simplifier import Interval
+from simplifier.errors import check_type
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import ZERO
@@ -315,6 +316,7 @@ def sliding_windows(op: str, operand_sizes: Sizes, window: Window) -> tuple[Slid
         ShapeError: the window has another rank, or a size, stride or dilation below 1.
     """
     checked = checked_sizes(op, "operand", operand_sizes)
+    check_type(window, Window, f"{op}: the window", "a Window")
     return tuple(SlidingWindow(*row) for row in window_rows(op, checked, window))
 
 

@@ -8,6 +8,7 @@ from indexing.layout import ShapeError
 from ops.index_maps import (
     checked_dimensions,
     checked_numbers,
+    checked_operand_count,
     checked_sizes,
     paired,
 )
@@ -46,6 +47,7 @@ def sort(operand_sizes: Sizes, dimension: int, inputs: int = 1) -> OpIndexing:
     True
     """
     sizes = checked_sizes("sort", "operand", operand_sizes)
+    inputs = checked_operand_count("sort", "inputs", inputs)
     (sorted_dimension,) = checked_dimensions("sort", "dimensions", [dimension], len(sizes))
     same = [(axis, axis) for axis in range(len(sizes)) if axis != sorted_dimension]
     to_input, to_output = paired(sizes, sizes, same)

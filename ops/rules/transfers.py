@@ -5,7 +5,9 @@ Devices are numbered and grouped as in :mod:`ops.rules.collectives`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from types import NoneType
 from typing import TYPE_CHECKING, Final
 
 from indexing.layout import ShapeError
@@ -32,11 +34,12 @@ from ops.rules.op_indexing import OpIndexing, Unknown
 from ops.rules.replica_maps import OWN_REPLICA, ReplicaMap, RuntimeElement, indexing_between
 from ops.rules.rule import OpRule, sizes_of
 from simplifier import Interval
+from simplifier.errors import check_type
 from simplifier.expr import form as forms
 from simplifier.tabulate import tabulated_partly
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ops.devices.groups import DeviceGroups
     from ops.hlo import Instruction
@@ -79,6 +82,7 @@ def collective_permute(
     """
     op = "collective-permute"
     sizes = checked_sizes(op, "operand", operand_sizes)
+    check_type(source_target_pairs, Iterable, f"{op}: source_target_pairs", "pairs of replicas")
     pairs = [checked_integers(op, "source_target_pairs", pair) for pair in source_target_pairs]
     count = _count_of_pairs(op, pairs, replica_count)
     there = _moved(op, sizes, [pair[::-1] for pair in pairs], "target")
@@ -110,6 +114,7 @@ def collective_broadcast(
     >>> print(collective_broadcast((8,), [[0, 1, 2]], root=Root(1, 0)).output_replicas[0])
     (d0){rt0} -> (rt0), domain: d0 in [0, 7], rt0 in [0, 2]
     """
+    check_type(root, (Root, NoneType), "collective-broadcast: root", "a Root")
     sizes = checked_sizes("collective-broadcast", "operand", operand_sizes)
     groups = device_groups("collective-broadcast", replica_groups, replica_count)
     there, back = _to_root(groups, sizes, root), _from_root(groups, sizes, root)
@@ -141,6 +146,7 @@ def collective_reduce(
     >>> print(indexing.input_replicas[0])
     (d0){rt0} -> ((rt0 floordiv 2) * 2), domain: d0 in [0, 7], rt0 in [0, 3]
     """
+    check_type(root, (Root, NoneType), "collective-reduce: root", "a Root")
     sizes = checked_sizes("collective-reduce", "operand", operand_sizes)
     groups = device_groups("collective-reduce", replica_groups, replica_count)
     there, back = _from_root(groups, sizes, root), _to_root(groups, sizes, root)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import ops
 from ops import ShapeError, hlo, output_to_input
+from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -370,3 +373,58 @@ def test_instructions_that_do_not_fit_are_pointed_at(instruction: str, message: 
         output_to_input(hlo.parse(text, "bad.hlo").entry.root)
     assert message in str(caught.value)
     assert str(caught.value).startswith("bad.hlo:2:")
+
+
+ODD: list[Any] = [
+    *(None, -1, 99, True, 1.5, "x", "", (), (1,), (1, 4), ((1, 4), (4, 8)), (-1,), (None,), (1.5,)),
+    *(("a",), np.int64(1), (np.int64(2), 3), np.array([1, 2]), {}, {1: 2}, [[]], 10**30, (10**30,)),
+    *(b"x", float("nan"), range(3), print, (("x",),)),
+]
+"""Arguments that people may pass, and a program that they wrote in haste."""
+
+BUILDERS: dict[str, tuple[Any, ...]] = {
+    "all_gather": ((4, 8), 0, ((0, 1),)),
+    "all_reduce": ((4, 8),),
+    "all_to_all": ((4, 8), 0, 0, ((0, 1),)),
+    "all_to_all_of_tuple": ((4, 8), 2, ((0, 1),)),
+    "batch_norm_training": ((4, 3), 1),
+    "bitcast_convert": ((4, 3), (4, 3)),
+    "broadcast": ((4,), (4, 3), (0,)),
+    "cholesky": ((4, 4),),
+    "collective_broadcast": ((4,), ((0, 1),)),
+    "collective_permute": ((4,), ((0, 1),)),
+    "concatenate": (((4, 3), (4, 2)), 1),
+    "convolution": ((1, 8, 3), (3, 3, 4), None, None),
+    "dot": ((4, 3), (3, 5)),
+    "dynamic_slice": ((8,), (4,), (None,)),
+    "dynamic_update_slice": ((8,), (4,), (1,)),
+    "elementwise": (((4, 3), (4, 3)),),
+    "fft": ((4, 8), "FFT", (8,)),
+    "get_dimension_size": ((4, 3), 0),
+    "pad": ((4, 4), ((1, 1, 0), (0, 0, 0))),
+    "permute": ((4, 3), (1, 0)),
+    "ragged_all_to_all": ((4,), (4,), ((0, 1),), 2),
+    "reduce": ((4, 3), (1,), 1),
+    "reduce_scatter": ((4, 8), 0, ((0, 1),)),
+    "reduce_window": ((8,), None, 1),
+    "reshape": ((4, 4), (16,)),
+    "reverse": ((4, 3), (0,)),
+    "rng": ((4,), 2),
+    "rotate": ((4, 3), 1, 0),
+    "select_and_scatter": ((8,), (4,), None),
+    "slice": ((8,), (0,), (4,), (1,)),
+    "sort": ((4, 3), 0, 1),
+    "top_k": ((4, 3), 2),
+    "transpose": ((4, 3), (1, 0)),
+    "triangular_solve": ((4, 4), (4, 4)),
+}
+
+
+@pytest.mark.parametrize("name", BUILDERS)
+def test_odd_arguments_are_refused_in_words(name: str) -> None:
+    """What comes out is an answer or an error of this library, whichever argument is odd."""
+    arguments = BUILDERS[name]
+    for place in range(len(arguments)):
+        for odd in ODD:
+            with suppress(IndexingError):
+                getattr(ops, name)(*arguments[:place], odd, *arguments[place + 1 :])

@@ -1,0 +1,104 @@
+"""Where an array is computed that is passed on: through tuples, calls, and loops that keep it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeAlias
+
+from ops.rules import control
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ops.hlo import Computation, HloModule, Instruction
+
+Array: TypeAlias = "tuple[Instruction, int]"
+"""An instruction, and the number of an array in its result, counted through nested tuples."""
+
+
+def source_of(array: Array) -> Array:
+    """The array that is passed on as this one, as far back as the program passes it on.
+
+    >>> from ops import hlo
+    >>> module = hlo.parse('''HloModule m
+    ... double { x = f32[] parameter(0) ROOT r = f32[] add(x, x) }
+    ... ENTRY e { a = f32[] parameter(0) t = (f32[], f32[]) tuple(a, a)
+    ...           b = f32[] get-tuple-element(t), index=1
+    ...           ROOT c = f32[] call(b), to_apply=double }''')
+    >>> source_of((module["b"], 0))
+    (<%a = f32[] parameter(0)>, 0)
+    >>> source_of((module["x"], 0))
+    (<%a = f32[] parameter(0)>, 0)
+    """
+    while (before := _passed_on(array)) is not None:
+        array = before
+    return array
+
+
+def source_within(start: Instruction, array: Array) -> Array:
+    """The source of an array in a computation and what that calls, back to where it starts."""
+    while array[0] is not start and (before := _passed_on(array)) is not None:
+        array = before
+    return array
+
+
+@lru_cache(maxsize=64)
+def kept_by(body: Computation) -> frozenset[int]:
+    """The numbers of the arrays in the state of a loop that its body passes on as they are."""
+    start = body.parameters[0]
+    return frozenset(
+        number
+        for number in range(len(start.shape.arrays))
+        if source_within(start, (body.root, number)) == (start, number)
+    )
+
+
+@lru_cache(maxsize=4)
+def callers_in(module: HloModule) -> Mapping[Computation, list[Instruction]]:
+    """For each computation the instructions that call it."""
+    callers: dict[Computation, list[Instruction]] = {}
+    for instruction in module.instructions:
+        for callee in instruction.computations:
+            callers.setdefault(callee, []).append(instruction)
+    return callers
+
+
+def only_caller(computation: Computation) -> Instruction | None:
+    """The instruction that calls a computation, if there is exactly one."""
+    callers = callers_in(computation.module).get(computation, ())
+    return callers[0] if len(callers) == 1 else None
+
+
+def _passed_on(array: Array) -> Array | None:
+    """The array that an instruction passes on as this; ``None`` if it computes it."""
+    instruction, number = array
+    if instruction.opcode == "parameter":
+        return _argument(instruction, number)
+    if instruction.opcode == "while":
+        is_kept = number in kept_by(instruction.attributes["body"])
+        return (instruction.operands[0], number) if is_kept else None
+    callee = control.CALLEE_ATTRIBUTES.get(instruction.opcode)
+    if callee is not None:
+        return instruction.attributes[callee].root, number
+    return _routes(instruction).get(number)
+
+
+def _argument(parameter: Instruction, number: int) -> Array | None:
+    """What the only caller passes as a parameter; in every iteration, if that is a loop."""
+    caller = only_caller(parameter.computation)
+    if caller is None:
+        return None
+    if caller.opcode == "while":
+        is_kept = number in kept_by(caller.attributes["body"])
+        return (caller.operands[0], number) if is_kept else None
+    if caller.opcode in control.CALLEE_ATTRIBUTES:
+        return caller.operands[parameter.parameter_number or 0], number
+    return None
+
+
+@lru_cache(maxsize=1 << 8)
+def _routes(instruction: Instruction) -> Mapping[int, Array]:
+    """For each array that an instruction passes on as it is, where it comes from."""
+    rule = control.RULES.get(instruction.opcode)
+    routes = rule.routes(instruction) if rule and rule.routes else ()
+    return {output: (instruction.operands[operand], element) for output, operand, element in routes}
