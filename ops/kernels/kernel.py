@@ -15,7 +15,16 @@ from indexing.formats.code.map_functions import comparisons
 from indexing.layout import logical_to_linear
 from ops.fusion import Fusion
 from ops.hlo.module import Instruction
-from ops.kernels.loop_nest import Block, Names
+from ops.kernels.loop_nest import LocalNames, LoopBlock
+from ops.kernels.multi_pass import (
+    VIEWS,
+    Index,
+    has_columns,
+    inside_of,
+    major_first,
+    write_columns,
+    write_inside,
+)
 from ops.kernels.scalar_operations import TYPES, number, template_of, written
 from ops.rules.op_indexing import OpIndexing
 from simplifier import Interval
@@ -31,12 +40,10 @@ if TYPE_CHECKING:
     from indexing.layout import Shape
     from ops.hlo.module import Computation
 
+_SUM: Final = 3
+"""The instructions of a computation that adds its parameters."""
+
 KERNEL_LANGUAGES: Final = ("c", "cuda")
-
-_VIEWS: Final = ("bitcast", "broadcast", "reshape", "reverse", "slice", "transpose")
-"""Operations that only say which element of their first operand an element is."""
-
-Index = tuple[Form, ...]
 
 
 class KernelError(IndexingError, ValueError):
@@ -85,7 +92,7 @@ def emit_kernel(fusion: Fusion | Instruction, language: str = "c", name: str = "
     if language not in KERNEL_LANGUAGES:
         expected = listed(KERNEL_LANGUAGES)
         raise KernelError(f"emit_kernel: language is {quoted(language)}; expected {expected}")
-    return _Kernel(_fusion_of(fusion), language).text(name)
+    return _KernelText(_fusion_of(fusion), language).text(name)
 
 
 def _fusion_of(given: Fusion | Instruction) -> Fusion:
@@ -100,31 +107,30 @@ def _refused(instruction: Instruction, reason: str) -> KernelError:
     return KernelError(f"emit_kernel: %{instruction.name}: {reason}")
 
 
-class _Kernel:
+class _KernelText:
     """Writes one fusion; blocks remember what is computed in them."""
 
     def __init__(self, fusion: Fusion, language: str) -> None:
         self._fusion = fusion
         self._language = language
-        self._names = Names()
-        self._pointers = {each: self._names.fresh(each.name) for each in fusion.operands}
-        self._maps = fusion.registry.maps
+        self.names = LocalNames()
+        self._pointers = {each: self.names.fresh(each.name) for each in fusion.operands}
 
     def text(self, name: str) -> str:
         """The whole text."""
         language = LANGUAGES[self._language]
         results = [(root, number, *self._source(root, number)) for root, number in self._results()]
-        stored = [self._names.fresh(source.name) for *_, source, _ in results]
-        top = Block(self._names)
+        stored = [self.names.fresh(source.name) for *_, source, _ in results]
+        top = LoopBlock(self.names)
         for pointer, (_, _, source, output) in zip(stored, results, strict=True):
             self._write_result(top, pointer, source, output)
         parameters = [
             *(
-                f"const {self._type_of(each, each.shape)} *restrict {pointer}"
+                f"const {self.type_of(each, each.shape)} *restrict {pointer}"
                 for each, pointer in self._pointers.items()
             ),
             *(
-                f"{self._type_of(source, _array(source, output))} *restrict {pointer}"
+                f"{self.type_of(source, _array(source, output))} *restrict {pointer}"
                 for pointer, (_, _, source, output) in zip(stored, results, strict=True)
             ),
         ]
@@ -147,14 +153,20 @@ class _Kernel:
             return root.operands[output], 0
         return root, output
 
-    def _write_result(self, top: Block, pointer: str, source: Instruction, output: int) -> None:
+    def _write_result(self, top: LoopBlock, pointer: str, source: Instruction, output: int) -> None:
         shape = _array(source, output)
         if self._language == "cuda":
             self._write_by_threads(top, pointer, source, output)
             return
-        block, loops = top, list[tuple[Block, Block]]()
+        if has_columns(self, source):
+            write_columns(self, top, pointer, source)
+            return
+        if inside := inside_of(self, source):
+            write_inside(self, top, pointer, source, *inside)
+            return
+        block, loops = top, list[tuple[LoopBlock, LoopBlock]]()
         index: dict[int, Form] = {}
-        for dimension in _major_first(shape):
+        for dimension in major_first(shape):
             total = Form(0, {})
             for size, stride in self._split(source, output, dimension, shape.dimensions[dimension]):
                 if size > 1:
@@ -194,14 +206,16 @@ class _Kernel:
                         found.add(atom.divisor)
         return {each for each in found if 1 < each < size and size % each == 0}
 
-    def _write_by_threads(self, top: Block, pointer: str, source: Instruction, output: int) -> None:
+    def _write_by_threads(
+        self, top: LoopBlock, pointer: str, source: Instruction, output: int
+    ) -> None:
         shape = _array(source, output)
         count = prod(shape.dimensions)
         inner, place = top.loop(Interval(0, max(count - 1, 0)), "i")
         counter = inner.variables[-1]
         index: dict[int, Form] = {}
         stride = 1
-        for dimension in reversed(_major_first(shape)):
+        for dimension in reversed(major_first(shape)):
             size = shape.dimensions[dimension]
             index[dimension] = inner.simplified(
                 operations.mod(operations.floordiv(place, Form(stride, {})), Form(max(size, 1), {}))
@@ -215,16 +229,16 @@ class _Kernel:
         top.lines += [*(f"  {line}" for line in inner.lines), "}"]
 
     def _store(
-        self, block: Block, pointer: str, source: Instruction, output: int, index: Index
+        self, block: LoopBlock, pointer: str, source: Instruction, output: int, index: Index
     ) -> None:
         index = tuple(map(block.simplified, index))
-        value = self._value(source, output, index, block)
-        offset = self._offset(_array(source, output), index, block)
+        value = self.value(source, output, index, block)
+        offset = self.offset(_array(source, output), index, block)
         block.lines.append(f"{pointer}[{offset}] = {value};")
 
     # Values.
 
-    def _value(self, source: Instruction, output: int, index: Index, block: Block) -> str:
+    def value(self, source: Instruction, output: int, index: Index, block: LoopBlock) -> str:
         """The name of an element, computed in the outermost loop where its index is known."""
         index = tuple(map(block.simplified, index))
         key = source, output, index
@@ -234,15 +248,15 @@ class _Kernel:
             found = home.values[key] = self._computed(source, output, index, home)
         return found
 
-    def _computed(self, source: Instruction, output: int, index: Index, block: Block) -> str:
+    def _computed(self, source: Instruction, output: int, index: Index, block: LoopBlock) -> str:
         opcode = source.opcode
         if 0 in source.shape.arrays[output].dimensions:
             raise _refused(source, "an array without elements is not emitted")
         if source in self._pointers:
             return self._loaded(source, index, block)
         if opcode == "get-tuple-element":
-            return self._value(source.operands[0], source.attributes["index"], index, block)
-        if opcode in _VIEWS:
+            return self.value(source.operands[0], source.attributes["index"], index, block)
+        if opcode in VIEWS:
             return self._viewed(source, index, block)
         if opcode in ("pad", "concatenate"):
             return self._chosen(source, index, block)
@@ -250,23 +264,23 @@ class _Kernel:
             return self._reduced(source, output, index, block)
         return self._named(source, block, self._expression(source, index, block))
 
-    def _loaded(self, source: Instruction, index: Index, block: Block) -> str:
-        offset = self._offset(source.shape, index, block)
+    def _loaded(self, source: Instruction, index: Index, block: LoopBlock) -> str:
+        offset = self.offset(source.shape, index, block)
         return self._named(source, block, f"{self._pointers[source]}[{offset}]")
 
-    def _expression(self, source: Instruction, index: Index, block: Block) -> str:
+    def _expression(self, source: Instruction, index: Index, block: LoopBlock) -> str:
         if source.opcode == "constant":
             return self._constant(source)
         if source.opcode == "iota":
             dimension: int = source.attributes["iota_dimension"]
             (text,) = block.texts([index[dimension]])
-            return f"({self._type_of(source, source.shape)})({text})"
-        self._type_of(source, source.shape)
+            return f"({self.type_of(source, source.shape)})({text})"
+        self.type_of(source, source.shape)
         template = template_of(source)
         if template is None or "type" in source.attributes:
             raise _refused(source, f"{source.opcode} of {source.shape} is not emitted")
         values = [
-            self._value(each, 0, index if each.shape.rank == len(index) else (), block)
+            self.value(each, 0, index if each.shape.rank == len(index) else (), block)
             for each in source.operands
         ]
         return written(template, values, source.shape.element_type)
@@ -279,40 +293,40 @@ class _Kernel:
             raise _refused(source, "complex numbers are not emitted")
         return number(values[0], source.shape.element_type)
 
-    def _viewed(self, source: Instruction, index: Index, block: Block) -> str:
+    def _viewed(self, source: Instruction, index: Index, block: LoopBlock) -> str:
         operand = source.operands[0]
         if operand.shape.element_type is not source.shape.element_type:
             raise _refused(source, "a bitcast to another element type is not emitted")
-        found = self._map(source, 0)
-        return self._value(operand, 0, _applied(found, index), block)
+        found = self.map_of(source, 0)
+        return self.value(operand, 0, _applied(found, index), block)
 
-    def _chosen(self, source: Instruction, index: Index, block: Block) -> str:
+    def _chosen(self, source: Instruction, index: Index, block: LoopBlock) -> str:
         """What one of several operands has: the first one whose map is defined there."""
         is_pad = source.opcode == "pad"
         operands = source.operands[:1] if is_pad else source.operands
-        kind = self._type_of(source, source.shape)
-        last = self._value(source.operands[1], 0, (), block) if is_pad else "0"
-        result = self._names.fresh(source.name)
+        kind = self.type_of(source, source.shape)
+        last = self.value(source.operands[1], 0, (), block) if is_pad else "0"
+        result = self.names.fresh(source.name)
         block.lines.append(f"{kind} {result} = {last};")
         for number_, operand in enumerate(operands):
-            found = self._map(source, number_)
-            facts = self._open(found, index, (), block)
+            found = self.map_of(source, number_)
+            facts = self.asked(found, index, (), block)
             inner = block.guarded(facts)
-            value = self._value(operand, 0, _applied(found, index), inner)
+            value = self.value(operand, 0, _applied(found, index), inner)
             inner.lines.append(f"{result} = {value};")
-            block.close_guard(inner, self._condition(facts, block))
+            block.close_guard(inner, self.condition(facts, block))
         return result
 
     # Reductions.
 
-    def _reduced(self, source: Instruction, output: int, index: Index, block: Block) -> str:
+    def _reduced(self, source: Instruction, output: int, index: Index, block: LoopBlock) -> str:
         count = len(source.operands) // 2
         inputs, starts = source.operands[:count], source.operands[count:]
         totals: list[str] = []
         for number_, start in enumerate(starts):
-            value = self._value(start, 0, (), block)
-            total = self._names.fresh(source.name)
-            kind = self._type_of(source, _array(source, number_))
+            value = self.value(start, 0, (), block)
+            total = self.names.fresh(source.name)
+            kind = self.type_of(source, _array(source, number_))
             block.lines.append(f"{kind} {total} = {value};")
             block.values[source, number_, index] = total
             totals.append(total)
@@ -325,10 +339,10 @@ class _Kernel:
         inputs: Sequence[Instruction],
         totals: Sequence[str],
         index: Index,
-        block: Block,
+        block: LoopBlock,
     ) -> None:
-        found = self._map(source, 0)
-        opened: list[tuple[Block, Block, str, str]] = []
+        found = self.map_of(source, 0)
+        opened: list[tuple[LoopBlock, LoopBlock, str, str]] = []
         inner, counters = block, list[Form]()
         for each in found.ranges:
             outer = inner
@@ -336,24 +350,35 @@ class _Kernel:
             counters.append(counter)
             upper = (each.bounds.upper or 0) + 1
             opened.append((outer, inner, str(each.bounds.lower or 0), str(upper)))
-        facts = self._open(found, index, counters, inner)
+        facts = self.asked(found, index, counters, inner)
         body = inner.guarded(facts) if facts else inner
         point = (*index, *counters)
-        values = [self._value(each, 0, _applied(found, point), body) for each in inputs]
-        self._combine(source, source.attributes["to_apply"], totals, values, body)
+        values = [self.value(each, 0, _applied(found, point), body) for each in inputs]
+        self.combine(source, source.attributes["to_apply"], totals, values, body)
         if facts:
-            inner.close_guard(body, self._condition(facts, inner))
+            inner.close_guard(body, self.condition(facts, inner))
+        if opened and not facts and self._is_row_sum(source):
+            opened[-1][0].lines.append(f"#pragma omp simd reduction(+ : {totals[0]})")
         for outer, within, first, stop in reversed(opened):
             outer.close_loop(within, first, stop)
 
-    def _combine(
+    def _is_row_sum(self, source: Instruction) -> bool:
+        """Whether neighbours in memory are added, which a compiler may do in any order, as XLA."""
+        computation: Computation = source.attributes["to_apply"]
+        is_sum = computation.root.opcode == "add" and len(computation.instructions) == _SUM
+        if not is_sum or source.opcode != "reduce" or self._language != "c":
+            return False
+        return major_first(source.operands[0].shape)[-1] == max(source.attributes["dimensions"])
+
+    def combine(
         self,
         source: Instruction,
         computation: Computation,
         totals: Sequence[str],
         values: Sequence[str],
-        block: Block,
+        block: LoopBlock,
     ) -> None:
+        """Folds values into totals."""
         known = dict(zip(computation.parameters, (*totals, *values), strict=True))
         for each in computation.instructions:
             if each in known or each.opcode == "tuple":
@@ -375,15 +400,26 @@ class _Kernel:
 
     # Indices.
 
-    def _map(self, source: Instruction, operand: int) -> IndexingMap:
-        found = self._maps(source)
+    def is_loaded(self, source: Instruction) -> bool:
+        """Whether an instruction is an operand of the kernel."""
+        return source in self._pointers
+
+    def forward_map(self, source: Instruction) -> IndexingMap | None:
+        """From an element of the first operand to that of the result, if that is known."""
+        found = self._fusion.registry.maps(source)
+        one = found.input_to_output[0] if isinstance(found, OpIndexing) else None
+        return None if one is None or one.is_undefined or one.runtime else one
+
+    def map_of(self, source: Instruction, operand: int) -> IndexingMap:
+        """From an element of the result to those of an operand."""
+        found = self._fusion.registry.maps(source)
         one = found.output_to_input[operand] if isinstance(found, OpIndexing) else None
         if one is None or one.is_undefined or one.runtime or one.parameters:
             raise _refused(source, f"{source.opcode} has no map that is known before it runs")
         return one
 
-    def _open(
-        self, found: IndexingMap, index: Index, counters: Sequence[Form], block: Block
+    def asked(
+        self, found: IndexingMap, index: Index, counters: Sequence[Form], block: LoopBlock
     ) -> list[Constraint]:
         """What has to be asked of a point so that a map is defined there."""
         point = (*index, *counters)
@@ -396,26 +432,29 @@ class _Kernel:
         rows = [(block.simplified(form), interval) for form, interval in (*bounds, *inner)]
         return [row for row in rows if not block.holds(row)]
 
-    def _condition(self, facts: Sequence[Constraint], block: Block) -> str:
+    def condition(self, facts: Sequence[Constraint], block: LoopBlock) -> str:
+        """The text of a question."""
         if not facts:
             return "true"
         texts = block.texts([form for form, _ in facts])
         rows = zip(texts, (interval for _, interval in facts), strict=True)
         return " && ".join(comparisons(rows, LANGUAGES["c"]))
 
-    def _offset(self, shape: Shape, index: Index, block: Block) -> str:
+    def offset(self, shape: Shape, index: Index, block: LoopBlock) -> str:
+        """Where in memory an element lies."""
         (form,) = _applied(logical_to_linear(shape), index)
         (text,) = block.texts([block.simplified(form)])
         return text
 
     # Names and types.
 
-    def _named(self, source: Instruction, block: Block, text: str) -> str:
-        name = self._names.fresh(source.name)
-        block.lines.append(f"const {self._type_of(source, source.shape)} {name} = {text};")
+    def _named(self, source: Instruction, block: LoopBlock, text: str) -> str:
+        name = self.names.fresh(source.name)
+        block.lines.append(f"const {self.type_of(source, source.shape)} {name} = {text};")
         return name
 
-    def _type_of(self, source: Instruction, shape: Shape) -> str:
+    def type_of(self, source: Instruction, shape: Shape) -> str:
+        """The type of an element."""
         if shape.is_tuple or shape.element_type not in TYPES:
             raise _refused(source, f"the element type of {shape} is not emitted")
         return TYPES[shape.element_type]
@@ -428,9 +467,3 @@ def _array(source: Instruction, output: int) -> Shape:
 def _applied(found: IndexingMap, point: Sequence[Form]) -> Index:
     known = dict(zip(found.domain.identifiers, point, strict=True))
     return operations.substitute(found.forms, known)
-
-
-def _major_first(shape: Shape) -> list[int]:
-    layout = shape.layout
-    order = layout.minor_to_major if layout is not None else range(shape.rank - 1, -1, -1)
-    return [*reversed(order)]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _LANGUAGE: Final = LANGUAGES["c"]
 
 
-class Names:
+class LocalNames:
     """The names of one function, each given once."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
@@ -41,13 +41,13 @@ class Names:
 
 
 @dataclass(eq=False)
-class Block:
+class LoopBlock:
     """Lines in one loop or condition, the variables of all loops around them, and known facts."""
 
-    names: Names
+    names: LocalNames
     variables: tuple[Variable, ...] = ()
     constraints: tuple[Constraint, ...] = ()
-    parent: Block | None = None
+    parent: LoopBlock | None = None
     is_guarded: bool = False
     """Whether a condition is around the block, so that nothing may move out of it."""
     lines: list[str] = field(default_factory=list[str])
@@ -58,16 +58,16 @@ class Block:
         self.domain = Domain.of(self.variables).constrained(self.constraints)
         self._ranges = Ranges(self.domain)
 
-    def loop(self, bounds: Interval, wish: str) -> tuple[Block, Form]:
+    def loop(self, bounds: Interval, wish: str) -> tuple[LoopBlock, Form]:
         """A block inside a loop, and the variable of the loop."""
         counter = Variable(bounds, self.names.fresh(wish))
-        inner = Block(self.names, (*self.variables, counter), self.constraints, self)
+        inner = LoopBlock(self.names, (*self.variables, counter), self.constraints, self)
         return inner, variable(f"d{len(self.variables)}")
 
-    def guarded(self, constraints: Iterable[Constraint]) -> Block:
+    def guarded(self, constraints: Iterable[Constraint]) -> LoopBlock:
         """A block inside a condition."""
         facts = (*self.constraints, *constraints)
-        return Block(self.names, self.variables, facts, self, is_guarded=True)
+        return LoopBlock(self.names, self.variables, facts, self, is_guarded=True)
 
     def simplified(self, form: Form) -> Form:
         """The form as short as what is known here allows."""
@@ -80,7 +80,7 @@ class Block:
         form, interval = constraint
         return interval.contains(self._ranges.of(form))
 
-    def home_of(self, index: Sequence[Form]) -> Block:
+    def home_of(self, index: Sequence[Form]) -> LoopBlock:
         """The outermost block where an index is known: what it reads does not change inside."""
         used, block = frozenset(variables_of(index)), self
         while block.parent is not None and not block.is_guarded:
@@ -92,7 +92,7 @@ class Block:
 
     def find(self, key: object) -> str | None:
         """The name of what is computed in this block or around it."""
-        block: Block | None = self
+        block: LoopBlock | None = self
         while block is not None:
             if key in block.values:
                 return block.values[key]
@@ -111,17 +111,17 @@ class Block:
         """The type of a loop's variable; the end of the loop has to fit, too."""
         return _LANGUAGE.integer[32 if is_narrow(bounds) and is_narrow(bounds + 1) else 64]
 
-    def close_loop(self, inner: Block, first: str, stop: str) -> None:
+    def close_loop(self, inner: LoopBlock, first: str, stop: str) -> None:
         """Adds a loop from ``first`` to before ``stop``, with the lines of a block in it."""
         counter = inner.variables[-1]
         head = f"for ({self.type_of(counter.bounds)} {counter.name} = {first};"
         self.lines.append(f"{head} {counter.name} < {stop}; ++{counter.name}) {{")
         self._close(inner)
 
-    def close_guard(self, inner: Block, condition: str) -> None:
+    def close_guard(self, inner: LoopBlock, condition: str) -> None:
         """Adds a condition with the lines of a block in it."""
         self.lines.append(f"if ({condition}) {{")
         self._close(inner)
 
-    def _close(self, inner: Block) -> None:
+    def _close(self, inner: LoopBlock) -> None:
         self.lines += [*(f"  {line}" for line in inner.lines), "}"]

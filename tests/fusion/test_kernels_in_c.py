@@ -118,7 +118,15 @@ def check(library: ctypes.CDLL, name: str, computation: Computation) -> None:
 def compiled(texts: Sequence[str], folder: Path, *flags: str) -> ctypes.CDLL:
     source, target = folder / "kernels.c", folder / "kernels.so"
     source.write_text("".join(texts))
-    strict = ["-std=c11", "-Wall", "-Werror", "-Wno-unused-variable", "-O1", *flags]
+    strict = [
+        "-std=c11",
+        "-Wall",
+        "-Werror",
+        "-Wno-unused-variable",
+        "-O1",
+        "-fopenmp-simd",
+        *flags,
+    ]
     command = ["cc", *strict, "-shared", "-fPIC", "-o", str(target), str(source), "-lm"]
     subprocess.run(command, check=True)
     return ctypes.CDLL(str(target))
