@@ -327,9 +327,16 @@ void max_pool(IN x, IN start, OUT y) {
 // cpu/softmax: ynn_fusion.1
 void powers(IN x, OUT y) {
   EACH(row, 128) {
-    float top = -INFINITY;
-#pragma omp simd reduction(max : top)
-    EACH(i, 128) top = x[row * 128 + i] > top ? x[row * 128 + i] : top;
+    float tops[16], top = -INFINITY;
+    EACH(k, 16) tops[k] = -INFINITY;
+    for (int i = 0; i < 128; i += 16) {
+#pragma omp simd
+      EACH(k, 16) {
+        float v = x[row * 128 + i + k];
+        tops[k] = (v > tops[k]) | (v != v) ? v : tops[k];
+      }
+    }
+    EACH(k, 16) top = (tops[k] > top) | (tops[k] != tops[k]) ? tops[k] : top;
     EACH(i, 128) y[row * 128 + i] = expf(x[row * 128 + i] - top);
   }
 }

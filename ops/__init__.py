@@ -21,6 +21,7 @@ from ops.fusion import (
 )
 from ops.hlo.errors import AmbiguousNameError, NoSuchInstructionError
 from ops.jaxpr import from_jax
+from ops.kernels import KernelError, emit_kernel
 from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis, analyze
 from ops.modules.batch import Batch, FileAnswer, QuestionError, WorkerDiedError, analyze_files
 from ops.performance import Coalescing, Summary, Utilization, coalescing, summary, utilization
@@ -79,6 +80,7 @@ __all__ = [
     "FusionSchedule",
     "InstructionAnalysis",
     "InstructionIndexing",
+    "KernelError",
     "ModuleAnalysis",
     "NoSuchInstructionError",
     "OpIndexing",
@@ -126,6 +128,7 @@ __all__ = [
     "dynamic_slice",
     "dynamic_update_slice",
     "elementwise",
+    "emit_kernel",
     "fft",
     "from_jax",
     "fusion_indexing",

@@ -16,6 +16,7 @@ from typing import TypeAlias
 from indexing import MapError
 from ops import Fusion, Reads, hlo, utilization
 from ops.hlo import Computation, HloModule, Instruction
+from simplifier import Interval
 
 Kernel: TypeAlias = frozenset[Instruction]
 
@@ -72,7 +73,8 @@ def moved(kernel: Kernel) -> int:
     fusion = Fusion.of_instructions(kernel)
     read = utilization(fusion).bytes
     written = sum(root.shape.bytes for root in fusion.roots)
-    return (read if isinstance(read, int) else read.upper or 0) + written
+    most = read.upper if isinstance(read, Interval) else read
+    return written + (most if isinstance(most, int) else 0)
 
 
 def summary(module: HloModule) -> str:

@@ -176,7 +176,8 @@ def _set_dimension_size(instruction: Instruction, known: Known) -> Sequence[Foun
     operand, size = instruction.operands
     dimension: int = instruction.attributes["dimensions"][0]
     found = [*known.sizes(operand)]
-    bound, value = operand.shape.dimensions[dimension], known.value(size)
+    bound: int = operand.shape.dimensions[dimension]
+    value = known.value(size)
     if isinstance(value, int):
         value = max(value, 0) if bound == UNBOUNDED_SIZE else min(max(value, 0), bound)
     found[dimension] = value

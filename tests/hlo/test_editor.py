@@ -194,7 +194,7 @@ def test_the_first_channel_is_a_channel() -> None:
 
 def test_a_dot_may_sum_up_in_another_type() -> None:
     editor = hlo.edit(hlo.parse("ENTRY e { ROOT a = s8[4,4] parameter(0) }"))
-    contracted = {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (0,)}
+    contracted: dict[str, Any] = {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (0,)}
     dot = editor.insert("dot", [editor.root(), editor.root()], "s32[4,4]", **contracted)
     assert str(editor.clone(dot).shape) == "s32[4,4]{1,0}"
     with pytest.raises(hlo.EditError, match=r"the result is s8\[4,4\]"):

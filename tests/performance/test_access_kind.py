@@ -116,6 +116,31 @@ def test_a_chain(name: str) -> None:
     assert _said_of_x(f"ENTRY main {{ x = f32[4,8] parameter(0)\n{lines} }}") == expected
 
 
+SYMBOLIC = {
+    "elementwise": ("f32[<=64,4] negate(b)", "b", "identity"),
+    "elementwise without bound": ("f32[?,4] negate(u)", "u", "identity"),
+    "transpose": ("f32[4,<=64] transpose(b), dimensions={1,0}", "b", "transpose"),
+    "slice": ("f32[<=64,2] slice(b), slice={[0:64], [1:3]}", "b", "slice"),
+    "reverse": ("f32[<=64,4] reverse(b), dimensions={0}", "b", "reverse"),
+    "pad": ("f32[<=66,4] pad(b, zero), padding=1_1x0_0", "b", "pad"),
+    "reduce": ("f32[4] reduce(u, zero), dimensions={0}, to_apply=sum", "u", "reduce"),
+}
+"""What reads an array with a symbolic size, its name, and what the summary says of it."""
+
+
+@pytest.mark.parametrize("name", SYMBOLIC)
+def test_symbolic_sizes(name: str) -> None:
+    instruction, operand, expected = SYMBOLIC[name]
+    module = hlo.parse(
+        f"""sum {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }}
+        ENTRY main {{ b = f32[<=64,4] parameter(0) u = f32[?,4] parameter(1)
+        zero = f32[] constant(0)  ROOT out = {instruction} }}"""
+    )
+    (found,) = summary(module.entry)
+    kinds = {row.operand.name: " and ".join(map(str, row.kinds)) for row in found.operands}
+    assert kinds[operand] == expected
+
+
 def test_kinds_have_names() -> None:
     assert str(AccessKind(0)) == "identity"
     assert str(AccessKind.GATHER | AccessKind.BROADCAST) == "gather+broadcast"

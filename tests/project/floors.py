@@ -83,6 +83,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("ops.analysis",),
         ("ops.schedules",),
         ("ops.fusion",),
+        ("ops.kernels",),
         ("ops.performance",),
         ("ops.tiling",),
         ("ops.modules", "ops.primitives"),

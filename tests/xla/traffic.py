@@ -99,7 +99,9 @@ def bytes_stored(row: Row) -> Outcome:
 
 
 def _bytes_of(access: Access) -> int:
-    return with_midpoints(access.map).count() * access.shape.element_type.bytes
+    count = with_midpoints(access.map).count()
+    assert isinstance(count, int)
+    return count * access.shape.element_type.bytes
 
 
 def _rows(row: Row) -> list[OperandUtilization]:
@@ -109,7 +111,7 @@ def _rows(row: Row) -> list[OperandUtilization]:
 
 
 def _bytes_of_reads(row: OperandUtilization) -> Interval:
-    return Interval.of(row.reads) * row.operand.shape.arrays[row.element].element_type.bytes
+    return _interval(row.reads) * row.operand.shape.arrays[row.element].element_type.bytes
 
 
 def _written(kernel: Fusion) -> int:
@@ -117,7 +119,13 @@ def _written(kernel: Fusion) -> int:
 
 
 def _sum(counts: Iterable[Count]) -> Interval:
-    return sum(map(Interval.of, counts), Interval(0, 0))
+    return sum(map(_interval, counts), Interval(0, 0))
+
+
+def _interval(count: Count) -> Interval:
+    """The ends of a count; the rows have no symbolic sizes."""
+    assert isinstance(count, int | Interval)
+    return Interval.of(count)
 
 
 def _shown(count: Interval) -> int | list[int | None]:

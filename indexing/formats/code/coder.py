@@ -144,6 +144,11 @@ class Coder(Printer):
     def _least_bits(self, interval: Interval) -> int:
         return max(self._narrow, NARROW if is_narrow(interval) else WIDE)
 
+    @property
+    def given(self) -> set[str]:
+        """All names that are taken now."""
+        return self._taken
+
     def bits_of_variable(self, identifier: str) -> int:
         """The bits that a variable has in the code."""
         return self._bits_of_bounds(self._bounds[identifier])
