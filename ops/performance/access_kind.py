@@ -137,11 +137,11 @@ def _of_digits(read: IndexingMap, order: Sequence[int]) -> Iterator[AccessKind]:
     times = Counter(order)
     names = read.domain.identifiers
     for form in read.forms:
+        in_digits = {*variables_of(inner for atom in form.terms for inner in atom.arguments)}
         for number in {*map(names.index, variables_of([form]))} & {*times}:
-            is_digit = any(atom.kind is not VARIABLE for atom in form.terms)
             if times[number] > 1:
                 yield AccessKind.RESHAPE
-            elif is_digit and names[number] not in _constrained(read.domain):
+            elif names[number] in in_digits - _constrained(read.domain):
                 yield AccessKind.BROADCAST
 
 

@@ -17,6 +17,8 @@ READS = {
     "broadcast": ("f32[3,4,8] broadcast(x), dimensions={1,2}", "broadcast"),
     "slice": ("f32[2,8] slice(x), slice={[1:3], [0:8]}", "slice"),
     "every second": ("f32[4,4] slice(x), slice={[0:4], [0:8:2]}", "slice"),
+    "reshape of a row to several": ("f32[8,4] reshape(x)", "reshape"),
+    "reshape of two rows to one": ("f32[2,16] reshape(x)", "reshape"),
     "pad": ("f32[6,8] pad(x, zero), padding=1_1x0_0", "pad"),
     "interior padding": ("f32[7,8] pad(x, zero), padding=0_0_1x0_0", "pad"),
     "padding that cuts": ("f32[4,7] pad(x, zero), padding=0_0x-1_0", "slice"),
