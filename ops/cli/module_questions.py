@@ -9,7 +9,7 @@ import gzip
 import os
 import signal
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
 from io import BytesIO
@@ -24,8 +24,6 @@ from ops.dependence.dependence import NOTHING, Dependence
 from ops.hlo import HloFileError
 from ops.hlo.errors import NoSuchComputationError, NoSuchInstructionError
 from ops.hlo.files import decoded, read_text
-from ops.hlo.source_location import source_locations
-from ops.performance.summary import kind_of_kernel, text_of_shape
 from simplifier.errors import IndexingError, listed
 
 if TYPE_CHECKING:
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     from ops import Batch, FileAnswer, InstructionAnalysis, ModuleAnalysis
     from ops.cli.console import Console
     from ops.cli.documents import Fields, Item, Rendering
-    from ops.cli.reports import Sizes
     from ops.cli.selection import Selection
     from ops.dependence.dependence import AnyDependence
     from ops.hlo import Computation, HloModule, Instruction
@@ -109,31 +106,41 @@ class InstructionMaps:
             "shape": str(subject.shape),
         }
         pairs = DIRECTIONS[self.direction](analysis[subject], **self._view())
-        entries = (entry for pair in pairs for entry in pair.entries(is_whole=self._is_whole))
+        entries = tuple(entry for pair in pairs for entry in _split(pair))
+        origins = _section_origins(entries, subject.computation.module)
         title = f"%{subject.name} {subject.opcode}"
-        return _section(title, _heading(subject), entries, about, subject, is_long=self.long)
-
-    @property
-    def _is_whole(self) -> bool:
-        """Whether maps are over the dimensions of the shapes."""
-        return not (self.physical_layout or self.linear_offsets)
+        return Section(title, "", subject, None, entries, about, origins, self.long)
 
 
-def _from_results(asked: InstructionAnalysis, **view: bool) -> Iterator[_OperandMaps]:
+def _from_results(asked: InstructionAnalysis, **view: bool) -> Iterator[Entry]:
     instruction = asked.instruction
     for output in instruction.shape.array_indices:
         for number, answer in enumerate(asked.output_to_input(output, **view).indexing):
-            yield _OperandMaps(instruction, output, "operand", number, answer)
+            yield _of_operand(instruction, output, number, answer, view, is_back=False)
 
 
-def _from_operands(asked: InstructionAnalysis, **view: bool) -> Iterator[_OperandMaps]:
+def _from_operands(asked: InstructionAnalysis, **view: bool) -> Iterator[Entry]:
     instruction = asked.instruction
     for number in range(len(instruction.operands)):
         for output, answer in enumerate(asked.input_to_output(number, **view).indexing):
-            yield _OperandMaps(instruction, output, "operand", number, answer, is_back=True)
+            yield _of_operand(instruction, output, number, answer, view, is_back=True)
 
 
-DIRECTIONS: Final[Mapping[str, Callable[..., Iterator[_OperandMaps]]]] = {
+def _of_operand(
+    of: Instruction,
+    output: int,
+    number: int,
+    answer: AnyDependence,
+    view: Mapping[str, bool],
+    *,
+    is_back: bool,
+) -> Entry:
+    is_whole = not any(view.values())
+    simplified = answer.simplify()
+    return Entry(of, output, "operand", number, simplified, is_back=is_back, is_whole=is_whole)
+
+
+DIRECTIONS: Final[Mapping[str, Callable[..., Iterator[Entry]]]] = {
     "output-to-input": _from_results,
     "input-to-output": _from_operands,
 }
@@ -185,121 +192,51 @@ class FusionMaps:
         }
         root = computation.root
         found = analysis[root].parameter_indexing(output)
-        entries = (
+        entries = tuple(
             entry
             for number, parameter in enumerate(computation.parameters)
             if parameter in found
-            for entry in _OperandMaps(
-                root, output, "parameter", number, self._given(found[parameter]), caller
-            ).entries()
+            for entry in _split(
+                Entry(
+                    root,
+                    output,
+                    "parameter",
+                    number,
+                    self._given(found[parameter]).simplify(),
+                    caller=caller,
+                )
+            )
         )
+        origins = _section_origins(entries, root.computation.module)
         of = f"%{computation.name} of %{caller.name}" if caller else f"ENTRY %{computation.name}"
-        heading = _heading(caller or root, output)
-        if not caller:
-            heading = f"ENTRY %{computation.name}, {heading}"
-        return _section(of, heading, entries, about, root, is_long=self.long)
+        place = "" if caller else f"{of}, "
+        return Section(of, place, caller or root, output, entries, about, origins, self.long)
 
     def _given(self, found: AnyDependence) -> AnyDependence:
         return found.simplify().minimal() if self.minimal else found
 
 
-# Sections.
+# Entries.
 
 
-def _heading(instruction: Instruction, output: int | None = None) -> str:
-    """``%name = shape opcode``, of one result if asked, and the source line if there is one."""
-    arrays = instruction.shape.arrays
-    shape = ", ".join(map(text_of_shape, arrays if output is None else [arrays[output]]))
-    is_all = instruction.shape.is_tuple and output is None
-    which = f"result {output} of " if instruction.shape.is_tuple and not is_all else ""
-    lines = source_locations(instruction)
-    source = f", {lines[0]}" if lines else ""
-    named = f"{which}%{instruction.name} = {f'({shape})' if is_all else shape}"
-    return f"{named} {kind_of_kernel(instruction)}{source}"
+def _section_origins(entries: Iterable[Entry], module: HloModule) -> Mapping[str, hlo.SizeOrigin]:
+    """Where the parameters in the maps come from."""
+    used = sorted({name for entry in entries for name in entry.parameters})
+    if not used:
+        return {}
+    known = hlo.size_origins(module)
+    return {name: known[name] for name in used if name in known}
 
 
-def _section(
-    title: str,
-    heading: str,
-    entries: Iterable[Entry],
-    about: Fields,
-    of: Instruction,
-    *,
-    is_long: bool,
-) -> Section:
-    """The section of these entries, with the origins of the parameters in their maps."""
-    listed = tuple(entries)
-    used = sorted({name for entry in listed for name in entry.parameters})
-    known: Mapping[str, hlo.SizeOrigin] = {}
-    if used:
-        known = hlo.size_origins(of.computation.module)
-    origins = {name: known[name] for name in used if name in known}
-    return Section(title, heading, listed, about, origins, is_long)
-
-
-@dataclass(frozen=True, slots=True)
-class _OperandMaps:
-    """A result of an instruction, one of its operands or parameters, and how they depend.
-
-    ``role`` says which of the two ``number`` counts; ``caller`` is the fusion that gives the values
-    of parameters.
-    """
-
-    of: Instruction
-    output: int
-    role: str
-    number: int
-    answer: AnyDependence
-    caller: Instruction | None = None
-    is_back: bool = False
-    """Whether the maps lead from the operand to the result."""
-
-    @property
-    def source(self) -> Instruction:
-        """The operand or parameter."""
-        if self.role == "operand":
-            return self.of.operands[self.number]
-        return self.of.computation.parameters[self.number]
-
-    def entries(self, *, is_whole: bool = True) -> Iterator[Entry]:
-        """One for each array that is needed; ``is_whole`` if maps are over the dimensions."""
-        if self.answer == NOTHING:
-            return
-        simplified = self.answer.simplify()
-        if not self.source.shape.is_tuple or not simplified.indexings:
-            yield self._entry(simplified, None, is_whole=is_whole)
-            return
-        for element in dict.fromkeys(indexing.element for indexing in simplified.indexings):
-            of_element = (each for each in simplified.indexings if each.element == element)
-            yield self._entry(Dependence(of_element), element, is_whole=is_whole)
-
-    def _entry(self, answer: AnyDependence, element: int | None, *, is_whole: bool) -> Entry:
-        result = f"result {self.output}, " if len(self.of.shape.arrays) > 1 else ""
-        title = f"{result}{self.role} {self.number} %{self.source.name}"
-        about = {"result": self.output, self.role: self.number, "name": self.source.name}
-        if element is not None:
-            title, about = f"{title} element {element}", about | {"element": element}
-        sizes = self._sizes(element or 0) if is_whole else None
-        label = self._label(element)
-        if self.role == "operand":
-            label = result + label
-        return Entry(title, label, answer, about, sizes)
-
-    def _label(self, element: int | None) -> str:
-        """The outer name of the operand, and its shape."""
-        outer = self.caller.operands[self.number] if self.caller else self.source
-        place = "" if element is None else f" element {element}"
-        shapes = ", ".join(map(text_of_shape, outer.shape.arrays))
-        shape = text_of_shape(outer.shape.arrays[element]) if element is not None else shapes
-        return f"%{outer.name}{place} {shape}"
-
-    def _sizes(self, element: int) -> Sizes | None:
-        """Of the tensor that maps lead from, and of the other one."""
-        arrays = self.of.shape.arrays[self.output], self.source.shape.arrays[element]
-        if any(not array.is_array for array in arrays):
-            return None
-        result, operand = (array.dimensions for array in arrays)
-        return (operand, result) if self.is_back else (result, operand)
+def _split(whole: Entry) -> Iterator[Entry]:
+    """The entries of a result and an operand: one for each array that is needed."""
+    if not whole.source.shape.is_tuple or not whole.answer.indexings:
+        if whole.answer != NOTHING:
+            yield whole
+        return
+    for element in dict.fromkeys(indexing.element for indexing in whole.answer.indexings):
+        of_element = (each for each in whole.answer.indexings if each.element == element)
+        yield replace(whole, answer=Dependence(of_element), element=element)
 
 
 # Files.

@@ -23,6 +23,8 @@ from indexing.layout import (
 )
 from indexing.layout.view.layout_text import text_of_layout
 from ops.cli.documents import Row
+from ops.hlo.source_location import source_locations
+from ops.performance.summary import kind_of_kernel, text_of_shape
 from ops.rules.op_indexing import Unknown
 from simplifier import Interval
 
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from ops.cli.documents import Fields
     from ops.dependence.dependence import AnyDependence
     from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
-    from ops.hlo import SizeOrigin
+    from ops.hlo import Instruction, SizeOrigin
 
 _MAX_CACHED: Final = 1024
 """Most maps of a module are equal; the reports of the latest ones are kept."""
@@ -49,17 +51,65 @@ Sizes: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...]]"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One pair of tensors, and the maps between them.
+    """The maps between array ``output`` of an instruction and an operand of it, or a parameter.
 
-    ``label`` is a short title. ``sizes`` are those of the tensors, if the maps are over their
-    dimensions.
+    ``role`` says whether ``number`` counts operands or parameters, ``element`` which array of a
+    tuple is meant, ``caller`` is the fusion that gives parameters their values.
     """
 
-    title: str
-    label: str
+    of: Instruction
+    output: int
+    role: str
+    number: int
     answer: AnyDependence
-    about: Fields
-    sizes: Sizes | None
+    element: int | None = None
+    caller: Instruction | None = None
+    is_back: bool = False
+    """Whether the maps lead from the operand to the result."""
+    is_whole: bool = True
+    """Whether the maps are over the dimensions of the shapes."""
+
+    @property
+    def source(self) -> Instruction:
+        """The operand or parameter."""
+        if self.role == "operand":
+            return self.of.operands[self.number]
+        return self.of.computation.parameters[self.number]
+
+    @property
+    def about(self) -> Fields:
+        """Which pair of arrays it is."""
+        about = {"result": self.output, self.role: self.number, "name": self.source.name}
+        return about if self.element is None else about | {"element": self.element}
+
+    @property
+    def title(self) -> str:
+        """The same, for people."""
+        title = f"{self._result}{self.role} {self.number} %{self.source.name}"
+        return title if self.element is None else f"{title} element {self.element}"
+
+    @property
+    def label(self) -> str:
+        """The name that the operand has outside, and its shape."""
+        outer = self.caller.operands[self.number] if self.caller else self.source
+        result = self._result if self.role == "operand" else ""
+        if self.element is None:
+            return f"{result}%{outer.name} {', '.join(map(text_of_shape, outer.shape.arrays))}"
+        shape = text_of_shape(outer.shape.arrays[self.element])
+        return f"{result}%{outer.name} element {self.element} {shape}"
+
+    @property
+    def _result(self) -> str:
+        return f"result {self.output}, " if len(self.of.shape.arrays) > 1 else ""
+
+    @property
+    def sizes(self) -> Sizes | None:
+        """Those of the tensor that maps lead from, and of the other one."""
+        arrays = self.of.shape.arrays[self.output], self.source.shape.arrays[self.element or 0]
+        if not self.is_whole or any(not array.is_array for array in arrays):
+            return None
+        result, operand = (array.dimensions for array in arrays)
+        return (operand, result) if self.is_back else (result, operand)
 
     def text(self, of: str) -> str:
         """The maps, indented under a title; ``of`` is the owner of the pair."""
@@ -73,8 +123,9 @@ class Entry:
         if isinstance(self.answer, Unknown):
             yield f"  {self.label}: {self.answer}"
             return
+        label, sizes = self.label, self.sizes
         for indexing in self.answer:
-            yield f"  {self.label}: {short_text(indexing.map, self.sizes)}"
+            yield f"  {label}: {short_text(indexing.map, sizes)}"
             yield from (f"    {name}: {note}" for name, note in indexing.notes())
 
     @property
@@ -129,13 +180,16 @@ def _whole(
 class Section(Row):
     """The answer about one instruction or computation.
 
-    ``heading`` stands above the lines of the entries, ``title`` before each of them where they are
-    ``long``. ``origins`` says where the program gets the sizes that are parameters of the maps, by
+    A heading with the ``subject``, or array ``output`` of it, stands above the lines of the
+    entries, behind the ``place`` if there is one. Where they are long, ``title`` stands before each
+    of them. ``origins`` says where the program gets the sizes that are parameters of the maps, by
     name.
     """
 
     title: str
-    heading: str
+    place: str
+    subject: Instruction
+    output: int | None
     entries: Sequence[Entry]
     about: Fields
     origins: Mapping[str, SizeOrigin]
@@ -148,7 +202,7 @@ class Section(Row):
     def _lines(self) -> Iterator[str]:
         """A line for each map; what depends on nothing has none."""
         if self.entries:
-            yield self.heading
+            yield f"{self.place}{_heading(self.subject, self.output)}"
             for entry in self.entries:
                 yield from entry.lines()
             yield from (f"  {name}: {origin}" for name, origin in self.origins.items())
@@ -169,6 +223,18 @@ class Section(Row):
                 _size_origin_fields(*each) for each in self.origins.items()
             ]
         return found
+
+
+def _heading(instruction: Instruction, output: int | None) -> str:
+    """``%name = shape opcode``, of one result if asked, and the source line if there is one."""
+    arrays = instruction.shape.arrays
+    shape = ", ".join(map(text_of_shape, arrays if output is None else [arrays[output]]))
+    is_all = instruction.shape.is_tuple and output is None
+    which = f"result {output} of " if instruction.shape.is_tuple and not is_all else ""
+    lines = source_locations(instruction)
+    source = f", {lines[0]}" if lines else ""
+    named = f"{which}%{instruction.name} = {f'({shape})' if is_all else shape}"
+    return f"{named} {kind_of_kernel(instruction)}{source}"
 
 
 def _size_origin_fields(name: str, origin: SizeOrigin) -> Fields:

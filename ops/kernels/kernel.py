@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from indexing.formats.code.coder import helpers_in
 from indexing.formats.code.language import LANGUAGES
 from indexing.formats.code.map_functions import comparisons
-from indexing.layout import logical_to_linear
+from indexing.layout import Kind, logical_to_linear
 from ops.fusion import Fusion
 from ops.hlo.module import Instruction
 from ops.kernels.loop_nest import LocalNames, LoopBlock
@@ -25,7 +25,7 @@ from ops.kernels.multi_pass import (
     write_columns,
     write_inside,
 )
-from ops.kernels.scalar_operations import TYPES, number, template_of, written
+from ops.kernels.scalar_operations import EXTREMA, TYPES, number, template_of, written
 from ops.rules.op_indexing import OpIndexing
 from simplifier import Interval
 from simplifier.errors import IndexingError, check_type, listed, quoted
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from indexing.layout import Shape
     from ops.hlo.module import Computation
 
-_SUM: Final = 3
-"""The instructions of a computation that adds its parameters."""
+_PLAIN: Final = 3
+"""The instructions of a computation that is one operation on its parameters."""
 
 KERNEL_LANGUAGES: Final = ("c", "cuda")
 
@@ -114,6 +114,7 @@ class _KernelText:
         self._fusion = fusion
         self._language = language
         self.names = LocalNames()
+        self._reductions: dict[str, str] = {}
         self._pointers = {each: self.names.fresh(each.name) for each in fusion.operands}
 
     def text(self, name: str) -> str:
@@ -139,7 +140,8 @@ class _KernelText:
             head = f'extern "C" __global__ {head}'.replace("*restrict", "*__restrict__")
         helpers = helpers_in(top.lines, language.helpers)
         includes = ["#include <math.h>", *language.head]
-        body = [head, *(f"  {line}" for line in top.lines), "}"]
+        lines = [*self._reductions.values(), *top.lines]
+        body = [head, *(f"  {line}" for line in lines), "}"]
         return "\n".join([*includes, "", *helpers, *body]) + "\n"
 
     # Results.
@@ -357,18 +359,28 @@ class _KernelText:
         self.combine(source, source.attributes["to_apply"], totals, values, body)
         if facts:
             inner.close_guard(body, self.condition(facts, inner))
-        if opened and not facts and self._is_row_sum(source):
-            opened[-1][0].lines.append(f"#pragma omp simd reduction(+ : {totals[0]})")
+        if opened and not facts and (operator := self._operator_on_rows(source)):
+            opened[-1][0].lines.append(f"#pragma omp simd reduction({operator} : {totals[0]})")
         for outer, within, first, stop in reversed(opened):
             outer.close_loop(within, first, stop)
 
-    def _is_row_sum(self, source: Instruction) -> bool:
-        """Whether neighbours in memory are added, which a compiler may do in any order, as XLA."""
+    def _operator_on_rows(self, source: Instruction) -> str | None:
+        """How neighbours in memory are folded, if a compiler may do it in any order, as XLA."""
         computation: Computation = source.attributes["to_apply"]
-        is_sum = computation.root.opcode == "add" and len(computation.instructions) == _SUM
-        if not is_sum or source.opcode != "reduce" or self._language != "c":
-            return False
-        return major_first(source.operands[0].shape)[-1] == max(source.attributes["dimensions"])
+        root = computation.root
+        is_plain = len(computation.instructions) == _PLAIN and source.opcode == "reduce"
+        if not is_plain or self._language != "c" or root.shape.is_tuple:
+            return None
+        if major_first(source.operands[0].shape)[-1] != max(source.attributes["dimensions"]):
+            return None
+        if root.opcode == "add":
+            return "+"
+        if root.opcode not in EXTREMA or root.shape.element_type.kind is not Kind.FLOAT:
+            return None
+        kind = self.type_of(root, root.shape)
+        name = f"{root.opcode}_of_{kind}"
+        self._reductions[name] = EXTREMA[root.opcode].format(name=name, kind=kind)
+        return name
 
     def combine(
         self,

@@ -123,7 +123,36 @@ def template_of(instruction: Instruction) -> str | None:
         return "isfinite({0})"
     if instruction.opcode == "convert":
         return _conversion(instruction.operands[0].shape.element_type.kind, kind)
+    if kind is Kind.FLOAT and instruction.opcode in _BESIDE_A_NUMBER:
+        first, second = map(_is_number, instruction.operands)
+        if first or second:
+            template = _BESIDE_A_NUMBER[instruction.opcode]
+            return template if second else template.format("{1}", "{0}")
     return _BY_KIND.get(kind, {}).get(instruction.opcode)
+
+
+_BESIDE_A_NUMBER: Final = {
+    "maximum": "{0} < {1} ? {1} : {0}",
+    "minimum": "{0} > {1} ? {1} : {0}",
+}
+"""Beside a number, this keeps what is none without asking for it."""
+
+
+EXTREMA: Final = {
+    "maximum": "#pragma omp declare reduction({name} : {kind} : omp_out = omp_in > omp_out "
+    "|| omp_in != omp_in ? omp_in : omp_out) initializer(omp_priv = omp_orig)",
+    "minimum": "#pragma omp declare reduction({name} : {kind} : omp_out = omp_in < omp_out "
+    "|| omp_in != omp_in ? omp_in : omp_out) initializer(omp_priv = omp_orig)",
+}
+"""How OpenMP folds parts of a row: its own extrema lose what is no number."""
+
+
+def _is_number(instruction: Instruction) -> bool:
+    """Whether an operand is a constant, maybe broadcast, that is no NaN."""
+    while instruction.opcode == "broadcast":
+        (instruction,) = instruction.operands
+    values = instruction.literal.values if instruction.literal is not None else None
+    return values is not None and all(value == value for value in values)  # noqa: PLR0124 - NaN
 
 
 def _conversion(given: Kind, wanted: Kind) -> str | None:

@@ -8,7 +8,7 @@ left is gone through while there is time.
 from __future__ import annotations
 
 from functools import lru_cache, reduce
-from math import gcd, prod
+from math import gcd, isnan, prod
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
@@ -20,6 +20,7 @@ from indexing.transform.evaluate import MAX_INT64, result_columns
 from indexing.transform.substitute import arranged
 from ops.fusion.reads import tells_ranges
 from simplifier import Interval, NotQuasiAffineError
+from simplifier.errors import ArgumentError, check_type
 from simplifier.exact import ATTEMPT, BudgetError
 from simplifier.expr.form import VARIABLE
 
@@ -55,6 +56,19 @@ class Deadline:
 
     def __init__(self, seconds: float | None) -> None:
         self._end = None if seconds is None else monotonic() + seconds
+
+    @classmethod
+    def of(cls, op: str, seconds: float | None) -> Deadline:
+        """The time that somebody gives an operation.
+
+        Raises:
+            ArgumentError: it is no number.
+        """
+        if seconds is not None:
+            check_type(seconds, (int, float), f"{op}: seconds", "a number, or None for no limit")
+            if isnan(seconds):
+                raise ArgumentError(f"{op}: seconds is nan; expected a number, or None")
+        return cls(seconds)
 
     @property
     def seconds_left(self) -> float | None:

@@ -297,3 +297,29 @@ def test_loops_are_split_where_that_spares_divisions() -> None:
 def test_an_unknown_language_is_refused() -> None:
     with pytest.raises(KernelError, match="language is 'basic'; expected c, cuda"):
         emit_kernel(Fusion.of_computation(chain(CHAINS[0][1])), "basic")
+
+
+KEEPING_NAN = {
+    "the maximum of a row": "ROOT r = f32[] reduce(x, z), dimensions={0}, to_apply=maximum",
+    "the minimum of a row": "ROOT r = f32[] reduce(x, z), dimensions={0}, to_apply=minimum",
+    "beside a number": """zs = f32[40] broadcast(z), dimensions={} m = f32[40] maximum(x, zs)
+        n = f32[40] minimum(zs, m) ROOT r = f32[] reduce(n, z), dimensions={0}, to_apply=add""",
+}
+
+
+@needs_compiler
+@pytest.mark.parametrize("lines", KEEPING_NAN.values(), ids=KEEPING_NAN)
+def test_no_number_is_kept_wherever_it_stands(lines: str, tmp_path: Path) -> None:
+    folds = "".join(
+        f"{fold} {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] {fold}(a, b) }}\n"
+        for fold in ("maximum", "minimum", "add")
+    )
+    body = f"ENTRY e {{ x = f32[40] parameter(0) z = f32[] constant(0) {lines} }}"
+    text = emit_kernel(Fusion.of_computation(hlo.parse(folds + body).entry))
+    kernel = compiled([text], tmp_path, "-O3").kernel
+    result = np.zeros((), np.float32)
+    for place in range(40):
+        row = np.linspace(-1, 1, 40, dtype=np.float32)
+        row[place] = np.nan
+        kernel(*(each.ctypes.data_as(ctypes.c_void_p) for each in (row, result)))
+        assert np.isnan(result), place

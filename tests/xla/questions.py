@@ -5,7 +5,17 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from tests.xla import expressions, hlo_texts, kernels, maps, memory, modules, shapes, traffic
+from tests.xla import (
+    expressions,
+    hlo_texts,
+    kernels,
+    maps,
+    memory,
+    modules,
+    shapes,
+    tilings,
+    traffic,
+)
 from tests.xla.facts import Fact, Verdict, facts
 from tests.xla.outcome import Outcome
 
@@ -28,6 +38,7 @@ QUESTIONS: Final[dict[str, Question]] = {
     **memory.QUESTIONS,
     **modules.QUESTIONS,
     **shapes.QUESTIONS,
+    **tilings.QUESTIONS,
     **traffic.QUESTIONS,
 }
 

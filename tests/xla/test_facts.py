@@ -13,6 +13,7 @@ from tests.xla.facts import Fact, Verdict, facts
 from tests.xla.maps import after_steps
 from tests.xla.outcome import Outcome, of_values, verdict_on_map
 from tests.xla.questions import QUESTIONS, outcomes
+from tests.xla.tilings import tile_of_array
 
 WRITE = "run `python -m tests.xla.documentation`"
 
@@ -66,6 +67,7 @@ SUITES = {
     "symbolic_map_test",
     "symbolic_tile_test",
     "symbolic_map_serialization_test",
+    "tiling_space_test",
 }
 
 
@@ -120,3 +122,11 @@ def test_a_wrong_row_is_seen() -> None:
     assert after_steps(row).verdict is Verdict.SAME
     wrong = row["expected"].replace("[-18, -6]", "[-12, -6]")
     assert after_steps({**row, "expected": wrong}).verdict is Verdict.WRONG
+
+
+def test_a_wrong_tile_is_seen() -> None:
+    row = next(fact.row for fact in facts() if fact.name == "tiling_space_test/two_outputs.tile.1")
+    assert tile_of_array(row).verdict is Verdict.SAME
+    for right, wrong in (("tid_2 * ts_2", "tid_3 * ts_2"), ("[11, 9]", "[11, 8]")):
+        other = row["expected"].replace(right, wrong)
+        assert tile_of_array({**row, "expected": other}).verdict is Verdict.BETTER
