@@ -5,7 +5,7 @@ Nothing is simplified here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec
 
 from indexing import validation
 from indexing.readable_map import ReadableMap
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
     from indexing.domain import ByRole, Constraint
     from indexing.exact.sets import IndexSet
+    from indexing.relation import RelationT
     from indexing.validation import ByName, Parameter, Results, Variables
     from simplifier.bounds.interval import IntervalLike
     from simplifier.expr.form import Form
 
 P = ParamSpec("P")
-DerivableT = TypeVar("DerivableT", bound="DerivableMap")
 
 _NO_NAMES: Final[dict[str, str | None]] = {}
 
@@ -322,10 +322,10 @@ class DerivableMap(ReadableMap):
         return concatenate_results(self, other)
 
 
-def _with_constraints(indexing_map: DerivableT, constraints: Sequence[Constraint]) -> DerivableT:
+def _with_constraints(indexing_map: RelationT, constraints: Sequence[Constraint]) -> RelationT:
     return indexing_map.derived(indexing_map.forms, indexing_map.domain.with_named(constraints))
 
 
-def _with_results(indexing_map: DerivableT, results: Sequence[Form]) -> DerivableT:
+def _with_results(indexing_map: RelationT, results: Sequence[Form]) -> RelationT:
     resolved = indexing_map.domain.resolved(results, "result", "with_results")
     return indexing_map.derived(resolved, indexing_map.domain)

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 from indexing.errors import MapError
 from indexing.exact.emptiness import asks_emptiness
 from indexing.exact.exact_relation import ExactRelation
-from indexing.exact.set_algebra import SetValue, in_kept_context
+from indexing.exact.set_algebra import SetValue
 from indexing.exact.set_reading import SetNames
 from indexing.exact.sets import IndexSet, isl_points, set_of
 from indexing.formats.isl_relation import pairs_of, read_pieces
 from indexing.formats.isl_text import readable
 from simplifier.errors import check_type, quoted
 from simplifier.exact import BUDGET, kept_context
-from simplifier.exact.isl import load_isl
+from simplifier.exact.isl import asked_of_kept, load_isl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,6 +48,7 @@ class IndexRelation(Generic[MapT_co]):
 
     Raises:
         MapError: there is no map, or they have different numbers of dimensions or results.
+        NotQuasiAffineError: a map multiplies variables, divides by one, or works on bits.
 
     >>> from indexing import IndexingMap, parse_map
     >>> low = parse_map("(d0) -> (d0 + 4), domain: d0 in [0, 3]")
@@ -77,7 +78,7 @@ class IndexRelation(Generic[MapT_co]):
         first, *others = maps
         for other in others:
             _check_ranks("|", _ranks_of(first), _ranks_of(other))
-        self._pairs = in_kept_context(lambda context: _union_of(maps, context))
+        self._pairs = asked_of_kept(lambda context: _union_of(maps, context))
         self._dims = tuple(variable.name for variable in first.dims)
         self._map_type = type(first)
         self._maps = maps if len(maps) == 1 else None
@@ -104,7 +105,7 @@ class IndexRelation(Generic[MapT_co]):
         which takes milliseconds each, and up to a second for dozens of pieces.
         """
         if self._maps is None:
-            pieces = in_kept_context(lambda _: [*read_pieces(self._pairs, self._dims)])
+            pieces = asked_of_kept(lambda _: [*read_pieces(self._pairs, self._dims)])
             made = (self._map_type.from_forms(each.forms, each.domain) for each in pieces)
             self._maps = tuple(sorted(made, key=_order))
         return self._maps
@@ -113,13 +114,13 @@ class IndexRelation(Generic[MapT_co]):
     def is_function(self) -> bool:
         """Whether no element is related to two others."""
         if self._is_function is None:
-            self._is_function = in_kept_context(lambda _: bool(self._pairs.is_single_valued()))
+            self._is_function = asked_of_kept(lambda _: bool(self._pairs.is_single_valued()))
         return self._is_function
 
     @asks_emptiness
     def is_empty(self, *, budget: Budget = BUDGET) -> bool:
         """Whether nothing is related, as of sets and maps."""
-        return in_kept_context(lambda _: bool(self._pairs.is_empty()), budget)
+        return asked_of_kept(lambda _: bool(self._pairs.is_empty()), budget)
 
     def __bool__(self) -> bool:
         return not self.is_empty()
@@ -196,7 +197,7 @@ class IndexRelation(Generic[MapT_co]):
         return hash(self.ranks)
 
     def _holds(self, question: str, other: IndexRelation[MapT_co]) -> bool:
-        return in_kept_context(lambda _: bool(getattr(self._pairs, question)(isl_of(other))))
+        return asked_of_kept(lambda _: bool(getattr(self._pairs, question)(isl_of(other))))
 
     def inverse(self, *, budget: Budget = BUDGET) -> IndexRelation[MapT_co]:
         """The pairs the other way round.
@@ -317,7 +318,7 @@ class IndexRelation(Generic[MapT_co]):
     def to_isl(self, context: islpy.Context | None = None) -> islpy.Map:
         """The pairs as isl's relation; see :meth:`IndexingMap.to_isl`."""
         isl = load_isl()
-        text = in_kept_context(lambda _: str(self._pairs))
+        text = asked_of_kept(lambda _: str(self._pairs))
         return isl.Map.read_from_str(context or isl.DEFAULT_CONTEXT, text)
 
     def __reduce__(self) -> tuple[Callable[..., IndexRelation[Any]], tuple[object, ...]]:
@@ -335,13 +336,13 @@ class IndexRelation(Generic[MapT_co]):
         self, make: Callable[[], islpy.Map], budget: Budget, dims: tuple[str, ...] = ()
     ) -> IndexRelation[MapT_co]:
         """The relation that isl makes; its dimensions are called as these, or after their place."""
-        found = in_kept_context(lambda _: make(), budget)
+        found = asked_of_kept(lambda _: make(), budget)
         return relation_from(found, self._map_type, dims)
 
     def _set(
         self, make: Callable[[], islpy.Set], budget: Budget, names: tuple[str, ...] = ()
     ) -> IndexSet:
-        found = in_kept_context(lambda _: make().coalesce(), budget)
+        found = asked_of_kept(lambda _: make().coalesce(), budget)
         kinds = load_isl().dim_type
         parameters = (found.get_dim_name(kinds.param, at) for at in range(found.dim(kinds.param)))
         called = names or ("",) * found.dim(kinds.set)

@@ -17,6 +17,7 @@ from simplifier import Interval
 from simplifier.bounds.facts import facts_of, read_fact
 from simplifier.errors import listed, quoted
 from simplifier.expr import form as forms
+from simplifier.expr.operations import is_condition
 from simplifier.expr.parser import ExpressionLexer, parse_form, read_expression
 from simplifier.expr.sympy_conversion import ConversionError, from_sympy, is_relation, relation_of
 
@@ -214,12 +215,11 @@ def read_constraint(
     """A constraint: an expression and its interval, or a condition that holds."""
     if interval is not None:
         return _read_pair(expression, interval, "constraint 0")
-    if isinstance(expression, str):
-        return facts_of(_read_expression(expression, "constraint 0"))
-    if not is_relation(expression):
+    condition = _read_condition(expression, "constraint 0")
+    if condition is None:
         message = f"with_constraint: {quoted(expression)} has no interval"
         raise MapError(f"{message}; expected one, or a condition such as d0 < 5")
-    return facts_of(_read_expression(relation_of(expression), "constraint 0"))
+    return condition
 
 
 def _read_constraint(
@@ -227,14 +227,23 @@ def _read_constraint(
     where: str,
 ) -> Sequence[Constraint]:
     """What a pair says, or a condition that holds."""
-    if isinstance(given, str):
-        return facts_of(_read_expression(given, where))
-    if is_relation(given):
-        return facts_of(_read_expression(relation_of(given), where))
+    condition = _read_condition(given, where)
+    if condition is not None:
+        return condition
     if not isinstance(given, tuple | list) or len(given) != 2:  # noqa: PLR2004 # pyright: ignore[reportUnnecessaryIsInstance] - a pair; callers may be untyped
         message = f"{where} is {quoted(given)}; expected a pair of an expression and an interval"
         raise MapError(f"IndexingMap: {message}, or a condition")
     return _read_pair(*given, where)
+
+
+def _read_condition(given: object, where: str) -> Sequence[Constraint] | None:
+    """What a condition or its text says; ``None`` if it is none."""
+    if is_relation(given):
+        return facts_of(_read_expression(relation_of(given), where))
+    if not isinstance(given, str):
+        return None
+    form = parse_form(given)
+    return facts_of(form) if is_condition(form) else None
 
 
 def _read_pair(

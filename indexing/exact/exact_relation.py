@@ -25,6 +25,7 @@ from indexing.exact.sets import read_set, set_of_points
 from indexing.exact.symbolic_counting import symbolic_count
 from indexing.exact.symbolic_inversion import tells_points
 from indexing.relation import Relation, check_map, check_without_parameters
+from indexing.validation import read_names
 from simplifier import Interval
 from simplifier.errors import check_integers, check_type
 from simplifier.exact import BUDGET, NotQuasiAffineError, Space
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from indexing.exact.differences import Difference
     from indexing.exact.sets import IndexSet
     from indexing.transform.evaluate import Point
+    from indexing.validation import ByName
     from simplifier.bounds.interval import IntervalLike
     from simplifier.exact import Budget
     from simplifier.expr.form import Form
@@ -186,7 +188,7 @@ class ExactRelation(Relation):
 
     def image(
         self,
-        dims: Sequence[IntervalLike] | Mapping[str, IntervalLike] | None = None,
+        dims: Sequence[IntervalLike] | ByName[IntervalLike] | None = None,
         *,
         budget: Budget = BUDGET,
         runtime_as_parameters: bool = False,
@@ -441,14 +443,12 @@ def _tensor(relation: Relation, sizes: Sequence[int], image: islpy.Set) -> islpy
     return box_set(tuple(map(whole, intervals)), image.get_ctx())
 
 
-def _restricted(
-    domain: Domain, dims: Sequence[IntervalLike] | Mapping[str, IntervalLike]
-) -> Domain:
+def _restricted(domain: Domain, dims: Sequence[IntervalLike] | ByName[IntervalLike]) -> Domain:
     """The domain with each dimension, or some, within an interval."""
     if isinstance(dims, Mapping):
-        limits = ((domain.identifier_of(name, "image"), dims[name]) for name in dims)
         return domain.constrained(
-            (forms.variable(name), Interval.of(within)) for name, within in limits
+            (forms.variable(domain.identifier_of(name, "image")), Interval.of(within))
+            for name, within in read_names(dims, "image: dims").items()
         )
     check_type(dims, Sized, "image: dims", f"{len(domain.dims)} integers")
     if len(dims) != len(domain.dims):

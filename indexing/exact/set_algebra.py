@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import reduce
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from indexing.exact import box_algebra
 from indexing.exact.boxes import box_set
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from indexing.exact.box_algebra import Boxes
     from simplifier.exact import Budget
-
-T = TypeVar("T")
 
 
 class SetValue:
@@ -58,7 +56,7 @@ class SetValue:
             if self.boxes is not None:
                 self._reading = reading_of_boxes(self.boxes, self.names)
             else:
-                self._reading = in_kept_context(self._read)
+                self._reading = asked_of_kept(self._read)
         return self._reading
 
     def _read(self, context: islpy.Context) -> Reading:
@@ -67,7 +65,7 @@ class SetValue:
 
     def points(self) -> islpy.Set:
         """Isl's set in the context that is kept."""
-        return in_kept_context(self.points_in)
+        return asked_of_kept(self.points_in)
 
     def points_in(self, context: islpy.Context) -> islpy.Set:
         """Isl's set, in a question that is asked in the context that is kept."""
@@ -93,12 +91,7 @@ class SetValue:
             return not self.boxes
         if self._reading is not None and not (self._is_by_hand and self._reading.pieces):
             return not self._reading.pieces
-        return in_kept_context(lambda context: bool(self.points_in(context).is_empty()), budget)
-
-
-def in_kept_context(ask: Callable[[islpy.Context], T], budget: Budget = BUDGET) -> T:
-    """The answer to a question in the context of all sets that are kept."""
-    return asked_of_kept(ask, budget)
+        return asked_of_kept(lambda context: bool(self.points_in(context).is_empty()), budget)
 
 
 # Sets of sets.
@@ -132,7 +125,7 @@ def combined(left: SetValue, right: SetValue, operator: str, budget: Budget = BU
         found = in_isl(right.points_in(context))
         return SetValue(left.names.with_those_of(right.names), None, found.coalesce())
 
-    return in_kept_context(combine, budget)
+    return asked_of_kept(combine, budget)
 
 
 def difference_from(whole: SetValue, part: SetValue, budget: Budget) -> SetValue:
@@ -147,7 +140,7 @@ def is_subset(left: SetValue, right: SetValue, budget: Budget) -> bool:
         found = box_algebra.is_subset(left.boxes, right.boxes)
         if found is not None:
             return found
-    return in_kept_context(
+    return asked_of_kept(
         lambda context: bool(left.points_in(context).is_subset(right.points_in(context))), budget
     )
 
@@ -161,7 +154,7 @@ def is_equal(left: SetValue, right: SetValue) -> bool:
         back = box_algebra.is_subset(right.boxes, left.boxes) if found else found
         if back is not None:
             return back
-    return in_kept_context(
+    return asked_of_kept(
         lambda context: bool(left.points_in(context).is_equal(right.points_in(context)))
     )
 
@@ -180,7 +173,7 @@ def projected(value: SetValue, axes: Sequence[int], budget: Budget) -> SetValue:
                 points = points.project_out(kind, axis, 1)
         return SetValue(names, None, points.coalesce())
 
-    return in_kept_context(project, budget)
+    return asked_of_kept(project, budget)
 
 
 def extreme(value: SetValue, question: str, budget: Budget) -> tuple[int | None, ...]:
@@ -197,7 +190,7 @@ def extreme(value: SetValue, question: str, budget: Budget) -> tuple[int | None,
         points = value.points_in(context)
         return coordinates_of(points.lexmin() if is_first else points.lexmax())
 
-    return in_kept_context(ask, budget)
+    return asked_of_kept(ask, budget)
 
 
 def fixed(value: SetValue, given: Sequence[int], budget: Budget) -> SetValue:
@@ -209,4 +202,4 @@ def fixed(value: SetValue, given: Sequence[int], budget: Budget) -> SetValue:
             points = slice_at(points, rank_of(points) - 1, number)
         return SetValue(SetNames(value.names.coordinates), None, points)
 
-    return in_kept_context(ask, budget)
+    return asked_of_kept(ask, budget)

@@ -24,7 +24,6 @@ from indexing.exact.set_algebra import (
     difference_from,
     extreme,
     fixed,
-    in_kept_context,
     is_equal,
     is_subset,
     projected,
@@ -46,7 +45,7 @@ from indexing.symbolic_bounds import limit_texts
 from indexing.variable import size_of
 from simplifier.errors import check_integers, check_type, quoted
 from simplifier.exact import BUDGET, Space, kept_context
-from simplifier.exact.isl import load_isl
+from simplifier.exact.isl import asked_of_kept, load_isl
 from simplifier.expr.sympy_conversion import to_sympy
 
 if TYPE_CHECKING:
@@ -165,7 +164,7 @@ class IndexSet:
             nothing = SetValue(names, ())
             return set_of(reduce(lambda one, other: combined(one, other, "|"), alone, nothing))
         return set_of(
-            in_kept_context(
+            asked_of_kept(
                 lambda context: SetValue(names, None, isl_of(names, pieces, context).coalesce())
             )
         )
@@ -303,7 +302,7 @@ class IndexSet:
         if self.boxes is not None:
             return sum(box_size(box) or 0 for box in self.boxes)
         value = self._value
-        return in_kept_context(lambda context: count_points(value.points_in(context)), budget)
+        return asked_of_kept(lambda context: count_points(value.points_in(context)), budget)
 
     def disjoint_pieces(self, question: str) -> tuple[Domain, ...]:
         """The pieces, if no two have an element in common.

@@ -68,9 +68,8 @@ def _without(indexing_map: RelationT, name: str, constraint: Constraint) -> Rela
     """The map without a range, if a constraint allows that."""
     form, limits = constraint
     domain = indexing_map.domain
-    variable = forms.variable(name)
-    factor = sum(form.terms.get(atom, 0) for atom in variable.terms)
-    rest = form - variable * factor
+    factor = form.terms.get(forms.variable_atom(name), 0)
+    rest = form - forms.variable(name) * factor
     if not factor or name in forms.variables_of([rest]):
         return None
     if factor < 0:

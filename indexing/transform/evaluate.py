@@ -95,15 +95,17 @@ def called(indexing_map: Relation, dims: Index, by_name: Mapping[str, Value]) ->
 def _is_inside(indexing_map: Relation, values: Mapping[str, Value]) -> Value:
     """Whether a point lies in the domain; of arrays, for each point."""
     domain = indexing_map.domain
+    bounded = [(values[identifier], bounds) for identifier, bounds in domain.bounds.items()]
+    is_point = not any(map(is_array, values.values()))
+    if is_point and not all(value in bounds for value, bounds in bounded):
+        return False  # a constraint may divide by zero there
     found = evaluate_forms([form for form, _ in domain.constraints], values)
-    tested = [(values[identifier], bounds) for identifier, bounds in domain.bounds.items()]
-    tested += [
-        (value, within) for value, (_, within) in zip(found, domain.constraints, strict=True)
-    ]
-    if not any(is_array(value) for value in values.values()):
-        return all(value in interval for value, interval in tested)
+    limits = (interval for _, interval in domain.constraints)
+    constrained = zip(found, limits, strict=True)
+    if is_point:
+        return all(value in interval for value, interval in constrained)
     inside: Value = True
-    for value, interval in tested:
+    for value, interval in (*bounded, *constrained):
         lower, upper = interval.ends
         inside = inside & (value >= lower) & (value <= upper)
     return inside

@@ -244,12 +244,13 @@ def chosen(
     if isinstance(indices, str) or not hasattr(indices, "__iter__"):
         raise MapError(f"{where}: indices are {quoted(indices)}; expected a sequence of integers")
     numbers = (names.index(each) if each in names else each for each in indices)
-    return [items[_position(number, len(items), where, what)] for number in numbers]
+    return [items[_position(number, len(items), where, what, names)] for number in numbers]
 
 
-def _position(index: int | str, count: int, where: str, what: str) -> int:
+def _position(index: int | str, count: int, where: str, what: str, names: Sequence[str]) -> int:
     if isinstance(index, str | bool) or not hasattr(index, "__index__"):
-        raise MapError(f"{where}: {quoted(index)} is no index; expected an integer")
+        expected = f"expected an integer{f' or one of {listed(names)}' if names else ''}"
+        raise MapError(f"{where}: {quoted(index)} is no index; {expected}")
     if not -count <= index < count:
         there = f"{what} {-count} to {count - 1}" if count else f"no {what}"
         raise MapError(f"{where}: index {index} is out of range; the map has {there}")

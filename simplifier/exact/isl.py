@@ -411,10 +411,11 @@ class _KeptContext:
         self._made: islpy.Context | None = None
 
     def __enter__(self) -> islpy.Context:
+        isl = load_isl()  # first: whoever fails keeps no turn
         self._turn.acquire()
         made = self._made
         if made is None:
-            made = self._made = load_isl().Context()
+            made = self._made = isl.Context()
         return made
 
     def __exit__(self, *_: object) -> None:
@@ -451,7 +452,7 @@ def _check_is_out_of_budget(error: Exception) -> None:
         raise error
 
 
-def asked_of_kept(ask: Callable[[islpy.Context], Answer], budget: Budget) -> Answer:
+def asked_of_kept(ask: Callable[[islpy.Context], Answer], budget: Budget = BUDGET) -> Answer:
     """What a question about sets that are kept answers: as :func:`asked`, but quick to begin.
 
     Everyday questions take microseconds, and end with the first attempt.

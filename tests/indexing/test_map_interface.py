@@ -152,6 +152,7 @@ def test_values_are_given_by_name() -> None:
     assert ROWS.contains({"column": 3, "row": 1})
     assert not ROWS.contains({"column": 8, "row": 1})
     assert ROWS.image({"row": (1, 1)}).bounds == ROWS.image([(1, 1), (0, 7)]).bounds
+    assert ROWS.image({symbol("row"): (1, 1)}) == ROWS.image({"row": (1, 1)})
     assert ROWS.tile({"column": 8, "row": 2}) == ROWS.tile([2, 8])
     assert BLOCKS.evaluate([2], {"s0": 1}, parameters={N: 5}) == (14,)
 
@@ -172,6 +173,16 @@ def test_contains_is_a_mask_of_arrays(made: IndexingMap) -> None:
     mask = made.contains([sides[:, None], sides], ranges, runtime)
     for place, at in enumerate(product(sides.tolist(), repeat=2)):
         assert np.broadcast_to(mask, (10, 10)).flat[place] == made.contains(at, ranges, runtime)
+
+
+def test_constraints_that_divide_by_zero_outside_the_bounds() -> None:
+    rows = parse_map(
+        "(d0)<N> -> (d0), domain: d0 in [0, 9], N in [1, inf], d0 floordiv N in [0, 3]"
+    )
+    assert rows.contains([3], parameters={"N": 1})
+    assert not rows.contains([3], parameters={"N": 0})
+    with pytest.raises(MapError, match="call: d0 = 3, N = 0 is outside the domain"):
+        rows(3, 0)
 
 
 def test_what_a_map_uses() -> None:
@@ -211,6 +222,18 @@ ERRORS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "a dimension of an image": (lambda: ROWS.image({"z": (0, 1)}), "image: the map has no 'z'"),
     "no range": (lambda: ROWS.ranges_to_dims(["row"]), "ranges_to_dims: 'row' is no index"),
+    "another range": (
+        lambda: BLOCKS.ranges_to_dims(["d0"]),
+        "ranges_to_dims: 'd0' is no index; expected an integer or one of s0",
+    ),
+    "a text that is no condition": (
+        lambda: ROWS.with_constraint("row + 1"),
+        r"with_constraint: 'row \+ 1' has no interval; expected one, or a condition such as d0 < 5",
+    ),
+    "a text that is no condition, of many": (
+        lambda: ROWS.replace(constraints=["row < 3", "row"]),
+        "constraint 1 is 'row'; expected a pair of an expression and an interval, or a condition",
+    ),
     "a call without a value": (
         lambda: ROWS(1),
         "call: 1 values in order and those of none are given; expected one for each of row, column",

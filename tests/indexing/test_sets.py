@@ -458,6 +458,6 @@ def test_a_map_restricted_to_a_set_over_a_parameter_of_its_own_name_reads_back()
     size = parse_map("(d0)<N> -> (d0), domain: d0 in [0, N - 1], N in [0, inf]").image()
     kept = rows.restrict(size)
     assert str(kept) == (
-        "(d0)[M]<N> -> (d0, M),\ndomain: d0 in [0, min(N - 1, 9)], M in [0, 3], N in [1, inf]"
+        "(d0)[M]<N> -> (d0, M), domain: d0 in [0, min(N - 1, 9)], M in [0, 3], N in [1, inf]"
     )
     assert parse_map(str(kept)) == kept

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from threading import Thread
 from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
@@ -18,6 +19,7 @@ from simplifier.exact import (
     equivalent,
     witness,
 )
+from simplifier.exact.isl import asked_of_kept
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from tests.evaluation import first_difference
@@ -120,6 +122,18 @@ def test_what_is_not_quasi_affine_is_named(text: str, term: str, what: str) -> N
         equivalent(parse_expr(text), 0, {})
     assert caught.value.term == term
     assert str(caught.value) == f"{term}: is {what}; exact answers need a quasi-affine expression"
+
+
+def test_a_thread_without_islpy_keeps_no_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "islpy", None)
+    with pytest.raises(MissingIslError):
+        asked_of_kept(str)
+    monkeypatch.undo()
+    found: list[bool] = []
+    thread = Thread(target=lambda: found.append(asked_of_kept(bool)), daemon=True)
+    thread.start()
+    thread.join(timeout=20)
+    assert found == [True]
 
 
 def test_without_islpy_one_line_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
