@@ -74,7 +74,9 @@ def moved(kernel: Kernel) -> int:
     read = utilization(fusion).bytes
     written = sum(root.shape.bytes for root in fusion.roots)
     most = read.upper if isinstance(read, Interval) else read
-    return written + (most if isinstance(most, int) else 0)
+    if not isinstance(most, int):  # sizes are dynamic
+        most = sum(operand.shape.bytes for operand in fusion.operands)
+    return written + most
 
 
 def summary(module: HloModule) -> str:

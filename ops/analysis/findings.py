@@ -98,7 +98,8 @@ class InstructionIndexing:
         check_type(number, INTEGER, "map: the number", "an integer")
         count = len(self.indexing)
         if not 0 <= number < count:
-            raise MapError(f"map: the number is {number}; expected one from 0 to {count - 1}")
+            known = f"expected one from 0 to {count - 1}" if count else "there are no maps"
+            raise MapError(f"map: the number is {number}; {known}")
         found = self.indexing[number]
         if isinstance(found, Unknown):
             raise MapError(f"map: {found.reason}")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ops.hlo.module import Instruction
+from simplifier.errors import check_type
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ops.hlo.module import HloModule, Instruction
+    from ops.hlo.module import HloModule
 
 
 class SourceLocation(NamedTuple):
@@ -36,6 +39,7 @@ def source_locations(instruction: Instruction) -> tuple[SourceLocation, ...]:
     >>> print(*source_locations(parse(text).entry.root))
     a.py:3
     """
+    check_type(instruction, Instruction, "source_locations: the instruction", "an Instruction")
     metadata: Mapping[str, Any] = instruction.attributes.get("metadata", {})
     if "stack_frame_id" in metadata:
         found = tuple(_of_frames(instruction.computation.module, metadata["stack_frame_id"]))

@@ -122,7 +122,7 @@ reduce+broadcast)
       32       32      1  %negative = f32[4,2] negate(%dot f32[4,2] identity)
     """
     kernels = kernels_of(fusion_or_module, registry=registry)
-    deadline = Deadline(seconds)
+    deadline = Deadline.of("summary", seconds)
     return Summary(tuple(_summary_of(each, deadline) for each in kernels))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import isnan
 from typing import TYPE_CHECKING, Final
 
 import sympy
@@ -27,7 +26,7 @@ from ops.performance.tally import Deadline, OutOfTimeError
 from ops.rules.op_indexing import Unknown
 from ops.rules.registry import REGISTRY
 from simplifier import BudgetError, Interval, NotQuasiAffineError, symbol
-from simplifier.errors import ArgumentError, check_type, listed
+from simplifier.errors import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -188,11 +187,7 @@ def utilization(
       rt0: %start = s32[] parameter(1); (d0) -> ()
     """
     kernels = kernels_of(fusion_or_module, registry=registry)
-    if seconds is not None:
-        check_type(seconds, (int, float), "utilization: seconds", "a number, or None for no limit")
-        if isnan(seconds):
-            raise ArgumentError("utilization: seconds is nan; expected a number, or None")
-    deadline = Deadline(seconds)
+    deadline = Deadline.of("utilization", seconds)
     return Utilization(tuple(row for kernel in kernels for row in _rows(kernel, deadline)))
 
 

@@ -58,7 +58,7 @@ def bodies_of_loops(module: HloModule) -> list[Computation]:
 
 
 OPTIMIZED = [name for name in RUNNING if not name.startswith("unoptimized/")]
-OTHERS = [name for name in RUNNING if name not in OPTIMIZED and "big_transformer" not in name]
+OTHERS = [name for name in RUNNING if name not in OPTIMIZED]
 CASES = [
     *((name, inlined) for name in OPTIMIZED),
     *((name, change) for name in OTHERS for change in (cloned, called, negated_twice)),

@@ -41,9 +41,10 @@ def program(text: str) -> Program:
     computation = client.XlaComputation(parsed.as_serialized_hlo_module_proto())
     module = extension.mlir.xla_computation_to_mlir_module(computation)
     device = jax.devices("cpu")[0]
-    compiled = device.client.compile_and_load(
-        module, extension.DeviceList((device,)), client.CompileOptions()
-    )
+    options = client.CompileOptions()
+    debugging = options.executable_build_options.debug_options
+    debugging.xla_backend_optimization_level = 0  # most programs compile for longer than they run
+    compiled = device.client.compile_and_load(module, extension.DeviceList((device,)), options)
 
     def run(*operands: Array) -> list[Array]:
         with jax.enable_x64(True):

@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from indexing import MapError
 from ops import (
     AmbiguousNameError,
     NoSuchInstructionError,
@@ -128,3 +129,24 @@ def test_a_notebook_shows_some_results_of_a_wide_tuple() -> None:
     page = analyze(module)["r"]._repr_html_()
     assert page.count("result ") == 50
     assert "and more" in page
+
+
+NO_SINGLE_MAP = {
+    "unknown": ("u", 0, "map: custom-call: no indexing map of mine"),
+    "no operands": ("p", 0, "map: the number is 0; there are no maps"),
+    "nothing is read": ("r", 1, "map: 0 maps lead to number 1; see indexing"),
+    "twice": ("s", 0, "map: 2 maps lead to number 0; see indexing"),
+    "beyond the last": ("u", 1, "map: the number is 1; expected one from 0 to 0"),
+}
+
+
+@pytest.mark.parametrize(("name", "number", "message"), NO_SINGLE_MAP.values(), ids=NO_SINGLE_MAP)
+def test_where_there_is_no_single_map(name: str, number: int, message: str) -> None:
+    module = hlo.parse("""
+        twice { a = f32[6] parameter(0) b = f32[6] reverse(a), dimensions={0}
+          ROOT c = f32[6] add(a, b) }
+        ENTRY e { p = f32[6] parameter(0) u = f32[6] custom-call(p), custom_call_target="mine"
+          s = f32[6] fusion(p), kind=kLoop, calls=twice ROOT r = (f32[6], f32[6]) tuple(u, s) }""")
+    with pytest.raises(MapError) as caught:
+        output_to_input(module[name]).map(number)
+    assert str(caught.value) == message

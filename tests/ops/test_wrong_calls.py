@@ -11,6 +11,7 @@ import indexing
 import ops
 from indexing import layout
 from ops import hlo
+from ops.hlo.source_location import source_locations
 from simplifier import parse_expr
 from simplifier.errors import ArgumentError, IndexingError
 from tests.project.sources import ROOT
@@ -30,6 +31,7 @@ WRONG: Final[dict[str, tuple[Callable[[Any], object], str]]] = {
     "analyze": (ops.analyze, "analyze: the module is {}; expected an HloModule"),
     "output_to_input": (ops.output_to_input, "output_to_input: the instruction is {}"),
     "input_to_output": (ops.input_to_output, "input_to_output: the instruction is {}"),
+    "source_locations": (source_locations, "source_locations: the instruction is {}"),
     "fusion_indexing": (ops.fusion_indexing, "fusion_indexing: the instruction is {}"),
     "parameter_indexing": (ops.parameter_indexing, "parameter_indexing: the instruction is {}"),
     "an output": (lambda wrong: ops.output_to_input(ENTRY, wrong), "the number of the array is {}"),

@@ -11,6 +11,7 @@ from ops import hlo, summary, utilization
 from ops.cli import main
 from ops.performance.kernels import kernels_of
 from simplifier import Interval
+from simplifier.errors import ArgumentError
 from tests.cli.small_modules import LOOKED_UP
 from tests.hlo.modules import module_text
 
@@ -100,6 +101,13 @@ def test_only_what_is_unknown(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     path.write_text(LOOKED_UP)
     rows = _kernels(capsys, "summary", str(path), "--unknown")
     assert [row["kernel"] for row in rows] == ["found"]
+
+
+@pytest.mark.parametrize("seconds", ["1", float("nan")])
+def test_seconds_are_a_number(seconds: Any) -> None:  # noqa: ANN401 - wrong on purpose
+    entry = hlo.parse(LOOKED_UP).entry
+    with pytest.raises(ArgumentError, match=r"summary: seconds is .*; expected a number"):
+        summary(entry, seconds=seconds)
 
 
 def test_source_lines(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
