@@ -1,14 +1,14 @@
 """Points of maps and the elements that they lead to, counted within a time.
 
-A map has a closed form where its results tell its variables, as in everyday maps. Any other is gone
-through by NumPy if it has few points, else asked of isl; what is left is gone through while there
-is time.
+A map has a closed form where its results tell its variables, or where its result is a sum, as in
+everyday maps. Any other is gone through by NumPy if it has few points, else asked of isl; what is
+left is gone through while there is time.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache, reduce
-from math import isnan, prod
+from math import gcd, isnan, prod
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
@@ -22,6 +22,7 @@ from ops.fusion.reads import tells_ranges
 from simplifier import Interval, NotQuasiAffineError
 from simplifier.errors import ArgumentError, check_type
 from simplifier.exact import ATTEMPT, BudgetError
+from simplifier.expr.form import VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -127,13 +128,19 @@ def elements_together(maps: Sequence[IndexingMap], rank: int, deadline: Deadline
 
 @lru_cache(maxsize=REMEMBERED)
 def _at_a_glance(part: IndexingMap) -> Tally | None:
-    """The numbers where no two points lead to one element, or where there is one element."""
+    """The numbers where no two points lead to one element, or where elements are sums."""
     if part.domain.constraints:
         return None
     points = volume(part)
     if tells_ranges(arranged(part, (), part.domain.identifiers)):
         return Tally(points, points)
-    return None if part.forms else Tally(points, 1)
+    strides = strides_of_sum(part)
+    if strides is None:
+        return None if part.forms else Tally(points, 1)
+    sizes = [part.domain.bounds[name].size for name in strides]
+    known = [size for size in sizes if size is not None]
+    elements = number_of_sums(strides.values(), known) if len(known) == len(sizes) else None
+    return None if elements is None else Tally(points, elements)
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -185,6 +192,43 @@ def _asked(ask: Callable[[int], Answer], deadline: Deadline) -> Answer:
         except BudgetError:
             budget *= 4
             deadline.check(4 * (monotonic() - start))
+
+
+# Sums.
+
+
+def strides_of_sum(part: IndexingMap) -> dict[str, int] | None:
+    """The factor of each variable, if the only result is a sum of multiples of variables."""
+    if len(part.forms) != 1 or any(atom.kind is not VARIABLE for atom in part.forms[0].terms):
+        return None
+    factors = {str(atom.name): factor for atom, factor in part.forms[0].terms.items()}
+    return {name: factors.get(name, 0) for name in part.domain.identifiers}
+
+
+def number_of_sums(strides: Iterable[int], sizes: Iterable[int]) -> int | None:
+    """How many values a sum of ``stride * x`` has, with ``0 <= x < size``; ``None`` if unknown.
+
+    Small terms together are a digit of what follows, or they fill the gaps of the next stride.
+
+    >>> number_of_sums([1, 1], [10, 3])
+    12
+    >>> number_of_sums([100, 2, 1], [4, 10, 3])
+    84
+    """
+    pairs = [(abs(stride), size) for stride, size in zip(strides, sizes, strict=True)]
+    if not all(size for _, size in pairs):
+        return 0
+    terms = sorted((stride, size) for stride, size in pairs if stride and size > 1)
+    below, unit, run, span = 1, 1, 1, 0  # the sums so far are digits, and a run of units above
+    for number, (stride, size) in enumerate(terms):
+        if span < gcd(*(each for each, _ in terms[number:])):
+            below, unit, run = below * run, stride, size
+        elif stride % unit == 0 and stride <= unit * run:
+            run += stride // unit * (size - 1)
+        else:
+            return None
+        span += stride * (size - 1)
+    return below * run
 
 
 # Going through points.

@@ -17,6 +17,7 @@ from ops.index_maps import dim
 from ops.performance.tally import Deadline, OutOfTimeError, tally_of
 from ops.performance.xla_verdict import with_midpoints
 from ops.tiling.tile_propagation import dimensions_of_one_value
+from ops.tiling.touched import touched
 from simplifier import NotQuasiAffineError
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -108,7 +109,7 @@ class TileLoads:
             if whole.points == whole.elements:
                 return whole.points
             choices = [sorted(self.choices[number]) for number in part.dimensions]
-            counts = [
+            counts = touched(part.map, choices) or [
                 tally_of(_with_tile_ids(part.map, sizes), self.deadline).elements
                 for sizes in product(*choices)
             ]

@@ -340,9 +340,16 @@ def test_an_undefined_map_equals_itself() -> None:
 def test_every_question_names_a_term_that_is_not_quasi_affine(
     ask: Callable[[IndexingMap], object],
 ) -> None:
-    squares = parse_map("(d0) -> (d0), domain: d0 in [0, 9999999], d0 * d0 in [2, 30]")
+    squares = parse_map("(d0) -> (d0 floordiv 2), domain: d0 in [0, 9999999], d0 * d0 in [2, 30]")
     with pytest.raises(NotQuasiAffineError, match=r"d0 \* d0: is a product of variables"):
         ask(squares)
+
+
+def test_laws_tell_that_a_map_is_injective_where_isl_cannot_express_it() -> None:
+    squares = "domain: d0 in [0, 9999999], d0 * d0 in [2, 30]"
+    assert parse_map(f"(d0) -> (d0), {squares}").is_injective()
+    with pytest.raises(NotQuasiAffineError, match=r"d0 \* d0: is a product of variables"):
+        parse_map(f"(d0) -> (d0 floordiv 2), {squares}").is_injective()
 
 
 FEW_POINTS = [

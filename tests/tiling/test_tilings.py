@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, reject
 
-from indexing import Tile, TileError
+from indexing import IndexingMap, Tile, TileError
 from ops import Fusion, TilingSpace, hlo, tilings
 from ops.performance import A100, MI300X, RTX_A6000, TPU_V5E, Device, DeviceError
+from ops.performance.tally import Deadline, Tally, tally_of
+from ops.tiling import tile_loads
 from simplifier.errors import ArgumentError
 from simplifier.expr.form import variables_of
 from tests.fusion.units import ADD, MAXIMUM, entry
@@ -156,6 +158,27 @@ def test_bytes_are_those_of_all_tiles(module: HloModule) -> None:
             (propagation.results, tiling.bytes_written),
         ):
             assert walked(propagation, arrays) == bytes_by_points(propagation, arrays) == count
+
+
+def test_windows_are_counted_for_all_sizes_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not one candidate after another, for which time may run out."""
+    asked: list[str] = []
+
+    def tally(part: IndexingMap, deadline: Deadline) -> Tally:
+        asked.append(str(part))
+        return tally_of(part, deadline)
+
+    monkeypatch.setattr(tile_loads, "tally_of", tally)
+    window = "window={size=15 pad=7_7}, to_apply=sum"
+    module = entry(
+        f"""x = f32[8] parameter(0) zero = f32[] constant(0)
+        w = f32[8] reduce-window(x, zero), {window}
+        ROOT v = f32[8] reduce-window(w, zero), {window}""",
+        ADD,
+    )
+    assert len(tilings(of(module), A100)) > 1
+    assert any("d0 + d1 + d2 - 14" in each for each in asked)
+    assert not any("floordiv" in each for each in asked)
 
 
 # Real fusions, and random ones.

@@ -67,6 +67,8 @@ SUITES = {
     "symbolic_map_test",
     "symbolic_tile_test",
     "symbolic_map_serialization_test",
+    "reshape_tile_propagation_test",
+    "tile_propagation_test",
     "tiling_space_test",
 }
 

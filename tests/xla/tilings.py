@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from math import prod
 from random import Random
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -39,6 +40,9 @@ Elements: TypeAlias = "set[Index] | None"
 MAX_SIZES: Final = 10
 MAX_TILES: Final = 8
 """So many sizes, and so many tiles of each, are drawn."""
+
+MAX_POINTS: Final = 1000
+"""Fewer tiles are drawn where they are larger than this together."""
 
 
 # Dimensions.
@@ -83,13 +87,12 @@ _SERIOUS: Final = [Verdict.SAME, Verdict.BETTER, Verdict.DIFFERENT, Verdict.WRON
 
 
 def _verdict(touched: Elements, ours: Elements, theirs: Elements) -> Verdict:
-    """What is exact is better than what is not, or than nothing."""
+    """What is exact is better than nothing, and nothing is better than what is wrong."""
     if ours is not None and ours != touched:
         return Verdict.WRONG
-    is_theirs_right = theirs == touched
-    if ours is None:
-        return Verdict.DIFFERENT if is_theirs_right else Verdict.SAME
-    return Verdict.SAME if is_theirs_right else Verdict.BETTER
+    if ours == theirs:
+        return Verdict.SAME
+    return Verdict.DIFFERENT if theirs == touched else Verdict.BETTER
 
 
 @dataclass(frozen=True)
@@ -177,10 +180,11 @@ class _Steps:
         return [-(-n // size) for n, size in zip(self.extents, self.sizes, strict=True)]
 
     def drawn_tiles(self) -> list[Index]:
-        """The ids of the first tile, the last, and some others."""
+        """The ids of the last tile, the first, and some others, with so many points together."""
         random = Random(0)  # noqa: S311 - no secret
         others = [tuple(map(random.randrange, self.grid)) for _ in range(MAX_TILES)]
-        return [*dict.fromkeys([(0,) * len(self.grid), tuple(n - 1 for n in self.grid), *others])]
+        drawn = dict.fromkeys([tuple(n - 1 for n in self.grid), (0,) * len(self.grid), *others])
+        return [*drawn][: 1 + MAX_POINTS // prod(self._used_sizes)]
 
     # What is touched.
 
@@ -194,14 +198,23 @@ class _Steps:
         }
 
     def _points(self, ids: Index) -> Iterator[Index]:
-        starts = self._starts(ids)
-        for steps in product(*map(range, self.sizes)):
-            point = tuple(
-                start + stride * step
-                for start, stride, step in zip(starts, self.strides, steps, strict=True)
+        axes = zip(self._starts(ids), self.strides, self._used_sizes, self.extents, strict=True)
+        yield from product(
+            *(
+                [place for step in range(size) if 0 <= (place := start + stride * step) < extent]
+                for start, stride, size, extent in axes
             )
-            if all(0 <= value < n for value, n in zip(point, self.extents, strict=True)):
-                yield point
+        )
+
+    @cached_property
+    def _used_sizes(self) -> Index:
+        """The sizes, and 1 along dimensions that take no part in the map."""
+        found = self.indexing.map
+        replica = self.indexing.replica_id
+        expressions = [*found.results, *(form for form, _ in found.constraints)]
+        expressions += [] if replica is None else replica.results
+        used = {str(name) for expression in expressions for name in expression.free_symbols}
+        return tuple(size if f"d{at}" in used else 1 for at, size in enumerate(self.sizes))
 
     def _starts(self, ids: Index) -> Index:
         if self.offsets is not None:
@@ -268,7 +281,7 @@ class _Steps:
     def _steps_map(self) -> IndexingMap:
         """From the id of a tile and steps in it to the point of the space."""
         names = [f"{letter}{at}" for letter in "tk" for at in range(len(self.sizes))]
-        bounds = [*self.grid, *self.sizes]
+        bounds = [*self.grid, *self._used_sizes]
         starts = self.offsets or [
             f"t{at} * {size}" if self.offsets is None else "0" for at, size in enumerate(self.sizes)
         ]
@@ -299,16 +312,17 @@ class _Steps:
                 strict=True,
             )
         ]
-        replica = columns.get("replica_id", ())
-        return {(*replica, *each) for each in product(*axes)}
+        replicas = [columns[key] for key in ("replica_id",) if key in columns]
+        replicas = replicas or {self._replica(point) for point in self._points(ids)}
+        return {(*replica, *each) for replica in replicas for each in product(*axes)}
 
     def _evaluated(self, formulas: str, ids: Index) -> Index:
         """The values of a list of formulas."""
         values: dict[str, int] = {}
         for number, ours in enumerate(self.asked.order):
             values |= {f"tid_{number}": ids[ours], f"ts_{number}": self.sizes[ours]}
-        known: list[int] = self.asked.row.get("runtime", [])
-        values |= {f"rt_{number}": self._runtime[at] for at, number in enumerate(known)}
+        known: dict[str, int | None] = self.asked.row.get("runtime", {})
+        values |= {name: 0 if at is None else self._runtime[at] for name, at in known.items()}
         read = parse_map(f"({', '.join(values)}) -> ({formulas})", unbounded=True)
         return tuple(map(int, read.evaluate([*values.values()])))
 
