@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ops.performance.tally import Column
     from ops.tiling.tile_propagation import ArrayTile
     from ops.tiling.tiling_space import TilingSpace
+    from simplifier import Interval
 
 SECONDS: Final = 10.0
 """What counting may take: a part that is injective is counted at once, others are small."""
@@ -41,6 +42,9 @@ _BITS: Final = 8
 
 _FEW: Final = 1 << 8
 """Combinations of sizes for which two masks are compared: a second at most."""
+
+_VERY_FEW: Final = 1 << 6
+"""Combinations of sizes of all dimensions for which two tiles are compared."""
 
 
 class _LoadPart(NamedTuple):
@@ -118,18 +122,26 @@ class TileLoads:
         return _looked_up(counts, part.dimensions, choices, columns)
 
     def _are_equal(self, one: ArrayTile, other: ArrayTile, columns: Sequence[Column]) -> Column:
-        """Whether two tiles of an array are the same, because dimensions that differ are whole."""
+        """For which sizes two tiles of an array are the same.
+
+        Of few combinations each is looked at. Of more, only those are found where the dimensions in
+        which the tiles differ are whole, or where no more than masks differ.
+        """
         every: Column = self.tiles(columns) > 0
+        if _values_read(one) != _values_read(other) or _reached(one) != _reached(other):
+            return ~every
+        dimensions = range(len(self.choices))
+        if prod(map(len, self.choices)) <= _VERY_FEW:
+            return every & self._where_they_agree(one, other, dimensions, columns)
         numbers = _dimensions_that_differ(one.checked_tile(), other.checked_tile())
         wholes = {number: self.wholes[number] for number in numbers}
-        if _values_read(one) != _values_read(other) or not self._agree(one, other, wholes):
+        if not self._agree(one, other, wholes):
             return ~every
-        choices = [sorted(self.choices[number]) for number in numbers]
-        if _differ_in_masks(one, other) and prod(map(len, choices)) <= _FEW:
-            sizes = (dict(zip(numbers, each, strict=True)) for each in product(*choices))
-            return every & _looked_up(
-                [self._agree(one, other, each) for each in sizes], numbers, choices, columns
-            )
+        if (
+            _differ_in_masks(one, other)
+            and prod(len(self.choices[each]) for each in numbers) <= _FEW
+        ):
+            return every & self._where_they_agree(one, other, numbers, columns)
         for number in numbers:
             fewer = {each: whole for each, whole in wholes.items() if each != number}
             if self._agree(one, other, fewer):
@@ -137,6 +149,15 @@ class TileLoads:
         for number, whole in wholes.items():
             every = every & (columns[number] == whole)
         return every
+
+    def _where_they_agree(
+        self, one: ArrayTile, other: ArrayTile, numbers: Sequence[int], columns: Sequence[Column]
+    ) -> Column:
+        """Whether two tiles are the same, by the sizes of some dimensions."""
+        choices = [sorted(self.choices[number]) for number in numbers]
+        sizes = (dict(zip(numbers, each, strict=True)) for each in product(*choices))
+        found = [self._agree(one, other, each) for each in sizes]
+        return _looked_up(found, numbers, choices, columns)
 
     def _agree(self, one: ArrayTile, other: ArrayTile, sizes: Mapping[int, int]) -> bool:
         """Whether two tiles are the same where some dimensions have these sizes."""
@@ -176,6 +197,11 @@ def _values_read(array: ArrayTile) -> object:
     """What tiles must have in common beside their formulas."""
     access = array.indexings[0]
     return access.runtime, access.replica_id
+
+
+def _reached(array: ArrayTile) -> Sequence[Interval]:
+    """What all tiles together lie in: it is the same for tiles that are equal."""
+    return array.indexings[0].map.result_bounds()
 
 
 def _dimensions_that_differ(one: Tile, other: Tile) -> tuple[int, ...]:

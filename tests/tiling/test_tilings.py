@@ -99,6 +99,9 @@ FUSIONS: dict[str, HloModule] = {
     "an array with its own numbers as one": entry("""a = f32[4,6] parameter(0)
         b = f32[24] reshape(a) c = f32[24,4,6] broadcast(a), dimensions={1,2}
         d = f32[24,4,6] broadcast(b), dimensions={0} ROOT s = f32[24,4,6] add(c, d)"""),
+    "two pieces whose masks split": entry("""x = f32[2,3] parameter(0) r = f32[3,1,2] reshape(x)
+        c = f32[6,1,2] concatenate(r, r), dimensions={0}
+        ROOT d = f32[6,2,2] concatenate(c, c), dimensions={1}"""),
     "two results": entry("""a = f32[6,8] parameter(0) n = f32[6,8] negate(a)
         t = f32[8,6] transpose(a), dimensions={1,0} ROOT b = (f32[6,8], f32[8,6]) tuple(n, t)"""),
 }
