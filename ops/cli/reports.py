@@ -141,6 +141,7 @@ class Entry:
         return self.about | {"maps": list(map(_indexing_fields, self.answer))}
 
 
+@lru_cache(maxsize=_MAX_CACHED)
 def short_text(indexing_map: IndexingMap, sizes: Sizes | None = None) -> str:
     """A map on one line, without what the sizes of the tensors say of its domain.
 
