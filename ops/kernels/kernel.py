@@ -33,7 +33,7 @@ from simplifier.expr import operations
 from simplifier.expr.form import AtomKind, Form, postorder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from indexing import IndexingMap
     from indexing.domain import Constraint
@@ -120,10 +120,10 @@ class _KernelText:
     def text(self, name: str) -> str:
         """The whole text."""
         language = LANGUAGES[self._language]
-        results = [(root, number, *self._source(root, number)) for root, number in self._results()]
-        stored = [self.names.fresh(source.name) for *_, source, _ in results]
+        sources = [self._source(root, output) for root, output in self._fusion.results]
+        results = [(self.names.fresh(source.name), source, output) for source, output in sources]
         top = LoopBlock(self.names)
-        for pointer, (_, _, source, output) in zip(stored, results, strict=True):
+        for pointer, source, output in results:
             self._write_result(top, pointer, source, output)
         parameters = [
             *(
@@ -132,7 +132,7 @@ class _KernelText:
             ),
             *(
                 f"{self.type_of(source, _array(source, output))} *restrict {pointer}"
-                for pointer, (_, _, source, output) in zip(stored, results, strict=True)
+                for pointer, source, output in results
             ),
         ]
         head = f"void {name}({', '.join(parameters)}) {{"
@@ -145,9 +145,6 @@ class _KernelText:
         return "\n".join([*includes, "", *helpers, *body]) + "\n"
 
     # Results.
-
-    def _results(self) -> Iterable[tuple[Instruction, int]]:
-        return self._fusion.results
 
     def _source(self, root: Instruction, output: int) -> tuple[Instruction, int]:
         """The instruction that computes an array of a root."""
@@ -178,8 +175,7 @@ class _KernelText:
             index[dimension] = total
         self._store(block, pointer, source, output, tuple(index[d] for d in range(shape.rank)))
         for outer, inner in reversed(loops):
-            upper = inner.variables[-1].bounds.upper or 0
-            outer.close_loop(inner, "0", str(upper + 1))
+            outer.close_loop(inner)
 
     def _split(
         self, source: Instruction, output: int, dimension: int, size: int
@@ -344,14 +340,13 @@ class _KernelText:
         block: LoopBlock,
     ) -> None:
         found = self.map_of(source, 0)
-        opened: list[tuple[LoopBlock, LoopBlock, str, str]] = []
+        opened: list[tuple[LoopBlock, LoopBlock]] = []
         inner, counters = block, list[Form]()
         for each in found.ranges:
             outer = inner
             inner, counter = outer.loop(each.bounds, "s0")
             counters.append(counter)
-            upper = (each.bounds.upper or 0) + 1
-            opened.append((outer, inner, str(each.bounds.lower or 0), str(upper)))
+            opened.append((outer, inner))
         facts = self.asked(found, index, counters, inner)
         body = inner.guarded(facts) if facts else inner
         point = (*index, *counters)
@@ -361,8 +356,8 @@ class _KernelText:
             inner.close_guard(body, self.condition(facts, inner))
         if opened and not facts and (operator := self._operator_on_rows(source)):
             opened[-1][0].lines.append(f"#pragma omp simd reduction({operator} : {totals[0]})")
-        for outer, within, first, stop in reversed(opened):
-            outer.close_loop(within, first, stop)
+        for outer, within in reversed(opened):
+            outer.close_loop(within)
 
     def _operator_on_rows(self, source: Instruction) -> str | None:
         """How neighbours in memory are folded, if a compiler may do it in any order, as XLA."""

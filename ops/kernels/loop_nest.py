@@ -103,7 +103,7 @@ class LoopBlock:
         """The texts of forms, after the lines that they need."""
         coder = Coder(self.domain, _LANGUAGE, taken=self.names.taken)
         found = coder.write_all(wanted)
-        self.lines += [line.text for line in coder.lines]
+        self.lines += coder.lines
         self.names.taken |= coder.given
         return found
 
@@ -111,11 +111,13 @@ class LoopBlock:
         """The type of a loop's variable; the end of the loop has to fit, too."""
         return _LANGUAGE.integer[32 if is_narrow(bounds) and is_narrow(bounds + 1) else 64]
 
-    def close_loop(self, inner: LoopBlock, first: str, stop: str) -> None:
-        """Adds a loop from ``first`` to before ``stop``, with the lines of a block in it."""
+    def close_loop(self, inner: LoopBlock) -> None:
+        """Adds the loop over a block's last variable, with the lines of the block in it."""
         counter = inner.variables[-1]
-        head = f"for ({self.type_of(counter.bounds)} {counter.name} = {first};"
-        self.lines.append(f"{head} {counter.name} < {stop}; ++{counter.name}) {{")
+        name, bounds = counter.name, counter.bounds
+        first, stop = bounds.lower or 0, (bounds.upper or 0) + 1
+        head = f"for ({self.type_of(bounds)} {name} = {first}; {name} < {stop}; ++{name}) {{"
+        self.lines.append(head)
         self._close(inner)
 
     def close_guard(self, inner: LoopBlock, condition: str) -> None:

@@ -110,12 +110,12 @@ def write_columns(writer: ElementWriter, top: LoopBlock, pointer: str, source: I
     block.lines.append(f"{writer.type_of(source, shape)} {total}[{shape.dimensions[kept]}];")
     first, _ = block.loop(columns, f"d{kept}")
     first.lines.append(f"{total}[{_counter(first)}] = {start};")
-    _close(block, first)
+    block.close_loop(first)
     _fold_rows(writer, source, total, {**index, kept: Form(0, {})}, block)
     last, index[kept] = block.loop(columns, f"d{kept}")
     offset = writer.offset(shape, _in_order(index), last)
     last.lines.append(f"{pointer}[{offset}] = {total}[{_counter(last)}];")
-    _close(block, last)
+    block.close_loop(last)
     close()
 
 
@@ -136,7 +136,7 @@ def _fold_rows(
     cell = f"{total}[{_counter(column)}]"
     writer.combine(source, source.attributes["to_apply"], [cell], [value], column)
     body.lines.append("#pragma omp simd")
-    _close(body, column)
+    body.close_loop(column)
     if facts:
         row.close_guard(body, writer.condition(facts, row))
     close()
@@ -176,7 +176,7 @@ def write_inside(
     padding = writer.value(pad.operands[1], 0, (), top)
     filled, _ = top.loop(Interval(0, prod(source.shape.dimensions) - 1), "i")
     filled.lines.append(f"{pointer}[{_counter(filled)}] = {padding};")
-    _close(top, filled)
+    top.close_loop(filled)
     operand = pad.operands[0]
     bounds = {number: to.dims[number].bounds for number in major_first(operand.shape)}
     block, index, close = _nested(top, bounds)
@@ -202,14 +202,9 @@ def _nested(
 
     def close() -> None:
         for outer, inner in reversed(loops):
-            _close(outer, inner)
+            outer.close_loop(inner)
 
     return block, forms, close
-
-
-def _close(outer: LoopBlock, inner: LoopBlock) -> None:
-    bounds = inner.variables[-1].bounds
-    outer.close_loop(inner, str(bounds.lower or 0), str((bounds.upper or 0) + 1))
 
 
 def _counter(block: LoopBlock) -> str:

@@ -72,9 +72,9 @@ _ON_TRUTH: Final = {
 
 _ON_FLOATS: Final = {
     **_ANY,
+    **_ORDERED,
     "maximum": "{0} > {1} || {0} != {0} ? {0} : {1}",
     "minimum": "{0} < {1} || {0} != {0} ? {0} : {1}",
-    "clamp": "{1} < {0} ? {0} : {1} > {2} ? {2} : {1}",
     "add": "{0} + {1}",
     "subtract": "{0} - {1}",
     "multiply": "{0} * {1}",

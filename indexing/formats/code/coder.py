@@ -1,7 +1,6 @@
 """Forms as straight-line code: what is used twice gets a name, what fits gets 32 bits.
 
-A :class:`Coder` writes any number of forms over the variables of a domain. It says for each line
-which variables it needs, so that loops can take out what does not change in them.
+A :class:`Coder` writes any number of forms over the variables of a domain.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import keyword
 import re
 from collections import Counter
-from dataclasses import dataclass
 from functools import reduce
 from itertools import count
 from typing import TYPE_CHECKING, Final
@@ -18,7 +16,7 @@ from indexing.errors import MapError
 from indexing.formats.code.language import NARROW, WIDE, Language
 from indexing.simplify import scope_with_facts
 from simplifier import Interval
-from simplifier.expr.form import CONDITIONS, FOREIGN, Atom, AtomKind, Form, postorder, variables_of
+from simplifier.expr.form import CONDITIONS, FOREIGN, Atom, AtomKind, Form, postorder
 from simplifier.expr.printer import Printer, as_written
 from simplifier.fixpoint import range_of
 
@@ -35,14 +33,6 @@ _MAX_LENGTH: Final = 200
 _MAX_DEPTH: Final = 4
 """More deeply nested operations are not asked about their range: it takes long."""
 _NEVER: Final = frozenset(keyword.kwlist) | {"results"}
-
-
-@dataclass(frozen=True, slots=True)
-class CodeLine:
-    """A line of code, and the identifiers of the variables that it needs."""
-
-    text: str
-    variables: frozenset[str] = frozenset()
 
 
 def names_in(domain: Domain, reserved: frozenset[str]) -> tuple[str, ...]:
@@ -128,7 +118,7 @@ class Coder(Printer):
     ) -> None:
         super().__init__(domain.identifiers)
         self.names = dict(zip(domain.identifiers, names_in(domain, language.reserved), strict=True))
-        self.lines: list[CodeLine] = []
+        self.lines: list[str] = []
         self._language = language
         self._ranges = Ranges(domain)
         self._narrow = narrow
@@ -174,7 +164,7 @@ class Coder(Printer):
         if bits != self._bits[atom]:
             text = self._cast(f"({text})", bits)
         self._bits[atom] = bits
-        self.texts[atom] = self._assigned(_said(atom, self.names), text, bits, Form(0, {atom: 1}))
+        self.texts[atom] = self._assigned(_said(atom, self.names), text, bits)
         self._named_atoms.add(atom)
 
     def _name_sum(self, form: Form) -> None:
@@ -182,14 +172,13 @@ class Coder(Printer):
         bare = Form(0, form.terms)
         if self._uses[bare] > 1 and bare not in self._named_sums and _is_composite(bare):
             bits = self._bits_of_sum(bare)
-            name = self._assigned("", self.sum(bare), bits, bare)
+            name = self._assigned("", self.sum(bare), bits)
             self._named_sums[bare] = name, bits
 
-    def _assigned(self, wish: str, value: str, bits: int, whole: Form) -> str:
+    def _assigned(self, wish: str, value: str, bits: int) -> str:
         name = self.fresh_name(wish)
         kind = self._language.integer.get(bits, "")
-        text = self._language.statement.format(type=kind, name=name, value=alone(value))
-        self.lines.append(CodeLine(text, frozenset(variables_of((whole,)))))
+        self.lines.append(self._language.statement.format(type=kind, name=name, value=alone(value)))
         return name
 
     def fresh_name(self, wish: str = "") -> str:

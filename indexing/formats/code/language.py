@@ -1,4 +1,4 @@
-"""Languages as data: how each writes integers, operations, functions and loops.
+"""Languages as data: how each writes integers, operations and functions.
 
 A language is a :class:`Language` of templates, and :data:`LANGUAGES` is the table of them. Nothing
 here computes.

@@ -63,7 +63,7 @@ def _results(
     texts = coder.write_all([guarded(form) for forms in wanted for form in forms])
     values = [alone(text) for text in texts]
     used = {name for forms in wanted for name in variables_of(forms)}
-    lines = [*_narrowed(used, coder, language), *(line.text for line in coder.lines)]
+    lines = [*_narrowed(used, coder, language), *coder.lines]
     parameters = _parameters(coder, language)
     if language.stores:
         places = [
@@ -140,7 +140,7 @@ def _contains(domain: Domain, language: Language, name: str) -> list[str]:
     within = list(comparisons(rows, language))
     rows = zip(values, (interval for _, interval in constraints), strict=True)
     checks = list(comparisons(rows, language))
-    lines = [line.text for line in coder.lines]
+    lines = [*coder.lines]
     if checks and within and language.guard:
         lines.insert(0, language.guard.format(language.both.join(within)))
         within = []

@@ -156,7 +156,7 @@ class _Block:
         leaves = self._leaves(form)
         names = [f"a{position}" for position in range(len(leaves))]
         inner = {atom: variable(name) for atom, name in zip(leaves, names, strict=True)}
-        (replaced,) = (operations.replace(form, inner),)
+        replaced = operations.replace(form, inner)
         text = format_form(with_positive_divisors(replaced), names)
         values = ", ".join(self._values[Form(0, {atom: 1})] for atom in leaves)
         return self._line(f"affine.apply affine_map<({', '.join(names)}) -> ({text})>({values})")
