@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from indexing.formats.code.coder import helpers_in
 from indexing.formats.code.language import LANGUAGES
-from indexing.formats.code.map_functions import comparisons
+from indexing.formats.code.map_functions import check_name, comparisons
 from indexing.layout import Kind, logical_to_linear
 from ops.fusion import Fusion
 from ops.hlo.module import Instruction
@@ -25,7 +25,14 @@ from ops.kernels.multi_pass import (
     write_columns,
     write_inside,
 )
-from ops.kernels.scalar_operations import EXTREMA, TYPES, number, template_of, written
+from ops.kernels.scalar_operations import (
+    EXTREMA,
+    TYPES,
+    names_in_templates,
+    number,
+    template_of,
+    written,
+)
 from ops.rules.op_indexing import OpIndexing
 from simplifier import Interval
 from simplifier.errors import IndexingError, check_type, listed, quoted
@@ -39,9 +46,6 @@ if TYPE_CHECKING:
     from indexing.domain import Constraint
     from indexing.layout import Shape
     from ops.hlo.module import Computation
-
-_PLAIN: Final = 3
-"""The instructions of a computation that is one operation on its parameters."""
 
 KERNEL_LANGUAGES: Final = ("c", "cuda")
 
@@ -65,6 +69,7 @@ def emit_kernel(fusion: Fusion | Instruction, language: str = "c", name: str = "
 
     Raises:
         KernelError: an operation or an element type that is not emitted, with the instruction.
+        MapError: a name that the language cannot use.
 
     >>> from ops import hlo
     >>> module = hlo.parse('''ENTRY e {
@@ -92,6 +97,7 @@ def emit_kernel(fusion: Fusion | Instruction, language: str = "c", name: str = "
     if language not in KERNEL_LANGUAGES:
         expected = listed(KERNEL_LANGUAGES)
         raise KernelError(f"emit_kernel: language is {quoted(language)}; expected {expected}")
+    check_name(name, "emit_kernel", LANGUAGES[language].reserved)
     return _KernelText(_fusion_of(fusion), language).text(name)
 
 
@@ -113,7 +119,8 @@ class _KernelText:
     def __init__(self, fusion: Fusion, language: str) -> None:
         self._fusion = fusion
         self._language = language
-        self.names = LocalNames()
+        types = {array.element_type for each in fusion.instructions for array in each.shape.arrays}
+        self.names = LocalNames(LANGUAGES[language].reserved | names_in_templates(types))
         self._reductions: dict[str, str] = {}
         self._pointers = {each: self.names.fresh(each.name) for each in fusion.operands}
 
@@ -275,7 +282,7 @@ class _KernelText:
             return f"({self.type_of(source, source.shape)})({text})"
         self.type_of(source, source.shape)
         template = template_of(source)
-        if template is None or "type" in source.attributes:
+        if template is None:
             raise _refused(source, f"{source.opcode} of {source.shape} is not emitted")
         values = [
             self.value(each, 0, index if each.shape.rank == len(index) else (), block)
@@ -363,13 +370,18 @@ class _KernelText:
         """How neighbours in memory are folded, if a compiler may do it in any order, as XLA."""
         computation: Computation = source.attributes["to_apply"]
         root = computation.root
-        is_plain = len(computation.instructions) == _PLAIN and source.opcode == "reduce"
-        if not is_plain or self._language != "c" or root.shape.is_tuple:
+        is_plain = {*root.operands} == {*computation.parameters}
+        if (
+            not is_plain
+            or source.opcode != "reduce"
+            or self._language != "c"
+            or root.shape.is_tuple
+        ):
             return None
         if major_first(source.operands[0].shape)[-1] != max(source.attributes["dimensions"]):
             return None
         if root.opcode == "add":
-            return "+"
+            return "|" if root.shape.element_type.kind is Kind.BOOLEAN else "+"
         if root.opcode not in EXTREMA or root.shape.element_type.kind is not Kind.FLOAT:
             return None
         kind = self.type_of(root, root.shape)

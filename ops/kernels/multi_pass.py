@@ -151,7 +151,8 @@ def inside_of(writer: ElementWriter, source: Instruction) -> tuple[Instruction, 
     while pad.opcode in VIEWS and not writer.is_loaded(pad):
         views.append(pad)
         pad = pad.operands[0]
-    if pad.opcode != "pad" or writer.is_loaded(pad):
+    is_cast = any(view.shape.element_type is not pad.shape.element_type for view in views)
+    if pad.opcode != "pad" or writer.is_loaded(pad) or is_cast:
         return None
     found = writer.forward_map(pad)
     for view in reversed(views):

@@ -7,13 +7,14 @@ A template takes operands ``{0}``, ``{1}``, the type ``{t}`` of the result, the 
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Final
 
 from indexing.layout import ElementType
 from indexing.layout.element_type import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from ops.hlo.module import Instruction
 
@@ -118,6 +119,8 @@ def template_of(instruction: Instruction) -> str | None:
     """The template of an elementwise operation; ``None`` if the tables do not have it."""
     kind = instruction.shape.element_type.kind
     if instruction.opcode == "compare":
+        if "type" in instruction.attributes:
+            return None  # a total order, in which 0 is above -0
         return f"{{0}} {_DIRECTIONS[instruction.attributes['direction']]} {{1}}"
     if instruction.opcode == "is-finite":
         return "isfinite({0})"
@@ -164,12 +167,27 @@ def _conversion(given: Kind, wanted: Kind) -> str | None:
     return "({t}){0}"
 
 
+def names_in_templates(element_types: Iterable[ElementType]) -> set[str]:
+    """The names that no variable may have where results have these types.
+
+    >>> {"exp", "expf"} & names_in_templates([ElementType.F32])
+    {'expf'}
+    """
+    functions = re.findall(r"(\w+)\{f\}", " ".join(_ON_FLOATS.values()))
+    endings = {_ending(each) for each in element_types if each.kind is Kind.FLOAT}
+    called = {f"{function}{ending}" for function in functions for ending in endings}
+    return {"isfinite", "INFINITY", "INT64_MIN", "NAN", *TYPES.values(), *called}
+
+
+def _ending(element_type: ElementType) -> str:
+    return "f" if element_type is ElementType.F32 else ""
+
+
 def written(template: str, operands: list[str], element_type: ElementType) -> str:
     """The expression of a template."""
     kind = TYPES[element_type]
     unsigned = f"uint{max(element_type.bits, 32)}_t"
-    ending = "f" if element_type is ElementType.F32 else ""
-    return template.format(*operands, t=kind, u=unsigned, f=ending)
+    return template.format(*operands, t=kind, u=unsigned, f=_ending(element_type))
 
 
 def number(value: float, element_type: ElementType) -> str:
@@ -184,5 +202,5 @@ def number(value: float, element_type: ElementType) -> str:
         return "INFINITY" if value > 0 else "(-INFINITY)"
     text = repr(float(value))
     text = text if "." in text or "e" in text else f"{text}.0"
-    text += "f" if element_type is ElementType.F32 else ""
+    text += _ending(element_type)
     return f"({text})" if value < 0 or text.startswith("-") else text

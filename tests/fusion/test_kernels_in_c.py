@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from indexing import MapError
 from indexing.layout import Kind
 from ops import Fusion, emit_kernel, hlo
 from ops.hlo import HloModule
@@ -152,6 +153,8 @@ arg { a = f32[] parameter(0) i = s32[] parameter(1) b = f32[] parameter(2) j = s
   less = pred[] compare(a, b), direction=GT
   value = f32[] select(less, a, b) place = s32[] select(less, i, j)
   ROOT r = (f32[], s32[]) tuple(value, place) }
+total { a = f32[] parameter(0) b = f32[] parameter(1)
+  less = pred[] compare(a, b), direction=GT, type=TOTALORDER ROOT r = f32[] select(less, a, b) }
 """
 
 CHAINS = [
@@ -232,6 +235,10 @@ CHAINS = [
         "names of C",
         "float = f32[3] parameter(0) int.1 = f32[3] negate(float) ROOT d0 = f32[3] sine(int.1)",
     ),
+    (
+        "names of functions",
+        "expf = f32[3] parameter(0) NAN = f32[3] exponential(expf) ROOT tanhf = f32[3] tanh(NAN)",
+    ),
 ]
 by_chain = pytest.mark.parametrize("body", [r[1] for r in CHAINS], ids=[r[0] for r in CHAINS])
 
@@ -267,6 +274,16 @@ REFUSED = [
     ("x = f32[3] parameter(0) ROOT y = s32[3] convert(x)", "%y: convert of s32"),
     ("x = f32[0] parameter(0) ROOT y = f32[0] negate(x)", "%y: an array without elements"),
     ("ROOT y = f32[2] constant({1, 2})", "%y: a constant array of different values"),
+    (
+        """x = f32[4] parameter(0) c = f32[] constant(0) p = f32[6] pad(x, c), padding=1_1
+        ROOT y = s32[6] bitcast(p)""",
+        "%y: a bitcast to another element type",
+    ),
+    (
+        """x = f32[4] parameter(0) c = f32[] constant(0)
+        ROOT y = f32[] reduce(x, c), dimensions={0}, to_apply=total""",
+        "%y: compare in its computation",
+    ),
 ]
 
 
@@ -297,6 +314,28 @@ def test_loops_are_split_where_that_spares_divisions() -> None:
 def test_an_unknown_language_is_refused() -> None:
     with pytest.raises(KernelError, match="language is 'basic'; expected c, cuda"):
         emit_kernel(Fusion.of_computation(chain(CHAINS[0][1])), "basic")
+
+
+def test_a_name_that_c_cannot_use_is_refused() -> None:
+    with pytest.raises(MapError, match="emit_kernel: 'a b' cannot name a function"):
+        emit_kernel(Fusion.of_computation(chain(CHAINS[0][1])), name="a b")
+
+
+@needs_compiler
+def test_a_sum_of_truths_is_whether_one_is_true(tmp_path: Path) -> None:
+    text = emit_kernel(
+        Fusion.of_computation(
+            hlo.parse("""
+            any { a = pred[] parameter(0) b = pred[] parameter(1) ROOT r = pred[] add(a, b) }
+            ENTRY e { x = pred[256] parameter(0) none = pred[] constant(false)
+              ROOT r = pred[] reduce(x, none), dimensions={0}, to_apply=any }""").entry
+        )
+    )
+    kernel = compiled([text], tmp_path, "-O3").kernel
+    result = np.zeros((), np.uint8)
+    row = np.ones(256, np.uint8)
+    kernel(*(each.ctypes.data_as(ctypes.c_void_p) for each in (row, result)))
+    assert result == 1
 
 
 KEEPING_NAN = {
