@@ -456,7 +456,7 @@ class _KernelText:
         if not facts:
             return "true"
         texts = block.texts([form for form, _ in facts])
-        rows = zip(texts, (interval for _, interval in facts), strict=True)
+        rows = zip(texts, map(block.left_to_ask, facts), strict=True)
         return " && ".join(comparisons(rows, LANGUAGES["c"]))
 
     def offset(self, shape: Shape, index: Index, block: LoopBlock) -> str:

@@ -80,6 +80,10 @@ class LoopBlock:
         form, interval = constraint
         return interval.contains(self._ranges.of(form))
 
+    def left_to_ask(self, constraint: Constraint) -> Interval:
+        """The interval of a constraint, without an end that is met everywhere in the block."""
+        return self._ranges.left_to_ask(constraint)
+
     def home_of(self, index: Sequence[Form]) -> LoopBlock:
         """The outermost block where an index is known: what it reads does not change inside."""
         used, block = frozenset(variables_of(index)), self

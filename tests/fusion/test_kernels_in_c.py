@@ -311,6 +311,13 @@ def test_loops_are_split_where_that_spares_divisions() -> None:
     assert "%" not in text
 
 
+def test_conditions_ask_what_can_be_false() -> None:
+    body = """x = f32[4] parameter(0) y = f32[3] parameter(1)
+        ROOT z = f32[7] concatenate(x, y), dimensions={0}"""
+    text = emit_kernel(Fusion.of_computation(chain(body)))
+    assert re.findall(r"if \((.*)\)", text) == ["d0 < 4", "d0 >= 4"]
+
+
 def test_an_unknown_language_is_refused() -> None:
     with pytest.raises(KernelError, match="language is 'basic'; expected c, cuda"):
         emit_kernel(Fusion.of_computation(chain(CHAINS[0][1])), "basic")

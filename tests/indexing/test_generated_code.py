@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from indexing import IndexingMap, MapError, Variable, VariableKind, compose, parse_map
+from indexing import IndexingMap, MapError, Variable, VariableKind, compose, emit, parse_map
 from simplifier import symbol
 from tests.indexing.code_maps import MAPS, expected, grid, inside, is_inside
 from tests.indexing.stand_in import functions_of, plain_values, tensors
@@ -230,6 +230,30 @@ def test_triton_masks_are_the_domain(text: str) -> None:
     mask = functions_of(indexing_map.to_triton("result_of"))["result_of_mask"](*tensors(around))
     right = [is_inside(indexing_map, row) for row in zip(*around, strict=True)] or [True]
     assert np.broadcast_to(getattr(mask, "values", mask), len(right)).tolist() == right
+
+
+ASKED = [
+    ("all below", "d0 in [0, 999], d0 mod 136 in [16, 135]", "floormod(d0, 136) >= 16"),
+    ("all above", "d0 in [0, 999], d0 mod 136 in [0, 134]", "floormod(d0, 136) < 135"),
+    (
+        "both",
+        "d0 in [0, 999], d0 mod 136 in [1, 134]",
+        "floormod(d0, 136) >= 1 && floormod(d0, 136) < 135",
+    ),
+    ("none", "d0 in [0, 999], d0 mod 136 in [0, 135]", "d0 >= 0 && d0 < 1000"),
+    (
+        "of what may divide by 0",
+        "d0 in [0, 5], d1 in [0, 3], d0 floordiv d1 in [0, 5]",
+        "floordiv(d0, d1) >= 0 && floordiv(d0, d1) < 6",
+    ),
+]
+
+
+@pytest.mark.parametrize(("domain", "asked"), [r[1:] for r in ASKED], ids=[r[0] for r in ASKED])
+def test_masks_ask_what_can_be_false(domain: str, asked: str) -> None:
+    dims = "d0, d1" if "d1" in domain else "d0"
+    text = emit(parse_map(f"({dims}) -> (d0), domain: {domain}"), "javascript")
+    assert text.endswith(f"  return {asked};\n}}\n")
 
 
 # What cannot be written.

@@ -23,7 +23,7 @@ from simplifier.fixpoint import range_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from indexing.domain import Domain
+    from indexing.domain import Constraint, Domain
 
 DIVISIONS: Final = (AtomKind.FLOORDIV, AtomKind.QUOTIENT, AtomKind.MOD, AtomKind.CEILDIV)
 """The operations that fail for a divisor of 0."""
@@ -59,6 +59,22 @@ class Ranges:
             is_deep = form.depth > _MAX_DEPTH
             self._known[form] = Interval(None, None) if is_deep else range_of(self._scope, form)
         return self._known[form]
+
+    def left_to_ask(self, constraint: Constraint) -> Interval:
+        """The interval of a constraint, without an end that its form never passes.
+
+        A form that divides by a variable has no value for a divisor of 0, so all of it is asked.
+        """
+        form, interval = constraint
+        values = self.of(form)
+        divisions = (atom for atom in postorder((form,)) if atom.kind in DIVISIONS)
+        if interval.is_point or not all(atom.divisor for atom in divisions):
+            return interval
+        never_below = Interval(interval.lower, None).contains(values)
+        never_above = Interval(None, interval.upper).contains(values)
+        return Interval(
+            None if never_below else interval.lower, None if never_above else interval.upper
+        )
 
     def is_natural(self, atom: Atom) -> bool:
         """Whether a division's numerator is never negative and its divisor at least 1."""

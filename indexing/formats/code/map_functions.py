@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Final
 
 from indexing.domain import Domain
 from indexing.errors import MapError
-from indexing.formats.code.coder import Coder, alone, helpers_in, is_usable
+from indexing.formats.code.coder import Coder, Ranges, alone, helpers_in, is_usable
 from indexing.formats.code.language import WIDE
 from indexing.formats.text import format_map
 from indexing.simplify import scope_with_facts
 from indexing.transform.evaluate import reason_against_64_bits
 from indexing.variable import Variable
+from simplifier import Interval
 from simplifier.choices import guarded
 from simplifier.errors import check_type
 from simplifier.evaluation import magnitudes
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from indexing.domain import Constraint
     from indexing.formats.code.language import Language
     from indexing.relation import Relation
-    from simplifier import Interval
     from simplifier.expr.form import Form
 
 _MAX_COMMENT_COST: Final = 1000
@@ -134,7 +134,7 @@ def _contains(domain: Domain, language: Language, name: str) -> list[str]:
     box = domain.with_constraints()
     bits, least = language.asked
     coder = Coder(box, language, lambda _: bits, narrow=least)
-    constraints = [constraint for _, constraint in domain.constraint_texts()]
+    constraints = asked_in(box, (constraint for _, constraint in domain.constraint_texts()))
     values = _compared(coder, constraints)
     rows = zip(coder.names.values(), (variable.bounds for variable in domain), strict=True)
     within = list(comparisons(rows, language))
@@ -150,6 +150,13 @@ def _contains(domain: Domain, language: Language, name: str) -> list[str]:
         for each in coder.names.values()
     ]
     return function(language.contains.format(name=name), "bool", parameters, lines, language)
+
+
+def asked_in(box: Domain, constraints: Iterable[Constraint]) -> list[Constraint]:
+    """What is left to ask of the points in a box."""
+    ranges = Ranges(box)
+    left = [(each[0], ranges.left_to_ask(each)) for each in constraints]
+    return [(form, interval) for form, interval in left if interval != Interval(None, None)]
 
 
 def _compared(coder: Coder, constraints: Sequence[Constraint]) -> list[str]:

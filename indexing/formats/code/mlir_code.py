@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from indexing.errors import MapError
 from indexing.formats.code.coder import Ranges, names_in
 from indexing.formats.code.map_functions import (
+    asked_in,
     check_name,
     check_portable,
     for_comment,
@@ -77,12 +78,13 @@ def _results(maps: Sequence[Relation], domains: Sequence[Domain], name: str) -> 
 
 
 def _contains(domain: Domain, name: str) -> list[str]:
+    box = domain.with_constraints()
     rows = [
         *((variable(each), bounds) for each, bounds in domain.bounds.items()),
-        *(constraint for _, constraint in domain.constraint_texts()),
+        *asked_in(box, (constraint for _, constraint in domain.constraint_texts())),
     ]
     forms = [guarded(form) for form, _ in rows]
-    block = _Block(domain.with_constraints(), forms)
+    block = _Block(box, forms)
     limit = (1 << 63) - 1
     checks: list[str] = []
     for form, (_, interval) in zip(forms, rows, strict=True):
