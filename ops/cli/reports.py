@@ -27,6 +27,7 @@ from ops.hlo.source_location import source_locations
 from ops.performance.summary import kind_of_kernel, text_of_shape
 from ops.rules.op_indexing import Unknown
 from simplifier import Interval
+from simplifier.tools.text_table import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -266,25 +267,14 @@ class MapReport(Row):
 
 @dataclass(frozen=True, slots=True)
 class TableRow(Row):
-    """A row of a table, whose cells are aligned to the right; the last one is of any width.
+    """A row of a table, with the heading above the first one, and remarks below."""
 
-    The first row has the ``heading`` above it; ``remarks`` are lines below a row.
-    """
-
-    cells: Sequence[str]
-    widths: Sequence[int]
+    lines: Sequence[str]
     about: Fields
-    heading: Sequence[str] = ()
-    remarks: Sequence[str] = ()
 
     def text(self) -> str:
-        """The row, under the heading if there is one."""
-        lines = [self.heading, self.cells] if self.heading else [self.cells]
-        return "\n".join([*map(self._line, lines), *self.remarks])
-
-    def _line(self, cells: Sequence[str]) -> str:
-        aligned = [f"{cell:>{width}}" for cell, width in zip(cells, self.widths, strict=False)]
-        return "  ".join([*aligned, cells[-1]])
+        """The row."""
+        return "\n".join(self.lines)
 
     def fields(self) -> Fields:
         """What the row is about, with all figures."""
@@ -303,11 +293,10 @@ def table(
        16  %bias
     """
     listed = [*rows]
-    columns = zip(heading, *(cells for cells, *_ in listed), strict=True)
-    widths = [max(map(len, column)) for column in columns][:-1]
+    first, *lines = aligned([heading, *(cells for cells, *_ in listed)])
     return [
-        TableRow(cells, widths, fields, heading if number == 0 else (), remarks)
-        for number, (cells, fields, remarks) in enumerate(listed)
+        TableRow([*([] if number else [first]), line, *remarks], fields)
+        for number, (line, (_, fields, remarks)) in enumerate(zip(lines, listed, strict=True))
     ]
 
 

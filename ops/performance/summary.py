@@ -11,6 +11,7 @@ from ops.performance.tally import Deadline
 from ops.performance.utilization import SECONDS, utilization
 from ops.rules.registry import REGISTRY
 from simplifier import Interval
+from simplifier.tools.text_table import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,9 +96,7 @@ class Summary:
         return len(self.kernels)
 
     def __str__(self) -> str:
-        rows = [HEADING, *map(cells_of, self.kernels)]
-        *widths, _ = (max(map(len, column)) for column in zip(*rows, strict=True))
-        return "\n".join(_aligned(row, widths) for row in rows)
+        return "\n".join(aligned([HEADING, *map(cells_of, self.kernels)]))
 
 
 def summary(
@@ -140,11 +139,6 @@ def cells_of(kernel: KernelSummary) -> tuple[str, str, str, str]:
     return text_of_count(kernel.bytes_read), text_of_count(kernel.bytes_written), reuse, str(kernel)
 
 
-def _aligned(row: tuple[str, ...], widths: list[int]) -> str:
-    *cells, last = row
-    return "  ".join([*(f"{c:>{width}}" for c, width in zip(cells, widths, strict=True)), last])
-
-
 def _text_of_roots(fusion: Fusion) -> str:
     names = ", ".join(f"%{root.name}" for root in fusion.roots)
     shapes = ", ".join(text_of_shape(array) for root in fusion.roots for array in root.shape.arrays)
@@ -172,9 +166,8 @@ def _text_of_operand(row: OperandUtilization) -> str:
 
 def text_of_kinds(row: OperandUtilization) -> str:
     """What the reads of an operand are, in a few words."""
-    if row.kinds:
-        return " and ".join(map(str, row.kinds))
-    return "unknown" if row.bounds else "unused"
+    kinds = " and ".join(map(str, row.kinds))
+    return kinds or ("unknown" if row.bounds else "unused")
 
 
 def text_of_shape(shape: ArrayShape) -> str:
