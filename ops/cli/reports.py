@@ -24,7 +24,7 @@ from indexing.layout import (
 from indexing.layout.view.layout_text import text_of_layout
 from ops.cli.documents import Row
 from ops.hlo.source_location import source_locations
-from ops.performance.summary import kind_of_kernel, text_of_shape
+from ops.performance.summary import text_of_result, text_of_shape
 from ops.rules.op_indexing import Unknown
 from simplifier import Interval
 from simplifier.tools.text_table import aligned
@@ -228,15 +228,10 @@ class Section(Row):
 
 
 def _heading(instruction: Instruction, output: int | None) -> str:
-    """``%name = shape opcode``, of one result if asked, and the source line if there is one."""
-    arrays = instruction.shape.arrays
-    shape = ", ".join(map(text_of_shape, arrays if output is None else [arrays[output]]))
-    is_all = instruction.shape.is_tuple and output is None
-    which = f"result {output} of " if instruction.shape.is_tuple and not is_all else ""
+    """What the instruction gives, and the source line if there is one."""
     lines = source_locations(instruction)
     source = f", {lines[0]}" if lines else ""
-    named = f"{which}%{instruction.name} = {f'({shape})' if is_all else shape}"
-    return f"{named} {kind_of_kernel(instruction)}{source}"
+    return text_of_result(instruction, output) + source
 
 
 def _size_origin_fields(name: str, origin: SizeOrigin) -> Fields:
