@@ -165,7 +165,7 @@ class Findings:
 
     def collected(self, module: HloModule) -> list[Finding]:
         """All answers, each once, equal parts of them as one object."""
-        answers = [*self._answers.items()]  # others may be asking at the same time
+        answers = self._answers.copy()  # at once: others may be asking
         positions: dict[int, int] = {}
         for position, instruction in enumerate(module.instructions):
             if self._numbering.has_number(instruction):
@@ -179,7 +179,7 @@ class Findings:
 
         return [
             Finding(positions[number], same.setdefault(question, question), merged(answer))
-            for (number, question), answer in answers
+            for (number, question), answer in answers.items()
         ]
 
     def learn(self, module: HloModule, found: Iterable[Finding]) -> None:

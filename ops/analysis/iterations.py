@@ -20,10 +20,7 @@ from ops.analysis.loops import Fixpoint, decided, without_parts
 from ops.analysis.timed_loop import for_any_iteration
 from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, combined
 from ops.dependence.links import Link
-from ops.dependence.operand_indexing import (
-    OperandIndexing,
-    for_any_values,
-)
+from ops.dependence.operand_indexing import OperandIndexing, for_any_values
 from ops.index_maps import dim, dimensions_of, index_map
 from ops.rules.op_indexing import Unknown
 from simplifier import Interval
@@ -189,7 +186,9 @@ class _Walks:
         if window is None or any(shift) or len(step.indexings) > 1:
             return _WalksInside(moved, moved)
         spared = Dependence((loop.at_once(number), loop.spared(number, window)))
-        return _WalksInside(moved if window.is_disjoint else spared, spared)
+        # A walk back goes on from what an iteration writes, and a later one writes elsewhere.
+        is_written_once = loop.is_backward and window.is_disjoint
+        return _WalksInside(moved if is_written_once else spared, spared)
 
     # Decisions.
 

@@ -73,8 +73,8 @@ class TimedLoop:
         own = indexing.map
         left = dim(len(own.dims))
         value = self.counted.induction.after(left - 1 if self.is_backward else -left + self.trips)
-        counter = self.counted.instruction
-        known = {n: value for n, origin in enumerate(indexing.runtime) if origin.loop is counter}
+        loop = self.counted.instruction
+        known = {n: value for n, origin in enumerate(indexing.runtime) if origin.loop is loop}
         extended = _extended(indexing, [left - 1], dims=[Interval(1, self.trips)])
         devices = devices_in([indexing])
         joint = joint_form(extended, devices, known).for_any_values()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from math import inf, nan
 from typing import TYPE_CHECKING, Any, Final
 
@@ -97,8 +97,8 @@ class _Arguments(argparse.Namespace):
         """The document of the command."""
         how_to_run = ("run", "renderings", "json")
         options = {name: value for name, value in vars(self).items() if name not in how_to_run}
-        if _SELECTED.keys() <= options.keys():
-            patterns = {_SELECTED[name]: options.pop(name) or () for name in _SELECTED}
+        patterns = {name: options.pop(name) for name in _PATTERNS if name in options}
+        if patterns:
             options["selection"] = Selection(**patterns)
         return self.run(console=console, **options)
 
@@ -166,17 +166,14 @@ _LONG: Final = {
     "help": "print whole domains, a line for each bound, also those that shapes tell",
 }
 
-_SELECTED: Final = {
-    "instruction": "instructions",
-    "computation": "computations",
-    "opcode": "opcodes",
-}
-"""Options, and the fields of a :class:`Selection` that they are."""
+_PATTERNS: Final = tuple(field.name for field in fields(Selection))
 
 _SELECTION: Final[Mapping[str, Mapping[str, Any]]] = {
     f"--{option}": {
+        "dest": f"{option}s",
         "metavar": metavar,
         "action": "append",
+        "default": [],
         "help": f"{meaning}; * is any text; may be given several times",
     }
     for option, metavar, meaning in (
@@ -185,6 +182,7 @@ _SELECTION: Final[Mapping[str, Mapping[str, Any]]] = {
         ("opcode", "OPCODE", "answer for the instructions of this kind only"),
     )
 }
+"""The options that are the fields of a :class:`Selection`."""
 
 _COMMANDS: Final = {
     "summary": _Command(

@@ -24,9 +24,10 @@ from indexing.layout import (
 from indexing.layout.view.layout_text import text_of_layout
 from ops.cli.documents import Row
 from ops.hlo.source_location import source_locations
-from ops.performance.summary import kind_of_kernel, text_of_shape
+from ops.performance.summary import text_of_result, text_of_shape
 from ops.rules.op_indexing import Unknown
 from simplifier import Interval
+from simplifier.tools.text_table import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -227,15 +228,10 @@ class Section(Row):
 
 
 def _heading(instruction: Instruction, output: int | None) -> str:
-    """``%name = shape opcode``, of one result if asked, and the source line if there is one."""
-    arrays = instruction.shape.arrays
-    shape = ", ".join(map(text_of_shape, arrays if output is None else [arrays[output]]))
-    is_all = instruction.shape.is_tuple and output is None
-    which = f"result {output} of " if instruction.shape.is_tuple and not is_all else ""
+    """What the instruction gives, and the source line if there is one."""
     lines = source_locations(instruction)
     source = f", {lines[0]}" if lines else ""
-    named = f"{which}%{instruction.name} = {f'({shape})' if is_all else shape}"
-    return f"{named} {kind_of_kernel(instruction)}{source}"
+    return text_of_result(instruction, output) + source
 
 
 def _size_origin_fields(name: str, origin: SizeOrigin) -> Fields:
@@ -266,25 +262,14 @@ class MapReport(Row):
 
 @dataclass(frozen=True, slots=True)
 class TableRow(Row):
-    """A row of a table, whose cells are aligned to the right; the last one is of any width.
+    """A row of a table, with the heading above the first one, and remarks below."""
 
-    The first row has the ``heading`` above it; ``remarks`` are lines below a row.
-    """
-
-    cells: Sequence[str]
-    widths: Sequence[int]
+    lines: Sequence[str]
     about: Fields
-    heading: Sequence[str] = ()
-    remarks: Sequence[str] = ()
 
     def text(self) -> str:
-        """The row, under the heading if there is one."""
-        lines = [self.heading, self.cells] if self.heading else [self.cells]
-        return "\n".join([*map(self._line, lines), *self.remarks])
-
-    def _line(self, cells: Sequence[str]) -> str:
-        aligned = [f"{cell:>{width}}" for cell, width in zip(cells, self.widths, strict=False)]
-        return "  ".join([*aligned, cells[-1]])
+        """The row."""
+        return "\n".join(self.lines)
 
     def fields(self) -> Fields:
         """What the row is about, with all figures."""
@@ -303,11 +288,10 @@ def table(
        16  %bias
     """
     listed = [*rows]
-    columns = zip(heading, *(cells for cells, *_ in listed), strict=True)
-    widths = [max(map(len, column)) for column in columns][:-1]
+    first, *lines = aligned([heading, *(cells for cells, *_ in listed)])
     return [
-        TableRow(cells, widths, fields, heading if number == 0 else (), remarks)
-        for number, (cells, fields, remarks) in enumerate(listed)
+        TableRow([*([] if number else [first]), line, *remarks], fields)
+        for number, (line, (_, fields, remarks)) in enumerate(zip(lines, listed, strict=True))
     ]
 
 

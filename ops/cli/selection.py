@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from ops.hlo.errors import NoSuchComputationError, NoSuchInstructionError
-from ops.hlo.names import check_opcode, near_names
+from ops.hlo.names import bare, check_opcode, near_names
 from ops.performance.kernels import kernels_of
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from ops.fusion import Fusion
     from ops.hlo import HloModule, Instruction
+    from ops.hlo.names import Named
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +63,21 @@ class Selection:
         for opcode in self.opcodes:
             if not _is_pattern(opcode):
                 check_opcode(opcode, "--opcode")
-        names = {each.name: None for each in module.instructions} if self.instructions else ()
-        for pattern in self.instructions:
-            if not _any_like(pattern, names):
-                near = tuple(near_names(_bare(pattern), names))
-                raise NoSuchInstructionError(_bare(pattern), near, module.file)
-        homes = [each.name for each in module.computations]
-        for pattern in self.computations:
-            if not _any_like(pattern, homes):
-                near = tuple(near_names(_bare(pattern), homes))
-                raise NoSuchComputationError(_bare(pattern), near, module.file)
+        self._check_names(self.instructions, module.instructions, NoSuchInstructionError, module)
+        self._check_names(self.computations, module.computations, NoSuchComputationError, module)
+
+    def _check_names(
+        self,
+        patterns: Sequence[str],
+        named: Iterable[Named],
+        error: type[NoSuchInstructionError | NoSuchComputationError],
+        module: HloModule,
+    ) -> None:
+        names = [each.name for each in named] if patterns else []
+        for pattern in patterns:
+            if not any(_matches((pattern,), name) for name in names):
+                wanted = bare(pattern, "the pattern")
+                raise error(wanted, tuple(near_names(wanted, names)), module.file)
 
     def has(self, instruction: Instruction) -> bool:
         """Whether an instruction is meant."""
@@ -83,15 +89,7 @@ class Selection:
 
 
 def _matches(patterns: Sequence[str], name: str) -> bool:
-    return not patterns or any(fnmatchcase(name, _bare(pattern)) for pattern in patterns)
-
-
-def _any_like(pattern: str, names: Iterable[str]) -> bool:
-    return any(fnmatchcase(name, _bare(pattern)) for name in names)
-
-
-def _bare(pattern: str) -> str:
-    return pattern.removeprefix("%")
+    return not patterns or any(fnmatchcase(name, bare(each, "the pattern")) for each in patterns)
 
 
 def _is_pattern(text: str) -> bool:

@@ -141,9 +141,10 @@ class OperandIndexing:
         (d0){rt0} -> (d0 + rt0), domain: d0 in [0, 1], rt0 in [0, 7]
         rt0: %i = s32[] parameter(1); (d0) -> ()
         """
-        domain = self.map.domain
-        *_, names = domain.by_role(domain.names)
-        notes = list(zip(names, map(str, self.runtime), strict=True))
+        notes: list[tuple[str, str]] = []
+        if self.runtime:
+            *_, names = self.map.domain.by_role(self.map.domain.names)
+            notes += zip(names, map(str, self.runtime), strict=True)
         if self.replica_id is not None:
             notes.append(("replica id", format_head(self.replica_id)))
         if self.approximation:

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from enum import Flag, auto
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from simplifier import Interval
+import sympy
+
+from ops.hlo.true_sizes import true_sizes
+from simplifier import Interval, symbol
 from simplifier.expr.form import VARIABLE, variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from indexing import IndexingMap
+    from indexing import IndexingMap, Variable
     from indexing.domain import Domain
+    from ops.analysis.dataflow import Array
     from ops.dependence.operand_indexing import OperandIndexing
+    from ops.performance.counts import Size
 
 _REMEMBERED: Final = 4096
 
@@ -59,17 +65,69 @@ class AccessKind(Flag):
         return "+".join(str(kind.name).lower() for kind in self) or "identity"
 
 
-def kind_of_access(
+def kinds_of_accesses(
+    ways: Iterable[OperandIndexing], array: Array, results: Iterable[Array]
+) -> tuple[AccessKind, ...]:
+    """What the accesses to an array are, from some results, each kind once.
+
+    >>> from ops import OperandIndexing, hlo, transpose
+    >>> text = "ENTRY e { p = f32[4,8] parameter(0) ROOT t = f32[8,4] transpose(p), "
+    >>> entry = hlo.parse(text + "dimensions={1,0} }").entry
+    >>> way = OperandIndexing(transpose((4, 8), (1, 0)).output_to_input[0])
+    >>> print(*kinds_of_accesses([way], (entry.parameters[0], 0), [(entry.root, 0)]))
+    transpose
+    """
+    some = [way for way in ways if not way.map.is_known_empty]
+    example = {each.name: _example(each) for way in some for each in way.map.parameters}
+    sizes = _sizes_in(example, array)
+    whole = frozenset(_sizes_in(example, result) for result in results)
+    kinds = (_kind_of_access(_in(example, way), sizes, whole) for way in some)
+    return tuple(dict.fromkeys(kinds))
+
+
+_EXAMPLE: Final = 960
+"""A size for a parameter without bound: what it should be a multiple of divides it, mostly."""
+
+
+def _example(parameter: Variable) -> int:
+    """A value to look at the kind of an access for, as it is the same for nearly all."""
+    upper = parameter.bounds.upper
+    return _EXAMPLE if upper is None else upper
+
+
+def _in(example: Mapping[str, int], way: OperandIndexing) -> OperandIndexing:
+    """The access where parameters are numbers, unless they cannot be these."""
+    names = [each.name for each in way.map.parameters]
+    if not names:
+        return way
+    numeric = way.map.substitute({name: example[name] for name in names}).simplify()
+    return way if numeric.is_known_empty else replace(way, map=numeric)
+
+
+def _sizes_in(example: Mapping[str, int], array: Array) -> tuple[int, ...]:
+    """The true sizes where parameters are numbers; capacities if there are several."""
+    instruction, number = array
+    capacity = instruction.shape.arrays[number].dimensions
+    if not example:
+        return capacity
+    values = {symbol(name): value for name, value in example.items()}
+    sizes = zip(true_sizes(instruction, number), capacity, strict=True)
+    return tuple(_number(size, values, most) for size, most in sizes)
+
+
+def _number(size: Size | None, values: Mapping[sympy.Symbol, int], otherwise: int) -> int:
+    if size is None or isinstance(size, int):
+        return otherwise if size is None else size
+    found = size.subs(values)
+    return int(found) if isinstance(found, sympy.Integer) else otherwise
+
+
+def _kind_of_access(
     way: OperandIndexing, sizes: tuple[int, ...], results: frozenset[tuple[int, ...]]
 ) -> AccessKind:
     """What a read is: from results of some of these sizes to an operand of ``sizes``.
 
     It is read off the formulas, so the map should be in its smallest form.
-
-    >>> from ops import OperandIndexing, transpose
-    >>> way = OperandIndexing(transpose((4, 8), (1, 0)).output_to_input[0])
-    >>> print(kind_of_access(way, (4, 8), frozenset([(8, 4)])))
-    transpose
     """
     indexed = frozenset(variables_of(form for each in way.runtime for form in each.map.forms))
     of_map = _kind_of_map(way.map, sizes, results, indexed)

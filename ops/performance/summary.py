@@ -11,6 +11,7 @@ from ops.performance.tally import Deadline
 from ops.performance.utilization import SECONDS, utilization
 from ops.rules.registry import REGISTRY
 from simplifier import Interval
+from simplifier.tools.text_table import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,7 +80,7 @@ class KernelSummary:
 
     def __str__(self) -> str:
         operands = ", ".join(map(_text_of_operand, self.operands))
-        return f"{_text_of_roots(self.fusion)}({operands})"
+        return f"{', '.join(map(text_of_result, self.fusion.roots))}({operands})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +96,7 @@ class Summary:
         return len(self.kernels)
 
     def __str__(self) -> str:
-        rows = [HEADING, *map(cells_of, self.kernels)]
-        *widths, _ = (max(map(len, column)) for column in zip(*rows, strict=True))
-        return "\n".join(_aligned(row, widths) for row in rows)
+        return "\n".join(aligned([HEADING, *map(cells_of, self.kernels)]))
 
 
 def summary(
@@ -140,41 +139,29 @@ def cells_of(kernel: KernelSummary) -> tuple[str, str, str, str]:
     return text_of_count(kernel.bytes_read), text_of_count(kernel.bytes_written), reuse, str(kernel)
 
 
-def _aligned(row: tuple[str, ...], widths: list[int]) -> str:
-    *cells, last = row
-    return "  ".join([*(f"{c:>{width}}" for c, width in zip(cells, widths, strict=True)), last])
-
-
-def _text_of_roots(fusion: Fusion) -> str:
-    names = ", ".join(f"%{root.name}" for root in fusion.roots)
-    shapes = ", ".join(text_of_shape(array) for root in fusion.roots for array in root.shape.arrays)
-    kinds = ", ".join(dict.fromkeys(map(kind_of_kernel, fusion.roots)))
-    return f"{names} = {shapes} {kinds}"
-
-
-def kind_of_kernel(root: Instruction) -> str:
-    """The opcode, and the kind of a fusion.
+def text_of_result(instruction: Instruction, output: int | None = None) -> str:
+    """What an instruction gives, all of it or one array, with the kind of a fusion.
 
     >>> from ops import hlo
-    >>> text = "ENTRY e { p = f32[] parameter(0) ROOT n = f32[] negate(p) }"
-    >>> kind_of_kernel(hlo.parse(text).entry.root)
-    'negate'
+    >>> text = "ENTRY e { p = f32[2] parameter(0) ROOT t = (f32[2]) tuple(p) }"
+    >>> root = hlo.parse(text).entry.root
+    >>> print(text_of_result(root), "|", text_of_result(root, 0))
+    %t = (f32[2]) tuple | result 0 of %t = f32[2] tuple
     """
-    kind = root.attributes.get("kind")
-    return f"{root.opcode} {kind}" if kind else root.opcode
+    arrays, is_tuple = instruction.shape.arrays, instruction.shape.is_tuple
+    shape = ", ".join(map(text_of_shape, arrays if output is None else [arrays[output]]))
+    which = f"result {output} of " if is_tuple and output is not None else ""
+    given = f"({shape})" if is_tuple and output is None else shape
+    kind = instruction.attributes.get("kind") if instruction.opcode == "fusion" else None
+    opcode = f"{instruction.opcode} {kind}" if kind else instruction.opcode
+    return f"{which}%{instruction.name} = {given} {opcode}"
 
 
 def _text_of_operand(row: OperandUtilization) -> str:
     place = f" output {row.element}" if row.operand.shape.is_tuple else ""
     shape = text_of_shape(row.operand.shape.arrays[row.element])
-    return f"%{row.operand.name}{place} {shape} {text_of_kinds(row)}"
-
-
-def text_of_kinds(row: OperandUtilization) -> str:
-    """What the reads of an operand are, in a few words."""
-    if row.kinds:
-        return " and ".join(map(str, row.kinds))
-    return "unknown" if row.bounds else "unused"
+    kinds = " and ".join(map(str, row.kinds)) or ("unknown" if row.bounds else "unused")
+    return f"%{row.operand.name}{place} {shape} {kinds}"
 
 
 def text_of_shape(shape: ArrayShape) -> str:

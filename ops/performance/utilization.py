@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
-
-import sympy
 
 from indexing import MapError
 from ops.devices.joint_indexing import deciding
-from ops.hlo.true_sizes import true_sizes
-from ops.performance.access_kind import AccessKind, kind_of_access
+from ops.performance.access_kind import AccessKind, kinds_of_accesses
 from ops.performance.counts import (
     bytes_of,
     count_of,
@@ -25,13 +22,12 @@ from ops.performance.kernels import kernels_of
 from ops.performance.tally import Deadline, OutOfTimeError
 from ops.rules.op_indexing import Unknown
 from ops.rules.registry import REGISTRY
-from simplifier import BudgetError, Interval, NotQuasiAffineError, symbol
+from simplifier import BudgetError, Interval, NotQuasiAffineError
 from simplifier.errors import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
-    from indexing import Variable
     from ops.analysis.dataflow import Array
     from ops.dependence.operand_indexing import OperandIndexing
     from ops.fusion import Fusion, Reads
@@ -60,9 +56,7 @@ class OperandUtilization:
             <ops.Fusion.reads>` counts them.
         bytes: of the elements that are read, each once.
         bounds: why the counts are bounds that need not be met; empty if they are exact.
-        conditions: the accesses that only happen for some values: constraints and bounds of their
-            maps say for which ones.
-        kinds: what the accesses are, such as a transpose; empty if nobody knows.
+        ways: the accesses; none if nobody knows them.
     """
 
     fusion: Fusion
@@ -73,8 +67,20 @@ class OperandUtilization:
     reads: Count
     bytes: Count
     bounds: str = ""
-    conditions: tuple[OperandIndexing, ...] = ()
-    kinds: tuple[AccessKind, ...] = ()
+    ways: tuple[OperandIndexing, ...] = ()
+
+    @property
+    def conditions(self) -> tuple[OperandIndexing, ...]:
+        """The accesses that only happen for some values.
+
+        Constraints and bounds of their maps say for which ones.
+        """
+        return tuple(filter(_is_conditional, self.ways))
+
+    @property
+    def kinds(self) -> tuple[AccessKind, ...]:
+        """What the accesses are, such as a transpose; empty if nobody knows."""
+        return kinds_of_accesses(self.ways, (self.operand, self.element), self.fusion.results)
 
     @property
     def reuse(self) -> float | None:
@@ -205,67 +211,19 @@ def _row(
     elements = elements_of(operand, number)
     bits = operand.shape.arrays[number].element_size_in_bits
     if isinstance(reads, Unknown):
-        found, bounds, conditions, kinds = NO_IDEA, reads.reason, (), ()
+        found, bounds, ways = NO_IDEA, reads.reason, ()
     else:
+        ways = reads.ways
         symbolic = _symbolic(reads, deadline)
-        conditions = tuple(filter(_is_conditional, reads.ways))
         if symbolic is not None:
             counts = (*symbolic, bytes_of(symbolic[0], bits))
-            about = ("", conditions, _kinds(kernel, array, reads))
-            return OperandUtilization(kernel, operand, number, elements, *counts, *about)
-        found = footprint_of(reads.ways, reads.sizes, deadline)
-        bounds = "" if found.is_exact else _reason(reads.ways)
-        kinds = _kinds(kernel, array, reads)
+            return OperandUtilization(kernel, operand, number, elements, *counts, "", ways)
+        found = footprint_of(ways, reads.sizes, deadline)
+        bounds = "" if found.is_exact else _reason(ways)
     most = elements.upper if isinstance(elements, Interval) else elements
     read = found.elements.intersect(Interval(0, most if isinstance(most, int) else None))
     counts = (count_of(read), count_of(found.reads), bytes_of(read, bits))
-    return OperandUtilization(kernel, operand, number, elements, *counts, bounds, conditions, kinds)
-
-
-def _kinds(kernel: Fusion, array: Array, reads: Reads) -> tuple[AccessKind, ...]:
-    ways = [way for way in reads.ways if not way.map.is_known_empty]
-    example = {each.name: _example(each) for way in ways for each in way.map.parameters}
-    sizes = _sizes_in(example, array)
-    results = frozenset(_sizes_in(example, result) for result in kernel.results)
-    kinds = (kind_of_access(_in(example, way), sizes, results) for way in ways)
-    return tuple(dict.fromkeys(kinds))
-
-
-_EXAMPLE: Final = 960
-"""A size for a parameter without bound: what it should be a multiple of divides it, mostly."""
-
-
-def _example(parameter: Variable) -> int:
-    """A value to look at the kind of an access for, as it is the same for nearly all."""
-    upper = parameter.bounds.upper
-    return _EXAMPLE if upper is None else upper
-
-
-def _in(example: Mapping[str, int], way: OperandIndexing) -> OperandIndexing:
-    """The access where parameters are numbers, unless they cannot be these."""
-    names = [each.name for each in way.map.parameters]
-    if not names:
-        return way
-    numeric = way.map.substitute({name: example[name] for name in names}).simplify()
-    return way if numeric.is_known_empty else replace(way, map=numeric)
-
-
-def _sizes_in(example: Mapping[str, int], array: Array) -> tuple[int, ...]:
-    """The true sizes where parameters are numbers; capacities if there are several."""
-    instruction, number = array
-    capacity = instruction.shape.arrays[number].dimensions
-    if not example:
-        return capacity
-    values = {symbol(name): value for name, value in example.items()}
-    sizes = zip(true_sizes(instruction, number), capacity, strict=True)
-    return tuple(_number(size, values, most) for size, most in sizes)
-
-
-def _number(size: Size | None, values: Mapping[sympy.Symbol, int], otherwise: int) -> int:
-    if size is None or isinstance(size, int):
-        return otherwise if size is None else size
-    found = size.subs(values)
-    return int(found) if isinstance(found, sympy.Integer) else otherwise
+    return OperandUtilization(kernel, operand, number, elements, *counts, bounds, ways)
 
 
 def _symbolic(reads: Reads, deadline: Deadline) -> tuple[Size, Size] | None:

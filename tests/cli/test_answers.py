@@ -220,12 +220,17 @@ def called(arguments: list[str], file: Path) -> int:
     return main([command, str(file), *options])
 
 
-@pytest.mark.parametrize(
-    ("module", "arguments", "expected"),
-    [row[1:] for row in SHORT_TEXTS],
-    ids=[row[0] for row in SHORT_TEXTS],
-)
-def test_short_text(
+TEXTS = {
+    **{name: row for name, *row in SHORT_TEXTS},
+    **{
+        f"long: {name}": [module, [*arguments, "--long"], expected]
+        for name, module, arguments, expected in LONG_TEXTS
+    },
+}
+
+
+@pytest.mark.parametrize(("module", "arguments", "expected"), TEXTS.values(), ids=TEXTS)
+def test_text(
     module: str,
     arguments: list[str],
     expected: str,
@@ -234,23 +239,6 @@ def test_short_text(
 ) -> None:
     saved.write_text(module)
     assert called(arguments, saved) == 0
-    assert capsys.readouterr() == (expected, "")
-
-
-@pytest.mark.parametrize(
-    ("module", "arguments", "expected"),
-    [row[1:] for row in LONG_TEXTS],
-    ids=[row[0] for row in LONG_TEXTS],
-)
-def test_long_text(
-    module: str,
-    arguments: list[str],
-    expected: str,
-    saved: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    saved.write_text(module)
-    assert called([*arguments, "--long"], saved) == 0
     assert capsys.readouterr() == (expected, "")
 
 

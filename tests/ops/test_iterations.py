@@ -224,6 +224,15 @@ EXACT: Final = [
     ("a delay", Program(range(4), V, X)),
     ("a delay, stacked", Program(ALL, update(X, Y), V)),
     ("what was there before", Program(ALL, update(X, Y), update(Y, V))),
+    ("what was overwritten", Program(range(5), update(X, Y), update(Y, V, (1, 1)))),
+    (
+        "what was overwritten, downwards",
+        Program(range(5, 0, -1), update(X, Y), update(Y, V, (1, -1))),
+    ),
+    (
+        "a block of what was overwritten",
+        Program(range(2), update(X, Y, (2, 0), (2, 0), 2), update(Y, V, (2, 2), size=2)),
+    ),
     ("once", Program(range(1), rotated(add(X, Y)), update(Y, V, (1, 3)))),
 ]
 """Loops whose maps are exactly those of all iterations."""

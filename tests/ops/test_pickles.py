@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import pickle
+from collections import deque
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -120,3 +123,26 @@ def test_threads_find_the_same_answers_in_any_order() -> None:
 
     with ThreadPoolExecutor(4) as executor:
         assert all(executor.map(asked, range(4)))
+
+
+def test_answers_that_come_while_others_are_pickled() -> None:
+    """Another thread gets its turn anywhere; here it asks whenever garbage is collected."""
+    analysis = analyze(hlo.parse(module_text("cpu/mlp_adam_step")))
+    waiting = iter(analysis)
+
+    def ask(*_: object) -> None:
+        for each in islice(waiting, 1):
+            deque(all_answers(each), maxlen=0)
+
+    for _ in range(10):
+        ask()
+    thresholds = gc.get_threshold()
+    gc.callbacks.append(ask)
+    gc.set_threshold(1)
+    try:
+        loaded = again(analysis)
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.callbacks.remove(ask)
+    for one, other in islice(zip(analysis, loaded, strict=True), 20):
+        assert [*all_answers(one)] == [*all_answers(other)]
