@@ -16,6 +16,7 @@ from ops.fusion import (
     FusionSchedule,
     Provenance,
     Reads,
+    access_picture,
     by_producer,
     schedule_of,
 )
@@ -103,6 +104,7 @@ __all__ = [
     "Unknown",
     "Utilization",
     "WorkerDiedError",
+    "access_picture",
     "all_gather",
     "all_reduce",
     "all_to_all",

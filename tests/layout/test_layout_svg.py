@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 
 from indexing.layout import Shape, layout_picture
-from indexing.layout.view.drawing import HEIGHT, Box, Panel, beside, drawn, hatching
+from indexing.layout.view.drawing import HEIGHT, Box, drawn
 from indexing.layout.view.layout_svg import _color_count, svg_of_layout
+from indexing.pictures.svg import Panel, beside, hatching
 from tests.layout.strategies import small_arrays
 from tests.project.sources import ROOT
 
