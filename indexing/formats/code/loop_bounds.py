@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class CounterSteps:
     """The values of a counter: from ``first`` to ``last``, in steps."""
 
     first: Form
@@ -28,12 +28,12 @@ class Steps:
     step: int = 1
 
 
-def plain_steps(bounds: Interval) -> Steps:
+def plain_steps(bounds: Interval) -> CounterSteps:
     """All values within bounds."""
-    return Steps(constant(bounds.lower or 0), constant(bounds.upper or 0))
+    return CounterSteps(constant(bounds.lower or 0), constant(bounds.upper or 0))
 
 
-def steps_of(counter: str, bounds: Interval, constraints: Iterable[Constraint]) -> Steps:
+def steps_of(counter: str, bounds: Interval, constraints: Iterable[Constraint]) -> CounterSteps:
     """The values of a bounded counter that meet constraints, which :func:`solving` has found.
 
     >>> from simplifier.expr.form import variable
@@ -57,9 +57,9 @@ def steps_of(counter: str, bounds: Interval, constraints: Iterable[Constraint]) 
     first = operations.maximum(lower)
     last = operations.minimum(upper)
     if not residues:
-        return Steps(first, last)
+        return CounterSteps(first, last)
     ((residue, step),) = residues
-    return Steps(first + operations.mod(residue - first, constant(step)), last, step)
+    return CounterSteps(first + operations.mod(residue - first, constant(step)), last, step)
 
 
 def solving(counter: str, constraints: Iterable[Constraint]) -> list[Constraint]:

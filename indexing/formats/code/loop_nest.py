@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from indexing.domain import Constraint
     from indexing.formats.code.language import Language
-    from indexing.formats.code.loop_bounds import Steps
+    from indexing.formats.code.loop_bounds import CounterSteps
     from simplifier import Interval
 
 
@@ -52,7 +52,7 @@ class LoopBlock:
     parent: LoopBlock | None = None
     is_guarded: bool = False
     """Whether a condition is around the block, so that nothing may move out of it."""
-    steps: Steps | None = None
+    steps: CounterSteps | None = None
     """Of the loop that the block is in, where they are not the bounds of its variable."""
     lines: list[str] = field(default_factory=list[str])
     values: dict[object, str] = field(default_factory=dict[object, str])
@@ -167,7 +167,7 @@ class LoopBlock:
         self.lines.append(head)
         self._close(inner)
 
-    def _ends(self, name: str, steps: Steps) -> tuple[str, str]:
+    def _ends(self, name: str, steps: CounterSteps) -> tuple[str, str]:
         """The texts of the first value and of that behind the last."""
         forms = self.simplified(steps.first), self.simplified(steps.last + 1)
         texts, bits = self.texts_and_bits(forms)
