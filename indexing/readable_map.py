@@ -137,8 +137,8 @@ class ReadableMap(ExactRelation):
         A notebook shows the picture, ``picture(...).save("reads.svg")`` writes it.
 
         Raises:
-            MapError: the map has parameters, a value lies outside of the bounds, or there are more
-                than 1,048,576 points.
+            MapError: the map has parameters or negative dimensions, a value lies outside of the
+                bounds, or there are more than 1,048,576 points.
 
         >>> from indexing import parse_map
         >>> window = parse_map("(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 4], s0 in [0, 2]")

@@ -25,7 +25,15 @@ from ops.jaxpr import from_jax
 from ops.kernels import KernelError, emit_kernel
 from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis, analyze
 from ops.modules.batch import Batch, FileAnswer, QuestionError, WorkerDiedError, analyze_files
-from ops.performance import Coalescing, Summary, Utilization, coalescing, summary, utilization
+from ops.performance import (
+    Coalescing,
+    Summary,
+    Utilization,
+    coalescing,
+    load_picture,
+    summary,
+    utilization,
+)
 from ops.rules.batch_norm import batch_norm_grad, batch_norm_inference, batch_norm_training
 from ops.rules.broadcast import broadcast
 from ops.rules.collectives import (
@@ -138,6 +146,7 @@ __all__ = [
     "generated",
     "get_dimension_size",
     "input_to_output",
+    "load_picture",
     "output_to_input",
     "pad",
     "parameter_indexing",

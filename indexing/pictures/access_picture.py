@@ -142,7 +142,10 @@ def access_picture(
     See :meth:`indexing.IndexingMap.picture`.
     """
     points = chosen_points(indexing_map, at)
-    array = tuple(sizes) if sizes is not None else _sizes(indexing_map, points.results)
+    array = _sizes(indexing_map, points.results) if sizes is None else tuple(sizes)
+    if len(array) != len(indexing_map.forms):
+        expected = f"expected {len(indexing_map.forms)}, one a result"
+        raise MapError(f"picture: sizes are {array}; {expected}")
     from_, to = f"({', '.join(points.names)})", _formula(indexing_map)
     left = ElementGrid(
         from_, points.sizes, points.dims, points.names, is_chosen=True, plane=tuple(plane)
@@ -182,10 +185,11 @@ def chosen_points(indexing_map: Relation, at: Choices = ()) -> ChosenPoints:
     A runtime variable that is not chosen has its least value.
 
     Raises:
-        MapError: the map has parameters, there is no such variable or value, or there are too many
-            points.
+        MapError: the map has parameters, or dimensions that are no indices, there is no such
+            variable or value, or there are too many points.
     """
     check_without_parameters(indexing_map, "picture")
+    _check_indices(indexing_map)
     domain, words = _chosen(indexing_map.domain, at)
     dims, results = _counted(indexing_map, domain)
     names = domain.by_role(domain.names)[0]
@@ -212,6 +216,13 @@ def _formula(indexing_map: Relation) -> str:
     text = f"({', '.join(map(indexing_map.domain.text_of, indexing_map.forms))})"
     half = _MAX_FORMULA // 2
     return text if len(text) <= _MAX_FORMULA else f"{text[:half]} ... {text[-half:]}"
+
+
+def _check_indices(indexing_map: Relation) -> None:
+    for name, each in zip(indexing_map.domain.names, indexing_map.dims, strict=False):
+        if (each.bounds.lower or 0) < 0 or each.bounds.upper is None:
+            expected = "expected those of an index, from 0 on"
+            raise MapError(f"picture: {name} has the bounds {each.bounds}; {expected}")
 
 
 def _chosen(domain: Domain, at: Choices) -> tuple[Domain, str]:
@@ -262,7 +273,8 @@ def _counted(
     indexing_map: Relation, domain: Domain
 ) -> tuple[dict[Position, int], dict[Position, int]]:
     """How often each index of dimensions and each index of results occurs."""
-    total = prod(each.bounds.size or _MAX_POINTS + 1 for each in domain)
+    sizes = (each.bounds.size for each in domain)
+    total = prod(_MAX_POINTS + 1 if size is None else size for size in sizes)
     if total > _MAX_POINTS:
         message = f"picture: {total:,} points; expected at most {_MAX_POINTS:,}: choose some by at="
         raise MapError(message)

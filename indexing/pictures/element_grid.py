@@ -229,9 +229,8 @@ def _plane(grid: ElementGrid, plane: Position, most: int) -> Panel:
         [grid.at(plane, row, column) for column in columns.positions] for row in rows.positions
     ]
     written = [str(count) for line in counts for count in line] if most > 1 else []
-    width = max(
-        _MIN_WIDTH, *(text_width(each, "label") + 6 for each in (*written, *labels(columns)))
-    )
+    contents = (*written, *labels(columns))
+    width = max((_MIN_WIDTH, *(text_width(each, "label") + 6 for each in contents)))
     title = grid.plane_title(plane)
     left = labels_width(rows)
     top = LINE * (bool(title) + 2 * bool(columns.dimensions))

@@ -10,6 +10,7 @@ from indexing.pictures.access_picture import AccessPicture, chosen_points, grid_
 from indexing.pictures.element_grid import ElementGrid
 from ops.fusion.fusion import Fusion, FusionError
 from ops.rules.op_indexing import Unknown
+from simplifier.errors import listed, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -54,7 +55,7 @@ def access_picture(
     """
     fusion = Fusion.of(of)
     root, number = _result(fusion, output)
-    chosen = planes or {}
+    chosen = _planes(fusion, planes or {})
     needed = fusion.indexing(root, number)
     points = chosen_points(IndexingMap.identity(root.shape.arrays[number].dimensions), at)
     first = _title(root, root.shape.arrays[number])
@@ -90,6 +91,15 @@ def _result(fusion: Fusion, output: int) -> Array:
     if not 0 <= output < len(results):
         raise FusionError(f"access_picture: output is {output}; expected one of {len(results)}")
     return results[output]
+
+
+def _planes(fusion: Fusion, planes: Mapping[str, PlaneChoice]) -> Mapping[str, PlaneChoice]:
+    names = [each.name for each in (*fusion.instructions, *fusion.operands)]
+    for name in planes:
+        if name not in names:
+            message = f"access_picture: planes name {quoted(name)}"
+            raise FusionError(f"{message}; expected some of {listed(names)}")
+    return planes
 
 
 def _title(instruction: Instruction, shape: Shape) -> str:

@@ -26,7 +26,7 @@ from ops.performance.warps import loads_of_warps, vector_width
 from ops.performance.xla_verdict import with_midpoints
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from indexing import IndexingMap
     from indexing.layout import ElementType
@@ -119,7 +119,7 @@ class LoadPicture(Picture):
         )
         return Panel(xs[-1] + width, len(lines) * _HEIGHT, elements)
 
-    def _drawn(self, cells: list[tuple[float, float, int]], width: float) -> Iterator[str]:
+    def _drawn(self, cells: Sequence[tuple[float, float, int]], width: float) -> Iterator[str]:
         for class_ in _MEANINGS:
             here = ((x, y) for x, y, offset in cells if self._class_of(offset) == class_)
             yield from path((rectangle(x, y, width, _HEIGHT) for x, y in here), class_)
@@ -197,8 +197,8 @@ def load_picture(
     most = 0
     for loads in loads_of_warps(offsets, memory.warp_size, memory.period, width):
         sectors = memory.sectors_of(loads)
-        row = int(sectors.argmax())
-        if sectors[row] > most:
+        if sectors.max(initial=0) > most:
+            row = int(sectors.argmax())
             most = int(sectors[row])
             threads = _threads(loads.offsets[row].tolist(), loads.is_active[row].tolist(), width)
     in_sector, in_line = memory.sector_bits // bits, memory.line_bits // bits
