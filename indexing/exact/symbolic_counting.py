@@ -50,8 +50,8 @@ def symbolic_count(pieces: Iterable[Domain], parameters: Sequence[Variable]) -> 
     Proof. A simplified domain has the points of the domain. For each value of the parameters it is
     a product of sets that share no variable. Such a set is a sum of sums over one variable each.
     The sum of a polynomial is Faulhaber's, which also holds for no value at all; a size that may be
-    less than that becomes a condition. Where simplification has narrowed a parameter, the domain has no points for
-    what it left out: a size is zero there, or the bound becomes a condition.
+    less than that becomes a condition. Where simplification has narrowed a parameter, the domain
+    has no points for what it left out: a size is zero there, or the bound becomes a condition.
 
     Raises:
         MapError: naming a variable that is not bounded, or a constraint that has no such form.
