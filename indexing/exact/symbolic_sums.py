@@ -171,7 +171,7 @@ _DIVISIONS: Final = frozenset({AtomKind.FLOORDIV, AtomKind.MOD})
 # Cases.
 
 
-class _Branch(NamedTuple):
+class _Stretch(NamedTuple):
     """Constraints on the other variables, under which a variable has these values."""
 
     limits: list[Constraint]
@@ -180,7 +180,7 @@ class _Branch(NamedTuple):
 
 def _fewest_cases(points: Points, known: Known) -> list[Points]:
     """The points without one variable: one that needs the fewest cases and constraints."""
-    best: list[_Branch] | None = None
+    best: list[_Stretch] | None = None
     for name in reversed([*points.variables]):
         cases = _split(points, name, known)
         if cases is not None and (best is None or _cost(cases) < _cost(best)):
@@ -195,16 +195,16 @@ def _fewest_cases(points: Points, known: Known) -> list[Points]:
     ]
 
 
-def _cost(cases: Sequence[_Branch]) -> tuple[int, int]:
+def _cost(cases: Sequence[_Stretch]) -> tuple[int, int]:
     return len(cases), sum(len(case.limits) for case in cases)
 
 
-def _split(points: Points, name: str, known: Known) -> list[_Branch] | None:
+def _split(points: Points, name: str, known: Known) -> list[_Stretch] | None:
     """The cases of a variable; none if an end is no polynomial in the others."""
     ends, others = _ends(points, name), points.without(name)
     if ends is None:
         return None
-    found: list[_Branch] = []
+    found: list[_Stretch] = []
     for first, last, limits in _pairs(others.scope(known), *ends):
         if not _is_polynomial((first, last), others.variables):
             return None
@@ -212,7 +212,7 @@ def _split(points: Points, name: str, known: Known) -> list[_Branch] | None:
         least, greatest = inside.range_of(inside.canonical(size))
         if greatest > 0:
             has_one = [] if least >= 0 else [(size, Interval(1, None))]
-            found.append(_Branch([*limits, *has_one], Sum(name, first, size, points.each)))
+            found.append(_Stretch([*limits, *has_one], Sum(name, first, size, points.each)))
     return found
 
 
