@@ -60,13 +60,13 @@ def symbolic_count(pieces: Iterable[Domain], parameters: Sequence[Variable]) -> 
     for piece in pieces:
         simplest = simplified(Relation.from_forms((), piece), preserve_ranges=True)
         if not simplest.is_known_empty:
-            total += _Points(parameters, simplest.domain).number()
+            total += _Groups(parameters, simplest.domain).number()
     names = {parameter_identifier(each.name): forms.variable(each.name) for each in parameters}
     (named,) = operations.substitute((simplified_form(_scope(parameters), total),), names)
     return named.constant if named.is_constant else to_sympy(named)
 
 
-class _Points:
+class _Groups:
     """The points of a simplified domain, for parameters within their given bounds."""
 
     def __init__(self, parameters: Sequence[Variable], domain: Domain) -> None:
