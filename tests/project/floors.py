@@ -121,9 +121,14 @@ FLOORS: Final[Mapping[str, Floors]] = {
     ),
     "ops.cli": (
         ("ops.cli.documents", "ops.cli.selection"),
-        ("ops.cli.console", "ops.cli.reports"),
-        ("ops.cli.module_questions", "ops.cli.memory_questions"),
-        ("ops.cli.commands",),
+        ("ops.cli.console", "ops.cli.reports", "ops.cli.tables"),
+        (
+            "ops.cli.layout_report",
+            "ops.cli.map_questions",
+            "ops.cli.memory_questions",
+            "ops.cli.module_questions",
+        ),
+        ("ops.cli.commands", "ops.cli.options"),
         ("ops.cli.main",),
         ("ops.cli",),
     ),
