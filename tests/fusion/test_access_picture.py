@@ -8,21 +8,10 @@ from hypothesis import strategies as st
 
 from ops import Fusion, access_picture, hlo
 from simplifier import IndexingError
+from tests.figures import SOFTMAX
 from tests.fusion.enumeration import pairs_from
 from tests.fusion.random_programs import Program, programs
 from tests.svg import check_is_alone, check_nothing_lies_outside, parsed
-
-SOFTMAX = """HloModule m
-add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
-fused {
-  p = f32[4,6] parameter(0)
-  e = f32[4,6] exponential(p)
-  zero = f32[] constant(0)
-  sum = f32[4] reduce(e, zero), dimensions={1}, to_apply=add
-  b = f32[4,6] broadcast(sum), dimensions={0}
-  ROOT q = f32[4,6] divide(e, b)
-}
-ENTRY main { x = f32[4,6] parameter(0) ROOT f = f32[4,6] fusion(x), kind=kLoop, calls=fused }"""
 
 WITH_OFFSET = """ENTRY e { p = f32[9] parameter(0) i = s32[] parameter(1)
   ROOT s = f32[3] dynamic-slice(p, i), dynamic_slice_sizes={3} }"""

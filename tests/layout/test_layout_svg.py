@@ -12,21 +12,15 @@ from indexing.layout import Shape, layout_picture
 from indexing.layout.view.drawing import HEIGHT, Box, drawn
 from indexing.layout.view.layout_svg import _color_count, svg_of_layout
 from indexing.pictures.svg import Panel, beside, hatching
+from tests.figures import LAYOUTS
 from tests.layout.strategies import small_arrays
-from tests.project.sources import ROOT
 from tests.svg import SVG, check_is_alone, check_nothing_lies_outside, parsed, path_of, texts
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-FIGURES: Final = {
-    "tiles.svg": "f32[3,5]{1,0:T(2,2)}",
-    "tiles-in-tiles.svg": "bf16[4,8]{1,0:T(2,4)(2,1)}",
-}
-"""The pictures of the documentation; `python -m indexing layout SHAPE -o FILE` makes them."""
-
 SHAPES: Final = (
-    *FIGURES.values(),
+    *LAYOUTS.values(),
     "f32[]",
     "f32[]{:T(256)}",
     "f32[0,3]",
@@ -64,7 +58,7 @@ def test_nothing_lies_outside(text: str) -> None:
     check_nothing_lies_outside(parsed(svg_of_layout(Shape.parse(text))))
 
 
-@pytest.mark.parametrize("text", FIGURES.values())
+@pytest.mark.parametrize("text", LAYOUTS.values())
 def test_offsets_and_indices_are_written(text: str) -> None:
     shape = Shape.parse(text)
     picture = layout_picture(shape)
@@ -171,9 +165,3 @@ def test_what_has_no_picture_shows_as_text(text: str) -> None:
 def test_shapes_show_their_picture_in_notebooks() -> None:
     shape = Shape.parse("f32[3,5]{1,0:T(2,2)}")
     assert shape._repr_svg_() == svg_of_layout(shape)
-
-
-@pytest.mark.parametrize(("file", "text"), FIGURES.items(), ids=FIGURES)
-def test_figures_of_the_documentation_are_up_to_date(file: str, text: str) -> None:
-    stored = (ROOT / "docs" / "images" / file).read_text("utf-8")
-    assert stored == f"{svg_of_layout(Shape.parse(text))}\n"
