@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from simplifier.expr.form import Form
 
 
-class Run(NamedTuple):
+class DigitRun(NamedTuple):
     """The terms with several values: from the first to the last, all but the last whole."""
 
     first: int
@@ -72,12 +72,12 @@ class DigitSum:
             below = operations.product((below, count))
         return found
 
-    def runs(self, radices: Mapping[str, Radices]) -> Iterator[Run]:
+    def runs(self, radices: Mapping[str, Radices]) -> Iterator[DigitRun]:
         """The digits that may have several values: they follow each other."""
         ones, wholes = self.ones(radices), self.wholes(radices)
         for first in range(len(self.terms)):
             for last in range(first, len(self.terms)):
-                yield Run(first, last, (*ones[:first], *wholes[first:last], *ones[last + 1 :]))
+                yield DigitRun(first, last, (*ones[:first], *wholes[first:last], *ones[last + 1 :]))
                 (factor, digit), following = self.terms[last], self.terms[last + 1 : last + 2]
                 count = greatest_count(radices[digit.variable].axis, digit)
                 if count is None or not following or abs(factor) * count != abs(following[0][0]):

@@ -13,7 +13,7 @@ from sys import maxsize
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from indexing.tile.axes import TileAxis
-from indexing.tile.digit_sums import Run
+from indexing.tile.digit_sums import DigitRun
 from indexing.tile.radices import Radices, TileDigit, cuts_of, greatest_count, levels
 from simplifier import Interval
 from simplifier.expr import form as forms
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _TWO: Final = 2
 
-_ALL: Final = Run(0, maxsize, ())
+_ALL: Final = DigitRun(0, maxsize, ())
 """All digits are whole."""
 
 
@@ -177,7 +177,12 @@ def _extent(index: DigitSum, radices: Mapping[str, Radices]) -> int | None:
 
 
 def _boxes(
-    index: DigitSum, run: Run, radices: Mapping[str, Radices], cuts: list[int], *, is_nested: bool
+    index: DigitSum,
+    run: DigitRun,
+    radices: Mapping[str, Radices],
+    cuts: list[int],
+    *,
+    is_nested: bool,
 ) -> Iterator[tuple[Constraint, ...]]:
     """When the values of a run are a box of digits."""
     factor, digit = index.terms[run.last]
@@ -194,7 +199,7 @@ def _divides(count: Form, number: int) -> Constraint:
     return operations.mod(forms.constant(number), count), Interval(0, 0)
 
 
-def _step(index: DigitSum, run: Run, radices: Mapping[str, Radices]) -> int:
+def _step(index: DigitSum, run: DigitRun, radices: Mapping[str, Radices]) -> int:
     """Runs begin at multiples of this number plus multiples of their size."""
     offset, *steps = index.fixed.constant, *index.fixed.terms.values()
     for number, (factor, digit) in enumerate(index.terms):
