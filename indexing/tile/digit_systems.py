@@ -76,7 +76,7 @@ def digits_of(
 
     Or the variables that are in the way.
     """
-    reading = _Reading(axes, sizes, {**results}, {})
+    reading = _SumReading(axes, sizes, {**results}, {})
     while isinstance(radices := reading.radices(), Refusal):
         simpler = reading.untangled(radices.names, scope)
         if simpler is None:
@@ -97,7 +97,7 @@ def digits_of(
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _SumReading:
     """Forms, by the numbers of results and the names of linear indices; and digits of these."""
 
     axes: Mapping[str, TileAxis]
@@ -150,7 +150,7 @@ class _Reading:
             radices[name] = each
         return radices
 
-    def untangled(self, names: frozenset[str], scope: Scope) -> _Reading | None:
+    def untangled(self, names: frozenset[str], scope: Scope) -> _SumReading | None:
         """The same with linear indices for what these variables are in, if there are any."""
         atoms = [atom for atom in self._all_moving() if atom not in self.found]
         groups = connected_components(atoms, lambda atom: self.used([forms.Form(0, {atom: 1})]))
