@@ -36,7 +36,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("simplifier",),
     ),
     "indexing": (
-        ("indexing.errors", "indexing.startup"),
+        ("indexing.errors", "indexing.startup", "indexing.pictures.svg", "indexing.pictures.axis"),
         ("indexing.variable",),
         ("indexing.parameters",),
         ("indexing.domain",),
@@ -44,6 +44,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("indexing.relation", "indexing.validation"),
         ("indexing.simplify",),
         ("indexing.transform",),
+        ("indexing.pictures",),
         ("indexing.formats.text", "indexing.formats.isl_text"),
         ("indexing.formats.set_text",),
         ("indexing.exact",),
