@@ -16,6 +16,7 @@ from ops.fusion import (
     FusionSchedule,
     Provenance,
     Reads,
+    access_picture,
     by_producer,
     schedule_of,
 )
@@ -24,7 +25,15 @@ from ops.jaxpr import from_jax
 from ops.kernels import KernelError, emit_kernel
 from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis, analyze
 from ops.modules.batch import Batch, FileAnswer, QuestionError, WorkerDiedError, analyze_files
-from ops.performance import Coalescing, Summary, Utilization, coalescing, summary, utilization
+from ops.performance import (
+    Coalescing,
+    Summary,
+    Utilization,
+    coalescing,
+    load_picture,
+    summary,
+    utilization,
+)
 from ops.rules.batch_norm import batch_norm_grad, batch_norm_inference, batch_norm_training
 from ops.rules.broadcast import broadcast
 from ops.rules.collectives import (
@@ -103,6 +112,7 @@ __all__ = [
     "Unknown",
     "Utilization",
     "WorkerDiedError",
+    "access_picture",
     "all_gather",
     "all_reduce",
     "all_to_all",
@@ -136,6 +146,7 @@ __all__ = [
     "generated",
     "get_dimension_size",
     "input_to_output",
+    "load_picture",
     "output_to_input",
     "pad",
     "parameter_indexing",

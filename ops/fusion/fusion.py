@@ -84,6 +84,21 @@ class Fusion:
             raise FusionError(f"{message}; expected some of {_names(self.instructions)}")
 
     @classmethod
+    def of(cls, given: Fusion | Instruction) -> Fusion:
+        """What runs as one kernel: a fusion itself, the body of a fusion instruction, or one other.
+
+        >>> from ops import hlo
+        >>> print(Fusion.of(hlo.parse("ENTRY e { p = f32[2] parameter(0) }").entry.root))
+        fusion of %e that reads %p
+        """
+        if isinstance(given, Fusion):
+            return given
+        check_type(given, Instruction, "fusion", "a fusion or an instruction")
+        if given.opcode == "fusion":
+            return cls.of_computation(given.attributes["calls"])
+        return cls.of_instruction(given)
+
+    @classmethod
     def of_computation(cls, computation: Computation, *, registry: Registry = REGISTRY) -> Fusion:
         """A whole computation: of a fusion instruction, of a loop, or the entry."""
         check_type(computation, Computation, "fusion: the computation", "one of a module")
