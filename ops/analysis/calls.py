@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from indexing.layout import ShapeError
 from ops.analysis.dataflow import Array, Graph, Interner, single_questions
 from ops.analysis.iterations import iterated
-from ops.analysis.loops import decided, kept_arrays, repeated, selected
+from ops.analysis.loops import decided, repeated, selected
 from ops.analysis.timed_loop import TimedLoop
 from ops.analysis.windows import windows_of
 from ops.dependence.dependence import called_by
@@ -16,6 +16,7 @@ from ops.hlo.errors import HloTextError
 from ops.rules.counted_loops import counted_loop
 from ops.rules.op_indexing import Direction
 from ops.rules.rule import arrays_in_operands
+from ops.rules.sources import kept_by
 from simplifier.tools.postorder import postorder
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class DataFlow:
             ((body.root, link.element), link.dependence)
             for link in self._repeated_from(instruction, number)
         ]
-        if number not in kept_arrays(body, self._registry):
+        if number not in kept_by(body, self._registry.routes):
             decision = decided((instruction, number), Direction.OUTPUT_TO_INPUT)
             steps.append(((condition.root, 0), decision))
         return steps
@@ -272,7 +273,7 @@ class DataFlow:
         """The links of the body of a loop and of its condition, and the arrays that it keeps."""
         body, condition = loop.attributes["body"], loop.attributes["condition"]
         links, decisions = map(self._through_computation, (body, condition))
-        return links, decisions, kept_arrays(body, self._registry)
+        return links, decisions, kept_by(body, self._registry.routes)
 
     def _through(self, call: Call) -> list[Link]:
         """The links of a called computation, with the operands of its caller."""
