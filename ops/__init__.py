@@ -22,6 +22,7 @@ from ops.fusion import (
 from ops.hlo.errors import AmbiguousNameError, NoSuchInstructionError
 from ops.jaxpr import from_jax
 from ops.kernels import KernelError, emit_kernel
+from ops.loops import Conflict, InPlaceUpdate, Loop, LoopDependence, LoopError, loops
 from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis, analyze
 from ops.modules.batch import Batch, FileAnswer, QuestionError, WorkerDiedError, analyze_files
 from ops.performance import Coalescing, Summary, Utilization, coalescing, summary, utilization
@@ -72,15 +73,20 @@ __all__ = [
     "ArrayTile",
     "Batch",
     "Coalescing",
+    "Conflict",
     "DimensionKind",
     "Emitter",
     "FileAnswer",
     "Fusion",
     "FusionError",
     "FusionSchedule",
+    "InPlaceUpdate",
     "InstructionAnalysis",
     "InstructionIndexing",
     "KernelError",
+    "Loop",
+    "LoopDependence",
+    "LoopError",
     "ModuleAnalysis",
     "NoSuchInstructionError",
     "OpIndexing",
@@ -136,6 +142,7 @@ __all__ = [
     "generated",
     "get_dimension_size",
     "input_to_output",
+    "loops",
     "output_to_input",
     "pad",
     "parameter_indexing",

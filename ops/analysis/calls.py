@@ -13,7 +13,7 @@ from ops.analysis.windows import windows_of
 from ops.dependence.dependence import called_by
 from ops.dependence.links import Link, identity_of
 from ops.hlo.errors import HloTextError
-from ops.rules.counted_loops import counted_loop
+from ops.rules.counted_loops import counted_loop, never_runs
 from ops.rules.op_indexing import Direction
 from ops.rules.rule import arrays_in_operands
 from ops.rules.sources import kept_by
@@ -241,6 +241,10 @@ class DataFlow:
 
     def _of_calls(self, instruction: Instruction, calls: Calls) -> list[Link]:
         arrays = _arrays([instruction])
+        if calls.condition and never_runs(instruction):
+            return [
+                Link(number, 0, number, identity_of(*each)) for number, each in enumerate(arrays)
+            ]
         if calls.condition:
             return self._iterated(instruction) or self._repeated(instruction)
         if calls.is_start:
