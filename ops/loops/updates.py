@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ops.hlo import Instruction
     from ops.loops.accesses import Write
-    from ops.loops.iterations import Iterations
+    from ops.loops.iteration_space import IterationSpace
     from simplifier.exact import Budget
     from simplifier.expr.form import Form
 
@@ -57,7 +57,7 @@ class InPlaceUpdate:
     _trip_count: int
 
     @classmethod
-    def of(cls, writes: Sequence[Write], iterations: Iterations) -> InPlaceUpdate:
+    def of(cls, writes: Sequence[Write], iterations: IterationSpace) -> InPlaceUpdate:
         """The update by all writes to one array."""
         found = [access for each in writes for access in iterations.writes(each)]
         reasons = (each.approximation for each in found)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from indexing import IndexingMap, IndexRelation, flow_dependences
 from ops.hlo.module import HloModule, Instruction
 from ops.loops.accesses import Accesses
-from ops.loops.counting import why_not_counted
-from ops.loops.iterations import Iterations
+from ops.loops.trip_counts import why_not_counted
+from ops.loops.iteration_space import IterationSpace
 from ops.loops.updates import InPlaceUpdate
 from ops.rules.counted_loops import counted_loop, never_runs
 from ops.rules.registry import REGISTRY
@@ -43,7 +43,7 @@ def loops(module: HloModule, *, registry: Registry = REGISTRY) -> tuple[Loop, ..
     >>> from ops import hlo
     >>> for loop in loops(hlo.load("examples/running_sum.hlo")):
     ...     print(loop)
-    %while.7 runs 8 times, array 0 counts from 0 by 1
+    %loop runs 8 times, array 0 counts from 0 by 1
     """
     check_type(module, HloModule, "loops: the module", "an HloModule, as hlo.parse makes it")
     found = (each for each in module.instructions if each.opcode == "while")
@@ -59,7 +59,7 @@ class Loop:
     iteration adds a constant. They are known in each iteration, so no iteration waits for them.
 
     >>> from ops import hlo
-    >>> loop = Loop(hlo.load("examples/running_sum.hlo")["while.7"])
+    >>> loop = Loop(hlo.load("examples/running_sum.hlo")["loop"])
     >>> loop.trip_count, loop.counters
     (8, {0: Counter(start=0, step=1)})
     >>> for dependence in loop.dependences():
@@ -67,8 +67,8 @@ class Loop:
     array 1: (k) -> (k + 1), domain: k in [0, 6]
     >>> for update in loop.updates():
     ...     print(update)
-    array 2: (k)[s0] -> (k, s0), ...
-    disjoint: iterations are 1 apart along dimension 0, and each writes 1
+    array 3 by %new_sums: (k)[s0] -> (k, s0), domain: k in [0, 7], s0 in [0, 3]
+    iterations are 1 apart along dimension 0, and each writes 1
     """
 
     instruction: Instruction
@@ -86,7 +86,9 @@ class Loop:
     @property
     def trip_count(self) -> int | None:
         """How often the loop runs; ``None`` if that is not known, and ``unknown`` says why."""
-        return self._counted.trip_count if self._counted else 0 if self._never_runs else None
+        if self._counted:
+            return self._counted.trip_count
+        return 0 if self._never_runs else None
 
     @cached_property
     def unknown(self) -> str:
@@ -179,7 +181,7 @@ class Loop:
                 by_array[write.array].append(write)
         return tuple(InPlaceUpdate.of(writes, iterations) for writes in by_array.values())
 
-    def _iterations(self, question: str) -> Iterations:
+    def _iterations(self, question: str) -> IterationSpace:
         if self._known_iterations is None:
             reason = self.unknown or "it never runs"
             message = f"{question}: %{self.instruction.name}: {reason}"
@@ -187,11 +189,11 @@ class Loop:
         return self._known_iterations
 
     @cached_property
-    def _known_iterations(self) -> Iterations | None:
+    def _known_iterations(self) -> IterationSpace | None:
         counted = self._counted
         if counted is None:
             return None
-        return Iterations(counted, Accesses(self.instruction, counted.counters, self.registry))
+        return IterationSpace(counted, Accesses(self.instruction, counted.counters, self.registry))
 
 
 @dataclass(frozen=True)

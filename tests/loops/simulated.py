@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from tests.ops.test_iterations import ARRAYS, SIZE, Node, Offset, Program
@@ -24,8 +24,8 @@ NUMBERS: Final = {name: number for number, name in enumerate(ARRAYS, 1)}
 class Trace:
     """What the iterations of a loop did: each was the last to write what a later one read."""
 
-    carried: dict[str, set[tuple[int, int]]] = field(default_factory=dict)
-    written: dict[str, list[frozenset[int]]] = field(default_factory=dict)
+    carried: dict[str, set[tuple[int, int]]]
+    written: dict[str, list[frozenset[int]]]
 
 
 def trace(program: Program) -> Trace:

@@ -35,14 +35,14 @@ ITERATION: Final = "k"
 """What the number of an iteration is called in maps."""
 
 
-class Access(NamedTuple):
+class Touched(NamedTuple):
     """Elements by iteration, and why an iteration may touch fewer; empty if it touches them all."""
 
     elements: IndexingMap
     approximation: str = ""
 
 
-class Iterations:
+class IterationSpace:
     """What the iterations of a counted loop read and write."""
 
     def __init__(self, loop: CountedLoop, accesses: Accesses) -> None:
@@ -87,7 +87,7 @@ class Iterations:
         writes = (each for each in self.accesses.writes if each.array == number)
         return _united(access for each in writes for access in self.writes(each, self._keys))
 
-    def writes(self, write: Write, front: Sequence[Form] = ()) -> Iterator[Access]:
+    def writes(self, write: Write, front: Sequence[Form] = ()) -> Iterator[Touched]:
         """What an instruction writes in each iteration, behind something else."""
         for each in write.elements.indexings:
             found = self._access(each, front)
@@ -164,16 +164,16 @@ class Iterations:
 
     # Accesses.
 
-    def _access(self, indexing: OperandIndexing, front: Sequence[Form]) -> Access:
+    def _access(self, indexing: OperandIndexing, front: Sequence[Form]) -> Touched:
         """From an iteration to all elements that an indexing leads to."""
         own = indexing.map.domain
         free = [*own.dims, *own.ranges]
         values = {name: symbol(place) for place, name in enumerate(own.identifiers[: len(free)])}
         approximation = self._set_values(indexing, values, free)
         roles = (*self.common, self.number), _without_names(free), ()
-        return Access(_rewritten(indexing.map, roles, values, front), approximation)
+        return Touched(_rewritten(indexing.map, roles, values, front), approximation)
 
-    def _read(self, ways: Iterable[OperandIndexing], read: Read) -> Iterator[Access]:
+    def _read(self, ways: Iterable[OperandIndexing], read: Read) -> Iterator[Touched]:
         """What is read; behind an iteration and an element of what is written, if that counts."""
         for indexing in ways:
             if read.written is None:
@@ -185,7 +185,7 @@ class Iterations:
             approximation = self._set_values(indexing, values, free)
             dims = *self.common, self.number, *_without_names(own.dims)
             roles = dims, _without_names(free), ()
-            yield Access(_rewritten(indexing.map, roles, values, self._keys), approximation)
+            yield Touched(_rewritten(indexing.map, roles, values, self._keys), approximation)
 
     def _after_writes(
         self, relation: IndexRelation[IndexingMap], read: Read
@@ -256,7 +256,7 @@ def _rewritten(
     return made.simplify().without_unused_symbols()
 
 
-def _united(accesses: Iterable[Access]) -> tuple[IndexRelation[IndexingMap] | None, str]:
+def _united(accesses: Iterable[Touched]) -> tuple[IndexRelation[IndexingMap] | None, str]:
     """All of several accesses as one relation, and the first reason why it may be less."""
     accesses = [*accesses]
     if not accesses:
