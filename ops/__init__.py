@@ -16,6 +16,7 @@ from ops.fusion import (
     FusionSchedule,
     Provenance,
     Reads,
+    access_picture,
     by_producer,
     schedule_of,
 )
@@ -25,7 +26,15 @@ from ops.kernels import KernelError, emit_kernel
 from ops.loops import Conflict, InPlaceUpdate, Loop, LoopDependence, LoopError, loops
 from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis, analyze
 from ops.modules.batch import Batch, FileAnswer, QuestionError, WorkerDiedError, analyze_files
-from ops.performance import Coalescing, Summary, Utilization, coalescing, summary, utilization
+from ops.performance import (
+    Coalescing,
+    Summary,
+    Utilization,
+    coalescing,
+    load_picture,
+    summary,
+    utilization,
+)
 from ops.rules.batch_norm import batch_norm_grad, batch_norm_inference, batch_norm_training
 from ops.rules.broadcast import broadcast
 from ops.rules.collectives import (
@@ -109,6 +118,7 @@ __all__ = [
     "Unknown",
     "Utilization",
     "WorkerDiedError",
+    "access_picture",
     "all_gather",
     "all_reduce",
     "all_to_all",
@@ -142,6 +152,7 @@ __all__ = [
     "generated",
     "get_dimension_size",
     "input_to_output",
+    "load_picture",
     "loops",
     "output_to_input",
     "pad",

@@ -12,14 +12,16 @@ from indexing import parse_map
 from indexing.layout import Shape, ShapeError, tiling_steps
 from indexing.layout.view.layout_svg import svg_of_layout
 from ops.cli.documents import Document, Verbatim, attempt, fields_of_command
+from ops.cli.layout_report import LayoutReport
+from ops.cli.map_questions import FusionMaps, InstructionMaps
 from ops.cli.memory_questions import (
     FusionCoalescing,
     KernelSummaries,
     KernelTiles,
     KernelUtilization,
 )
-from ops.cli.module_questions import FusionMaps, InstructionMaps, answer_files, read_input
-from ops.cli.reports import LayoutReport, MapReport
+from ops.cli.module_questions import answer_files, read_input
+from ops.cli.reports import MapReport
 from ops.hlo import HloFileError
 from simplifier.errors import IndexingError, Span, TextError
 
@@ -28,51 +30,49 @@ if TYPE_CHECKING:
 
     from indexing import IndexingMap
     from ops.cli.console import Console
+    from ops.cli.map_questions import View
     from ops.cli.selection import Selection
 
 
-def maps(  # noqa: PLR0913 - one for each option
+def maps(
     *,
     files: Sequence[str],
     jobs: int,
     selection: Selection,
-    direction: str,
-    physical_layout: bool,
-    linear_offsets: bool,
+    view: View,
     long: bool,
     console: Console,
 ) -> Document:
     """The maps of the instructions of modules that are selected."""
-    question = InstructionMaps(selection, direction, physical_layout, linear_offsets, long)
-    return answer_files("maps", question, files, jobs, console)
+    return answer_files("maps", InstructionMaps(selection, view, long), files, jobs, console)
 
 
-def fusions(
+def fusions(  # noqa: PLR0913 - likewise
     *,
     files: Sequence[str],
     jobs: int,
     selection: Selection,
+    view: View,
     minimal: bool,
     long: bool,
     console: Console,
 ) -> Document:
     """The maps from the root to the parameters: of the entry, and of what each fusion computes."""
-    return answer_files("fusions", FusionMaps(selection, minimal, long), files, jobs, console)
+    question = FusionMaps(selection, view, minimal, long)
+    return answer_files("fusions", question, files, jobs, console)
 
 
-def summary(  # noqa: PLR0913 - one for each option
+def summary(
     *,
     files: Sequence[str],
     jobs: int,
     selection: Selection,
     sort: str,
-    top: int | None,
-    unknown: bool,
     seconds: float,
     console: Console,
 ) -> Document:
     """The kernels at a glance: what each reads and writes, and how."""
-    question = KernelSummaries(selection, sort, top, unknown, seconds)
+    question = KernelSummaries(selection, sort, seconds)
     return answer_files("summary", question, files, jobs, console)
 
 
@@ -98,17 +98,19 @@ def utilization(
     return answer_files("utilization", question, files, jobs, console)
 
 
-def tiles(
+def tiles(  # noqa: PLR0913 - likewise
     *,
     files: Sequence[str],
     jobs: int,
+    selection: Selection,
     fusion: str | None,
     device: str,
-    limit: int | None,
+    most: int | None,
     console: Console,
 ) -> Document:
     """The tile sizes of each kernel that move the fewest bytes, or of those with a name."""
-    return answer_files("tiles", KernelTiles(device, fusion, limit), files, jobs, console)
+    question = KernelTiles(selection, device, fusion, most)
+    return answer_files("tiles", question, files, jobs, console)
 
 
 def simplify(*, file: str, console: Console) -> Document:

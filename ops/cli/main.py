@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from dataclasses import dataclass, field, fields
-from math import inf, nan
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from indexing.startup import INTERRUPTED
@@ -22,12 +21,18 @@ from ops.cli.commands import (
     utilization,
 )
 from ops.cli.console import Console, report
-from ops.cli.documents import ErrorLog, as_json, as_text
+from ops.cli.documents import as_json, as_text
 from ops.cli.memory_questions import ORDERS, WITH_WARPS
-from ops.cli.module_questions import DIRECTIONS
-from ops.cli.selection import Selection
+from ops.cli.options import (
+    FILTERS,
+    LONG,
+    MODULES,
+    SECONDS_OF_MODULE,
+    VIEWS,
+    gathered,
+    positive,
+)
 from ops.performance import DEVICES
-from ops.performance.utilization import SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -42,6 +47,8 @@ INPUT_ERROR: Final = 1
 """An input is wrong or missing; wrong arguments exit with 2."""
 OUTPUT_ERROR: Final = 1
 """The answer cannot be written, as on a full disk."""
+UNKNOWN: Final = 3
+"""Something is unknown, with ``--strict``."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -72,9 +79,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: _Arguments) -> int:
     console = Console(arguments.renderings[arguments.json])
     document = arguments.document(console)
-    for piece in console.rendering(document, ErrorLog(console.report_error)):
+    for piece in console.pieces(document):
         console.write(piece)
-    return INPUT_ERROR if console.has_errors else FINE
+    if console.has_errors:
+        return INPUT_ERROR
+    return UNKNOWN if arguments.strict and console.has_unknown else FINE
 
 
 def _forget_output() -> None:
@@ -92,15 +101,13 @@ class _Arguments(argparse.Namespace):
     run: Callable[..., Document]
     renderings: tuple[Rendering, Rendering]
     json: bool = False
+    strict: bool = False
 
     def document(self, console: Console) -> Document:
         """The document of the command."""
-        how_to_run = ("run", "renderings", "json")
+        how_to_run = ("run", "renderings", "json", "strict")
         options = {name: value for name, value in vars(self).items() if name not in how_to_run}
-        patterns = {name: options.pop(name) for name in _PATTERNS if name in options}
-        if patterns:
-            options["selection"] = Selection(**patterns)
-        return self.run(console=console, **options)
+        return self.run(console=console, **gathered(options))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,73 +124,6 @@ class _Command:
     renderings: tuple[Rendering, Rendering] = (as_text, as_json)
 
 
-def _jobs(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"expected a number of processes, or 0, not {text!r}")
-    return int(text)
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"expected a positive number, not {text!r}")
-    return int(text)
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = nan
-    if not 0 <= seconds < inf:
-        raise argparse.ArgumentTypeError(f"expected a number of seconds, not {text!r}")
-    return seconds
-
-
-_MODULES: Final = {
-    "files": {
-        "metavar": "FILE",
-        "nargs": "+",
-        "help": "a module in HLO text, which may be compressed (.gz), a folder of them, "
-        "or - for standard input",
-    },
-    "--jobs": {
-        "metavar": "N",
-        "type": _jobs,
-        "default": 1,
-        "help": "read several files with this many processes; 0: one for each core",
-    },
-}
-
-_SECONDS: Final = {
-    "metavar": "S",
-    "type": _seconds,
-    "default": SECONDS,
-    "help": "what a module may take until counts are bounds (default: %(default)g)",
-}
-
-_LONG: Final = {
-    "action": "store_true",
-    "help": "print whole domains, a line for each bound, also those that shapes tell",
-}
-
-_PATTERNS: Final = tuple(field.name for field in fields(Selection))
-
-_SELECTION: Final[Mapping[str, Mapping[str, Any]]] = {
-    f"--{option}": {
-        "dest": f"{option}s",
-        "metavar": metavar,
-        "action": "append",
-        "default": [],
-        "help": f"{meaning}; * is any text; may be given several times",
-    }
-    for option, metavar, meaning in (
-        ("instruction", "NAME", "answer for the instructions of this name only"),
-        ("computation", "NAME", "answer for what stands in this computation only"),
-        ("opcode", "OPCODE", "answer for the instructions of this kind only"),
-    )
-}
-"""The options that are the fields of a :class:`Selection`."""
-
 _COMMANDS: Final = {
     "summary": _Command(
         summary,
@@ -193,24 +133,15 @@ _COMMANDS: Final = {
             "summary examples/transformer_block_fwd.hlo --sort reuse --top 5",
             "summary examples --opcode fusion --json",
         ),
-        _MODULES
-        | _SELECTION
+        MODULES
+        | {name if name != "--limit" else "--limit --top": FILTERS[name] for name in FILTERS}
+        | SECONDS_OF_MODULE
         | {
             "--sort": {
                 "choices": list(ORDERS),
                 "default": ORDERS[0],
                 "help": "what the first kernel has most of (default: %(default)s)",
             },
-            "--top": {
-                "metavar": "N",
-                "type": _positive,
-                "help": "print this many kernels of each module only",
-            },
-            "--unknown": {
-                "action": "store_true",
-                "help": "print only the kernels of which something is unknown",
-            },
-            "--seconds": _SECONDS,
         },
     ),
     "maps": _Command(
@@ -223,24 +154,7 @@ _COMMANDS: Final = {
             "maps examples/softmax.hlo --linear-offsets",
             "maps examples --jobs 2 --json",
         ),
-        _MODULES
-        | _SELECTION
-        | {
-            "--direction": {
-                "choices": list(DIRECTIONS),
-                "default": next(iter(DIRECTIONS)),
-                "help": "from each result to the operands (default), or back",
-            },
-            "--physical-layout": {
-                "action": "store_true",
-                "help": "use the dimensions in memory, after tiles are cut",
-            },
-            "--linear-offsets": {
-                "action": "store_true",
-                "help": "lead to offsets in memory, counted in elements",
-            },
-            "--long": _LONG,
-        },
+        MODULES | FILTERS | VIEWS | LONG,
     ),
     "fusions": _Command(
         fusions,
@@ -251,14 +165,15 @@ _COMMANDS: Final = {
             "fusions examples/softmax.hlo --minimal",
             "fusions examples --jobs 0",
         ),
-        _MODULES
-        | _SELECTION
+        MODULES
+        | FILTERS
+        | VIEWS
+        | LONG
         | {
             "--minimal": {
                 "action": "store_true",
                 "help": "leave out maps that another map to the same array contains",
             },
-            "--long": _LONG,
         },
     ),
     "coalescing": _Command(
@@ -268,8 +183,8 @@ _COMMANDS: Final = {
             "coalescing gpu_module.hlo",
             "coalescing gpu_module.hlo --device H100 --unroll 4 --json",
         ),
-        _MODULES
-        | _SELECTION
+        MODULES
+        | FILTERS
         | {
             "--device": {
                 "choices": list(WITH_WARPS),
@@ -278,7 +193,7 @@ _COMMANDS: Final = {
             },
             "--unroll": {
                 "metavar": "N",
-                "type": _positive,
+                "type": positive,
                 "default": 1,
                 "help": "how many neighbours a thread handles at a time (default: 1)",
             },
@@ -291,7 +206,7 @@ _COMMANDS: Final = {
             "utilization examples/softmax.hlo",
             "utilization examples --seconds 60 --json",
         ),
-        _MODULES | _SELECTION | {"--seconds": _SECONDS},
+        MODULES | FILTERS | SECONDS_OF_MODULE,
     ),
     "tiles": _Command(
         tiles,
@@ -300,7 +215,8 @@ _COMMANDS: Final = {
             "tiles examples/softmax.hlo",
             "tiles examples/softmax.hlo --fusion ynn_fusion --device H100 --limit 3",
         ),
-        _MODULES
+        MODULES
+        | {name: FILTERS[name] for name in FILTERS if name != "--limit"}
         | {
             "--fusion": {
                 "metavar": "NAME",
@@ -312,8 +228,9 @@ _COMMANDS: Final = {
                 "help": "the device whose memory counts (default: %(default)s)",
             },
             "--limit": {
+                "dest": "most",
                 "metavar": "N",
-                "type": _positive,
+                "type": positive,
                 "help": "how many tilings of each kernel (default: 1, or 10 with --fusion)",
             },
         },
@@ -393,7 +310,7 @@ def _declare(commands: Any, name: str, command: _Command) -> None:  # noqa: ANN4
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     for flag, settings in command.arguments.items():
-        parser.add_argument(flag, **settings)
+        parser.add_argument(*flag.split(), **settings)
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.set_defaults(run=command.run, renderings=command.renderings)
 

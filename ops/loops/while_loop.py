@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from indexing import IndexingMap, IndexRelation, flow_dependences
 from ops.hlo.module import HloModule, Instruction
 from ops.loops.accesses import Accesses
-from ops.loops.trip_counts import why_not_counted
 from ops.loops.iteration_space import IterationSpace
+from ops.loops.trip_counts import why_not_counted
 from ops.loops.updates import InPlaceUpdate
 from ops.rules.counted_loops import counted_loop, never_runs
 from ops.rules.registry import REGISTRY

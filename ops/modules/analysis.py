@@ -7,6 +7,7 @@ from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from ops.analysis.calls import operand_number
 from ops.analysis.findings import Addressing, Findings, Question
 from ops.analysis.queries import parameters_from, slice_from
 from ops.hlo import HloModule
@@ -162,18 +163,19 @@ class InstructionAnalysis:
         """Which elements of the operands a result needs: see :func:`ops.output_to_input`."""
         addressing = Addressing(physical_layout, linear_offsets)
         question = Question(Direction.OUTPUT_TO_INPUT, output, addressing)
-        return self.analysis.findings.answer(self.instruction, question)
+        return self.analysis.findings.answer(self.instruction, question).of(self.instruction)
 
     def input_to_output(
         self,
-        input: int = 0,  # noqa: A002 - the name of the thing
+        input: int | str | Instruction = 0,  # noqa: A002 - the name of the thing
         *,
         physical_layout: bool = False,
         linear_offsets: bool = False,
     ) -> InstructionIndexing:
         """Which elements of the results an operand reaches: see :func:`ops.input_to_output`."""
         addressing = Addressing(physical_layout, linear_offsets)
-        question = Question(Direction.INPUT_TO_OUTPUT, input, addressing)
+        number = operand_number("input_to_output", self.instruction, input)
+        question = Question(Direction.INPUT_TO_OUTPUT, number, addressing)
         return self.analysis.findings.answer(self.instruction, question)
 
     def fusion_indexing(self, output: int = 0) -> dict[Instruction, AnyDependence]:

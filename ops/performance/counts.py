@@ -35,6 +35,8 @@ def text_of_count(count: Count) -> str:
     >>> print(text_of_count(3), "and", text_of_count(Interval(1, 4)))
     3 and 1 to 4
     """
+    if isinstance(count, int):
+        return str(count)
     if not isinstance(count, Interval):
         return format_expr(count)
     if count.upper is None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from indexing import MapError
+from ops.analysis.findings import findings_in
 from ops.devices.joint_indexing import deciding
 from ops.performance.access_kind import AccessKind, kinds_of_accesses
 from ops.performance.counts import (
@@ -193,8 +194,53 @@ def utilization(
       rt0: %start = s32[] parameter(1); (d0) -> ()
     """
     kernels = kernels_of(fusion_or_module, registry=registry)
-    deadline = Deadline.of("utilization", seconds)
-    return Utilization(tuple(row for kernel in kernels for row in _rows(kernel, deadline)))
+    counter = OperandCounter(Deadline.of("utilization", seconds))
+    return Utilization(tuple(row for kernel in kernels for row in counter.rows(kernel)))
+
+
+class OperandCounter:
+    """Counts the operands of kernels within a time, and those of kernels that are alike once.
+
+    The layers of a model repeat their kernels.
+    """
+
+    def __init__(self, deadline: Deadline) -> None:
+        self._deadline = deadline
+        self._known: dict[_Likeness, tuple[OperandUtilization, ...]] = {}
+
+    def rows(self, kernel: Fusion) -> tuple[OperandUtilization, ...]:
+        """A row for each array that a kernel reads.
+
+        Raises:
+            HloTextError: shapes and attributes of an instruction do not fit.
+        """
+        likeness = _likeness(kernel)
+        known = self._known.get(likeness) if likeness else None
+        if known is not None:
+            pairs = zip(kernel.operands, known, strict=True)
+            return tuple(replace(row, fusion=kernel, operand=operand) for operand, row in pairs)
+        rows = tuple(_rows(kernel, self._deadline))
+        if likeness and len(rows) == len(kernel.operands) and not any(map(_is_own, rows)):
+            self._known[likeness] = rows
+        return rows
+
+
+_Likeness: TypeAlias = "tuple[int, Registry, tuple[int, ...]]"
+"""The number of an instruction, and which of its operands are the same one."""
+
+
+def _likeness(kernel: Fusion) -> _Likeness | None:
+    """What kernels have in common that are alike; ``None`` for one of several instructions."""
+    if len(kernel.instructions) > 1:
+        return None
+    root = kernel.roots[0]
+    number = findings_in(root.computation.module, kernel.registry).number(root)
+    return number, kernel.registry, tuple(map(root.operands.index, root.operands))
+
+
+def _is_own(row: OperandUtilization) -> bool:
+    """Whether a row names what other kernels need not have: values, or why nobody knows."""
+    return bool(row.bounds) or any(way.runtime for way in row.ways)
 
 
 def _rows(kernel: Fusion, deadline: Deadline) -> Iterator[OperandUtilization]:
