@@ -219,7 +219,8 @@ class IterationSpace:
         if self._is_counted_inside(origin):
             return ""
         is_device = is_number_of_device(origin.instruction)
-        return f"%{origin.instruction.name} {'is that of any device' if is_device else 'is not known'}"
+        what = "is that of any device" if is_device else "is not known"
+        return f"%{origin.instruction.name} {what}"
 
     def _value(self, origin: RuntimeOrigin, variable: Variable) -> Form | None:
         """The value of a runtime variable in an iteration; ``None`` if it has several."""
