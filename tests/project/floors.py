@@ -82,7 +82,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("ops.rules",),
         ("ops.dependence",),
         ("ops.analysis",),
-        ("ops.schedules",),
+        ("ops.loops", "ops.schedules"),
         ("ops.fusion",),
         ("ops.kernels",),
         ("ops.performance",),
