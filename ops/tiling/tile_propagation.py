@@ -345,7 +345,7 @@ def _tiles_of(
         [[(size, Interval.of(1))]] for _, size, _ in found.formulas.results[rank:]
     )
     if several.is_unsatisfiable:
-        return _Tiles(Unknown(_differs(kept, space, sizes)))
+        return _Tiles(Unknown(_differs(indexing, space, sizes)))
     first = {f"i{rank + number}": forms.ZERO for number in range(len(kept))}
     (condition,) = operations.substitute((found.formulas.condition,), first)
     formulas = Formulas(found.formulas.results[:rank], condition)
@@ -367,16 +367,22 @@ def _one_replica(replica_id: IndexingMap, values: Sequence[Form], found: Tile) -
     return replace(found, formulas=formulas, constraints=TileConstraints())
 
 
-def _differs(values: Sequence[Form], space: TilingSpace, sizes: Sequence[sympy.Expr | int]) -> str:
+def _differs(
+    indexing: OperandIndexing, space: TilingSpace, sizes: Sequence[sympy.Expr | int]
+) -> str:
     """Why a tile with several values has no one place that it is read from."""
-    used = frozenset(forms.variables_of(values))
-    pairs = zip(space.dimensions, sizes, strict=True)
     along = [
-        f"{dimension}, of which tiles have {size} values"
-        for number, (dimension, size) in enumerate(pairs)
-        if f"d{number}" in used and (is_symbolic(size) or size != 1)
+        f"{space.dimensions[number]}, of which tiles have {sizes[number]} values"
+        for number in dimensions_of_one_value(indexing)
+        if sizes[number] != 1
     ]
     return f"the value that says where it reads differs along {listed(along)}"
+
+
+def dimensions_of_one_value(indexing: OperandIndexing) -> Iterator[int]:
+    """The dimensions along which what elements depend on beside their indices differs."""
+    used = frozenset(forms.variables_of(values_of(indexing)))
+    yield from (number for number in range(len(indexing.map.dims)) if f"d{number}" in used)
 
 
 def values_of(indexing: OperandIndexing) -> list[Form]:
