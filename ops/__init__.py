@@ -16,14 +16,19 @@ from ops.fusion import (
     FusionSchedule,
     Provenance,
     Reads,
+    Reason,
+    TileRead,
     by_producer,
+    reads,
     schedule_of,
+    why,
 )
 from ops.hlo.errors import AmbiguousNameError, NoSuchInstructionError
 from ops.jaxpr import from_jax
 from ops.kernels import KernelError, emit_kernel
 from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis, analyze
 from ops.modules.batch import Batch, FileAnswer, QuestionError, WorkerDiedError, analyze_files
+from ops.modules.difference import Change, ChangeKind, ModuleDifference, diff
 from ops.performance import Coalescing, Summary, Utilization, coalescing, summary, utilization
 from ops.rules.batch_norm import batch_norm_grad, batch_norm_inference, batch_norm_training
 from ops.rules.broadcast import broadcast
@@ -71,6 +76,8 @@ __all__ = [
     "AmbiguousNameError",
     "ArrayTile",
     "Batch",
+    "Change",
+    "ChangeKind",
     "Coalescing",
     "DimensionKind",
     "Emitter",
@@ -82,6 +89,7 @@ __all__ = [
     "InstructionIndexing",
     "KernelError",
     "ModuleAnalysis",
+    "ModuleDifference",
     "NoSuchInstructionError",
     "OpIndexing",
     "OperandIndexing",
@@ -90,12 +98,14 @@ __all__ = [
     "Provenance",
     "QuestionError",
     "Reads",
+    "Reason",
     "Registry",
     "Root",
     "RuntimeOrigin",
     "ShapeError",
     "StepUse",
     "Summary",
+    "TileRead",
     "TilingCandidate",
     "TilingDimension",
     "TilingSpace",
@@ -123,6 +133,7 @@ __all__ = [
     "collective_reduce",
     "concatenate",
     "convolution",
+    "diff",
     "dot",
     "dynamic_reshape",
     "dynamic_slice",
@@ -143,6 +154,7 @@ __all__ = [
     "propagate",
     "ragged_all_to_all",
     "ragged_dot",
+    "reads",
     "reduce",
     "reduce_scatter",
     "reduce_window",
@@ -165,4 +177,5 @@ __all__ = [
     "transpose",
     "triangular_solve",
     "utilization",
+    "why",
 ]

@@ -4,6 +4,8 @@ from ops.fusion.fusion import Fusion, FusionError, by_producer
 from ops.fusion.fusion_schedule import Emitter, FusionSchedule, schedule_of
 from ops.fusion.provenance import Provenance
 from ops.fusion.reads import Reads
+from ops.fusion.reasons import Reason, why
+from ops.fusion.tile_reads import TileRead, reads
 
 __all__ = [
     "Emitter",
@@ -12,6 +14,10 @@ __all__ = [
     "FusionSchedule",
     "Provenance",
     "Reads",
+    "Reason",
+    "TileRead",
     "by_producer",
+    "reads",
     "schedule_of",
+    "why",
 ]
