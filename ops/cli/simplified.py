@@ -10,8 +10,10 @@ from indexing import parse_map
 from ops.cli.documents import Row
 from ops.cli.module_questions import read_input
 from ops.cli.reports import MapReport
-from simplifier import format_expr, parse_expr
+from simplifier import format_expr
 from simplifier.errors import IndexingError, Span, TextError
+from simplifier.expr.form import natural_order, variables_of
+from simplifier.expr.parser import parse_form
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,10 +87,10 @@ def _simplified_expression(text: str, span: Span) -> str:
     expression = text[: known.start()] if known else text
     facts = text[known.end() :].strip().rstrip(".") if known else ""
     try:
-        symbols = parse_expr(expression).free_symbols
+        variables = variables_of((parse_form(expression),))
     except TextError as error:
         raise _moved(error, span, 0) from None
-    names = sorted(map(str, symbols))
+    names = sorted(variables, key=natural_order)
     head = f"({', '.join(names)}) -> ("
     bounds = ", ".join(f"{name} in [-inf, inf]" for name in names)
     begin = f"{head}{' '.join(expression.split())}), domain: {bounds}"

@@ -38,7 +38,7 @@ class ChangeKind(Enum):
     RENAMED = "renamed"
 
 
-class Difference(NamedTuple):
+class ChangedPart(NamedTuple):
     """What is not as before of an instruction: what, and how it was and is."""
 
     what: str
@@ -64,7 +64,7 @@ class Change:
 
     before: Instruction | None
     after: Instruction | None
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[ChangedPart, ...] = ()
 
     @property
     def kind(self) -> ChangeKind:
@@ -164,17 +164,17 @@ def diff(
     for module, which in ((before, "first"), (after, "second")):
         check_type(module, HloModule, f"diff: the {which} module", "an HloModule")
     deadline = Deadline.of("diff", seconds)
-    views = _View(before, registry, deadline), _View(after, registry, deadline)
-    return ModuleDifference(before, after, tuple(_changes(*views)), _traffic(views))
+    sides = _Compared(before, registry, deadline), _Compared(after, registry, deadline)
+    return ModuleDifference(before, after, tuple(_changes(*sides)), _traffic(sides))
 
 
-def _traffic(views: tuple[_View, _View]) -> tuple[Traffic, Traffic]:
+def _traffic(sides: tuple[_Compared, _Compared]) -> tuple[Traffic, Traffic]:
     old, new = (
         Traffic(
             sum_of_counts(kernel.bytes_read for kernel in kernels),
             sum_of_counts(kernel.bytes_written for kernel in kernels),
         )
-        for kernels in (each.kernels.values() for each in views)
+        for kernels in (each.kernels.values() for each in sides)
     )
     return old, new
 
@@ -198,7 +198,7 @@ class _Doing(NamedTuple):
     maps: tuple[tuple[_Pair, tuple[str, ...]], ...]
 
 
-class _View:
+class _Compared:
     """The instructions of a module that run, and what they do."""
 
     def __init__(self, module: HloModule, registry: Registry, deadline: Deadline) -> None:
@@ -271,7 +271,7 @@ def _text_of_arrays(instruction: Instruction) -> str:
 # Which instruction is which.
 
 
-def _changes(old: _View, new: _View) -> Iterator[Change]:
+def _changes(old: _Compared, new: _Compared) -> Iterator[Change]:
     """What came or changed, in the order of the new module, then what is gone."""
     same = _matched(old, new)
     origin = {after: before for before, after in same.items()}
@@ -287,7 +287,7 @@ def _changes(old: _View, new: _View) -> Iterator[Change]:
     yield from (Change(before, None) for before in old.instructions if before not in same)
 
 
-def _matched(old: _View, new: _View) -> dict[Instruction, Instruction]:
+def _matched(old: _Compared, new: _Compared) -> dict[Instruction, Instruction]:
     """The instruction of the new module that each of the old one is, if there is one."""
     found: dict[Instruction, Instruction] = {}
     for step in range(_STEPS):
@@ -303,18 +303,18 @@ def _matched(old: _View, new: _View) -> dict[Instruction, Instruction]:
 
 
 def _differences(
-    old: _View,
-    new: _View,
+    old: _Compared,
+    new: _Compared,
     before: Instruction,
     after: Instruction,
     same: Mapping[Instruction, Instruction],
-) -> Iterator[Difference]:
+) -> Iterator[ChangedPart]:
     """What is not as before of an instruction."""
     was, now = old.doing(before), new.doing(after)
     for what in ("opcode", "shape"):
         yield from _unless_equal(what, [getattr(was, what)], [getattr(now, what)])
     if tuple(map(same.get, before.operands)) != after.operands:
-        yield Difference("operands", (_names(before.operands),), (_names(after.operands),))
+        yield ChangedPart("operands", (_names(before.operands),), (_names(after.operands),))
     maps = [dict(was.maps), dict(now.maps)]
     for output, number in sorted({*maps[0], *maps[1]}):
         texts = [of.get((output, number), ()) for of in maps]
@@ -326,9 +326,9 @@ def _differences(
             yield from _unless_equal(what.replace("_", " "), *counts)
 
 
-def _unless_equal(what: str, before: Sequence[str], after: Sequence[str]) -> Iterator[Difference]:
+def _unless_equal(what: str, before: Sequence[str], after: Sequence[str]) -> Iterator[ChangedPart]:
     if [*before] != [*after]:
-        yield Difference(what, tuple(before), tuple(after))
+        yield ChangedPart(what, tuple(before), tuple(after))
 
 
 def _of_pair(instruction: Instruction, output: int, operand: int) -> str:
