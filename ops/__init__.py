@@ -23,6 +23,7 @@ from ops.fusion import (
 from ops.hlo.errors import AmbiguousNameError, NoSuchInstructionError
 from ops.jaxpr import from_jax
 from ops.kernels import KernelError, emit_kernel
+from ops.loops import Conflict, InPlaceUpdate, Loop, LoopDependence, LoopError, loops
 from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis, analyze
 from ops.modules.batch import Batch, FileAnswer, QuestionError, WorkerDiedError, analyze_files
 from ops.performance import (
@@ -81,15 +82,20 @@ __all__ = [
     "ArrayTile",
     "Batch",
     "Coalescing",
+    "Conflict",
     "DimensionKind",
     "Emitter",
     "FileAnswer",
     "Fusion",
     "FusionError",
     "FusionSchedule",
+    "InPlaceUpdate",
     "InstructionAnalysis",
     "InstructionIndexing",
     "KernelError",
+    "Loop",
+    "LoopDependence",
+    "LoopError",
     "ModuleAnalysis",
     "NoSuchInstructionError",
     "OpIndexing",
@@ -147,6 +153,7 @@ __all__ = [
     "get_dimension_size",
     "input_to_output",
     "load_picture",
+    "loops",
     "output_to_input",
     "pad",
     "parameter_indexing",

@@ -13,11 +13,11 @@ from indexing.exact.symbolic_counting import symbolic_count
 from indexing.parameters import united
 from indexing.transform.substitute import arranged
 from ops import limits
-from ops.analysis.loops import passed_to
 from ops.dependence.dependence import Dependence, Unknown
 from ops.dependence.operand_indexing import OperandIndexing, devices_in, with_values
 from ops.devices.joint_indexing import deciding
 from ops.rules.constant_folding import clamped
+from ops.rules.sources import routed_from
 from simplifier import Interval
 from simplifier.exact import BUDGET, BudgetError, NotQuasiAffineError
 from simplifier.expr import form as forms
@@ -185,7 +185,7 @@ def computed_together(arrays: Iterable[Array], registry: Registry) -> Iterator[l
 def _source(array: Array, registry: Registry) -> Array:
     """What computes an array: behind tuples, and in the computation that is called."""
     while True:
-        instruction, number = passed_to(*array, registry)
+        instruction, number = routed_from(array, registry.routes)
         calls = registry.calls(instruction)
         if not calls or len(calls.choices) != 1 or calls.condition or calls.is_start:
             return instruction, number
