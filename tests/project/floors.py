@@ -110,10 +110,10 @@ FLOORS: Final[Mapping[str, Floors]] = {
         (
             "ops.hlo.true_sizes",
             "ops.hlo.draft",
-            "ops.hlo.new_instruction",
+            "ops.hlo.uses",
             "ops.hlo.source_location",
         ),
-        ("ops.hlo.outline",),
+        ("ops.hlo.new_instruction", "ops.hlo.outline"),
         ("ops.hlo.editor",),
         ("ops.hlo.instruction_reader",),
         ("ops.hlo.module_reader",),
