@@ -18,6 +18,7 @@ from ops.fusion import (
     Reads,
     Reason,
     TileRead,
+    access_picture,
     by_producer,
     reads,
     schedule_of,
@@ -26,10 +27,19 @@ from ops.fusion import (
 from ops.hlo.errors import AmbiguousNameError, NoSuchInstructionError
 from ops.jaxpr import from_jax
 from ops.kernels import KernelError, emit_kernel
+from ops.loops import Conflict, InPlaceUpdate, Loop, LoopDependence, LoopError, loops
 from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis, analyze
 from ops.modules.batch import Batch, FileAnswer, QuestionError, WorkerDiedError, analyze_files
 from ops.modules.difference import Change, ChangeKind, ModuleDifference, diff
-from ops.performance import Coalescing, Summary, Utilization, coalescing, summary, utilization
+from ops.performance import (
+    Coalescing,
+    Summary,
+    Utilization,
+    coalescing,
+    load_picture,
+    summary,
+    utilization,
+)
 from ops.rules.batch_norm import batch_norm_grad, batch_norm_inference, batch_norm_training
 from ops.rules.broadcast import broadcast
 from ops.rules.collectives import (
@@ -79,15 +89,20 @@ __all__ = [
     "Change",
     "ChangeKind",
     "Coalescing",
+    "Conflict",
     "DimensionKind",
     "Emitter",
     "FileAnswer",
     "Fusion",
     "FusionError",
     "FusionSchedule",
+    "InPlaceUpdate",
     "InstructionAnalysis",
     "InstructionIndexing",
     "KernelError",
+    "Loop",
+    "LoopDependence",
+    "LoopError",
     "ModuleAnalysis",
     "ModuleDifference",
     "NoSuchInstructionError",
@@ -113,6 +128,7 @@ __all__ = [
     "Unknown",
     "Utilization",
     "WorkerDiedError",
+    "access_picture",
     "all_gather",
     "all_reduce",
     "all_to_all",
@@ -147,6 +163,8 @@ __all__ = [
     "generated",
     "get_dimension_size",
     "input_to_output",
+    "load_picture",
+    "loops",
     "output_to_input",
     "pad",
     "parameter_indexing",

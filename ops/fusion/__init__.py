@@ -1,6 +1,7 @@
 """Instructions that run as one, and what compilers ask of them."""
 
 from ops.fusion.fusion import Fusion, FusionError, by_producer
+from ops.fusion.fusion_picture import access_picture
 from ops.fusion.fusion_schedule import Emitter, FusionSchedule, schedule_of
 from ops.fusion.provenance import Provenance
 from ops.fusion.reads import Reads
@@ -16,6 +17,7 @@ __all__ = [
     "Reads",
     "Reason",
     "TileRead",
+    "access_picture",
     "by_producer",
     "reads",
     "schedule_of",

@@ -20,6 +20,7 @@ from ops.dependence.dependence import Unknown, called_by, of_element
 from ops.dependence.links import identity_of
 from ops.fusion.slicing import backward_slice
 from ops.rules.op_indexing import Direction
+from simplifier.tools.display import Displayed
 from simplifier.tools.postorder import postorder
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ _MAX_BITS: Final = 64
 """A number of more bits is printed as a power of two."""
 
 
-@dataclass(frozen=True, slots=True)
-class Provenance:
+@dataclass(frozen=True, slots=True, repr=False)
+class Provenance(Displayed):
     """All paths of instructions that one map between two of them comes from.
 
     Attributes:
