@@ -207,6 +207,7 @@ def test_progress_is_shown_on_a_terminal(
     with subprocess.Popen(
         [sys.executable, "-c", impatient, *arguments, file],
         cwd=ROOT,
+        env={**os.environ, "NO_COLOR": "1"},
         stdout=subprocess.PIPE,
         stderr=follower,
     ) as process:

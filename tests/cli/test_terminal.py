@@ -186,7 +186,8 @@ def test_a_pager_has_the_terminal_to_itself(tmp_path: Path) -> None:
         "import sys, time; from ops.cli import console, main; console.PATIENCE = 0\n"
         "shown = console.Console.write\n"
         "def write(self, text):\n"
-        "    shown(self, text); sys.stdout.flush(); sys.stderr.write('<here>'); sys.stderr.flush()\n"
+        "    shown(self, text); sys.stdout.flush()\n"
+        "    sys.stderr.write('<here>'); sys.stderr.flush()\n"
         "    time.sleep(0.2)\n"
         "console.Console.write = write; main()"
     )
