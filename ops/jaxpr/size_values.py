@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from simplifier.expr.form import Atom
 
 
-class _Value(NamedTuple):
+class _Computed(NamedTuple):
     """An instruction, and the form that it computes."""
 
     instruction: Instruction
@@ -55,10 +55,10 @@ class SizeValues:
         value = self._sum(as_form(size))
         return None if value is None else value.instruction
 
-    def _sum(self, form: Form) -> _Value | None:
+    def _sum(self, form: Form) -> _Computed | None:
         for size, argument, axis in self._sizes:
             if (form - size).is_constant and len(size.terms) > 1:
-                whole = self._size(_Known(argument, axis, 1, forms.ZERO))
+                whole = self._size(_Told(argument, axis, 1, forms.ZERO))
                 rest = (form - size).constant
                 return self._made("add", whole, self._constant(rest)) if rest else whole
         parts = [self._term(atom, factor) for atom, factor in form.terms.items()]
@@ -66,7 +66,7 @@ class SizeValues:
             parts.append(self._constant(form.constant))
         return self._of_all("add", parts)
 
-    def _term(self, atom: Atom, factor: int) -> _Value | None:
+    def _term(self, atom: Atom, factor: int) -> _Computed | None:
         known = self._solved.get(atom)
         if known is None:
             value = self._atom(atom)
@@ -80,14 +80,14 @@ class SizeValues:
             return self._times(value, times)
         return self._times(self._made("divide", value, self._constant(known.factor)), factor)
 
-    def _size(self, known: _Known) -> _Value:
+    def _size(self, known: _Told) -> _Computed:
         asked = {"dimensions": (known.axis,)}
         added = self._builder.add("get-dimension-size", [self._kind], [known.argument], asked)
         size = as_form((known.argument.sizes or ((),))[0][known.axis])
         self.forms[added] = size
-        return _Value(added, size)
+        return _Computed(added, size)
 
-    def _atom(self, atom: Atom) -> _Value | None:
+    def _atom(self, atom: Atom) -> _Computed | None:
         """The value of a quotient, a remainder, an extremum or a product."""
         values = [self._sum(argument) for argument in atom.arguments]
         if atom.kind in _OF_SEVERAL:
@@ -99,7 +99,7 @@ class SizeValues:
             )
         return None
 
-    def _divided(self, opcode: str, numerator: _Value, divisor: _Value) -> _Value | None:
+    def _divided(self, opcode: str, numerator: _Computed, divisor: _Computed) -> _Computed | None:
         """A quotient or remainder rounded down: as HLO has it of what is not negative."""
         least = self._least(numerator.form)
         if least is None or (self._least(divisor.form) or 0) < 1:
@@ -116,20 +116,20 @@ class SizeValues:
         scope = scope_of(tuple(bounds), self._facts)
         return Interval.from_range(scope.range_of(scope.canonical(form))).lower
 
-    def _times(self, value: _Value, factor: int) -> _Value:
+    def _times(self, value: _Computed, factor: int) -> _Computed:
         return value if factor == 1 else self._made("multiply", value, self._constant(factor))
 
-    def _of_all(self, opcode: str, values: Iterable[_Value | None]) -> _Value | None:
+    def _of_all(self, opcode: str, values: Iterable[_Computed | None]) -> _Computed | None:
         return reduce(lambda one, other: one and other and self._made(opcode, one, other), values)
 
-    def _constant(self, value: int) -> _Value:
-        return _Value(self._builder.constant(self._kind, value), forms.constant(value))
+    def _constant(self, value: int) -> _Computed:
+        return _Computed(self._builder.constant(self._kind, value), forms.constant(value))
 
-    def _made(self, opcode: str, one: _Value, other: _Value) -> _Value:
+    def _made(self, opcode: str, one: _Computed, other: _Computed) -> _Computed:
         pair = [one.instruction, other.instruction]
         added = self._builder.add(opcode, [self._kind], pair)
         self.forms[added] = _COMPUTED[opcode](one.form, other.form)
-        return _Value(added, self.forms[added])
+        return _Computed(added, self.forms[added])
 
 
 _COMPUTED: Final[Mapping[str, Callable[[Form, Form], Form]]] = {
@@ -153,7 +153,7 @@ _DIVISIONS: Final = {
 }
 
 
-class _Known(NamedTuple):
+class _Told(NamedTuple):
     """An atom times a factor is the size of an argument less a rest, which is known, too."""
 
     argument: Instruction
@@ -173,9 +173,9 @@ def _sizes_of_arguments(
                     yield size, each, axis
 
 
-def _solved(rows: Iterable[tuple[Form, Instruction, int]]) -> dict[Atom, _Known]:
+def _solved(rows: Iterable[tuple[Form, Instruction, int]]) -> dict[Atom, _Told]:
     """The atoms that sizes tell: each is the only one in its size that others do not tell."""
-    found: dict[Atom, _Known] = {}
+    found: dict[Atom, _Told] = {}
     waiting = sorted(rows, key=lambda row: (len(row[0].terms), sum(row[0].terms.values())))
     before = len(waiting) + 1
     while len(waiting) < before:
@@ -187,6 +187,6 @@ def _solved(rows: Iterable[tuple[Form, Instruction, int]]) -> dict[Atom, _Known]
             elif unknown:
                 (atom,) = unknown
                 factor = size.terms[atom]
-                found[atom] = _Known(argument, axis, factor, size - Form(0, {atom: factor}))
+                found[atom] = _Told(argument, axis, factor, size - Form(0, {atom: factor}))
         waiting = left
     return found
