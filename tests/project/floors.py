@@ -87,8 +87,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("ops.kernels",),
         ("ops.performance",),
         ("ops.tiling",),
-        ("ops.modules", "ops.primitives"),
-        ("ops.jaxpr",),
+        ("ops.modules", "ops.jaxpr"),
         ("ops",),
         ("ops.cli",),
     ),
@@ -119,8 +118,15 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("ops.hlo.module_reader",),
         ("ops.hlo",),
     ),
+    "ops.jaxpr": (
+        ("ops.jaxpr.primitives",),
+        ("ops.jaxpr.instruction_builder",),
+        ("ops.jaxpr.composites", "ops.jaxpr.size_values"),
+        ("ops.jaxpr.from_jax",),
+        ("ops.jaxpr",),
+    ),
     "ops.cli": (
-        ("ops.cli.documents", "ops.cli.selection"),
+        ("ops.cli.documents", "ops.cli.selection", "ops.cli.terminal"),
         ("ops.cli.console", "ops.cli.reports", "ops.cli.tables"),
         (
             "ops.cli.kernel_questions",
