@@ -30,7 +30,7 @@ _VERY_FEW: Final = 1 << 6
 """Sizes of all dimensions that are looked at."""
 
 
-class Equality(NamedTuple):
+class TileEquality(NamedTuple):
     """For which sizes two tiles are known to be equal, and for which that is decided."""
 
     is_equal: Column
@@ -52,22 +52,22 @@ class TileComparison:
         self.kept = kept
         self.last = [-(-whole // size) - 1 for whole, size in zip(wholes, columns, strict=True)]
 
-    def __call__(self, one: ArrayTile, other: ArrayTile) -> Equality:
+    def __call__(self, one: ArrayTile, other: ArrayTile) -> TileEquality:
         """For which sizes two tiles of one array are equal."""
         import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
         every = np.ones(self.kept.shape, dtype=bool)
         if _values_read(one) != _values_read(other) or _reached(one) != _reached(other):
-            return Equality(~every, every)
+            return TileEquality(~every, every)
         numbers = _dimensions_that_differ(one.checked_tile(), other.checked_tile())
         left = self.kept & self._begin_alike(one, other, numbers)
         found = ~every
         for dimensions, most in ((numbers, _FEW), (range(len(self.columns)), _VERY_FEW)):
             agreed = self._where_they_agree(one, other, dimensions, left, most)
             if agreed is None:
-                return Equality(found, ~left)
+                return TileEquality(found, ~left)
             found, left = found | agreed, left & ~agreed
-        return Equality(found, every)
+        return TileEquality(found, every)
 
     def _where_they_agree(
         self, one: ArrayTile, other: ArrayTile, numbers: Sequence[int], wanted: Column, most: int

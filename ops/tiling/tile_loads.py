@@ -38,7 +38,7 @@ that time, numbers are bounds, and say so."""
 _BITS: Final = 8
 
 
-class Loads(NamedTuple):
+class LoadCount(NamedTuple):
     """How much is loaded for each combination of sizes; at most so much where it is not exact."""
 
     number: Column
@@ -72,7 +72,7 @@ class TileLoads:
 
     def bytes_of(
         self, arrays: Sequence[ArrayTile], columns: Sequence[Column], kept: Column | None = None
-    ) -> Loads:
+    ) -> LoadCount:
         """The bytes of all tiles of some arrays, each different tile of an array once.
 
         Only the numbers for the sizes that are kept mean something.
@@ -92,7 +92,7 @@ class TileLoads:
             counted = self._elements(array.indexings[0], columns)
             total = total + is_new * -(-counted.number * bits // _BITS)
             is_exact = is_exact & (~is_new | (is_decided & counted.is_exact))
-        return Loads(total, is_exact)
+        return LoadCount(total, is_exact)
 
     def _product(self, numbers: Iterable[int], columns: Sequence[Column]) -> Column:
         import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
@@ -102,7 +102,7 @@ class TileLoads:
             found = found * -(-self.wholes[number] // columns[number])
         return found
 
-    def _elements(self, access: OperandIndexing, columns: Sequence[Column]) -> Loads:
+    def _elements(self, access: OperandIndexing, columns: Sequence[Column]) -> LoadCount:
         """How many elements all programs load for an access."""
         parts = list(_parts(access, self.variables))
         used = {number for part in parts for number in part.dimensions}
@@ -113,7 +113,7 @@ class TileLoads:
                 found = found * self._of_part(part, columns)
             except (OutOfTimeError, NotQuasiAffineError):
                 found, is_exact = found * volume(part.map), False  # each point loads one at most
-        return Loads(found, is_exact)
+        return LoadCount(found, is_exact)
 
     def _of_part(self, part: _LoadPart, columns: Sequence[Column]) -> Column:
         """The pairs of tile ids and elements, for the sizes in the columns.
