@@ -70,12 +70,16 @@ class Provenance(Displayed):
 
     def __str__(self) -> str:
         lines = [str(self.indexing), *(f"  {path_text(path)}" for path in self.paths)]
+        rest = self.rest_text()
+        return "\n".join([*lines, f"  {rest}"] if rest else lines)
+
+    def rest_text(self) -> str:
+        """How many paths are not listed, in words; empty if all are."""
         more = self.count - len(self.paths)
-        if more:
-            is_short = more.bit_length() <= _MAX_BITS
-            number = more if is_short else f"at least 2**{more.bit_length() - 1}"
-            lines.append(f"  and {number} more")
-        return "\n".join(lines)
+        if not more:
+            return ""
+        is_short = more.bit_length() <= _MAX_BITS
+        return f"and {more if is_short else f'at least 2**{more.bit_length() - 1}'} more"
 
 
 def path_text(path: Path) -> str:
