@@ -44,7 +44,7 @@ _BESIDE: Final = 24
 _SWEEPS: Final = 4
 
 
-class Read(NamedTuple):
+class ReadOperand(NamedTuple):
     """An operand that an instruction reads, and the maps to it in short."""
 
     operand: Instruction
@@ -59,7 +59,7 @@ class FusionGraph(Picture):
     """
 
     title: str
-    reads: Mapping[Instruction, tuple[Read, ...]]
+    reads: Mapping[Instruction, tuple[ReadOperand, ...]]
     notes: tuple[str, ...] = ()
 
     def svg(self) -> str:
@@ -116,12 +116,12 @@ def fusion_graph(of: Fusion | Instruction) -> FusionGraph:
     return FusionGraph(str(fusion), kept, notes)
 
 
-def _reads(instruction: Instruction, fusion: Fusion) -> Iterator[Read]:
+def _reads(instruction: Instruction, fusion: Fusion) -> Iterator[ReadOperand]:
     if instruction.parameter_number is not None:
         return
     answers = output_to_input(instruction, registry=fusion.registry).indexing
     for operand, answer in zip(instruction.operands, answers, strict=True):
-        yield Read(operand, _in_short(answer))
+        yield ReadOperand(operand, _in_short(answer))
 
 
 def _in_short(answer: AnyDependence) -> str:
@@ -156,7 +156,7 @@ class _Box(NamedTuple):
 class _Drawing:
     """The graph in layers, ordered so that few edges cross."""
 
-    def __init__(self, reads: Mapping[Instruction, tuple[Read, ...]]) -> None:
+    def __init__(self, reads: Mapping[Instruction, tuple[ReadOperand, ...]]) -> None:
         self._reads = reads
         self._from_operands = [*reads][::-1]
         self._ways: list[tuple[list[_Place], int]] = []
