@@ -64,7 +64,7 @@ class FusionGraph(Picture):
 
     def svg(self) -> str:
         """A graph of layers, with the maps where an edge meets its reader."""
-        drawn = _Drawing(self.reads)
+        drawn = _GraphDrawing(self.reads)
         panels = (
             paragraphs([self.title], "shape"),
             Panel(drawn.width, drawn.height, tuple(drawn.elements())),
@@ -145,7 +145,7 @@ _Place: TypeAlias = "tuple[Instruction | None, int]"
 """An instruction; or, where an edge passes, ``None`` and the number of the place."""
 
 
-class _Box(NamedTuple):
+class _InstructionBox(NamedTuple):
     """Where a place of a layer lies."""
 
     x: float
@@ -153,7 +153,7 @@ class _Box(NamedTuple):
     width: float
 
 
-class _Drawing:
+class _GraphDrawing:
     """The graph in layers, ordered so that few edges cross."""
 
     def __init__(self, reads: Mapping[Instruction, tuple[ReadOperand, ...]]) -> None:
@@ -200,14 +200,14 @@ class _Drawing:
                 for layer, neighbours in pairwise(ordered):
                     _sort(neighbours, near, layer)
 
-    def _placed(self, layers: Sequence[Sequence[_Place]]) -> dict[_Place, _Box]:
+    def _placed(self, layers: Sequence[Sequence[_Place]]) -> dict[_Place, _InstructionBox]:
         widths = [[self._width(place) for place in layer] for layer in layers]
         totals = [sum(layer) + _BESIDE * (len(layer) - 1) for layer in widths]
-        boxes: dict[_Place, _Box] = {}
+        boxes: dict[_Place, _InstructionBox] = {}
         for number, layer in enumerate(layers):
             x = (max(totals) - totals[number]) / 2
             for place, width in zip(layer, widths[number], strict=True):
-                boxes[place] = _Box(x, number * _LAYER, width)
+                boxes[place] = _InstructionBox(x, number * _LAYER, width)
                 x += width + _BESIDE
         return boxes
 
@@ -252,7 +252,7 @@ class _Drawing:
         box = self._boxes[reader]
         return box.x + box.width * (number + 0.5) / max(1, len(reads))
 
-    def _drawn(self, instruction: Instruction, box: _Box) -> Iterator[str]:
+    def _drawn(self, instruction: Instruction, box: _InstructionBox) -> Iterator[str]:
         reads = self._reads[instruction]
         kind = "source" if not reads else "box"
         yield element("path", d=rectangle(box.x, box.y, box.width, _BOX), class_=kind)
