@@ -141,7 +141,7 @@ class CKernel(ElementWriter):
     ) -> None:
         index = tuple(map(block.simplified, index))
         value = self.value(source, output, index, block)
-        offset = self.offset(array_of(source, output), index, block)
+        offset = self.place(array_of(source, output), index, block)
         block.lines.append(f"{pointer}[{offset}] = {self.stored(array_of(source, output), value)};")
 
     # Reductions.

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from indexing.formats.code.loop_bounds import solving
-from indexing.formats.code.loop_nest import LoopBlock
 from indexing.formats.code.map_functions import comparisons
 from indexing.layout import logical_to_linear
 from ops.kernels.errors import refused
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from indexing import IndexingMap
     from indexing.domain import Constraint
-    from indexing.formats.code.loop_nest import LocalNames
+    from indexing.formats.code.loop_nest import LocalNames, LoopBlock
     from indexing.layout import ElementType, Shape
     from ops.fusion import Fusion
     from ops.hlo.module import Computation, Instruction
@@ -76,15 +75,15 @@ class ElementWriter:
 
     def loaded(self, source: Instruction, index: Index, block: LoopBlock) -> str:
         """The name of an element of an operand."""
-        offset = self.offset(source.shape, index, block)
-        text = self.load(self.pointers[source], offset, block)
+        form = self.offset(source.shape, index, block)
+        text = self.load(self.pointers[source], form, block)
         template = self.dialect.loaded.get(source.shape.element_type, "{0}")
         return self.named(source, block, template.format(text))
 
-    def load(self, pointer: str, offset: str, block: LoopBlock) -> str:
+    def load(self, pointer: str, offset: Form, block: LoopBlock) -> str:
         """The text of an element in memory."""
-        del block
-        return f"{pointer}[{offset}]"
+        (text,) = block.texts([offset])
+        return f"{pointer}[{text}]"
 
     def _expression(self, source: Instruction, index: Index, block: LoopBlock) -> str:
         if source.opcode == "constant":
@@ -93,7 +92,8 @@ class ElementWriter:
         if source.opcode == "iota":
             dimension: int = source.attributes["iota_dimension"]
             (text,) = block.texts([index[dimension]])
-            return self.dialect.cast.format(f"({text})", t=kind)
+            is_call = "({0}" in self.dialect.cast
+            return self.dialect.cast.format(text if is_call else f"({text})", t=kind)
         template = self.dialect.template_of(source)
         if template is None:
             raise refused(source, f"{source.opcode} of {source.shape} is not emitted")
@@ -142,10 +142,10 @@ class ElementWriter:
 
     def _reduced(self, source: Instruction, output: int, index: Index, block: LoopBlock) -> str:
         count = len(source.operands) // 2
-        starts = [self.value(each, 0, (), block) for each in source.operands[count:]]
-        totals = self.reduced_at_once(source, starts, index, block)
+        totals = self.reduced_at_once(source, index, block)
         if totals is None:
             arrays = source.shape.arrays
+            starts = [self.value(each, 0, (), block) for each in source.operands[count:]]
             totals = [
                 self.declared(source, array, block, start)
                 for array, start in zip(arrays, starts, strict=True)
@@ -156,10 +156,10 @@ class ElementWriter:
         return totals[output]
 
     def reduced_at_once(
-        self, source: Instruction, starts: Sequence[str], index: Index, block: LoopBlock
+        self, source: Instruction, index: Index, block: LoopBlock
     ) -> list[str] | None:
         """The names of reduced values, where a language has better than a loop."""
-        del source, starts, index, block
+        del source, index, block
         return None
 
     def _accumulate(
@@ -195,7 +195,9 @@ class ElementWriter:
         left = [*found.domain.constraints]
         opened: list[LoopBlock] = []
         inner = block
-        for identifier, each in zip(found.domain.identifiers[len(index) :], found.ranges):
+        for identifier, each in zip(
+            found.domain.identifiers[len(index) :], found.ranges, strict=True
+        ):
             place = f"d{len(inner.variables)}"
             known[identifier] = variable(place)
             about = [row for row in left if known.keys() >= {*variables_of((row[0],))}]
@@ -264,7 +266,7 @@ class ElementWriter:
 
     def asked(self, found: IndexingMap, index: Index, block: LoopBlock) -> list[Constraint]:
         """What has to be asked of an index so that a map is defined there."""
-        bounds = zip(index, (each.bounds for each in found.dims), strict=True)
+        bounds = zip(index, (each.bounds for each in found.dims), strict=False)
         known = dict(zip(found.domain.identifiers, index, strict=True))
         return _unknown([*bounds, *_placed(found.domain.constraints, known)], block)
 
@@ -297,10 +299,14 @@ class ElementWriter:
         one = found.input_to_output[0] if isinstance(found, OpIndexing) else None
         return None if one is None or one.is_undefined or one.runtime else one
 
-    def offset(self, shape: Shape, index: Index, block: LoopBlock) -> str:
+    def offset(self, shape: Shape, index: Index, block: LoopBlock) -> Form:
         """Where in memory an element lies."""
         (form,) = applied(logical_to_linear(shape), index)
-        (text,) = block.texts([block.simplified(form)])
+        return block.simplified(form)
+
+    def place(self, shape: Shape, index: Index, block: LoopBlock) -> str:
+        """The text of :meth:`offset`."""
+        (text,) = block.texts([self.offset(shape, index, block)])
         return text
 
     # Names and types.

@@ -10,6 +10,8 @@ from ops.fusion import Fusion
 from ops.hlo.module import Instruction
 from ops.kernels.c_kernel import CKernel
 from ops.kernels.errors import KernelError
+from ops.kernels.numpy_kernel import NumpyKernel
+from ops.kernels.triton_kernel import TritonKernel
 from simplifier.errors import check_type, listed, quoted
 
 if TYPE_CHECKING:
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 WRITERS: Final[Mapping[str, Callable[[Fusion, str], str]]] = {
     "c": lambda fusion, name: CKernel(fusion, "c").text(name),
     "cuda": lambda fusion, name: CKernel(fusion, "cuda").text(name),
+    "triton": lambda fusion, name: TritonKernel(fusion, name).text(),
+    "numpy": lambda fusion, name: NumpyKernel(fusion).text(name),
 }
 
 
@@ -27,11 +31,13 @@ def emit_kernel(fusion: Fusion | Instruction, language: str = "c", name: str = "
     Operands and results are arrays in the layouts of their shapes. In C, loops run over a result in
     the order of its memory; they are split where that spares divisions. In CUDA, each thread
     computes the element of its number, and the launch has as many threads as the largest result
-    has elements, or more.
+    has elements, or more. In Triton, a program computes a block of elements, or a row if rows are
+    reduced; ``NAME_programs`` says how many there are. In NumPy, the function takes arrays and
+    returns the results.
 
     Args:
         fusion: a fusion, or an instruction: that of a fusion stands for what it calls.
-        language: ``"c"`` or ``"cuda"``.
+        language: ``"c"``, ``"cuda"``, ``"triton"`` or ``"numpy"``.
         name: of the function.
 
     Raises:

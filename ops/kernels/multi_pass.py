@@ -53,7 +53,7 @@ def write_columns(writer: ElementWriter, top: LoopBlock, pointer: str, source: I
     block.close_loop(first)
     _fold_rows(writer, source, total, {**index, kept: Form(0, {})}, block)
     last, index[kept] = block.loop(columns, f"d{kept}")
-    offset = writer.offset(shape, in_order(index), last)
+    offset = writer.place(shape, in_order(index), last)
     value = f"{total}[{_counter(last)}]"
     last.lines.append(f"{pointer}[{offset}] = {writer.stored(shape, value)};")
     block.close_loop(last)
@@ -122,7 +122,7 @@ def write_inside(
     block, index, close = _nested(top, bounds)
     value = writer.value(operand, 0, in_order(index), block)
     known = dict(zip(to.domain.identifiers, in_order(index), strict=True))
-    offset = writer.offset(source.shape, operations.substitute(to.forms, known), block)
+    offset = writer.place(source.shape, operations.substitute(to.forms, known), block)
     block.lines.append(f"{pointer}[{offset}] = {writer.stored(source.shape, value)};")
     close()
 
