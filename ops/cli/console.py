@@ -8,10 +8,12 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
+from ops.cli.documents import ErrorLog
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ops.cli.documents import Rendering
+    from ops.cli.documents import Document, Rendering
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -38,8 +40,15 @@ class Console:
     def __init__(self, rendering: Rendering) -> None:
         self.rendering = rendering
         self.has_errors = False
+        self.has_unknown = False
         self._bar_class = _bar_class() if sys.stderr and sys.stderr.isatty() else None
         self._bar: Any = None
+
+    def pieces(self, document: Document) -> Iterator[str]:
+        """A document in pieces of whole lines; what is wrong in it is reported at once."""
+        log = ErrorLog(self.report_error)
+        yield from self.rendering(document, log)
+        self.has_unknown |= log.has_unknown
 
     def track(self, items: SizedIterable[T], unit: str) -> Iterable[T]:
         """The items; taking one moves the bar."""

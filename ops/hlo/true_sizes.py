@@ -221,7 +221,9 @@ class _Inference:
             if not array.dynamic_dimensions:
                 yield array.dimensions
                 continue
-            known = found[element] if element < len(found) else (None,) * array.rank
+            known = found[element] if element < len(found) else ()
+            if len(known) != array.rank:  # that does not fit, as who asks for maps is told
+                known = (None,) * array.rank
             yield tuple(
                 self._of_dimension(SizeOrigin(instruction, axis, element), size)
                 if array.dynamic_dimensions[axis]

@@ -71,12 +71,4 @@ def emit_kernel(fusion: Fusion | Instruction, language: str = "c", name: str = "
         expected = listed(WRITERS)
         raise KernelError(f"emit_kernel: language is {quoted(language)}; expected {expected}")
     check_name(name, "emit_kernel", LANGUAGES[language].reserved)
-    return WRITERS[language](_fusion_of(fusion), name)
-
-
-def _fusion_of(given: Fusion | Instruction) -> Fusion:
-    if isinstance(given, Fusion):
-        return given
-    if given.opcode == "fusion":
-        return Fusion.of_computation(given.attributes["calls"])
-    return Fusion.of_instruction(given)
+    return WRITERS[language](Fusion.of(fusion), name)

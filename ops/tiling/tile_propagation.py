@@ -20,6 +20,7 @@ from ops.tiling.tiling_space import TilingSpace
 from simplifier import Interval
 from simplifier.errors import check_integers, check_type, listed
 from simplifier.expr import form as forms
+from simplifier.tools.display import Displayed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,8 +39,8 @@ TileSizes: TypeAlias = "Sequence[TileSize] | Mapping[TilingDimension, TileSize]"
 """Sizes for the dimensions of a space in order, or for some of them; others are whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayTile:
+@dataclass(frozen=True, slots=True, repr=False)
+class ArrayTile(Displayed):
     """The elements of one array of a fusion that belong to one tile of its space.
 
     Attributes:
@@ -74,8 +75,8 @@ class ArrayTile:
         return self.tile
 
 
-@dataclass(frozen=True, slots=True)
-class Propagation:
+@dataclass(frozen=True, slots=True, repr=False)
+class Propagation(Displayed):
     """The tiles of all arrays of a fusion; ids ``t0, t1, ...`` count tiles of its dimensions.
 
     Attributes:

@@ -272,8 +272,8 @@ def test_what_has_no_tile_says_why_and_others_have_theirs() -> None:
     fusion = fusion_of(
         """x = f32[6,8] parameter(0) l = f32[48] reshape(x) ROOT r = f32[4,12] reshape(l)"""
     )
-    assert not propagate(fusion, [1, 1]).refused
-    found = propagate(fusion, [1, 4])
+    assert not propagate(fusion, [1, 4]).refused
+    found = propagate(fusion, [1, 6])
     (refused,) = {each.instruction.name for each in found.refused}
     assert refused == "x"
     with pytest.raises(TileError, match=r"^propagate: %x has no tile: .* expected"):
