@@ -50,7 +50,7 @@ _Result: TypeAlias = "tuple[str, Instruction, int]"
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _WorkOfPrograms:
     """Which dimensions of a result programs count, which are vectors, and which are loops."""
 
     programs: frozenset[int] = frozenset()
@@ -87,9 +87,9 @@ class TritonKernel(ArrayWriter):
         results = [(self.names.fresh(source.name), source, output) for source, output in sources]
         plans = [self._plan(source, output) for source, output in sources]
         shapes = [array_of(source, output) for source, output in sources]
-        self._programs = max(map(_Plan.programs_for, plans, shapes))
+        self._programs = max(map(_WorkOfPrograms.programs_for, plans, shapes))
         top = LoopBlock(self.names)
-        alike: dict[tuple[_Plan, Sequence[int], Sequence[int]], list[_Result]] = {}
+        alike: dict[tuple[_WorkOfPrograms, Sequence[int], Sequence[int]], list[_Result]] = {}
         for row, plan, shape in zip(results, plans, shapes, strict=True):
             key = plan, shape.dimensions, tuple(major_first(shape))
             alike.setdefault(key, []).append(row)
@@ -107,7 +107,9 @@ class TritonKernel(ArrayWriter):
 
     # Results.
 
-    def _write_results(self, top: LoopBlock, plan: _Plan, results: Sequence[_Result]) -> None:
+    def _write_results(
+        self, top: LoopBlock, plan: _WorkOfPrograms, results: Sequence[_Result]
+    ) -> None:
         """Writes results of one shape."""
         _, source, output = results[0]
         shape = array_of(source, output)
@@ -195,7 +197,7 @@ class TritonKernel(ArrayWriter):
 
     # What to compute where.
 
-    def _plan(self, source: Instruction, output: int) -> _Plan:
+    def _plan(self, source: Instruction, output: int) -> _WorkOfPrograms:
         shape = array_of(source, output)
         whole = frozenset(number for number, size in enumerate(shape.dimensions) if size > 1)
         bounds = (Interval(0, max(size - 1, 0)) for size in shape.dimensions)
@@ -204,14 +206,14 @@ class TritonKernel(ArrayWriter):
         index = tuple(variable(f"d{number}") for number in range(shape.rank))
         found = [*self._reductions(source, output, index, probe)]
         if not found:
-            return _Plan(vector=whole, is_of_blocks=bool(whole))
+            return _WorkOfPrograms(vector=whole, is_of_blocks=bool(whole))
         used = {name for _, read in found for name in variables_of(read)}
         read = frozenset(number for number in whole if f"d{number}" in used)
         if any(map(_folds_neighbours, (each for each, _ in found))):
-            return _Plan(programs=read, vector=whole - read)
+            return _WorkOfPrograms(programs=read, vector=whole - read)
         if not read:
-            return _Plan(vector=whole, is_of_blocks=bool(whole))
-        return _Plan(vector=read, loops=whole - read, is_of_blocks=True)
+            return _WorkOfPrograms(vector=whole, is_of_blocks=bool(whole))
+        return _WorkOfPrograms(vector=read, loops=whole - read, is_of_blocks=True)
 
     def _reductions(
         self, source: Instruction, output: int, index: Index, block: LoopBlock
