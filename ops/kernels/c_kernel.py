@@ -18,10 +18,12 @@ from ops.kernels.element_writer import (
     major_first,
     source_of,
 )
+from ops.kernels.joined_loops import joined_dimensions
 from ops.kernels.multi_pass import has_columns, inside_of, write_columns, write_inside
 from ops.kernels.scalar_operations import CUDA, EXTREMA, C, names_in_templates
+from ops.rules.op_indexing import Unknown
 from simplifier import Interval
-from simplifier.expr.form import Form
+from simplifier.expr.form import Form, constant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,31 +97,34 @@ class CKernel(ElementWriter):
             return
         block, loops = top, list[tuple[LoopBlock, LoopBlock]]()
         index: dict[int, Form] = {}
-        for dimension in major_first(shape):
-            total = Form(0, {})
-            for size, stride in self._split(source, output, dimension, shape.dimensions[dimension]):
+        for group in joined_dimensions(self, source, output):
+            total = constant(0)
+            for size, stride in self._split(source, output, group, shape):
                 if size > 1:
-                    inner, counter = block.loop(Interval(0, size - 1), f"d{dimension}")
+                    inner, counter = block.loop(Interval(0, size - 1), f"d{group[0]}")
                     loops.append((block, inner))
                     block, total = inner, total + counter * stride
-            index[dimension] = total
+            index |= index_of(total, shape, block, group) if group[1:] else {group[0]: total}
         self._store(block, pointer, source, output, in_order(index))
         for outer, inner in reversed(loops):
             outer.close_loop(inner)
 
     def _split(
-        self, source: Instruction, output: int, dimension: int, size: int
+        self, source: Instruction, output: int, group: Sequence[int], shape: Shape
     ) -> list[tuple[int, int]]:
-        """Sizes and strides of the loops over a dimension, so that its quotients are counters."""
-        if source not in self.fusion.instructions or source in self.pointers:
+        """Sizes and strides of the loops over dimensions, so that quotients are counters."""
+        size = prod(shape.dimensions[each] for each in group)
+        is_read = source in self.fusion.instructions and source not in self.pointers
+        if group[1:] or not is_read:
             return [(size, 1)]
-        maps = [
-            each.map.forms
+        forms = [
+            form
             for dependence in self.fusion.indexing(source, output).values()
+            if not isinstance(dependence, Unknown)
             for each in dependence.indexings
+            for form in each.map.forms
         ]
-        forms = (form for each in maps for form in each)
-        return digits_of(divisors_of(forms, f"d{dimension}", size), size)
+        return digits_of(divisors_of(forms, f"d{group[0]}", size), size)
 
     def _write_by_threads(
         self, top: LoopBlock, pointer: str, source: Instruction, output: int

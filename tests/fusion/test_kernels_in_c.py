@@ -234,3 +234,39 @@ def test_no_number_is_kept_wherever_it_stands(lines: str, tmp_path: Path) -> Non
         row[place] = np.nan
         kernel(*(each.ctypes.data_as(ctypes.c_void_p) for each in (row, result)))
         assert np.isnan(result), place
+
+
+JOINED = {
+    "all that is read moves along them as along one": (
+        """x = f32[5,6,7] parameter(0) y = f32[7] parameter(1)
+        b = f32[5,6,7] broadcast(y), dimensions={2} ROOT s = f32[5,6,7] add(x, b)""",
+        [30, 7],
+    ),
+    "what is read twice is read once": (
+        """x = f32[5,6,7] parameter(0) y = f32[5] parameter(1)
+        b = f32[5,6,7] broadcast(y), dimensions={0} ROOT s = f32[5,6,7] add(x, b)""",
+        [5, 42],
+    ),
+    "an index that counts one of them": (
+        """x = f32[5,6] parameter(0) i = f32[5,6] iota(), iota_dimension=1
+        ROOT s = f32[5,6] add(x, i)""",
+        [5, 6],
+    ),
+    "a border": (
+        """x = f32[5,6,7] parameter(0) y = f32[5,1,7] parameter(1)
+        ROOT s = f32[5,7,7] concatenate(x, y), dimensions={1}""",
+        [5, 7, 7],
+    ),
+}
+
+
+@needs_compiler
+@pytest.mark.needs("jax")
+@pytest.mark.parametrize(("body", "sizes"), JOINED.values(), ids=JOINED)
+def test_dimensions_are_one_loop_where_nothing_tells_them_apart(
+    body: str, sizes: list[int], tmp_path: Path
+) -> None:
+    computation = chain(body)
+    text = emit_kernel(Fusion.of_computation(computation))
+    assert [int(size) for size in re.findall(r"d\d+ < (\d+); \+\+", text)] == sizes
+    check(compiled([text], tmp_path), "kernel", computation)
