@@ -85,6 +85,9 @@ class Trace(Sequence[Step]):
     def __str__(self) -> str:
         return "\n".join(map(str, self))
 
+    def __repr__(self) -> str:
+        return f"<trace of {len(self)} step{'s' * (len(self) != 1)}>"
+
     def _repr_html_(self) -> str:
         return html_of_text(str(self))
 

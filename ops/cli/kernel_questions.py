@@ -321,7 +321,7 @@ def _text_of_launch(schedule: FusionSchedule) -> str:
     counts = ("x".join(map(str, each)) for each in (launch.threads, launch.blocks))
     threads, blocks = (each.removesuffix("x1").removesuffix("x1") for each in counts)
     of = f" of {', '.join(heroes)}" if heroes else ""
-    return f"{schedule.emitter.value}{of}: {threads} threads in each of {blocks} blocks"
+    return f"{schedule.emitter.value}{of}: threads {threads}, blocks {blocks}"
 
 
 def _line_of_access(fusion: Instruction, role: str, number: int, access: Access) -> str:

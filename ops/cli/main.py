@@ -40,6 +40,7 @@ from ops.cli.options import (
     sizes,
     without,
 )
+from ops.cli.terminal import COLORS, PLAIN, look_of
 from ops.fusion.reasons import FEW_PATHS
 from ops.performance import DEVICES
 
@@ -86,7 +87,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: _Arguments) -> int:
-    console = Console(arguments.renderings[arguments.json])
+    is_for_people = not arguments.json and arguments.renderings[0] is not arguments.renderings[1]
+    look = look_of(sys.stdout, arguments.color) if is_for_people else PLAIN
+    console = Console(arguments.renderings[arguments.json], look, arguments.color)
     document = arguments.document(console)
     for piece in console.pieces(document):
         console.write(piece)
@@ -110,11 +113,12 @@ class _Arguments(argparse.Namespace):
     run: Callable[..., Document]
     renderings: tuple[Rendering, Rendering]
     json: bool = False
+    color: str = COLORS[0]
     strict: bool = False
 
     def document(self, console: Console) -> Document:
         """The document of the command."""
-        how_to_run = ("run", "renderings", "json", "strict")
+        how_to_run = ("run", "renderings", "json", "color", "strict")
         options = {name: value for name, value in vars(self).items() if name not in how_to_run}
         return self.run(console=console, **gathered(options))
 
@@ -401,6 +405,12 @@ def _declare(commands: Any, name: str, command: _Command) -> None:  # noqa: ANN4
     for flag, settings in command.arguments.items():
         parser.add_argument(*flag.split(), **settings)
     parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.add_argument(
+        "--color",
+        choices=COLORS,
+        default=COLORS[0],
+        help="colour names and what is unknown: on a terminal (default), always or never",
+    )
     parser.set_defaults(run=command.run, renderings=command.renderings)
 
 

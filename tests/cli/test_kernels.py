@@ -98,7 +98,7 @@ TEXTS = {
         ["schedule"],
         """\
 %total = f32[4] fusion kLoop
-  reduction of %sum: 32 threads in each of 1 blocks
+  reduction of %sum: threads 32, blocks 1
   writes %total f32[4]: (th_x) -> (th_x floordiv 8), domain: th_x in [0, 24], th_x mod 8 in [0, 0]
   reads %logits f32[4,8]: (th_x) -> (th_x floordiv 8, th_x mod 8), domain: th_x in [0, 31]
 """,
@@ -209,7 +209,7 @@ def test_what_threads_do(saved: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["schedule", str(saved), "--strict"]) == 0
     heading, launch, written, read = capsys.readouterr().out.splitlines()
     assert heading.startswith("%triton_softmax.2 = f32[8,16,128] fusion kCustom")
-    assert launch == "  triton: 32 threads in each of 128 blocks"
+    assert launch == "  triton: threads 32, blocks 128"
     assert written.startswith("  writes %triton_softmax.2 f32[8,16,128]: (th_x, bl_x)[vector_id]")
     assert read.startswith("  reads %x.1 f32[8,16,128]: (th_x, bl_x)[vector_id] -> ")
 

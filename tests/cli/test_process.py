@@ -207,6 +207,7 @@ def test_progress_is_shown_on_a_terminal(
     with subprocess.Popen(
         [sys.executable, "-c", impatient, *arguments, file],
         cwd=ROOT,
+        env={**os.environ, "NO_COLOR": "1"},
         stdout=subprocess.PIPE,
         stderr=follower,
     ) as process:
@@ -228,7 +229,11 @@ def test_no_bar_is_left_on_a_terminal(patience: int, file: Path) -> None:
     termios.tcsetwinsize(follower, (24, 200))
     program = f"from ops.cli import console, main; console.PATIENCE = {patience}; main()"
     with subprocess.Popen(
-        [sys.executable, "-c", program, "maps", file], cwd=ROOT, stdout=follower, stderr=follower
+        [sys.executable, "-c", program, "maps", file],
+        cwd=ROOT,
+        env={**os.environ, "NO_COLOR": "1"},
+        stdout=follower,
+        stderr=follower,
     ):
         os.close(follower)
         shown = b"".join(iter(lambda: _read(leader), b""))
