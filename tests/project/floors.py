@@ -121,7 +121,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
     "ops.jaxpr": (
         ("ops.jaxpr.primitives",),
         ("ops.jaxpr.instruction_builder",),
-        ("ops.jaxpr.composites", "ops.jaxpr.size_values"),
+        ("ops.jaxpr.composites", "ops.jaxpr.jaxpr_loops", "ops.jaxpr.size_values"),
         ("ops.jaxpr.from_jax",),
         ("ops.jaxpr",),
     ),
