@@ -106,7 +106,8 @@ class Scope(Context):
     def under(self, condition: Form) -> Scope:
         """The scope of the points at which a condition holds."""
         bounds, constraints = self.given
-        return self.beside(bounds, (*constraints, *facts_of(condition)))
+        more = facts_of(condition)
+        return self.beside(bounds, (*constraints, *more)) if more else self
 
     def of_variables_in(self, *forms: Form) -> Scope:
         """The scope of the forms' variables, and of those that facts relate to them.

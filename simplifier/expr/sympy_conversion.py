@@ -168,36 +168,11 @@ def read(expression: sympy.Expr | Boolean | int) -> ReadExpression:
 
 
 def _reading(expression: sympy.Expr | Boolean) -> ReadExpression:
-    known: dict[int, _Ratio] = {}
-    """By identity: sympy compares by recursion. The expression keeps all its parts alive."""
-    symbols: dict[sympy.Symbol, None] = {}
-    fractions: list[Fraction] = []
-    read_as: dict[int, sympy.Expr] = {}
-    """Functions of others, as they are read; kept, so that no two have one identity."""
-    stack: list[Any] = [expression]
-    while stack:
-        node = stack.pop()
-        if id(node) in known:
-            continue
-        if _is_read(node):
-            parts = _parts_of(node)
-            missing = [part for part in parts if id(part) not in known]
-            if missing:
-                stack += (node, *missing)
-            else:
-                known[id(node)] = _read(node, [known[id(part)] for part in parts], fractions)
-        elif id(node) in read_as:
-            known[id(node)] = known[id(read_as[id(node)])]
-        elif (foreign := READERS.rewritten(node)) is not None:
-            read_as[id(node)] = foreign
-            stack += (node, foreign)
-        else:
-            foreign = _function_of_integers(node)
-            symbols |= dict.fromkeys(foreign.symbols if foreign else node.free_symbols)
-            known[id(node)] = _Ratio(foreign.form) if foreign else _leaf(node, expression)
-    form = _integer(expression, known[id(expression)], fractions)
+    ratio, symbols, fractions = _part(expression)
+    found = [*fractions]
+    form = _integer(expression, ratio, found)
     named = tuple(sorted(symbols, key=lambda symbol: symbol.name))
-    return ReadExpression(form, named, tuple(fractions), expression)
+    return ReadExpression(form, named, tuple(found), expression)
 
 
 _remembered_reading = lru_cache(maxsize=_REMEMBERED)(_reading)
@@ -210,19 +185,84 @@ class _Ratio(NamedTuple):
     divisor: Form = ONE
 
 
-def _is_read(node: sympy.Expr) -> bool:
-    """Whether the node is an operation on parts that are read."""
-    if type(node) is not sympy.Pow:
-        return type(node) in _READ
+class _Part(NamedTuple):
+    """What a part of an expression says, its symbols, and what must be an integer in it."""
+
+    ratio: _Ratio
+    symbols: tuple[sympy.Symbol, ...]
+    fractions: tuple[Fraction, ...]
+
+
+def _part(expression: sympy.Expr | Boolean) -> _Part:
+    known: dict[int, _Ratio] = {}
+    """By identity: sympy compares by recursion. The expression keeps all its parts alive."""
+    symbols: dict[sympy.Symbol, None] = {}
+    fractions: list[Fraction] = []
+    read_as: dict[int, sympy.Expr] = {}
+    """Functions of others, as they are read; kept, so that no two have one identity."""
+    are_remembered = True
+    stack: list[Any] = [expression]
+    while stack:
+        node = stack.pop()
+        if id(node) in known:
+            continue
+        kind = type(node)
+        if kind is sympy.Piecewise and are_remembered and node is not expression:
+            choice = _remembered_choice(node)
+            if choice is None:
+                are_remembered = False
+            else:
+                known[id(node)] = choice.ratio
+                symbols |= dict.fromkeys(choice.symbols)
+                fractions += choice.fractions
+                continue
+        if kind in _READ or (kind is sympy.Pow and _is_power_read(node)):
+            parts = _parts_of(node) if kind is sympy.Piecewise else node.args
+            missing = [part for part in parts if id(part) not in known]
+            if missing:
+                stack += (node, *missing)
+            else:
+                known[id(node)] = _read(node, [known[id(part)] for part in parts], fractions)
+        elif kind is sympy.Symbol or isinstance(node, sympy.Integer):
+            # What all others end in; they are no function, and need not be asked.
+            known[id(node)] = _leaf(node, expression)
+            if kind is sympy.Symbol:
+                symbols[node] = None
+        elif id(node) in read_as:
+            known[id(node)] = known[id(read_as[id(node)])]
+        elif (foreign := READERS.rewritten(node)) is not None:
+            read_as[id(node)] = foreign
+            stack += (node, foreign)
+        else:
+            foreign = _function_of_integers(node)
+            symbols |= dict.fromkeys(foreign.symbols if foreign else node.free_symbols)
+            known[id(node)] = _Ratio(foreign.form) if foreign else _leaf(node, expression)
+    return _Part(known[id(expression)], tuple(symbols), tuple(fractions))
+
+
+_remembered_part = lru_cache(maxsize=_REMEMBERED)(_part)
+
+
+def _remembered_choice(choice: sympy.Piecewise) -> _Part | None:
+    """What a choice says, read once: kernels use one in many expressions.
+
+    ``None`` where it must be read with the whole: errors name that, and sympy hashes by recursion.
+    """
+    try:
+        return _remembered_part(choice)
+    except (ConversionError, RecursionError):
+        return None
+
+
+def _is_power_read(node: sympy.Expr) -> bool:
+    """Whether a power is one by a number that is not large."""
     exponent = node.args[1]
     return isinstance(exponent, sympy.Integer) and abs(int(exponent)) <= _MAX_POWER
 
 
-def _parts_of(node: sympy.Expr) -> Sequence[sympy.Expr]:
-    """The operands; of a ``Piecewise`` each value with its condition after it."""
-    if type(node) is sympy.Piecewise:
-        return tuple(chain.from_iterable(pair.args for pair in node.args))
-    return node.args
+def _parts_of(choice: sympy.Piecewise) -> Sequence[sympy.Expr]:
+    """Each value with its condition after it."""
+    return tuple(chain.from_iterable(pair.args for pair in choice.args))
 
 
 def _read(node: sympy.Expr, parts: Sequence[_Ratio], fractions: list[Fraction]) -> _Ratio:
@@ -258,14 +298,14 @@ def _integer(node: sympy.Basic, ratio: _Ratio, fractions: list[Fraction]) -> For
 
 
 def _leaf(node: sympy.Expr, whole: sympy.Expr | Boolean) -> _Ratio:
-    if isinstance(node, BooleanAtom):
-        return _Ratio(forms.constant(int(bool(node))))
+    if isinstance(node, sympy.Integer):
+        return _Ratio(forms.constant(node.p))
     if isinstance(node, sympy.Symbol):
         if node.is_integer is False or not node.is_commutative:
             raise ConversionError(node, whole, "is no integer by its assumptions")
         return _Ratio(forms.variable(node.name))
-    if isinstance(node, sympy.Integer):
-        return _Ratio(forms.constant(int(node)))
+    if isinstance(node, BooleanAtom):
+        return _Ratio(forms.constant(int(bool(node))))
     if isinstance(node, sympy.Rational):
         return _Ratio(forms.constant(node.p), forms.constant(node.q))
     if isinstance(node, sympy.Expr) and node.is_integer:  # pyright: ignore[reportUnnecessaryIsInstance] - not so in Piecewise
@@ -436,8 +476,10 @@ _FUNCTIONS_OF_INTEGERS: Final[Mapping[type, Callable[[Sequence[Form]], Form]]] =
     BitXor: partial(operations.bitwise, AtomKind.BITXOR),
 }
 
-_READ: Final = frozenset({*_ARITHMETIC, *_FUNCTIONS_OF_INTEGERS, *_RELATIONS, *_CONNECTIVES})
-"""The operations on parts that are read."""
+_READ: Final = frozenset(
+    {*_ARITHMETIC, *_FUNCTIONS_OF_INTEGERS, *_RELATIONS, *_CONNECTIVES} - {sympy.Pow}
+)
+"""The operations on parts that are read; of powers it depends on the exponent."""
 
 
 # To sympy.
