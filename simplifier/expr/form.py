@@ -107,12 +107,12 @@ class Atom:
 
     ``arguments`` holds numerator and divisor, the operands of an extremum, or the factors of a
     product; ``name`` the name of a variable, or tells a foreign function or expression from others,
-    ``function`` is the function of sympy that it is; ``divisor`` the
-    constant divisor of a quotient or remainder (0 where it is not a non-zero constant); ``order``
-    sorts atoms by structure alone, whatever was built first. ``inside`` holds the atoms inside it in
-    postorder, ``None`` if they are many. ``digits``, ``division`` and ``own_cost`` are kept
-    by :mod:`simplifier.extraction.cost`, ``expression`` by
-    :mod:`simplifier.expr.sympy_conversion`, once asked for.
+    ``function`` is the function of sympy that it is; ``divisor`` the constant divisor of a quotient
+    or remainder (0 where it is not a non-zero constant); ``order`` sorts atoms by structure alone,
+    whatever was built first; ``inside`` holds the atoms inside it in postorder, ``None`` if they
+    are many. ``digits``, ``division`` and ``own_cost`` are kept by
+    :mod:`simplifier.extraction.cost`, ``expression`` by :mod:`simplifier.expr.sympy_conversion`,
+    once asked for.
     """
 
     __slots__ = (

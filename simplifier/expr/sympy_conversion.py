@@ -194,75 +194,95 @@ class _Part(NamedTuple):
 
 
 def _part(expression: sympy.Expr | Boolean) -> _Part:
-    known: dict[int, _Ratio] = {}
-    """By identity: sympy compares by recursion. The expression keeps all its parts alive."""
-    symbols: dict[sympy.Symbol, None] = {}
-    fractions: list[Fraction] = []
-    read_as: dict[int, sympy.Expr] = {}
-    """Functions of others, as they are read; kept, so that no two have one identity."""
-    are_remembered = True
-    stack: list[Any] = [expression]
-    while stack:
-        node = stack.pop()
-        if id(node) in known:
-            continue
-        kind = type(node)
-        if kind is sympy.Piecewise and are_remembered and node is not expression:
-            choice = _remembered_choice(node)
-            if choice is None:
-                are_remembered = False
-            else:
-                known[id(node)] = choice.ratio
-                symbols |= dict.fromkeys(choice.symbols)
-                fractions += choice.fractions
-                continue
-        if kind in _READ or (kind is sympy.Pow and _is_power_read(node)):
-            parts = _parts_of(node) if kind is sympy.Piecewise else node.args
-            missing = [part for part in parts if id(part) not in known]
-            if missing:
-                stack += (node, *missing)
-            else:
-                known[id(node)] = _read(node, [known[id(part)] for part in parts], fractions)
-        elif kind is sympy.Symbol or isinstance(node, sympy.Integer):
-            # What all others end in; they are no function, and need not be asked.
-            known[id(node)] = _leaf(node, expression)
-            if kind is sympy.Symbol:
-                symbols[node] = None
-        elif id(node) in read_as:
-            known[id(node)] = known[id(read_as[id(node)])]
-        elif (foreign := READERS.rewritten(node)) is not None:
-            read_as[id(node)] = foreign
-            stack += (node, foreign)
-        else:
-            foreign = _function_of_integers(node)
-            symbols |= dict.fromkeys(foreign.symbols if foreign else node.free_symbols)
-            known[id(node)] = _Ratio(foreign.form) if foreign else _leaf(node, expression)
-    return _Part(known[id(expression)], tuple(symbols), tuple(fractions))
+    return _Walk(expression).part()
 
 
 _remembered_part = lru_cache(maxsize=_REMEMBERED)(_part)
 
 
-def _remembered_choice(choice: sympy.Piecewise) -> _Part | None:
-    """What a choice says, read once: kernels use one in many expressions.
+class _Walk:
+    """One walk over an expression, from the inside out."""
 
-    ``None`` where it must be read with the whole: errors name that, and sympy hashes by recursion.
-    """
-    try:
-        return _remembered_part(choice)
-    except (ConversionError, RecursionError):
-        return None
+    def __init__(self, whole: sympy.Expr | Boolean) -> None:
+        self._whole = whole
+        self._known: dict[int, _Ratio] = {}
+        """By identity: sympy compares by recursion. The expression keeps all its parts alive."""
+        self._symbols: dict[sympy.Symbol, None] = {}
+        self._fractions: list[Fraction] = []
+        self._read_as: dict[int, sympy.Expr] = {}
+        """Functions of others, as they are read; kept, so that no two have one identity."""
+        self._remembers = True
+        """Whether choices are looked up: not where one cannot be read by itself."""
+
+    def part(self) -> _Part:
+        """What the expression says."""
+        known, stack = self._known, [self._whole]
+        while stack:
+            node: Any = stack.pop()
+            if id(node) in known:
+                continue
+            if not _is_read(node):
+                stack += self._other(node)
+                continue
+            parts = _parts_of(node)
+            missing = [part for part in parts if id(part) not in known]
+            if not missing:
+                known[id(node)] = _read(node, [known[id(part)] for part in parts], self._fractions)
+            elif type(node) is not sympy.Piecewise or not self._is_remembered(node):
+                stack += (node, *missing)
+        return _Part(known[id(self._whole)], tuple(self._symbols), tuple(self._fractions))
+
+    def _is_remembered(self, choice: sympy.Piecewise) -> bool:
+        """Whether a choice inside is known: kernels use one in many expressions.
+
+        It is not where it must be read with the whole: errors name that, and sympy hashes by
+        recursion.
+        """
+        if choice is self._whole or not self._remembers:
+            return False
+        try:
+            found = _remembered_part(choice)
+        except (ConversionError, RecursionError):
+            self._remembers = False
+            return False
+        self._known[id(choice)] = found.ratio
+        self._symbols |= dict.fromkeys(found.symbols)
+        self._fractions += found.fractions
+        return True
+
+    def _other(self, node: Any) -> tuple[sympy.Expr, ...]:  # noqa: ANN401 - of sympy
+        """Read a symbol, a number or a foreign term; what must be read before it."""
+        known = self._known
+        if isinstance(node, sympy.Integer):
+            known[id(node)] = _leaf(node, self._whole)
+        elif isinstance(node, sympy.Symbol):
+            known[id(node)] = _leaf(node, self._whole)
+            self._symbols[node] = None
+        elif id(node) in self._read_as:
+            known[id(node)] = known[id(self._read_as[id(node)])]
+        elif (read_as := READERS.rewritten(node)) is not None:
+            self._read_as[id(node)] = read_as
+            return node, read_as
+        else:
+            foreign = _function_of_integers(node)
+            self._symbols |= dict.fromkeys(foreign.symbols if foreign else node.free_symbols)
+            known[id(node)] = _Ratio(foreign.form) if foreign else _leaf(node, self._whole)
+        return ()
 
 
-def _is_power_read(node: sympy.Expr) -> bool:
-    """Whether a power is one by a number that is not large."""
+def _is_read(node: sympy.Expr) -> bool:
+    """Whether the node is an operation on parts that are read."""
+    if type(node) is not sympy.Pow:
+        return type(node) in _READ
     exponent = node.args[1]
     return isinstance(exponent, sympy.Integer) and abs(int(exponent)) <= _MAX_POWER
 
 
-def _parts_of(choice: sympy.Piecewise) -> Sequence[sympy.Expr]:
-    """Each value with its condition after it."""
-    return tuple(chain.from_iterable(pair.args for pair in choice.args))
+def _parts_of(node: sympy.Expr) -> Sequence[sympy.Expr]:
+    """The operands; of a ``Piecewise`` each value with its condition after it."""
+    if type(node) is sympy.Piecewise:
+        return tuple(chain.from_iterable(pair.args for pair in node.args))
+    return node.args
 
 
 def _read(node: sympy.Expr, parts: Sequence[_Ratio], fractions: list[Fraction]) -> _Ratio:
@@ -299,7 +319,7 @@ def _integer(node: sympy.Basic, ratio: _Ratio, fractions: list[Fraction]) -> For
 
 def _leaf(node: sympy.Expr, whole: sympy.Expr | Boolean) -> _Ratio:
     if isinstance(node, sympy.Integer):
-        return _Ratio(forms.constant(node.p))
+        return _Ratio(forms.constant(int(node)))
     if isinstance(node, sympy.Symbol):
         if node.is_integer is False or not node.is_commutative:
             raise ConversionError(node, whole, "is no integer by its assumptions")
@@ -476,10 +496,8 @@ _FUNCTIONS_OF_INTEGERS: Final[Mapping[type, Callable[[Sequence[Form]], Form]]] =
     BitXor: partial(operations.bitwise, AtomKind.BITXOR),
 }
 
-_READ: Final = frozenset(
-    {*_ARITHMETIC, *_FUNCTIONS_OF_INTEGERS, *_RELATIONS, *_CONNECTIVES} - {sympy.Pow}
-)
-"""The operations on parts that are read; of powers it depends on the exponent."""
+_READ: Final = frozenset({*_ARITHMETIC, *_FUNCTIONS_OF_INTEGERS, *_RELATIONS, *_CONNECTIVES})
+"""The operations on parts that are read."""
 
 
 # To sympy.
