@@ -9,7 +9,7 @@ from indexing.exact.boxes import StridedInterval
 from indexing.exact.differences import Difference, first_difference
 from indexing.exact.sets import IndexSet
 from indexing.exact.strides import ByVariable, Contiguity, Stride
-from indexing.formats.code import emit
+from indexing.formats.code import emit, emit_loops
 from indexing.formats.text import format_map
 from indexing.index_relation import IndexRelation, flow_dependences
 from indexing.map import IndexingMap, UndefinedMap
@@ -37,6 +37,7 @@ __all__ = [
     "VariableKind",
     "compose",
     "emit",
+    "emit_loops",
     "first_difference",
     "flow_dependences",
     "format_map",

@@ -98,6 +98,12 @@ class Domain:
         """Dimensions, ranges and runtime variables."""
         return self.dims, self.ranges, self.runtime
 
+    @cached_property
+    def called(self) -> ByRole[Variable]:
+        """The roles, each variable with a name: its own, or its identifier."""
+        pairs = zip(self.identifiers, self.variables, strict=True)
+        return self.by_role(variable.at(identifier) for identifier, variable in pairs)
+
     def by_role(self, values: Iterable[T]) -> ByRole[T]:
         """Splits values, one for each variable in order of declaration, as :attr:`roles` does.
 
@@ -134,7 +140,7 @@ class Domain:
     def names(self) -> tuple[str, ...]:
         """The names of the variables for a reader, in order of declaration."""
         return tuple(
-            variable.name or identifier
+            variable.given_name or identifier
             for variable, identifier in zip(self.variables, self.identifiers, strict=True)
         )
 
@@ -346,11 +352,11 @@ def distinctly_named(
 def _first_come(domain: Domain) -> Iterator[Variable]:
     """The variables without names that earlier ones have, or that are identifiers in use."""
     pairs = zip(domain.identifiers, domain.variables, strict=True)
-    taken = {identifier for identifier, variable in pairs if not variable.name}
+    taken = {identifier for identifier, variable in pairs if not variable.given_name}
     taken.update(parameter.name for parameter in domain.parameters)
     for variable in domain:
-        yield variable.called("") if variable.name in taken else variable
-        taken.add(variable.name)
+        yield variable.called("") if variable.given_name in taken else variable
+        taken.add(variable.given_name)
 
 
 def bare(constraint: Constraint) -> Constraint:
@@ -401,7 +407,7 @@ def _order(constraint: Constraint) -> Key:
     return constraint[0].order
 
 
-_NAME: Final = attrgetter("name")
+_NAME: Final = attrgetter("given_name")
 
 
 def _unnamed(variables: Iterable[Variable], letter: str) -> tuple[Variable, ...]:
@@ -410,6 +416,6 @@ def _unnamed(variables: Iterable[Variable], letter: str) -> tuple[Variable, ...]
     if not any(map(_NAME, given)):
         return given
     return tuple(
-        variable.called("") if variable.name == f"{letter}{position}" else variable
+        variable.called("") if variable.given_name == f"{letter}{position}" else variable
         for position, variable in enumerate(given)
     )

@@ -12,14 +12,18 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 from indexing.errors import MapError
 from indexing.exact.emptiness import asks_emptiness
 from indexing.exact.exact_relation import ExactRelation
+from indexing.exact.isl_sets import EVERYTHING
 from indexing.exact.set_algebra import SetValue
 from indexing.exact.set_reading import SetNames
 from indexing.exact.sets import IndexSet, isl_points, set_of
 from indexing.formats.isl_relation import pairs_of, read_pieces
 from indexing.formats.isl_text import readable
+from indexing.parameters import check_parameter
+from indexing.variable import Variable
 from simplifier.errors import check_type, quoted
 from simplifier.exact import BUDGET, kept_context
 from simplifier.exact.isl import asked_of_kept, load_isl
+from simplifier.tools.display import html_of_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -79,7 +83,7 @@ class IndexRelation(Generic[MapT_co]):
         for other in others:
             _check_ranks("|", _ranks_of(first), _ranks_of(other))
         self._pairs = asked_of_kept(lambda context: _union_of(maps, context))
-        self._dims = tuple(variable.name for variable in first.dims)
+        self._dims = tuple(variable.given_name for variable in first.domain.dims)
         self._map_type = type(first)
         self._maps = maps if len(maps) == 1 else None
         self._is_function = None
@@ -94,8 +98,9 @@ class IndexRelation(Generic[MapT_co]):
 
     @property
     def dims(self) -> tuple[str, ...]:
-        """The names of the dimensions, empty where they are called after their place."""
-        return self._dims or ("",) * self.ranks[0]
+        """The names of the dimensions; one that was given none is called after its place."""
+        given = self._dims or ("",) * self.ranks[0]
+        return tuple(name or f"d{place}" for place, name in enumerate(given))
 
     @property
     def maps(self) -> tuple[MapT_co, ...]:
@@ -330,6 +335,9 @@ class IndexRelation(Generic[MapT_co]):
     def __repr__(self) -> str:
         return f"IndexRelation({str(self)!r})"
 
+    def _repr_html_(self) -> str:
+        return html_of_text(str(self))
+
     # Making others.
 
     def made(
@@ -419,8 +427,11 @@ def relation_of_text(map_type: type[MapT_co], text: str) -> IndexRelation[MapT_c
     """The relation of a text of isl; its dimensions are called as there."""
     with kept_context() as context:
         found = load_isl().Map.read_from_str(context, text)
-    kind = load_isl().dim_type.in_
-    dims = [readable(found.get_dim_name(kind, at)) for at in range(found.dim(kind))]
+    kinds = load_isl().dim_type
+    for place in range(found.dim(kinds.param)):
+        name = readable(found.get_dim_name(kinds.param, place))
+        check_parameter(Variable(EVERYTHING, name), f"parse_relation: parameter {place}")
+    dims = [readable(found.get_dim_name(kinds.in_, at)) for at in range(found.dim(kinds.in_))]
     return relation_from(found, map_type, dims)
 
 

@@ -12,6 +12,7 @@ from indexing.formats.isl_relation import to_isl
 from indexing.formats.mlir import to_affine_map, to_affine_set
 from indexing.formats.notebook import html_of_map, latex_of_map
 from indexing.formats.text import format_map
+from indexing.pictures.access_picture import access_picture
 from indexing.simplify import result_bounds
 from indexing.transform.evaluate import (
     NO_PARAMETERS,
@@ -24,11 +25,13 @@ from indexing.transform.evaluate import (
 from simplifier.exact import BUDGET
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import islpy
 
     from indexing.exact.strides import ByVariable, Contiguity, Stride
+    from indexing.pictures.access_picture import AccessPicture, Choices
+    from indexing.pictures.element_grid import PlaneChoice
     from indexing.transform.evaluate import Index, Point, Value
     from indexing.validation import ByName
     from simplifier import Interval
@@ -111,6 +114,40 @@ class ReadableMap(ExactRelation):
             MapError: a variable is not bounded.
         """
         return points(self)
+
+    def picture(
+        self,
+        at: Choices = (),
+        *,
+        sizes: Sequence[int] | None = None,
+        plane: PlaneChoice = (),
+        result_plane: PlaneChoice = (),
+    ) -> AccessPicture:
+        """Two grids: points of the dimensions, and the elements of the results that they read.
+
+        ``at`` chooses the points: a number or a ``range`` for each dimension in order, or for any
+        variable by name. Without it, all points are chosen, and the grid shows how often each
+        element is read. A runtime variable that is not chosen has its least value.
+
+        ``sizes`` are those of the array that is read; without them it is the least that holds all
+        results. ``plane`` and ``result_plane`` choose what is shown of more than two dimensions:
+        an index with ``None`` for rows and columns. Without them, the last two dimensions are rows
+        and columns, and the planes with lit elements are shown.
+
+        A notebook shows the picture, ``picture(...).save("reads.svg")`` writes it.
+
+        Raises:
+            MapError: the map has parameters or negative dimensions, a value lies outside of the
+                bounds, or there are more than 1,048,576 points.
+
+        >>> from indexing import parse_map
+        >>> window = parse_map("(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 4], s0 in [0, 2]")
+        >>> print(window.picture(at=[range(1, 3)], sizes=[12]))
+        (d0) -> (d0 * 2 + s0) at d0 in [1, 2]
+        (d0): 2 of 5 elements
+        (d0 * 2 + s0): 5 of 12 elements, read 1 to 2 times
+        """
+        return access_picture(self, at, sizes=sizes, plane=plane, result_plane=result_plane)
 
     def result_bounds(self) -> tuple[Interval, ...]:
         """An interval for each result that holds all its values under the constraints."""

@@ -73,7 +73,7 @@ def parse_relation(text: str, file: str = "") -> IndexRelation[IndexingMap]:
     """
     check_type(text, str, "parse_relation: text", "a string")
     if text.lstrip()[:1] in ("{", "["):
-        return relation_of_text(IndexingMap, str(isl_map(text)))
+        return relation_of_text(IndexingMap, str(isl_map(text, "parse_relation")))
     return IndexRelation(*(parse_map(each, file) for each in alternatives(text)))
 
 

@@ -68,17 +68,17 @@ class Relation:
     @property
     def dims(self) -> tuple[Variable, ...]:
         """One variable for each dimension of the tensor that the map comes from."""
-        return self.domain.dims
+        return self.domain.called[0]
 
     @property
     def ranges(self) -> tuple[Variable, ...]:
         """Variables that run over all their values."""
-        return self.domain.ranges
+        return self.domain.called[1]
 
     @property
     def runtime(self) -> tuple[Variable, ...]:
         """Variables known only while the program runs."""
-        return self.domain.runtime
+        return self.domain.called[2]
 
     @property
     def parameters(self) -> tuple[Variable, ...]:

@@ -57,13 +57,13 @@ _MAX_CACHED: Final = 1 << 10
 """Variables without names that are kept by their sizes: a program has few different sizes."""
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class Variable:
     """A dimension, range or runtime variable: the closed interval of its values, and its name.
 
-    Without a name it is called after its role and position in the map: ``d0``, ``s0``, ``rt0``.
-    The coordinates of a launch are called after their kind, as in XLA: the name gives the kind, and
-    the kind the name.
+    Given no name, it is called after its role and position in the map that has it: ``d0``, ``s0``,
+    ``rt0``. Only a variable that is of no map yet is called nothing. The coordinates of a launch
+    are called after their kind, as in XLA: the name gives the kind, and the kind the name.
 
     An end may be an expression over parameters, as in ``Variable((0, N - 1))``: the map that it is
     given to has it as a constraint, and :attr:`bounds` are the ends that are numbers.
@@ -76,13 +76,18 @@ class Variable:
     Variable(bounds=Interval(lower=0, upper=3), name='row', kind=<VariableKind.DEFAULT: 'default'>)
     >>> Variable(Interval(0, 9)).bounds.size
     10
+    >>> from indexing import IndexingMap
+    >>> [each.name for each in IndexingMap.identity([4, 8]).dims]
+    ['d0', 'd1']
     """
 
     bounds: Interval
-    name: str
+    given_name: str
+    """The name that it was given, or empty: names by position do not make variables different."""
     kind: VariableKind = field(hash=False)  # the name tells it
-    ends: SymbolicEnds | None = field(repr=False)
+    ends: SymbolicEnds | None
     """The ends that are expressions over parameters, until a map makes constraints of them."""
+    _position: str = field(compare=False)
 
     def __init__(
         self,
@@ -95,9 +100,10 @@ class Variable:
         object.__setattr__(self, "ends", ends)
         object.__setattr__(self, "bounds", interval_of(numbers, "Variable: bounds"))
         object.__setattr__(
-            self, "name", name or ("" if kind is VariableKind.DEFAULT else kind.value)
+            self, "given_name", name or ("" if kind is VariableKind.DEFAULT else kind.value)
         )
         object.__setattr__(self, "kind", KINDS.get(name, kind))
+        object.__setattr__(self, "_position", "")
 
     @classmethod
     def of_size(cls, size: sympy.Expr | int, name: str = "") -> Variable:
@@ -111,6 +117,11 @@ class Variable:
         count = size_of(size, "Variable: size")
         return cls(Interval(0, count - 1), name) if name else _counting(count)
 
+    @property
+    def name(self) -> str:
+        """What it is called: its given name, or the one by its position in the map that has it."""
+        return self.given_name or self._position
+
     def called(self, name: str) -> Variable:
         """The same variable with another name, or with none.
 
@@ -123,12 +134,23 @@ class Variable:
 
     def within(self, bounds: Interval) -> Variable:
         """The same variable with other bounds."""
+        return self._copy(bounds, None, "")
+
+    def at(self, position: str) -> Variable:
+        """The same variable, called so unless it was given a name."""
+        return self if self.given_name else self._copy(self.bounds, self.ends, position)
+
+    def _copy(self, bounds: Interval, ends: SymbolicEnds | None, position: str) -> Variable:
         other = object.__new__(Variable)
         object.__setattr__(other, "bounds", bounds)
-        object.__setattr__(other, "name", self.name)
+        object.__setattr__(other, "given_name", self.given_name)
         object.__setattr__(other, "kind", self.kind)
-        object.__setattr__(other, "ends", None)
+        object.__setattr__(other, "ends", ends)
+        object.__setattr__(other, "_position", position)
         return other
+
+    def __repr__(self) -> str:
+        return f"Variable(bounds={self.bounds!r}, name={self.name!r}, kind={self.kind!r})"
 
 
 @lru_cache(maxsize=_MAX_CACHED)

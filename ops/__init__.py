@@ -16,15 +16,30 @@ from ops.fusion import (
     FusionSchedule,
     Provenance,
     Reads,
+    Reason,
+    TileRead,
+    access_picture,
     by_producer,
+    reads,
     schedule_of,
+    why,
 )
 from ops.hlo.errors import AmbiguousNameError, NoSuchInstructionError
 from ops.jaxpr import from_jax
 from ops.kernels import KernelError, emit_kernel
+from ops.loops import Conflict, InPlaceUpdate, Loop, LoopDependence, LoopError, loops
 from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis, analyze
 from ops.modules.batch import Batch, FileAnswer, QuestionError, WorkerDiedError, analyze_files
-from ops.performance import Coalescing, Summary, Utilization, coalescing, summary, utilization
+from ops.modules.difference import Change, ChangeKind, ModuleDifference, diff
+from ops.performance import (
+    Coalescing,
+    Summary,
+    Utilization,
+    coalescing,
+    load_picture,
+    summary,
+    utilization,
+)
 from ops.rules.batch_norm import batch_norm_grad, batch_norm_inference, batch_norm_training
 from ops.rules.broadcast import broadcast
 from ops.rules.collectives import (
@@ -71,17 +86,25 @@ __all__ = [
     "AmbiguousNameError",
     "ArrayTile",
     "Batch",
+    "Change",
+    "ChangeKind",
     "Coalescing",
+    "Conflict",
     "DimensionKind",
     "Emitter",
     "FileAnswer",
     "Fusion",
     "FusionError",
     "FusionSchedule",
+    "InPlaceUpdate",
     "InstructionAnalysis",
     "InstructionIndexing",
     "KernelError",
+    "Loop",
+    "LoopDependence",
+    "LoopError",
     "ModuleAnalysis",
+    "ModuleDifference",
     "NoSuchInstructionError",
     "OpIndexing",
     "OperandIndexing",
@@ -90,12 +113,14 @@ __all__ = [
     "Provenance",
     "QuestionError",
     "Reads",
+    "Reason",
     "Registry",
     "Root",
     "RuntimeOrigin",
     "ShapeError",
     "StepUse",
     "Summary",
+    "TileRead",
     "TilingCandidate",
     "TilingDimension",
     "TilingSpace",
@@ -103,6 +128,7 @@ __all__ = [
     "Unknown",
     "Utilization",
     "WorkerDiedError",
+    "access_picture",
     "all_gather",
     "all_reduce",
     "all_to_all",
@@ -123,6 +149,7 @@ __all__ = [
     "collective_reduce",
     "concatenate",
     "convolution",
+    "diff",
     "dot",
     "dynamic_reshape",
     "dynamic_slice",
@@ -136,6 +163,8 @@ __all__ = [
     "generated",
     "get_dimension_size",
     "input_to_output",
+    "load_picture",
+    "loops",
     "output_to_input",
     "pad",
     "parameter_indexing",
@@ -143,6 +172,7 @@ __all__ = [
     "propagate",
     "ragged_all_to_all",
     "ragged_dot",
+    "reads",
     "reduce",
     "reduce_scatter",
     "reduce_window",
@@ -165,4 +195,5 @@ __all__ = [
     "transpose",
     "triangular_solve",
     "utilization",
+    "why",
 ]

@@ -34,7 +34,7 @@ def cancel_moves(module: HloModule) -> HloModule:
 def shorten(editor: ModuleEditor, end: Instruction) -> None:
     """Let the users of a move read what no move, or one, makes of an array far before it."""
     for length, (start, way) in reversed([*enumerate(chain(end), 1)]):
-        if is_identity(way, end) and start.shape == end.shape:
+        if is_identity(way) and start.shape == end.shape:
             editor.replace_uses(end, start)
             return
         if length > 1 and (move := one_move(editor, start, end, way)):
@@ -43,11 +43,8 @@ def shorten(editor: ModuleEditor, end: Instruction) -> None:
 
 
 def chain(end: Instruction) -> Iterator[tuple[Instruction, IndexingMap]]:
-    """The arrays that a move comes from, each with the map that leads there.
-
-    It stops at a bitcast that cuts padding off.
-    """
-    start, way = end, IndexingMap.identity(end.shape.dimensions)
+    """The arrays that a move comes from, and the maps there, up to a bitcast that cuts padding."""
+    start, way = end, identity_like(ops.output_to_input(end).map())
     while start.opcode in MOVES:
         step = ops.output_to_input(start).map()
         (start,), way = start.operands, (step @ way).simplify()
@@ -60,20 +57,27 @@ def one_move(
     editor: ModuleEditor, start: Instruction, end: Instruction, way: IndexingMap
 ) -> Instruction | None:
     """A single move from one array to another along a map, if there is one."""
-    if is_identity(way, end):
+    if is_identity(way):
         return editor.insert("copy", [start], end.shape, like=end)
     read, dims = [str(result) for result in way.results], [f"d{n}" for n in range(end.shape.rank)]
     if sorted(read) == dims:
         order = [read.index(dim) for dim in dims]
         return editor.insert("transpose", [start], end.shape, like=end, dimensions=order)
+    if end.shape.dynamic_dimensions:
+        return None
     if way == ops.reshape(start.shape.dimensions, end.shape.dimensions).output_to_input[0]:
         return editor.insert("reshape", [start], end.shape, like=end)
     return None
 
 
-def is_identity(way: IndexingMap, end: Instruction) -> bool:
+def identity_like(way: IndexingMap) -> IndexingMap:
+    """The identity on the elements that a map comes from, whatever their number."""
+    return way.with_results([dim.name for dim in way.dims])
+
+
+def is_identity(way: IndexingMap) -> bool:
     """Whether every element of an array stays where it is."""
-    return way == IndexingMap.identity(end.shape.dimensions).simplify()
+    return way == identity_like(way).simplify()
 
 
 def count(module: HloModule) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from indexing.errors import MapError
 from indexing.exact import box_algebra
 from indexing.exact.boxes import box_set
 from indexing.exact.isl_sets import EVERYTHING, rank_of, slice_at
 from indexing.exact.set_reading import Reading, SetNames, reading_of_boxes, reading_of_points
 from indexing.exact.set_values import coordinates_of, isl_of, parameters_last
-from simplifier.exact import BUDGET, Space
+from indexing.formats.isl_text import isl_set, readable
+from simplifier.exact import BUDGET, Space, kept_context
 from simplifier.exact.isl import asked_of_kept, load_isl
 
 if TYPE_CHECKING:
@@ -110,6 +112,28 @@ OPERATIONS: Final = {
     "-": Operation(box_algebra.difference, "subtract"),
 }
 """The operators of sets."""
+
+
+def value_of_isl(points: str | islpy.Set | islpy.BasicSet, asker: str) -> SetValue:
+    """The set that isl's text or object describes; messages begin with the name of the asker.
+
+    Raises:
+        TextError: the text is not isl's.
+        MapError: it is no set, or a parameter is called as a coordinate is by its place.
+    """
+    with kept_context() as context:
+        found = isl_set(points, context, asker)
+    kinds = load_isl().dim_type
+    coordinates, parameters = (
+        [str(found.get_dim_name(kind, place) or "") for place in range(found.dim(kind))]
+        for kind in (kinds.set, kinds.param)
+    )
+    for name in parameters:
+        if name in {f"d{place}" for place in range(len(coordinates))}:
+            message = f"{asker}: a parameter is called {name}, as a coordinate is by its place"
+            raise MapError(f"{message}; expected another name")
+    names = SetNames(tuple(map(readable, coordinates)), (), tuple(sorted(parameters)))
+    return SetValue(names, None, found)
 
 
 def combined(left: SetValue, right: SetValue, operator: str, budget: Budget = BUDGET) -> SetValue:

@@ -39,7 +39,7 @@ class SetNames(NamedTuple):
     @classmethod
     def of(cls, hull: Domain) -> SetNames:
         """The names of a hull's variables."""
-        given = tuple(variable.name for variable in hull.dims)
+        given = tuple(variable.given_name for variable in hull.dims)
         _, _, runtime = hull.by_role(hull.names)
         return cls(given, runtime, tuple(parameter.name for parameter in hull.parameters))
 

@@ -12,6 +12,7 @@ from heapq import merge
 from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
+from indexing import validation
 from indexing.errors import MapError
 from indexing.exact.boxes import MAX_BOXES, box_size
 from indexing.exact.counting import count_points
@@ -27,6 +28,7 @@ from indexing.exact.set_algebra import (
     is_equal,
     is_subset,
     projected,
+    value_of_isl,
 )
 from indexing.exact.set_reading import Reading, SetNames, reading_of_boxes, reading_of_points
 from indexing.exact.set_values import (
@@ -38,15 +40,15 @@ from indexing.exact.set_values import (
     side_of,
 )
 from indexing.exact.symbolic_counting import symbolic_count
-from indexing.formats.isl_text import isl_set, readable
 from indexing.formats.set_text import read_set_text
 from indexing.formats.text import declarations
 from indexing.symbolic_bounds import limit_texts
 from indexing.variable import size_of
 from simplifier.errors import check_integers, check_type, quoted
-from simplifier.exact import BUDGET, Space, kept_context
+from simplifier.exact import BUDGET, Space
 from simplifier.exact.isl import asked_of_kept, load_isl
 from simplifier.expr.sympy_conversion import to_sympy
+from simplifier.tools.display import html_of_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
     from indexing.exact.boxes import Box, StridedInterval
     from indexing.exact.few_points import Rows
     from indexing.relation import Relation
+    from indexing.validation import ByName
     from indexing.variable import Variable
     from simplifier import Interval
     from simplifier.bounds.interval import IntervalLike
@@ -155,7 +158,7 @@ class IndexSet:
         """
         check_type(text, str, "IndexSet.parse: text", "a string")
         if text.lstrip()[:1] in ("{", "["):
-            return cls.from_isl(text)
+            return set_of(value_of_isl(text, "IndexSet.parse"))
         hull, pieces = read_set_text(text, file)
         bounded = [box_of(piece) for piece in pieces]
         names = SetNames.of(hull)
@@ -180,17 +183,7 @@ class IndexSet:
         >>> print(IndexSet.from_isl("[N] -> { [i] : 0 <= i < N }"))
         (i)<N>: i in [0, N - 1], N in [1, inf]
         """
-        with kept_context() as context:
-            found = isl_set(points, context)
-        kinds = load_isl().dim_type
-        coordinates, parameters = (
-            [found.get_dim_name(kind, place) for place in range(found.dim(kind))]
-            for kind in (kinds.set, kinds.param)
-        )
-        called = tuple(map(readable, coordinates))
-        return set_of(
-            SetValue(SetNames(called, (), tuple(sorted(map(str, parameters)))), None, found)
-        )
+        return set_of(value_of_isl(points, "IndexSet.from_isl"))
 
     @classmethod
     def from_mask(cls, mask: np.ndarray) -> IndexSet:
@@ -217,6 +210,15 @@ class IndexSet:
         return len(self._value.names.coordinates)
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the coordinates; each has one.
+
+        >>> IndexSet.parse("{ [i, j] : 0 <= i <= j <= 9 }").names, IndexSet.box(3, 4).names
+        (('i', 'j'), ('d0', 'd1'))
+        """
+        return self.hull.names[: self.rank]
+
+    @property
     def hull(self) -> Domain:
         """One variable for each coordinate, within the least bounds that hold all elements."""
         return self._value.reading.hull
@@ -239,7 +241,7 @@ class IndexSet:
     @property
     def parameters(self) -> tuple[Variable, ...]:
         """The runtime variables and parameters that the set depends on."""
-        return self.hull.runtime + self.hull.parameters if self._value.names.given else ()
+        return self.hull.called[2] + self.hull.parameters if self._value.names.given else ()
 
     @asks_emptiness
     def is_empty(self, *, budget: Budget = BUDGET) -> bool:
@@ -401,8 +403,8 @@ class IndexSet:
             raise MapError(f"{question}: {name} has the bounds {self.bounds[len(found) - 1]}")
         return tuple(end for end in found if end is not None)
 
-    def at(self, parameters: Sequence[int], *, budget: Budget = BUDGET) -> IndexSet:
-        """The set for one value of each parameter.
+    def at(self, parameters: Sequence[int] | ByName[int], *, budget: Budget = BUDGET) -> IndexSet:
+        """The set for one value of each parameter, in order or by name.
 
         Raises:
             MapError: a wrong number of values.
@@ -410,14 +412,15 @@ class IndexSet:
         >>> from indexing import parse_map
         >>> slices = "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 7], rt0 in [0, 92]"
         >>> depends = parse_map(slices).image(runtime_as_parameters=True)
-        >>> print(depends.at([5]))
+        >>> print(depends.at({"rt0": 5}))
         (d0): d0 in [5, 12]
         """
-        check_integers(parameters, "at: parameters")
-        if len(parameters) != len(self._value.names.given):
+        values = validation.in_order(parameters, self._value.names.given, "at: parameters")
+        check_integers(values, "at: parameters")
+        if len(values) != len(self._value.names.given):
             expected = f"expected {len(self._value.names.given)}"
-            raise MapError(f"at: there are {len(parameters)} values; {expected}")
-        return set_of(fixed(self._value, parameters, budget))
+            raise MapError(f"at: there are {len(values)} values; {expected}")
+        return set_of(fixed(self._value, values, budget))
 
     def to_isl(self, context: islpy.Context | None = None) -> islpy.Set:
         """The set as isl's, with its coordinates and parameters by name.
@@ -453,6 +456,9 @@ class IndexSet:
 
     def __repr__(self) -> str:
         return f"IndexSet({str(self)!r})"
+
+    def _repr_html_(self) -> str:
+        return html_of_text(str(self))
 
     def _alternatives(self) -> Iterator[str]:
         """The text of each box or piece."""

@@ -20,16 +20,18 @@ from indexing.simplify.normal_form import scope_with_facts
 from indexing.transform.substitute import arranged
 from indexing.variable import Variable
 from simplifier import Interval
+from simplifier.bounds.parametric import parametric_ends
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import AtomKind
+from simplifier.expr.form import AtomKind, Form
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from indexing.domain import Constraint
     from indexing.relation import Relation, RelationT
     from simplifier.canonical.scope import Scope
-    from simplifier.expr.form import Form
+    from simplifier.expr.form import Atom
 
 _MAX_DIGITS: Final = 4
 """Digits in one result, of which all orders are tried: an index of more dimensions is rare."""
@@ -62,12 +64,23 @@ def symbolic_inverse(simplest: RelationT) -> RelationT | None:
                 operations.substitute(simplest.forms, found), outputs, strict=True
             )
         ),
+        *_ends(simplest, outputs),
     ]
     renaming = {_output(number): forms.variable(f"d{number}") for number in range(len(outputs))}
     made = Domain.of(
         map(Variable, result_bounds(simplest)), (), domain.runtime, (), domain.parameters
     ).constrained(substituted_constraints(inside, renaming))
     return simplified(simplest.derived(operations.substitute(values, renaming), made))
+
+
+def _ends(simplest: Relation, outputs: Sequence[Form]) -> Iterator[Constraint]:
+    """The ends of the results, over parameters: they follow from the rest, but not at a glance."""
+    domain = simplest.domain
+    scope, parameters = scope_with_facts(domain), domain.parameter_identifiers
+    for form, output in zip(simplest.forms, outputs, strict=True):
+        ends = parametric_ends(scope, form, parameters, constraints=domain.constraints)
+        yield from ((output - end, Interval(0, None)) for end in ends.lower)
+        yield from ((output - end, Interval(None, 0)) for end in ends.upper)
 
 
 def tells_points(relation: Relation) -> bool:
@@ -95,89 +108,122 @@ def _candidate(simplest: Relation) -> list[Form] | None:
     dims = domain.identifiers[: len(domain.dims)]
     bounds = ((name, domain.bounds[name]) for name in dims)
     found = {name: forms.constant(ends.lower or 0) for name, ends in bounds if ends.is_point}
-    scope, digits = scope_with_facts(domain), _SplitVariables(simplest.forms)
-    for number, form in enumerate(simplest.forms):
-        if not digits.is_one(number):
-            found |= _mixed_radix(scope, form, number)
-    for name, value in digits.sums():
-        if _leads_back(scope, name, value, enumerate(simplest.forms)):
-            found[name] = value
+    found |= _ReadBackwards(scope_with_facts(domain), simplest.forms).dimensions()
     return [found[name] for name in dims] if all(name in found for name in dims) else None
 
 
-def _leads_back(scope: Scope, name: str, value: Form, results: Iterable[tuple[int, Form]]) -> bool:
-    """Whether a value over the results is that variable for every point of the scope."""
-    (back,) = operations.substitute((value,), {_output(k): form for k, form in results})
-    return scope.canonical(back - forms.variable(name)) == forms.ZERO
+class _ReadBackwards:
+    """Reads sums, the digits in them, and the numbers that have these digits, off the results."""
 
+    def __init__(self, scope: Scope, results: Sequence[Form]) -> None:
+        self._scope = scope
+        self._results = {_output(number): form for number, form in enumerate(results)}
+        self._digits: dict[Form, dict[Form, Form]] = defaultdict(dict)
+        self._values: dict[Atom, Form] = {}
 
-# A result that is a number of several digits.
+    def dimensions(self) -> dict[str, Form]:
+        """The dimensions that were found, over the results."""
+        known = [(form, forms.variable(name)) for name, form in self._results.items()]
+        while known:
+            for unit, value in self._units_in(*known.pop(0)).items():
+                if unit not in self._values:
+                    self._values[unit] = value
+                    known += self._completed(unit, value)
+        variables = ((atom, value) for atom, value in self._values.items() if not atom.arguments)
+        return {atom.name: value for atom, value in variables}
 
-
-def _mixed_radix(scope: Scope, form: Form, number: int) -> dict[str, Form]:
-    """The variables in a result that is a sum of them times strides over parameters."""
-    names = [name for name in forms.variables_of((form,)) if name[0] == "d"]
-    if not 0 < len(names) <= _MAX_DIGITS:
+    def _units_in(self, form: Form, value: Form) -> dict[Atom, Form]:
+        """The units in a sum of them times strides over parameters, if the value tells them."""
+        form = _in_digits(form)
+        units = _units(form)
+        if not 0 < len(units) <= _MAX_DIGITS:
+            return {}
+        offset = _with_values(form, dict.fromkeys(units, 0))
+        strides = {
+            unit: _with_values(form, {each: int(each is unit) for each in units}) - offset
+            for unit in units
+        }
+        for order in permutations(units):
+            found = dict(_mixed_radix(value - offset, [(unit, strides[unit]) for unit in order]))
+            if all(self._leads_back(Form(0, {unit: 1}), part) for unit, part in found.items()):
+                return found
         return {}
-    nothing = dict.fromkeys(names, forms.ZERO)
-    offset = operations.substitute((form,), nothing)[0]
-    strides = {
-        name: operations.substitute((form,), {**nothing, name: forms.constant(1)})[0] - offset
-        for name in names
-    }
-    for order in permutations(names):
-        rest = forms.variable(_output(number)) - offset
-        found: dict[str, Form] = {}
-        for name in order:
-            found[name] = operations.floordiv(rest, strides[name])
-            rest = operations.mod(rest, strides[name])
-        if all(_leads_back(scope, name, found[name], [(number, form)]) for name in names):
-            return found
-    return {}
+
+    def _completed(self, unit: Atom, value: Form) -> Iterator[tuple[Form, Form]]:
+        """The number that a unit is a digit of, once the known digits make it up."""
+        place = _digit(unit)
+        if place is None:
+            return
+        number, stride = place
+        self._digits[number][stride] = value
+        pairs = self._digits[number].items()
+        whole = sum((operations.product(pair) for pair in pairs), forms.ZERO)
+        if self._leads_back(number, whole):
+            yield number, whole
+
+    def _leads_back(self, form: Form, value: Form) -> bool:
+        """Whether a value over the results is this form at every point of the scope."""
+        (back,) = operations.substitute((value,), self._results)
+        return self._scope.canonical(back - form) == forms.ZERO
 
 
-# Results that are the digits of one variable.
+def _units(form: Form) -> list[Atom]:
+    """The dimensions and digits of numbers that a sum has, alone or times something."""
+    found: list[Atom] = []
+    waiting = [form]
+    while waiting:
+        for atom in waiting.pop().terms:
+            if _is_dimension(atom) or _digit(atom) is not None:
+                found.append(atom)
+            elif atom.kind is AtomKind.PRODUCT:
+                waiting += atom.arguments
+    return [*dict.fromkeys(found)]
 
 
-class _SplitVariables:
-    """The results that are ``d floordiv W`` or ``(d floordiv W) mod n`` of one variable ``d``."""
-
-    def __init__(self, results: Sequence[Form]) -> None:
-        self._strides: dict[str, dict[int, Form]] = defaultdict(dict)
-        for number, form in enumerate(results):
-            name, stride = _digit(form)
-            if name:
-                self._strides[name][number] = stride
-
-    def is_one(self, number: int) -> bool:
-        """Whether a result is such a digit."""
-        return any(number in strides for strides in self._strides.values())
-
-    def sums(self) -> Iterator[tuple[str, Form]]:
-        """Each variable as the sum of its digits times their strides."""
-        for name, strides in self._strides.items():
-            terms = (
-                operations.product((forms.variable(_output(number)), stride))
-                for number, stride in strides.items()
-            )
-            yield name, sum(terms, forms.ZERO)
+def _in_digits(form: Form) -> Form:
+    """The form with the digits of a dimension in its place, where it is beside its quotient."""
+    digits: dict[Atom, Form] = {}
+    for unit in _units(form):
+        number, stride = _digit(unit) or (form, forms.ZERO)
+        dimension = number.only_atom
+        if unit.kind in _QUOTIENTS and dimension in form.terms:
+            higher = operations.product((Form(0, {unit: 1}), stride))
+            digits[dimension] = higher + operations.mod(number, stride)
+    terms = (digits.get(atom, Form(0, {atom: 1})) * factor for atom, factor in form.terms.items())
+    return sum(terms, forms.constant(form.constant))
 
 
-def _digit(form: Form) -> tuple[str, Form]:
-    """The variable of which a form is a digit, and the stride; no name if it is none."""
-    atom = form.only_atom
-    if atom is None:
-        return "", forms.ZERO
+def _with_values(form: Form, values: Mapping[Atom, int]) -> Form:
+    return operations.replace(form, {atom: forms.constant(value) for atom, value in values.items()})
+
+
+def _mixed_radix(rest: Form, strides: Iterable[tuple[Atom, Form]]) -> Iterator[tuple[Atom, Form]]:
+    """The digits of a number whose strides divide each other, the greatest first."""
+    for unit, stride in strides:
+        yield unit, operations.floordiv(rest, stride)
+        rest = operations.mod(rest, stride)
+
+
+def _digit(atom: Atom) -> tuple[Form, Form] | None:
+    """The number over dimensions of which an atom is a digit, and the stride; none if it is none.
+
+    A digit is ``n floordiv W``, ``n mod r`` or ``(n floordiv W) mod r``.
+    """
     if atom.kind is AtomKind.MOD:
-        inner = atom.arguments[0]
-        name, stride = _digit(inner)
-        return (name, stride) if name else (_variable(inner), forms.constant(1))
-    if atom.kind in {AtomKind.FLOORDIV, AtomKind.QUOTIENT}:
-        return _variable(atom.arguments[0]), atom.arguments[1]
-    return "", forms.ZERO
+        inner = atom.arguments[0].only_atom
+        if inner is not None and inner.kind in _QUOTIENTS:
+            return _digit(inner)
+        number, stride = atom.arguments[0], forms.constant(1)
+    elif atom.kind in _QUOTIENTS:
+        number, stride = atom.arguments
+    else:
+        return None
+    has_dimensions = any(name[0] == "d" for name in forms.variables_of((number,)))
+    return (number, stride) if has_dimensions else None
 
 
-def _variable(form: Form) -> str:
-    """The dimension that a form is; empty if it is none."""
-    name = form.single_variable() or ""
-    return name if name[:1] == "d" else ""
+_QUOTIENTS: Final = frozenset({AtomKind.FLOORDIV, AtomKind.QUOTIENT})
+
+
+def _is_dimension(atom: Atom) -> bool:
+    return atom.kind is AtomKind.VARIABLE and atom.name[0] == "d"

@@ -100,7 +100,7 @@ def _readably_named(domain: Domain) -> Domain:
             message = f"to_isl: {quoted(parameter.name)} cannot name a parameter in isl"
             raise MapError(f"{message}; expected another name, see rename()")
     roles = (
-        [Variable(variable.bounds, readable(variable.name)) for variable in role]
+        [Variable(variable.bounds, readable(variable.given_name)) for variable in role]
         for role in domain.roles
     )
     return distinctly_named(*roles, parameters=domain.parameters)
@@ -122,17 +122,21 @@ def read_isl(
     return made if _has_many_cases(made) else simplified(made)
 
 
-def isl_map(relation: str | IslRelation) -> islpy.Map:
+def isl_map(relation: str | IslRelation, asker: str = "from_isl") -> islpy.Map:
     """Isl's text or one of its objects as a relation between flat tuples of integers.
+
+    Messages begin with the name of the asker.
 
     Raises:
         TextError: the text is not isl's.
         MapError: the relation has several spaces, or rational numbers, or is no relation.
     """
-    found = _parsed(relation) if isinstance(relation, str) else _converted(relation)
+    is_text = isinstance(relation, str)
+    found = _parsed(relation, asker) if is_text else _converted(relation, asker)
     if any(piece.is_rational() for piece in found.get_basic_maps()):
-        raise MapError("from_isl: the relation has rational numbers; expected integers alone")
-    return found.flatten()
+        raise MapError(f"{asker}: the relation has rational numbers; expected integers alone")
+    kinds = load_isl().dim_type
+    return found.flatten().reset_tuple_id(kinds.in_).reset_tuple_id(kinds.out)
 
 
 def read_pieces(relation: islpy.Map, dims: Sequence[str]) -> Iterator[Relation]:
@@ -146,7 +150,7 @@ def read_pieces(relation: islpy.Map, dims: Sequence[str]) -> Iterator[Relation]:
     named = _named(relation, load_isl().dim_type.in_, dims)
     whole = named.compute_divs().get_basic_maps()
     for piece in [each for each in whole if not each.is_empty()] or [named]:
-        found = _read(_converted(piece), parameters_as_runtime=False, joins_cases=False)
+        found = _read(load_isl().Map(piece), parameters_as_runtime=False, joins_cases=False)
         yield found if _has_many_cases(found) else simplified(found)
 
 
@@ -182,7 +186,7 @@ def _has_many_cases(made: Relation) -> bool:
     return operands > _MAX_CASES or operands * divisions > _MAX_DIVIDED_CASES
 
 
-def _converted(relation: object) -> islpy.Map:
+def _converted(relation: object, asker: str) -> islpy.Map:
     """One of islpy's objects as a relation."""
     isl = load_isl()
     if isinstance(relation, isl.Map):
@@ -194,7 +198,7 @@ def _converted(relation: object) -> islpy.Map:
         with suppress(isl.Error):
             return getattr(isl.Map, conversion)(relation)
     raise MapError(
-        f"from_isl: {shown(relation)} is not one relation; expected islpy's Map, PwMultiAff "
+        f"{asker}: {shown(relation)} is not one relation; expected islpy's Map, PwMultiAff "
         "or the like, or isl's text"
     )
 
@@ -216,13 +220,13 @@ _CONVERSIONS: Final = MappingProxyType(
 # Text.
 
 
-def _parsed(text: str) -> islpy.Map:
+def _parsed(text: str, asker: str) -> islpy.Map:
     """A text of isl as a relation."""
     check_isl_text(text)
     isl = load_isl()
     for read in (isl.Map.read_from_str, isl.UnionMap.read_from_str):
         with suppress(isl.Error):
-            return _converted(read(isl.Context(), text))
+            return _converted(read(isl.Context(), text), asker)
     raise TextError(
         "isl does not read this as a relation",
         Span(text, 0, len(text)),

@@ -31,7 +31,9 @@ _MAX_SHOWN: Final = 60
 """Characters of a value in a message: one line."""
 
 
-def isl_set(points: str | islpy.Set | islpy.BasicSet, context: islpy.Context) -> islpy.Set:
+def isl_set(
+    points: str | islpy.Set | islpy.BasicSet, context: islpy.Context, asker: str = "from_isl"
+) -> islpy.Set:
     """A set of isl's in a context, with a name neither for itself nor for the parts of its tuples.
 
     No budget may count in the context: isl takes its end for an error in the text.
@@ -44,7 +46,7 @@ def isl_set(points: str | islpy.Set | islpy.BasicSet, context: islpy.Context) ->
     if isinstance(points, str):
         check_isl_text(points)
     elif not isinstance(points, isl.Set | isl.BasicSet):
-        raise MapError(f"from_isl: {shown(points)} is no set; expected islpy's Set, or isl's text")
+        raise MapError(f"{asker}: {shown(points)} is no set; expected islpy's Set, or isl's text")
     text = str(points)
     try:
         found = isl.Set.read_from_str(context, text).reset_tuple_id().flatten()
@@ -53,7 +55,7 @@ def isl_set(points: str | islpy.Set | islpy.BasicSet, context: islpy.Context) ->
         message = "isl does not read this as a set"
         raise TextError(message, Span(text, 0, len(text)), hint) from None
     if any(piece.is_rational() for piece in found.get_basic_sets()):
-        raise MapError("from_isl: the set has rational numbers; expected integers alone")
+        raise MapError(f"{asker}: the set has rational numbers; expected integers alone")
     return found
 
 

@@ -250,6 +250,8 @@ def pieces(shape: ArrayShape) -> tuple[Piece, ...]:
     """
     check_shapes("pieces", shape=shape)
     layout = shape.array_layout
+    if not layout.split_configs:
+        return (Piece((0,) * shape.rank, shape),)
     in_memory = layout.major_to_minor
     cuts = {in_memory[config.dimension]: config.indices for config in layout.split_configs}
     parts = [

@@ -6,18 +6,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from indexing.tile.monotone import span
-from indexing.tile.radices import greatest_count
-from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from indexing.domain import Constraint
     from indexing.tile.axes import TileAxis
     from indexing.tile.monotone import Monotone
-    from indexing.tile.radices import Radices, TileDigit
+    from indexing.tile.radices import TileDigit
     from simplifier.expr.form import Form
 
 
@@ -139,74 +137,3 @@ def of_every_nth(
         (operations.nonnegative(here - least), operations.nonnegative(greatest - here)),
         values={axis.name: here.times(digit.weight).plus_constant(-shift)},
     )
-
-
-def of_digits(
-    form: Form,
-    terms: Sequence[tuple[int, TileDigit]],
-    radices: Mapping[str, Radices],
-    position: Form,
-) -> Progression:
-    """The tile of a sum of digits, where those with several values are one run of digits."""
-    begins = {name: each.axis.begin for name, each in radices.items()}
-    (base,) = operations.substitute((form,), begins)
-    terms = sorted(terms, key=lambda term: abs(term[0]))
-    counts = [radices[digit.variable].count(digit) for _, digit in terms]
-    falls = all(factor < 0 for factor, _ in terms)
-    sign = -1 if falls and terms else 1
-    below = forms.ONE
-    places: dict[TileDigit, Form] = {}
-    for (factor, digit), count in zip(terms, counts, strict=True):
-        place = operations.floordiv(position, below)
-        if digit != terms[-1][1]:
-            place = operations.mod(place, count)
-        if factor * sign < 0:  # it counts down while the position counts up
-            place = (count - place).plus_constant(-1)
-            base = base + count.plus_constant(-1).times(factor)
-        places[digit] = place
-        below = operations.product((below, count))
-    return Progression(
-        base,
-        below,
-        _stride(terms, radices, sign),
-        clause=_runs(terms, radices),
-        places=places,
-    )
-
-
-def _stride(
-    terms: Sequence[tuple[int, TileDigit]], radices: Mapping[str, Radices], sign: int
-) -> Form:
-    """The stride of the lowest digit with several values; that of the only digit, if it is one."""
-    if len(terms) == 1:
-        return forms.constant(terms[0][0])
-    stride = forms.ZERO
-    for factor, digit in reversed(terms):
-        count = radices[digit.variable].axis.count
-        several = operations.nonnegative(count.plus_constant(-digit.weight - 1))
-        stride = operations.select(several, forms.constant(sign * abs(factor)), stride)
-    return stride
-
-
-def _runs(
-    terms: Sequence[tuple[int, TileDigit]], radices: Mapping[str, Radices]
-) -> tuple[tuple[Constraint, ...], ...]:
-    """The digits with several values follow each other, and all but the highest are whole."""
-    if len(terms) < 2:  # noqa: PLR2004 - a single digit is a run
-        return ((),)
-    axes = [radices[digit.variable].axis for _, digit in terms]
-    ones = [
-        axis.limited(Interval(1, digit.weight))
-        for axis, (_, digit) in zip(axes, terms, strict=True)
-    ]
-    runs: list[tuple[Constraint, ...]] = []
-    for first in range(len(terms)):
-        whole: list[Constraint] = []
-        for last in range(first, len(terms)):
-            runs.append((*ones[:first], *whole, *ones[last + 1 :]))
-            (factor, digit), following = terms[last], terms[last + 1 : last + 2]
-            count = greatest_count(axes[last], digit)
-            if count is None or not following or abs(factor) * count != abs(following[0][0]):
-                break
-            whole.append(axes[last].limited(Interval(digit.weight * (count - 1) + 1, None)))
-    return tuple(runs)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise, starmap
-from typing import TYPE_CHECKING, NamedTuple
+from math import gcd
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simplifier import Interval
 from simplifier.expr import form as forms
@@ -17,11 +18,14 @@ from simplifier.expr import operations
 from simplifier.expr.form import AtomKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from indexing.domain import Constraint
     from indexing.tile.axes import TileAxis
     from simplifier.expr.form import Atom, Form
+
+
+_ZERO: Final = Interval(0, 0)
 
 
 class TileDigit(NamedTuple):
@@ -36,6 +40,13 @@ class TileDigit(NamedTuple):
     def is_variable(self) -> bool:
         """Whether it is the variable itself."""
         return self[1:] == (0, 1, None)
+
+    def of(self, value: Form) -> Form:
+        """The digit of a value."""
+        quotient = operations.floordiv(value.plus_constant(self.shift), forms.constant(self.weight))
+        return (
+            quotient if self.radix is None else operations.mod(quotient, forms.constant(self.radix))
+        )
 
 
 def digit_of(atom: Atom) -> TileDigit | None:
@@ -78,6 +89,10 @@ class Radices:
     is_cut: bool
     """Whether the box may have more values than the axis."""
 
+    def position(self, places: Mapping[TileDigit, Form]) -> Form:
+        """How far a value is from the first, for the places of its digits."""
+        return forms.weighted_sum((digit.weight, places[digit]) for digit in self.digits)
+
     def count(self, digit: TileDigit) -> Form:
         """How many values a digit takes in a tile."""
         count = self.axis.count
@@ -95,18 +110,11 @@ def radices_of(axis: TileAxis, used: Iterable[TileDigit]) -> Radices | None:
         return Radices(axis, digits, ((),), is_complete=True, is_cut=False)
     if len({digit.shift for digit in digits}) > 1 or any(starmap(_overlap, pairwise(digits))):
         return None
-    cuts = sorted(
-        {
-            cut
-            for digit in digits
-            for cut in (digit.weight, digit.weight * (digit.radix or 1))
-            if cut > 1
-        }
-    )
+    cuts = cuts_of(digits)
     if any((axis.origin + digits[0].shift) % cut for cut in cuts):
         return None
     is_cut = axis.extent is None or any(axis.extent % cut for cut in cuts)
-    clause = [*_levels(axis, cuts)]
+    clause = [*levels(axis.count, cuts)]
     if is_cut and axis.extent is not None:
         clause.append((axis.limited(Interval.of(axis.extent)),))
     return Radices(axis, digits, tuple(clause), is_complete=_tell(digits), is_cut=is_cut)
@@ -123,14 +131,29 @@ def _tell(digits: tuple[TileDigit, ...]) -> bool:
     return [digit.weight for digit in digits] == tops[:-1] and tops[-1] == 0
 
 
-def _levels(axis: TileAxis, cuts: list[int]) -> Iterable[tuple[Constraint, ...]]:
-    """The size lies between two weights: a multiple of the lower one, a divisor of the higher."""
-    for below, above in pairwise([1, *cuts, None]):
-        fills = (operations.mod(axis.count, forms.constant(below or 1)), Interval(0, 0))
-        if above is None:
+def cuts_of(digits: Iterable[TileDigit]) -> list[int]:
+    """Where digits begin and end."""
+    ends = ((digit.weight, digit.weight * (digit.radix or 1)) for digit in digits)
+    return sorted({cut for pair in ends for cut in pair if cut > 1})
+
+
+def levels(
+    count: Form, cuts: Sequence[int], factor: int = 1, step: int = 0
+) -> Iterator[tuple[Constraint, ...]]:
+    """When runs of ``count * factor`` values are boxes of digits.
+
+    The size of a run lies between two weights: a multiple of the lower one, it divides the higher
+    one. Runs begin at multiples of their size plus multiples of ``step``: it divides that, too, but
+    above all weights it is enough if they begin at a multiple of the greatest.
+    """
+    for below, above in pairwise([1, *cuts, 0]):
+        fills = operations.mod(count, forms.constant(below // gcd(below, factor))), _ZERO
+        divided = gcd(step, above)
+        if not above and step % below == 0:
             yield (fills,)
-        else:
-            yield fills, (operations.mod(forms.constant(above), axis.count), Interval(0, 0))
+        elif above and divided % factor == 0:
+            divides = operations.mod(forms.constant(divided // factor), count), _ZERO
+            yield fills, divides
 
 
 def greatest_count(axis: TileAxis, digit: TileDigit) -> int | None:

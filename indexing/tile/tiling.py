@@ -7,29 +7,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sized
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from indexing.domain import substituted_constraints
 from indexing.errors import TileError
 from indexing.tile.axes import read_axes
+from indexing.tile.digit_systems import Refusal, digits_of
 from indexing.tile.monotone import monotone
-from indexing.tile.progressions import (
-    Progression,
-    of_digits,
-    of_every_nth,
-    of_monotone,
-    within_ends,
-)
-from indexing.tile.radices import digit_of, radices_of
+from indexing.tile.progressions import Progression, of_every_nth, of_monotone
+from indexing.tile.radices import digit_of
 from indexing.tile.tile import Formulas, Tile
 from indexing.tile.tile_constraints import TileConstraints, conditions_of
 from indexing.variable import is_symbolic
 from simplifier import Interval
-from simplifier.errors import check_type, listed
+from simplifier.errors import check_type
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.functions import symbol
+from simplifier.fixpoint import simplified
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,8 +36,8 @@ if TYPE_CHECKING:
     from indexing.domain import Constraint
     from indexing.relation import Relation
     from indexing.tile.axes import Axes
-    from indexing.tile.radices import Radices, TileDigit
     from indexing.variable import Variable
+    from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Form
 
 
@@ -59,7 +56,7 @@ def tile_of(
     facts = tuple(facts)
     axes = read_axes(relation.domain, dims, sizes, facts)
     single = {name for name, axis in axes.by_name.items() if axis.has_one_value}
-    while isinstance(found := _Attempt(relation, axes, frozenset(single)).parts(), _Refusal):
+    while isinstance(found := _Attempt(relation, axes, frozenset(single)).parts(), Refusal):
         ranges = [name for name in found.names if axes.by_name[name].is_range]
         if ranges or found.names <= single:
             raise TileError(f"tile: {found.reason}; expected digits, or sums that reach all values")
@@ -67,7 +64,7 @@ def tile_of(
     given = TileConstraints.of(found.clauses)
     constraints = given.simplified(axes.known.scope())
     if constraints.is_unsatisfiable:
-        raise _no_tile(relation, dims, sizes, facts)
+        return _of_numbers(relation, dims, sizes, facts)
     rows = [(each.offset, each.size, each.stride) for each in found.results]
     names = [name for name in relation.domain.identifiers if name[0] == "d"]
     formulas = Formulas(tuple(rows), operations.conjunction(found.conditions))
@@ -81,32 +78,28 @@ def tile_of(
     )
 
 
-def _no_tile(
+def _of_numbers(
     relation: Relation,
     dims: Sequence[Variable],
     sizes: Sequence[sympy.Expr | int],
     facts: tuple[Constraint, ...],
-) -> TileError:
-    """Why no tile has these sizes: what they would have to meet."""
+) -> Tile:
+    """The tile with symbols for numbers, which then take their place.
+
+    Raises:
+        TileError: what the sizes would have to meet.
+    """
     numbers = {f"size{place}": size for place, size in enumerate(sizes) if not is_symbolic(size)}
     if not numbers:
-        return TileError("tile: no size meets the constraints")
+        raise TileError("tile: no size meets the constraints")
     named = [
         symbol(f"size{place}") if f"size{place}" in numbers else size
         for place, size in enumerate(sizes)
     ]
-    constraints = tile_of(relation, dims, named, facts).constraints
+    tile = tile_of(relation, dims, named, facts)
     if len(numbers) < len(sizes):
-        return TileError(f"tile: no size meets {constraints}")
-    return TileError(f"tile: {constraints.reason(numbers)}")
-
-
-@dataclass(frozen=True, slots=True)
-class _Refusal:
-    """Variables of which a tile must have one value, and why."""
-
-    names: frozenset[str]
-    reason: str
+        raise TileError(f"tile: no size meets {tile.constraints}")
+    return tile.substitute(numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,19 +115,28 @@ class _Attempt:
     """The tile if some variables have one value: their axes are one value each."""
 
     def __init__(self, relation: Relation, axes: Axes, single: frozenset[str]) -> None:
+        self.domain = relation.domain
         self.all_axes = axes
         self.single = single
         fixed = {name: axes.by_name[name].begin for name in single}
         self.axes = {name: axis for name, axis in axes.by_name.items() if name not in single}
-        self.forms = operations.substitute(relation.forms, fixed)
         self.constraints = substituted_constraints(axes.constraints, fixed)
+        found = operations.substitute(relation.forms, fixed)
+        self.forms = tuple(simplified(self.points, form) for form in found) if fixed else found
         self.users = Counter(name for form in self.forms for name in self.used(form))
 
     def used(self, form: Form) -> frozenset[str]:
         """The variables with several values."""
         return frozenset(name for name in forms.variables_of((form,)) if name in self.axes)
 
-    def parts(self) -> _Unsimplified | _Refusal:
+    @cached_property
+    def points(self) -> Scope:
+        """What is known of the points of the map."""
+        bounds = {name: self.domain.bounds[name] for name in self.axes}
+        known = self.all_axes.known
+        return known.bounded(bounds)._replace(facts=(*known.facts, *self.constraints)).scope()
+
+    def parts(self) -> _Unsimplified | Refusal:
         """The tile of each result, the mask, and the constraints; or what is in the way."""
         of_results, others = self._matched()
         found: dict[int, Progression] = {}
@@ -142,30 +144,27 @@ class _Attempt:
             progression = self._alone(number, form, others)
             if progression is not None:
                 found[number] = progression
-        radices = self._by_digits(found)
-        if isinstance(radices, _Refusal):
-            return radices
+        left = {each: form for each, form in enumerate(self.forms) if each not in found}
+        digits = digits_of(left, self.axes, self.points, self.all_axes.known.scope())
+        if isinstance(digits, Refusal):
+            return digits
+        found |= digits.progressions()
         places = {digit: at for each in found.values() for digit, at in each.places.items()}
+        values, limits = digits.told(places)
+        values |= {name: at for each in found.values() for name, at in each.values.items()}
         conditions = [condition for each in found.values() for condition in each.conditions]
-        values = {name: at for each in found.values() for name, at in each.values.items()}
-        for name, each in radices.items():
-            value = each.axis.begin + forms.weighted_sum(
-                (digit.weight, places[digit]) for digit in each.digits
-            )
-            conditions += _within(value, each)
-            if each.is_complete:
-                values[name] = value
+        conditions += limits
         for number, form, interval in of_results:
             element = found[number].element(_position(number))
             conditions += conditions_of(element + form, interval)
         for form, interval in others:
             unknown = self.used(form) - values.keys()
             if unknown:
-                return _Refusal(unknown, f"{form} is limited, and no result tells it")
+                return Refusal(unknown, f"{form} is limited, and no result tells it")
             conditions += conditions_of(operations.substitute((form,), values)[0], interval)
         conditions += self._nonempty()
         results = tuple(found[number] for number in range(len(self.forms)))
-        clauses = [each.clause for each in (*results, *radices.values())]
+        clauses = [each.clause for each in (*results, *digits.radices.values())]
         clauses += [
             ((axis.limited(Interval.of(1)),),)
             for name in self.single
@@ -227,42 +226,6 @@ class _Attempt:
         divided = digit._replace(weight=inner.weight, radix=None)
         return of_every_nth(form, divided, interval.lower or 0, self.axes[name], position)
 
-    def _by_digits(self, found: dict[int, Progression]) -> dict[str, Radices] | _Refusal:
-        """The digits of all results that are not found yet, whose tiles are added."""
-        sums: dict[int, list[tuple[int, TileDigit]]] = {}
-        for number, form in enumerate(self.forms):
-            if number in found:
-                continue
-            sums[number] = []
-            for atom, factor in form.terms.items():
-                names = self.used(forms.Form(0, {atom: 1}))
-                digit = digit_of(atom)
-                if names and digit is None:
-                    return _Refusal(names, f"{forms.Form(0, {atom: 1})} is no digit of a variable")
-                if names and digit is not None:
-                    sums[number].append((factor, digit))
-        counted = Counter(digit for terms in sums.values() for _, digit in terms)
-        radices: dict[str, Radices] = {}
-        for name in dict.fromkeys(digit.variable for digit in counted):
-            digits = [digit for digit in counted if digit.variable == name]
-            each = None
-            if all(counted[digit] == 1 for digit in digits):
-                each = radices_of(self.axes[name], digits)
-            if each is None or not self._can_be_cut(each):
-                texts = listed(sorted(str(form) for form in self.forms if name in self.used(form)))
-                return _Refusal(frozenset([name]), f"{texts} depend on each other")
-            radices[name] = each
-        for number, terms in sums.items():
-            found[number] = of_digits(self.forms[number], terms, radices, _position(number))
-        return radices
-
-    def _can_be_cut(self, radices: Radices) -> bool:
-        """Whether some size has a box of digits, and the digits tell where the axis begins."""
-        clause = TileConstraints.of([radices.clause]).simplified(self.all_axes.known.scope())
-        if clause.is_unsatisfiable and radices.axis.is_range:
-            return False
-        return radices.is_complete or radices.axis.lower is None or radices.axis.is_range
-
     def _nonempty(self) -> list[Form]:
         """That tiles have values of the dimensions that no position tells."""
         found: list[Form] = []
@@ -279,11 +242,3 @@ class _Attempt:
 
 def _position(number: int) -> Form:
     return forms.variable(f"i{number}")
-
-
-def _within(value: Form, radices: Radices) -> list[Form]:
-    """The conditions that a value is within the ends of its axis, which digits may pass."""
-    axis = radices.axis
-    if radices.is_cut and axis.upper is None and axis.extent is not None:
-        axis = replace(axis, upper=forms.constant(axis.origin + axis.extent - 1))
-    return within_ends(value, axis)

@@ -59,7 +59,7 @@ def from_zero(indexing_map: RelationT) -> RelationT:
     if not moved or domain.is_known_empty:
         return indexing_map
     values = {name: forms.variable(name) + by for name, by in moved.items()}
-    ranges = (Variable(each.bounds - moved.get(name, 0), each.name) for name, each in pairs)
+    ranges = (Variable(each.bounds - moved.get(name, 0), each.given_name) for name, each in pairs)
     free = replace(domain, ranges=tuple(ranges), constraints=())
     return over_domain(indexing_map, free, values)
 

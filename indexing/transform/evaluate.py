@@ -22,12 +22,12 @@ from simplifier.evaluation import (
     points_in,
     values_of,
 )
-from simplifier.expr.form import Form, variables_of
+from simplifier.expr.form import AtomKind, Form, postorder, variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from indexing.domain import Domain
+    from indexing.domain import Constraint, Domain
     from indexing.relation import Relation
     from indexing.validation import ByName
     from simplifier import Interval
@@ -96,19 +96,61 @@ def _is_inside(indexing_map: Relation, values: Mapping[str, Value]) -> Value:
     """Whether a point lies in the domain; of arrays, for each point."""
     domain = indexing_map.domain
     bounded = [(values[identifier], bounds) for identifier, bounds in domain.bounds.items()]
-    is_point = not any(map(is_array, values.values()))
-    if is_point and not all(value in bounds for value, bounds in bounded):
-        return False  # a constraint may divide by zero there
-    found = evaluate_forms([form for form, _ in domain.constraints], values)
-    limits = (interval for _, interval in domain.constraints)
-    constrained = zip(found, limits, strict=True)
-    if is_point:
-        return all(value in interval for value, interval in constrained)
-    inside: Value = True
-    for value, interval in (*bounded, *constrained):
-        lower, upper = interval.ends
-        inside = inside & (value >= lower) & (value <= upper)
+    return _meeting(domain.constraints, values, _are_within(bounded))
+
+
+def _meeting(
+    constraints: Iterable[Constraint], values: Mapping[str, Value], inside: Value
+) -> Value:
+    """Where constraints are met, of the points that are inside; elsewhere they may have no value.
+
+    So what divides by a variable comes last, and is computed only where all others are met.
+    """
+    rows = [(form, interval, _divides_by_variables(form)) for form, interval in constraints]
+    total = [(form, interval) for form, interval, is_partial in rows if not is_partial]
+    if is_array(inside) or inside:
+        inside = inside & _met(total, values)
+    for form, interval, is_partial in rows:
+        if is_partial:
+            inside = _met_inside((form, interval), values, inside)
     return inside
+
+
+def _met(constraints: Sequence[Constraint], values: Mapping[str, Value]) -> Value:
+    found = evaluate_forms([form for form, _ in constraints], values)
+    return _are_within(zip(found, (interval for _, interval in constraints), strict=True))
+
+
+def _met_inside(constraint: Constraint, values: Mapping[str, Value], inside: Value) -> Value:
+    """Where a constraint is met, computed at the points inside alone."""
+    if not is_array(inside):
+        return inside and _met([constraint], values)
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    used = variables_of([constraint[0]])
+    columns = {name: np.broadcast_to(values[name], inside.shape)[inside] for name in used}
+    met = np.zeros_like(inside)
+    met[inside] = _met([constraint], columns)
+    return met
+
+
+def _are_within(bounded: Iterable[tuple[Value, Interval]]) -> Value:
+    """Whether each value lies in its interval; of arrays, at each point."""
+    within: Value = True
+    for value, interval in bounded:
+        lower, upper = interval.ends
+        inside = (value >= lower) & (value <= upper)
+        within = within & (inside.astype(bool) if is_array(inside) else inside)
+    return within
+
+
+def _divides_by_variables(form: Form) -> bool:
+    """Whether a form has no value at some points."""
+    return any(atom.kind in _PARTIAL for atom in postorder((form,)))
+
+
+_PARTIAL: Final = frozenset({AtomKind.QUOTIENT, AtomKind.MOD, AtomKind.CEILDIV, AtomKind.SELECT})
+"""What may divide by zero: a branch that is not chosen need not, but that is not looked at."""
 
 
 def _check_is_inside(indexing_map: Relation, values: Mapping[str, Value]) -> None:
@@ -190,11 +232,8 @@ def _chunks(domain: Domain, budget: int | None = None) -> Iterator[dict[str, Val
     stop = total if budget is None else min(budget, total)
     for start in range(0, stop, _CHUNK):
         columns = points_in(box, _numbers(range(start, min(start + _CHUNK, stop)), box))
-        keep = np.ones(len(next(iter(columns.values()), (0,))), dtype=bool)
-        found = evaluate_forms([form for form, _ in domain.constraints], columns)
-        for value, (_, interval) in zip(found, domain.constraints, strict=True):
-            lower, upper = interval.ends
-            keep &= np.asarray((value >= lower) & (value <= upper), dtype=bool)
+        everywhere = np.ones(len(next(iter(columns.values()), (0,))), dtype=bool)
+        keep = _meeting(domain.constraints, columns, everywhere)
         if keep.any():
             yield {identifier: column[keep] for identifier, column in columns.items()}
 

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, TypeAlias
 from indexing.layout import ShapeError
 from ops.analysis.dataflow import Array, Graph, Interner, single_questions
 from ops.analysis.iterations import iterated
-from ops.analysis.loops import decided, kept_arrays, repeated, selected
+from ops.analysis.loops import decided, repeated, selected
 from ops.analysis.timed_loop import TimedLoop
 from ops.analysis.windows import windows_of
 from ops.dependence.dependence import called_by
 from ops.dependence.links import Link, identity_of
 from ops.hlo.errors import HloTextError
-from ops.rules.counted_loops import counted_loop
+from ops.hlo.module import INSTRUCTION, Instruction
+from ops.rules.counted_loops import counted_loop, never_runs
 from ops.rules.op_indexing import Direction
 from ops.rules.rule import arrays_in_operands
+from ops.rules.sources import kept_by
+from simplifier.errors import check_type, listed
 from simplifier.tools.postorder import postorder
 
 if TYPE_CHECKING:
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
     from ops.analysis.dataflow import Step
     from ops.analysis.value_numbering import ValueNumbering
     from ops.dependence.dependence import AnyDependence
-    from ops.hlo import Computation, Instruction
+    from ops.hlo import Computation
     from ops.rules.registry import Registry
     from ops.rules.rule import Call, Calls
 
@@ -98,7 +101,7 @@ class DataFlow:
             ((body.root, link.element), link.dependence)
             for link in self._repeated_from(instruction, number)
         ]
-        if number not in kept_arrays(body, self._registry):
+        if number not in kept_by(body, self._registry.routes):
             decision = decided((instruction, number), Direction.OUTPUT_TO_INPUT)
             steps.append(((condition.root, 0), decision))
         return steps
@@ -240,6 +243,10 @@ class DataFlow:
 
     def _of_calls(self, instruction: Instruction, calls: Calls) -> list[Link]:
         arrays = _arrays([instruction])
+        if calls.condition and never_runs(instruction):
+            return [
+                Link(number, 0, number, identity_of(*each)) for number, each in enumerate(arrays)
+            ]
         if calls.condition:
             return self._iterated(instruction) or self._repeated(instruction)
         if calls.is_start:
@@ -272,7 +279,7 @@ class DataFlow:
         """The links of the body of a loop and of its condition, and the arrays that it keeps."""
         body, condition = loop.attributes["body"], loop.attributes["condition"]
         links, decisions = map(self._through_computation, (body, condition))
-        return links, decisions, kept_arrays(body, self._registry)
+        return links, decisions, kept_by(body, self._registry.routes)
 
     def _through(self, call: Call) -> list[Link]:
         """The links of a called computation, with the operands of its caller."""
@@ -324,6 +331,31 @@ def check_operand(instruction: Instruction, number: int) -> None:
     count = len(instruction.operands)
     if not 0 <= number < count:
         raise ShapeError(f"%{instruction.name}: there is no operand {number} among {count}")
+
+
+def operand_number(asker: str, reader: Instruction, operand: int | str | Instruction) -> int:
+    """The number of an operand that is given by its number or name, or itself.
+
+    Raises:
+        ArgumentError: the reader is no instruction.
+        ShapeError: it reads no such operand, or reads it more than once.
+    """
+    check_type(reader, Instruction, f"{asker}: the instruction", INSTRUCTION)
+    if not isinstance(operand, str | Instruction):
+        return operand
+    name = operand.name if isinstance(operand, Instruction) else operand.removeprefix("%")
+    numbers = [
+        number
+        for number, each in enumerate(reader.operands)
+        if each is operand or (isinstance(operand, str) and each.name == name)
+    ]
+    if len(numbers) == 1:
+        return numbers[0]
+    if numbers:
+        places = listed([*map(str, numbers)])
+        raise ShapeError(f"{asker}: %{name} is operand {places} of %{reader.name}; expected one")
+    known = listed([f"%{each.name}" for each in reader.operands]) or "none"
+    raise ShapeError(f"{asker}: %{reader.name} does not read %{name}; its operands: {known}")
 
 
 def _check_calls(instruction: Instruction, calls: Calls) -> None:

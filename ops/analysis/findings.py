@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from indexing import IndexingMap, MapError
@@ -14,10 +15,11 @@ from ops.analysis.value_numbering import ValueNumbering
 from ops.dependence.dependence import NOTHING, Unknown, of_element
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.rules.op_indexing import Direction
-from simplifier.errors import INTEGER, check_type
+from simplifier.errors import INTEGER, check_type, listed, quoted
+from simplifier.tools.display import Displayed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from indexing.layout import Shape
     from ops.dependence.dependence import AnyDependence
@@ -78,24 +80,31 @@ class Addressing(NamedTuple):
         return replace(origin, map=origin.map.compose(end).simplify(preserve_ranges=True))
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionIndexing:
-    """The answers for one instruction: for each operand, or for each array of its result."""
+@dataclass(frozen=True, slots=True, repr=False)
+class InstructionIndexing(Displayed):
+    """The answers for one instruction: for each operand, or for each array of its result.
+
+    ``operands`` are the names of the operands, if the answers are about these.
+    """
 
     indexing: tuple[AnyDependence, ...]
+    operands: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
-    def map(self, number: int = 0) -> IndexingMap:
+    def map(self, number: int | str = 0) -> IndexingMap:
         """The only map to the operand, or to the array of the result, with a number.
+
+        An operand may also be given by its name.
 
         Raises:
             MapError: the map is unknown; the message says why. Or there is another number of maps.
 
         >>> from ops import hlo, output_to_input
         >>> module = hlo.parse('ENTRY e { a = f32[2,3] parameter(0) ROOT b = f32[6] reshape(a) }')
-        >>> print(output_to_input(module["b"]).map())
+        >>> print(output_to_input(module["b"]).map("a"))
         (d0) -> (d0 floordiv 3, d0 mod 3), domain: d0 in [0, 5]
         """
-        check_type(number, INTEGER, "map: the number", "an integer")
+        number = self._number_of(number) if isinstance(number, str) else number
+        check_type(number, INTEGER, "map: the number", "an integer, or the name of an operand")
         count = len(self.indexing)
         if not 0 <= number < count:
             known = f"expected one from 0 to {count - 1}" if count else "there are no maps"
@@ -108,14 +117,52 @@ class InstructionIndexing:
             raise MapError(f"map: {count} maps lead to number {number}; see indexing")
         return found.indexings[0].map
 
+    def _number_of(self, name: str) -> int:
+        numbers = [n for n, each in enumerate(self.operands) if each == name.removeprefix("%")]
+        if len(numbers) == 1:
+            return numbers[0]
+        if numbers:
+            places = listed([*map(str, numbers)])
+            raise MapError(f"map: {quoted(name)} is operand {places}; expected one of the numbers")
+        known = f"expected {listed(self.operands)}" if self.operands else "expected a number"
+        raise MapError(f"map: no operand is called {quoted(name)}; {known}")
+
+    def of(self, instruction: Instruction) -> InstructionIndexing:
+        """The same answers, about the operands of this one of the instructions that share them."""
+        return replace(self, operands=tuple(each.name for each in instruction.operands))
+
+    def __str__(self) -> str:
+        return "\n".join(
+            line for title, answer in self._titled() for line in (title, *_lines(answer))
+        )
+
+    def _repr_html_(self) -> str:
+        return "".join(
+            f"<p>{escape(title)}</p>{answer._repr_html_() or 'nothing'}"
+            for title, answer in self._titled()
+        )
+
+    def _titled(self) -> Iterator[tuple[str, AnyDependence]]:
+        for number, answer in enumerate(self.indexing):
+            name = f" %{self.operands[number]}" if self.operands else ""
+            yield f"{number}{name}:", answer
+
     def __reduce__(self) -> tuple[Callable[..., InstructionIndexing], tuple[object, ...]]:
         """Pickle what is needed alone: each result of a wide tuple depends on few operands."""
         needed = {number: each for number, each in enumerate(self.indexing) if each != NOTHING}
-        return _indexing_of, (len(self.indexing), needed)
+        return _indexing_of, (len(self.indexing), needed, self.operands)
 
 
-def _indexing_of(count: int, needed: Mapping[int, AnyDependence]) -> InstructionIndexing:
-    return InstructionIndexing(tuple(needed.get(number, NOTHING) for number in range(count)))
+def _lines(answer: AnyDependence) -> list[str]:
+    texts = [str(answer)] if isinstance(answer, Unknown) else [str(each) for each in answer]
+    return [f"  {line}" for text in texts or ["nothing"] for line in text.splitlines()]
+
+
+def _indexing_of(
+    count: int, needed: Mapping[int, AnyDependence], operands: tuple[str, ...]
+) -> InstructionIndexing:
+    found = tuple(needed.get(number, NOTHING) for number in range(count))
+    return InstructionIndexing(found, operands)
 
 
 class Question(NamedTuple):

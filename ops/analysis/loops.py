@@ -8,7 +8,7 @@ that holds whatever iterations may do takes their place.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ops import limits
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from indexing import IndexingMap
     from ops.analysis.dataflow import Array
     from ops.devices.numbering import Devices
-    from ops.hlo import Computation, Instruction
-    from ops.rules.registry import Registry
 
 
 # Choices.
@@ -87,32 +85,6 @@ def repeated(
         for begin in range(len(arrays))
         for end, found in loop.reached(begin).items()
     ]
-
-
-def kept_arrays(body: Computation, registry: Registry) -> frozenset[int]:
-    """The numbers of the arrays in the parameter of a body that it passes on as they are."""
-    numbers = range(len(body.root.shape.arrays))
-    start = body.parameters[0]
-    return frozenset(
-        number for number in numbers if passed_to(body.root, number, registry) == (start, number)
-    )
-
-
-def passed_to(instruction: Instruction, number: int, registry: Registry) -> tuple[Instruction, int]:
-    """The array of another instruction that is passed on, through any number of them, as this."""
-    while (instruction, number) in (passed := _passed_on(instruction, registry)):
-        instruction, number = passed[instruction, number]
-    return instruction, number
-
-
-@lru_cache(maxsize=limits.MAX_REMEMBERED_COMPUTATIONS)
-def _passed_on(instruction: Instruction, registry: Registry) -> Mapping[Array, Array]:
-    """The arrays of operands that an instruction passes on, for those of its result."""
-    routes = registry.routes(instruction) or ()
-    return {
-        (instruction, output): (instruction.operands[operand], element)
-        for output, operand, element in reversed(routes)
-    }
 
 
 def _through_decision(link: Link, array: Array, direction: Direction) -> AnyDependence:

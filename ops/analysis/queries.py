@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ops.analysis.calls import check_output
+from ops.analysis.calls import check_output, operand_number
 from ops.analysis.findings import Addressing, Question, findings_in, flow_in
 from ops.analysis.slices import Level, by_instruction, levels_inside, union_of
 from ops.hlo.module import INSTRUCTION, HloModule, Instruction
@@ -69,12 +69,12 @@ def output_to_input(
     addressing = Addressing(physical_layout, linear_offsets)
     module = _module_of("output_to_input", instruction, output)
     question = Question(Direction.OUTPUT_TO_INPUT, output, addressing)
-    return findings_in(module, registry).answer(instruction, question)
+    return findings_in(module, registry).answer(instruction, question).of(instruction)
 
 
 def input_to_output(
     instruction: Instruction,
-    input: int = 0,  # noqa: A002 - the name of the thing
+    input: int | str | Instruction = 0,  # noqa: A002 - the name of the thing
     *,
     physical_layout: bool = False,
     linear_offsets: bool = False,
@@ -82,18 +82,19 @@ def input_to_output(
 ) -> InstructionIndexing:
     """Which elements of every result an element of operand ``input`` takes part in.
 
-    Arguments and errors are those of :func:`output_to_input`. ``indexing[k]`` is the answer for
+    The operand is given by its number or name, or is itself given, if it is read once. Other
+    arguments and errors are those of :func:`output_to_input`. ``indexing[k]`` is the answer for
     array ``k`` of the result, of which there are several where that is a tuple.
 
     >>> from ops import hlo
     >>> text = "HloModule m ENTRY e { p = f32[4,8] parameter(0) ROOT r = f32[32] reshape(p) }"
-    >>> ((indexing,),) = input_to_output(hlo.parse(text).entry.root).indexing
-    >>> print(indexing)
+    >>> print(input_to_output(hlo.parse(text).entry.root, "p").map())
     (d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]
     """
     addressing = Addressing(physical_layout, linear_offsets)
-    module = _module_of("input_to_output", instruction, input)
-    question = Question(Direction.INPUT_TO_OUTPUT, input, addressing)
+    number = operand_number("input_to_output", instruction, input)
+    module = _module_of("input_to_output", instruction, number)
+    question = Question(Direction.INPUT_TO_OUTPUT, number, addressing)
     return findings_in(module, registry).answer(instruction, question)
 
 

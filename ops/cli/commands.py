@@ -2,78 +2,82 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
 from importlib.resources import files as resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from indexing import parse_map
 from indexing.layout import Shape, ShapeError, tiling_steps
 from indexing.layout.view.layout_svg import svg_of_layout
 from ops.cli.documents import Document, Verbatim, attempt, fields_of_command
+from ops.cli.kernel_questions import FusionSchedules, InstructionReads, InstructionReasons
+from ops.cli.layout_report import LayoutReport
+from ops.cli.loop_questions import ModuleLoops
+from ops.cli.map_questions import FusionMaps, InstructionMaps
 from ops.cli.memory_questions import (
     FusionCoalescing,
     KernelSummaries,
     KernelTiles,
     KernelUtilization,
 )
-from ops.cli.module_questions import FusionMaps, InstructionMaps, answer_files, read_input
-from ops.cli.reports import LayoutReport, MapReport
+from ops.cli.module_difference import document_of_difference
+from ops.cli.module_questions import answer_files
+from ops.cli.simplified import simplified, spans_of_file, spans_of_texts
 from ops.hlo import HloFileError
 from simplifier.errors import IndexingError, Span, TextError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from indexing import IndexingMap
     from ops.cli.console import Console
+    from ops.cli.map_questions import View
     from ops.cli.selection import Selection
 
 
-def maps(  # noqa: PLR0913 - one for each option
+def maps(
     *,
     files: Sequence[str],
     jobs: int,
     selection: Selection,
-    direction: str,
-    physical_layout: bool,
-    linear_offsets: bool,
+    view: View,
     long: bool,
     console: Console,
 ) -> Document:
     """The maps of the instructions of modules that are selected."""
-    question = InstructionMaps(selection, direction, physical_layout, linear_offsets, long)
-    return answer_files("maps", question, files, jobs, console)
+    return answer_files("maps", InstructionMaps(selection, view, long), files, jobs, console)
 
 
-def fusions(
+def fusions(  # noqa: PLR0913 - likewise
     *,
     files: Sequence[str],
     jobs: int,
     selection: Selection,
+    view: View,
     minimal: bool,
     long: bool,
     console: Console,
 ) -> Document:
     """The maps from the root to the parameters: of the entry, and of what each fusion computes."""
-    return answer_files("fusions", FusionMaps(selection, minimal, long), files, jobs, console)
+    question = FusionMaps(selection, view, minimal, long)
+    return answer_files("fusions", question, files, jobs, console)
 
 
-def summary(  # noqa: PLR0913 - one for each option
+def summary(
     *,
     files: Sequence[str],
     jobs: int,
     selection: Selection,
     sort: str,
-    top: int | None,
-    unknown: bool,
     seconds: float,
     console: Console,
 ) -> Document:
     """The kernels at a glance: what each reads and writes, and how."""
-    question = KernelSummaries(selection, sort, top, unknown, seconds)
+    question = KernelSummaries(selection, sort, seconds)
     return answer_files("summary", question, files, jobs, console)
+
+
+def loops(*, files: Sequence[str], jobs: int, selection: Selection, console: Console) -> Document:
+    """How often each loop runs, and what its iterations have to do with each other."""
+    return answer_files("loops", ModuleLoops(selection), files, jobs, console)
 
 
 def coalescing(
@@ -98,62 +102,72 @@ def utilization(
     return answer_files("utilization", question, files, jobs, console)
 
 
-def tiles(
+def tiles(  # noqa: PLR0913 - likewise
     *,
     files: Sequence[str],
     jobs: int,
+    selection: Selection,
     fusion: str | None,
     device: str,
-    limit: int | None,
+    most: int | None,
     console: Console,
 ) -> Document:
     """The tile sizes of each kernel that move the fewest bytes, or of those with a name."""
-    return answer_files("tiles", KernelTiles(device, fusion, limit), files, jobs, console)
+    question = KernelTiles(selection, device, fusion, most)
+    return answer_files("tiles", question, files, jobs, console)
 
 
-def simplify(*, file: str, console: Console) -> Document:
-    """The maps of a text in their smallest form."""
-    spans = attempt(_map_spans, file)
+def why(  # noqa: PLR0913 - likewise
+    *,
+    files: Sequence[str],
+    jobs: int,
+    selection: Selection,
+    element: tuple[int, ...] | None,
+    needed: tuple[int, ...] | None,
+    paths: int,
+    console: Console,
+) -> Document:
+    """Why instructions need what they read: the paths behind each map."""
+    question = InstructionReasons(selection, element, needed, paths)
+    return answer_files("why", question, files, jobs, console)
+
+
+def reads(
+    *,
+    files: Sequence[str],
+    jobs: int,
+    selection: Selection,
+    tile: tuple[int, ...] | None,
+    at: tuple[int, ...] | None,
+    console: Console,
+) -> Document:
+    """What each tile of the results of instructions reads of each operand."""
+    return answer_files("reads", InstructionReads(selection, tile, at), files, jobs, console)
+
+
+def schedule(
+    *, files: Sequence[str], jobs: int, selection: Selection, unroll: int, console: Console
+) -> Document:
+    """What each thread of a GPU reads and writes for each fusion."""
+    return answer_files("schedule", FusionSchedules(selection, unroll), files, jobs, console)
+
+
+def diff(
+    *, before: str, after: str, selection: Selection, seconds: float, console: Console
+) -> Document:
+    """What changed from one module to another."""
+    return document_of_difference((before, after), selection, seconds, console)
+
+
+def simplify(*, file: str, texts: Sequence[str], console: Console) -> Document:
+    """The maps and expressions of a text in their smallest form."""
+    spans = attempt(spans_of_texts, texts) if texts else attempt(spans_of_file, file)
     if isinstance(spans, IndexingError):
         items = [spans]
     else:
-        items = (attempt(_simplified, span) for span in console.track(spans, "maps"))
-    return Document("maps", items, fields_of_command("simplify") | {"file": file}, separator="---")
-
-
-def _simplified(span: Span) -> MapReport:
-    return MapReport(_read_map(span).simplify())
-
-
-_SEPARATOR: Final = re.compile(r"^---[ \t\r]*$", re.MULTILINE)
-
-
-def _map_spans(file: str) -> list[Span]:
-    """The texts between lines of ``---`` in a file or standard input, without blank ones.
-
-    Raises:
-        HloFileError: there is no such file, or it is not text.
-    """
-    text, name = read_input(file)
-    starts = [0, *(match.end() for match in _SEPARATOR.finditer(text))]
-    stops = [*(match.start() for match in _SEPARATOR.finditer(text)), len(text)]
-    ends = zip(starts, stops, strict=True)
-    return [Span(text, *span, name) for span in ends if text[slice(*span)].strip()]
-
-
-def _read_map(span: Span) -> IndexingMap:
-    """The map from its text.
-
-    Raises:
-        TextError: the text is no map.
-    """
-    try:
-        return parse_map(span.source[span.start : span.stop])
-    except TextError as error:
-        start, stop = span.start + error.span.start, span.start + error.span.stop
-        raise TextError(error.message, replace(span, start=start, stop=stop), error.hint) from None
-    except IndexingError as error:
-        raise TextError(str(error), span) from None
+        items = (attempt(simplified, span) for span in console.track(spans, "maps"))
+    name = None if texts else file
+    return Document("maps", items, fields_of_command("simplify") | {"file": name}, separator="---")
 
 
 def layout(*, shape: str, output: str | None, console: Console) -> Document:

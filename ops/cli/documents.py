@@ -14,7 +14,7 @@ from ops.hlo import HloTextError
 from simplifier.errors import IndexingError, TextError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 T = TypeVar("T")
 
@@ -27,6 +27,11 @@ SCHEMA_VERSION: Final = 1
 
 class Item(Protocol):
     """One part of a document, in both renderings; each piece is one or more whole lines."""
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether something is unknown of what it is about."""
+        ...
 
     def text_pieces(self) -> Iterator[str]:
         """The item for people."""
@@ -41,6 +46,11 @@ class Row:
     """An item of one piece, whose JSON is an object of fields."""
 
     __slots__ = ()
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether something is unknown of what it is about."""
+        return False
 
     def text(self) -> str:
         """The item for people."""
@@ -61,6 +71,28 @@ class Row:
         yield json.dumps(self.fields())
 
 
+@dataclass(frozen=True, slots=True)
+class Lines(Row):
+    """An item of some lines, and fields that are made when they are asked for."""
+
+    lines: Sequence[str]
+    about: Callable[[], Fields]
+    lacks_something: bool = False
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether something is unknown of what it is about."""
+        return self.lacks_something
+
+    def text(self) -> str:
+        """The lines."""
+        return "\n".join(self.lines)
+
+    def fields(self) -> Fields:
+        """What it is about, with all figures."""
+        return self.about()
+
+
 class Verbatim:
     """An item that is printed as it stands, whatever the rendering."""
 
@@ -68,6 +100,11 @@ class Verbatim:
 
     def __init__(self, pieces: Iterable[str]) -> None:
         self._pieces = pieces
+
+    @property
+    def is_unknown(self) -> bool:
+        """What is printed says so itself."""
+        return False
 
     def text_pieces(self) -> Iterator[str]:
         """The pieces."""
@@ -103,11 +140,16 @@ def fields_of_command(command: str) -> Fields:
 
 
 class ErrorLog:
-    """The errors of a document, each once; ``report`` gets the message as soon as one is met."""
+    """The errors of a document, each once; ``report`` gets the message as soon as one is met.
+
+    Attributes:
+        has_unknown: whether something is unknown in an answer so far.
+    """
 
     def __init__(self, report: Callable[[str], None] | None = None) -> None:
         self._report = report
         self._errors: dict[str, IndexingError] = {}
+        self.has_unknown = False
 
     @property
     def messages(self) -> tuple[str, ...]:
@@ -119,12 +161,13 @@ class ErrorLog:
         """The errors so far, as JSON says them."""
         return list(map(_error_fields, self._errors.values()))
 
-    def answers(self, items: Iterable[T | IndexingError]) -> Iterator[T]:
+    def answers(self, items: Iterable[Item | IndexingError]) -> Iterator[Item]:
         """The items that are no errors."""
         for item in items:
             if isinstance(item, IndexingError):
                 self._meet(item)
             else:
+                self.has_unknown |= item.is_unknown
                 yield item
 
     def _meet(self, error: IndexingError) -> None:

@@ -5,29 +5,45 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from dataclasses import dataclass, field, fields
-from math import inf, nan
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from indexing.startup import INTERRUPTED
 from ops.cli.commands import (
     coalescing,
+    diff,
     fusions,
     layout,
+    loops,
     maps,
+    reads,
+    schedule,
     schema,
     simplify,
     summary,
     tiles,
     utilization,
+    why,
 )
 from ops.cli.console import Console, report
-from ops.cli.documents import ErrorLog, as_json, as_text
+from ops.cli.documents import as_json, as_text
 from ops.cli.memory_questions import ORDERS, WITH_WARPS
-from ops.cli.module_questions import DIRECTIONS
-from ops.cli.selection import Selection
+from ops.cli.options import (
+    FILTERS,
+    LONG,
+    MODULES,
+    SECONDS_OF_MODULE,
+    UNROLL,
+    VIEWS,
+    gathered,
+    index,
+    positive,
+    sizes,
+    without,
+)
+from ops.cli.terminal import COLORS, PLAIN, look_of
+from ops.fusion.reasons import FEW_PATHS
 from ops.performance import DEVICES
-from ops.performance.utilization import SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -42,6 +58,8 @@ INPUT_ERROR: Final = 1
 """An input is wrong or missing; wrong arguments exit with 2."""
 OUTPUT_ERROR: Final = 1
 """The answer cannot be written, as on a full disk."""
+UNKNOWN: Final = 3
+"""Something is unknown, with ``--strict``."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -70,11 +88,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: _Arguments) -> int:
-    console = Console(arguments.renderings[arguments.json])
+    is_for_people = not arguments.json and arguments.renderings[0] is not arguments.renderings[1]
+    look = look_of(sys.stdout, arguments.color) if is_for_people else PLAIN
+    console = Console(arguments.renderings[arguments.json], look, arguments.color)
     document = arguments.document(console)
-    for piece in console.rendering(document, ErrorLog(console.report_error)):
+    for piece in console.pieces(document):
         console.write(piece)
-    return INPUT_ERROR if console.has_errors else FINE
+    if console.has_errors:
+        return INPUT_ERROR
+    return UNKNOWN if arguments.strict and console.has_unknown else FINE
 
 
 def _forget_output() -> None:
@@ -92,15 +114,14 @@ class _Arguments(argparse.Namespace):
     run: Callable[..., Document]
     renderings: tuple[Rendering, Rendering]
     json: bool = False
+    color: str = COLORS[0]
+    strict: bool = False
 
     def document(self, console: Console) -> Document:
         """The document of the command."""
-        how_to_run = ("run", "renderings", "json")
+        how_to_run = ("run", "renderings", "json", "color", "strict")
         options = {name: value for name, value in vars(self).items() if name not in how_to_run}
-        patterns = {name: options.pop(name) for name in _PATTERNS if name in options}
-        if patterns:
-            options["selection"] = Selection(**patterns)
-        return self.run(console=console, **options)
+        return self.run(console=console, **gathered(options))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,73 +138,6 @@ class _Command:
     renderings: tuple[Rendering, Rendering] = (as_text, as_json)
 
 
-def _jobs(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"expected a number of processes, or 0, not {text!r}")
-    return int(text)
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"expected a positive number, not {text!r}")
-    return int(text)
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = nan
-    if not 0 <= seconds < inf:
-        raise argparse.ArgumentTypeError(f"expected a number of seconds, not {text!r}")
-    return seconds
-
-
-_MODULES: Final = {
-    "files": {
-        "metavar": "FILE",
-        "nargs": "+",
-        "help": "a module in HLO text, which may be compressed (.gz), a folder of them, "
-        "or - for standard input",
-    },
-    "--jobs": {
-        "metavar": "N",
-        "type": _jobs,
-        "default": 1,
-        "help": "read several files with this many processes; 0: one for each core",
-    },
-}
-
-_SECONDS: Final = {
-    "metavar": "S",
-    "type": _seconds,
-    "default": SECONDS,
-    "help": "what a module may take until counts are bounds (default: %(default)g)",
-}
-
-_LONG: Final = {
-    "action": "store_true",
-    "help": "print whole domains, a line for each bound, also those that shapes tell",
-}
-
-_PATTERNS: Final = tuple(field.name for field in fields(Selection))
-
-_SELECTION: Final[Mapping[str, Mapping[str, Any]]] = {
-    f"--{option}": {
-        "dest": f"{option}s",
-        "metavar": metavar,
-        "action": "append",
-        "default": [],
-        "help": f"{meaning}; * is any text; may be given several times",
-    }
-    for option, metavar, meaning in (
-        ("instruction", "NAME", "answer for the instructions of this name only"),
-        ("computation", "NAME", "answer for what stands in this computation only"),
-        ("opcode", "OPCODE", "answer for the instructions of this kind only"),
-    )
-}
-"""The options that are the fields of a :class:`Selection`."""
-
 _COMMANDS: Final = {
     "summary": _Command(
         summary,
@@ -193,24 +147,16 @@ _COMMANDS: Final = {
             "summary examples/transformer_block_fwd.hlo --sort reuse --top 5",
             "summary examples --opcode fusion --json",
         ),
-        _MODULES
-        | _SELECTION
+        MODULES
+        | without(FILTERS, "--limit")
+        | {"--limit --top": FILTERS["--limit"]}
+        | SECONDS_OF_MODULE
         | {
             "--sort": {
                 "choices": list(ORDERS),
                 "default": ORDERS[0],
                 "help": "what the first kernel has most of (default: %(default)s)",
             },
-            "--top": {
-                "metavar": "N",
-                "type": _positive,
-                "help": "print this many kernels of each module only",
-            },
-            "--unknown": {
-                "action": "store_true",
-                "help": "print only the kernels of which something is unknown",
-            },
-            "--seconds": _SECONDS,
         },
     ),
     "maps": _Command(
@@ -223,24 +169,7 @@ _COMMANDS: Final = {
             "maps examples/softmax.hlo --linear-offsets",
             "maps examples --jobs 2 --json",
         ),
-        _MODULES
-        | _SELECTION
-        | {
-            "--direction": {
-                "choices": list(DIRECTIONS),
-                "default": next(iter(DIRECTIONS)),
-                "help": "from each result to the operands (default), or back",
-            },
-            "--physical-layout": {
-                "action": "store_true",
-                "help": "use the dimensions in memory, after tiles are cut",
-            },
-            "--linear-offsets": {
-                "action": "store_true",
-                "help": "lead to offsets in memory, counted in elements",
-            },
-            "--long": _LONG,
-        },
+        MODULES | FILTERS | VIEWS | LONG,
     ),
     "fusions": _Command(
         fusions,
@@ -251,15 +180,101 @@ _COMMANDS: Final = {
             "fusions examples/softmax.hlo --minimal",
             "fusions examples --jobs 0",
         ),
-        _MODULES
-        | _SELECTION
+        MODULES
+        | FILTERS
+        | VIEWS
+        | LONG
         | {
             "--minimal": {
                 "action": "store_true",
                 "help": "leave out maps that another map to the same array contains",
             },
-            "--long": _LONG,
         },
+    ),
+    "why": _Command(
+        why,
+        "print why instructions need what they read: the instructions on the way to each map",
+        (
+            "why examples/softmax.hlo --instruction ynn_fusion.1",
+            "why examples/softmax.hlo --instruction ynn_fusion --parameter x.1",
+            "why examples/softmax.hlo --instruction ynn_fusion.1 --element 0,0,0 --needs 0,0,5",
+        ),
+        MODULES
+        | FILTERS
+        | {
+            "--element": {
+                "metavar": "I,J",
+                "type": index,
+                "help": "only what this element of the result needs",
+            },
+            "--needs": {
+                "dest": "needed",
+                "metavar": "I,J",
+                "type": index,
+                "help": "only why this element of what is read is needed",
+            },
+            "--paths": {
+                "metavar": "N",
+                "type": positive,
+                "default": FEW_PATHS,
+                "help": "print this many of the shortest paths of each map (default: %(default)s)",
+            },
+        },
+    ),
+    "reads": _Command(
+        reads,
+        "print what each element or tile of the results of instructions reads of each operand",
+        (
+            "reads examples/softmax.hlo",
+            "reads examples/softmax.hlo --instruction ynn_fusion.1 --tile 1x8x128",
+            "reads examples/softmax.hlo --instruction ynn_fusion.1 --at 3,4,5",
+        ),
+        MODULES
+        | FILTERS
+        | {
+            "--tile": {
+                "metavar": "SIZES",
+                "type": sizes,
+                "help": "the sizes of a tile, such as 8x128 (default: one element)",
+            },
+            "--at": {
+                "metavar": "I,J",
+                "type": index,
+                "help": "print the elements that the tile of this number reads",
+            },
+        },
+    ),
+    "schedule": _Command(
+        schedule,
+        "print what each thread of a GPU reads and writes for each fusion",
+        (
+            "schedule examples/softmax.hlo",
+            "schedule examples/softmax.hlo --unroll 4 --json",
+        ),
+        MODULES | FILTERS | UNROLL,
+    ),
+    "loops": _Command(
+        loops,
+        "print how often each loop runs, what it counts, and which iterations need earlier ones",
+        (
+            "loops examples/running_sum.hlo",
+            "loops examples --json",
+        ),
+        MODULES | FILTERS,
+    ),
+    "diff": _Command(
+        diff,
+        "print what changed between two modules: instructions that came and went, maps, bytes",
+        (
+            "diff examples/softmax.hlo examples/layernorm.hlo",
+            "diff examples/softmax.hlo examples/layernorm.hlo --opcode fusion --json",
+        ),
+        {
+            "before": {"metavar": "BEFORE", "help": "a module in HLO text"},
+            "after": {"metavar": "AFTER", "help": "the other one; one may be -, standard input"},
+        }
+        | without(FILTERS, "--parameter", "--unknown")
+        | SECONDS_OF_MODULE,
     ),
     "coalescing": _Command(
         coalescing,
@@ -268,19 +283,14 @@ _COMMANDS: Final = {
             "coalescing gpu_module.hlo",
             "coalescing gpu_module.hlo --device H100 --unroll 4 --json",
         ),
-        _MODULES
-        | _SELECTION
+        MODULES
+        | FILTERS
+        | UNROLL
         | {
             "--device": {
                 "choices": list(WITH_WARPS),
                 "default": WITH_WARPS[0],
                 "help": "the device whose sectors and warps count (default: %(default)s)",
-            },
-            "--unroll": {
-                "metavar": "N",
-                "type": _positive,
-                "default": 1,
-                "help": "how many neighbours a thread handles at a time (default: 1)",
             },
         },
     ),
@@ -291,7 +301,7 @@ _COMMANDS: Final = {
             "utilization examples/softmax.hlo",
             "utilization examples --seconds 60 --json",
         ),
-        _MODULES | _SELECTION | {"--seconds": _SECONDS},
+        MODULES | FILTERS | SECONDS_OF_MODULE,
     ),
     "tiles": _Command(
         tiles,
@@ -300,7 +310,8 @@ _COMMANDS: Final = {
             "tiles examples/softmax.hlo",
             "tiles examples/softmax.hlo --fusion ynn_fusion --device H100 --limit 3",
         ),
-        _MODULES
+        MODULES
+        | without(FILTERS, "--limit")
         | {
             "--fusion": {
                 "metavar": "NAME",
@@ -312,17 +323,19 @@ _COMMANDS: Final = {
                 "help": "the device whose memory counts (default: %(default)s)",
             },
             "--limit": {
+                "dest": "most",
                 "metavar": "N",
-                "type": _positive,
+                "type": positive,
                 "help": "how many tilings of each kernel (default: 1, or 10 with --fusion)",
             },
         },
     ),
     "simplify": _Command(
         simplify,
-        "simplify maps in XLA's text, which are separated by lines of ---",
+        "simplify maps in XLA's text and bare expressions, which are separated by lines of ---",
         (
             "simplify maps.txt",
+            "simplify -e 'd0 mod 8 + d0 floordiv 8 * 8' -e 'd0 mod 8, domain: d0 in [0, 7]'",
             "echo '(d0) -> (d0 mod 8), domain: d0 in [0, 7]' | python -m indexing simplify",
         ),
         {
@@ -331,7 +344,14 @@ _COMMANDS: Final = {
                 "nargs": "?",
                 "default": "-",
                 "help": "a file of maps; standard input if it is - or missing",
-            }
+            },
+            "-e --expression": {
+                "dest": "texts",
+                "metavar": "TEXT",
+                "action": "append",
+                "default": [],
+                "help": "simplify this map or expression; may be given several times",
+            },
         },
     ),
     "layout": _Command(
@@ -393,8 +413,14 @@ def _declare(commands: Any, name: str, command: _Command) -> None:  # noqa: ANN4
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     for flag, settings in command.arguments.items():
-        parser.add_argument(flag, **settings)
+        parser.add_argument(*flag.split(), **settings)
     parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.add_argument(
+        "--color",
+        choices=COLORS,
+        default=COLORS[0],
+        help="colour names and what is unknown: on a terminal (default), always or never",
+    )
     parser.set_defaults(run=command.run, renderings=command.renderings)
 
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from indexing import MapError
 from indexing.layout import ShapeError
-from ops.cli.reports import TableRow, table
+from ops.cli.tables import Cells, TableQuestion, by_weight, table
 from ops.fusion import Fusion, FusionError, schedule_of
 from ops.hlo import HloTextError
 from ops.hlo.source_location import source_locations
-from ops.performance import DEVICES, coalescing, utilization
-from ops.performance.counts import text_of_count
-from ops.performance.kernels import kernels_of, moves_something
-from ops.performance.summary import HEADING, cells_of, summary
+from ops.performance import DEVICES, coalescing
+from ops.performance.counts import ends_of_count, text_of_count
+from ops.performance.kernels import moves_something
+from ops.performance.summary import HEADING, KernelSummary, cells_of
 from ops.performance.tally import Deadline
+from ops.performance.utilization import OperandCounter
 from ops.tiling import tilings
 from simplifier import Interval, format_expr
 from simplifier.errors import IndexingError, listed
@@ -24,47 +26,16 @@ from simplifier.errors import IndexingError, listed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from ops.cli.documents import Fields
+    from ops.cli.documents import Fields, Lines
     from ops.cli.selection import Selection
     from ops.hlo import HloModule, Instruction
-    from ops.modules.analysis import ModuleAnalysis
     from ops.performance import Coalescing, OperandUtilization
-    from ops.performance.counts import Count, Size
-    from ops.performance.summary import KernelSummary
+    from ops.performance.counts import Count
     from ops.schedules import Access
     from ops.tiling import ArrayTile, TilingCandidate, Tilings
 
 WITH_WARPS: Final = tuple(name for name, device in DEVICES.items() if device.warp_size)
 """The names of the devices whose threads run in warps."""
-
-
-class _Rows:
-    """A question whose subjects are the rows of a table: all are found before one is printed."""
-
-    def answer(self, analysis: ModuleAnalysis, subject: TableRow | HloTextError) -> TableRow:  # noqa: ARG002 - as all questions
-        """The row, or the error."""
-        if isinstance(subject, HloTextError):
-            raise subject
-        return subject
-
-
-class _Cells(NamedTuple):
-    """The cells of a row, its fields, and lines below it; the most waste comes first."""
-
-    waste: int
-    cells: Sequence[str]
-    fields: Fields
-    remarks: Sequence[str] = ()
-
-
-def _by_waste(
-    heading: Sequence[str], found: Iterable[_Cells | HloTextError]
-) -> list[TableRow | HloTextError]:
-    """The table, and the errors behind it."""
-    listed = [*found]
-    rows = sorted((row for row in listed if isinstance(row, _Cells)), key=lambda row: -row.waste)
-    errors = (error for error in listed if isinstance(error, HloTextError))
-    return [*table(heading, [(row.cells, row.fields, row.remarks) for row in rows]), *errors]
 
 
 # Coalescing.
@@ -73,7 +44,7 @@ _OF_ACCESSES: Final = ("wasted", "sectors", "ideal", "ratio", "vector", "XLA", "
 
 
 @dataclass(frozen=True, slots=True)
-class FusionCoalescing(_Rows):
+class FusionCoalescing(TableQuestion):
     """What the warps of each fusion load of its operands and results, the most wasteful first."""
 
     name: ClassVar = "accesses"
@@ -86,12 +57,13 @@ class FusionCoalescing(_Rows):
         """The device, and how many neighbours a thread handles."""
         return {"device": self.device, "unroll": self.unroll}
 
-    def subjects(self, module: HloModule) -> Sequence[TableRow | HloTextError]:
+    def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
         """A row for each access, then one for each fusion without a schedule, then errors."""
         fusions = (each for each in self.selection.of(module) if each.opcode == "fusion")
-        return _by_waste(_OF_ACCESSES, (row for each in fusions for row in self._rows(each)))
+        rows = (row for each in fusions for row in self._rows(each))
+        return by_weight(_OF_ACCESSES, rows, self.selection)
 
-    def _rows(self, fusion: Instruction) -> Iterator[_Cells | HloTextError]:
+    def _rows(self, fusion: Instruction) -> Iterator[Cells | HloTextError]:
         try:
             yield from list(self._accesses(fusion))
         except HloTextError as error:
@@ -99,7 +71,7 @@ class FusionCoalescing(_Rows):
         except (FusionError, MapError, ShapeError) as error:
             yield _no_schedule(fusion, str(error))
 
-    def _accesses(self, fusion: Instruction) -> Iterator[_Cells]:
+    def _accesses(self, fusion: Instruction) -> Iterator[Cells]:
         schedule = schedule_of(fusion, unroll=self.unroll)
         sides: tuple[tuple[str, int, Callable[[int], Sequence[Access]]], ...] = (
             ("operand", len(fusion.operands), schedule.reads),
@@ -107,14 +79,21 @@ class FusionCoalescing(_Rows):
         )
         for role, count, accesses in sides:
             for number in range(count):
+                if not self._is_asked_for(fusion, role, number):
+                    continue
                 for access in accesses(number):
                     found = coalescing(access, DEVICES[self.device])
                     yield _access(fusion, role, number, access, found)
 
+    def _is_asked_for(self, fusion: Instruction, role: str, number: int) -> bool:
+        if role == "result":
+            return not self.selection.parameters
+        return self.selection.is_read(fusion.operands[number])
+
 
 def _access(
     fusion: Instruction, role: str, number: int, access: Access, found: Coalescing
-) -> _Cells:
+) -> Cells:
     wasted = found.sectors - found.ideal_sectors
     cells = (
         str(wasted),
@@ -126,12 +105,13 @@ def _access(
         f"%{fusion.name}, {role} {number}, {access.shape}",
     )
     about = {"fusion": fusion.name, role: number, "shape": str(access.shape)}
-    return _Cells(wasted, cells, about | {"wasted_sectors": wasted} | asdict(found))
+    return Cells(cells, lambda: about | {"wasted_sectors": wasted} | asdict(found), wasted)
 
 
-def _no_schedule(fusion: Instruction, reason: str) -> _Cells:
+def _no_schedule(fusion: Instruction, reason: str) -> Cells:
     cells = ("",) * (len(_OF_ACCESSES) - 1) + (reason,)
-    return _Cells(-1, cells, {"fusion": fusion.name, "unknown": reason})
+    fields = {"fusion": fusion.name, "unknown": reason}
+    return Cells(cells, lambda: fields, -1, is_unknown=True)
 
 
 # Summary.
@@ -147,39 +127,32 @@ ORDERS: Final = (*_OF_KERNELS, "module")
 
 
 @dataclass(frozen=True, slots=True)
-class KernelSummaries(_Rows):
+class KernelSummaries(TableQuestion):
     """The kernels at a glance: what each reads and writes, and how; the greatest come first."""
 
     name: ClassVar = "kernels"
 
     selection: Selection
     sort: str
-    top: int | None
-    """How many kernels are shown; all by default."""
-    unknown: bool
-    """Whether only those are shown of which something is unknown."""
     seconds: float
 
     def about(self) -> Fields:
         """The order, and what a module may take."""
         return {"sort": self.sort, "seconds": self.seconds}
 
-    def subjects(self, module: HloModule) -> Sequence[TableRow | HloTextError]:
+    def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
         """A row for each kernel, then errors."""
-        deadline = Deadline(self.seconds)
+        counter = OperandCounter(Deadline(self.seconds))
         found: list[KernelSummary] = []
         errors: list[HloTextError] = []
         for kernel in self.selection.kernels(module):
             try:
-                found += summary(kernel, seconds=deadline.seconds_left)
+                found.append(KernelSummary(kernel, counter.rows(kernel)))
             except HloTextError as error:
                 errors.append(error)
-        if self.unknown:
-            found = [each for each in found if any(row.bounds for row in each.operands)]
         if self.sort != "module":
             found.sort(key=lambda each: _greatest(_OF_KERNELS[self.sort](each)), reverse=True)
-        rows = [(cells_of(each), _summary_fields(each), ()) for each in found[: self.top]]
-        return [*table(HEADING, rows), *errors]
+        return [*table(HEADING, map(_kernel, self.selection.kept(found))), *errors]
 
 
 def _greatest(count: Count | float | None) -> float:
@@ -187,6 +160,11 @@ def _greatest(count: Count | float | None) -> float:
     if isinstance(count, Interval):
         count = count.upper
     return count if isinstance(count, int | float) else inf
+
+
+def _kernel(found: KernelSummary) -> Cells:
+    fields = partial(_summary_fields, found)
+    return Cells(cells_of(found), fields, is_unknown=found.is_unknown)
 
 
 def _summary_fields(kernel: KernelSummary) -> Fields:
@@ -199,8 +177,8 @@ def _summary_fields(kernel: KernelSummary) -> Fields:
         "shape": str(root.shape),
         "op_name": root.attributes.get("metadata", {}).get("op_name"),
         "source": [*map(str, source_locations(root))],
-        "bytes_read": _ends(kernel.bytes_read),
-        "bytes_written": _ends(kernel.bytes_written)[1],
+        "bytes_read": ends_of_count(kernel.bytes_read),
+        "bytes_written": ends_of_count(kernel.bytes_written)[1],
         "reuse": kernel.reuse,
         "operands": [_operand_fields(row) for row in kernel.operands],
     }
@@ -212,7 +190,7 @@ _OF_OPERANDS: Final = ("unused", "again", "elements", "needed", "reads", "bytes"
 
 
 @dataclass(frozen=True, slots=True)
-class KernelUtilization(_Rows):
+class KernelUtilization(TableQuestion):
     """How much of its operands each kernel uses, the most wasteful first."""
 
     name: ClassVar = "operands"
@@ -224,22 +202,23 @@ class KernelUtilization(_Rows):
         """What a module may take."""
         return {"seconds": self.seconds}
 
-    def subjects(self, module: HloModule) -> Sequence[TableRow | HloTextError]:
+    def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
         """A row for each array that a kernel reads, then errors."""
-        deadline = Deadline(self.seconds)
+        counter = OperandCounter(Deadline(self.seconds))
         kernels = self.selection.kernels(module)
-        found = (row for kernel in kernels for row in _operands(kernel, deadline))
-        return _by_waste(_OF_OPERANDS, found)
+        found = (row for kernel in kernels for row in self._rows(kernel, counter))
+        return by_weight(_OF_OPERANDS, found, self.selection)
+
+    def _rows(self, kernel: Fusion, counter: OperandCounter) -> Iterator[Cells | HloTextError]:
+        try:
+            rows = counter.rows(kernel)
+        except HloTextError as error:
+            yield error
+        else:
+            yield from (_operand(row) for row in rows if self.selection.is_read(row.operand))
 
 
-def _operands(kernel: Fusion, deadline: Deadline) -> Iterator[_Cells | HloTextError]:
-    try:
-        yield from list(map(_operand, utilization(kernel, seconds=deadline.seconds_left)))
-    except HloTextError as error:
-        yield error
-
-
-def _operand(row: OperandUtilization) -> _Cells:
+def _operand(row: OperandUtilization) -> Cells:
     (kernel,), operand = row.fusion.roots, row.operand
     place = f" output {row.element}" if operand.shape.is_tuple else ""
     shape = operand.shape.arrays[row.element]
@@ -252,7 +231,8 @@ def _operand(row: OperandUtilization) -> _Cells:
         f"%{operand.name}{place}, {shape}, of %{kernel.name}{bounds}",
     )
     wasted = (each for each in (row.unused_bytes, row.reread_bytes) if isinstance(each, int))
-    return _Cells(sum(wasted), cells, _operand_fields(row))
+    fields = partial(_operand_fields, row)
+    return Cells(cells, fields, sum(wasted), is_unknown=bool(row.bounds))
 
 
 def _operand_fields(row: OperandUtilization) -> Fields:
@@ -263,26 +243,15 @@ def _operand_fields(row: OperandUtilization) -> Fields:
         "element": row.element,
         "shape": str(operand.shape.arrays[row.element]),
         "access": [*map(str, row.kinds)],
-        "elements": _ends(row.elements)[1],
-        "elements_read": _ends(row.elements_read),
-        "reads": _ends(row.reads),
-        "bytes_read": _ends(row.bytes),
-        "unused_bytes": _number(row.unused_bytes),
-        "reread_bytes": _number(row.reread_bytes),
+        "elements": ends_of_count(row.elements)[1],
+        "elements_read": ends_of_count(row.elements_read),
+        "reads": ends_of_count(row.reads),
+        "bytes_read": ends_of_count(row.bytes),
+        "unused_bytes": ends_of_count(row.unused_bytes)[0],
+        "reread_bytes": ends_of_count(row.reread_bytes)[0],
         "approximation": row.bounds or None,
         "conditions": list(map(str, row.conditions)),
     }
-
-
-def _ends(count: Count) -> list[int | str | None]:
-    if isinstance(count, Interval):
-        return [count.lower, count.upper]
-    return [_number(count)] * 2
-
-
-def _number(size: Size) -> int | str:
-    """A number, or the text of an expression."""
-    return size if isinstance(size, int) else text_of_count(size)
 
 
 # Tiles.
@@ -294,7 +263,7 @@ _FEW: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class KernelTiles(_Rows):
+class KernelTiles(TableQuestion):
     """The tile sizes of each kernel that move the fewest bytes, or of those with a name.
 
     ``limit`` is how many are shown of each: one, or some of a kernel with a name.
@@ -302,6 +271,7 @@ class KernelTiles(_Rows):
 
     name: ClassVar = "tilings"
 
+    selection: Selection
     device: str
     fusion: str | None
     limit: int | None
@@ -310,7 +280,7 @@ class KernelTiles(_Rows):
         """The device, and what is asked for."""
         return {"device": self.device, "fusion": self.fusion}
 
-    def subjects(self, module: HloModule) -> Sequence[TableRow | HloTextError]:
+    def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
         """Rows for each kernel, then one for each kernel without tiles, then errors.
 
         Raises:
@@ -318,12 +288,13 @@ class KernelTiles(_Rows):
             FusionError: no kernel runs for those that have it.
         """
         if self.fusion is None:
-            kernels: Iterable[Fusion] = kernels_of(module)
+            kernels: Iterable[Fusion] = self.selection.kernels(module)
         else:
             kernels = map(Fusion.of_instruction, _moving(module.named(self.fusion)))
-        return _by_waste(_OF_TILINGS, (row for kernel in kernels for row in self._rows(kernel)))
+        rows = (row for kernel in kernels for row in self._rows(kernel))
+        return by_weight(_OF_TILINGS, rows, self.selection)
 
-    def _rows(self, kernel: Fusion) -> Iterator[_Cells | HloTextError]:
+    def _rows(self, kernel: Fusion) -> Iterator[Cells | HloTextError]:
         (root,) = kernel.roots
         try:
             found = tilings(kernel, DEVICES[self.device])
@@ -348,7 +319,7 @@ def _moving(named: Sequence[Instruction]) -> list[Instruction]:
     return found
 
 
-def _tiling(root: Instruction, found: Tilings, candidate: TilingCandidate) -> _Cells:
+def _tiling(root: Instruction, found: Tilings, candidate: TilingCandidate) -> Cells:
     wasted, of_best = (each.bytes - found.least_bytes for each in (candidate, found[0]))
     sizes = "x".join(map(str, candidate.sizes)) or "1"
     costs = (candidate.bytes_read, candidate.bytes_written, candidate.programs)
@@ -363,7 +334,7 @@ def _tiling(root: Instruction, found: Tilings, candidate: TilingCandidate) -> _C
         "operands": [*map(_tile, tiles.operands)],
         "results": [*map(_tile, tiles.results)],
     }
-    return _Cells(of_best, cells, fields)
+    return Cells(cells, lambda: fields, of_best)
 
 
 def _tile(array: ArrayTile) -> Fields:
@@ -377,9 +348,10 @@ def _tile(array: ArrayTile) -> Fields:
     }
 
 
-def _with_tiles(row: _Cells) -> _Cells:
+def _with_tiles(row: Cells) -> Cells:
     """The row with the tiles of operands and results below it."""
-    arrays = (*row.fields["operands"], *row.fields["results"])
+    fields = row.fields()
+    arrays = (*fields["operands"], *fields["results"])
     return row._replace(remarks=[*map(_remark, arrays)])
 
 
@@ -388,6 +360,7 @@ def _remark(tile: Fields) -> str:
     return f"  %{tile['name']}: {'; '.join(parts)}" if tile["sizes"] else f"  %{tile['name']}"
 
 
-def _no_tiles(root: Instruction, reason: str) -> _Cells:
+def _no_tiles(root: Instruction, reason: str) -> Cells:
     cells = ("",) * (len(_OF_TILINGS) - 1) + (f"%{root.name}: {reason}",)
-    return _Cells(-1, cells, {"kernel": root.name, "unknown": reason})
+    fields = {"kernel": root.name, "unknown": reason}
+    return Cells(cells, lambda: fields, -1, is_unknown=True)

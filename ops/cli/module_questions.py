@@ -9,7 +9,6 @@ import gzip
 import os
 import signal
 import sys
-from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
 from io import BytesIO
@@ -19,23 +18,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol, Ty
 from indexing.startup import collect_seldom
 from ops import analyze, analyze_files, hlo
 from ops.cli.documents import Document, ErrorLog, Row, Verbatim, attempt, fields_of_command
-from ops.cli.reports import Entry, Section
-from ops.dependence.dependence import NOTHING, Dependence
 from ops.hlo import HloFileError
 from ops.hlo.errors import NoSuchComputationError, NoSuchInstructionError
 from ops.hlo.files import decoded, read_text
 from simplifier.errors import IndexingError, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from concurrent.futures import Executor
 
-    from ops import Batch, FileAnswer, InstructionAnalysis, ModuleAnalysis
+    from ops import Batch, FileAnswer, ModuleAnalysis
     from ops.cli.console import Console
     from ops.cli.documents import Fields, Item, Rendering
     from ops.cli.selection import Selection
-    from ops.dependence.dependence import AnyDependence
-    from ops.hlo import Computation, HloModule, Instruction
+    from ops.hlo import HloModule
 
 Subject = TypeVar("Subject")
 
@@ -44,6 +40,11 @@ class ModuleQuestion(Protocol[Subject]):
     """A question about each subject of a module; ``name`` is their name in documents."""
 
     name: ClassVar[str]
+
+    @property
+    def selection(self) -> Selection:
+        """What it is about, and which answers are wanted."""
+        ...
 
     def about(self) -> Fields:
         """The fields of the question in documents."""
@@ -69,177 +70,6 @@ class ModuleQuestion(Protocol[Subject]):
 
 AnyQuestion: TypeAlias = ModuleQuestion[Any]
 
-
-# Instructions.
-
-
-@dataclass(frozen=True, slots=True)
-class InstructionMaps:
-    """The maps of the instructions that are selected, in one direction."""
-
-    name: ClassVar = "instructions"
-
-    selection: Selection
-    direction: str
-    physical_layout: bool
-    linear_offsets: bool
-    long: bool
-    """Whether each bound has a line of its own."""
-
-    def about(self) -> Fields:
-        """The direction, and the view."""
-        return {"direction": self.direction} | self._view()
-
-    def _view(self) -> dict[str, bool]:
-        return {"physical_layout": self.physical_layout, "linear_offsets": self.linear_offsets}
-
-    def subjects(self, module: HloModule) -> Sequence[Instruction]:
-        """The instructions."""
-        return self.selection.of(module)
-
-    def answer(self, analysis: ModuleAnalysis, subject: Instruction) -> Section:
-        """The maps of one instruction."""
-        about = {
-            "computation": subject.computation.name,
-            "instruction": subject.name,
-            "opcode": subject.opcode,
-            "shape": str(subject.shape),
-        }
-        pairs = DIRECTIONS[self.direction](analysis[subject], **self._view())
-        entries = tuple(entry for pair in pairs for entry in _split(pair))
-        origins = _section_origins(entries, subject.computation.module)
-        title = f"%{subject.name} {subject.opcode}"
-        return Section(title, "", subject, None, entries, about, origins, self.long)
-
-
-def _from_results(asked: InstructionAnalysis, **view: bool) -> Iterator[Entry]:
-    instruction = asked.instruction
-    for output in instruction.shape.array_indices:
-        for number, answer in enumerate(asked.output_to_input(output, **view).indexing):
-            yield _of_operand(instruction, output, number, answer, view, is_back=False)
-
-
-def _from_operands(asked: InstructionAnalysis, **view: bool) -> Iterator[Entry]:
-    instruction = asked.instruction
-    for number in range(len(instruction.operands)):
-        for output, answer in enumerate(asked.input_to_output(number, **view).indexing):
-            yield _of_operand(instruction, output, number, answer, view, is_back=True)
-
-
-def _of_operand(
-    of: Instruction,
-    output: int,
-    number: int,
-    answer: AnyDependence,
-    view: Mapping[str, bool],
-    *,
-    is_back: bool,
-) -> Entry:
-    is_whole = not any(view.values())
-    simplified = answer.simplify()
-    return Entry(of, output, "operand", number, simplified, is_back=is_back, is_whole=is_whole)
-
-
-DIRECTIONS: Final[Mapping[str, Callable[..., Iterator[Entry]]]] = {
-    "output-to-input": _from_results,
-    "input-to-output": _from_operands,
-}
-"""The values of ``--direction``, the default first."""
-
-
-# Computations.
-
-Result: TypeAlias = "tuple[Computation, Instruction | None, int]"
-"""A computation, the fusion that calls it if it is not the entry, the number of a result."""
-
-
-@dataclass(frozen=True, slots=True)
-class FusionMaps:
-    """The maps from root to parameters: of the entry, and of what each fusion computes."""
-
-    name: ClassVar = "results"
-    selection: Selection
-    minimal: bool
-    """Whether a map is left out that another map to the same array contains."""
-    long: bool
-    """Whether each bound has a line of its own."""
-
-    def about(self) -> Fields:
-        """How the maps are given."""
-        return {"minimal": self.minimal}
-
-    def subjects(self, module: HloModule) -> Sequence[Result]:
-        """The results of all these computations."""
-        self.selection.check(module)
-        fusions = (each for each in module.instructions if each.opcode == "fusion")
-        callers: list[Instruction | None] = [*filter(self.selection.has, fusions)]
-        if self.selection.is_everything:
-            callers.insert(0, None)
-        called = [each.attributes["calls"] if each else module.entry for each in callers]
-        return [
-            (computation, caller, output)
-            for computation, caller in zip(called, callers, strict=True)
-            for output in computation.root.shape.array_indices
-        ]
-
-    def answer(self, analysis: ModuleAnalysis, subject: Result) -> Section:
-        """The maps from one result."""
-        computation, caller, output = subject
-        about = {
-            "computation": computation.name,
-            "fusion": caller.name if caller else None,
-            "result": output,
-        }
-        root = computation.root
-        found = analysis[root].parameter_indexing(output)
-        entries = tuple(
-            entry
-            for number, parameter in enumerate(computation.parameters)
-            if parameter in found
-            for entry in _split(
-                Entry(
-                    root,
-                    output,
-                    "parameter",
-                    number,
-                    self._given(found[parameter]).simplify(),
-                    caller=caller,
-                )
-            )
-        )
-        origins = _section_origins(entries, root.computation.module)
-        of = f"%{computation.name} of %{caller.name}" if caller else f"ENTRY %{computation.name}"
-        place = "" if caller else f"{of}, "
-        return Section(of, place, caller or root, output, entries, about, origins, self.long)
-
-    def _given(self, found: AnyDependence) -> AnyDependence:
-        return found.simplify().minimal() if self.minimal else found
-
-
-# Entries.
-
-
-def _section_origins(entries: Iterable[Entry], module: HloModule) -> Mapping[str, hlo.SizeOrigin]:
-    """Where the parameters in the maps come from."""
-    used = sorted({name for entry in entries for name in entry.parameters})
-    if not used:
-        return {}
-    known = hlo.size_origins(module)
-    return {name: known[name] for name in used if name in known}
-
-
-def _split(whole: Entry) -> Iterator[Entry]:
-    """The entries of a result and an operand: one for each array that is needed."""
-    if not whole.source.shape.is_tuple or not whole.answer.indexings:
-        if whole.answer != NOTHING:
-            yield whole
-        return
-    for element in dict.fromkeys(indexing.element for indexing in whole.answer.indexings):
-        of_element = (each for each in whole.answer.indexings if each.element == element)
-        yield replace(whole, answer=Dependence(of_element), element=element)
-
-
-# Files.
 
 _FILES_PER_JOB: Final = 8
 """The number of files for each process that may be ahead of the one that is printed next."""
@@ -271,7 +101,7 @@ def answer_files(
 
 
 def _about_one(command: str, question: AnyQuestion, file: str, console: Console) -> Document:
-    module = attempt(_load, file)
+    module = attempt(load_module, file)
     if isinstance(module, IndexingError):
         name, items = None, [module]
     else:
@@ -280,7 +110,12 @@ def _about_one(command: str, question: AnyQuestion, file: str, console: Console)
     return Document(question.name, items, fields)
 
 
-def _load(file: str) -> HloModule:
+def load_module(file: str) -> HloModule:
+    """The module of a file or of standard input.
+
+    Raises:
+        HloFileError, HloTextError: it cannot be read.
+    """
     return hlo.parse(*read_input(file))
 
 
@@ -296,7 +131,8 @@ def _sections(
 def _answered(
     question: AnyQuestion, analysis: ModuleAnalysis, subjects: Iterable[Any]
 ) -> Iterator[Item | IndexingError]:
-    return (attempt(question.answer, analysis, subject) for subject in subjects)
+    answers = (attempt(question.answer, analysis, subject) for subject in subjects)
+    return question.selection.kept(answers)
 
 
 def read_input(file: str) -> tuple[str, str]:
@@ -321,6 +157,7 @@ class _Printed(NamedTuple):
     content: bytes
     """Compressed, because many may wait for their turn."""
     messages: tuple[str, ...]
+    has_unknown: bool
 
     def pieces(self) -> Iterator[str]:
         """Some lines of the text at a time, as all of them need much memory."""
@@ -351,9 +188,10 @@ def _about_all(
 def _pieces(answer: Document | _Printed, console: Console) -> Iterator[str]:
     """The text of the document of a file, which is made now if it is not made yet."""
     if isinstance(answer, Document):
-        return console.rendering(answer, ErrorLog(console.report_error))
+        return console.pieces(answer)
     for message in answer.messages:
         console.report_error(message)
+    console.has_unknown |= answer.has_unknown
     return answer.pieces()
 
 
@@ -438,7 +276,7 @@ def _printed(question: AnyQuestion, rendering: Rendering, analysis: ModuleAnalys
     document = _document(question, analysis)
     with gzip.open(content, "wt", _FAST, encoding="utf-8", newline="\n") as file:
         file.writelines(f"{piece}\n" for piece in rendering(document, errors))
-    return _Printed(content.getvalue(), errors.messages)
+    return _Printed(content.getvalue(), errors.messages, errors.has_unknown)
 
 
 _NoSuch: TypeAlias = NoSuchInstructionError | NoSuchComputationError

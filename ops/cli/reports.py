@@ -1,4 +1,4 @@
-"""Reports of maps and layouts: text for people, and fields for programs."""
+"""Reports of maps: text for people, and fields for programs."""
 
 from __future__ import annotations
 
@@ -8,32 +8,16 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from indexing import format_map
 from indexing.formats.text import format_head
-from indexing.layout import (
-    array_size,
-    format_of,
-    linear_to_logical,
-    logical_to_linear,
-    logical_to_tiled,
-    order_in_words,
-    size_in_words,
-    strides,
-    tile_format,
-    tiled_sizes,
-    tiling_steps,
-)
-from indexing.layout.view.layout_text import text_of_layout
 from ops.cli.documents import Row
 from ops.hlo.source_location import source_locations
 from ops.performance.summary import text_of_result, text_of_shape
 from ops.rules.op_indexing import Unknown
 from simplifier import Interval
-from simplifier.tools.text_table import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from indexing import IndexingMap, Variable
-    from indexing.layout import Shape
     from indexing.symbolic_bounds import Ends
     from ops.cli.documents import Fields
     from ops.dependence.dependence import AnyDependence
@@ -139,7 +123,7 @@ class Entry:
         """``maps``, or the reason why they are ``unknown``."""
         if isinstance(self.answer, Unknown):
             return self.about | {"unknown": self.answer.reason}
-        return self.about | {"maps": list(map(_indexing_fields, self.answer))}
+        return self.about | {"maps": list(map(indexing_fields, self.answer))}
 
 
 @lru_cache(maxsize=_MAX_CACHED)
@@ -204,7 +188,7 @@ class Section(Row):
     def _lines(self) -> Iterator[str]:
         """A line for each map; what depends on nothing has none."""
         if self.entries:
-            yield f"{self.place}{_heading(self.subject, self.output)}"
+            yield f"{self.place}{heading_of(self.subject, self.output)}"
             for entry in self.entries:
                 yield from entry.lines()
             yield from (f"  {name}: {origin}" for name, origin in self.origins.items())
@@ -217,6 +201,11 @@ class Section(Row):
             yield f"{self.title}, parameters:"
             yield from (f"  {name}: {origin}" for name, origin in self.origins.items())
 
+    @property
+    def is_unknown(self) -> bool:
+        """Whether there is a pair without maps."""
+        return any(isinstance(entry.answer, Unknown) for entry in self.entries)
+
     def fields(self) -> Fields:
         """The entries are called ``indexing``; ``parameter_origins`` if maps have parameters."""
         found = self.about | {"indexing": [entry.fields() for entry in self.entries]}
@@ -227,11 +216,21 @@ class Section(Row):
         return found
 
 
-def _heading(instruction: Instruction, output: int | None) -> str:
+def heading_of(instruction: Instruction, output: int | None = None) -> str:
     """What the instruction gives, and the source line if there is one."""
     lines = source_locations(instruction)
     source = f", {lines[0]}" if lines else ""
     return text_of_result(instruction, output) + source
+
+
+def fields_of_instruction(instruction: Instruction) -> Fields:
+    """Which instruction an answer is about."""
+    return {
+        "computation": instruction.computation.name,
+        "instruction": instruction.name,
+        "opcode": instruction.opcode,
+        "shape": str(instruction.shape),
+    }
 
 
 def _size_origin_fields(name: str, origin: SizeOrigin) -> Fields:
@@ -258,41 +257,6 @@ class MapReport(Row):
     def fields(self) -> Fields:
         """The map, whole and in its parts."""
         return map_fields(self.map)
-
-
-@dataclass(frozen=True, slots=True)
-class TableRow(Row):
-    """A row of a table, with the heading above the first one, and remarks below."""
-
-    lines: Sequence[str]
-    about: Fields
-
-    def text(self) -> str:
-        """The row."""
-        return "\n".join(self.lines)
-
-    def fields(self) -> Fields:
-        """What the row is about, with all figures."""
-        return self.about
-
-
-def table(
-    heading: Sequence[str], rows: Iterable[tuple[Sequence[str], Fields, Sequence[str]]]
-) -> list[TableRow]:
-    """The rows of a table, from the cells of each, its fields and its remarks.
-
-    >>> for row in table(("reads", "of"), [(("4096", "%p"), {}, ()), (("16", "%bias"), {}, ())]):
-    ...     print(row.text())
-    reads  of
-     4096  %p
-       16  %bias
-    """
-    listed = [*rows]
-    first, *lines = aligned([heading, *(cells for cells, *_ in listed)])
-    return [
-        TableRow([*([] if number else [first]), line, *remarks], fields)
-        for number, (line, (_, fields, remarks)) in enumerate(zip(lines, listed, strict=True))
-    ]
 
 
 # Runtime origins hold on to their module, so only indexings without them are cached.
@@ -322,7 +286,8 @@ def map_text(indexing_map: IndexingMap) -> str:
 # Fields of maps.
 
 
-def _indexing_fields(indexing: OperandIndexing) -> Fields:
+def indexing_fields(indexing: OperandIndexing) -> Fields:
+    """A map with its notes for programs."""
     return (_uncached_fields if indexing.runtime else _cached_fields)(indexing)
 
 
@@ -389,69 +354,3 @@ def _numbers(interval: Interval | Ends) -> list[int | None]:
 
 def _ends(interval: Interval) -> list[int | None]:
     return [interval.lower, interval.upper]
-
-
-# Layouts.
-
-_MAPS: Final = {
-    "from an index to the offset": logical_to_linear,
-    "from an index to the tiled dimensions": logical_to_tiled,
-    "from an offset to the index": linear_to_logical,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class LayoutReport(Row):
-    """The layout of an array."""
-
-    shape: Shape
-
-    def text(self) -> str:
-        """A line for each fact, the maps, the grid."""
-        facts = (f"{name}: {value}" for name, value in self._facts())
-        maps = (f"{title}:\n{indented(map_text(of(self.shape)))}" for title, of in _MAPS.items())
-        parts = "\n".join([*facts, *maps, text_of_layout(self.shape)])
-        return f"{self.shape}:\n{indented(parts)}"
-
-    def _facts(self) -> Iterator[tuple[str, str]]:
-        shape, layout = self.shape, self.shape.array_layout
-        known = format_of(layout)
-        yield "order", order_in_words(shape)
-        yield "size", size_in_words(shape)
-        yield "physical shape", f"{shape.element_type}[{','.join(map(str, tiled_sizes(shape)))}]"
-        if tiling_steps(shape):
-            yield "steps", ", ".join(map(str, tiling_steps(shape)))
-        if shape.dimensions:
-            yield "strides", ", ".join(map(_stride, shape.dimension_names, strides(shape)))
-        yield "format", f"{known.name if known else 'none with a name'}; {_on_tpu(shape)}"
-        yield "memory space", f"{layout.memory_space}, {layout.memory_space_name}"
-
-    def fields(self) -> Fields:
-        """The same in numbers; a stride is null where a tile cuts its dimension."""
-        shape, layout, size = self.shape, self.shape.array_layout, array_size(self.shape)
-        known = format_of(layout)
-        return {
-            "shape": str(shape),
-            "order": order_in_words(shape),
-            "physical_shape": list(tiled_sizes(shape)),
-            "steps": list(map(str, tiling_steps(shape))),
-            "places": size.elements,
-            "padding": size.padding,
-            "element_bits": size.element_bits,
-            "bits": size.bits,
-            "bytes": size.bytes,
-            "strides": list(strides(shape)),
-            "format": known.name if known else None,
-            "tpu_format": tile_format(shape).name,
-            "memory_space": layout.memory_space,
-            "memory_space_name": layout.memory_space_name,
-            "maps": {of.__name__: map_fields(of(shape)) for of in _MAPS.values()},
-        }
-
-
-def _stride(name: str, stride: int | None) -> str:
-    return f"{name} {'varies' if stride is None else stride}"
-
-
-def _on_tpu(shape: Shape) -> str:
-    return f"XLA picks {tile_format(shape).name} on a TPU"

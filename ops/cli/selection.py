@@ -1,14 +1,15 @@
-"""Which instructions of a module a command is about: by name, computation and opcode."""
+"""What a command is about: instructions by name, computation and opcode, and which answers."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ops.hlo.errors import NoSuchComputationError, NoSuchInstructionError
 from ops.hlo.names import bare, check_opcode, near_names
 from ops.performance.kernels import kernels_of
+from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -16,6 +17,18 @@ if TYPE_CHECKING:
     from ops.fusion import Fusion
     from ops.hlo import HloModule, Instruction
     from ops.hlo.names import Named
+
+
+class MaybeUnknown(Protocol):
+    """An answer, or a row of a table."""
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether something is unknown in it."""
+        ...
+
+
+_Answer = TypeVar("_Answer", bound=MaybeUnknown | IndexingError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +46,23 @@ class Selection:
     instructions: Sequence[str] = ()
     computations: Sequence[str] = ()
     opcodes: Sequence[str] = ()
+    parameters: Sequence[str] = ()
+    """Patterns of what they read, of which answers are; of a fusion, by the name in it or outside.
+    """
+    unknown: bool = False
+    """Whether only answers are given in which something is unknown."""
+    limit: int | None = None
+    """How many answers about a module there are at most."""
 
     @property
     def is_everything(self) -> bool:
         """Whether no instruction is left out."""
         return not (self.instructions or self.computations or self.opcodes)
+
+    @property
+    def whatever_is_read(self) -> Selection:
+        """The same instructions, whatever they read."""
+        return replace(self, parameters=())
 
     def of(self, module: HloModule) -> tuple[Instruction, ...]:
         """The instructions of a module that are meant, in order.
@@ -47,7 +72,11 @@ class Selection:
             ArgumentError: there is no such opcode.
         """
         self.check(module)
-        return tuple(filter(self.has, module.instructions))
+        return tuple(
+            each
+            for each in module.instructions
+            if self.has(each) and (not self.parameters or self.reads_some(each.operands))
+        )
 
     def kernels(self, module: HloModule) -> Iterator[Fusion]:
         """What runs as one kernel each, of the instructions that are meant.
@@ -56,15 +85,32 @@ class Selection:
             NoSuchInstructionError, NoSuchComputationError, ArgumentError: as :meth:`of`.
         """
         self.check(module)
-        return (each for each in kernels_of(module) if self.has(each.roots[0]))
+        return (
+            each
+            for each in kernels_of(module)
+            if self.has(each.roots[0]) and (not self.parameters or self.reads_some(each.operands))
+        )
 
     def check(self, module: HloModule) -> None:
         """Raise an error if nothing in the module has a name like one of the patterns."""
         for opcode in self.opcodes:
             if not _is_pattern(opcode):
                 check_opcode(opcode, "--opcode")
-        self._check_names(self.instructions, module.instructions, NoSuchInstructionError, module)
+        for patterns in (self.instructions, self.parameters):
+            self._check_names(patterns, module.instructions, NoSuchInstructionError, module)
         self._check_names(self.computations, module.computations, NoSuchComputationError, module)
+
+    def check_any(self, modules: Iterable[HloModule]) -> None:
+        """Raise an error if none of some modules has anything with a name like a pattern."""
+        errors: list[Exception] = []
+        for count, module in enumerate(modules, 1):
+            try:
+                self.check(module)
+            except (NoSuchInstructionError, NoSuchComputationError) as error:
+                errors.append(error)
+            if len(errors) < count:
+                return
+        raise errors[-1]
 
     def _check_names(
         self,
@@ -86,6 +132,26 @@ class Selection:
             and _matches(self.computations, instruction.computation.name)
             and _matches(self.opcodes, instruction.opcode)
         )
+
+    def is_read(self, *names: Instruction) -> bool:
+        """Whether answers are about what is read, which has one or several names."""
+        return any(_matches(self.parameters, each.name) for each in names)
+
+    def reads_some(self, operands: Iterable[Instruction]) -> bool:
+        """Whether one of some operands is meant."""
+        return any(map(self.is_read, operands))
+
+    def kept(self, answers: Iterable[_Answer]) -> Iterator[_Answer]:
+        """The answers that are asked for, up to the limit; errors are among them."""
+        count = 0
+        for each in answers:
+            if isinstance(each, IndexingError):
+                yield each
+            elif each.is_unknown or not self.unknown:
+                count += 1
+                yield each
+            if count == self.limit:
+                return
 
 
 def _matches(patterns: Sequence[str], name: str) -> bool:

@@ -17,7 +17,8 @@ from ops.fusion.reads import Reads, computed_together, seen_from_outside, ways_o
 from ops.fusion.slicing import Region, backward_slice, forward_slice
 from ops.hlo.module import INSTRUCTION, Computation, Instruction
 from ops.rules.registry import REGISTRY
-from simplifier.errors import IndexingError, check_type, listed
+from simplifier.errors import INTEGER, IndexingError, check_type, listed
+from simplifier.tools.display import Displayed, html_of_table, in_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -34,8 +35,8 @@ class FusionError(IndexingError, ValueError):
     """Instructions that are no fusion, or a question to a fusion about what is not in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fusion:
+@dataclass(frozen=True, slots=True, repr=False)
+class Fusion(Displayed):
     """Instructions of one computation that run as one, whether the program says so or not.
 
     What they call is looked through, nested fusions as well as loops and choices.
@@ -82,6 +83,21 @@ class Fusion:
         if not self.roots or not self._region.members.issuperset(self.roots):
             message = f"fusion: {_names(self.roots)} are its roots"
             raise FusionError(f"{message}; expected some of {_names(self.instructions)}")
+
+    @classmethod
+    def of(cls, given: Fusion | Instruction) -> Fusion:
+        """What runs as one kernel: a fusion itself, the body of a fusion instruction, or one other.
+
+        >>> from ops import hlo
+        >>> print(Fusion.of(hlo.parse("ENTRY e { p = f32[2] parameter(0) }").entry.root))
+        fusion of %e that reads %p
+        """
+        if isinstance(given, Fusion):
+            return given
+        check_type(given, Instruction, "fusion", "a fusion or an instruction")
+        if given.opcode == "fusion":
+            return cls.of_computation(given.attributes["calls"])
+        return cls.of_instruction(given)
 
     @classmethod
     def of_computation(cls, computation: Computation, *, registry: Registry = REGISTRY) -> Fusion:
@@ -150,7 +166,7 @@ class Fusion:
         return tuple((root, number) for root in self.roots for number in root.shape.array_indices)
 
     def indexing(
-        self, start: Instruction | None = None, output: int = 0, *, minimal: bool = False
+        self, start: Instruction | str | None = None, output: int = 0, *, minimal: bool = False
     ) -> dict[Instruction, AnyDependence]:
         """Which elements of everything that is reached are needed for an element of ``start``.
 
@@ -192,8 +208,8 @@ class Fusion:
 
     def why(
         self,
-        target: Instruction,
-        start: Instruction | None = None,
+        target: Instruction | str,
+        start: Instruction | str | None = None,
         output: int = 0,
         *,
         most: int = limits.MAX_PATHS,
@@ -216,14 +232,14 @@ class Fusion:
         (d0) -> (d0), domain: d0 in [0, 7]
           and at least 2**1000 more
         """
-        self._check(target)
-        region = self._region.towards(target)
-        return provenance_of(target, self._array(start, output), region, most)
+        found = self._found(target)
+        region = self._region.towards(found)
+        return provenance_of(found, self._array(start, output), region, most)
 
     def reads(
         self,
-        target: Instruction,
-        start: Instruction | None = None,
+        target: Instruction | str,
+        start: Instruction | str | None = None,
         output: int | None = None,
         *,
         element: int = 0,
@@ -237,12 +253,13 @@ class Fusion:
         Raises:
             FusionError, ShapeError, HloTextError: as :meth:`indexing`.
         """
-        self._check(target)
-        check_output(target, element)
+        found = self._found(target)
+        check_type(element, INTEGER, "fusion: the number of the array", "an integer")
+        check_output(found, element)
         is_any = start is None and output is None
         starts = self.results if is_any else (self._array(start, output or 0),)
-        array = target, element
-        return self._reads([array], starts, self._region.towards(target))[array]
+        array = found, element
+        return self._reads([array], starts, self._region.towards(found))[array]
 
     def reads_of_operands(self) -> dict[Array, Reads | Unknown]:
         """The answers of :meth:`reads` for each array of the :attr:`operands`, by all results.
@@ -278,7 +295,7 @@ class Fusion:
         return Reads(tuple(ways), instruction.shape.arrays[number].dimensions)
 
     def epilogue(
-        self, hero: Instruction, root: Instruction | None = None, output: int = 0
+        self, hero: Instruction | str, root: Instruction | str | None = None, output: int = 0
     ) -> AnyDependence:
         """Which elements of a root an element of the hero's result becomes, or takes part in.
 
@@ -302,13 +319,12 @@ class Fusion:
         >>> print(*fusion.epilogue(module.entry.instructions[1]))
         (d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 7], d1 in [0, 7]
         """
-        end = self._one_root() if root is None else root
-        self._check(end)
+        end = self._one_root() if root is None else self._found(root)
         levels = forward_slice(self._array(hero, output), self._region)
         return by_instruction(union_of(levels)).get(end, NOTHING)
 
     def hero_inputs(
-        self, hero: Instruction, root: Instruction | None = None, output: int = 0
+        self, hero: Instruction | str, root: Instruction | str | None = None, output: int = 0
     ) -> tuple[AnyDependence, ...]:
         """Which elements of each operand of the hero are needed for an element of a root.
 
@@ -317,19 +333,35 @@ class Fusion:
         Raises:
             FusionError, ShapeError, HloTextError: as :meth:`indexing`.
         """
-        self._check(hero)
+        made = self._found(hero)
         wanted = self._needed_by(self._array(root, output))
-        inputs: list[AnyDependence] = [NOTHING] * len(hero.operands)
-        for number in hero.shape.array_indices:
-            found = output_to_input(hero, number, registry=self.registry).indexing
+        inputs: list[AnyDependence] = [NOTHING] * len(made.operands)
+        for number in made.shape.array_indices:
+            found = output_to_input(made, number, registry=self.registry).indexing
             for operand, dependence in enumerate(found):
-                more = wanted.get((hero, number), NOTHING).compose(dependence)
+                more = wanted.get((made, number), NOTHING).compose(dependence)
                 inputs[operand] = inputs[operand].union(more)
         return tuple(inputs)
 
     def __contains__(self, instruction: Instruction) -> bool:
         """Whether it is one of the instructions, or of a computation that they call."""
         return instruction in self._region
+
+    def __repr__(self) -> str:
+        return f"<{in_one_line(str(self))}>"
+
+    def _repr_html_(self) -> str:
+        rows = (
+            (
+                f"%{each.name}",
+                each.shape.text(layout=False),
+                each.opcode,
+                ", ".join(f"%{operand.name}" for operand in each.operands),
+            )
+            for each in self.instructions
+        )
+        heading = ("instruction", "shape", "opcode", "operands")
+        return html_of_table(heading, rows, title=str(self), total=len(self.instructions))
 
     def __str__(self) -> str:
         is_whole = self.instructions == self.computation.instructions
@@ -344,16 +376,24 @@ class Fusion:
             raise FusionError(f"fusion: {_names(self.roots)} are its roots; say which one is meant")
         return self.roots[0]
 
-    def _array(self, start: Instruction | None, output: int) -> Array:
+    def _array(self, start: Instruction | str | None, output: int) -> Array:
         """The array that a question begins at."""
-        instruction = self._one_root() if start is None else start
-        self._check(instruction)
+        instruction = self._one_root() if start is None else self._found(start)
+        check_type(output, INTEGER, "fusion: the number of the array", "an integer")
         check_output(instruction, output)
         return instruction, output
 
-    def _check(self, instruction: Instruction) -> None:
-        if instruction not in self and instruction not in self.operands:
-            raise FusionError(f"fusion: %{instruction.name} is neither in it nor read")
+    def _found(self, given: Instruction | str) -> Instruction:
+        """An instruction of the fusion, or one that it reads; by name, if it is of its computation.
+
+        Raises:
+            FusionError: it is another one.
+        """
+        found = self.computation[given] if isinstance(given, str) else given
+        check_type(found, Instruction, "fusion: the instruction", f"{INSTRUCTION}, or its name")
+        if found not in self and found not in self.operands:
+            raise FusionError(f"fusion: %{found.name} is neither in it nor read")
+        return found
 
 
 def by_producer(

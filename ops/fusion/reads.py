@@ -13,14 +13,15 @@ from indexing.exact.symbolic_counting import symbolic_count
 from indexing.parameters import united
 from indexing.transform.substitute import arranged
 from ops import limits
-from ops.analysis.loops import passed_to
 from ops.dependence.dependence import Dependence, Unknown
 from ops.dependence.operand_indexing import OperandIndexing, devices_in, with_values
 from ops.devices.joint_indexing import deciding
 from ops.rules.constant_folding import clamped
+from ops.rules.sources import routed_from
 from simplifier import Interval
 from simplifier.exact import BUDGET, BudgetError, NotQuasiAffineError
 from simplifier.expr import form as forms
+from simplifier.tools.display import Displayed
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
     from simplifier.expr.form import Form
 
 
-@dataclass(frozen=True, slots=True)
-class Reads:
+@dataclass(frozen=True, slots=True, repr=False)
+class Reads(Displayed):
     """The reads of an array by a kernel that computes each element of a result on its own.
 
     It evaluates each element of the result, and on the way elements of what has a loop, such as
@@ -78,6 +79,9 @@ class Reads:
 
     ways: tuple[OperandIndexing, ...]
     sizes: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.ways)) or "nothing"
 
     def total(self, *, budget: int | None = BUDGET) -> int | sympy.Expr:
         """How many reads there are, wherever they lead; an expression where sizes are symbolic."""
@@ -181,7 +185,7 @@ def computed_together(arrays: Iterable[Array], registry: Registry) -> Iterator[l
 def _source(array: Array, registry: Registry) -> Array:
     """What computes an array: behind tuples, and in the computation that is called."""
     while True:
-        instruction, number = passed_to(*array, registry)
+        instruction, number = routed_from(array, registry.routes)
         calls = registry.calls(instruction)
         if not calls or len(calls.choices) != 1 or calls.condition or calls.is_start:
             return instruction, number

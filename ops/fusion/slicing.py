@@ -12,9 +12,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from ops.analysis.findings import flow_in
-from ops.analysis.loops import decided, kept_arrays
+from ops.analysis.loops import decided
 from ops.analysis.slices import Arrival, Level, arrive, levels_inside
 from ops.rules.op_indexing import Direction
+from ops.rules.sources import kept_by
 from simplifier.tools.postorder import postorder
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ class Region:
             calls = self.registry.calls(caller)
             if calls:
                 body = calls.choices[0].computation
-                kept = kept_arrays(body, self.registry) if calls.condition else frozenset[int]()
+                kept = kept_by(body, self.registry.routes) if calls.condition else frozenset[int]()
                 for callee in dict.fromkeys(calls.computations):
                     waiting += () if callee in sites else callee.instructions
                     sites[callee].append(CallSite(caller, calls, kept))

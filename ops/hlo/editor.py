@@ -17,6 +17,7 @@ from ops.hlo.new_instruction import checked_name, is_sharded_alike, made, withou
 from ops.hlo.opcodes import OPCODES
 from ops.hlo.outline import Outline
 from ops.hlo.side_effects import SideEffects
+from ops.hlo.uses import check_inlined, check_together, check_use
 from simplifier.errors import check_type, quoted
 
 if TYPE_CHECKING:
@@ -127,8 +128,8 @@ class ModuleEditor:
         """
         draft, old, new = self._pair(old, new)
         if users is not None:
-            self._is_changed = True
-            draft.replace_uses(old, new, [each for _, each in self._all_found(users)])
+            some = [each for _, each in self._all_found(users)]
+            self._move_reads(draft, old, new, filter(draft.users(old).__contains__, some))
         else:
             others = [each for each in draft.users(old) if each is not new]
             self._move_uses(draft, old, new, others)
@@ -256,6 +257,7 @@ class ModuleEditor:
         if found.opcode not in _CALLS:
             raise EditError(f"inline: %{found.name} is {found.opcode}; expected call or fusion")
         inner = self._draft(found.attributes[_CALLS[found.opcode]])
+        check_inlined(found, draft, inner)
         waits = draft.predecessors(found)
         copies: dict[Instruction, Instruction] = {}
         new: list[Instruction] = []
@@ -403,9 +405,22 @@ class ModuleEditor:
         new: Instruction,
         users: Iterable[Instruction],
     ) -> None:
-        self._is_changed = True
-        draft.replace_uses(old, new, users)
+        self._move_reads(draft, old, new, users)
         draft.root = new if draft.root is old else draft.root
+
+    def _move_reads(
+        self,
+        draft: ComputationDraft,
+        old: Instruction,
+        new: Instruction,
+        users: Iterable[Instruction],
+    ) -> None:
+        """Let users read another instruction; nothing is moved if one of them may not."""
+        readers = [*users]
+        for each in readers:
+            check_use("replace", each, old, new)
+        self._is_changed = True
+        draft.replace_uses(old, new, readers)
 
     def _sweep(
         self,
@@ -458,6 +473,9 @@ class ModuleEditor:
                 raise EditError(f"outline: %{each.name} is a parameter")
             if opcode == "fusion" and self._effects.of(each):
                 raise EditError(f"outline: %{each.name} has side effects; expected opcode 'call'")
+        reads = [(each, operand) for each in chosen for operand in draft.operands[each]]
+        uses = [(user, each) for each in chosen for user in draft.users(each)]
+        check_together("outline", {*chosen}, [*reads, *uses])
         return draft, chosen
 
     def _lead_to(self, outline: Outline, call: Instruction) -> None:

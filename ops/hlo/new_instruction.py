@@ -14,6 +14,7 @@ from ops.hlo.module import Computation, Instruction
 from ops.hlo.names import bare, check_opcode, nearby
 from ops.hlo.opcodes import OPCODES
 from ops.hlo.shape_inference import INFERRED, infer_shape
+from ops.hlo.uses import check_bitcast, check_operands
 from ops.hlo.verifier import verify
 from simplifier.errors import TextError, check_type, quoted
 
@@ -47,11 +48,14 @@ def made(
         raise EditError(f"insert: {opcode} takes {known.arity}, not {len(operands)}")
     try:
         given = Shape.parse(shape) if isinstance(shape, str) else shape
+        check_operands(opcode, operands)
         read = _attributes(opcode, known, operands, attributes)
         found = _shape(opcode, operands, read, given)
         literal = _literal(value, found) if opcode == "constant" else None
         new = Instruction(opcode, opcode, found, tuple(operands), read, literal)
         verify(new)
+        if opcode == "bitcast":
+            check_bitcast(new)
     except (AttributeValueError, ShapeError, TextError) as error:
         raise EditError(f"insert: {opcode}: {error}") from None
     return new
@@ -65,6 +69,8 @@ def _attributes(
         is_scalar = operands[0].shape.is_array and not operands[0].shape.rank
         given = {"dimensions": (), **given} if is_scalar else given
         required = ("dimensions",)
+    if opcode in _CONTINUE_CALLS:
+        given = {"calls": operands[0].attributes["calls"], **given}
     for name in required:
         if name not in given:
             raise AttributeValueError(f"expected attribute {name}")
@@ -96,19 +102,22 @@ def _read_back(name: str, value: object, codec: Codec) -> Any:  # noqa: ANN401
 
 
 def _check_reference(name: str, value: object, form: Reference) -> None:
-    kinds: dict[Reference, type] = {
-        Reference.COMPUTATION: Computation,
-        Reference.COMPUTATIONS: Computation,
-        Reference.INSTRUCTIONS: Instruction,
-        Reference.LITERAL: Literal,
-    }
+    kind, expected = _REFERENCES[form]
     shown = quoted(value)
     is_list = form in {Reference.COMPUTATIONS, Reference.INSTRUCTIONS}
     several = cast("tuple[object, ...]", value if isinstance(value, tuple) else (value,))
-    is_of_kind = all(isinstance(each, kinds[form]) for each in several)
+    is_of_kind = all(isinstance(each, kind) for each in several)
     if is_list is not isinstance(value, tuple) or not is_of_kind:
-        expected = "a tuple of " * is_list + form.value
         raise AttributeValueError(f"attribute {name} is {shown}; expected {expected}")
+
+
+_REFERENCES: Final[Mapping[Reference, tuple[type, str]]] = {
+    Reference.COMPUTATION: (Computation, "a Computation, such as module.computation(name)"),
+    Reference.COMPUTATIONS: (Computation, "a tuple of Computations"),
+    Reference.INSTRUCTIONS: (Instruction, "a tuple of Instructions"),
+    Reference.LITERAL: (Literal, "a Literal"),
+}
+"""What an attribute that refers to something takes, and how messages call it."""
 
 
 def _shape(
@@ -119,6 +128,8 @@ def _shape(
 ) -> Shape:
     """The shape that follows, or the given one, if it does not contradict."""
     shapes = [each.shape for each in operands]
+    if opcode in _PARTS_OF_STARTS:
+        return _part_of_start(opcode, shapes[0], given)
     if given is None:
         return infer_shape(opcode, shapes, attributes)
     if opcode == "broadcast":
@@ -129,6 +140,26 @@ def _shape(
     if not _agrees(found, given, any_type=opcode in _OF_ANY_TYPE):
         raise AttributeValueError(f"the result is {found}, not {given}")
     return given
+
+
+_CONTINUE_CALLS: Final = frozenset({"async-done", "async-update"})
+
+_PARTS_OF_STARTS: Final[Mapping[str, int | None]] = {
+    "async-done": 1,
+    "async-update": None,
+    "copy-done": 0,
+}
+"""Which element of what a start gives is the result; ``None`` is all of it."""
+
+
+def _part_of_start(opcode: str, start: Shape, given: Shape | None) -> Shape:
+    place = _PARTS_OF_STARTS[opcode]
+    if place is not None and len(start.elements if start.is_tuple else ()) <= place:
+        raise AttributeValueError(f"the operand is {start}; expected a tuple of what was started")
+    found = start if place is None else start.elements[place]
+    if given is not None and not _agrees(found, given):
+        raise AttributeValueError(f"the result is {found}, not {given}")
+    return given or found
 
 
 _CONVERSIONS: Final = frozenset({"convert", "reduce-precision", "stochastic-convert"})
@@ -173,12 +204,23 @@ def _literal(value: object, shape: Shape) -> Literal:
         if value.shape.is_compatible_with(shape):
             return value
         value = value.text
-    text = str(value).lower() if isinstance(value, bool) else str(value)
-    lexer = HloLexer(text)
+    lexer = HloLexer(_text_of(value, is_tuple=shape.is_tuple))
     literal = read_literal(lexer, shape)
     if lexer.kind != "end":
         raise lexer.expected("the end of the value")
     return literal
+
+
+def _text_of(value: object, *, is_tuple: bool = False) -> str:
+    """The text of a value in HLO: of a number, an array of NumPy, or lists of lists of numbers."""
+    given: object = getattr(value, "tolist", lambda: value)()
+    if isinstance(given, list | tuple):
+        begin, end = "()" if is_tuple else "{}"
+        items = map(_text_of, cast("Sequence[object]", given))
+        return f"{begin}{', '.join(items)}{end}"
+    if isinstance(given, complex):
+        return f"({given.real}, {given.imag})"
+    return str(given).lower() if isinstance(given, bool) else str(given)
 
 
 def checked_name(name: str) -> str:

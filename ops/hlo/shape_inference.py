@@ -223,7 +223,10 @@ def _map(operands: Sequence[Shape], attributes: Attributes) -> Shape:
 
 
 def _conditional(_: Sequence[Shape], attributes: Attributes) -> Shape:
-    (first, *_others) = attributes.get("branch_computations") or [attributes["true_computation"]]
+    several: Sequence[Any] = attributes.get("branch_computations", ())
+    first = several[0] if several else attributes.get("true_computation")
+    if first is None:
+        raise AttributeValueError("expected attribute branch_computations or true_computation")
     return first.root.shape
 
 

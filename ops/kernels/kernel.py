@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 from indexing.formats.code.coder import helpers_in
 from indexing.formats.code.language import LANGUAGES
+from indexing.formats.code.loop_nest import LocalNames, LoopBlock
 from indexing.formats.code.map_functions import check_name, comparisons
 from indexing.layout import Kind, logical_to_linear
 from ops.fusion import Fusion
 from ops.hlo.module import Instruction
-from ops.kernels.loop_nest import LocalNames, LoopBlock
 from ops.kernels.multi_pass import (
     VIEWS,
     Index,
@@ -120,7 +120,7 @@ class _KernelText:
         self._fusion = fusion
         self._language = language
         types = {array.element_type for each in fusion.instructions for array in each.shape.arrays}
-        self.names = LocalNames(LANGUAGES[language].reserved | names_in_templates(types))
+        self.names = LocalNames(LANGUAGES[language], names_in_templates(types))
         self._reductions: dict[str, str] = {}
         self._pointers = {each: self.names.fresh(each.name) for each in fusion.operands}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Final, Protocol
 
-from ops.kernels.loop_nest import LoopBlock
+from indexing.formats.code.loop_nest import LoopBlock
 from simplifier import Interval
 from simplifier.expr import operations
 from simplifier.expr.form import Form, variable, variables_of
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from indexing import IndexingMap
     from indexing.domain import Constraint
+    from indexing.formats.code.loop_nest import LocalNames
     from indexing.layout import Shape
     from ops.hlo.module import Computation, Instruction
-    from ops.kernels.loop_nest import LocalNames
 
 VIEWS: Final = ("bitcast", "broadcast", "reshape", "reverse", "slice", "transpose")
 """Operations that only say which element of their first operand an element is."""

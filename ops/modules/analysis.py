@@ -7,6 +7,7 @@ from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from ops.analysis.calls import operand_number
 from ops.analysis.findings import Addressing, Findings, Question
 from ops.analysis.queries import parameters_from, slice_from
 from ops.hlo import HloModule
@@ -15,6 +16,7 @@ from ops.hlo.names import near_names
 from ops.rules.op_indexing import Direction
 from ops.rules.registry import REGISTRY
 from simplifier.errors import check_type
+from simplifier.tools.display import MAX_ROWS, html_of_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -162,18 +164,19 @@ class InstructionAnalysis:
         """Which elements of the operands a result needs: see :func:`ops.output_to_input`."""
         addressing = Addressing(physical_layout, linear_offsets)
         question = Question(Direction.OUTPUT_TO_INPUT, output, addressing)
-        return self.analysis.findings.answer(self.instruction, question)
+        return self.analysis.findings.answer(self.instruction, question).of(self.instruction)
 
     def input_to_output(
         self,
-        input: int = 0,  # noqa: A002 - the name of the thing
+        input: int | str | Instruction = 0,  # noqa: A002 - the name of the thing
         *,
         physical_layout: bool = False,
         linear_offsets: bool = False,
     ) -> InstructionIndexing:
         """Which elements of the results an operand reaches: see :func:`ops.input_to_output`."""
         addressing = Addressing(physical_layout, linear_offsets)
-        question = Question(Direction.INPUT_TO_OUTPUT, input, addressing)
+        number = operand_number("input_to_output", self.instruction, input)
+        question = Question(Direction.INPUT_TO_OUTPUT, number, addressing)
         return self.analysis.findings.answer(self.instruction, question)
 
     def fusion_indexing(self, output: int = 0) -> dict[Instruction, AnyDependence]:
@@ -195,39 +198,25 @@ class InstructionAnalysis:
 
 # HTML for notebooks.
 
-_MAX_ROWS: Final = 50
-"""Tables show so many instructions, or pairs of tensors: more slow a notebook down."""
-
 _COLUMNS: Final = ("computation", "instruction", "opcode", "shape")
 
 
 def _html_of_module(analysis: ModuleAnalysis) -> str:
     """The first instructions of a module, a row for each."""
-    shown = list(islice(analysis.module.instructions, _MAX_ROWS))
-    more = len(analysis) - len(shown)
-    rows = [_row("th", *_COLUMNS), *map(_row_of, shown)]
-    rows += [f"<tr><td colspan='{len(_COLUMNS)}'>and {more} more</td></tr>"] if more else []
-    return f"<div><p>{escape(repr(analysis))}</p><table>{''.join(rows)}</table></div>"
+    rows = (
+        (each.computation.name, each.name, each.opcode, str(each.shape))
+        for each in islice(analysis.module.instructions, MAX_ROWS)
+    )
+    return html_of_table(_COLUMNS, rows, title=repr(analysis), total=len(analysis))
 
 
 def _html_of_instruction(part: InstructionAnalysis) -> str:
     """The maps from every result of an instruction to the operands that it needs."""
-    pairs = [*islice(_pairs(part), _MAX_ROWS + 1)]
-    answers = "".join(
-        f"<p>{title}</p>{answer._repr_html_()}" for title, answer in pairs[:_MAX_ROWS]
-    )
-    rest = "<p>and more</p>" if len(pairs) > _MAX_ROWS else ""
+    pairs = [*islice(_pairs(part), MAX_ROWS + 1)]
+    answers = "".join(f"<p>{title}</p>{answer._repr_html_()}" for title, answer in pairs[:MAX_ROWS])
+    rest = "<p>and more</p>" if len(pairs) > MAX_ROWS else ""
     nothing = "" if pairs else "<p>depends on nothing</p>"
     return f"<div><p>{escape(repr(part))}</p>{answers}{rest}{nothing}</div>"
-
-
-def _row(cell: str, *texts: str) -> str:
-    return f"<tr>{''.join(f'<{cell}>{escape(text)}</{cell}>' for text in texts)}</tr>"
-
-
-def _row_of(instruction: Instruction) -> str:
-    home, shape = instruction.computation.name, str(instruction.shape)
-    return _row("td", home, instruction.name, instruction.opcode, shape)
 
 
 def _pairs(part: InstructionAnalysis) -> Iterator[tuple[str, AnyDependence]]:

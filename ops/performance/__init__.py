@@ -12,6 +12,7 @@ from ops.accelerators import (
 )
 from ops.performance.access_kind import AccessKind
 from ops.performance.coalescing import Coalescing, bandwidth_utilization, coalescing
+from ops.performance.load_picture import LoadPicture, load_picture
 from ops.performance.summary import KernelSummary, Summary, summary
 from ops.performance.utilization import OperandUtilization, Utilization, utilization
 from ops.performance.xla_verdict import is_likely_coalesced
@@ -28,12 +29,14 @@ __all__ = [
     "Device",
     "DeviceError",
     "KernelSummary",
+    "LoadPicture",
     "OperandUtilization",
     "Summary",
     "Utilization",
     "bandwidth_utilization",
     "coalescing",
     "is_likely_coalesced",
+    "load_picture",
     "summary",
     "utilization",
 ]

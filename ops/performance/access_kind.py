@@ -129,6 +129,8 @@ def _kind_of_access(
 
     It is read off the formulas, so the map should be in its smallest form.
     """
+    if not way.runtime:
+        return _kind_of_map(way.map, sizes, results, frozenset[str]())
     indexed = frozenset(variables_of(form for each in way.runtime for form in each.map.forms))
     of_map = _kind_of_map(way.map, sizes, results, indexed)
     return of_map | _together(_of_runtime_values(way))

@@ -10,18 +10,19 @@ from indexing import IndexingMap, MapError
 from indexing.layout import ElementType, Shape, ShapeError
 from ops.accelerators import Device
 from ops.index_maps import check_count
-from ops.performance.warps import loads_of_warps, vector_width
+from ops.performance.warps import Loads, loads_of_warps, vector_width
 from ops.performance.xla_verdict import is_coalesced, with_midpoints
 from ops.schedules import Access
 from simplifier.errors import check_integers, check_type
+from simplifier.tools.display import html_of_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ops.performance.tally import Column
-    from ops.performance.warps import Loads
 
-_BITS: Final = 8
+BITS: Final = 8
+"""Of a byte."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,10 @@ class Coalescing:
     def ratio(self) -> float:
         """How many sectors are touched for each one that is needed; 1 is best."""
         return self.sectors / self.ideal_sectors if self.ideal_sectors else 1.0
+
+    def _repr_html_(self) -> str:
+        rows = ((name.replace("_", " "), str(getattr(self, name))) for name in self.__slots__)
+        return html_of_table(("counted", "number"), rows, title=str(self))
 
     def __str__(self) -> str:
         verdict = "coalesced" if self.is_coalesced else "not coalesced"
@@ -97,9 +102,9 @@ def coalescing(
     256 sectors for 32, ratio 8; 8 loads of 1, not coalesced for XLA
     """
     check_type(device, Device, "coalescing: the device", "a Device such as A100")
-    offsets, bits = _offsets_and_bits(access, element_type)
+    offsets, bits = offsets_and_bits(access, element_type)
     offsets = with_midpoints(offsets)
-    memory = _Memory.of(device, bits)
+    memory = Memory.of(device, bits)
     width = vector_width(offsets, memory.widest, memory.period)
     loads = loads_of_warps(offsets, memory.warp_size, memory.period, width)
     counts = _Counts.total(memory.counts(each, width) for each in loads)
@@ -111,11 +116,11 @@ def coalescing(
         transactions=counts.transactions,
         bank_conflicts=counts.bank_conflicts if memory.banks else None,
         vector_width=width,
-        is_coalesced=is_coalesced(offsets, -(-bits // _BITS)),
+        is_coalesced=is_coalesced(offsets, -(-bits // BITS)),
     )
 
 
-def _offsets_and_bits(
+def offsets_and_bits(
     access: Access | IndexingMap, element_type: ElementType | str | None
 ) -> tuple[IndexingMap, int]:
     """The map to offsets, and the bits of an element."""
@@ -198,7 +203,7 @@ class _Counts(NamedTuple):
         return cls(*sums)._replace(most_sectors=max(each.most_sectors for each in found))
 
 
-class _Memory(NamedTuple):
+class Memory(NamedTuple):
     """What counts of a device, for elements of some bits.
 
     Attributes:
@@ -216,24 +221,29 @@ class _Memory(NamedTuple):
     banks: tuple[int, int] | None
 
     @classmethod
-    def of(cls, device: Device, bits: int) -> _Memory:
+    def of(cls, device: Device, bits: int) -> Memory:
+        """What the device tells; raises :class:`DeviceError` for what it lacks."""
         sector, line, vector = (
-            device.figure(name, "coalescing") * _BITS
+            device.figure(name, "coalescing") * BITS
             for name in ("sector_bytes", "transaction_bytes", "vector_bytes")
         )
         banks = None
         if device.bank_count and device.bank_bytes:
             banks = device.bank_count, device.bank_bytes
         warp_size = device.figure("warp_size", "coalescing")
-        period = lcm(sector, line, vector, prod(banks or (1,)) * _BITS, bits) // bits
+        period = lcm(sector, line, vector, prod(banks or (1,)) * BITS, bits) // bits
         return cls(bits, warp_size, sector, line, max(1, vector // bits), period, banks)
+
+    def sectors_of(self, loads: Loads) -> Column:
+        """How many sectors each load touches."""
+        return _distinct(loads.offsets * self.bits // self.sector_bits, loads.is_active)
 
     def counts(self, loads: Loads, width: int) -> _Counts:
         """What these loads touch, of so many neighbours for each lane."""
         is_load = loads.is_active.any(axis=1)
-        offsets, is_active = loads.offsets[is_load], loads.is_active[is_load]
-        counts, bits = loads.counts[is_load], offsets * self.bits
-        sectors = _distinct(bits // self.sector_bits, is_active)
+        loads = Loads(*(each[is_load] for each in loads))
+        offsets, is_active, counts = loads
+        bits, sectors = offsets * self.bits, self.sectors_of(loads)
         needed = _distinct(offsets, is_active) * (width * self.bits)
         return _Counts(
             loads=int(counts.sum()),
@@ -252,9 +262,9 @@ class _Memory(NamedTuple):
         import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
         count, bank_bytes = self.banks or (1, 1)
-        words = max(1, width * self.bits // (bank_bytes * _BITS))
+        words = max(1, width * self.bits // (bank_bytes * BITS))
         lanes = max(1, count // words)
-        first = bits // (bank_bytes * _BITS)
+        first = bits // (bank_bytes * BITS)
         waits = np.zeros(len(bits), dtype=np.int64)
         for start in range(0, self.warp_size, lanes):
             phase = slice(start, start + lanes)

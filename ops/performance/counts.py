@@ -35,11 +35,25 @@ def text_of_count(count: Count) -> str:
     >>> print(text_of_count(3), "and", text_of_count(Interval(1, 4)))
     3 and 1 to 4
     """
+    if isinstance(count, int):
+        return str(count)
     if not isinstance(count, Interval):
         return format_expr(count)
     if count.upper is None:
         return f"at least {count.lower}" if count.lower else "any number of"
     return f"{count.lower} to {count.upper}"
+
+
+def ends_of_count(count: Count) -> list[int | str | None]:
+    """The least and the most, as numbers or texts of expressions; ``None`` where nobody knows.
+
+    >>> from simplifier import symbol
+    >>> ends_of_count(Interval(1, None)), ends_of_count(symbol("N") * 4)
+    ([1, None], ['4*N', '4*N'])
+    """
+    if isinstance(count, Interval):
+        return [count.lower, count.upper]
+    return [count if isinstance(count, int) else text_of_count(count)] * 2
 
 
 @overload

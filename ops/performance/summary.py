@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from ops.performance.counts import bytes_of, elements_of, ratio, sum_of_counts, text_of_count
 from ops.performance.kernels import kernels_of
 from ops.performance.tally import Deadline
-from ops.performance.utilization import SECONDS, utilization
+from ops.performance.utilization import SECONDS, OperandCounter
 from ops.rules.registry import REGISTRY
 from simplifier import Interval
+from simplifier.tools.display import Displayed, html_of_table
 from simplifier.tools.text_table import aligned
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from ops.rules.registry import Registry
 
 
-@dataclass(frozen=True, slots=True)
-class KernelSummary:
+@dataclass(frozen=True, slots=True, repr=False)
+class KernelSummary(Displayed):
     """What a kernel reads and writes, and how it reads each operand.
 
     Attributes:
@@ -78,13 +79,18 @@ class KernelSummary:
             return None
         return ratio(again + read, read)
 
+    @property
+    def is_unknown(self) -> bool:
+        """Whether some figures are bounds that need not be met."""
+        return any(row.bounds for row in self.operands)
+
     def __str__(self) -> str:
         operands = ", ".join(map(_text_of_operand, self.operands))
         return f"{', '.join(map(text_of_result, self.fusion.roots))}({operands})"
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+@dataclass(frozen=True, slots=True, repr=False)
+class Summary(Displayed):
     """The kernels of a module, in the order in which they stand there."""
 
     kernels: tuple[KernelSummary, ...]
@@ -94,6 +100,12 @@ class Summary:
 
     def __len__(self) -> int:
         return len(self.kernels)
+
+    def __repr__(self) -> str:
+        return f"<summary of {len(self)} kernel{'s' * (len(self) != 1)}>"
+
+    def _repr_html_(self) -> str:
+        return html_of_table(HEADING, map(cells_of, self.kernels), total=len(self))
 
     def __str__(self) -> str:
         return "\n".join(aligned([HEADING, *map(cells_of, self.kernels)]))
@@ -121,12 +133,8 @@ reduce+broadcast)
       32       32      1  %negative = f32[4,2] negate(%dot f32[4,2] identity)
     """
     kernels = kernels_of(fusion_or_module, registry=registry)
-    deadline = Deadline.of("summary", seconds)
-    return Summary(tuple(_summary_of(each, deadline) for each in kernels))
-
-
-def _summary_of(kernel: Fusion, deadline: Deadline) -> KernelSummary:
-    return KernelSummary(kernel, utilization(kernel, seconds=deadline.seconds_left).rows)
+    counter = OperandCounter(Deadline.of("summary", seconds))
+    return Summary(tuple(KernelSummary(each, counter.rows(each)) for each in kernels))
 
 
 HEADING = ("read", "written", "reuse", "kernel")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from indexing import MapError
+from ops.analysis.findings import findings_in
 from ops.devices.joint_indexing import deciding
 from ops.performance.access_kind import AccessKind, kinds_of_accesses
 from ops.performance.counts import (
@@ -24,6 +25,7 @@ from ops.rules.op_indexing import Unknown
 from ops.rules.registry import REGISTRY
 from simplifier import BudgetError, Interval, NotQuasiAffineError
 from simplifier.errors import listed
+from simplifier.tools.display import Displayed, html_of_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -39,8 +41,8 @@ SECONDS: Final = 10.0
 """What a question may take unless somebody gives it more; it takes milliseconds mostly."""
 
 
-@dataclass(frozen=True, slots=True)
-class OperandUtilization:
+@dataclass(frozen=True, slots=True, repr=False)
+class OperandUtilization(Displayed):
     """How much of an operand a kernel uses.
 
     A count is a number if it is the same whatever values the program computes, an expression if
@@ -127,8 +129,8 @@ class OperandUtilization:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True, slots=True)
-class Utilization:
+@dataclass(frozen=True, slots=True, repr=False)
+class Utilization(Displayed):
     """How much of their operands some kernels use: a row for each array that a kernel reads."""
 
     rows: tuple[OperandUtilization, ...]
@@ -148,6 +150,13 @@ class Utilization:
         """What all kernels read, if each reads an element once."""
         return sum_of_counts(row.bytes for row in self.rows)
 
+    def __repr__(self) -> str:
+        return f"<utilization of {len(self)} operand{'s' * (len(self) != 1)}>"
+
+    def _repr_html_(self) -> str:
+        heading = ("kernel", "operand", "used", "of", "bytes", "reads", "reuse")
+        return html_of_table(heading, map(_cells, self.rows), total=len(self))
+
     def __str__(self) -> str:
         kernels = {id(row.fusion): row.fusion for row in self.rows}
         if len(kernels) == 1:
@@ -156,6 +165,14 @@ class Utilization:
             "\n".join([str(fusion), *(f"  {row}" for row in self.rows if row.fusion is fusion)])
             for fusion in kernels.values()
         )
+
+
+def _cells(row: OperandUtilization) -> tuple[str, ...]:
+    """A row of the table that a notebook shows."""
+    counts = (row.elements_read, row.elements, row.bytes, row.reads)
+    reuse = "" if row.reuse is None else f"{row.reuse:.4g}"
+    roots = ", ".join(f"%{root.name}" for root in row.fusion.roots)
+    return roots, f"%{row.operand.name}", *map(text_of_count, counts), reuse
 
 
 def utilization(
@@ -193,8 +210,53 @@ def utilization(
       rt0: %start = s32[] parameter(1); (d0) -> ()
     """
     kernels = kernels_of(fusion_or_module, registry=registry)
-    deadline = Deadline.of("utilization", seconds)
-    return Utilization(tuple(row for kernel in kernels for row in _rows(kernel, deadline)))
+    counter = OperandCounter(Deadline.of("utilization", seconds))
+    return Utilization(tuple(row for kernel in kernels for row in counter.rows(kernel)))
+
+
+class OperandCounter:
+    """Counts the operands of kernels within a time, and those of kernels that are alike once.
+
+    The layers of a model repeat their kernels.
+    """
+
+    def __init__(self, deadline: Deadline) -> None:
+        self._deadline = deadline
+        self._known: dict[_Likeness, tuple[OperandUtilization, ...]] = {}
+
+    def rows(self, kernel: Fusion) -> tuple[OperandUtilization, ...]:
+        """A row for each array that a kernel reads.
+
+        Raises:
+            HloTextError: shapes and attributes of an instruction do not fit.
+        """
+        likeness = _likeness(kernel)
+        known = self._known.get(likeness) if likeness else None
+        if known is not None:
+            pairs = zip(kernel.operands, known, strict=True)
+            return tuple(replace(row, fusion=kernel, operand=operand) for operand, row in pairs)
+        rows = tuple(_rows(kernel, self._deadline))
+        if likeness and len(rows) == len(kernel.operands) and not any(map(_is_own, rows)):
+            self._known[likeness] = rows
+        return rows
+
+
+_Likeness: TypeAlias = "tuple[int, Registry, tuple[int, ...]]"
+"""The number of an instruction, and which of its operands are the same one."""
+
+
+def _likeness(kernel: Fusion) -> _Likeness | None:
+    """What kernels have in common that are alike; ``None`` for one of several instructions."""
+    if len(kernel.instructions) > 1:
+        return None
+    root = kernel.roots[0]
+    number = findings_in(root.computation.module, kernel.registry).number(root)
+    return number, kernel.registry, tuple(map(root.operands.index, root.operands))
+
+
+def _is_own(row: OperandUtilization) -> bool:
+    """Whether a row names what other kernels need not have: values, or why nobody knows."""
+    return bool(row.bounds) or any(way.runtime for way in row.ways)
 
 
 def _rows(kernel: Fusion, deadline: Deadline) -> Iterator[OperandUtilization]:

@@ -117,11 +117,7 @@ def counted_loop(loop: Instruction) -> CountedLoop | None:
     body, condition = loop.attributes["body"], loop.attributes["condition"]
     if {only_caller(body), only_caller(condition)} != {loop}:
         return None
-    found = {
-        number: Counter(start, step)
-        for number, start in _starts(loop)
-        if (step := _step(body, number, Interval(start, start))) is not None
-    }
+    found = counters_of(loop)
     count = _trip_count(condition, found)
     counters = _proved(body, found, count) if count else {}
     if not count or count != _trip_count(condition, counters):
@@ -137,18 +133,42 @@ def counted_loop(loop: Instruction) -> CountedLoop | None:
     return None
 
 
+def never_runs(loop: Instruction) -> bool:
+    """Whether the condition of a ``while`` is known not to hold for the state it begins with."""
+    condition = loop.attributes["condition"]
+    if only_caller(condition) is not loop:
+        return False
+    starts = {number: Counter(start, 0) for number, start in _starts(loop)}
+    return _holds(condition, starts, Interval(0, 0)) is False
+
+
 # The counters of a loop.
+
+
+def counters_of(loop: Instruction) -> dict[int, Counter]:
+    """The scalars of a loop's state that may count: the first iteration adds a constant."""
+    body = loop.attributes["body"]
+    return {
+        number: Counter(start, step)
+        for number, start in _starts(loop)
+        if (step := _step(body, number, Interval(start, start))) is not None
+    }
+
+
+def start_of(loop: Instruction, number: int) -> int | None:
+    """The integer that a scalar of the state begins with, if it is known."""
+    value = value_of(loop.operands[0], _SCALAR, number=number)
+    return value.constant if value is not None and value.is_constant else None
 
 
 def _starts(loop: Instruction) -> Iterator[tuple[int, int]]:
     """The scalars of the state that begin with a known integer, with that integer."""
-    (state,) = loop.operands
     kept = kept_by(loop.attributes["body"])
-    for number, array in enumerate(state.shape.arrays):
+    for number, array in enumerate(loop.shape.arrays):
         if number not in kept and not array.rank:
-            value = value_of(state, _SCALAR, number=number)
-            if value is not None and value.is_constant:
-                yield number, value.constant
+            start = start_of(loop, number)
+            if start is not None:
+                yield number, start
 
 
 _SCALAR: Final = index_map((), ())

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
+from indexing.layout import ShapeError
 from ops.hlo.opcodes import LIKE_OPERANDS
+from ops.hlo.true_sizes import array_sizes
 from ops.index_maps import (
     check_sizes,
     checked_sizes,
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
     from ops.hlo import Instruction
     from ops.index_maps import Sizes
+    from ops.rules.rule import Pair
     from ops.sizes import Size
 
 
@@ -119,6 +122,20 @@ def _as_large_as(result: Instruction, operand: Instruction) -> Sizes:
     return [whole if size == bound else size for size, bound, whole in every]
 
 
+def _copy(instruction: Instruction) -> OpIndexing | Mapping[Pair, OpIndexing]:
+    """Of a tuple, each array is copied."""
+    (operand,), shape = instruction.operands, instruction.shape
+    if shape.is_array and operand.shape.is_array:
+        return _elementwise(instruction)
+    if not shape.is_compatible_with(operand.shape):
+        raise ShapeError(f"copy: the result is {shape}; expected {operand.shape}, as the operand")
+    sizes = (array_sizes(instruction, number) for number in shape.array_indices)
+    # The registry asks rules if all sizes are known.
+    copied = (elementwise([cast("Sizes", each)]) for each in sizes)
+    return {(number, number): each for number, each in enumerate(copied)}
+
+
 RULES: Final[Mapping[str, OpRule]] = {
     **dict.fromkeys(sorted(ELEMENTWISE), OpRule(_elementwise)),
+    "copy": OpRule(_copy),
 }

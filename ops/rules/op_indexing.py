@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, replace
-from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 from indexing import UndefinedMap
 from indexing.formats.text import format_head
 from ops.index_maps import on_condition
 from ops.sizes import is_numeric, shown_sizes
+from simplifier.tools.display import html_of_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,10 +36,14 @@ class Unknown(UndefinedMap):
     takes the place of all maps of an operation (:class:`OpIndexing`), or of all indexings between
     two arrays (:class:`Dependence <ops.dependence.dependence.Dependence>`). It has the methods of
     both, so that those who follow maps need not ask which they have; it absorbs what is composed or
-    united with it.
+    united with it. Asking for a map that is not known raises a :class:`MapError
+    <indexing.MapError>` with the reason, whatever is asked.
 
     >>> print(Unknown("sort: no indexing map"))
     unknown (sort: no indexing map)
+    >>> Unknown("sort: no indexing map").output_to_input
+    Traceback (most recent call last):
+    indexing.errors.MapError: the map is undefined: sort: no indexing map
     """
 
     __slots__ = ()
@@ -91,8 +95,21 @@ class Unknown(UndefinedMap):
         """What it adds to the cost of a composition: nothing."""
         return 0
 
+    def __getattr__(self, name: str) -> NoReturn:
+        """What the maps of an operation, or an indexing, would have."""
+        raise self._error() if name in _ASKED_OF_MAPS else AttributeError(name)
+
+    def __iter__(self) -> NoReturn:
+        raise self._error()
+
+    def __getitem__(self, _: object) -> NoReturn:
+        raise self._error()
+
+    def __len__(self) -> NoReturn:
+        raise self._error()
+
     def _repr_html_(self) -> str:
-        return f"<p>{escape(str(self))}</p>"
+        return html_of_text(str(self))
 
     def __str__(self) -> str:
         return f"unknown ({self.reason})"
@@ -205,6 +222,11 @@ class OpIndexing:
             maps, origins, replicas = self.input_to_output, self.input_origins, self.input_replicas
         own, replica = origins[number] if origins else (), replicas[number] if replicas else None
         return MapOfOperand(maps[number], own, replica)
+
+
+_ASKED_OF_MAPS: Final = frozenset(each.name for each in fields(OpIndexing)) | {
+    *("map", "replica_id", "element", "approximation")
+}
 
 
 class MapOfOperand(NamedTuple):

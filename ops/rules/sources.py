@@ -8,12 +8,22 @@ from typing import TYPE_CHECKING, TypeAlias
 from ops.rules import control
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from ops.hlo import Computation, HloModule, Instruction
+    from ops.rules.rule import Route
 
 Array: TypeAlias = "tuple[Instruction, int]"
 """An instruction, and the number of an array in its result, counted through nested tuples."""
+
+RoutesOf: TypeAlias = "Callable[[Instruction], Iterable[Route] | None]"
+"""The arrays that an instruction passes on; ``None`` if it is no such instruction."""
+
+
+def standard_routes(instruction: Instruction) -> Iterable[Route] | None:
+    """The arrays that an instruction passes on, as the library knows it; as a registry's do."""
+    rule = control.RULES.get(instruction.opcode)
+    return rule.routes(instruction) if rule and rule.routes else None
 
 
 def source_of(array: Array) -> Array:
@@ -30,26 +40,33 @@ def source_of(array: Array) -> Array:
     >>> source_of((module["x"], 0))
     (<%a = f32[] parameter(0)>, 0)
     """
-    while (before := _passed_on(array)) is not None:
+    while (before := _passed_on(array, standard_routes)) is not None:
         array = before
     return array
 
 
-def source_within(start: Instruction, array: Array) -> Array:
+def source_within(start: Instruction, array: Array, routes: RoutesOf = standard_routes) -> Array:
     """The source of an array in a computation and what that calls, back to where it starts."""
-    while array[0] is not start and (before := _passed_on(array)) is not None:
+    while array[0] is not start and (before := _passed_on(array, routes)) is not None:
+        array = before
+    return array
+
+
+def routed_from(array: Array, routes: RoutesOf = standard_routes) -> Array:
+    """The source of an array among the instructions of its own computation."""
+    while (before := _routes(array[0], routes).get(array[1])) is not None:
         array = before
     return array
 
 
 @lru_cache(maxsize=64)
-def kept_by(body: Computation) -> frozenset[int]:
+def kept_by(body: Computation, routes: RoutesOf = standard_routes) -> frozenset[int]:
     """The numbers of the arrays in the state of a loop that its body passes on as they are."""
     start = body.parameters[0]
     return frozenset(
         number
         for number in range(len(start.shape.arrays))
-        if source_within(start, (body.root, number)) == (start, number)
+        if source_within(start, (body.root, number), routes) == (start, number)
     )
 
 
@@ -69,27 +86,27 @@ def only_caller(computation: Computation) -> Instruction | None:
     return callers[0] if len(callers) == 1 else None
 
 
-def _passed_on(array: Array) -> Array | None:
+def _passed_on(array: Array, routes: RoutesOf) -> Array | None:
     """The array that an instruction passes on as this; ``None`` if it computes it."""
     instruction, number = array
     if instruction.opcode == "parameter":
-        return _argument(instruction, number)
+        return _argument(instruction, number, routes)
     if instruction.opcode == "while":
-        is_kept = number in kept_by(instruction.attributes["body"])
+        is_kept = number in kept_by(instruction.attributes["body"], routes)
         return (instruction.operands[0], number) if is_kept else None
     callee = control.CALLEE_ATTRIBUTES.get(instruction.opcode)
     if callee is not None:
         return instruction.attributes[callee].root, number
-    return _routes(instruction).get(number)
+    return _routes(instruction, routes).get(number)
 
 
-def _argument(parameter: Instruction, number: int) -> Array | None:
+def _argument(parameter: Instruction, number: int, routes: RoutesOf) -> Array | None:
     """What the only caller passes as a parameter; in every iteration, if that is a loop."""
     caller = only_caller(parameter.computation)
     if caller is None:
         return None
     if caller.opcode == "while":
-        is_kept = number in kept_by(caller.attributes["body"])
+        is_kept = number in kept_by(caller.attributes["body"], routes)
         return (caller.operands[0], number) if is_kept else None
     if caller.opcode in control.CALLEE_ATTRIBUTES:
         return caller.operands[parameter.parameter_number or 0], number
@@ -97,8 +114,9 @@ def _argument(parameter: Instruction, number: int) -> Array | None:
 
 
 @lru_cache(maxsize=1 << 8)
-def _routes(instruction: Instruction) -> Mapping[int, Array]:
+def _routes(instruction: Instruction, routes: RoutesOf) -> Mapping[int, Array]:
     """For each array that an instruction passes on as it is, where it comes from."""
-    rule = control.RULES.get(instruction.opcode)
-    routes = rule.routes(instruction) if rule and rule.routes else ()
-    return {output: (instruction.operands[operand], element) for output, operand, element in routes}
+    return {
+        output: (instruction.operands[operand], element)
+        for output, operand, element in reversed([*(routes(instruction) or ())])
+    }

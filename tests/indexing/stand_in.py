@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 Array = np.ndarray[Any, Any]
 
@@ -99,7 +99,13 @@ def _maximum(left: Tensor | int, right: Tensor | int) -> Tensor:
 
 
 def _where(condition: Tensor, yes: Tensor | int, no: Tensor | int) -> Tensor:
-    return Tensor(np.where(condition.values, _values(yes), _values(no)))
+    return Tensor(np.where(_values(condition), _values(yes), _values(no)))
+
+
+def _range(*ends: Tensor | int) -> Iterator[Tensor]:
+    """The counters of a loop are 32-bit integers, which divide as all others."""
+    numbers = range(*(int(_values(end)) for end in ends))
+    return (Tensor(np.array(number, np.int32)) for number in numbers)
 
 
 def _compiled(function: Callable[..., object]) -> Callable[..., object]:
@@ -113,7 +119,11 @@ def functions_of(text: str) -> dict[str, Any]:
     )
     head = "import triton\nimport triton.language as tl\n"
     assert head in text
-    seen: dict[str, Any] = {"triton": SimpleNamespace(jit=_compiled), "tl": language}
+    seen: dict[str, Any] = {
+        "triton": SimpleNamespace(jit=_compiled),
+        "tl": language,
+        "range": _range,
+    }
     exec(text.replace(head, ""), seen)  # noqa: S102 - the text under test
     return seen
 

@@ -6,7 +6,15 @@ import islpy
 import pytest
 from hypothesis import given
 
-from indexing import IndexingMap, MapError, UndefinedMap, Variable, from_isl, parse_map
+from indexing import (
+    IndexingMap,
+    MapError,
+    UndefinedMap,
+    Variable,
+    from_isl,
+    parse_map,
+    parse_relation,
+)
 from simplifier import NotQuasiAffineError, TextError, symbol
 from simplifier.exact import BudgetError
 from simplifier.expr import form as forms
@@ -49,7 +57,7 @@ def _with_runtime_as_results(made: IndexingMap) -> IndexingMap:
 
 @given(index_maps())
 def test_indices_come_back_as_functions(made: IndexingMap) -> None:
-    back = from_isl(made.to_isl())
+    back = from_isl(made.to_isl(), budget=None)
     assert related(back) == related(made)
     assert not back.ranges
 
@@ -159,6 +167,23 @@ BAD_RELATIONS = [
 def test_what_is_not_one_relation(relation: islpy.Map, message: str) -> None:
     with pytest.raises(MapError, match=message):
         from_isl(relation)
+
+
+SAID_BY_WHO_ASKS = [
+    ("{ A[i] -> B[i]; C[i] -> [i] }", r"parse_relation: UnionMap .* is not one relation"),
+    ("{ rat: [i] -> [i] : 2i = 5 }", "parse_relation: the relation has rational numbers"),
+    ("[d0] -> { [i] -> [i + d0] }", "parse_relation: parameter 0 is called d0, as a variable is"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), SAID_BY_WHO_ASKS)
+def test_a_relation_that_is_not_read_says_who_asked(text: str, message: str) -> None:
+    with pytest.raises(MapError, match=message):
+        parse_relation(text)
+
+
+def test_a_set_of_parameters_relates_nothing_to_nothing() -> None:
+    assert str(parse_relation("[N] -> { : N > 3 }")) == "()<N> -> (), domain: N in [4, inf]"
 
 
 def test_a_budget_is_kept() -> None:

@@ -185,6 +185,33 @@ def test_constraints_that_divide_by_zero_outside_the_bounds() -> None:
         rows(3, 0)
 
 
+OUTSIDE: dict[str, tuple[str, int]] = {
+    # a domain in which constraints divide by zero outside of the others, and its number of points
+    "of bounds": ("d0 in [1, 9], d1 in [0, 9], 16 mod d0 in [0, 0]", 40),
+    "of another constraint": (
+        "d0 in [0, 5], d1 in [0, 5], d0 - d1 in [1, 9], 12 mod (d0 - d1) in [0, 0]",
+        14,
+    ),
+    "of both": (
+        "d0 in [1, 5], d1 in [0, 5], d1 - d0 in [1, 9], d0 floordiv (d1 - d0) in [2, 9]",
+        3,
+    ),
+}
+
+
+@pytest.mark.parametrize(("domain", "count"), OUTSIDE.values(), ids=OUTSIDE)
+def test_a_division_by_zero_outside_is_outside(domain: str, count: int) -> None:
+    made = parse_map(f"(d0, d1) -> (d0, d1), domain: {domain}")
+    sides = np.arange(-3, 12)
+    mask = made.contains([sides[:, None], sides])
+    points = [*product(sides.tolist(), repeat=2)]
+    assert mask.sum() == count
+    assert mask.ravel().tolist() == [made.contains(point) for point in points]
+    assert [point[0] for point in made.points()] == [
+        point for point, inside in zip(points, mask.ravel(), strict=True) if inside
+    ]
+
+
 def test_what_a_map_uses() -> None:
     assert ROWS.names == (("row", "column"), (), ())
     assert IndexingMap.identity([3]).names == (("d0",), (), ())

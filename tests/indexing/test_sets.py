@@ -254,6 +254,22 @@ ERRORS: dict[str, tuple[Callable[[], object], str]] = {
         lambda: IndexSet.from_isl("{ rat: [i] : 0 <= 2i <= 1 }"),
         "from_isl: the set has rational numbers; expected integers alone",
     ),
+    "rational numbers in a text": (
+        lambda: IndexSet.parse("{ rat: [i] : 0 <= 2i <= 1 }"),
+        "IndexSet.parse: the set has rational numbers; expected integers alone",
+    ),
+    "a parameter that is called as a coordinate": (
+        lambda: IndexSet.parse("[d1] -> { [i, 2d1] : d1 > 0 }"),
+        "IndexSet.parse: a parameter is called d1, as a coordinate is by its place",
+    ),
+    "the value of another parameter": (
+        lambda: IndexSet.parse("(i)<N>: i in [0, N]").at({"M": 3}),
+        "at: parameters: values of M are given; expected one for each of N",
+    ),
+    "no values": (
+        lambda: IndexSet.parse("(i)<N>: i in [0, N]").at(3),  # pyright: ignore[reportArgumentType]
+        "at: parameters is 3; expected a sequence of integers",
+    ),
     "no integer": (
         lambda: (1.5,) in IndexSet.box((0, 3)),  # pyright: ignore[reportOperatorIssue]
         r"in: element is \(1.5,\); expected a sequence of integers",

@@ -25,6 +25,31 @@ INVERTED = {
     "three digits": IndexingMap.from_sizes(
         [d0 // (M * 3), d0 // 3 % M, d0 % 3], dims=[N * M * 3]
     ).with_constraint(M, (1, None)),
+    "a digit beside another dimension": IndexingMap.from_sizes(
+        [d0 // M, d0 % M * 4 + d1], dims=[N * M, 4]
+    ).with_constraint(M, (1, None)),
+    "digits that change places": IndexingMap.from_sizes([d0 % M * N + d0 // M], dims=[N * M])
+    .with_constraint(M, (1, None))
+    .with_constraint(N, (1, None)),
+    "digits of a sum of dimensions": parse_map(
+        "(d0, d1)<K, M, N> -> ((d0 * M + d1) floordiv K, (d0 * M + d1) mod K), domain: "
+        "d0 in [0, N - 1], d1 in [0, M - 1], K in [1, inf], M in [1, inf], N in [1, inf]"
+    ),
+    "digits of a digit": IndexingMap.from_sizes(
+        [d0 // (M * 3), d0 % (M * 3) // 3 * K + d1, d0 % (M * 3) % 3], dims=[N * M * 3, K]
+    ).with_constraint(M, (1, None)),
+    "digits of a shifted index": parse_map(
+        "(d0)<K, M, N> -> ((d0 + K) floordiv M, (d0 + K) mod M), domain: "
+        "d0 in [0, N - 1], K in [0, inf], M in [1, inf], N in [1, inf]"
+    ),
+    "digits from the other end": parse_map(
+        "(d0)<M, N> -> ((N - 1 - d0) floordiv M, (N - 1 - d0) mod M), domain: "
+        "d0 in [0, N - 1], M in [1, inf], N in [1, inf]"
+    ),
+    "backwards": IndexingMap.from_sizes([(N - 1 - d0) * M + M - 1 - d1], dims=[N, M]),
+    "a dimension as its digits": IndexingMap.from_sizes(
+        [d0 * 6 + d0 // M * (1 - M * 6) + d1 * 3], dims=[M * 3, 2]
+    ).with_constraint(M, (1, None)),
     "a dimension of size 1": IndexingMap.from_sizes([d0 * M + d2], dims=[N, 1, M]),
     "on condition": IndexingMap.from_sizes([d0 * M + d1], dims=[N, M]).with_constraint(
         d0 - d1, (0, 1)
@@ -50,6 +75,12 @@ def test_a_matrix_in_memory_becomes_digits() -> None:
         "(d0)<M, N> -> (d0 floordiv M, d0 mod M), domain: d0 in [0, M * N - 1], M in [1, inf], "
         "N in [1, inf]"
     )
+
+
+def test_results_have_ends_over_parameters() -> None:
+    """Even where no constraint says so much alone."""
+    transposed = INVERTED["digits that change places"].inverse()
+    assert "d0 in [0, M * N - 1]" in str(transposed)
 
 
 REFUSED = {

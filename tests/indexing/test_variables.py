@@ -576,6 +576,31 @@ def test_kinds_follow_names() -> None:
     assert renamed.rename(warp="th_x", th_w="th_y", lane="th_z") == made
 
 
+UNNAMED = parse_map(
+    "(d0, row)[s0]{rt0} -> (d0), domain: d0 in [0, 3], row in [0, 3], s0 in [0, 3], rt0 in [0, 3]"
+)
+
+
+def test_each_variable_of_a_map_has_a_name() -> None:
+    roles = (UNNAMED.dims, UNNAMED.ranges, UNNAMED.runtime)
+    assert [[each.name for each in role] for role in roles] == [["d0", "row"], ["s0"], ["rt0"]]
+    assert tuple(tuple(each.name for each in role) for role in roles) == UNNAMED.names
+    image = UNNAMED.image(runtime_as_parameters=True)
+    assert all(each.name for each in (*image.parameters, *image.hull.called[0]))
+    assert (UNNAMED | UNNAMED).dims == ("d0", "row")
+
+
+def test_a_name_by_position_is_no_given_one() -> None:
+    """A variable that moves is called after its new place, and is equal to what it was."""
+    d0, row = UNNAMED.dims
+    (s0,) = UNNAMED.ranges
+    assert d0 == s0 == Variable((0, 3))
+    assert len({d0, s0, row}) == 2
+    moved = IndexingMap("d1", [row, d0])
+    assert [each.name for each in moved.dims] == ["row", "d1"]
+    assert repr(moved.dims[1]).startswith("Variable(bounds=Interval(lower=0, upper=3), name='d1', ")
+
+
 def test_a_launch_composes_with_what_a_tensor_needs() -> None:
     element = symbol("bl_x") * 8 + symbol("th_x")
     launch = IndexingMap.from_gpu_grid([element], [8, 1, 1, 5, 1, 1])

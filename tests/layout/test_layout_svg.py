@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import re
-import xml.etree.ElementTree as ET
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
 from hypothesis import given
 
 from indexing.layout import Shape, layout_picture
-from indexing.layout.view.drawing import HEIGHT, Box, Panel, beside, drawn, hatching
+from indexing.layout.view.drawing import HEIGHT, Box, drawn
 from indexing.layout.view.layout_svg import _color_count, svg_of_layout
+from indexing.pictures.svg import Panel, beside, hatching
+from tests.figures import LAYOUTS
 from tests.layout.strategies import small_arrays
-from tests.project.sources import ROOT
+from tests.svg import SVG, check_is_alone, check_nothing_lies_outside, parsed, path_of, texts
 
-FIGURES: Final = {
-    "tiles.svg": "f32[3,5]{1,0:T(2,2)}",
-    "tiles-in-tiles.svg": "bf16[4,8]{1,0:T(2,4)(2,1)}",
-}
-"""The pictures of the documentation; `python -m indexing layout SHAPE -o FILE` makes them."""
-
-SVG: Final = "{http://www.w3.org/2000/svg}"
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 
 SHAPES: Final = (
-    *FIGURES.values(),
+    *LAYOUTS.values(),
     "f32[]",
     "f32[]{:T(256)}",
     "f32[0,3]",
@@ -40,20 +36,6 @@ SHAPES: Final = (
 )
 
 
-def parsed(svg: str) -> ET.Element:
-    return ET.fromstring(svg)  # noqa: S314 - we wrote it
-
-
-def texts(root: ET.Element) -> list[str]:
-    return [element.text or "" for element in root.iter(f"{SVG}text")]
-
-
-def path_of(root: ET.Element, class_: str) -> str:
-    return "".join(
-        path.get("d", "") for path in root.iter(f"{SVG}path") if path.get("class") == class_
-    )
-
-
 @pytest.mark.parametrize("text", SHAPES)
 def test_picture_is_whole_and_alone(text: str) -> None:
     shape = Shape.parse(text)
@@ -67,35 +49,16 @@ def test_picture_is_whole_and_alone(text: str) -> None:
     assert [
         line for line in layout_picture(shape).notes if line not in (description.text or "")
     ] == []
-    assert not re.findall(r"href|url\(|@import|<script|https?:", svg.replace(SVG[1:-1], ""))
+    check_is_alone(svg)
     assert svg == svg_of_layout(shape)
 
 
 @pytest.mark.parametrize("text", SHAPES)
 def test_nothing_lies_outside(text: str) -> None:
-    root = parsed(svg_of_layout(Shape.parse(text)))
-    width, height = float(root.get("width", 0)), float(root.get("height", 0))
-    assert root.get("viewBox") == f"0 0 {width:g} {height:g}"
-    for x, y, content, anchor in written(root, 0, 0):
-        length = 6.5 * len(content)
-        start = x - {"start": 0, "middle": length / 2, "end": length}[anchor]
-        assert 0 <= start <= start + length <= width, content
-        assert 0 < y < height, content
+    check_nothing_lies_outside(parsed(svg_of_layout(Shape.parse(text))))
 
 
-def written(element: ET.Element, x: float, y: float) -> list[tuple[float, float, str, str]]:
-    """All texts with their places in the picture."""
-    moved = re.match(r"translate\((\S+) (\S+)\)", element.get("transform", ""))
-    if moved:
-        x, y = x + float(moved[1]), y + float(moved[2])
-    found = [each for child in element for each in written(child, x, y)]
-    if element.tag == f"{SVG}text":
-        place = (x + float(element.get("x", 0)), y + float(element.get("y", 0)))
-        found.append((*place, element.text or "", element.get("text-anchor", "start")))
-    return found
-
-
-@pytest.mark.parametrize("text", FIGURES.values())
+@pytest.mark.parametrize("text", LAYOUTS.values())
 def test_offsets_and_indices_are_written(text: str) -> None:
     shape = Shape.parse(text)
     picture = layout_picture(shape)
@@ -105,7 +68,7 @@ def test_offsets_and_indices_are_written(text: str) -> None:
     assert [index for index in indices if shown.count(index) != 1] == []
 
 
-def cells_drawn(text: str) -> tuple[list[Box], ET.Element]:
+def cells_drawn(text: str) -> tuple[list[Box], Element]:
     """The first plane of a picture as squares, without labels."""
     plane = layout_picture(Shape.parse(text)).planes[0]
     boxes = [
@@ -202,9 +165,3 @@ def test_what_has_no_picture_shows_as_text(text: str) -> None:
 def test_shapes_show_their_picture_in_notebooks() -> None:
     shape = Shape.parse("f32[3,5]{1,0:T(2,2)}")
     assert shape._repr_svg_() == svg_of_layout(shape)
-
-
-@pytest.mark.parametrize(("file", "text"), FIGURES.items(), ids=FIGURES)
-def test_figures_of_the_documentation_are_up_to_date(file: str, text: str) -> None:
-    stored = (ROOT / "docs" / "images" / file).read_text("utf-8")
-    assert stored == f"{svg_of_layout(Shape.parse(text))}\n"

@@ -18,7 +18,8 @@ from indexing.layout import (
     linear_index,
     multi_index,
 )
-from indexing.layout.view.picture import MAX_CELLS, MAX_COLUMNS, MAX_OFFSETS, MAX_ROWS, Sides
+from indexing.layout.view.picture import MAX_OFFSETS, Sides
+from indexing.pictures.axis import MAX_CELLS, MAX_COLUMNS, MAX_ROWS
 from tests.layout.strategies import small_arrays
 
 if TYPE_CHECKING:

@@ -77,7 +77,8 @@ def _lines(computation: Computation, *, is_entry: bool = False) -> str:
 
 
 def _written(instruction: Instruction) -> list[str]:
-    rewrite = _REWRITTEN.get(instruction.opcode)
+    target = instruction.attributes.get("custom_call_target", instruction.opcode)
+    rewrite = _REWRITTEN.get(target)
     if rewrite:
         return rewrite(instruction)
     target, shape = instruction.shape.element_type, _plain(instruction.shape)
@@ -107,6 +108,11 @@ def _called(instruction: Instruction) -> list[str]:
     attributes = {"to_apply": instruction.attributes["calls"]}
     shape = _plain(instruction.shape)
     return [str(replace(instruction, opcode="call", shape=shape, attributes=attributes))]
+
+
+def _itself(instruction: Instruction) -> list[str]:
+    (operand,) = instruction.operands
+    return [f"%{instruction.name} = {_plain(instruction.shape)} copy(%{operand.name})"]
 
 
 def _copied(instruction: Instruction) -> list[str]:
@@ -216,6 +222,7 @@ def _offsets(shape: Shape) -> Array:
 
 
 _REWRITTEN: Mapping[str, Callable[[Instruction], list[str]]] = {
+    "AssumeGatherIndicesInBound": _itself,
     "bitcast": _bitcast,
     "copy-done": _copied,
     "copy-start": _copied,

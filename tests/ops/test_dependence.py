@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing import IndexingMap, UndefinedMap, parse_map
+from indexing import IndexingMap, MapError, UndefinedMap, parse_map
 from ops import OperandIndexing, RuntimeOrigin, Unknown, hlo
 from ops.dependence.dependence import NOTHING, Dependence, of_element
 from simplifier import Interval
 from tests.evaluation import related
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ops.dependence.dependence import AnyDependence
 
 MODULE = hlo.parse(
@@ -214,6 +216,31 @@ def test_a_dependence_is_a_tuple_and_an_unknown_one_an_undefined_map() -> None:
     assert BOTH != ONE
     assert UndefinedMap(UNKNOWN.reason) == UNKNOWN
     assert (str(UNKNOWN), UNKNOWN.simplify()) == ("unknown (sort: no indexing map)", UNKNOWN)
+
+
+ASKED: list[tuple[str, Callable[[Any], object]]] = [
+    ("each", list),
+    ("the first", lambda unknown: unknown[0]),
+    ("how many", len),
+    ("the dimensions", lambda unknown: unknown.dims),
+    *(
+        (name, lambda unknown, name=name: getattr(unknown, name))
+        for name in ("output_to_input", "input_to_output", "output_sizes", "map", "replica_id")
+    ),
+]
+
+
+@pytest.mark.parametrize("ask", [ask for _, ask in ASKED], ids=[name for name, _ in ASKED])
+def test_whatever_is_asked_of_an_unknown_fails_with_the_reason(
+    ask: Callable[[Any], object],
+) -> None:
+    """An operation without maps, and indexings that nobody knows, fail as an undefined map does."""
+    with pytest.raises(MapError, match=r"^the map is undefined: sort: no indexing map$"):
+        ask(UNKNOWN)
+
+
+def test_an_unknown_has_no_other_attributes() -> None:
+    assert not hasattr(UNKNOWN, "histogram")
 
 
 @pytest.mark.parametrize("dependence", [NOTHING, ONE, BOTH, UNKNOWN])

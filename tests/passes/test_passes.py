@@ -103,8 +103,27 @@ CANCELLED = [
 
 @pytest.mark.parametrize(("moves", "left"), CANCELLED)
 def test_moves_that_cancel(moves: str, left: str) -> None:
-    module = cancel_moves(hlo.parse(f"ENTRY e {{ a = f32[2,3] parameter(0) {moves} }}"))
-    assert [each.opcode for each in module.entry.instructions[1:]] == left.split()
+    assert kinds_of_moves("f32[2,3]", moves) == left.split()
+
+
+def kinds_of_moves(shape: str, moves: str) -> list[str]:
+    module = cancel_moves(hlo.parse(f"ENTRY e {{ a = {shape} parameter(0) {moves} }}"))
+    return [each.opcode for each in module.entry.instructions[1:]]
+
+
+TURNED = f"b = f32[4,N]{{1,0}} {TURN} c = f32[4,N]{{1,0}} copy(b)"
+DYNAMIC = [
+    (f"b = f32[4,N] {TURN} ROOT c = f32[N,4]{{1,0}} {BACK}", ""),
+    ("ROOT b = f32[N,4] reshape(a)", ""),
+    (f"{TURNED} ROOT d = f32[N,4]{{0,1}} transpose(c), dimensions={{1,0}}", "copy"),
+    ("b = f32[N,2,2] reshape(a) ROOT c = f32[N,4,1] reshape(b)", "reshape reshape"),
+]
+
+
+@pytest.mark.parametrize("size", ["<=64", "?"])
+@pytest.mark.parametrize(("moves", "left"), DYNAMIC)
+def test_moves_of_dynamic_arrays_that_cancel(size: str, moves: str, left: str) -> None:
+    assert kinds_of_moves(f"f32[{size},4]", moves.replace("N", size)) == left.split()
 
 
 CONVOLUTIONS = ["unoptimized/conv_zoo", "unoptimized/resnet_block_fwd", "cpu/conv_zoo"]

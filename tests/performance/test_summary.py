@@ -48,6 +48,33 @@ def test_figures_are_those_of_the_operands(name: str) -> None:
         assert each.bytes_written == sum(array.bytes for array in root.shape.arrays)
 
 
+@pytest.mark.parametrize("name", [*REAL, "cpu/control_flow", "gpu/embedding_grad"])
+def test_kernels_that_are_alike_have_what_each_has_alone(name: str) -> None:
+    """Layers repeat: what is counted once for many is what would be counted for each."""
+    module = hlo.parse(module_text(name))
+    alone = tuple(row for kernel in kernels_of(module) for row in utilization(kernel))
+    assert utilization(module).rows == alone
+
+
+TWICE = """ENTRY e {
+  x = f32[4] parameter(0)
+  y = f32[4] parameter(1)
+  two = f32[4] add(x, y)
+  one = f32[4] add(y, y)
+  other = f32[4] add(y, x)
+  ROOT all = (f32[4], f32[4], f32[4]) tuple(two, one, other) }"""
+
+
+def test_kernels_that_are_alike_read_what_each_reads() -> None:
+    """One that reads an operand twice is not like one that reads two."""
+    kernels = map(str, summary(hlo.parse(TWICE)))
+    assert [*kernels] == [
+        "%two = f32[4] add(%x f32[4] identity, %y f32[4] identity)",
+        "%one = f32[4] add(%y f32[4] identity)",
+        "%other = f32[4] add(%y f32[4] identity, %x f32[4] identity)",
+    ]
+
+
 def test_kernels_without_operands_are_there() -> None:
     module = hlo.parse("ENTRY e { i = s32[4] iota(), iota_dimension=0 }")
     (found,) = summary(module)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import islice, product
+from itertools import islice, pairwise, product
 from math import prod
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -196,6 +196,49 @@ def test_chains_of_operations(chain: IndexingMap) -> None:
     _check(chain)
 
 
+@st.composite
+def _split_again(draw: st.DrawFn) -> IndexingMap:
+    """Reshapes whose sizes do not divide each other, with transposes and reverses between."""
+    total = draw(st.sampled_from((12, 24, 30, 36, 48)))
+    first = draw(st.sampled_from([n for n in range(2, total) if total % n == 0]))
+    sizes: tuple[int, ...] = (first, total // first)
+    chain = IndexingMap.identity(sizes)
+    for kind in ("reshape", *draw(st.lists(st.sampled_from(_MOVES), max_size=3))):
+        step, sizes = _STEPS[kind](draw, sizes)
+        chain = step @ chain
+    return chain.simplify()
+
+
+_MOVES = ("reshape", "transpose", "reverse")
+
+
+@given(_split_again())
+def test_sums_that_are_split_again(chain: IndexingMap) -> None:
+    _check(chain)
+
+
+def _pairs_of_factors(total: int) -> list[tuple[int, int]]:
+    return [(n, total // n) for n in range(1, total + 1) if total % n == 0]
+
+
+@pytest.mark.parametrize("total", [12, 24, 36])
+def test_reshapes_have_every_tile_that_is_a_box(total: int) -> None:
+    """The constraints hold for a size if and only if each tile is a box of elements."""
+    for result, operand in product(_pairs_of_factors(total), repeat=2):
+        reshape = ops.reshape(operand, result).output_to_input[0]
+        constraints = reshape.tile(symbolic_sizes(reshape)).constraints
+        for sizes in all_sizes(reshape):
+            tiles = touched(reshape, [*sizes.values()]).values()
+            assert constraints.satisfied(sizes) == all(map(_is_box, tiles)), (operand, sizes)
+
+
+def _is_box(elements: set[tuple[int, ...]]) -> bool:
+    """Whether elements are all combinations of arithmetic progressions."""
+    columns = [sorted(set(column)) for column in zip(*elements, strict=True)]
+    steps = ({after - before for before, after in pairwise(column)} for column in columns)
+    return prod(map(len, columns)) == len(elements) and all(len(each) < 2 for each in steps)
+
+
 # XLA's cases.
 
 
@@ -321,6 +364,24 @@ TILES = {
     "a diagonal has tiles of one element": (
         "(d0) -> (d0, d0), domain: d0 in [0, 9]",
         "offsets: A * t0, A * t0; sizes: 1, 1; strides: 0, 0; constraints: A in [1, 1]",
+    ),
+    "a sum that is split again": (
+        """(d0, d1) -> ((d0 * 8 + d1) floordiv 12, (d0 * 8 + d1) mod 12), domain: d0 in [0, 5],
+        d1 in [0, 7]""",
+        """offsets: (A * t0 * 8 + B * t1) floordiv 12, (A * t0 * 8 + B * t1) mod 12;
+        sizes: (A * B + 11) floordiv 12, A * B + min(-(A * B) + 12, 0); strides: 1, 1;
+        mask: (A * t0 + (i0 * 12 + i1) floordiv B < 6 and B * t1 + (i0 * 12 + i1) mod B < 8);
+        constraints: 4 mod B in [0, 0] && A in [1, 1] || A mod 3 in [0, 0] && B in [8, 8]""",
+    ),
+    "a split sum whose rows are cut off": (
+        """(d0, d1) -> ((d0 * 8 + d1) floordiv 12, (d0 * 8 + d1) mod 12), domain: d0 in [0, 4],
+        d1 in [0, 7]""",
+        """offsets: (A * t0 * 8 + B * t1) floordiv 12, (A * t0 * 8 + B * t1) mod 12;
+        sizes: (A * B + 11) floordiv 12, A * B + min(-(A * B) + 12, 0); strides: 1, 1;
+        mask: (i0 * 12 + i1 < A * B and A * t0 + (i0 * 12 + i1) floordiv B < 5 and
+        B * t1 + (i0 * 12 + i1) mod B < 8);
+        constraints: 4 mod B in [0, 0] && A in [1, 1] || A in [5, 5] && B in [8, 8] ||
+        A mod 3 in [0, 0] && B in [8, 8]""",
     ),
     "a parameter": (
         "(d0)<N> -> (d0), domain: d0 in [0, N - 1], N in [0, inf]",

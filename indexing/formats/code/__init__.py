@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from indexing.errors import MapError
 from indexing.formats.code.language import LANGUAGES
 from indexing.formats.code.map_functions import text_of_maps
+from indexing.formats.code.map_loops import Body, text_of_loops
 from indexing.formats.code.mlir_code import mlir_text_of_maps
 from indexing.relation import Relation, check_map
 from simplifier.errors import check_type, listed, quoted
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 MLIR: Final = "mlir"
 """It has a room of its own: each of its operations has a name."""
 
-__all__ = ["emit", "to_c", "to_cuda", "to_mlir", "to_triton"]
+__all__ = ["emit", "emit_loops", "to_c", "to_cuda", "to_mlir", "to_triton"]
 
 
 def emit(
@@ -65,8 +66,8 @@ def emit(
     }
     <BLANKLINE>
     """
-    given = _maps(maps)
-    named = _names(names, len(given))
+    given = _maps(maps, "emit")
+    named = _names(names, len(given), "emit")
     if language == MLIR:
         return mlir_text_of_maps(given, named, "emit")
     if language not in LANGUAGES:
@@ -75,27 +76,83 @@ def emit(
     return text_of_maps(given, LANGUAGES[language], named, "emit")
 
 
-def _maps(maps: Relation | Iterable[Relation]) -> list[Relation]:
+def emit_loops(
+    maps: Relation | Iterable[Relation],
+    language: str,
+    body: str,
+    names: Sequence[str] | str | None = None,
+    *,
+    parameters: str = "",
+    last: str = "",
+) -> str:
+    """One function with loops over the ranges of maps around your own lines.
+
+    The lines use each result by the name of its map; if a map has several, by ``NAME0``, ``NAME1``,
+    and so on. Loops go where the constraints hold: these become the ends of a loop and its step
+    where they can. Others are asked outside of the loops that do not change them. A loop is split
+    where that spares divisions. Ranges of one name are one loop.
+
+    NumPy and Triton work on many points at once: there, loops have the same ends for all of them,
+    and ``mask`` says which of them are inside.
+
+    Args:
+        maps: a map, or several.
+        language: ``"c"``, ``"cuda"``, ``"triton"``, ``"numpy"`` or ``"javascript"``.
+        body: lines for each point, in the language.
+        names: a name for each map; the function is called after all of them, with ``_loops``.
+        parameters: of the function, after the dimensions and runtime variables, in the language.
+        last: a line behind the loops.
+
+    Raises:
+        MapError: as of :func:`emit`, or names that mean two things.
+
+    >>> from indexing import emit_loops, parse_map
+    >>> window = parse_map(
+    ...     "(d0)[s0] -> (d0 * 2 + s0 - 1), domain: d0 in [0, 7], s0 in [0, 2], "
+    ...     "d0 * 2 + s0 in [1, 16]")
+    >>> print(emit_loops(window, "javascript", "visit(place);", "place", parameters="visit"))
+    // (d0)[s0] -> (d0 * 2 + s0 - 1), domain: d0 in [0, 7], s0 in [0, 2], d0 * 2 + s0 in [1, 16]
+    <BLANKLINE>
+    function place_loops(d0, visit) {
+      for (let s0 = Math.max(d0 * -2 + 1, 0); s0 < 3; ++s0) {
+        const place = d0 * 2 + s0 - 1;
+        visit(place);
+      }
+    }
+    <BLANKLINE>
+    """
+    given = _maps(maps, "emit_loops")
+    named = _names(names, len(given), "emit_loops")
+    if language not in LANGUAGES:
+        raise MapError(f"emit_loops: language is {quoted(language)}; expected {listed(LANGUAGES)}")
+    for what, text in (("body", body), ("parameters", parameters), ("last", last)):
+        check_type(text, str, f"emit_loops: {what}", "a string")
+    return text_of_loops(
+        given, LANGUAGES[language], named, Body(body, parameters, last), "emit_loops"
+    )
+
+
+def _maps(maps: Relation | Iterable[Relation], asker: str) -> list[Relation]:
     if isinstance(maps, Relation):
         return [maps]
-    check_type(maps, Iterable, "emit: maps", "a map or several")
+    check_type(maps, Iterable, f"{asker}: maps", "a map or several")
     given = list(maps)
     for position, each in enumerate(given):
-        check_map(each, f"emit: maps[{position}]")
+        check_map(each, f"{asker}: maps[{position}]")
     if not given:
-        raise MapError("emit: maps is empty; expected a map at least")
+        raise MapError(f"{asker}: maps is empty; expected a map at least")
     return given
 
 
-def _names(names: Sequence[str] | str | None, count: int) -> list[str]:
+def _names(names: Sequence[str] | str | None, count: int, asker: str) -> list[str]:
     if names is None:
         return ["indexing_map"] if count == 1 else [f"map{number}" for number in range(count)]
-    check_type(names, Iterable, "emit: names", "a name for each map")
+    check_type(names, Iterable, f"{asker}: names", "a name for each map")
     given = [names] if isinstance(names, str) else list(names)
     if len(given) != count:
-        raise MapError(f"emit: got {len(given)} names; expected {count}, one for each map")
+        raise MapError(f"{asker}: got {len(given)} names; expected {count}, one for each map")
     if len(set(given)) < count:
-        raise MapError(f"emit: names are {listed(given)}; expected different names")
+        raise MapError(f"{asker}: names are {listed(given)}; expected different names")
     return given
 
 

@@ -69,6 +69,10 @@ class Language:
     both: str = " && "
     true: str = "true"
     compares: str = "{} {} {}"
+    loop: str = "for ({type} {name} = {first}; {name} < {stop}; {next}) {{"
+    """The head of a loop; ``span`` has what ``range`` takes."""
+    condition: str = "if ({0}) {{"
+    """The head of what is done under a condition; empty where values are arrays."""
     guard: str = "if (!({0})) return false;"
     """Ends a function that says whether a point is in a domain; empty if all is computed."""
     contains: str = "{name}_contains"
@@ -239,6 +243,7 @@ JAVASCRIPT: Final = Language(
     },
     function="function {name}({parameters}) {{",
     parameter="{name}",
+    loop="for (let {name} = {first}; {name} < {stop}; {next}) {{",
     stores="",
     values="[{0}]",
 )
@@ -277,6 +282,8 @@ NUMPY: Final = Language(
     both=" & ",
     true="True",
     compares="({} {} {})",
+    loop="for {name} in range({span}):",
+    condition="",
     guard="",
     contains="{name}_mask",
     asked=(0, WIDE),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import islice, pairwise, product
 from math import prod
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from indexing.layout.array_shape import check_shapes
 from indexing.layout.layout import COMBINE_DIMENSION, write_tiles
@@ -26,6 +26,14 @@ from indexing.layout.steps import (
     with_tile_levels,
 )
 from indexing.layout.view.describe import order_in_words, size_in_words
+from indexing.pictures.axis import (
+    MAX_CELLS,
+    MAX_COLUMNS,
+    MAX_PLANES,
+    MAX_ROWS,
+    Axis,
+    shown_positions,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,20 +41,8 @@ if TYPE_CHECKING:
     from indexing.layout.array_shape import ArrayShape
     from indexing.layout.steps import Step, TileLevel
 
-MAX_ROWS: Final = 16
-"""What a notebook shows at once; longer axes show their ends and the first borders of tiles."""
-
-MAX_COLUMNS: Final = 24
-"""As many as a page is wide."""
-
 MAX_CHARACTERS: Final = 120
 """The width of a terminal, for the offsets of a row, if that leaves some columns."""
-
-MAX_PLANES: Final = 4
-"""More planes show nothing new."""
-
-MAX_CELLS: Final = 240
-"""What fits on a page, for all planes together, if that leaves one."""
 
 MAX_OFFSETS: Final = 72
 """Memory up to this size is shown whole, on a few lines; of a larger one half as much."""
@@ -54,11 +50,6 @@ MAX_OFFSETS: Final = 72
 _MIN_COLUMNS: Final = 8
 _BORDERS: Final = 3
 """The number of tile levels whose first border is shown where an axis is cropped."""
-
-_AROUND: Final = 2
-"""How many rows or columns are shown on either side of a border."""
-
-_Number = TypeVar("_Number", int, float)
 
 
 class Sides(NamedTuple):
@@ -88,59 +79,6 @@ class MemoryCell:
     index: tuple[int, ...] | None
     tiles: Tiles
     outlines: tuple[Sides, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """Rows or columns: the dimensions that they are, and which of them are shown.
-
-    ``dimensions`` are several where a tile combines them, and none for the only row of an array of
-    one dimension. ``padded_size`` is the number of rows or columns with padding; ``positions`` are
-    those that are shown.
-    """
-
-    name: str
-    dimensions: tuple[int, ...]
-    sizes: tuple[int, ...]
-    padded_size: int
-    positions: tuple[int, ...]
-
-    @property
-    def is_cropped(self) -> bool:
-        """Whether rows or columns are left out."""
-        return len(self.positions) < self.padded_size
-
-    def starts(self, size: _Number, gap: _Number) -> Iterator[_Number]:
-        """The start of each row or column of a size, with a gap where some are left out.
-
-        >>> list(Axis("x", (0,), (9,), padded_size=9, positions=(0, 1, 7, 8)).starts(10, 5))
-        [0, 10, 25, 35]
-        """
-        start = size - size
-        for position, after in pairwise((*self.positions, -1)):
-            yield start
-            start += size + gap * (after != position + 1)
-
-    def starts_behind_gaps(self, starts: Sequence[_Number]) -> Iterator[_Number]:
-        """Those of ``starts`` that follow a gap."""
-        for (position, after), start in zip(pairwise(self.positions), starts[1:], strict=True):
-            if after != position + 1:
-                yield start
-
-    def label(self, position: int) -> str:
-        """The index at a position; empty for padding, or if there is no dimension.
-
-        >>> axis = Axis("y,x", (0, 1), (2, 3), padded_size=8, positions=(5, 6))
-        >>> [axis.label(position) for position in axis.positions]
-        ['1,2', '']
-        """
-        if position >= prod(self.sizes) or not self.dimensions:
-            return ""
-        digits: list[str] = []
-        for size in reversed(self.sizes):
-            position, digit = divmod(position, size)
-            digits.append(str(digit))
-        return ",".join(reversed(digits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,28 +286,13 @@ def _axis(grid: Grid, dimension: int) -> Axis:
     sizes, padded_size = grid.sizes(dimension), grid.padded_sizes[dimension]
     most = MAX_ROWS if dimension == grid.plane[0] else _most_columns(grid)
     borders = [*grid.tile_sizes(dimension)[:_BORDERS], prod(sizes)]
-    positions = _positions(padded_size, borders, most)
+    positions = shown_positions(padded_size, borders, most)
     return Axis(grid.name(dimension), grid.groups[dimension], sizes, padded_size, positions)
 
 
 def _most_columns(grid: Grid) -> int:
     digits = len(str(memory_size(grid.shape)))
     return min(MAX_COLUMNS, max(_MIN_COLUMNS, MAX_CHARACTERS // (digits + 1)))
-
-
-def _positions(size: int, borders: Sequence[int], most: int) -> tuple[int, ...]:
-    """All positions of an axis; of a long one those around its ends and borders."""
-    if size <= most:
-        return tuple(range(size))
-    around = {
-        position
-        for border in (0, *borders, size)
-        for position in range(border - _AROUND, border + _AROUND)
-        if 0 <= position < size
-    }
-    shown = sorted(around)
-    gaps = (range(low + 1, high) for low, high in pairwise(shown) if high - low <= _AROUND + 1)
-    return tuple(sorted([*shown, *(position for gap in gaps for position in gap)]))
 
 
 _ADDED: Final = "added"

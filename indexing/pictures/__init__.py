@@ -1,0 +1,1 @@
+"""Pictures: SVG, axes of grids, and which elements a map reads."""

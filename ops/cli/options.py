@@ -1,0 +1,187 @@
+"""The options that several commands share, each said once, and how arguments are read."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+from dataclasses import fields
+from math import inf, nan
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from ops.cli.map_questions import DIRECTIONS, View
+from ops.cli.selection import Selection
+from ops.performance.utilization import SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Options: TypeAlias = "dict[str, dict[str, Any]]"
+"""What argparse takes, by the names of an option; a space is between two names."""
+
+
+# How arguments are read.
+
+
+def jobs(text: str) -> int:
+    """A number of processes, or 0."""
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"expected a number of processes, or 0, not {text!r}")
+    return int(text)
+
+
+def positive(text: str) -> int:
+    """A number from 1 on."""
+    if not text.isdecimal() or not int(text):
+        raise ArgumentTypeError(f"expected a positive number, not {text!r}")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """A number of seconds."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = nan
+    if not 0 <= found < inf:
+        raise ArgumentTypeError(f"expected a number of seconds, not {text!r}")
+    return found
+
+
+def index(text: str) -> tuple[int, ...]:
+    """The index of an element, such as ``3,0``; of a scalar, no text.
+
+    >>> index("3, 0")
+    (3, 0)
+    """
+    return _numbers(text, "an index such as 3,0")
+
+
+def sizes(text: str) -> tuple[int, ...]:
+    """The sizes of a tile.
+
+    >>> sizes("8x128")
+    (8, 128)
+    """
+    found = _numbers(text.replace("x", ","), "sizes such as 8x128")
+    if not all(found):
+        raise ArgumentTypeError(f"expected sizes such as 8x128, not {text!r}")
+    return found
+
+
+def _numbers(text: str, expected: str) -> tuple[int, ...]:
+    words = [word.strip() for word in text.strip("() ").split(",")] if text.strip("() ") else []
+    if not all(word.isdecimal() for word in words):
+        raise ArgumentTypeError(f"expected {expected}, not {text!r}")
+    return tuple(map(int, words))
+
+
+# What is asked, and of what.
+
+MODULES: Final[Options] = {
+    "files": {
+        "metavar": "FILE",
+        "nargs": "+",
+        "help": "a module in HLO text, which may be compressed (.gz), a folder of them, "
+        "or - for standard input",
+    },
+    "--jobs": {
+        "metavar": "N",
+        "type": jobs,
+        "default": 1,
+        "help": "read several files with this many processes; 0: one for each core",
+    },
+    "--strict": {
+        "action": "store_true",
+        "help": "exit with code 3 if something is unknown",
+    },
+}
+
+_PATTERNS: Final = (
+    ("instruction", "NAME", "answer for the instructions of this name only"),
+    ("computation", "NAME", "answer for what stands in this computation only"),
+    ("opcode", "OPCODE", "answer for the instructions of this kind only"),
+    ("parameter", "NAME", "answer for what is read of the parameter or operand of this name only"),
+)
+
+_BY_PATTERN: Final[Options] = {
+    f"--{option}": {
+        "dest": f"{option}s",
+        "metavar": metavar,
+        "action": "append",
+        "default": [],
+        "help": f"{meaning}; * is any text; may be given several times",
+    }
+    for option, metavar, meaning in _PATTERNS
+}
+
+FILTERS: Final[Options] = _BY_PATTERN | {
+    "--unknown": {
+        "action": "store_true",
+        "help": "print only answers in which something is unknown",
+    },
+    "--limit": {
+        "metavar": "N",
+        "type": positive,
+        "help": "print at most this many answers about each module",
+    },
+}
+"""The fields of a :class:`Selection`: all commands about instructions have these."""
+
+VIEWS: Final[Options] = {
+    "--direction": {
+        "choices": list(DIRECTIONS),
+        "default": next(iter(DIRECTIONS)),
+        "help": "from each result to what it needs (default), or back",
+    },
+    "--physical-layout": {
+        "action": "store_true",
+        "help": "use the dimensions in memory, after tiles are cut",
+    },
+    "--linear-offsets": {
+        "action": "store_true",
+        "help": "lead to offsets in memory, counted in elements",
+    },
+}
+"""The fields of a :class:`View`: all commands that print maps between tensors have these."""
+
+TOGETHER: Final[Mapping[str, type[Selection | View]]] = {"selection": Selection, "view": View}
+"""The values that hold several options."""
+
+SECONDS_OF_MODULE: Final[Options] = {
+    "--seconds": {
+        "metavar": "S",
+        "type": seconds,
+        "default": SECONDS,
+        "help": "what a module may take until counts are bounds (default: %(default)g)",
+    }
+}
+
+UNROLL: Final[Options] = {
+    "--unroll": {
+        "metavar": "N",
+        "type": positive,
+        "default": 1,
+        "help": "how many neighbours a thread handles at a time (default: 1)",
+    }
+}
+
+LONG: Final[Options] = {
+    "--long": {
+        "action": "store_true",
+        "help": "print whole domains, a line for each bound, also those that shapes tell",
+    }
+}
+
+
+def without(options: Options, *names: str) -> Options:
+    """The options but for some."""
+    return {name: each for name, each in options.items() if name not in names}
+
+
+def gathered(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a command, where a value takes the place of those that are its fields."""
+    found = dict(options)
+    for name, kind in TOGETHER.items():
+        names = [field.name for field in fields(kind)]
+        if names[0] in found:
+            found[name] = kind(**{each: found.pop(each) for each in names if each in found})
+    return found

@@ -1,0 +1,128 @@
+"""What some elements of a result need of everything in a fusion, as a row of grids."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from indexing import IndexingMap
+from indexing.pictures.access_picture import AccessPicture, chosen_points, grid_of_results
+from indexing.pictures.element_grid import ElementGrid
+from ops.fusion.fusion import Fusion, FusionError
+from ops.rules.op_indexing import Unknown
+from simplifier.errors import listed, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from indexing.layout import Shape
+    from indexing.pictures.access_picture import Choices
+    from indexing.pictures.element_grid import PlaneChoice, Position
+    from ops.analysis.dataflow import Array
+    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.operand_indexing import OperandIndexing
+    from ops.hlo.module import Instruction
+
+
+def access_picture(
+    of: Fusion | Instruction,
+    at: Choices = (),
+    *,
+    output: int = 0,
+    planes: Mapping[str, PlaneChoice] | None = None,
+) -> AccessPicture:
+    """The elements of everything inside a fusion, and of what it reads, that its result needs.
+
+    ``at`` chooses the elements of the result: a number or a ``range`` for each dimension. Without
+    it, all are chosen. Each map to an array counts once, so an element that two paths read in the
+    same way is read once. Of a fusion instruction, its body is shown. Scalars are left out.
+    ``planes`` says by names of instructions what is shown of more than two dimensions, as for
+    :meth:`indexing.IndexingMap.picture`.
+
+    Raises:
+        FusionError, ShapeError, HloTextError: as :meth:`Fusion.indexing`.
+        MapError: as :meth:`indexing.IndexingMap.picture`.
+
+    >>> from ops import hlo
+    >>> module = hlo.parse('''ENTRY e { p = f32[4,6] parameter(0)
+    ...   t = f32[6,4] transpose(p), dimensions={1,0}
+    ...   ROOT line = f32[24] reshape(t) }''')
+    >>> print(access_picture(Fusion.of_computation(module.entry), at=[range(2, 7)]))
+    %line at d0 in [2, 6]
+    %line f32[24]: 5 of 24 elements
+    %t f32[6,4]: 5 of 24 elements, read once
+    %p f32[4,6]: 5 of 24 elements, read once
+    """
+    fusion = Fusion.of(of)
+    root, number = _result(fusion, output)
+    chosen = _planes(fusion, planes or {})
+    needed = fusion.indexing(root, number)
+    points = chosen_points(IndexingMap.identity(root.shape.arrays[number].dimensions), at)
+    first = _title(root, root.shape.arrays[number])
+    grids = [
+        ElementGrid(
+            first,
+            points.sizes,
+            points.dims,
+            points.names,
+            is_chosen=True,
+            plane=tuple(chosen.get(root.name, ())),
+        )
+    ]
+    notes = dict[str, None]()
+    for instruction in _from_root(fusion, needed):
+        if instruction is root or not instruction.shape.dimensions:
+            continue
+        title = _title(instruction, instruction.shape)
+        answer = needed[instruction]
+        if isinstance(answer, Unknown):
+            notes[f"{title}: {answer.reason}"] = None
+            continue
+        counts, more = _counted(answer.indexings, at)
+        plane = chosen.get(instruction.name, ())
+        grid, outside = grid_of_results(title, instruction.shape.dimensions, counts, plane)
+        grids.append(grid)
+        notes.update(dict.fromkeys((*more, *outside)))
+    return AccessPicture(f"%{root.name}{points.words}", tuple(grids), tuple(notes))
+
+
+def _result(fusion: Fusion, output: int) -> Array:
+    results = fusion.results
+    if not 0 <= output < len(results):
+        raise FusionError(f"access_picture: output is {output}; expected one of {len(results)}")
+    return results[output]
+
+
+def _planes(fusion: Fusion, planes: Mapping[str, PlaneChoice]) -> Mapping[str, PlaneChoice]:
+    names = [each.name for each in (*fusion.instructions, *fusion.operands)]
+    for name in planes:
+        if name not in names:
+            message = f"access_picture: planes name {quoted(name)}"
+            raise FusionError(f"{message}; expected some of {listed(names)}")
+    return planes
+
+
+def _title(instruction: Instruction, shape: Shape) -> str:
+    return f"%{instruction.name} {shape.text(layout=False)}"
+
+
+def _from_root(
+    fusion: Fusion, needed: Mapping[Instruction, AnyDependence]
+) -> Iterator[Instruction]:
+    """What is needed and lies in the fusion itself, from the root on; then what it reads."""
+    inside = [each for each in reversed(fusion.instructions) if each not in fusion.operands]
+    return (each for each in (*inside, *fusion.operands) if each in needed)
+
+
+def _counted(
+    indexings: Iterable[OperandIndexing], at: Choices
+) -> tuple[Counter[Position], list[str]]:
+    """How often each element is read, and what is to be said of it."""
+    counts: Counter[Position] = Counter()
+    notes: list[str] = []
+    for each in indexings:
+        points = chosen_points(each.map, at)
+        counts.update(points.results)
+        if each.map.runtime:
+            notes.append("Values known at run time are taken as the least that they can be.")
+    return counts, notes

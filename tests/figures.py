@@ -1,0 +1,70 @@
+"""The pictures of the documentation, by file; run as a program, it draws them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from indexing import parse_map
+from indexing.layout import Shape
+from indexing.layout.view.layout_svg import svg_of_layout
+from ops import access_picture, hlo, load_picture
+from ops.performance import A100
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+IMAGES: Final = Path(__file__).parents[1] / "docs" / "images"
+
+LAYOUTS: Final = {
+    "tiles.svg": "f32[3,5]{1,0:T(2,2)}",
+    "tiles-in-tiles.svg": "bf16[4,8]{1,0:T(2,4)(2,1)}",
+}
+
+WINDOW: Final = """(d0, d1)[s0] -> (d0 * 2 + s0, d1),
+domain: d0 in [0, 3], d1 in [0, 7], s0 in [0, 2]"""
+
+COLUMN: Final = "(th_x) -> (th_x * 40), domain: th_x in [0, 31]"
+
+SOFTMAX: Final = """HloModule m
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
+fused {
+  p = f32[4,6] parameter(0)
+  e = f32[4,6] exponential(p)
+  zero = f32[] constant(0)
+  sum = f32[4] reduce(e, zero), dimensions={1}, to_apply=add
+  b = f32[4,6] broadcast(sum), dimensions={0}
+  ROOT q = f32[4,6] divide(e, b)
+}
+ENTRY main { x = f32[4,6] parameter(0) ROOT f = f32[4,6] fusion(x), kind=kLoop, calls=fused }"""
+
+
+def _window() -> str:
+    return parse_map(WINDOW).picture(at=[range(1, 3), range(2, 6)]).svg()
+
+
+def _softmax() -> str:
+    return access_picture(hlo.parse(SOFTMAX)["f"], at=[2, 3]).svg()
+
+
+def _column() -> str:
+    return load_picture(parse_map(COLUMN), A100, element_type="f32").svg()
+
+
+FIGURES: Final[Mapping[str, Callable[[], str]]] = {
+    "reads-of-a-window.svg": _window,
+    "reads-of-a-softmax.svg": _softmax,
+    "loads-of-a-column.svg": _column,
+}
+
+
+def figures() -> dict[str, str]:
+    """The text of each file."""
+    layouts = {file: svg_of_layout(Shape.parse(shape)) for file, shape in LAYOUTS.items()}
+    drawn = {file: draw() for file, draw in FIGURES.items()}
+    return {file: f"{svg}\n" for file, svg in (layouts | drawn).items()}
+
+
+if __name__ == "__main__":
+    for file, svg in figures().items():
+        (IMAGES / file).write_text(svg, encoding="utf-8")

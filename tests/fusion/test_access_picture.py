@@ -1,0 +1,104 @@
+"""What elements of a result need inside a fusion, as a walk from element to element says."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ops import Fusion, access_picture, hlo
+from simplifier import IndexingError
+from tests.figures import SOFTMAX
+from tests.fusion.enumeration import pairs_from
+from tests.fusion.random_programs import Program, programs
+from tests.svg import check_is_alone, check_nothing_lies_outside, parsed
+
+WITH_OFFSET = """ENTRY e { p = f32[9] parameter(0) i = s32[] parameter(1)
+  ROOT s = f32[3] dynamic-slice(p, i), dynamic_slice_sizes={3} }"""
+
+DATA_DEPENDENT = """ENTRY e { p = f32[4] parameter(0)
+  ROOT c = f32[4] custom-call(p), custom_call_target="secret" }"""
+
+TWO_RESULTS = """ENTRY e { p = f32[2,3] parameter(0)
+  t = f32[3,2] transpose(p), dimensions={1,0}
+  ROOT all = (f32[2,3], f32[3,2]) tuple(p, t) }"""
+
+
+@given(programs(), st.integers(0, 2), st.integers(0, 2))
+def test_lit_elements_are_those_that_are_needed(program: Program, row: int, column: int) -> None:
+    entry = program.module.entry
+    fusion = Fusion.of_computation(entry)
+    pairs = pairs_from((entry.root, 0), entry.instructions)
+    picture = access_picture(fusion, at=[row, column])
+    lit = {grid.title.split()[0][1:]: {*grid.counts} for grid in picture.grids}
+    for (instruction, _), found in pairs.items():
+        if instruction.computation is entry and instruction.shape.dimensions:
+            needed = {target for start, target in found if start == (row, column)}
+            assert lit.get(instruction.name, set()) == needed
+    check_nothing_lies_outside(parsed(picture.svg()))
+
+
+def test_a_fusion_instruction_shows_its_body() -> None:
+    picture = access_picture(hlo.parse(SOFTMAX)["f"], at=[2, 3])
+    assert str(picture).splitlines() == [
+        "%q at d0 = 2, d1 = 3",
+        "%q f32[4,6]: 1 of 24 elements",
+        "%b f32[4,6]: 1 of 24 elements, read once",
+        "%sum f32[4]: 1 of 4 elements, read once",
+        "%e f32[4,6]: 6 of 24 elements, read 1 to 2 times",
+        "%p f32[4,6]: 6 of 24 elements, read 1 to 2 times",
+    ]
+    check_is_alone(picture.svg())
+
+
+def test_one_instruction_is_a_fusion() -> None:
+    picture = access_picture(hlo.parse(SOFTMAX).computation("fused")["b"], at=[range(2), 3])
+    assert [grid.title for grid in picture.grids] == ["%b f32[4,6]", "%sum f32[4]"]
+    assert {*picture.grids[1].counts} == {(0,), (1,)}
+
+
+def test_values_known_at_run_time_are_the_least() -> None:
+    picture = access_picture(hlo.parse(WITH_OFFSET).entry.root)
+    assert {*picture.grids[1].counts} == {(0,), (1,), (2,)}
+    assert picture.notes == ("Values known at run time are taken as the least that they can be.",)
+
+
+def test_what_is_unknown_is_said() -> None:
+    picture = access_picture(hlo.parse(DATA_DEPENDENT).entry.root)
+    assert [grid.title for grid in picture.grids] == ["%c f32[4]"]
+    assert picture.notes[0].startswith("%p f32[4]: ")
+    assert "secret" in picture.notes[0]
+
+
+def test_one_of_several_results() -> None:
+    fusion = Fusion.of_computation(hlo.parse(TWO_RESULTS).entry)
+    picture = access_picture(fusion, at=[2, 1], output=1)
+    assert dict(picture.grids[-1].counts) == {(1, 2): 1}
+
+
+def test_planes_are_chosen_by_name() -> None:
+    text = """ENTRY e { p = f32[2,3,4] parameter(0)
+      ROOT t = f32[4,3,2] transpose(p), dimensions={2,1,0} }"""
+    picture = access_picture(hlo.parse(text).entry.root, planes={"p": [1, None, None]})
+    assert picture.grids[1].planes == ((1,),)
+    assert len(picture.grids[0].planes) == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"at": [1]}, "at has 1 values; expected 2"),
+        ({"at": [4, 0]}, "d0 is 4; expected values in [0, 3]"),
+        ({"output": 1}, "output is 1; expected one of 1"),
+        ({"planes": {"nobody": [None, None]}}, "planes name 'nobody'"),
+    ],
+)
+def test_errors(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(IndexingError) as caught:
+        access_picture(hlo.parse(SOFTMAX)["f"], **arguments)  # pyright: ignore[reportArgumentType]
+    assert message in str(caught.value)
+
+
+def test_something_else_is_refused() -> None:
+    with pytest.raises(IndexingError, match="a fusion or an instruction"):
+        access_picture("f")  # pyright: ignore[reportArgumentType] - wrong on purpose

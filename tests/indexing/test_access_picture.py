@@ -1,0 +1,162 @@
+"""Pictures of what a map reads: counts are those of its points, and each cell shows one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexing import IndexingMap, parse_map
+from simplifier import IndexingError, Interval
+from tests.strategies import maps
+from tests.svg import cells_of, check_is_alone, check_nothing_lies_outside, parsed, texts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WINDOW = "(d0, d1)[s0] -> (d0 * 2 + s0, d1), domain: d0 in [0, 3], d1 in [0, 4], s0 in [0, 2]"
+SPLIT = """(d0, d1) -> (d0 floordiv 16, d1 floordiv 16, d0 mod 16, d1 mod 16),
+domain: d0 in [0, 31], d1 in [0, 63]"""
+OFFSET = "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [2, 9]"
+
+
+index_maps = maps().filter(lambda each: all((dim.bounds.lower or 0) >= 0 for dim in each.dims))
+
+
+@given(index_maps, st.data())
+def test_counts_are_those_of_all_points(indexing_map: IndexingMap, data: st.DataObject) -> None:
+    chosen = {
+        name: data.draw(st.integers(each.bounds.lower or 0, each.bounds.upper or 0))
+        for name, each in zip(indexing_map.names[0], indexing_map.dims, strict=True)
+        if not each.bounds.is_empty and data.draw(st.booleans())
+    }
+    runtime = tuple(each.bounds.lower for each in indexing_map.runtime)
+    points = [
+        (dims, results)
+        for dims, _, values, results in indexing_map.points()
+        if values == runtime
+        and all(dims[indexing_map.names[0].index(name)] == at for name, at in chosen.items())
+    ]
+    left, right = indexing_map.picture(at=chosen, sizes=[9] * len(indexing_map.forms)).grids
+    assert {*left.counts} == {dims for dims, _ in points}
+    expected = Counter(results for _, results in points)
+    inside = {
+        index: count for index, count in expected.items() if all(0 <= each < 9 for each in index)
+    }
+    assert dict(right.counts) == inside
+
+
+@given(index_maps)
+def test_pictures_are_whole_and_alone(indexing_map: IndexingMap) -> None:
+    picture = indexing_map.picture()
+    svg = picture.svg()
+    check_is_alone(svg)
+    check_nothing_lies_outside(parsed(svg))
+    assert svg == indexing_map.picture().svg()
+
+
+def test_every_count_is_a_cell_with_its_number() -> None:
+    picture = parse_map(WINDOW).picture(at=[range(1, 3), 2])
+    assert dict(picture.grids[1].counts) == {(2, 2): 1, (3, 2): 1, (4, 2): 2, (5, 2): 1, (6, 2): 1}
+    root = parsed(picture.svg())
+    assert cells_of(root, "chosen") == 2
+    assert cells_of(root, "heat3") == 4
+    assert cells_of(root, "heat5") == 1
+    assert cells_of(root, "untouched") == 4 * 5 - 2 + 9 * 5 - 5
+    assert {"read once", "read 2 times", "not read", "chosen"} <= {*texts(root)}
+
+
+def test_without_a_choice_all_is_counted() -> None:
+    assert str(parse_map(WINDOW).picture()).splitlines() == [
+        "(d0, d1) -> (d0 * 2 + s0, d1)",
+        "(d0, d1): 20 of 20 elements",
+        "(d0 * 2 + s0, d1): 45 of 45 elements, read 1 to 2 times",
+    ]
+
+
+def test_planes_with_lit_elements_are_shown() -> None:
+    grid = parse_map(SPLIT).picture(at=[3, range(10, 40)]).grids[1]
+    assert grid.planes == ((0, 0), (0, 1), (0, 2))
+    assert [grid.plane_title(each) for each in grid.planes[:1]] == ["dim 0 = 0, dim 1 = 0"]
+
+
+def test_a_plane_is_chosen() -> None:
+    picture = parse_map(SPLIT).picture(at=[3, range(10, 40)], result_plane=[0, None, 3, None])
+    rows, columns = picture.grids[1].rows_and_columns
+    assert (rows.dimensions, columns.dimensions) == ((1,), (3,))
+    root = parsed(picture.svg())
+    assert cells_of(root, "heat3") == 30
+    other = parse_map(SPLIT).picture(at=[3, range(10, 40)], result_plane=[0, 1, None, None])
+    assert "14 lit elements lie in other planes." in str(other)
+
+
+def test_long_axes_show_the_lit_stretches() -> None:
+    row = parse_map("(d0) -> (d0 * 100), domain: d0 in [0, 9]")
+    columns = row.picture(at=[3], sizes=[1000]).grids[1].rows_and_columns[1]
+    assert {0, 1, 299, 300, 301, 998, 999} <= {*columns.positions}
+    assert len(columns.positions) <= 16
+    assert "16 of 1,000 columns are shown." in str(row.picture(at=[3], sizes=[1000]))
+
+
+def test_runtime_variables_have_their_least_value_unless_chosen() -> None:
+    assert {*parse_map(OFFSET).picture(at=[1]).grids[1].counts} == {(3,)}
+    found = parse_map(OFFSET).picture(at={"d0": 1, "rt0": Interval(5, 6)})
+    assert {*found.grids[1].counts} == {(6,), (7,)}
+    assert found.title.endswith("at d0 = 1, rt0 in [5, 6]")
+
+
+def test_what_lies_outside_is_noted() -> None:
+    halo = parse_map("(d0)[s0] -> (d0 + s0 - 1), domain: d0 in [0, 3], s0 in [0, 2]")
+    picture = halo.picture(sizes=[4])
+    assert {*picture.grids[1].counts} == {(0,), (1,), (2,), (3,)}
+    assert picture.notes == ("(d0 + s0 - 1): 2 elements that are read lie outside of the array.",)
+
+
+def test_a_map_to_a_scalar_has_one_cell() -> None:
+    picture = parse_map("(d0) -> (), domain: d0 in [0, 3]").picture()
+    assert dict(picture.grids[1].counts) == {(): 4}
+    assert cells_of(parsed(picture.svg()), "heat5") == 1
+
+
+def test_an_empty_map_reads_nothing() -> None:
+    picture = parse_map("(d0) -> (d0), domain: d0 in [0, -1]").picture()
+    assert str(picture).splitlines()[1:] == ["(d0): 0 of 0 elements", "(0): 0 of 1 elements"]
+    check_nothing_lies_outside(parsed(picture.svg()))
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "message"),
+    [
+        (WINDOW, {"at": [1]}, "at has 1 values; expected 2, one a dimension"),
+        (WINDOW, {"at": [9, 0]}, "d0 is 9; expected values in [0, 3]"),
+        (WINDOW, {"at": [range(2, 2), 0]}, "d0 is range(2, 2); expected values in [0, 3]"),
+        (WINDOW, {"at": [range(0, 4, 2), 0]}, "an integer, an interval, or a range with step 1"),
+        (WINDOW, {"at": {"d7": 1}}, "the map has no 'd7'"),
+        (WINDOW, {"at": {"d0": "1"}}, "an integer, an interval, or a range with step 1"),
+        (
+            WINDOW,
+            {"result_plane": [0, 0, None]},
+            "expected 2 indices, None for at most two",
+        ),
+        (WINDOW, {"result_plane": [99, None]}, "is outside [9, 5]"),
+        (WINDOW, {"sizes": [4]}, "sizes are (4,); expected 2"),
+        ("(d0)<N> -> (d0), domain: d0 in [0, N - 1], N in [0, inf]", {}, "parameter"),
+        ("(d0) -> (d0), domain: d0 in [0, 9999999]", {}, "choose some by at="),
+        ("(d0) -> (d0), domain: d0 in [-1, 3]", {}, "d0 has the bounds [-1, 3]; expected those of"),
+        ("(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, inf]", {}, "choose some by at="),
+    ],
+)
+def test_errors(text: str, arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(IndexingError) as caught:
+        parse_map(text).picture(**arguments)  # pyright: ignore[reportArgumentType] - wrong on purpose
+    assert message in str(caught.value)
+
+
+def test_a_file_keeps_the_picture(tmp_path: Path) -> None:
+    picture = parse_map(WINDOW).picture(at=[1, 1])
+    picture.save(tmp_path / "reads.svg")
+    assert (tmp_path / "reads.svg").read_text(encoding="utf-8") == picture.svg() + "\n"
+    assert picture._repr_svg_() == picture.svg()

@@ -1,0 +1,58 @@
+"""The table in docs/loops.md; run as a program, it writes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tests.loops.real_loops import all_loops
+from tests.pages import with_generated
+
+if TYPE_CHECKING:
+    from ops import Loop, LoopDependence
+
+PAGE: Final = Path(__file__).parents[2] / "docs" / "loops.md"
+LOOPS: Final = "loops"
+"""The name of the marks between which the table is generated."""
+
+_HEAD: Final = (
+    "| loop | runs | counters | distances between iterations | updates in place |\n"
+    "| --- | ---: | --- | --- | --- |"
+)
+
+
+def table() -> str:
+    """A row for each loop of the real modules."""
+    return "\n".join([_HEAD, *(_row(name, loop) for name, loop in all_loops().items())])
+
+
+def _row(name: str, loop: Loop) -> str:
+    module, _, rest = name.partition(" ")
+    first = f"{module} `{rest.split()[0]}`"
+    if loop.trip_count is None:
+        return f"| {first} | ? | {loop.unknown} | | |"
+    counters = (
+        f"array {number}: {each.start}, step {each.step}" for number, each in loop.counters.items()
+    )
+    distances = "; ".join(map(_distances, loop.dependences())) or "none"
+    updates = (
+        f"array {each.array}: {'disjoint' if each.is_disjoint() else each.why()}"
+        for each in loop.updates()
+    )
+    cells = (first, loop.trip_count, "; ".join(counters), distances, "; ".join(updates))
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
+def _distances(dependence: LoopDependence) -> str:
+    low, high = dependence.distances.bounds[0].ends
+    found = f"array {dependence.array}: {low}" + (f" to {high}" if high != low else "")
+    return found + (f", at most ({dependence.approximation})" if dependence.approximation else "")
+
+
+def with_table(page: str) -> str:
+    """The page with the table of all loops."""
+    return with_generated(page, LOOPS, table())
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_table(PAGE.read_text("utf-8")), "utf-8")

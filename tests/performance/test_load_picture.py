@@ -1,0 +1,99 @@
+"""Pictures of loads: each wanted element has the number of its thread, and all sectors are lit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from indexing import parse_map
+from ops import coalescing, hlo, load_picture, schedule_of
+from ops.performance import A100
+from simplifier import IndexingError
+from tests.svg import cells_of, check_is_alone, check_nothing_lies_outside, parsed, texts
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+ROWS: Final = "(th_x, bl_x) -> (bl_x * 32 + th_x), domain: th_x in [0, 31], bl_x in [0, 7]"
+COLUMNS: Final = "(th_x, bl_x) -> (th_x * 40 + bl_x), domain: th_x in [0, 31], bl_x in [0, 7]"
+SHIFTED: Final = """(th_x)[s0] -> (th_x * 4 + s0 + 2), domain: th_x in [0, 31], s0 in [0, 3]"""
+SHARED: Final = "(th_x) -> (th_x floordiv 2), domain: th_x in [0, 31]"
+MASKED: Final = "(th_x) -> (th_x * 100), domain: th_x in [0, 31], th_x in [5, 9]"
+LONG: Final = "(th_x) -> (th_x * 64), domain: th_x in [0, 63]"
+
+MAPS: Final = (ROWS, COLUMNS, SHIFTED, SHARED, MASKED, LONG)
+
+
+def drawn(text: str, element_type: str = "f32") -> Element:
+    return parsed(load_picture(parse_map(text), A100, element_type=element_type).svg())
+
+
+@pytest.mark.parametrize("element_type", ["s4", "s8", "bf16", "f32", "c128"])
+@pytest.mark.parametrize("text", MAPS)
+def test_picture_is_whole_and_says_what_is_counted(text: str, element_type: str) -> None:
+    found = coalescing(parse_map(text), A100, element_type=element_type)
+    picture = load_picture(parse_map(text), A100, element_type=element_type)
+    assert picture.title == str(found)
+    assert len(picture.sectors) == found.most_sectors
+    check_is_alone(picture.svg())
+    check_nothing_lies_outside(parsed(picture.svg()))
+
+
+def test_threads_of_the_load_that_touches_most() -> None:
+    picture = load_picture(parse_map(COLUMNS), A100, element_type="f32")
+    assert dict(picture.threads) == {40 * thread: (thread,) for thread in range(32)}
+    assert len(picture.lines) == 32
+
+
+def test_each_thread_takes_its_neighbours() -> None:
+    picture = load_picture(parse_map(SHIFTED), A100, element_type="f32")
+    assert picture.threads[4] == picture.threads[5] == (0,)
+    assert 6 not in picture.threads
+
+
+def test_threads_may_want_the_same() -> None:
+    picture = load_picture(parse_map(SHARED), A100, element_type="f32")
+    assert picture.threads[3] == (6, 7)
+    root = parsed(picture.svg())
+    assert cells_of(root, "shared") == 16
+    assert "2x" in texts(root)
+
+
+def test_cells_are_what_is_wanted_loaded_and_left() -> None:
+    root = drawn(COLUMNS)
+    counts = [cells_of(root, each) for each in ("wanted", "loaded", "untouched")]
+    assert counts == [32, 32 * 7, 32 * 24]
+    assert {"0", "31", "byte 0", "byte 4,864"} <= {*texts(root)}
+
+
+def test_inactive_threads_want_nothing() -> None:
+    picture = load_picture(parse_map(MASKED), A100, element_type="f32")
+    assert [*picture.threads.values()] == [(5,), (6,), (7,), (8,), (9,)]
+
+
+def test_an_access_of_a_schedule() -> None:
+    module = hlo.parse("""HloModule m
+    fused { p = f32[64,64] parameter(0)
+      ROOT t = f32[64,64] transpose(p), dimensions={1,0} }
+    ENTRY e { p = f32[64,64] parameter(0)
+      ROOT f = f32[64,64] fusion(p), kind=kLoop, calls=fused }""")
+    (access,) = schedule_of(module.entry.root).reads(0)
+    picture = load_picture(access, A100)
+    assert len(picture.threads) == 32
+    assert len(picture.lines) == 1
+
+
+def test_nothing_is_loaded() -> None:
+    picture = load_picture(
+        parse_map("(th_x) -> (th_x), domain: th_x in [0, -1]"), A100, element_type="f32"
+    )
+    assert not picture.threads
+    check_nothing_lies_outside(parsed(picture.svg()))
+
+
+def test_errors_are_those_of_coalescing() -> None:
+    with pytest.raises(IndexingError, match="a map has no element_type"):
+        load_picture(parse_map(ROWS), A100)
+    with pytest.raises(IndexingError, match="d0 is no coordinate of a launch"):
+        load_picture(parse_map("(d0) -> (d0), domain: d0 in [0, 3]"), A100, element_type="f32")
