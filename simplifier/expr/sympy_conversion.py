@@ -185,7 +185,7 @@ class _Ratio(NamedTuple):
     divisor: Form = ONE
 
 
-class _Part(NamedTuple):
+class _ReadPart(NamedTuple):
     """What a part of an expression says, its symbols, and what must be an integer in it."""
 
     ratio: _Ratio
@@ -193,14 +193,14 @@ class _Part(NamedTuple):
     fractions: tuple[Fraction, ...]
 
 
-def _part(expression: sympy.Expr | Boolean) -> _Part:
-    return _Walk(expression).part()
+def _part(expression: sympy.Expr | Boolean) -> _ReadPart:
+    return _SympyReader(expression).part()
 
 
 _remembered_part = lru_cache(maxsize=_REMEMBERED)(_part)
 
 
-class _Walk:
+class _SympyReader:
     """One walk over an expression, from the inside out."""
 
     def __init__(self, whole: sympy.Expr | Boolean) -> None:
@@ -214,7 +214,7 @@ class _Walk:
         self._remembers = True
         """Whether choices are looked up: not where one cannot be read by itself."""
 
-    def part(self) -> _Part:
+    def part(self) -> _ReadPart:
         """What the expression says."""
         known, stack = self._known, [self._whole]
         while stack:
@@ -230,7 +230,7 @@ class _Walk:
                 known[id(node)] = _read(node, [known[id(part)] for part in parts], self._fractions)
             elif type(node) is not sympy.Piecewise or not self._is_remembered(node):
                 stack += (node, *missing)
-        return _Part(known[id(self._whole)], tuple(self._symbols), tuple(self._fractions))
+        return _ReadPart(known[id(self._whole)], tuple(self._symbols), tuple(self._fractions))
 
     def _is_remembered(self, choice: sympy.Piecewise) -> bool:
         """Whether a choice inside is known: kernels use one in many expressions.
