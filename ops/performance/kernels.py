@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ops.fusion import Fusion
 from ops.hlo.module import Computation, HloModule, Instruction
-from ops.rules.registry import REGISTRY
+from ops.rules.registry import REGISTRY, check_registry
 from simplifier.errors import check_type
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ _MOVES_NOTHING: Final = frozenset(
 
 def _running(module: HloModule, registry: Registry) -> Iterator[Instruction]:
     """What moves something: of the entry, and of what loops, choices and calls run."""
+    check_registry("kernels", registry)
     waiting, seen = [module.entry], {module.entry}
     while waiting:
         for each in waiting.pop().instructions:
