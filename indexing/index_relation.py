@@ -23,6 +23,7 @@ from indexing.variable import Variable
 from simplifier.errors import check_type, quoted
 from simplifier.exact import BUDGET, kept_context
 from simplifier.exact.isl import asked_of_kept, context_of, load_isl
+from simplifier.tools.display import html_of_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -333,6 +334,9 @@ class IndexRelation(Generic[MapT_co]):
 
     def __repr__(self) -> str:
         return f"IndexRelation({str(self)!r})"
+
+    def _repr_html_(self) -> str:
+        return html_of_text(str(self))
 
     # Making others.
 

@@ -16,9 +16,13 @@ from ops.fusion import (
     FusionSchedule,
     Provenance,
     Reads,
+    Reason,
+    TileRead,
     access_picture,
     by_producer,
+    reads,
     schedule_of,
+    why,
 )
 from ops.hlo.errors import AmbiguousNameError, NoSuchInstructionError
 from ops.jaxpr import from_jax
@@ -26,6 +30,7 @@ from ops.kernels import KernelError, emit_kernel
 from ops.loops import Conflict, InPlaceUpdate, Loop, LoopDependence, LoopError, loops
 from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis, analyze
 from ops.modules.batch import Batch, FileAnswer, QuestionError, WorkerDiedError, analyze_files
+from ops.modules.difference import Change, ChangeKind, ModuleDifference, diff
 from ops.performance import (
     Coalescing,
     Summary,
@@ -81,6 +86,8 @@ __all__ = [
     "AmbiguousNameError",
     "ArrayTile",
     "Batch",
+    "Change",
+    "ChangeKind",
     "Coalescing",
     "Conflict",
     "DimensionKind",
@@ -97,6 +104,7 @@ __all__ = [
     "LoopDependence",
     "LoopError",
     "ModuleAnalysis",
+    "ModuleDifference",
     "NoSuchInstructionError",
     "OpIndexing",
     "OperandIndexing",
@@ -105,12 +113,14 @@ __all__ = [
     "Provenance",
     "QuestionError",
     "Reads",
+    "Reason",
     "Registry",
     "Root",
     "RuntimeOrigin",
     "ShapeError",
     "StepUse",
     "Summary",
+    "TileRead",
     "TilingCandidate",
     "TilingDimension",
     "TilingSpace",
@@ -139,6 +149,7 @@ __all__ = [
     "collective_reduce",
     "concatenate",
     "convolution",
+    "diff",
     "dot",
     "dynamic_reshape",
     "dynamic_slice",
@@ -161,6 +172,7 @@ __all__ = [
     "propagate",
     "ragged_all_to_all",
     "ragged_dot",
+    "reads",
     "reduce",
     "reduce_scatter",
     "reduce_window",
@@ -183,4 +195,5 @@ __all__ = [
     "transpose",
     "triangular_solve",
     "utilization",
+    "why",
 ]

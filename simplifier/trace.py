@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, ClassVar, overload
 
 from simplifier.canonical.scope import Scope, traced_scope
@@ -16,6 +15,7 @@ from simplifier.expr.form import ZERO, Form
 from simplifier.expr.printer import format_form
 from simplifier.fixpoint import simplified, whole_or_parts
 from simplifier.laws.rewrite_log import Rewrite, RewriteLog
+from simplifier.tools.display import html_of_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,8 +85,11 @@ class Trace(Sequence[Step]):
     def __str__(self) -> str:
         return "\n".join(map(str, self))
 
+    def __repr__(self) -> str:
+        return f"<trace of {len(self)} step{'s' * (len(self) != 1)}>"
+
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        return html_of_text(str(self))
 
     def follow(self, problem: Problem) -> Form:
         """The simplest form of a problem; the steps to it replace those of the trace."""

@@ -49,6 +49,7 @@ from simplifier.errors import check_integers, check_type, quoted
 from simplifier.exact import BUDGET, Space
 from simplifier.exact.isl import asked_of_kept, context_of, load_isl
 from simplifier.expr.sympy_conversion import to_sympy
+from simplifier.tools.display import html_of_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -457,6 +458,9 @@ class IndexSet:
 
     def __repr__(self) -> str:
         return f"IndexSet({str(self)!r})"
+
+    def _repr_html_(self) -> str:
+        return html_of_text(str(self))
 
     def _alternatives(self) -> Iterator[str]:
         """The text of each box or piece."""

@@ -17,6 +17,7 @@ from indexing.symbolic_bounds import ends_and_constraints, text_of_ends
 from simplifier.expr.form import LOGICAL, AtomKind, variable
 from simplifier.expr.functions import symbol
 from simplifier.expr.printer import Printer, as_written
+from simplifier.tools.display import MAX_ROWS, cut, html
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -26,24 +27,6 @@ if TYPE_CHECKING:
     from simplifier.expr.form import Atom, Form
 
 
-_MAX_ROWS: Final = 50
-"""Rows of each part of the table; a last row counts the others. More fill the screen."""
-
-_MAX_LENGTH: Final = 1000
-"""Characters of an expression in a cell; longer ones are cut, so that the page stays small."""
-
-_STYLE: Final = """\
-.indexing-map table { border-collapse: collapse; font-family: monospace; }
-.indexing-map th { font-family: sans-serif; font-weight: normal; opacity: 0.7; }
-.indexing-map th, .indexing-map td { padding: 0.1em 0.8em 0.1em 0; text-align: left; }
-.indexing-map th, .indexing-map td { vertical-align: top; background: none; }
-.indexing-map tbody { border-top: 1px solid; }
-.indexing-map summary { font-size: smaller; opacity: 0.7; }
-.indexing-map pre { white-space: pre-wrap; }
-"""
-"""Uses only the color of the text, which fits light and dark notebooks."""
-
-
 def html_of_map(indexing_map: Relation, notes: Sequence[tuple[str, str]] = ()) -> str:
     """The map as a table, with its text folded up below; without scripts and network.
 
@@ -51,7 +34,7 @@ def html_of_map(indexing_map: Relation, notes: Sequence[tuple[str, str]] = ()) -
 
     >>> from indexing import parse_map
     >>> print(html_of_map(parse_map("(d0) -> (d0 mod 8), domain: d0 in [0, 31]")))
-    <div class="indexing-map">
+    <div class="indexing">
     <style>...</style>
     <table>
     <tbody>
@@ -67,15 +50,12 @@ def html_of_map(indexing_map: Relation, notes: Sequence[tuple[str, str]] = ()) -
     </div>
     """
     if indexing_map.is_undefined:
-        return f'<div class="indexing-map">{escape(str(indexing_map))}</div>'
+        return html(f"<p>{escape(str(indexing_map))}</p>")
     listed = (*_parts(indexing_map), ("note", notes))
     parts = "".join(_part(title, rows) for title, rows in listed if rows)
     text = escape(format_map(indexing_map, multiline=True))
-    return (
-        f'<div class="indexing-map">\n<style>\n{_STYLE}</style>\n'
-        f"<table>\n{parts}</table>\n"
-        f"<details><summary>text</summary><pre>{text}</pre></details>\n</div>"
-    )
+    folded = f"<details><summary>text</summary><pre>{text}</pre></details>"
+    return html(f"<table>\n{parts}</table>\n{folded}")
 
 
 def _parts(indexing_map: Relation) -> Iterator[tuple[str, Sequence[tuple[str, str]]]]:
@@ -97,17 +77,13 @@ def _parts(indexing_map: Relation) -> Iterator[tuple[str, Sequence[tuple[str, st
 
 
 def _part(title: str, rows: Sequence[tuple[str, str]]) -> str:
-    shown = list(islice(rows, _MAX_ROWS))
+    shown = list(islice(rows, MAX_ROWS))
     if len(rows) > len(shown):
         shown.append((f"and {len(rows) - len(shown)} more", ""))
     head = f'<th scope="rowgroup" rowspan="{len(shown)}">{title}</th>'
-    cells = ("".join(f"<td>{_cell(text)}</td>" for text in row) for row in shown)
+    cells = ("".join(f"<td>{cut(text)}</td>" for text in row) for row in shown)
     lines = "</tr>\n<tr>".join(cells)
     return f"<tbody>\n<tr>{head}{lines}</tr>\n</tbody>\n"
-
-
-def _cell(text: str) -> str:
-    return escape(text if len(text) <= _MAX_LENGTH else f"{text[:_MAX_LENGTH]}...")
 
 
 def latex_of_map(indexing_map: Relation) -> str:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Shape(ArrayShape):
     """The shape of an array, or of a tuple or buffer of shapes, a token or an opaque value.
 
@@ -183,6 +183,9 @@ class Shape(ArrayShape):
             return ArrayShape.text(self, layout=layout)
         inner = ", ".join(element.text(layout=layout) for element in self.elements)
         return _AROUND[self.element_type].format(inner)
+
+    def __repr__(self) -> str:
+        return f"Shape.parse({str(self)!r})"
 
     def _repr_svg_(self) -> str | None:
         """A picture of the layout for notebooks; none where there are no offsets."""

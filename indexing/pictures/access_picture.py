@@ -58,7 +58,7 @@ _MAX_FORMULA: Final = 60
 """Characters of a title."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class AccessPicture(Picture):
     """Arrays side by side, with the elements lit that are read.
 

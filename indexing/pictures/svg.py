@@ -15,6 +15,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from simplifier.tools.display import in_one_line
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -185,6 +187,9 @@ class Picture(ABC):
             OSError: the file cannot be written.
         """
         Path(path).write_text(self.svg() + "\n", encoding="utf-8")
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {in_one_line(str(self))}>"
 
     def _repr_svg_(self) -> str:
         return self.svg()

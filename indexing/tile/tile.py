@@ -27,9 +27,10 @@ from simplifier.expr.form import AtomKind
 from simplifier.expr.printer import format_form
 from simplifier.expr.sympy_conversion import to_condition, to_sympy
 from simplifier.fixpoint import range_of, simplified
+from simplifier.tools.display import Displayed, cut, html, table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import sympy
     from sympy.logic.boolalg import Boolean
@@ -85,8 +86,8 @@ def _simplified_choice(scope: Scope, form: Form) -> Form:
     return form
 
 
-@dataclass(frozen=True, slots=True)
-class Tile:
+@dataclass(frozen=True, slots=True, repr=False)
+class Tile(Displayed):
     """The elements that a map touches from one tile of its dimensions, as formulas.
 
     Result ``r`` is ``offsets[r] + strides[r] * i_r`` for the positions ``0 <= i_r < sizes[r]`` that
@@ -247,15 +248,27 @@ class Tile:
         return operations.substitute((form,), renamed)[0]
 
     def __str__(self) -> str:
-        columns = (
-            zip(*self.formulas.results, strict=True) if self.formulas.results else ((), (), ())
-        )
+        columns = zip(*self._texts(), strict=True) if self.formulas.results else ((), (), ())
         lines = [
-            f"{title}: {', '.join(format_form(self._named(form)) for form in column)}".rstrip()
+            f"{title}: {', '.join(column)}".rstrip()
             for title, column in zip(("offsets", "sizes", "strides"), columns, strict=True)
         ]
+        return "\n".join([*lines, *self._conditions()])
+
+    def _repr_html_(self) -> str:
+        rows = [(str(number), *texts) for number, texts in enumerate(self._texts())]
+        conditions = "".join(f"<p>{cut(text)}</p>" for text in self._conditions())
+        return html(table(("result", "offset", "size", "stride"), rows) + conditions)
+
+    def _texts(self) -> list[tuple[str, ...]]:
+        """Offset, size and stride of each result."""
+        return [
+            tuple(format_form(self._named(form)) for form in each) for each in self.formulas.results
+        ]
+
+    def _conditions(self) -> Iterator[str]:
+        """The mask and the constraints, where there are some."""
         if self.formulas.condition != forms.ONE:
-            lines.append(f"mask: {format_form(self._named(self.formulas.condition))}")
+            yield f"mask: {format_form(self._named(self.formulas.condition))}"
         if not self.constraints.is_always_satisfied:
-            lines.append(f"constraints: {self.constraints}")
-        return "\n".join(lines)
+            yield f"constraints: {self.constraints}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from indexing import IndexingMap, MapError
@@ -15,9 +16,10 @@ from ops.dependence.dependence import NOTHING, Unknown, of_element
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.rules.op_indexing import Direction
 from simplifier.errors import INTEGER, check_type, listed, quoted
+from simplifier.tools.display import Displayed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from indexing.layout import Shape
     from ops.dependence.dependence import AnyDependence
@@ -78,8 +80,8 @@ class Addressing(NamedTuple):
         return replace(origin, map=origin.map.compose(end).simplify(preserve_ranges=True))
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionIndexing:
+@dataclass(frozen=True, slots=True, repr=False)
+class InstructionIndexing(Displayed):
     """The answers for one instruction: for each operand, or for each array of its result.
 
     ``operands`` are the names of the operands, if the answers are about these.
@@ -129,10 +131,31 @@ class InstructionIndexing:
         """The same answers, about the operands of this one of the instructions that share them."""
         return replace(self, operands=tuple(each.name for each in instruction.operands))
 
+    def __str__(self) -> str:
+        return "\n".join(
+            line for title, answer in self._titled() for line in (title, *_lines(answer))
+        )
+
+    def _repr_html_(self) -> str:
+        return "".join(
+            f"<p>{escape(title)}</p>{answer._repr_html_() or 'nothing'}"
+            for title, answer in self._titled()
+        )
+
+    def _titled(self) -> Iterator[tuple[str, AnyDependence]]:
+        for number, answer in enumerate(self.indexing):
+            name = f" %{self.operands[number]}" if self.operands else ""
+            yield f"{number}{name}:", answer
+
     def __reduce__(self) -> tuple[Callable[..., InstructionIndexing], tuple[object, ...]]:
         """Pickle what is needed alone: each result of a wide tuple depends on few operands."""
         needed = {number: each for number, each in enumerate(self.indexing) if each != NOTHING}
         return _indexing_of, (len(self.indexing), needed, self.operands)
+
+
+def _lines(answer: AnyDependence) -> list[str]:
+    texts = [str(answer)] if isinstance(answer, Unknown) else [str(each) for each in answer]
+    return [f"  {line}" for text in texts or ["nothing"] for line in text.splitlines()]
 
 
 def _indexing_of(

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
 from importlib.resources import files as resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from indexing import parse_map
 from indexing.layout import Shape, ShapeError, tiling_steps
 from indexing.layout.view.layout_svg import svg_of_layout
 from ops.cli.documents import Document, Verbatim, attempt, fields_of_command
+from ops.cli.kernel_questions import FusionSchedules, InstructionReads, InstructionReasons
 from ops.cli.layout_report import LayoutReport
 from ops.cli.map_questions import FusionMaps, InstructionMaps
 from ops.cli.memory_questions import (
@@ -20,15 +18,15 @@ from ops.cli.memory_questions import (
     KernelTiles,
     KernelUtilization,
 )
-from ops.cli.module_questions import answer_files, read_input
-from ops.cli.reports import MapReport
+from ops.cli.module_difference import document_of_difference
+from ops.cli.module_questions import answer_files
+from ops.cli.simplified import simplified, spans_of_file, spans_of_texts
 from ops.hlo import HloFileError
 from simplifier.errors import IndexingError, Span, TextError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from indexing import IndexingMap
     from ops.cli.console import Console
     from ops.cli.map_questions import View
     from ops.cli.selection import Selection
@@ -113,49 +111,57 @@ def tiles(  # noqa: PLR0913 - likewise
     return answer_files("tiles", question, files, jobs, console)
 
 
-def simplify(*, file: str, console: Console) -> Document:
-    """The maps of a text in their smallest form."""
-    spans = attempt(_map_spans, file)
+def why(  # noqa: PLR0913 - likewise
+    *,
+    files: Sequence[str],
+    jobs: int,
+    selection: Selection,
+    element: tuple[int, ...] | None,
+    needed: tuple[int, ...] | None,
+    paths: int,
+    console: Console,
+) -> Document:
+    """Why instructions need what they read: the paths behind each map."""
+    question = InstructionReasons(selection, element, needed, paths)
+    return answer_files("why", question, files, jobs, console)
+
+
+def reads(
+    *,
+    files: Sequence[str],
+    jobs: int,
+    selection: Selection,
+    tile: tuple[int, ...] | None,
+    at: tuple[int, ...] | None,
+    console: Console,
+) -> Document:
+    """What each tile of the results of instructions reads of each operand."""
+    return answer_files("reads", InstructionReads(selection, tile, at), files, jobs, console)
+
+
+def schedule(
+    *, files: Sequence[str], jobs: int, selection: Selection, unroll: int, console: Console
+) -> Document:
+    """What each thread of a GPU reads and writes for each fusion."""
+    return answer_files("schedule", FusionSchedules(selection, unroll), files, jobs, console)
+
+
+def diff(
+    *, before: str, after: str, selection: Selection, seconds: float, console: Console
+) -> Document:
+    """What changed from one module to another."""
+    return document_of_difference((before, after), selection, seconds, console)
+
+
+def simplify(*, file: str, texts: Sequence[str], console: Console) -> Document:
+    """The maps and expressions of a text in their smallest form."""
+    spans = attempt(spans_of_texts, texts) if texts else attempt(spans_of_file, file)
     if isinstance(spans, IndexingError):
         items = [spans]
     else:
-        items = (attempt(_simplified, span) for span in console.track(spans, "maps"))
-    return Document("maps", items, fields_of_command("simplify") | {"file": file}, separator="---")
-
-
-def _simplified(span: Span) -> MapReport:
-    return MapReport(_read_map(span).simplify())
-
-
-_SEPARATOR: Final = re.compile(r"^---[ \t\r]*$", re.MULTILINE)
-
-
-def _map_spans(file: str) -> list[Span]:
-    """The texts between lines of ``---`` in a file or standard input, without blank ones.
-
-    Raises:
-        HloFileError: there is no such file, or it is not text.
-    """
-    text, name = read_input(file)
-    starts = [0, *(match.end() for match in _SEPARATOR.finditer(text))]
-    stops = [*(match.start() for match in _SEPARATOR.finditer(text)), len(text)]
-    ends = zip(starts, stops, strict=True)
-    return [Span(text, *span, name) for span in ends if text[slice(*span)].strip()]
-
-
-def _read_map(span: Span) -> IndexingMap:
-    """The map from its text.
-
-    Raises:
-        TextError: the text is no map.
-    """
-    try:
-        return parse_map(span.source[span.start : span.stop])
-    except TextError as error:
-        start, stop = span.start + error.span.start, span.start + error.span.stop
-        raise TextError(error.message, replace(span, start=start, stop=stop), error.hint) from None
-    except IndexingError as error:
-        raise TextError(str(error), span) from None
+        items = (attempt(simplified, span) for span in console.track(spans, "maps"))
+    name = None if texts else file
+    return Document("maps", items, fields_of_command("simplify") | {"file": name}, separator="---")
 
 
 def layout(*, shape: str, output: str | None, console: Console) -> Document:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import stat
 import sys
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TextIO, TypeVar
 
 from ops.cli.documents import ErrorLog
+from ops.cli.terminal import COLORS, PLAIN, look_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ops.cli.documents import Document, Rendering
+    from ops.cli.terminal import Look
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -34,11 +37,13 @@ class Console:
     """Prints answers on standard output, errors and the bar on standard error.
 
     It shows the bar if standard error is a terminal and tqdm is installed. ``rendering`` turns
-    documents into text.
+    documents into text, which has a ``look``, and messages the look for ``color``.
     """
 
-    def __init__(self, rendering: Rendering) -> None:
+    def __init__(self, rendering: Rendering, look: Look = PLAIN, color: str = COLORS[0]) -> None:
         self.rendering = rendering
+        self._look = look
+        self._look_of_messages = look_of(sys.stderr, color)
         self.has_errors = False
         self.has_unknown = False
         self._bar_class = _bar_class() if sys.stderr and sys.stderr.isatty() else None
@@ -73,19 +78,29 @@ class Console:
         self._hide_bar()
         if sys.stdout is None:
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-        print(text)
+        print(self._look.of(text))
+        if self._bar is not None and _is_pipe(sys.stdout):
+            self._bar.close()  # a pager takes the terminal now
 
     def report_error(self, message: str) -> None:
         """Print an error on standard error."""
         self.has_errors = True
         self._hide_bar()
-        report(f"error: {message}")
+        report(self._look_of_messages.of(f"error: {message}"))
 
     def _hide_bar(self) -> None:
         """Make room for a text; the bar comes back when it moves."""
         bar = self._bar
         if bar is not None and bar.last_print_t >= bar.start_t + bar.delay:
             bar.clear()
+
+
+def _is_pipe(stream: TextIO) -> bool:
+    """Whether another program reads, which may show it on the terminal."""
+    try:
+        return stat.S_ISFIFO(os.fstat(stream.fileno()).st_mode)
+    except (OSError, ValueError):
+        return False
 
 
 def report(message: str) -> None:

@@ -14,7 +14,7 @@ from ops.hlo import HloTextError
 from simplifier.errors import IndexingError, TextError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 T = TypeVar("T")
 
@@ -69,6 +69,28 @@ class Row:
     def json_pieces(self) -> Iterator[str]:
         """The fields on one line."""
         yield json.dumps(self.fields())
+
+
+@dataclass(frozen=True, slots=True)
+class Lines(Row):
+    """An item of some lines, and fields that are made when they are asked for."""
+
+    lines: Sequence[str]
+    about: Callable[[], Fields]
+    lacks_something: bool = False
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether something is unknown of what it is about."""
+        return self.lacks_something
+
+    def text(self) -> str:
+        """The lines."""
+        return "\n".join(self.lines)
+
+    def fields(self) -> Fields:
+        """What it is about, with all figures."""
+        return self.about()
 
 
 class Verbatim:

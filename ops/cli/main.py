@@ -11,14 +11,18 @@ from typing import TYPE_CHECKING, Any, Final
 from indexing.startup import INTERRUPTED, version
 from ops.cli.commands import (
     coalescing,
+    diff,
     fusions,
     layout,
     maps,
+    reads,
+    schedule,
     schema,
     simplify,
     summary,
     tiles,
     utilization,
+    why,
 )
 from ops.cli.console import Console, report
 from ops.cli.documents import as_json, as_text
@@ -29,10 +33,16 @@ from ops.cli.options import (
     LONG,
     MODULES,
     SECONDS_OF_MODULE,
+    UNROLL,
     VIEWS,
     gathered,
+    index,
     positive,
+    sizes,
+    without,
 )
+from ops.cli.terminal import COLORS, PLAIN, look_of
+from ops.fusion.reasons import FEW_PATHS
 from ops.performance import DEVICES
 
 if TYPE_CHECKING:
@@ -77,7 +87,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: _Arguments) -> int:
-    console = Console(arguments.renderings[arguments.json])
+    is_for_people = not arguments.json and arguments.renderings[0] is not arguments.renderings[1]
+    look = look_of(sys.stdout, arguments.color) if is_for_people else PLAIN
+    console = Console(arguments.renderings[arguments.json], look, arguments.color)
     document = arguments.document(console)
     for piece in console.pieces(document):
         console.write(piece)
@@ -101,11 +113,12 @@ class _Arguments(argparse.Namespace):
     run: Callable[..., Document]
     renderings: tuple[Rendering, Rendering]
     json: bool = False
+    color: str = COLORS[0]
     strict: bool = False
 
     def document(self, console: Console) -> Document:
         """The document of the command."""
-        how_to_run = ("run", "renderings", "json", "strict")
+        how_to_run = ("run", "renderings", "json", "color", "strict")
         options = {name: value for name, value in vars(self).items() if name not in how_to_run}
         return self.run(console=console, **gathered(options))
 
@@ -134,7 +147,8 @@ _COMMANDS: Final = {
             "summary examples --opcode fusion --json",
         ),
         MODULES
-        | {name if name != "--limit" else "--limit --top": FILTERS[name] for name in FILTERS}
+        | without(FILTERS, "--limit")
+        | {"--limit --top": FILTERS["--limit"]}
         | SECONDS_OF_MODULE
         | {
             "--sort": {
@@ -176,6 +190,82 @@ _COMMANDS: Final = {
             },
         },
     ),
+    "why": _Command(
+        why,
+        "print why instructions need what they read: the instructions on the way to each map",
+        (
+            "why examples/softmax.hlo --instruction ynn_fusion.1",
+            "why examples/softmax.hlo --instruction ynn_fusion --parameter x.1",
+            "why examples/softmax.hlo --instruction ynn_fusion.1 --element 0,0,0 --needs 0,0,5",
+        ),
+        MODULES
+        | FILTERS
+        | {
+            "--element": {
+                "metavar": "I,J",
+                "type": index,
+                "help": "only what this element of the result needs",
+            },
+            "--needs": {
+                "dest": "needed",
+                "metavar": "I,J",
+                "type": index,
+                "help": "only why this element of what is read is needed",
+            },
+            "--paths": {
+                "metavar": "N",
+                "type": positive,
+                "default": FEW_PATHS,
+                "help": "print this many of the shortest paths of each map (default: %(default)s)",
+            },
+        },
+    ),
+    "reads": _Command(
+        reads,
+        "print what each element or tile of the results of instructions reads of each operand",
+        (
+            "reads examples/softmax.hlo",
+            "reads examples/softmax.hlo --instruction ynn_fusion.1 --tile 1x8x128",
+            "reads examples/softmax.hlo --instruction ynn_fusion.1 --at 3,4,5",
+        ),
+        MODULES
+        | FILTERS
+        | {
+            "--tile": {
+                "metavar": "SIZES",
+                "type": sizes,
+                "help": "the sizes of a tile, such as 8x128 (default: one element)",
+            },
+            "--at": {
+                "metavar": "I,J",
+                "type": index,
+                "help": "print the elements that the tile of this number reads",
+            },
+        },
+    ),
+    "schedule": _Command(
+        schedule,
+        "print what each thread of a GPU reads and writes for each fusion",
+        (
+            "schedule examples/softmax.hlo",
+            "schedule examples/softmax.hlo --unroll 4 --json",
+        ),
+        MODULES | FILTERS | UNROLL,
+    ),
+    "diff": _Command(
+        diff,
+        "print what changed between two modules: instructions that came and went, maps, bytes",
+        (
+            "diff examples/softmax.hlo examples/layernorm.hlo",
+            "diff examples/softmax.hlo examples/layernorm.hlo --opcode fusion --json",
+        ),
+        {
+            "before": {"metavar": "BEFORE", "help": "a module in HLO text"},
+            "after": {"metavar": "AFTER", "help": "the other one; one may be -, standard input"},
+        }
+        | without(FILTERS, "--parameter", "--unknown")
+        | SECONDS_OF_MODULE,
+    ),
     "coalescing": _Command(
         coalescing,
         "print what the warps of each fusion load from memory, the most wasteful access first",
@@ -185,17 +275,12 @@ _COMMANDS: Final = {
         ),
         MODULES
         | FILTERS
+        | UNROLL
         | {
             "--device": {
                 "choices": list(WITH_WARPS),
                 "default": WITH_WARPS[0],
                 "help": "the device whose sectors and warps count (default: %(default)s)",
-            },
-            "--unroll": {
-                "metavar": "N",
-                "type": positive,
-                "default": 1,
-                "help": "how many neighbours a thread handles at a time (default: 1)",
             },
         },
     ),
@@ -216,7 +301,7 @@ _COMMANDS: Final = {
             "tiles examples/softmax.hlo --fusion ynn_fusion --device H100 --limit 3",
         ),
         MODULES
-        | {name: FILTERS[name] for name in FILTERS if name != "--limit"}
+        | without(FILTERS, "--limit")
         | {
             "--fusion": {
                 "metavar": "NAME",
@@ -237,9 +322,10 @@ _COMMANDS: Final = {
     ),
     "simplify": _Command(
         simplify,
-        "simplify maps in XLA's text, which are separated by lines of ---",
+        "simplify maps in XLA's text and bare expressions, which are separated by lines of ---",
         (
             "simplify maps.txt",
+            "simplify -e 'd0 mod 8 + d0 floordiv 8 * 8' -e 'd0 mod 8, domain: d0 in [0, 7]'",
             "echo '(d0) -> (d0 mod 8), domain: d0 in [0, 7]' | python -m indexing simplify",
         ),
         {
@@ -248,7 +334,14 @@ _COMMANDS: Final = {
                 "nargs": "?",
                 "default": "-",
                 "help": "a file of maps; standard input if it is - or missing",
-            }
+            },
+            "-e --expression": {
+                "dest": "texts",
+                "metavar": "TEXT",
+                "action": "append",
+                "default": [],
+                "help": "simplify this map or expression; may be given several times",
+            },
         },
     ),
     "layout": _Command(
@@ -329,6 +422,12 @@ def _declare(commands: Any, name: str, command: _Command) -> None:  # noqa: ANN4
     for flag, settings in command.arguments.items():
         parser.add_argument(*flag.split(), **settings)
     parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.add_argument(
+        "--color",
+        choices=COLORS,
+        default=COLORS[0],
+        help="colour names and what is unknown: on a terminal (default), always or never",
+    )
     parser.set_defaults(run=command.run, renderings=command.renderings)
 
 

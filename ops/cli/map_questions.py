@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
 from ops import hlo
 from ops.analysis.findings import Addressing
 from ops.analysis.queries import slice_from
-from ops.cli.reports import Entry, Section
+from ops.cli.reports import Entry, Section, fields_of_instruction
 from ops.dependence.dependence import NOTHING, Dependence, Unknown, of_element
 from ops.rules.op_indexing import Direction
 
@@ -65,12 +65,7 @@ class InstructionMaps:
 
     def answer(self, analysis: ModuleAnalysis, subject: Instruction) -> Section:
         """The maps of one instruction."""
-        about = {
-            "computation": subject.computation.name,
-            "instruction": subject.name,
-            "opcode": subject.opcode,
-            "shape": str(subject.shape),
-        }
+        about = fields_of_instruction(subject)
         pairs = DIRECTIONS[self.view.direction](analysis[subject], self.view.addressing)
         entries = tuple(
             entry for pair in pairs if self.selection.is_read(pair.source) for entry in _split(pair)

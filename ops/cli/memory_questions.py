@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from indexing import MapError
 from indexing.layout import ShapeError
-from ops.cli.tables import Cells, TableRow, table
+from ops.cli.tables import Cells, table
 from ops.fusion import Fusion, FusionError, schedule_of
 from ops.hlo import HloTextError
 from ops.hlo.source_location import source_locations
 from ops.performance import DEVICES, coalescing
-from ops.performance.counts import text_of_count
+from ops.performance.counts import ends_of_count, text_of_count
 from ops.performance.kernels import moves_something
 from ops.performance.summary import HEADING, KernelSummary, cells_of
 from ops.performance.tally import Deadline
@@ -26,12 +26,12 @@ from simplifier.errors import IndexingError, listed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from ops.cli.documents import Fields
+    from ops.cli.documents import Fields, Lines
     from ops.cli.selection import Selection
     from ops.hlo import HloModule, Instruction
     from ops.modules.analysis import ModuleAnalysis
     from ops.performance import Coalescing, OperandUtilization
-    from ops.performance.counts import Count, Size
+    from ops.performance.counts import Count
     from ops.schedules import Access
     from ops.tiling import ArrayTile, TilingCandidate, Tilings
 
@@ -42,7 +42,7 @@ WITH_WARPS: Final = tuple(name for name, device in DEVICES.items() if device.war
 class _Rows:
     """A question whose subjects are the rows of a table: all are found before one is printed."""
 
-    def answer(self, analysis: ModuleAnalysis, subject: TableRow | HloTextError) -> TableRow:  # noqa: ARG002 - as all questions
+    def answer(self, analysis: ModuleAnalysis, subject: Lines | HloTextError) -> Lines:  # noqa: ARG002 - as all questions
         """The row, or the error."""
         if isinstance(subject, HloTextError):
             raise subject
@@ -51,7 +51,7 @@ class _Rows:
 
 def _by_weight(
     heading: Sequence[str], found: Iterable[Cells | HloTextError], selection: Selection
-) -> list[TableRow | HloTextError]:
+) -> list[Lines | HloTextError]:
     """The table of what is asked for, the heaviest rows first, and the errors behind it."""
     listed = [*found]
     rows = sorted((row for row in listed if isinstance(row, Cells)), key=lambda row: -row.weight)
@@ -78,7 +78,7 @@ class FusionCoalescing(_Rows):
         """The device, and how many neighbours a thread handles."""
         return {"device": self.device, "unroll": self.unroll}
 
-    def subjects(self, module: HloModule) -> Sequence[TableRow | HloTextError]:
+    def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
         """A row for each access, then one for each fusion without a schedule, then errors."""
         fusions = (each for each in self.selection.of(module) if each.opcode == "fusion")
         rows = (row for each in fusions for row in self._rows(each))
@@ -161,7 +161,7 @@ class KernelSummaries(_Rows):
         """The order, and what a module may take."""
         return {"sort": self.sort, "seconds": self.seconds}
 
-    def subjects(self, module: HloModule) -> Sequence[TableRow | HloTextError]:
+    def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
         """A row for each kernel, then errors."""
         counter = OperandCounter(Deadline(self.seconds))
         found: list[KernelSummary] = []
@@ -198,8 +198,8 @@ def _summary_fields(kernel: KernelSummary) -> Fields:
         "shape": str(root.shape),
         "op_name": root.attributes.get("metadata", {}).get("op_name"),
         "source": [*map(str, source_locations(root))],
-        "bytes_read": _ends(kernel.bytes_read),
-        "bytes_written": _ends(kernel.bytes_written)[1],
+        "bytes_read": ends_of_count(kernel.bytes_read),
+        "bytes_written": ends_of_count(kernel.bytes_written)[1],
         "reuse": kernel.reuse,
         "operands": [_operand_fields(row) for row in kernel.operands],
     }
@@ -223,7 +223,7 @@ class KernelUtilization(_Rows):
         """What a module may take."""
         return {"seconds": self.seconds}
 
-    def subjects(self, module: HloModule) -> Sequence[TableRow | HloTextError]:
+    def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
         """A row for each array that a kernel reads, then errors."""
         counter = OperandCounter(Deadline(self.seconds))
         kernels = self.selection.kernels(module)
@@ -264,26 +264,15 @@ def _operand_fields(row: OperandUtilization) -> Fields:
         "element": row.element,
         "shape": str(operand.shape.arrays[row.element]),
         "access": [*map(str, row.kinds)],
-        "elements": _ends(row.elements)[1],
-        "elements_read": _ends(row.elements_read),
-        "reads": _ends(row.reads),
-        "bytes_read": _ends(row.bytes),
-        "unused_bytes": _number(row.unused_bytes),
-        "reread_bytes": _number(row.reread_bytes),
+        "elements": ends_of_count(row.elements)[1],
+        "elements_read": ends_of_count(row.elements_read),
+        "reads": ends_of_count(row.reads),
+        "bytes_read": ends_of_count(row.bytes),
+        "unused_bytes": ends_of_count(row.unused_bytes)[0],
+        "reread_bytes": ends_of_count(row.reread_bytes)[0],
         "approximation": row.bounds or None,
         "conditions": list(map(str, row.conditions)),
     }
-
-
-def _ends(count: Count) -> list[int | str | None]:
-    if isinstance(count, Interval):
-        return [count.lower, count.upper]
-    return [_number(count)] * 2
-
-
-def _number(size: Size) -> int | str:
-    """A number, or the text of an expression."""
-    return size if isinstance(size, int) else text_of_count(size)
 
 
 # Tiles.
@@ -312,7 +301,7 @@ class KernelTiles(_Rows):
         """The device, and what is asked for."""
         return {"device": self.device, "fusion": self.fusion}
 
-    def subjects(self, module: HloModule) -> Sequence[TableRow | HloTextError]:
+    def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
         """Rows for each kernel, then one for each kernel without tiles, then errors.
 
         Raises:

@@ -101,7 +101,7 @@ def answer_files(
 
 
 def _about_one(command: str, question: AnyQuestion, file: str, console: Console) -> Document:
-    module = attempt(_load, file)
+    module = attempt(load_module, file)
     if isinstance(module, IndexingError):
         name, items = None, [module]
     else:
@@ -110,7 +110,12 @@ def _about_one(command: str, question: AnyQuestion, file: str, console: Console)
     return Document(question.name, items, fields)
 
 
-def _load(file: str) -> HloModule:
+def load_module(file: str) -> HloModule:
+    """The module of a file or of standard input.
+
+    Raises:
+        HloFileError, HloTextError: it cannot be read.
+    """
     return hlo.parse(*read_input(file))
 
 

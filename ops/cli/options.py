@@ -155,12 +155,26 @@ SECONDS_OF_MODULE: Final[Options] = {
     }
 }
 
+UNROLL: Final[Options] = {
+    "--unroll": {
+        "metavar": "N",
+        "type": positive,
+        "default": 1,
+        "help": "how many neighbours a thread handles at a time (default: 1)",
+    }
+}
+
 LONG: Final[Options] = {
     "--long": {
         "action": "store_true",
         "help": "print whole domains, a line for each bound, also those that shapes tell",
     }
 }
+
+
+def without(options: Options, *names: str) -> Options:
+    """The options but for some."""
+    return {name: each for name, each in options.items() if name not in names}
 
 
 def gathered(options: Mapping[str, Any]) -> dict[str, Any]:

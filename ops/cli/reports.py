@@ -123,7 +123,7 @@ class Entry:
         """``maps``, or the reason why they are ``unknown``."""
         if isinstance(self.answer, Unknown):
             return self.about | {"unknown": self.answer.reason}
-        return self.about | {"maps": list(map(_indexing_fields, self.answer))}
+        return self.about | {"maps": list(map(indexing_fields, self.answer))}
 
 
 @lru_cache(maxsize=_MAX_CACHED)
@@ -188,7 +188,7 @@ class Section(Row):
     def _lines(self) -> Iterator[str]:
         """A line for each map; what depends on nothing has none."""
         if self.entries:
-            yield f"{self.place}{_heading(self.subject, self.output)}"
+            yield f"{self.place}{heading_of(self.subject, self.output)}"
             for entry in self.entries:
                 yield from entry.lines()
             yield from (f"  {name}: {origin}" for name, origin in self.origins.items())
@@ -216,11 +216,21 @@ class Section(Row):
         return found
 
 
-def _heading(instruction: Instruction, output: int | None) -> str:
+def heading_of(instruction: Instruction, output: int | None = None) -> str:
     """What the instruction gives, and the source line if there is one."""
     lines = source_locations(instruction)
     source = f", {lines[0]}" if lines else ""
     return text_of_result(instruction, output) + source
+
+
+def fields_of_instruction(instruction: Instruction) -> Fields:
+    """Which instruction an answer is about."""
+    return {
+        "computation": instruction.computation.name,
+        "instruction": instruction.name,
+        "opcode": instruction.opcode,
+        "shape": str(instruction.shape),
+    }
 
 
 def _size_origin_fields(name: str, origin: SizeOrigin) -> Fields:
@@ -276,7 +286,8 @@ def map_text(indexing_map: IndexingMap) -> str:
 # Fields of maps.
 
 
-def _indexing_fields(indexing: OperandIndexing) -> Fields:
+def indexing_fields(indexing: OperandIndexing) -> Fields:
+    """A map with its notes for programs."""
     return (_uncached_fields if indexing.runtime else _cached_fields)(indexing)
 
 

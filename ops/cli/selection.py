@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -59,6 +59,11 @@ class Selection:
         """Whether no instruction is left out."""
         return not (self.instructions or self.computations or self.opcodes)
 
+    @property
+    def whatever_is_read(self) -> Selection:
+        """The same instructions, whatever they read."""
+        return replace(self, parameters=())
+
     def of(self, module: HloModule) -> tuple[Instruction, ...]:
         """The instructions of a module that are meant, in order.
 
@@ -94,6 +99,18 @@ class Selection:
         for patterns in (self.instructions, self.parameters):
             self._check_names(patterns, module.instructions, NoSuchInstructionError, module)
         self._check_names(self.computations, module.computations, NoSuchComputationError, module)
+
+    def check_any(self, modules: Iterable[HloModule]) -> None:
+        """Raise an error if none of some modules has anything with a name like a pattern."""
+        errors: list[Exception] = []
+        for count, module in enumerate(modules, 1):
+            try:
+                self.check(module)
+            except (NoSuchInstructionError, NoSuchComputationError) as error:
+                errors.append(error)
+            if len(errors) < count:
+                return
+        raise errors[-1]
 
     def _check_names(
         self,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from ops.cli.documents import Row
+from ops.cli.documents import Lines
 from simplifier.tools.text_table import aligned
 
 if TYPE_CHECKING:
@@ -24,29 +23,7 @@ class Cells(NamedTuple):
     is_unknown: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class TableRow(Row):
-    """A row of a table, with the heading above the first one, and remarks below."""
-
-    lines: Sequence[str]
-    about: Callable[[], Fields]
-    lacks_something: bool = False
-
-    @property
-    def is_unknown(self) -> bool:
-        """Whether something is unknown of what the row is about."""
-        return self.lacks_something
-
-    def text(self) -> str:
-        """The row."""
-        return "\n".join(self.lines)
-
-    def fields(self) -> Fields:
-        """What the row is about, with all figures."""
-        return self.about()
-
-
-def table(heading: Sequence[str], rows: Iterable[Cells]) -> list[TableRow]:
+def table(heading: Sequence[str], rows: Iterable[Cells]) -> list[Lines]:
     """The rows of a table, from the cells of each.
 
     >>> rows = [Cells(("4096", "%p"), dict), Cells(("16", "%bias"), dict)]
@@ -59,6 +36,6 @@ def table(heading: Sequence[str], rows: Iterable[Cells]) -> list[TableRow]:
     listed = [*rows]
     first, *lines = aligned([heading, *(row.cells for row in listed)])
     return [
-        TableRow([*([] if number else [first]), line, *row.remarks], row.fields, row.is_unknown)
+        Lines([*([] if number else [first]), line, *row.remarks], row.fields, row.is_unknown)
         for number, (line, row) in enumerate(zip(lines, listed, strict=True))
     ]

@@ -28,6 +28,7 @@ from ops.index_maps import dim, runtime_value
 from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr.operations import substitute
+from simplifier.tools.display import Displayed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
     from simplifier.expr.form import Form
 
 
-@dataclass(frozen=True, slots=True)
-class OperandIndexing:
+@dataclass(frozen=True, slots=True, repr=False)
+class OperandIndexing(Displayed):
     """One indexing: elements of a tensor depend on these elements of another.
 
     ``runtime`` has one origin for each runtime variable of ``map``. ``replica_id``, a map with

@@ -5,6 +5,8 @@ from ops.fusion.fusion_picture import access_picture
 from ops.fusion.fusion_schedule import Emitter, FusionSchedule, schedule_of
 from ops.fusion.provenance import Provenance
 from ops.fusion.reads import Reads
+from ops.fusion.reasons import Reason, why
+from ops.fusion.tile_reads import TileRead, reads
 
 __all__ = [
     "Emitter",
@@ -13,7 +15,11 @@ __all__ = [
     "FusionSchedule",
     "Provenance",
     "Reads",
+    "Reason",
+    "TileRead",
     "access_picture",
     "by_producer",
+    "reads",
     "schedule_of",
+    "why",
 ]

@@ -18,6 +18,7 @@ from ops.fusion.slicing import Region, backward_slice, forward_slice
 from ops.hlo.module import INSTRUCTION, Computation, Instruction
 from ops.rules.registry import REGISTRY, check_registry
 from simplifier.errors import INTEGER, IndexingError, check_type, listed
+from simplifier.tools.display import Displayed, html_of_table, in_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -34,8 +35,8 @@ class FusionError(IndexingError, ValueError):
     """Instructions that are no fusion, or a question to a fusion about what is not in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fusion:
+@dataclass(frozen=True, slots=True, repr=False)
+class Fusion(Displayed):
     """Instructions of one computation that run as one, whether the program says so or not.
 
     What they call is looked through, nested fusions as well as loops and choices.
@@ -346,6 +347,22 @@ class Fusion:
     def __contains__(self, instruction: Instruction) -> bool:
         """Whether it is one of the instructions, or of a computation that they call."""
         return instruction in self._region
+
+    def __repr__(self) -> str:
+        return f"<{in_one_line(str(self))}>"
+
+    def _repr_html_(self) -> str:
+        rows = (
+            (
+                f"%{each.name}",
+                each.shape.text(layout=False),
+                each.opcode,
+                ", ".join(f"%{operand.name}" for operand in each.operands),
+            )
+            for each in self.instructions
+        )
+        heading = ("instruction", "shape", "opcode", "operands")
+        return html_of_table(heading, rows, title=str(self), total=len(self.instructions))
 
     def __str__(self) -> str:
         is_whole = self.instructions == self.computation.instructions

@@ -22,6 +22,7 @@ from ops.index_maps import no_dimensions
 from ops.schedules import Access, BlockSchedule, LaunchDimensions, Schedule, block_schedule
 from ops.schedules.launch import check_positive
 from simplifier.errors import check_type
+from simplifier.tools.display import Displayed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
     from ops.hlo import Computation
 
 
-@dataclass(frozen=True, slots=True)
-class FusionSchedule:
+@dataclass(frozen=True, slots=True, repr=False)
+class FusionSchedule(Displayed):
     """How the threads of a kernel divide the work of a fusion.
 
     Attributes:
@@ -52,6 +53,13 @@ class FusionSchedule:
     emitter: Emitter
     heroes: tuple[Instruction | None, ...]
     schedules: tuple[Schedule, ...]
+
+    def __str__(self) -> str:
+        lines = [f"{self.emitter.value} kernel of {self.fusion}"]
+        for number, (hero, schedule) in enumerate(zip(self.heroes, self.schedules, strict=True)):
+            lines.append(f"result {number}" + ("" if hero is None else f", for %{hero.name}"))
+            lines += (f"  {line}" for line in str(schedule).splitlines())
+        return "\n".join(lines)
 
     @property
     def schedule(self) -> Schedule:

@@ -21,6 +21,7 @@ from ops.dependence.links import identity_of
 from ops.fusion.slicing import backward_slice
 from ops.rules.op_indexing import Direction
 from simplifier.errors import INTEGER, ArgumentError, check_type
+from simplifier.tools.display import Displayed
 from simplifier.tools.postorder import postorder
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ _MAX_BITS: Final = 64
 """A number of more bits is printed as a power of two."""
 
 
-@dataclass(frozen=True, slots=True)
-class Provenance:
+@dataclass(frozen=True, slots=True, repr=False)
+class Provenance(Displayed):
     """All paths of instructions that one map between two of them comes from.
 
     Attributes:
@@ -70,12 +71,16 @@ class Provenance:
 
     def __str__(self) -> str:
         lines = [str(self.indexing), *(f"  {path_text(path)}" for path in self.paths)]
+        rest = self.rest_text()
+        return "\n".join([*lines, f"  {rest}"] if rest else lines)
+
+    def rest_text(self) -> str:
+        """How many paths are not listed, in words; empty if all are."""
         more = self.count - len(self.paths)
-        if more:
-            is_short = more.bit_length() <= _MAX_BITS
-            number = more if is_short else f"at least 2**{more.bit_length() - 1}"
-            lines.append(f"  and {number} more")
-        return "\n".join(lines)
+        if not more:
+            return ""
+        is_short = more.bit_length() <= _MAX_BITS
+        return f"and {more if is_short else f'at least 2**{more.bit_length() - 1}'} more"
 
 
 def path_text(path: Path) -> str:

@@ -21,6 +21,7 @@ from ops.rules.sources import routed_from
 from simplifier import Interval
 from simplifier.exact import BUDGET, BudgetError, NotQuasiAffineError
 from simplifier.expr import form as forms
+from simplifier.tools.display import Displayed
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
     from simplifier.expr.form import Form
 
 
-@dataclass(frozen=True, slots=True)
-class Reads:
+@dataclass(frozen=True, slots=True, repr=False)
+class Reads(Displayed):
     """The reads of an array by a kernel that computes each element of a result on its own.
 
     It evaluates each element of the result, and on the way elements of what has a loop, such as
@@ -78,6 +79,9 @@ class Reads:
 
     ways: tuple[OperandIndexing, ...]
     sizes: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.ways)) or "nothing"
 
     def total(self, *, budget: int | None = BUDGET) -> int | sympy.Expr:
         """How many reads there are, wherever they lead; an expression where sizes are symbolic."""

@@ -16,6 +16,7 @@ from ops.hlo.errors import DetachedError
 from ops.hlo.hlo_lexer import escape
 from ops.hlo.names import all_named, by_name, computation_named, matching, one_named
 from simplifier.errors import Span
+from simplifier.tools.display import html_of_sections, html_of_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -137,6 +138,9 @@ class Instruction:
     def __repr__(self) -> str:
         return f"<{self}>"
 
+    def _repr_html_(self) -> str:
+        return html_of_text(str(self))
+
     def __reduce__(self) -> tuple[Any, ...]:
         if self._computation is None:
             values = (
@@ -244,6 +248,9 @@ class Computation:
         thread = self.execution_thread
         tail = "}" if thread == "main" else f"}}, execution_thread={escape(thread)}"
         return "\n".join([f"{entry}%{self.name} ({parameters}) -> {result} {{", *lines, tail])
+
+    def _repr_html_(self) -> str:
+        return html_of_text(str(self))
 
     def __repr__(self) -> str:
         return f"<computation %{self.name} of {len(self.instructions)} instructions>"
@@ -375,6 +382,13 @@ class HloModule:
         head = ", ".join([f"HloModule {self.name}", *attributes])
         tables = [_table_text(name, rows) for name, rows in self.tables.items()]
         return "\n\n".join([head, *tables, *map(str, self.computations)]) + "\n"
+
+    def _repr_html_(self) -> str:
+        """The computations, folded up but for the entry, which is first."""
+        ordered = sorted(self.computations, key=lambda each: not each.is_entry)
+        return html_of_sections(
+            repr(self), ((repr(each)[1:-1], str(each), each.is_entry) for each in ordered)
+        )
 
     def __repr__(self) -> str:
         return f"<HLO module {self.name} of {len(self.computations)} computations>"

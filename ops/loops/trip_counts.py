@@ -30,11 +30,10 @@ def why_not_counted(loop: Instruction, registry: Registry) -> str:
         return "its condition reads nothing that iterations change"
     for number in changing:
         if number not in counters:
-            array = f"array {number} of the state"
             if loop.shape.arrays[number].rank or start_of(loop, number) is not None:
-                return f"{array} decides, to which iterations add no constant"
-            return f"{array} decides, which starts at a value that is not known"
+                return f"array {number} decides, and iterations add no constant to it"
+            return f"array {number} decides, and its start is not known"
     limits = [number for number in read if number in kept and start_of(loop, number) is None]
     if limits:
-        return f"the limit in array {limits[0]} of the state is not known"
+        return f"array {limits[0]} is a limit that is not known"
     return "its counter overflows, or it never ends"

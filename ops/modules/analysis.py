@@ -16,6 +16,7 @@ from ops.hlo.names import near_names
 from ops.rules.op_indexing import Direction
 from ops.rules.registry import REGISTRY, check_registry
 from simplifier.errors import check_type
+from simplifier.tools.display import MAX_ROWS, html_of_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -198,39 +199,25 @@ class InstructionAnalysis:
 
 # HTML for notebooks.
 
-_MAX_ROWS: Final = 50
-"""Tables show so many instructions, or pairs of tensors: more slow a notebook down."""
-
 _COLUMNS: Final = ("computation", "instruction", "opcode", "shape")
 
 
 def _html_of_module(analysis: ModuleAnalysis) -> str:
     """The first instructions of a module, a row for each."""
-    shown = list(islice(analysis.module.instructions, _MAX_ROWS))
-    more = len(analysis) - len(shown)
-    rows = [_row("th", *_COLUMNS), *map(_row_of, shown)]
-    rows += [f"<tr><td colspan='{len(_COLUMNS)}'>and {more} more</td></tr>"] if more else []
-    return f"<div><p>{escape(repr(analysis))}</p><table>{''.join(rows)}</table></div>"
+    rows = (
+        (each.computation.name, each.name, each.opcode, str(each.shape))
+        for each in islice(analysis.module.instructions, MAX_ROWS)
+    )
+    return html_of_table(_COLUMNS, rows, title=repr(analysis), total=len(analysis))
 
 
 def _html_of_instruction(part: InstructionAnalysis) -> str:
     """The maps from every result of an instruction to the operands that it needs."""
-    pairs = [*islice(_pairs(part), _MAX_ROWS + 1)]
-    answers = "".join(
-        f"<p>{title}</p>{answer._repr_html_()}" for title, answer in pairs[:_MAX_ROWS]
-    )
-    rest = "<p>and more</p>" if len(pairs) > _MAX_ROWS else ""
+    pairs = [*islice(_pairs(part), MAX_ROWS + 1)]
+    answers = "".join(f"<p>{title}</p>{answer._repr_html_()}" for title, answer in pairs[:MAX_ROWS])
+    rest = "<p>and more</p>" if len(pairs) > MAX_ROWS else ""
     nothing = "" if pairs else "<p>depends on nothing</p>"
     return f"<div><p>{escape(repr(part))}</p>{answers}{rest}{nothing}</div>"
-
-
-def _row(cell: str, *texts: str) -> str:
-    return f"<tr>{''.join(f'<{cell}>{escape(text)}</{cell}>' for text in texts)}</tr>"
-
-
-def _row_of(instruction: Instruction) -> str:
-    home, shape = instruction.computation.name, str(instruction.shape)
-    return _row("td", home, instruction.name, instruction.opcode, shape)
 
 
 def _pairs(part: InstructionAnalysis) -> Iterator[tuple[str, AnyDependence]]:

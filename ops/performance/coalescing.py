@@ -14,6 +14,7 @@ from ops.performance.warps import Loads, loads_of_warps, vector_width
 from ops.performance.xla_verdict import is_coalesced, with_midpoints
 from ops.schedules import Access
 from simplifier.errors import check_integers, check_type
+from simplifier.tools.display import html_of_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -57,6 +58,10 @@ class Coalescing:
     def ratio(self) -> float:
         """How many sectors are touched for each one that is needed; 1 is best."""
         return self.sectors / self.ideal_sectors if self.ideal_sectors else 1.0
+
+    def _repr_html_(self) -> str:
+        rows = ((name.replace("_", " "), str(getattr(self, name))) for name in self.__slots__)
+        return html_of_table(("counted", "number"), rows, title=str(self))
 
     def __str__(self) -> str:
         verdict = "coalesced" if self.is_coalesced else "not coalesced"

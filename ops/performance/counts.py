@@ -44,6 +44,18 @@ def text_of_count(count: Count) -> str:
     return f"{count.lower} to {count.upper}"
 
 
+def ends_of_count(count: Count) -> list[int | str | None]:
+    """The least and the most, as numbers or texts of expressions; ``None`` where nobody knows.
+
+    >>> from simplifier import symbol
+    >>> ends_of_count(Interval(1, None)), ends_of_count(symbol("N") * 4)
+    ([1, None], ['4*N', '4*N'])
+    """
+    if isinstance(count, Interval):
+        return [count.lower, count.upper]
+    return [count if isinstance(count, int) else text_of_count(count)] * 2
+
+
 @overload
 def sum_of_counts(counts: Iterable[Size]) -> Size: ...
 @overload

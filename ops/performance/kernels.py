@@ -10,7 +10,7 @@ from ops.rules.registry import REGISTRY, check_registry
 from simplifier.errors import check_type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ops.rules.registry import Registry
 
@@ -72,14 +72,29 @@ _MOVES_NOTHING: Final = frozenset(
 
 def _running(module: HloModule, registry: Registry) -> Iterator[Instruction]:
     """What moves something: of the entry, and of what loops, choices and calls run."""
+    for computation in running_computations(module, registry=registry):
+        for each in computation.instructions:
+            if moves_something(each) and not _runs_others(each, registry):
+                yield each
+
+
+def running_computations(
+    module: HloModule, *, registry: Registry = REGISTRY
+) -> Iterator[Computation]:
+    """The entry, and what loops, choices and calls run; not the bodies of fusions."""
     check_registry("kernels", registry)
     waiting, seen = [module.entry], {module.entry}
     while waiting:
-        for each in waiting.pop().instructions:
-            calls = registry.calls(each)
-            if calls and each.opcode != "fusion":
-                fresh = [callee for callee in calls.computations if callee not in seen]
-                waiting += reversed(fresh)
-                seen |= {*fresh}
-            elif moves_something(each):
-                yield each
+        computation = waiting.pop()
+        yield computation
+        for each in computation.instructions:
+            found = _runs_others(each, registry)
+            fresh = [callee for callee in found if callee not in seen]
+            waiting += reversed(fresh)
+            seen |= {*fresh}
+
+
+def _runs_others(instruction: Instruction, registry: Registry) -> Sequence[Computation]:
+    """The computations whose instructions run one by one for an instruction."""
+    calls = None if instruction.opcode == "fusion" else registry.calls(instruction)
+    return calls.computations if calls else ()

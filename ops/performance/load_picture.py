@@ -42,7 +42,7 @@ _MAX_NUMBERED: Final = 32
 """Elements of a line that have room for the number of a thread."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class LoadPicture(Picture):
     """One load of a warp: the elements that its threads want, and the sectors that come.
 
@@ -187,7 +187,7 @@ def load_picture(
     >>> columns = parse_map("(th_x) -> (th_x * 64), domain: th_x in [0, 31]")
     >>> print(load_picture(columns, A100, element_type="f32"))
     32 sectors for 4, ratio 8; 1 loads of 1, not coalesced for XLA
-    the load of a warp that touches most: 32 elements wanted, 256 loaded, in 32 sectors of 16 lines
+    the load of a warp that touches most: 32 elements wanted, 256 loaded, in 32 sectors of 32 lines
     """
     title = str(coalescing(access, device, element_type=element_type))
     given, bits = offsets_and_bits(access, element_type)

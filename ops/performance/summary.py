@@ -11,6 +11,7 @@ from ops.performance.tally import Deadline
 from ops.performance.utilization import SECONDS, OperandCounter
 from ops.rules.registry import REGISTRY
 from simplifier import Interval
+from simplifier.tools.display import Displayed, html_of_table
 from simplifier.tools.text_table import aligned
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from ops.rules.registry import Registry
 
 
-@dataclass(frozen=True, slots=True)
-class KernelSummary:
+@dataclass(frozen=True, slots=True, repr=False)
+class KernelSummary(Displayed):
     """What a kernel reads and writes, and how it reads each operand.
 
     Attributes:
@@ -88,8 +89,8 @@ class KernelSummary:
         return f"{', '.join(map(text_of_result, self.fusion.roots))}({operands})"
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+@dataclass(frozen=True, slots=True, repr=False)
+class Summary(Displayed):
     """The kernels of a module, in the order in which they stand there."""
 
     kernels: tuple[KernelSummary, ...]
@@ -99,6 +100,12 @@ class Summary:
 
     def __len__(self) -> int:
         return len(self.kernels)
+
+    def __repr__(self) -> str:
+        return f"<summary of {len(self)} kernel{'s' * (len(self) != 1)}>"
+
+    def _repr_html_(self) -> str:
+        return html_of_table(HEADING, map(cells_of, self.kernels), total=len(self))
 
     def __str__(self) -> str:
         return "\n".join(aligned([HEADING, *map(cells_of, self.kernels)]))

@@ -25,6 +25,7 @@ from ops.rules.op_indexing import Unknown
 from ops.rules.registry import REGISTRY
 from simplifier import BudgetError, Interval, NotQuasiAffineError
 from simplifier.errors import listed
+from simplifier.tools.display import Displayed, html_of_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -40,8 +41,8 @@ SECONDS: Final = 10.0
 """What a question may take unless somebody gives it more; it takes milliseconds mostly."""
 
 
-@dataclass(frozen=True, slots=True)
-class OperandUtilization:
+@dataclass(frozen=True, slots=True, repr=False)
+class OperandUtilization(Displayed):
     """How much of an operand a kernel uses.
 
     A count is a number if it is the same whatever values the program computes, an expression if
@@ -128,8 +129,8 @@ class OperandUtilization:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True, slots=True)
-class Utilization:
+@dataclass(frozen=True, slots=True, repr=False)
+class Utilization(Displayed):
     """How much of their operands some kernels use: a row for each array that a kernel reads."""
 
     rows: tuple[OperandUtilization, ...]
@@ -149,6 +150,13 @@ class Utilization:
         """What all kernels read, if each reads an element once."""
         return sum_of_counts(row.bytes for row in self.rows)
 
+    def __repr__(self) -> str:
+        return f"<utilization of {len(self)} operand{'s' * (len(self) != 1)}>"
+
+    def _repr_html_(self) -> str:
+        heading = ("kernel", "operand", "used", "of", "bytes", "reads", "reuse")
+        return html_of_table(heading, map(_cells, self.rows), total=len(self))
+
     def __str__(self) -> str:
         kernels = {id(row.fusion): row.fusion for row in self.rows}
         if len(kernels) == 1:
@@ -157,6 +165,14 @@ class Utilization:
             "\n".join([str(fusion), *(f"  {row}" for row in self.rows if row.fusion is fusion)])
             for fusion in kernels.values()
         )
+
+
+def _cells(row: OperandUtilization) -> tuple[str, ...]:
+    """A row of the table that a notebook shows."""
+    counts = (row.elements_read, row.elements, row.bytes, row.reads)
+    reuse = "" if row.reuse is None else f"{row.reuse:.4g}"
+    roots = ", ".join(f"%{root.name}" for root in row.fusion.roots)
+    return roots, f"%{row.operand.name}", *map(text_of_count, counts), reuse
 
 
 def utilization(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, fields, replace
-from html import escape
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 from indexing import UndefinedMap
 from indexing.formats.text import format_head
 from ops.index_maps import on_condition
 from ops.sizes import is_numeric, shown_sizes
+from simplifier.tools.display import html_of_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -109,7 +109,7 @@ class Unknown(UndefinedMap):
         raise self._error()
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(str(self))}</p>"
+        return html_of_text(str(self))
 
     def __str__(self) -> str:
         return f"unknown ({self.reason})"

@@ -58,6 +58,18 @@ class LaunchDimensions:
                 message = f"launch: there are {counts} {role}; expected three positive numbers"
                 raise ShapeError(message)
 
+    def __str__(self) -> str:
+        """The launch in words.
+
+        >>> print(LaunchDimensions((32, 4, 1), (8, 1, 1)))
+        8 blocks of 32 x 4 threads
+        """
+        blocks, threads = (
+            " x ".join(str(count) for count in counts if count != 1) or "1"
+            for counts in (self.blocks, self.threads)
+        )
+        return f"{blocks} blocks of {threads} threads"
+
     @classmethod
     def of(
         cls, blocks: int, threads: int, *, groups: int = 1, most_blocks: int | None = None

@@ -11,14 +11,15 @@ from indexing.exact.counting import number_of_points
 from indexing.layout import logical_to_linear
 from ops.index_maps import check_count
 from simplifier.exact import BUDGET
+from simplifier.tools.display import Displayed
 
 if TYPE_CHECKING:
     from indexing.layout import Shape
     from ops.schedules.launch import LaunchDimensions
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+@dataclass(frozen=True, slots=True, repr=False)
+class Access(Displayed):
     """The elements of an array that each thread of a launch reads or writes.
 
     ``map`` leads from the six coordinates of a thread, ``th_x th_y th_z bl_x bl_y bl_z``, to the
@@ -107,8 +108,8 @@ class Access:
         return not self.map.compose(other.map.inverse()).is_empty(budget=budget)
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
+@dataclass(frozen=True, slots=True, repr=False)
+class Schedule(Displayed):
     """How a kernel divides its work among the threads of a launch.
 
     Attributes:
@@ -122,6 +123,14 @@ class Schedule:
     launch: LaunchDimensions
     reads: tuple[Access | None, ...]
     writes: tuple[Access, ...]
+
+    def __str__(self) -> str:
+        reads = (
+            f"reads operand {number}: {'as it likes' if access is None else access}"
+            for number, access in enumerate(self.reads)
+        )
+        writes = (f"writes: {access}" for access in self.writes)
+        return "\n".join([str(self.launch), *reads, *writes])
 
     def writes_exactly_once(self, *, budget: int | None = BUDGET) -> bool:
         """Whether every element of the result is written exactly once.

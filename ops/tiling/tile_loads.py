@@ -16,7 +16,7 @@ from indexing.transform.substitute import arranged
 from ops.index_maps import dim
 from ops.performance.tally import Deadline, OutOfTimeError, tally_of
 from ops.performance.xla_verdict import with_midpoints
-from ops.tiling.tile_propagation import dimensions_of_one_value
+from ops.tiling.tile_propagation import values_of
 from ops.tiling.touched import touched
 from simplifier import NotQuasiAffineError
 from simplifier.expr import form as forms
@@ -219,14 +219,15 @@ def _dimensions_that_differ(one: Tile, other: Tile) -> tuple[int, ...]:
 def _parts(access: OperandIndexing, variables: Sequence[Variable]) -> Iterator[_LoadPart]:
     """The independent parts of an access to a space with these dimensions.
 
-    A dimension of which the access has some values only is one: other tiles load nothing. Each
-    runtime value is another one, too.
+    A dimension of which the access has some values only is one: other tiles load nothing. What is
+    at another place, or on another replica, is another element, too.
     """
-    single = list(dimensions_of_one_value(access))
-    found = with_midpoints(access.map).simplify() if access.runtime else access.map.simplify()
+    together = [*access.map.forms, *values_of(access)]
+    placed = IndexingMap.from_forms(together, access.map.domain)
+    found = (with_midpoints(placed) if access.runtime else placed).simplify()
     pairs = enumerate(zip(found.dims, variables, strict=True))
     cut = [dim(number) for number, (own, whole) in pairs if own.bounds != whole.bounds]
-    results = [*found.forms, *map(dim, single)]
+    results = found.forms
     limited = [form for form, _ in found.domain.constraints]
     groups = united(set(forms.variables_of((form,))) for form in (*results, *limited, *cut))
     for names in groups:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from indexing import IndexingMap, Tile, TileConstraints, TileError, Variable
 from indexing.domain import Domain
+from indexing.tile.tile import Formulas
 from indexing.tile.tiling import tile_of
 from indexing.variable import is_symbolic
 from ops.index_maps import dim
@@ -20,6 +21,8 @@ from ops.tiling.tiling_space import TilingSpace
 from simplifier import Interval
 from simplifier.errors import check_integers, check_type, listed
 from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.tools.display import Displayed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from ops.fusion import Fusion
     from ops.hlo.module import Instruction
     from ops.tiling.tiling_dimension import TilingDimension
+    from simplifier.expr.form import Form
 
 TileSize: TypeAlias = "sympy.Expr | int | None"
 """How many values a tile has along a dimension; ``None`` for all of them."""
@@ -38,8 +42,8 @@ TileSizes: TypeAlias = "Sequence[TileSize] | Mapping[TilingDimension, TileSize]"
 """Sizes for the dimensions of a space in order, or for some of them; others are whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayTile:
+@dataclass(frozen=True, slots=True, repr=False)
+class ArrayTile(Displayed):
     """The elements of one array of a fusion that belong to one tile of its space.
 
     Attributes:
@@ -48,6 +52,7 @@ class ArrayTile:
         callers: the fusions and calls, outermost first, in whose run it is computed.
         indexings: the maps from the space that have this tile, with their runtime variables.
         tile: the tile, or the reason why there is none.
+        replicas: the tile of the map to the replicas that it is read from, if there are several.
     """
 
     instruction: Instruction
@@ -55,12 +60,15 @@ class ArrayTile:
     callers: tuple[Instruction, ...]
     indexings: tuple[OperandIndexing, ...]
     tile: Tile | Unknown
+    replicas: Tile | None = None
 
     def __str__(self) -> str:
         within = "".join(f" in %{caller.name}" for caller in reversed(self.callers))
         place = f" output {self.element}" if self.instruction.shape.is_tuple else ""
-        lines = str(self.tile).replace("\n", "\n  ")
-        return f"%{self.instruction.name}{within}{place}\n  {lines}".rstrip()
+        lines = str(self.tile).splitlines()
+        if self.replicas is not None:
+            lines += [f"replica {line}" for line in str(self.replicas).splitlines()]
+        return "\n  ".join([f"%{self.instruction.name}{within}{place}", *lines])
 
     def checked_tile(self) -> Tile:
         """The tile.
@@ -74,8 +82,8 @@ class ArrayTile:
         return self.tile
 
 
-@dataclass(frozen=True, slots=True)
-class Propagation:
+@dataclass(frozen=True, slots=True, repr=False)
+class Propagation(Displayed):
     """The tiles of all arrays of a fusion; ids ``t0, t1, ...`` count tiles of its dimensions.
 
     Attributes:
@@ -292,56 +300,113 @@ def _tiles(space: TilingSpace, sizes: Sequence[sympy.Expr | int]) -> Iterator[Ar
         if isinstance(accesses, Unknown):
             yield ArrayTile(instruction, element, callers, (), accesses)
             continue
-        together: dict[object, tuple[list[OperandIndexing], Tile | Unknown]] = {}
+        together: dict[object, tuple[list[OperandIndexing], _Tiles]] = {}
         for indexing in accesses:
-            tile = _tile(indexing, space, sizes)
-            key = _meaning(tile), indexing.runtime, indexing.replica_id
-            together.setdefault(key, ([], tile))[0].append(indexing)
-        for found, tile in together.values():
-            yield ArrayTile(instruction, element, callers, tuple(found), tile)
+            tiles = _tiles_of(indexing, space, sizes)
+            key = *map(_meaning, tiles), indexing.runtime, indexing.replica_id
+            together.setdefault(key, ([], tiles))[0].append(indexing)
+        for found, (tile, replicas) in together.values():
+            yield ArrayTile(instruction, element, callers, tuple(found), tile, replicas)
 
 
-def _meaning(tile: Tile | Unknown) -> object:
+class _Tiles(NamedTuple):
+    """The tile of one map, and that of the replicas that its elements are on."""
+
+    tile: Tile | Unknown
+    replicas: Tile | None = None
+
+
+def _meaning(tile: Tile | Unknown | None) -> object:
     """What is equal for equal tiles."""
-    return tile if isinstance(tile, Unknown) else (tile.formulas, tile.constraints)
+    return (tile.formulas, tile.constraints) if isinstance(tile, Tile) else tile
 
 
-def _tile(
+def _tiles_of(
     indexing: OperandIndexing, space: TilingSpace, sizes: Sequence[sympy.Expr | int]
-) -> Tile | Unknown:
-    """The tile of one map: exact, or the reason why there is none."""
+) -> _Tiles:
+    """The tile of one map: exact, or the reason why there is none.
+
+    What the elements depend on beside their indices is the same in a tile: each runtime value, and
+    the replica. Only replicas that have nothing to do with the indices may be several.
+    """
     if indexing.approximation:
-        return Unknown(indexing.approximation)
-    ones = [*dimensions_of_one_value(indexing)]
-    for number in ones:
-        if not is_symbolic(sizes[number]) and sizes[number] != 1:
-            dimension = space.dimensions[number]
-            reason = "the value that says where it reads"
-            return Unknown(
-                f"{reason} differs along {dimension}, of which tiles have {sizes[number]} values"
-            )
+        return _Tiles(Unknown(indexing.approximation))
+    values = values_of(indexing)
+    free = _free_replica(indexing)
+    own = indexing.map.simplify()
+    kept = [form for form in values if free is None or form not in free.forms]
     try:
-        found = tile_of(indexing.map.simplify(), space.variables, sizes)
+        together = IndexingMap.from_forms([*own.forms, *kept], own.domain).simplify()
+        found = tile_of(together, space.variables, sizes)
+        replicas = None if free is None else tile_of(free, space.variables, sizes)
     except TileError as error:
-        return Unknown(str(error).removeprefix("tile: "))
-    limits = [[[(found.counts[number], Interval.of(1))]] for number in ones]
-    constraints = found.constraints & TileConstraints.of(limits)
-    return Tile(found.domain, found.counts, found.tiles, found.known, found.formulas, constraints)
+        return _Tiles(Unknown(str(error).removeprefix("tile: ")))
+    rank = len(own.forms)
+    several = TileConstraints.of(
+        [[(size, Interval.of(1))]] for _, size, _ in found.formulas.results[rank:]
+    )
+    if several.is_unsatisfiable:
+        return _Tiles(Unknown(_differs(indexing, space, sizes)))
+    first = {f"i{rank + number}": forms.ZERO for number in range(len(kept))}
+    (condition,) = operations.substitute((found.formulas.condition,), first)
+    formulas = Formulas(found.formulas.results[:rank], condition)
+    constraints = found.constraints & several
+    if replicas is not None:
+        constraints &= replicas.constraints
+    elif indexing.replica_id is not None:
+        replicas = _one_replica(indexing.replica_id, kept, found)
+    return _Tiles(replace(found, formulas=formulas, constraints=constraints), replicas)
+
+
+def _one_replica(replica_id: IndexingMap, values: Sequence[Form], found: Tile) -> Tile | None:
+    """The one replica of a tile of elements and values."""
+    (form,) = replica_id.simplify().forms
+    if form not in values:
+        return None
+    offset, *_ = found.formulas.results[values.index(form) - len(values)]
+    formulas = Formulas(((offset, forms.ONE, forms.ZERO),), forms.ONE)
+    return replace(found, formulas=formulas, constraints=TileConstraints())
+
+
+def _differs(
+    indexing: OperandIndexing, space: TilingSpace, sizes: Sequence[sympy.Expr | int]
+) -> str:
+    """Why a tile with several values has no one place that it is read from."""
+    along = [
+        f"{space.dimensions[number]}, of which tiles have {sizes[number]} values"
+        for number in dimensions_of_one_value(indexing)
+        if sizes[number] != 1
+    ]
+    return f"the value that says where it reads differs along {listed(along)}"
 
 
 def dimensions_of_one_value(indexing: OperandIndexing) -> Iterator[int]:
-    """The dimensions along which runtime values, or the replica, differ."""
+    """The dimensions along which what elements depend on beside their indices differs."""
+    used = frozenset(forms.variables_of(values_of(indexing)))
+    yield from (number for number in range(len(indexing.map.dims)) if f"d{number}" in used)
+
+
+def values_of(indexing: OperandIndexing) -> list[Form]:
+    """What elements depend on beside their indices: places of runtime values, and the replica."""
     maps = [each.map for each in indexing.runtime]
     replicas = (each.replica_id for each in (*indexing.runtime, indexing))
     maps += [each for each in replicas if each is not None]
-    for number, variable in enumerate(indexing.map.dims):
-        name = f"d{number}"
-        if variable.bounds.size != 1 and any(name in _used(each) for each in maps):
-            yield number
+    found = dict.fromkeys(form for each in maps for form in each.simplify().forms)
+    return [form for form in found if any(name[0] == "d" for name in forms.variables_of((form,)))]
 
 
-def _used(indexing_map: IndexingMap) -> frozenset[str]:
-    return frozenset(forms.variables_of(indexing_map.forms))
+def _free_replica(indexing: OperandIndexing) -> IndexingMap | None:
+    """The map to the replica, if it shares no dimension with anything else."""
+    if indexing.replica_id is None:
+        return None
+    replica, own = indexing.replica_id.simplify(), indexing.map.simplify()
+    limits = (form for form, _ in own.domain.constraints)
+    others = [form for form in values_of(indexing) if form not in replica.forms]
+    used = frozenset(forms.variables_of((*own.forms, *limits, *others)))
+    free = {name for name in forms.variables_of(replica.forms) if name[0] == "d"}
+    if not used.isdisjoint(free):
+        return None
+    return IndexingMap.from_forms(replica.forms, own.domain.with_constraints(()))
 
 
 def _node(each: ArrayTile) -> FlowNode:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +21,8 @@ from ops.tiling.tile_propagation import Propagation, propagate_in
 from ops.tiling.tiling_space import TilingSpace
 from simplifier import symbol
 from simplifier.errors import INTEGER, check_type
+from simplifier.tools.display import MAX_ROWS, html_of_table
+from simplifier.tools.text_table import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +72,16 @@ class TilingCandidate:
         return self.bytes_read + self.bytes_written
 
 
-@dataclass(frozen=True, slots=True)
+_HEADING: Final = ("read", "written", "programs", "registers", "shared", "sizes")
+
+
+def _cells(tiling: TilingCandidate) -> tuple[str, ...]:
+    """A row of the table of tilings: figures, the sizes last."""
+    _, *figures = astuple(tiling)
+    return *map(str, figures), " x ".join(map(str, tiling.sizes))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Tilings(Sequence[TilingCandidate]):
     """The tilings of a fusion that satisfy all constraints and fit a device, the best first.
 
@@ -95,6 +106,18 @@ class Tilings(Sequence[TilingCandidate]):
         row: dict[str, Any] = {name: each[index].tolist() for name, each in self.columns.items()}
         row["sizes"] = tuple(row["sizes"])
         return TilingCandidate(**row)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} of {self.considered} tilings>"
+
+    def __str__(self) -> str:
+        shown = aligned([_HEADING, *(_cells(each) for each in self[:MAX_ROWS])])
+        more = len(self) - MAX_ROWS
+        return "\n".join([*shown, *([f"and {more:,} more"] if more > 0 else [])])
+
+    def _repr_html_(self) -> str:
+        shown = (_cells(each) for each in self[:MAX_ROWS])
+        return html_of_table(_HEADING, shown, title=repr(self)[1:-1], total=len(self))
 
     def propagation(self, tiling: TilingCandidate) -> Propagation:
         """The tiles of all arrays for one of the tilings."""

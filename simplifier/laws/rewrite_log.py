@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simplifier.expr import operations
 from simplifier.expr.form import Form, postorder
 from simplifier.laws.catalogue import GROUPS, LAWS
+from simplifier.tools.display import html_of_table
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
+    from collections.abc import Generator, Iterator
 
     from simplifier.expr.form import Atom, Key
     from simplifier.laws.law import Law
@@ -186,10 +186,14 @@ class Rules(tuple[Rule, ...]):
         lines = [f"{fired:>{first}}  {name:<{second}}  {claim}" for fired, name, claim in rows]
         return "\n".join(lines)
 
+    def __repr__(self) -> str:
+        return f"<{len(self)} laws>"
+
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in ("name", "identity", "if", "why", "fired"))
-        body = "".join(_row(rule) for rule in self)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        rows = (
+            (each.name, each.identity, each.condition, each.why, str(each.fired)) for each in self
+        )
+        return html_of_table(("name", "identity", "if", "why", "fired"), rows, most=len(self))
 
 
 def rules() -> Rules:
@@ -212,12 +216,3 @@ def rules() -> Rules:
 
 def _claim(rule: Rule) -> str:
     return f"{rule.identity}  if {rule.condition}" if rule.condition else rule.identity
-
-
-def _row(rule: Rule) -> str:
-    code = (f"<code>{escape(text)}</code>" for text in (rule.identity, rule.condition))
-    return _cells((escape(rule.name), *code, escape(rule.why), str(rule.fired)))
-
-
-def _cells(contents: Iterable[str]) -> str:
-    return "<tr>" + "".join(f"<td>{content}</td>" for content in contents) + "</tr>"

@@ -76,9 +76,9 @@ def _value(field: Json) -> str:
     if values:
         return " or ".join(f"`{json.dumps(value)}`" for value in values)
     kinds: str | list[str] = field["type"]
-    if kinds == "array":
-        return f"list of {_value(field['items'])}"
-    return kinds if isinstance(kinds, str) else " or ".join(kinds)
+    several = [kinds] if isinstance(kinds, str) else kinds
+    names = {"array": f"list of {_value(field['items'])}"} if "array" in several else {}
+    return " or ".join(names.get(kind, kind) for kind in several)
 
 
 def _title(reference: str) -> str:

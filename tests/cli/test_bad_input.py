@@ -55,7 +55,9 @@ BAD_MODULES = [
 ]
 
 
-@pytest.mark.parametrize("command", ["maps", "fusions", "summary", "utilization", "tiles"])
+@pytest.mark.parametrize(
+    "command", ["maps", "fusions", "why", "reads", "summary", "utilization", "tiles"]
+)
 @pytest.mark.parametrize("bad", BAD_MODULES, ids=[bad.id for bad in BAD_MODULES])
 def test_bad_module(
     bad: Bad, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -71,7 +73,11 @@ def test_bad_module(
 
 
 @pytest.mark.parametrize(
-    "command", ["maps", "fusions", "summary", "coalescing", "utilization", "tiles", "simplify"]
+    "command",
+    [
+        *("maps", "fusions", "why", "reads", "schedule", "summary", "coalescing", "utilization"),
+        *("tiles", "simplify"),
+    ],
 )
 def test_no_file(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     missing = tmp_path / "missing"
@@ -160,6 +166,10 @@ def test_wrong_use_exits_with_2(arguments: list[str], capsys: pytest.CaptureFixt
         [],
         ["maps"],
         ["fusions"],
+        ["why"],
+        ["reads"],
+        ["schedule"],
+        ["diff"],
         ["coalescing"],
         ["utilization"],
         ["tiles"],

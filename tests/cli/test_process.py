@@ -83,13 +83,8 @@ def test_another_package_of_the_same_name_is_named(file: str, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("command", "count"),
     [
-        ("maps", 5),
-        ("fusions", 4),
-        ("summary", 3),
-        ("utilization", 2),
-        ("tiles", 2),
-        ("example", 3),
-        ("schema", 1),
+        *(("maps", 5), ("fusions", 4), ("summary", 3), ("utilization", 2), ("tiles", 2)),
+        *(("why", 3), ("reads", 3), ("schedule", 2), ("diff", 2), ("example", 3), ("schema", 1)),
     ],
 )
 def test_examples_of_the_help_run(command: str, count: int) -> None:
@@ -238,6 +233,7 @@ def test_progress_is_shown_on_a_terminal(
     with subprocess.Popen(
         [sys.executable, "-c", impatient, *arguments, file],
         cwd=ROOT,
+        env={**os.environ, "NO_COLOR": "1"},
         stdout=subprocess.PIPE,
         stderr=follower,
     ) as process:
@@ -259,7 +255,11 @@ def test_no_bar_is_left_on_a_terminal(patience: int, file: Path) -> None:
     termios.tcsetwinsize(follower, (24, 200))
     program = f"from ops.cli import console, main; console.PATIENCE = {patience}; main()"
     with subprocess.Popen(
-        [sys.executable, "-c", program, "maps", file], cwd=ROOT, stdout=follower, stderr=follower
+        [sys.executable, "-c", program, "maps", file],
+        cwd=ROOT,
+        env={**os.environ, "NO_COLOR": "1"},
+        stdout=follower,
+        stderr=follower,
     ):
         os.close(follower)
         shown = b"".join(iter(lambda: _read(leader), b""))

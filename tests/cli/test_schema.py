@@ -21,7 +21,7 @@ from tests.cli.schema_of import (
     description_of,
     with_tables,
 )
-from tests.cli.small_modules import LOOKED_UP, SOFTMAX_SUM, TURNED
+from tests.cli.small_modules import LOOKED_UP, ROW_SHARES, SOFTMAX_SUM, TURNED
 from tests.hlo.modules import module_text
 
 if TYPE_CHECKING:
@@ -34,8 +34,19 @@ PARTS: Final[dict[str, Any]] = {
 }
 """What checks the documents of each command; the whole schema has worse words for what is wrong."""
 
-WITHOUT_FILES = [["layout", "f32[3,5]"], ["example", "softmax"]]
-"""A call of each command that reads no file."""
+WITHOUT_FILES = [
+    ["layout", "f32[3,5]"],
+    ["example", "softmax"],
+    ["simplify", "-e", "d0 mod 8"],
+    ["diff", "examples/softmax.hlo", "examples/layernorm.hlo"],
+]
+"""A call of each command that does not read files alone."""
+
+MANY = (
+    *("maps", "fusions", "why", "reads", "schedule", "summary", "coalescing", "utilization"),
+    "tiles",
+)
+"""The commands that read several files."""
 
 ANSWERS = {
     "maps": ["maps"],
@@ -48,6 +59,11 @@ ANSWERS = {
     "summary": ["summary"],
     "utilization": ["utilization"],
     "tiles": ["tiles"],
+    "why": ["why"],
+    "why of a way": ["why", "--opcode", "dot", "--parameter", "*0*"],
+    "reads": ["reads"],
+    "reads of tiles": ["reads", "--tile", "2x2", "--at", "0,1"],
+    "schedule": ["schedule"],
 }
 MODULES = [
     "cpu/softmax",
@@ -212,7 +228,10 @@ def test_documents_of_many_files(
 
 @pytest.mark.parametrize(
     "command",
-    ["maps", "fusions", "summary", "coalescing", "utilization", "tiles", "simplify", "layout"],
+    [
+        *("maps", "fusions", "why", "reads", "schedule", "summary", "coalescing", "utilization"),
+        *("tiles", "simplify", "layout"),
+    ],
 )
 def test_documents_where_nothing_is_right(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = printed([command, "missing"], capsys)
@@ -255,11 +274,7 @@ def test_nothing_is_said_that_is_not_in_the_schema(
 ) -> None:
     """One more field anywhere is refused."""
     file.write_text(LOOKED_UP)
-    calls = [
-        [command, *[str(file)] * count]
-        for command in ("maps", "fusions", "summary", "coalescing", "utilization", "tiles")
-        for count in (1, 2)
-    ]
+    calls = [[command, *[str(file)] * count] for command in MANY for count in (1, 2)]
     documents = [printed(arguments, capsys) for arguments in calls]
     documents.extend(printed(arguments, capsys) for arguments in WITHOUT_FILES)
     file.write_text(MAPS)
@@ -284,6 +299,14 @@ def test_all_that_is_in_the_schema_is_said(file: Path, capsys: pytest.CaptureFix
         (["utilization"], LOOKED_UP),
         (["tiles"], SOFTMAX_SUM),
         (["tiles"], LOOKED_UP),
+        (["why"], LOOKED_UP),
+        (["why"], module_text("cpu/control_flow")),
+        (["reads", "--at", ""], SOFTMAX_SUM),
+        (["reads", "--at", "0"], LOOKED_UP),
+        (["reads", "--at", "0,0"], ROW_SHARES),
+        (["reads"], module_text("cpu/control_flow")),
+        (["schedule"], module_text("gpu/dot_product_attention_bf16")),
+        (["schedule"], module_text("gpu/sort_topk")),
         (["simplify"], MAPS),
     ]
     seen: set[str] = set()
@@ -291,10 +314,7 @@ def test_all_that_is_in_the_schema_is_said(file: Path, capsys: pytest.CaptureFix
         file.write_text(text)
         document = printed([*arguments, str(file)], capsys)
         seen.update(name for found in objects_in(document) for name in found)
-    many = [
-        [command, str(file), str(file)]
-        for command in ("maps", "summary", "coalescing", "utilization", "tiles")
-    ]
+    many = [[command, str(file), str(file)] for command in MANY]
     for last in (*WITHOUT_FILES, *many):
         document = printed(last, capsys)
         seen.update(name for found in objects_in(document) for name in found)

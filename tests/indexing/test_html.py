@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given
 
 from indexing import IndexingMap, UndefinedMap, parse_map
+from simplifier.tools.display import html
 from tests.strategies import any_maps
 
 
@@ -67,8 +68,8 @@ def test_the_text_below_the_table_is_the_map(made: IndexingMap) -> None:
 
 
 def test_an_undefined_map_says_why() -> None:
-    assert UndefinedMap("a <sort> & more")._repr_html_() == (
-        '<div class="indexing-map">UNDEFINED: a &lt;sort&gt; &amp; more</div>'
+    assert UndefinedMap("a <sort> & more")._repr_html_() == html(
+        "<p>UNDEFINED: a &lt;sort&gt; &amp; more</p>"
     )
 
 

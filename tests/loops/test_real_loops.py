@@ -31,7 +31,7 @@ EXACT = [name for name in different_loops() if "control_flow" in name]
 
 def test_the_loops_of_real_modules_count_unless_data_decides() -> None:
     unknown = {name: loop.unknown for name, loop in all_loops().items() if loop.unknown}
-    decides = "array 1 of the state decides, to which iterations add no constant"
+    decides = "array 1 decides, and iterations add no constant to it"
     assert len(all_loops()) - len(unknown) == 33
     assert {*unknown.values()} == {decides}
     assert all("control_flow" in name for name in unknown)
@@ -84,6 +84,33 @@ def test_an_iteration_feels_earlier_ones_only_as_it_is_said(name: str) -> None:
         assert each <= said[array]
     is_exact = any(not each.approximation for each in loop.dependences())
     assert felt or not is_exact
+
+
+@pytest.mark.needs("jax")
+@pytest.mark.parametrize("name", EXACT)
+def test_iterations_without_dependences_run_in_any_order(name: str) -> None:
+    loop = different_loops()[name]
+    assert not loop.dependences()
+    assert all(update.is_disjoint() for update in loop.updates())
+    body = Iteration(loop, 0)
+    first = Trial(body, 0).operands
+    order = np.random.default_rng(0).permutation(loop.trip_count or 0)
+    assert (order != np.sort(order)).any()
+    after = [_run_in(order, body, first), _run_in(np.sort(order), body, first)]
+    for update in loop.updates():
+        one, other = (state[update.array] for state in after)
+        assert same(one, other).all()
+        assert not same(one, first[update.array]).all()
+
+
+def _run_in(order: Array, body: Iteration, state: Sequence[Array]) -> Sequence[Array]:
+    """The state after the iterations of these numbers, one after the other."""
+    for number in order:
+        given = [each.copy() for each in state]
+        for array, counter in body.loop.counters.items():
+            given[array][...] = counter.start + counter.step * number
+        state = _next(body, given)
+    return state
 
 
 def _felt(loop: Loop) -> Iterator[tuple[int, tuple[int, int]]]:

@@ -120,14 +120,16 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("ops.hlo",),
     ),
     "ops.cli": (
-        ("ops.cli.documents", "ops.cli.selection"),
+        ("ops.cli.documents", "ops.cli.selection", "ops.cli.terminal"),
         ("ops.cli.console", "ops.cli.reports", "ops.cli.tables"),
         (
+            "ops.cli.kernel_questions",
             "ops.cli.layout_report",
             "ops.cli.map_questions",
             "ops.cli.memory_questions",
             "ops.cli.module_questions",
         ),
+        ("ops.cli.module_difference", "ops.cli.simplified"),
         ("ops.cli.commands", "ops.cli.options"),
         ("ops.cli.main",),
         ("ops.cli",),

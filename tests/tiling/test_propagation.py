@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from benchmarks.propagation_time import contraction_chain
 from indexing import Tile, TileError
-from ops import DimensionKind, Fusion, FusionError, TilingSpace, Unknown, propagate
+from ops import DimensionKind, Fusion, FusionError, TilingSpace, Unknown, hlo, propagate
 from simplifier import symbol
 from simplifier.errors import ArgumentError
 from tests.call_counts import calls_of
@@ -226,6 +226,44 @@ def test_a_result_that_is_reached_in_part_has_dimensions_of_its_own() -> None:
     names = [each.instruction.name for each in TilingSpace.of(fusion).parallel]
     assert sorted(names) == ["n", "s"]
     assert checked_tiles(propagate(fusion, [2, 3])) == 5
+
+
+# Collectives.
+
+COLLECTIVES = {
+    "all-gather": ("ROOT r = f32[8,6] all-gather(x), replica_groups={{0,1}}, dimensions={0}", 18),
+    "all-gather of other axes": (
+        "ROOT r = f32[4,12] all-gather(x), replica_groups={{1,0}}, dimensions={1}", 16),
+    "all-gather, then a slice": (
+        """g = f32[8,6] all-gather(x), replica_groups={{0,1}}, dimensions={0}
+        ROOT r = f32[5,6] slice(g), slice={[3:8],[0:6]}""", 6),
+    "all-reduce": ("ROOT r = f32[4,6] all-reduce(x), replica_groups={{0,1}}, to_apply=sum", 24),
+    "reduce-scatter": (
+        """ROOT r = f32[2,6] reduce-scatter(x), replica_groups={{0,1}}, dimensions={0},
+        to_apply=sum""", 12),
+    "all-to-all": (
+        "ROOT r = f32[4,6] all-to-all(x), replica_groups={{0,1}}, dimensions={0}", 12),
+    "collective-permute": (
+        "ROOT r = f32[4,6] collective-permute(x), source_target_pairs={{0,1},{1,0}}", 24),
+}  # fmt: skip
+"""The body behind ``x``, and at how many sizes of tiles it has a tile at least."""
+
+
+@pytest.mark.parametrize(("body", "least"), COLLECTIVES.values(), ids=COLLECTIVES)
+def test_tiles_of_collectives_are_elements_of_replicas(body: str, least: int) -> None:
+    text = f"HloModule m, replica_count=2 {ADD} ENTRY e {{ x = f32[4,6] parameter(0) {body} }}"
+    fusion = Fusion.of_computation(hlo.parse(text).entry)
+    tiled = 0
+    for sizes in all_sizes(fusion, 100):
+        found = propagate(fusion, sizes)
+        checked_tiles(found)
+        tiled += not found.refused
+    assert tiled >= least
+    names = [symbol("M"), symbol("N"), *[None] * (len(TilingSpace.of(fusion).dimensions) - 2)]
+    constraints = propagate(fusion, names).constraints
+    for sizes in all_sizes(fusion, 100):
+        given = dict(zip("MN", sizes, strict=False))
+        assert not constraints.satisfied(given) or not propagate(fusion, sizes).refused
 
 
 # Programs.

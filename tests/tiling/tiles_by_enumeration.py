@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from indexing import Tile
+from indexing import IndexingMap, Tile
 from indexing.transform.evaluate import evaluate_forms
 from ops.performance.xla_verdict import with_midpoints
-from ops.tiling.tile_propagation import dimensions_of_one_value
+from ops.tiling.tile_propagation import values_of
 from simplifier.expr.form import variables_of
 
 if TYPE_CHECKING:
@@ -38,20 +38,30 @@ def _checked(each: ArrayTile, found: Propagation) -> int:
     assert isinstance(each.tile, Tile)
     used = _used_dimensions(each, found)
     for indexing in each.indexings:
-        touched: dict[tuple[Index, Index], set[Index]] = {}
+        touched: dict[tuple[Index, Index], set[tuple[Index, Index]]] = {}
         for dims, ranges, runtime, results in indexing.map.points():
             assert not ranges
             ids = tuple(
                 value // int(size) if number in used else 0
                 for number, (value, size) in enumerate(zip(dims, found.sizes, strict=True))
             )
-            touched.setdefault((ids, runtime), set()).add(tuple(results))
+            replica = _replica(indexing.replica_id, dims, runtime)
+            touched.setdefault((ids, runtime), set()).add((tuple(results), replica))
         values = {runtime for _, runtime in touched}
         for ids in product(*(range(n) if at in used else [0] for at, n in enumerate(found.grid))):
             for runtime in values:
                 elements = set(each.tile.elements(ids, runtime))
-                assert elements == touched.get((ids, runtime), set()), (str(each), ids)
+                replicas = [()] if each.replicas is None else each.replicas.elements(ids, runtime)
+                expected = touched.get((ids, runtime), set())
+                assert {*product(elements, replicas)} == expected, (str(each), ids)
     return len(each.indexings)
+
+
+def _replica(replica_id: IndexingMap | None, dims: Sequence[int], runtime: Index) -> Index:
+    if replica_id is None:
+        return ()
+    given = runtime[: len(replica_id.runtime)]
+    return tuple(map(int, replica_id.evaluate(dims, (), given)))
 
 
 def _used_dimensions(each: ArrayTile, found: Propagation) -> set[int]:
@@ -59,6 +69,7 @@ def _used_dimensions(each: ArrayTile, found: Propagation) -> set[int]:
     used: set[int] = set()
     for indexing in each.indexings:
         expressions = [*indexing.map.results, *(form for form, _ in indexing.map.constraints)]
+        expressions += [] if indexing.replica_id is None else indexing.replica_id.results
         names = {str(name) for expression in expressions for name in expression.free_symbols}
         for number, variable in enumerate(indexing.map.dims):
             whole = found.space.variables[number].bounds
@@ -100,11 +111,11 @@ def bytes_by_points(found: Propagation, arrays: Sequence[ArrayTile]) -> int | No
 
 def _loads(found: Propagation, access: OperandIndexing) -> np.ndarray[Any, Any] | None:
     """For each point a number of its program and step and of what it reads."""
-    here = with_midpoints(access.map)
+    placed = [*access.map.forms, *values_of(access)]
+    here = with_midpoints(IndexingMap.from_forms(placed, access.map.domain))
     pairs = list(zip(here.dims, found.space.variables, strict=True))
     forms = [*here.forms, *(form for form, _ in here.domain.constraints)]
-    single = list(dimensions_of_one_value(access))
-    needed = {int(name[1:]) for name in variables_of(forms)} | {*single}
+    needed = {int(name[1:]) for name in variables_of(forms)}
     needed |= {number for number, (own, whole) in enumerate(pairs) if own.bounds != whole.bounds}
     needed |= {number for number, count in enumerate(found.grid) if count > 1} & {
         *range(len(found.space.parallel))
@@ -126,8 +137,7 @@ def _loads(found: Propagation, access: OperandIndexing) -> np.ndarray[Any, Any] 
         lower, upper = interval.ends
         is_point &= (column >= lower) & (column <= upper)
     ids = [columns[f"d{number}"] // int(found.sizes[number]) for number in ends]
-    origins = [columns[f"d{number}"] for number in single]
     number = np.zeros(count, dtype=np.int64)
-    for column in (*ids, *results, *origins):
+    for column in (*ids, *results):
         number = number * (np.ptp(column) + 1) + (column - column.min())
     return number[is_point]

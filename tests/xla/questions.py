@@ -12,7 +12,9 @@ from tests.xla import (
     maps,
     memory,
     modules,
+    programs,
     shapes,
+    tile_sizes,
     tilings,
     traffic,
 )
@@ -29,17 +31,24 @@ def _nothing(_: Row) -> Outcome:
     return Outcome(Verdict.UNASKED, "", "")
 
 
+MODULES: Final = (
+    expressions,
+    hlo_texts,
+    kernels,
+    maps,
+    memory,
+    modules,
+    programs,
+    shapes,
+    tile_sizes,
+    tilings,
+    traffic,
+)
+"""Where the questions are; each has a name of its own."""
+
 QUESTIONS: Final[dict[str, Question]] = {
     Verdict.UNASKED.value: _nothing,
-    **expressions.QUESTIONS,
-    **hlo_texts.QUESTIONS,
-    **kernels.QUESTIONS,
-    **maps.QUESTIONS,
-    **memory.QUESTIONS,
-    **modules.QUESTIONS,
-    **shapes.QUESTIONS,
-    **tilings.QUESTIONS,
-    **traffic.QUESTIONS,
+    **{name: question for module in MODULES for name, question in module.QUESTIONS.items()},
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,9 @@ from tests.xla.documentation import PAGE, by_suite, written
 from tests.xla.facts import Fact, Verdict, facts
 from tests.xla.maps import after_steps
 from tests.xla.outcome import Outcome, of_values, verdict_on_map
-from tests.xla.questions import QUESTIONS, outcomes
+from tests.xla.programs import tile_of_program
+from tests.xla.questions import MODULES, QUESTIONS, outcomes
+from tests.xla.tile_sizes import constraints_of_fusion
 from tests.xla.tilings import tile_of_array
 
 WRITE = "run `python -m tests.xla.documentation`"
@@ -44,32 +47,58 @@ def test_no_row_is_there_twice() -> None:
     assert [name for name, count in names.items() if count > 1] == []
 
 
+def test_no_question_has_the_name_of_another() -> None:
+    assert len(QUESTIONS) == 1 + sum(len(module.QUESTIONS) for module in MODULES)
+
+
 def test_every_question_is_asked() -> None:
     assert {fact.kind for fact in facts()} == set(QUESTIONS)
 
 
 SUITES = {
+    "affine_map_evaluator_test",
+    "block_level_parameters_test",
     "coalescing_analysis_test",
+    "combined_gpu_performance_model_test",
     "constraint_expression_test",
     "emitters",
+    "gpu_dot_fusion_cost_model_test",
     "gpu_hlo_cost_analysis_test",
     "gpu_indexing_performance_model_test",
     "gpu_performance_model_base_test",
     "gpu_performance_model_test",
+    "gpu_recomputation_cost_model_test",
     "hlo_parser_test",
     "indexing_analysis_test",
     "indexing_map_serialization_test",
     "indexing_map_test",
     "interval_test",
     "layout_test",
+    "reshape_analysis_test",
+    "reshape_tile_propagation_test",
+    "scheduling_test",
     "shape_util_test",
     "symbolic_expr_test",
-    "symbolic_map_test",
-    "symbolic_tile_test",
     "symbolic_map_serialization_test",
-    "reshape_tile_propagation_test",
+    "symbolic_map_test",
+    "symbolic_tile_analysis_test",
+    "symbolic_tile_test",
+    "symbolic_tiled_hlo_computation_test",
+    "symbolic_tiled_hlo_instruction_test",
+    "symbolic_tiled_hlo_test",
     "tile_propagation_test",
+    "tile_test",
+    "tiled_emitter_constraints_test",
+    "tiled_hlo_computation_test",
+    "tiled_hlo_instruction_test",
+    "tiled_hlo_schedule_test",
+    "tiled_hlo_test",
+    "tiling_from_block_parameters_test",
     "tiling_space_test",
+    "tiling_space_utils_test",
+    "tiling_specification_test",
+    "tiling_util_test",
+    "triton_emitter_constraints_test",
 }
 
 
@@ -132,3 +161,41 @@ def test_a_wrong_tile_is_seen() -> None:
     for right, wrong in (("tid_2 * ts_2", "tid_3 * ts_2"), ("[11, 9]", "[11, 8]")):
         other = row["expected"].replace(right, wrong)
         assert tile_of_array({**row, "expected": other}).verdict is Verdict.BETTER
+
+
+PROGRAM_TILES: list[tuple[dict[str, Any], Verdict]] = [
+    # what the row says otherwise, the verdict
+    ({}, Verdict.SAME),
+    ({"expected_sizes": [2, 3]}, Verdict.BETTER),
+    ({"expected_strides": [1, 2]}, Verdict.BETTER),
+    ({"(pid_0 mod 4) * 2 + 2": "(pid_0 mod 4) * 2 + 3"}, Verdict.BETTER),
+    ({"in [0, 7]": "in [0, 6]"}, Verdict.BETTER),
+    ({"in [0, 7]": "in [0, 8]"}, Verdict.DIFFERENT),
+]
+
+
+@pytest.mark.parametrize(("other", "verdict"), PROGRAM_TILES)
+def test_a_wrong_tile_of_a_program_is_seen(other: dict[str, Any], verdict: Verdict) -> None:
+    name = "symbolic_tile_analysis_test/slice_offset_indexing_is_correct.2"
+    row = dict(next(fact.row for fact in facts() if fact.name == name))
+    for key, value in other.items():
+        if key in row:
+            row[key] = value
+        else:
+            assert key in row["expected"]
+            row["expected"] = row["expected"].replace(key, value)
+    assert tile_of_program(row).verdict is verdict
+
+
+CONSTRAINTS = [
+    ("2 mod d0 in [0, 0] || d0 mod 2 in [0, 0]", Verdict.SAME),
+    ("2 mod d0 in [0, 0]", Verdict.BETTER),
+    ("2 mod d0 in [0, 0] || d0 mod 2 in [0, 1]", Verdict.DIFFERENT),
+]
+
+
+@pytest.mark.parametrize(("expected", "verdict"), CONSTRAINTS)
+def test_wrong_constraints_are_seen(expected: str, verdict: Verdict) -> None:
+    name = "symbolic_tile_analysis_test/does_not_bail_out_on_constrained_reshape.1"
+    row = next(fact.row for fact in facts() if fact.name == name)
+    assert constraints_of_fusion({**row, "expected": expected}).verdict is verdict

@@ -1,0 +1,348 @@
+"""Questions about single instructions: why they need what they read, by tiles, by threads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
+
+from indexing import MapError, TileError
+from indexing.layout import ShapeError
+from ops.cli.documents import Lines
+from ops.cli.reports import (
+    fields_of_instruction,
+    heading_of,
+    indexing_fields,
+    map_fields,
+    short_text,
+)
+from ops.dependence.dependence import Unknown
+from ops.fusion import FusionError, reads, schedule_of, why
+from ops.fusion.provenance import path_text
+from ops.fusion.reasons import has_element
+from ops.fusion.tile_reads import slice_text
+from ops.performance.counts import bytes_of
+from ops.performance.summary import text_of_shape
+from simplifier import format_expr
+from simplifier.exact import BudgetError, NotQuasiAffineError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from indexing import IndexSet
+    from ops import ModuleAnalysis
+    from ops.cli.documents import Fields
+    from ops.cli.selection import Selection
+    from ops.dependence.operand_indexing import OperandIndexing
+    from ops.fusion import FusionSchedule, Reason, TileRead
+    from ops.hlo import HloModule, Instruction
+    from ops.schedules import Access
+
+Index: TypeAlias = "tuple[int, ...] | None"
+
+
+def _chosen(selection: Selection, module: HloModule) -> list[Instruction]:
+    """The instructions that are selected; without a choice, what runs as one kernel each."""
+    if selection.is_everything:
+        return [kernel.roots[0] for kernel in selection.kernels(module)]
+    return [*selection.of(module)]
+
+
+# Why.
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionReasons:
+    """Why each instruction needs what it reads: the paths behind each map."""
+
+    name: ClassVar = "instructions"
+
+    selection: Selection
+    element: Index
+    needed: Index
+    paths: int
+
+    def about(self) -> Fields:
+        """The elements that are asked about."""
+        return {"element": self.element, "needed": self.needed}
+
+    def subjects(self, module: HloModule) -> Sequence[Instruction]:
+        """The instructions that have such an element."""
+        chosen = _chosen(self.selection.whatever_is_read, module)
+        self.selection.check(module)
+        fit = [
+            each
+            for each in chosen
+            if any(has_element(self.element, array) for array in each.shape.arrays)
+        ]
+        return fit or chosen
+
+    def answer(self, analysis: ModuleAnalysis, subject: Instruction) -> Lines:  # noqa: ARG002 - as all questions
+        """The reasons of one instruction."""
+        found = self._reasons(subject)
+        lines = [line for reason in found for line in _lines_of_reason(reason)]
+        return Lines(
+            [heading_of(subject), *lines] if lines else [],
+            lambda: fields_of_instruction(subject) | {"reasons": [*map(_fields_of_reason, found)]},
+            any(isinstance(reason.indexing, Unknown) for reason in found),
+        )
+
+    def _reasons(self, subject: Instruction) -> list[Reason]:
+        """Those of what it reads; or on all ways to what is named, if their start is, too.
+
+        There is no end of ways from everything to everything.
+        """
+        explain = partial(why, element=self.element, needed=self.needed, paths=self.paths)
+        if self.selection.is_everything or not self.selection.parameters:
+            found = explain(subject)
+            return [reason for reason in found if self.selection.is_read(reason.target)]
+        return [
+            reason
+            for target in subject.computation.instructions
+            if target is not subject
+            and self.selection.is_read(target)
+            and any(has_element(self.needed, array) for array in target.shape.arrays)
+            for reason in explain(subject, target)
+        ]
+
+
+def _lines_of_reason(reason: Reason) -> Iterator[str]:
+    indexing, provenance = reason.indexing, reason.provenance
+    yield f"  {_label(reason.instruction, reason.output, reason.target, indexing)}"
+    yield from (f"    {path_text(path)}" for path in provenance.paths)
+    more = provenance.rest_text()
+    if more:
+        yield f"    {more}"
+
+
+def _label(
+    instruction: Instruction,
+    output: int,
+    operand: Instruction,
+    indexing: OperandIndexing | Unknown,
+) -> str:
+    """What is read by which result, and the map."""
+    head = _names(instruction, output, operand, indexing)
+    if isinstance(indexing, Unknown):
+        return f"{head}: {indexing}"
+    arrays = instruction.shape.arrays[output], operand.shape.arrays[indexing.element]
+    sizes = tuple(array.dimensions if array.is_array else () for array in arrays)
+    return f"{head}: {short_text(indexing.map, (sizes[0], sizes[1]))}"
+
+
+def _names(
+    instruction: Instruction,
+    output: int,
+    operand: Instruction,
+    indexing: OperandIndexing | Unknown,
+) -> str:
+    """What is read by which result."""
+    result = f"result {output}, " if len(instruction.shape.arrays) > 1 else ""
+    if isinstance(indexing, Unknown) or not operand.shape.is_tuple:
+        return f"{result}%{operand.name} {', '.join(map(text_of_shape, operand.shape.arrays))}"
+    shape = text_of_shape(operand.shape.arrays[indexing.element])
+    return f"{result}%{operand.name} element {indexing.element} {shape}"
+
+
+def _fields_of_pair(
+    output: int, operand: Instruction, indexing: OperandIndexing | Unknown
+) -> Fields:
+    about: Fields = {"result": output, "name": operand.name}
+    if isinstance(indexing, Unknown):
+        return about | {"unknown": indexing.reason}
+    element = {"element": indexing.element} if operand.shape.is_tuple else {}
+    return about | element | {"map": indexing_fields(indexing)}
+
+
+def _fields_of_reason(reason: Reason) -> Fields:
+    paths = [[each.name for each in reversed(path)] for path in reason.provenance.paths]
+    pair = _fields_of_pair(reason.output, reason.target, reason.indexing)
+    return pair | {"path_count": reason.provenance.count, "paths": paths}
+
+
+# Reads.
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionReads:
+    """What each tile of the results of an instruction reads of each operand."""
+
+    name: ClassVar = "instructions"
+
+    selection: Selection
+    tile: Index
+    """The sizes of a tile; one element by default."""
+    at: Index
+    """Of which tile the elements are listed."""
+
+    def about(self) -> Fields:
+        """The tiles."""
+        return {"tile": self.tile, "at": self.at}
+
+    def subjects(self, module: HloModule) -> Sequence[Instruction]:
+        """The instructions that have such tiles."""
+        chosen = _chosen(self.selection, module)
+        wanted = self.tile or self.at
+        if wanted is None:
+            return chosen
+        fit = [
+            each
+            for each in chosen
+            if any(array.is_array and array.rank == len(wanted) for array in each.shape.arrays)
+        ]
+        return fit or chosen
+
+    def answer(self, analysis: ModuleAnalysis, subject: Instruction) -> Lines:  # noqa: ARG002 - as all questions
+        """What the tiles of one instruction read."""
+        found = [
+            (read, self._elements(read))
+            for read in reads(subject, self.tile)
+            if self.selection.is_read(read.operand)
+        ]
+        lines = dict.fromkeys(line for each in found for line in _lines_of_read(*each))
+        return Lines(
+            [heading_of(subject), *lines] if lines else [],
+            lambda: (
+                fields_of_instruction(subject)
+                | {"reads": [_fields_of_read(*each) for each in found]}
+            ),
+            any(isinstance(read.tile, Unknown | TileError) for read, _ in found),
+        )
+
+    def _elements(self, read: TileRead) -> IndexSet | Unknown | None:
+        """The elements that are read for one tile, if one is asked for."""
+        if self.at is None:
+            return None
+        if isinstance(read.indexing, Unknown):
+            return read.indexing
+        try:
+            return read.elements(self.at)
+        except (MapError, NotQuasiAffineError, BudgetError) as error:
+            return Unknown(str(error))
+
+
+def _lines_of_read(read: TileRead, elements: IndexSet | Unknown | None) -> Iterator[str]:
+    head = _names(read.instruction, read.output, read.operand, read.indexing)
+    if isinstance(read.tile, Unknown):
+        yield f"  {head}: {read.tile}"
+        return
+    if isinstance(read.tile, TileError):
+        yield f"  {head}: unknown ({read.tile})"
+    else:
+        many = "" if read.count in {None, 1} else f", {read.count} elements"
+        yield f"  {head}: {slice_text(read.tile)}{many}"
+    if not isinstance(read.indexing, Unknown):
+        yield from (f"    {name}: {note}" for name, note in read.indexing.notes())
+    if elements is not None:
+        yield f"    {_text_of_elements(elements)}"
+
+
+def _text_of_elements(elements: IndexSet | Unknown) -> str:
+    return str(elements) if isinstance(elements, Unknown) else f"{elements.count()}: {elements}"
+
+
+def _fields_of_read(read: TileRead, elements: IndexSet | Unknown | None) -> Fields:
+    pair = _fields_of_pair(read.output, read.operand, read.indexing)
+    if isinstance(read.indexing, Unknown):
+        return pair
+    tile = read.tile
+    if isinstance(tile, Unknown | TileError):
+        return pair | {"unknown": str(tile)} | _fields_of_elements(read, elements)
+    formulas = {
+        "tile": list(read.sizes),
+        "offsets": [*map(format_expr, tile.offsets)],
+        "sizes": [*map(format_expr, tile.sizes)],
+        "strides": [*map(format_expr, tile.strides)],
+        "mask": None if tile.mask is None else format_expr(tile.mask),
+    }
+    return pair | formulas | _fields_of_elements(read, elements)
+
+
+def _fields_of_elements(read: TileRead, elements: IndexSet | Unknown | None) -> Fields:
+    if elements is None or isinstance(elements, Unknown) or isinstance(read.indexing, Unknown):
+        return {}
+    count = int(elements.count())
+    bits = read.operand.shape.arrays[read.indexing.element].element_size_in_bits
+    return {"elements": {"text": str(elements), "count": count, "bytes": bytes_of(count, bits)}}
+
+
+# Schedules.
+
+
+@dataclass(frozen=True, slots=True)
+class FusionSchedules:
+    """What each thread of a GPU reads and writes for a fusion."""
+
+    name: ClassVar = "schedules"
+
+    selection: Selection
+    unroll: int
+
+    def about(self) -> Fields:
+        """How many neighbours a thread handles."""
+        return {"unroll": self.unroll}
+
+    def subjects(self, module: HloModule) -> Sequence[Instruction]:
+        """The fusions."""
+        return [each for each in self.selection.of(module) if each.opcode == "fusion"]
+
+    def answer(self, analysis: ModuleAnalysis, subject: Instruction) -> Lines:  # noqa: ARG002 - as all questions
+        """The schedule of one fusion, or why there is none."""
+        try:
+            schedule = schedule_of(subject, unroll=self.unroll)
+            accesses = [*self._accesses(subject, schedule)]
+        except (FusionError, MapError, ShapeError) as error:
+            about = {"fusion": subject.name, "unknown": str(error)}
+            return Lines([heading_of(subject), f"  unknown ({error})"], lambda: about, True)  # noqa: FBT003
+        lines = (_line_of_access(subject, *each) for each in accesses)
+        return Lines(
+            [heading_of(subject), f"  {_text_of_launch(schedule)}", *lines],
+            lambda: (
+                _fields_of_schedule(subject, schedule)
+                | {"accesses": [_fields_of_access(subject, *each) for each in accesses]}
+            ),
+        )
+
+    def _accesses(
+        self, fusion: Instruction, schedule: FusionSchedule
+    ) -> Iterator[tuple[str, int, Access]]:
+        """What threads write of each result, then what they read of each operand."""
+        if not self.selection.parameters:
+            for number in fusion.shape.array_indices:
+                yield from (("result", number, each) for each in schedule.writes(number))
+        for number, operand in enumerate(fusion.operands):
+            if self.selection.is_read(operand):
+                yield from (("operand", number, each) for each in schedule.reads(number))
+
+
+def _text_of_launch(schedule: FusionSchedule) -> str:
+    launch = schedule.schedule.launch
+    heroes = dict.fromkeys(f"%{hero.name}" for hero in schedule.heroes if hero)
+    counts = ("x".join(map(str, each)) for each in (launch.threads, launch.blocks))
+    threads, blocks = (each.removesuffix("x1").removesuffix("x1") for each in counts)
+    of = f" of {', '.join(heroes)}" if heroes else ""
+    return f"{schedule.emitter.value}{of}: threads {threads}, blocks {blocks}"
+
+
+def _line_of_access(fusion: Instruction, role: str, number: int, access: Access) -> str:
+    is_read = role == "operand"
+    name = f"%{fusion.operands[number].name}" if is_read else f"%{fusion.name}"
+    place = f" result {number}" if not is_read and fusion.shape.is_tuple else ""
+    verb = "reads" if is_read else "writes"
+    return f"  {verb} {name}{place} {text_of_shape(access.shape)}: {access}"
+
+
+def _fields_of_schedule(fusion: Instruction, schedule: FusionSchedule) -> Fields:
+    launch = schedule.schedule.launch
+    return {
+        "fusion": fusion.name,
+        "emitter": schedule.emitter.value,
+        "heroes": [hero and hero.name for hero in schedule.heroes],
+        "threads": list(launch.threads),
+        "blocks": list(launch.blocks),
+    }
+
+
+def _fields_of_access(fusion: Instruction, role: str, number: int, access: Access) -> Fields:
+    named = {"name": fusion.operands[number].name} if role == "operand" else {}
+    return {role: number} | named | {"shape": str(access.shape), "map": map_fields(access.map)}

@@ -1,0 +1,340 @@
+"""What changed between two modules: instructions that came and went, maps, bytes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from ops.analysis.findings import findings_in
+from ops.analysis.queries import output_to_input
+from ops.dependence.dependence import Unknown
+from ops.hlo.errors import HloTextError
+from ops.hlo.module import HloModule, Instruction
+from ops.performance.counts import sum_of_counts, text_of_count
+from ops.performance.kernels import kernels_of, running_computations
+from ops.performance.summary import KernelSummary, text_of_result, text_of_shape
+from ops.performance.tally import Deadline
+from ops.performance.utilization import SECONDS, OperandCounter
+from ops.rules.registry import REGISTRY
+from simplifier.errors import check_type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from ops.dependence.dependence import AnyDependence
+    from ops.performance.counts import Count
+    from ops.rules.registry import Registry
+
+
+class ChangeKind(Enum):
+    """What happened to an instruction."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    CHANGED = "changed"
+    RENAMED = "renamed"
+
+
+class ChangedPart(NamedTuple):
+    """What is not as before of an instruction: what, and how it was and is."""
+
+    what: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+    def __str__(self) -> str:
+        lines = [f"{self.what}:"]
+        lines += [f"  - {text}" for text in self.before]
+        lines += [f"  + {text}" for text in self.after]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An instruction that is not as before.
+
+    Attributes:
+        before: how it was; ``None`` if it was not there.
+        after: how it is; ``None`` if it is gone.
+        differences: what changed; empty if only the name did.
+    """
+
+    before: Instruction | None
+    after: Instruction | None
+    differences: tuple[ChangedPart, ...] = ()
+
+    @property
+    def kind(self) -> ChangeKind:
+        """What happened to it."""
+        if self.before is None:
+            return ChangeKind.ADDED
+        if self.after is None:
+            return ChangeKind.REMOVED
+        return ChangeKind.CHANGED if self.differences else ChangeKind.RENAMED
+
+    def __str__(self) -> str:
+        if self.after is None:
+            return f"- {text_of_result(self.before)}" if self.before else ""
+        if self.before is None:
+            return f"+ {text_of_result(self.after)}"
+        is_named = self.before.name == self.after.name
+        name = text_of_result(self.after)
+        head = name if is_named else f"{name}, was %{self.before.name}"
+        details = (f"    {line}" for each in self.differences for line in str(each).splitlines())
+        return "\n".join([f"{'~' if self.differences else '='} {head}", *details])
+
+
+class Traffic(NamedTuple):
+    """What all kernels of a module read and write, in bytes."""
+
+    read: Count
+    written: Count
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleDifference:
+    """What changed from one module to another; empty if nothing did.
+
+    Attributes:
+        before: the one module.
+        after: the other one.
+        changes: in the order of the other one, behind them what is gone.
+        traffic: what their kernels read and write.
+    """
+
+    before: HloModule
+    after: HloModule
+    changes: tuple[Change, ...]
+    traffic: tuple[Traffic, Traffic]
+
+    def __iter__(self) -> Iterator[Change]:
+        return iter(self.changes)
+
+    def __len__(self) -> int:
+        return len(self.changes)
+
+    def __str__(self) -> str:
+        return "\n".join([*self.heading(), *map(str, self.changes)])
+
+    def heading(self) -> tuple[str, str]:
+        """A line for each of the modules."""
+        old, new = (
+            f"{sign} {module.file or module.name}: {text_of_count(read)} bytes read, "
+            f"{text_of_count(written)} written"
+            for sign, module, (read, written) in zip(
+                ("---", "+++"), (self.before, self.after), self.traffic, strict=True
+            )
+        )
+        return old, new
+
+
+def diff(
+    before: HloModule,
+    after: HloModule,
+    *,
+    seconds: float | None = SECONDS,
+    registry: Registry = REGISTRY,
+) -> ModuleDifference:
+    """What changed between two modules, among the instructions that run.
+
+    The bodies of fusions show in the maps of the fusions. Instructions are the same if they have
+    the same name and do the same; else if they do the same; else if they have the same name. When
+    ``seconds`` have passed, bytes are bounds.
+
+    Raises:
+        ArgumentError: an argument is of another kind.
+
+    >>> from ops import hlo
+    >>> before = hlo.parse('''ENTRY e { x = f32[4,4] parameter(0)
+    ...   t = f32[4,4] transpose(x), dimensions={1,0}
+    ...   ROOT n = f32[4,4] negate(t) }''')
+    >>> after = hlo.parse("ENTRY e { x = f32[4,4] parameter(0) ROOT n = f32[4,4] negate(x) }")
+    >>> print(diff(before, after))
+    --- module_e: 128 bytes read, 128 written
+    +++ module_e: 64 bytes read, 64 written
+    ~ %n = f32[4,4] negate
+        operands:
+          - %t
+          + %x
+    - %t = f32[4,4] transpose
+    """
+    for module, which in ((before, "first"), (after, "second")):
+        check_type(module, HloModule, f"diff: the {which} module", "an HloModule")
+    deadline = Deadline.of("diff", seconds)
+    sides = _Compared(before, registry, deadline), _Compared(after, registry, deadline)
+    return ModuleDifference(before, after, tuple(_changes(*sides)), _traffic(sides))
+
+
+def _traffic(sides: tuple[_Compared, _Compared]) -> tuple[Traffic, Traffic]:
+    old, new = (
+        Traffic(
+            sum_of_counts(kernel.bytes_read for kernel in kernels),
+            sum_of_counts(kernel.bytes_written for kernel in kernels),
+        )
+        for kernels in (each.kernels.values() for each in sides)
+    )
+    return old, new
+
+
+# What an instruction does.
+
+_Pair: TypeAlias = "tuple[int, int]"
+"""The number of an array in the result, and that of an operand."""
+
+
+_STEPS: Final = 3
+"""Same name and doing, same doing, same name: so instructions are found again."""
+
+
+class _Doing(NamedTuple):
+    """What an instruction does, whatever names are around it."""
+
+    opcode: str
+    shape: str
+    operand_shapes: tuple[str, ...]
+    maps: tuple[tuple[_Pair, tuple[str, ...]], ...]
+
+
+class _Compared:
+    """The instructions of a module that run, and what they do."""
+
+    def __init__(self, module: HloModule, registry: Registry, deadline: Deadline) -> None:
+        running = running_computations(module, registry=registry)
+        self.instructions = tuple(each for one in running for each in one.instructions)
+        self._module = module
+        self._registry = registry
+        self._known: dict[int, _Doing] = {}
+        self.kernels = {
+            kernel.fusion.roots[0]: kernel for kernel in _kernels(module, registry, deadline)
+        }
+
+    def place(self, instruction: Instruction) -> tuple[str | None, str]:
+        """The name, and that of the computation unless it is the entry."""
+        home = instruction.computation
+        return None if home is self._module.entry else home.name, instruction.name
+
+    def keys(self, instruction: Instruction) -> tuple[object, ...]:
+        """What an instruction has in common with the same one of another module: one of these."""
+        place, doing = self.place(instruction), self.doing(instruction)
+        return (place, doing), (place[0], doing), place
+
+    def doing(self, instruction: Instruction) -> _Doing:
+        """What an instruction does, found once for those that are alike."""
+        number = findings_in(self._module, self._registry).number(instruction)
+        if number not in self._known:
+            self._known[number] = self._doing(instruction)
+        return self._known[number]
+
+    def _doing(self, instruction: Instruction) -> _Doing:
+        return _Doing(
+            instruction.opcode,
+            _text_of_arrays(instruction),
+            tuple(map(_text_of_arrays, instruction.operands)),
+            tuple(self._maps(instruction)),
+        )
+
+    def _maps(self, instruction: Instruction) -> Iterator[tuple[_Pair, tuple[str, ...]]]:
+        for output in instruction.shape.array_indices:
+            try:
+                found = output_to_input(instruction, output, registry=self._registry).indexing
+            except HloTextError as error:
+                yield (output, 0), (error.message,)
+                continue
+            for number, answer in enumerate(found):
+                texts = _texts(answer.simplify())
+                if texts:
+                    yield (output, number), texts
+
+
+def _kernels(module: HloModule, registry: Registry, deadline: Deadline) -> Iterator[KernelSummary]:
+    """What each kernel reads and writes, but for those with errors."""
+    counter = OperandCounter(deadline)
+    for kernel in kernels_of(module, registry=registry):
+        with suppress(HloTextError):
+            yield KernelSummary(kernel, counter.rows(kernel))
+
+
+def _texts(answer: AnyDependence) -> tuple[str, ...]:
+    """The maps; where the values of variables come from is seen in the operands."""
+    if isinstance(answer, Unknown):
+        return (str(answer),)
+    return tuple(str(each.map) for each in answer.indexings)
+
+
+def _text_of_arrays(instruction: Instruction) -> str:
+    return ", ".join(map(text_of_shape, instruction.shape.arrays))
+
+
+# Which instruction is which.
+
+
+def _changes(old: _Compared, new: _Compared) -> Iterator[Change]:
+    """What came or changed, in the order of the new module, then what is gone."""
+    same = _matched(old, new)
+    origin = {after: before for before, after in same.items()}
+    for after in new.instructions:
+        before = origin.get(after)
+        found = Change(
+            before,
+            after,
+            () if before is None else tuple(_differences(old, new, before, after, same)),
+        )
+        if before is None or found.differences or before.name != after.name:
+            yield found
+    yield from (Change(before, None) for before in old.instructions if before not in same)
+
+
+def _matched(old: _Compared, new: _Compared) -> dict[Instruction, Instruction]:
+    """The instruction of the new module that each of the old one is, if there is one."""
+    found: dict[Instruction, Instruction] = {}
+    for step in range(_STEPS):
+        waiting: dict[object, list[Instruction]] = defaultdict(list)
+        taken = {*found.values()}
+        for each in reversed(new.instructions):
+            if each not in taken:
+                waiting[new.keys(each)[step]].append(each)
+        for each in old.instructions:
+            if each not in found and waiting.get(key := old.keys(each)[step]):
+                found[each] = waiting[key].pop()
+    return found
+
+
+def _differences(
+    old: _Compared,
+    new: _Compared,
+    before: Instruction,
+    after: Instruction,
+    same: Mapping[Instruction, Instruction],
+) -> Iterator[ChangedPart]:
+    """What is not as before of an instruction."""
+    was, now = old.doing(before), new.doing(after)
+    for what in ("opcode", "shape"):
+        yield from _unless_equal(what, [getattr(was, what)], [getattr(now, what)])
+    if tuple(map(same.get, before.operands)) != after.operands:
+        yield ChangedPart("operands", (_names(before.operands),), (_names(after.operands),))
+    maps = [dict(was.maps), dict(now.maps)]
+    for output, number in sorted({*maps[0], *maps[1]}):
+        texts = [of.get((output, number), ()) for of in maps]
+        yield from _unless_equal(_of_pair(after, output, number), *texts)
+    if before in old.kernels and after in new.kernels:
+        one, other = old.kernels[before], new.kernels[after]
+        for what in ("bytes_read", "bytes_written"):
+            counts = ([text_of_count(getattr(each, what))] for each in (one, other))
+            yield from _unless_equal(what.replace("_", " "), *counts)
+
+
+def _unless_equal(what: str, before: Sequence[str], after: Sequence[str]) -> Iterator[ChangedPart]:
+    if [*before] != [*after]:
+        yield ChangedPart(what, tuple(before), tuple(after))
+
+
+def _of_pair(instruction: Instruction, output: int, operand: int) -> str:
+    result = f"result {output}, " if instruction.shape.is_tuple else ""
+    return f"maps of {result}operand {operand}"
+
+
+def _names(instructions: Iterable[Instruction]) -> str:
+    return ", ".join(f"%{each.name}" for each in instructions)

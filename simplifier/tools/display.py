@@ -1,0 +1,150 @@
+"""How values show themselves: a `repr` of one line, and HTML for notebooks.
+
+HTML needs no script and no network, uses only the color of the text, which fits light and dark
+notebooks, and reads as text where the markup is stripped.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+MAX_ROWS: Final = 50
+"""Of a table; a last row counts the others. More fill the screen."""
+
+MAX_LENGTH: Final = 1000
+"""Characters of a cell; longer ones are cut, so that a page stays small."""
+
+_MAX_LINE: Final = 160
+"""Characters of a `repr`: two lines of a terminal."""
+
+_MAX_TEXT: Final = 20_000
+"""Characters of a text, about the same as of a table."""
+
+STYLE: Final = """\
+.indexing table { border-collapse: collapse; font-family: monospace; }
+.indexing th { font-family: sans-serif; font-weight: normal; opacity: 0.7; }
+.indexing th, .indexing td { padding: 0.1em 0.8em 0.1em 0; text-align: left; }
+.indexing th, .indexing td { vertical-align: top; background: none; }
+.indexing thead, .indexing tbody { border-top: 1px solid; }
+.indexing thead { border-top: none; }
+.indexing .number { text-align: right; }
+.indexing summary { font-size: smaller; opacity: 0.7; }
+.indexing pre { white-space: pre-wrap; text-align: left; }
+"""
+
+
+class Displayed:
+    """A value that people read: its ``str`` says it all, its ``repr`` the beginning.
+
+    >>> class Window(Displayed):
+    ...     def __str__(self):
+    ...         return "offset 2" + chr(10) + "size 3"
+    >>> Window()
+    <Window: offset 2; size 3>
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {in_one_line(str(self))}>"
+
+    def _repr_html_(self) -> str:
+        return html_of_text(str(self))
+
+
+def in_one_line(text: str) -> str:
+    """The lines of a text in one, without the end of a long one."""
+    line = "; ".join(part.strip() for part in text.splitlines()).replace(":; ", ": ")
+    return line if len(line) <= _MAX_LINE else f"{line[:_MAX_LINE]}..."
+
+
+def html(content: str) -> str:
+    """Markup in the common style."""
+    return f'<div class="indexing">\n<style>\n{STYLE}</style>\n{content}\n</div>'
+
+
+def html_of_text(text: str) -> str:
+    """A text as it is.
+
+    >>> print(html_of_text("a < b"))
+    <div class="indexing">
+    <style>...</style>
+    <pre>a &lt; b</pre>
+    </div>
+    """
+    return html(f"<pre>{_cut_text(text)}</pre>")
+
+
+def html_of_table(
+    heading: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    title: str = "",
+    total: int = 0,
+    most: int = MAX_ROWS,
+) -> str:
+    """A table; numbers stand to the right. At ``most`` so many rows are shown of the ``total``.
+
+    >>> print(html_of_table(["reads", "of"], [("16", "%p")]))
+    <div class="indexing">
+    <style>...</style>
+    <table>
+    <thead><tr><th>reads</th><th>of</th></tr></thead>
+    <tbody>
+    <tr><td class="number">16</td><td>%p</td></tr>
+    </tbody>
+    </table>
+    </div>
+    """
+    return html(table(heading, rows, title=title, total=total, most=most))
+
+
+def table(
+    heading: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    title: str = "",
+    total: int = 0,
+    most: int = MAX_ROWS,
+) -> str:
+    """The markup of a table, to be part of :func:`html`."""
+    left = iter(rows)
+    shown = [list(row) for row in islice(left, most)]
+    more = max(total - len(shown), sum(1 for _ in left))
+    lines = ["".join(map(_cell, row)) for row in shown]
+    if more:
+        lines.append(f'<td colspan="{len(heading)}">and {more:,} more</td>')
+    body = "</tr>\n<tr>".join(lines)
+    head = "".join(f"<th>{escape(name)}</th>" for name in heading)
+    paragraph = f"<p>{escape(title)}</p>\n" if title else ""
+    body = f"<tr>{body}</tr>\n" if lines else ""
+    return f"{paragraph}<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
+
+
+def html_of_sections(title: str, sections: Iterable[tuple[str, str, bool]]) -> str:
+    """Texts that open at a click: the summary of each, the text, and whether it is open."""
+    parts = [f"<p>{cut(title)}</p>"]
+    for summary, text, is_open in sections:
+        attribute = " open" if is_open else ""
+        content = f"<summary>{cut(summary)}</summary>\n<pre>{_cut_text(text)}</pre>"
+        parts.append(f"<details{attribute}>{content}</details>")
+    return html("\n".join(parts))
+
+
+def cut(text: str) -> str:
+    """The escaped text of a cell, without the end of a long one."""
+    return escape(text if len(text) <= MAX_LENGTH else f"{text[:MAX_LENGTH]}...")
+
+
+def _cut_text(text: str) -> str:
+    return escape(text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}...")
+
+
+def _cell(text: str) -> str:
+    is_number = text.replace(",", "").replace(".", "", 1).removesuffix("%").isdigit()
+    return f'<td class="number">{cut(text)}</td>' if is_number else f"<td>{cut(text)}</td>"

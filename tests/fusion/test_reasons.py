@@ -1,0 +1,123 @@
+"""Why one element needs another, and what tiles read: all pairs, against the points of the maps."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ops import Unknown, hlo, reads, why
+from ops.fusion import FusionError
+from simplifier.errors import ArgumentError
+from tests.cli.small_modules import LOOKED_UP, ROW_SHARES
+from tests.hlo.modules import module_text
+
+if TYPE_CHECKING:
+    from indexing import IndexingMap
+    from ops.fusion import TileRead
+
+SMALL = """ENTRY e {
+  x = f32[3,4] parameter(0)
+  t = f32[4,3] transpose(x), dimensions={1,0}
+  flat = f32[12] reshape(t)
+  part = f32[4] slice(flat), slice={[1:12:3]}
+  zero = f32[] constant(0)
+  wide = f32[6] pad(part, zero), padding=1_1
+  start = s32[] parameter(1)
+  ROOT few = f32[3] dynamic-slice(wide, start), dynamic_slice_sizes={3}
+}"""
+
+
+def pairs_of(found: IndexingMap) -> set[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """What a map relates, for any values of runtime variables."""
+    return {(point[0], point[-1]) for point in found.points()}
+
+
+@pytest.mark.parametrize("name", ["t", "flat", "part", "wide", "few"])
+def test_exactly_the_elements_that_are_related_have_a_reason(name: str) -> None:
+    """All the way to the parameter."""
+    module = hlo.parse(SMALL)
+    instruction, x = module[name], module["x"]
+    related = set[tuple[tuple[int, ...], tuple[int, ...]]]()
+    for reason in why(instruction, x):
+        assert not isinstance(reason.indexing, Unknown)
+        related |= pairs_of(reason.indexing.map)
+    indices = [product(*map(range, each.shape.dimensions)) for each in (instruction, x)]
+    for element, needed in product(*indices):
+        found = why(instruction, x, element=element, needed=needed)
+        assert bool(found) == ((element, needed) in related)
+        for reason in found:
+            assert all(path[0] is instruction and path[-1] is x for path in reason.provenance.paths)
+
+
+def test_each_map_has_its_own_paths() -> None:
+    module = hlo.parse(ROW_SHARES)
+    one, other = why(module["share"], module["x"])
+    assert [len(each.provenance.paths[0]) for each in (one, other)] == [2, 4]
+    assert why(module["share"], module["x"], element=(1, 2), needed=(1, 2)) == (one, other)
+    assert why(module["share"], module["x"], element=(1, 2), needed=(1, 3)) == (other,)
+    assert why(module["share"], module["x"], element=(1, 2), needed=(2, 3)) == ()
+
+
+def test_what_is_unknown_is_a_reason_for_all() -> None:
+    module = hlo.parse(LOOKED_UP)
+    (reason,) = why(module["part"], module["keys"], element=(3,), needed=(0,))
+    assert isinstance(reason.indexing, Unknown)
+
+
+def test_wrong_questions() -> None:
+    module = hlo.parse(ROW_SHARES)
+    share, x = module["share"], module["x"]
+    with pytest.raises(ArgumentError, match=r"the element is \(4, 0\); expected an index in f32"):
+        why(share, x, element=(4, 0))
+    with pytest.raises(ArgumentError, match=r"the needed element is \(0,\); expected an index"):
+        why(share, x, needed=(0,))
+    with pytest.raises(FusionError, match=r"%a is in %add; expected an instruction of %main"):
+        why(share, module["a"])
+    with pytest.raises(ArgumentError, match="why: the instruction is 'share'"):
+        why("share")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ArgumentError, match=r"reads: the sizes are \(2,\)"):
+        reads(share, (2,))
+    with pytest.raises(ArgumentError, match=r"there is no tile \(0, 8\)"):
+        reads(share)[0].elements((0, 8))
+
+
+def tiles_of(read: TileRead) -> list[tuple[int, ...]]:
+    """The ids of all tiles."""
+    sizes = read.instruction.shape.arrays[read.output].dimensions
+    counts = (-(-size // tile) for size, tile in zip(sizes, read.sizes, strict=True))
+    return [*product(*map(range, counts))]
+
+
+@pytest.mark.parametrize("tile", [1, 2, 3])
+@pytest.mark.parametrize("name", ["t", "flat", "part", "wide", "few"])
+def test_tiles_read_what_their_elements_need(name: str, tile: int) -> None:
+    """And the formulas say the same, where they have no mask."""
+    instruction = hlo.parse(SMALL)[name]
+    for read in reads(instruction, [tile] * instruction.shape.rank):
+        assert not isinstance(read.indexing, Unknown)
+        related = pairs_of(read.indexing.map)
+        for ids in tiles_of(read):
+            expected = {
+                needed
+                for element, needed in related
+                if tuple(i // size for i, size in zip(element, read.sizes, strict=True)) == ids
+            }
+            assert {*read.elements(ids)} == expected
+        if isinstance(read.count, int):
+            first = read.elements([0] * len(read.sizes))
+            assert read.count <= len({*first}) or not read.indexing.runtime
+
+
+@pytest.mark.parametrize("name", ["gpu/conv_zoo", "cpu/concat_pad_rev_slice", "tpu/roll"])
+def test_counts_are_those_of_the_elements(name: str) -> None:
+    """Of the first element, where nothing is masked and no value is read."""
+    compared = 0
+    for instruction in hlo.parse(module_text(name)).entry.instructions:
+        for read in reads(instruction):
+            is_fixed = not isinstance(read.indexing, Unknown) and not read.indexing.runtime
+            if read.count is not None and is_fixed:
+                assert read.elements([0] * len(read.sizes)).count() == read.count
+                compared += 1
+    assert compared > 10

@@ -1,0 +1,105 @@
+"""What changed between two modules: edits that are known are found, and nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ops import ChangeKind, diff, hlo, summary
+from ops.performance.counts import sum_of_counts
+from simplifier.errors import ArgumentError
+from tests.cli.small_modules import LOOKED_UP, ROW_SHARES
+from tests.hlo.modules import NAMES, module_text
+
+if TYPE_CHECKING:
+    from ops import ModuleDifference
+
+
+def kinds(found: ModuleDifference) -> list[tuple[str, str | None, str | None]]:
+    """What happened to which instructions."""
+    return [
+        (each.kind.value, each.before and each.before.name, each.after and each.after.name)
+        for each in found
+    ]
+
+
+@pytest.mark.parametrize("name", NAMES[::9])
+def test_a_module_is_as_it_was(name: str) -> None:
+    text = module_text(name)
+    found = diff(hlo.parse(text), hlo.parse(text))
+    assert kinds(found) == []
+    rows = summary(hlo.parse(text))
+    total = sum_of_counts(each.bytes_read for each in rows)
+    assert [each.read for each in found.traffic] == [total, total]
+
+
+EDITS = {
+    "renamed": (ROW_SHARES, "totals", "sums", [("renamed", "totals", "sums")]),
+    "another opcode": (ROW_SHARES, "divide(", "multiply(", [("changed", "share", "share")]),
+    "operands in another order": (
+        ROW_SHARES,
+        "divide(x, totals)",
+        "divide(totals, x)",
+        [("changed", "share", "share")],
+    ),
+    "another dimension": (
+        ROW_SHARES.replace("[4,8]", "[8,8]").replace("[4]", "[8]"),
+        "broadcast(total), dimensions={0}",
+        "broadcast(total), dimensions={1}",
+        [("changed", "totals", "totals")],
+    ),
+    "in what is called": (
+        LOOKED_UP,
+        "add(%a, %a)",
+        "negate(%a)",
+        [("changed", "sum", "sum")],
+    ),
+    "one more": (
+        ROW_SHARES,
+        "ROOT share = f32[4,8] divide(x, totals)",
+        "more = f32[4,8] negate(x)\n  ROOT share = f32[4,8] divide(x, totals)",
+        [("added", None, "more")],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_edits(name: str) -> None:
+    """There and back."""
+    text, old, new, expected = EDITS[name]
+    assert old in text
+    before, after = hlo.parse(text), hlo.parse(text.replace(old, new))
+    assert kinds(diff(before, after)) == expected
+    opposite = {"added": "removed", "removed": "added"}
+    back = [(opposite.get(kind, kind), one, other) for kind, other, one in expected]
+    assert kinds(diff(after, before)) == back
+
+
+def test_equal_instructions_are_matched_by_name_first() -> None:
+    """Two that do the same do not change places."""
+    text = "ENTRY e {{ x = f32[4] parameter(0) {} ROOT r = (f32[4], f32[4]) tuple(a, b) }}"
+    one, other = "a = f32[4] negate(x)", "b = f32[4] negate(x)"
+    before, after = (
+        hlo.parse(text.format(" ".join(each))) for each in ((one, other), (other, one))
+    )
+    assert kinds(diff(before, after)) == []
+
+
+def test_what_is_different_is_said() -> None:
+    text = "ENTRY e { x = f32[4,4] parameter(0) ROOT r = f32[4,4] transpose(x), dimensions={1,0} }"
+    (change,) = diff(hlo.parse(text), hlo.parse(text.replace("{1,0}", "{0,1}")))
+    assert change.kind is ChangeKind.CHANGED
+    (difference,) = change.differences
+    domain = "domain: d0 in [0, 3], d1 in [0, 3]"
+    assert difference == (
+        "maps of operand 0",
+        (f"(d0, d1) -> (d1, d0), {domain}",),
+        (f"(d0, d1) -> (d0, d1), {domain}",),
+    )
+
+
+def test_arguments_are_modules() -> None:
+    module = hlo.parse(ROW_SHARES)
+    with pytest.raises(ArgumentError, match="diff: the second module is 'text'"):
+        diff(module, "text")  # pyright: ignore[reportArgumentType]

@@ -1,0 +1,148 @@
+"""How values show: a short `repr`, and HTML that needs nothing and reads as text."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+import simplifier
+from indexing import IndexingMap, parse_map
+from indexing.layout import Shape
+from ops import (
+    Fusion,
+    Unknown,
+    analyze,
+    coalescing,
+    hlo,
+    output_to_input,
+    propagate,
+    schedule_of,
+    summary,
+    tilings,
+    utilization,
+)
+from ops.dependence.operand_indexing import OperandIndexing
+from ops.performance import A100
+from simplifier.tools.display import html_of_table, html_of_text
+from simplifier.trace import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MODULE: Final = hlo.parse("""HloModule shown
+fused {
+  p = f32[64,32] parameter(0)
+  t = f32[32,64] transpose(p), dimensions={1,0}
+  ROOT n = f32[32,64] negate(t), metadata={op_name="<script>&"}
+}
+ENTRY e { x = f32[64,32] parameter(0)
+  ROOT f = f32[32,64] fusion(x), kind=kLoop, calls=fused }""")
+FUSION: Final = Fusion.of_computation(MODULE.computation("fused"))
+MAP: Final = parse_map("(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]")
+
+VALUES: Final[dict[str, tuple[Callable[[], Any], str]]] = {
+    "map": (lambda: MAP, "d0 * 8 + d1"),
+    "undefined map": (lambda: Unknown("<nobody> knows"), "unknown (<nobody> knows)"),
+    "set": (MAP.image, "(d0): d0 in [0, 31]"),
+    "relation": (lambda: MAP | MAP, "(d0, d1) -> (d0 * 8 + d1)"),
+    "tile": (lambda: MAP.tile([2, 8]), "t0 * 16"),
+    "fusion": (lambda: FUSION, "fusion of %fused that reads %p"),
+    "instruction": (
+        lambda: MODULE["n"],
+        '%n = f32[32,64]{1,0} negate(%t), metadata={op_name="<script>&"}',
+    ),
+    "computation": (lambda: MODULE.entry, "ENTRY %e"),
+    "module": (lambda: MODULE, "computation %fused of 3 instructions"),
+    "dependence": (lambda: output_to_input(MODULE["t"]).indexing[0], "d1"),
+    "indexing": (lambda: output_to_input(MODULE["t"]), "0 %p:"),
+    "indexing of one operand": (lambda: OperandIndexing(MAP, approximation="too long"), "too long"),
+    "analysis": (lambda: analyze(MODULE), "f32[32,64]{1,0}"),
+    "analysis of one": (lambda: analyze(MODULE)["t"], "result to operand 0, %p"),
+    "reads": (lambda: FUSION.reads(FUSION.operands[0]), "(d1, d0)"),
+    "provenance": (lambda: FUSION.why(FUSION.operands[0])[0], "%p <- %t transpose"),
+    "schedule": (lambda: schedule_of(MODULE["f"]), "transpose kernel of fusion of %fused"),
+    "access": (lambda: schedule_of(MODULE["f"]).reads(0)[0], "th_x"),
+    "coalescing": (lambda: coalescing(schedule_of(MODULE["f"]).reads(0)[0], A100), "ideal sectors"),
+    "utilization": (lambda: utilization(MODULE), "2048"),
+    "utilization of one": (lambda: utilization(MODULE).rows[0], "2048 of 2048 elements"),
+    "summary": (lambda: summary(MODULE), "%f = f32[32,64]"),
+    "summary of one": (lambda: summary(MODULE).kernels[0], "%f = f32[32,64]"),
+    "tilings": (lambda: tilings(FUSION, A100), "shared"),
+    "propagation": (lambda: propagate(FUSION, [8, 8]), "%p"),
+    "tile of an array": (lambda: propagate(FUSION, [8, 8]).tiles[0], "offsets"),
+    "laws": (simplifier.rules, "identity"),
+    "trace": (Trace, ""),
+}
+
+
+class Reader(HTMLParser):
+    """The text of HTML, and whether every element ends."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.words: list[str] = []
+        self.tags: set[str] = set()
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 - the parser's
+        self.open.append(tag)
+        self.tags.add(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.words.append(data)
+
+
+@pytest.mark.parametrize(("make", "shown"), VALUES.values(), ids=VALUES)
+def test_html_is_whole_alone_and_says_it(make: Callable[[], Any], shown: str) -> None:
+    page = make()._repr_html_()
+    reader = Reader(page)
+    assert reader.open == []
+    assert {"script", "link", "img", "iframe"}.isdisjoint(reader.tags)
+    assert "http" not in page
+    assert shown in "".join(reader.words)
+    assert page == make()._repr_html_()
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_repr_is_short(name: str) -> None:
+    make, _ = VALUES[name]
+    text = repr(make())
+    assert len(text) <= 250
+    assert "\n" not in text
+    assert "Domain(" not in text
+
+
+def test_pictures_show_as_svg_alone() -> None:
+    picture = MAP.picture(at=[1, 2])
+    assert repr(picture).startswith("<AccessPicture: (d0, d1) -> (d0 * 8 + d1) at d0 = 1, d1 = 2;")
+    assert not hasattr(picture, "_repr_html_")  # which notebooks would show instead
+
+
+def test_a_shape_is_read_back_from_its_repr() -> None:
+    shape = Shape.parse("(f32[2,3]{0,1:T(2,2)}, pred[<=4])")
+    assert eval(repr(shape), {"Shape": Shape}) == shape  # noqa: S307 - our own text
+
+
+def test_long_tables_and_texts_are_cut() -> None:
+    page = html_of_table(["number"], ((str(number),) for number in range(1000)))
+    assert page.count("<tr>") == 1 + 50 + 1
+    assert "and 950 more" in page
+    assert len(html_of_text("x" * 10**6)) < 30_000
+
+
+def test_numbers_stand_to_the_right() -> None:
+    page = html_of_table(["a", "b"], [("1,234.5", "%p"), ("12%", "f32[4]")])
+    assert page.count('class="number"') == 2
+
+
+def test_a_map_of_unknown_size_still_shows() -> None:
+    endless = IndexingMap.from_sizes(["d0"], dims=[simplifier.symbol("N")])
+    assert "N - 1" in "".join(Reader(endless._repr_html_()).words)

@@ -1,0 +1,324 @@
+"""What XLA's tests ask of the programs of a tiled fusion: which tiles each of them has.
+
+A program computes one tile of the results, and goes through the tiles of the other dimensions one
+after the other. XLA numbers programs, or programs with their steps, by ``pid_0``; the ``order`` of
+a row lists the dimensions that the number counts, the slowest first.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import prod
+from random import Random
+from typing import TYPE_CHECKING, Final
+
+from indexing import IndexingMap, TileError, parse_map
+from ops import DimensionKind
+from ops.tiling.tile_propagation import propagate_in
+from simplifier import Interval, format_expr
+from tests.xla.facts import Verdict
+from tests.xla.outcome import Outcome, of_map, of_values
+from tests.xla.spaces import Space, Steps, most_serious, path_of, verdict_on_elements
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sympy import Expr
+
+    from ops import ArrayTile, Propagation
+    from tests.conformance import Row
+    from tests.xla.outcome import Question
+    from tests.xla.spaces import Elements, Index
+
+MAX_PROGRAMS: Final = 32
+"""Of so many programs the tiles are compared; all, if there are no more."""
+
+MAX_POINTS: Final = 4000
+"""Fewer programs are drawn where their tiles are larger than this together."""
+
+
+# The tile of a program.
+
+
+def tile_of_program(row: Row) -> Outcome:
+    """Our tile of an array in each program, beside XLA's.
+
+    The offsets are compared for all programs, as maps; the elements in some.
+    """
+    space = Space(row)
+    asked = _Programs(space)
+    verdicts = [
+        verdict_on_elements(each.touched(number), each.ours(number), each.theirs(number))
+        for each in ([asked, _Programs(space, is_first=True)] if asked.steps.runtime else [asked])
+        for number in each.drawn()
+    ]
+    verdict = most_serious(verdicts)
+    if verdict is Verdict.SAME and not asked.offsets.equals(asked.expected_offsets):
+        verdict = Verdict.DIFFERENT
+    xla = _text(row["expected_sizes"], row["expected_strides"], row["expected"])
+    return Outcome(verdict, asked.text, xla)
+
+
+def _text(sizes: Iterable[object], strides: Iterable[object], offsets: object) -> str:
+    columns = (f"[{', '.join(map(str, column))}]" for column in (sizes, strides))
+    return "sizes {} strides {} offsets {}".format(*columns, offsets)
+
+
+@dataclass(frozen=True)
+class _Programs:
+    """The tiles of one array in the programs that a row asks about."""
+
+    space: Space
+    is_first: bool = False
+
+    @property
+    def row(self) -> Row:
+        """What is asked."""
+        return self.space.row
+
+    @cached_property
+    def steps(self) -> Steps:
+        """The tiles of the array, for the least or the largest values of runtime variables."""
+        return Steps(self.space, self.row["to"], tuple(self.row["sizes"]), self.is_first)
+
+    @cached_property
+    def propagation(self) -> Propagation:
+        """The tiles of all arrays of these sizes."""
+        return propagate_in(self.space.space, self.steps.sizes)
+
+    @property
+    def grid(self) -> Index:
+        """How many tiles there are along each dimension."""
+        return self.propagation.grid
+
+    @property
+    def order(self) -> list[int]:
+        """The dimensions that programs count, the slowest first."""
+        parallel = range(len(self.propagation.space.parallel))
+        return self.row.get("order", [*parallel])
+
+    @cached_property
+    def ids(self) -> IndexingMap:
+        """From the number of a program to the ids of its tile; those of no dimension here are 0."""
+        grid, parallel = self.grid, len(self.space.space.parallel)
+        if sorted(self.order) == [*range(parallel)]:
+            names = [f"d{number}" for number in range(parallel)]
+            padded = ", ".join([*names, *("0" for _ in grid[parallel:])])
+            others = parse_map(f"({', '.join(names)}) -> ({padded})", unbounded=True)
+            return self.propagation.program_map(self.order).compose(others)
+        digits = ["0"] * len(grid)
+        for at, number in enumerate(self.order):
+            faster = prod(grid[each] for each in self.order[at + 1 :])
+            digits[number] = f"(d0 floordiv {faster}) mod {grid[number]}"
+        count = prod(grid[each] for each in self.order)
+        return parse_map(f"(d0) -> ({', '.join(digits)}), domain: d0 in [0, {count - 1}]")
+
+    def drawn(self) -> list[int]:
+        """All programs, or the first, the last and some others."""
+        last = self.ids.dims[0].bounds.upper
+        assert last is not None
+        limit = max(3, min(MAX_PROGRAMS, MAX_POINTS // self.steps.points))
+        if last < limit:
+            return [*range(last + 1)]
+        random = Random(0)  # noqa: S311 - no secret
+        return [*dict.fromkeys([0, last, *(random.randrange(last) for _ in range(limit - 2))])]
+
+    def _ids(self, number: int) -> Index:
+        """The ids of the tile of a program along all dimensions."""
+        return tuple(map(int, self.ids.evaluate((number,))))
+
+    def touched(self, number: int) -> Elements:
+        """All elements, one after the other."""
+        return self.steps.touched(self._ids(number))
+
+    def ours(self, number: int) -> Elements:
+        """Our elements."""
+        return self.steps.ours(self._ids(number))
+
+    def theirs(self, number: int) -> Elements:
+        """XLA's elements, as far as the array has them."""
+        expected = self.expected_offsets
+        runtime = self._runtime
+        if not expected.contains((number,), (), runtime):
+            return set()
+        offsets = map(int, expected.evaluate((number,), (), runtime))
+        columns = (self.row["expected_sizes"], self.row["expected_strides"], self.steps.shape)
+        axes = [
+            {place for step in range(size) if 0 <= (place := offset + stride * step) < bound}
+            for offset, size, stride, bound in zip(offsets, *columns, strict=True)
+        ]
+        return set(product(*axes))
+
+    @property
+    def _runtime(self) -> Index:
+        """The values of XLA's runtime variables."""
+        return tuple(self.steps.runtime[number] for number in self.values)
+
+    @property
+    def values(self) -> list[int]:
+        """Which of our runtime variables is each of XLA's."""
+        return self.row.get("runtime", [*range(len(self.steps.runtime))])
+
+    @property
+    def text(self) -> str:
+        """Our tile, in words."""
+        tile = self.steps.tile
+        if tile is None:
+            return "no tile"
+        text = _text(tile.sizes, tile.strides, self.offsets)
+        return text if tile.mask is None else f"{text} mask {tile.mask}"
+
+    @cached_property
+    def expected_offsets(self) -> IndexingMap:
+        """XLA's map from the number of a program."""
+        return parse_map(self.row["expected"])
+
+    @cached_property
+    def offsets(self) -> IndexingMap:
+        """Our map from the number of a program, on the programs for which XLA has a tile."""
+        tile, access = self.steps.tile, self.steps.indexing.map
+        assert tile is not None
+        values = [f"rt{number}" for number in self.values]
+        ids = [f"t{number}" for number in range(len(self.steps.sizes))]
+        limits = [f"{name} in [0, {n - 1}]" for name, n in zip(ids, self.grid, strict=True)]
+        limits += [f"rt{number} in {access.runtime[number].bounds}" for number in self.values]
+        composed = self.ids.compose(_map_of_text(ids, values, tile.offsets, limits)).simplify()
+        names = [f"rt{number}" for number in range(len(composed.runtime))]
+        limits = [f"d0 in {self.programs}"]
+        limits += [f"rt{at} in {each.bounds}" for at, each in enumerate(composed.runtime)]
+        domain = self.row["expected"].partition("domain:")[2].replace("pid_0", "d0")
+        limits += [each for each in _LIMIT.findall(domain) if not _BOUND.match(each)]
+        return _map_of_text(["d0"], names, composed.results, limits)
+
+    @property
+    def programs(self) -> Interval:
+        """The programs, as far as XLA's map has them."""
+        (ours, theirs) = (each.dims[0].bounds for each in (self.ids, self.expected_offsets))
+        return ours.intersect(theirs)
+
+
+def _map_of_text(
+    dims: list[str], runtime: list[str], results: Iterable[Expr], limits: list[str]
+) -> IndexingMap:
+    formulas = ", ".join(map(format_expr, results))
+    head = f"({', '.join(dims)}){{{', '.join(runtime)}}} -> ({formulas})"
+    return parse_map(f"{head}, domain: {', '.join(limits)}")
+
+
+_LIMIT: Final = re.compile(r"[^,\s][^,]* in \[[^]]*\]")
+"""A limit of the domain of a map."""
+
+_BOUND: Final = re.compile(r"(d0|rt\d+) in")
+"""One that bounds a variable."""
+
+
+# Programs.
+
+
+def map_of_array(row: Row) -> Outcome:
+    """From the tiling space to an array, with the dimensions in XLA's order."""
+    asked = Space(row)
+    _, indexing = asked.array(row["to"])
+    places = [f"d{asked.order.index(number)}" for number in range(len(asked.order))]
+    names = [f"d{number}" for number in range(len(asked.order))]
+    permuted = parse_map(f"({', '.join(names)}) -> ({', '.join(places)})", unbounded=True)
+    return of_map(permuted.compose(indexing.map).simplify(), row)
+
+
+def results(row: Row) -> Outcome:
+    """The instructions whose results a fusion gives."""
+    return of_values(sorted(each.name for each in Space(row).fusion.roots), row)
+
+
+def program_map(row: Row) -> Outcome:
+    """From the number of a program to the ids of its tile, in the order that a row names.
+
+    Where a program computes several tiles, ``before`` leads from both numbers to that of the tile.
+    """
+    found = propagate_in(Space(row).space, row["sizes"])
+    try:
+        made = found.program_map(row.get("order"))
+    except TileError:
+        return of_values(None, row)
+    if row["expected"] is None:
+        return of_values(str(made), row)
+    if "before" in row:
+        made = parse_map(row["before"]).compose(made).simplify()
+    return of_map(made, row)
+
+
+def program_count(row: Row) -> Outcome:
+    """How many programs there are along each parallel dimension."""
+    found = propagate_in(Space(row).space, row["sizes"])
+    return of_values([*found.grid[: len(found.space.parallel)]], row)
+
+
+# What programs share.
+
+
+def different_tiles(row: Row) -> Outcome:
+    """How many different tiles of an array a program has: equal ones are one."""
+    found = propagate_in(Space(row).space, row["sizes"])
+    return of_values([*map(path_of, found)].count(row["to"]), row)
+
+
+def arrays_in_loop(row: Row) -> Outcome:
+    """The arrays whose tile differs from step to step of what an instruction goes through."""
+    found = propagate_in(Space(row).space, row["sizes"])
+    looped = [
+        f"t{number}"
+        for number, each in enumerate(found.space.dimensions)
+        if each.instruction.name == row["of"] and each.kind is not DimensionKind.PARALLEL
+    ]
+    names = {each.instruction.name for each in found if _ids_of(each).intersection(looped)}
+    return of_values(sorted(names), row)
+
+
+def _ids_of(each: ArrayTile) -> set[str]:
+    """The ids of tiles that a tile depends on."""
+    tile = each.checked_tile()
+    conditions = [] if tile.mask is None else [tile.mask]
+    return {str(name) for each in (*tile.offsets, *conditions) for name in each.free_symbols}
+
+
+def strides_of_tile(row: Row) -> Outcome:
+    """The strides of a tile: 0 where there is one position."""
+    tile = Steps(Space(row), row["to"], tuple(row["sizes"])).tile
+    return of_values(None if tile is None else [*map(int, tile.strides)], row)
+
+
+def sizes_of_tile(row: Row) -> Outcome:
+    """The sizes of a tile."""
+    tile = Steps(Space(row), row["to"], tuple(row["sizes"])).tile
+    return of_values(None if tile is None else [*map(int, tile.sizes)], row)
+
+
+def bytes_of_step(row: Row) -> Outcome:
+    """The bytes of one tile of each operand."""
+    found = propagate_in(Space(row).space, row["sizes"])
+    tiles = [(each.instruction.shape, each.checked_tile()) for each in found.operands]
+    return of_values(sum(prod(map(int, t.sizes)) * s.element_type.bytes for s, t in tiles), row)
+
+
+def needed_values(row: Row) -> Outcome:
+    """The instructions that give the values that say where a tile is."""
+    _, indexing = Space(row).array(row["to"])
+    return of_values([each.instruction.name for each in indexing.runtime], row)
+
+
+QUESTIONS: Final[dict[str, Question]] = {
+    "arrays in a loop": arrays_in_loop,
+    "bytes of a step": bytes_of_step,
+    "different tiles": different_tiles,
+    "map of an array": map_of_array,
+    "program map": program_map,
+    "programs": program_count,
+    "results of a fusion": results,
+    "sizes of a tile": sizes_of_tile,
+    "strides of a tile": strides_of_tile,
+    "tile of a program": tile_of_program,
+    "values of a tile": needed_values,
+}

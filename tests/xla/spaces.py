@@ -1,0 +1,423 @@
+"""What XLA's tests of tiles are about: the tiling space of a row, and the tiles of its arrays.
+
+A row has the ``hlo`` of a module, whose entry is tiled, or a ``pair`` of instructions in it. An
+array is the name of an instruction; ``fusion/x`` is in the run of a fusion, ``x:1`` is an element
+of a tuple, ``x#1`` is read in another way than ``x#0``.
+
+A tile of XLA's is a text, ``offsets [tid_0 * ts_0] sizes [ts_0] strides [2] upper bounds [9]``. Its
+tests begin at tiles that step through an array: ``offset + stride * k`` along each dimension, where
+ours are dense. So we compose a map with such steps with the maps of the space.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import compress, product
+from math import prod
+from random import Random
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from indexing import IndexingMap, TileError, parse_map
+from ops import Fusion, TilingSpace, Unknown, hlo
+from ops.tiling.tile_propagation import dimensions_of_one_value, propagate_in
+from simplifier import symbol
+from tests.xla.facts import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from indexing import Tile
+    from ops import ArrayTile, Propagation, TilingDimension
+    from ops.dependence.operand_indexing import OperandIndexing
+    from ops.tiling.flow import FlowNode
+    from tests.conformance import Row
+
+Index: TypeAlias = "tuple[int, ...]"
+Elements: TypeAlias = "set[Index] | None"
+"""The elements of a tile, each behind the replica that has it, if maps tell; or none is given."""
+
+MAX_SIZES: Final = 10
+MAX_TILES: Final = 8
+"""So many sizes, and so many tiles of each, are drawn."""
+
+MAX_POINTS: Final = 1000
+"""Fewer tiles are drawn where they are larger than this together."""
+
+
+def verdict_on_elements(touched: Elements, ours: Elements, theirs: Elements) -> Verdict:
+    """What is exact is better than nothing, and nothing is better than what is wrong."""
+    if ours is not None and ours != touched:
+        return Verdict.WRONG
+    if ours == theirs:
+        return Verdict.SAME
+    return Verdict.DIFFERENT if theirs == touched else Verdict.BETTER
+
+
+def most_serious(verdicts: Iterable[Verdict]) -> Verdict:
+    """The verdict on all, from those on each."""
+    return max(verdicts, key=_SERIOUS.index, default=Verdict.SAME)
+
+
+_SERIOUS: Final = [Verdict.SAME, Verdict.BETTER, Verdict.DIFFERENT, Verdict.WRONG]
+
+
+@dataclass(frozen=True)
+class Tiled:
+    """What is tiled, which several rows may ask about: a module, or a pair of instructions in it.
+
+    Tiles are propagated from the results, or from the operand ``begin``.
+    """
+
+    text: str
+    pair: tuple[str, ...] = ()
+    begin: str | None = None
+
+    @cached_property
+    def fusion(self) -> Fusion:
+        """The instructions that run as one kernel."""
+        module = hlo.parse(self.text)
+        if self.pair:
+            return Fusion.of_instructions(map(module.entry.__getitem__, self.pair))
+        return Fusion.of_computation(module.entry)
+
+    @cached_property
+    def space(self) -> TilingSpace:
+        """The dimensions, and the maps from there."""
+        if self.begin is None:
+            return TilingSpace.of(self.fusion)
+        every = {each.name: each for each in (*self.fusion.operands, *self.fusion.instructions)}
+        return TilingSpace.from_operand(self.fusion, every[self.begin])
+
+    @cached_property
+    def symbolic(self) -> Propagation:
+        """The tiles of all arrays, of ``T0``, ``T1``, ... values along each dimension."""
+        cut = [dimension.can_be_cut for dimension in self.space.dimensions]
+        sizes = [symbol(f"T{number}") if is_cut else None for number, is_cut in enumerate(cut)]
+        return propagate_in(self.space, sizes)
+
+
+_tiled = lru_cache(maxsize=16)(Tiled)
+
+
+@dataclass(frozen=True)
+class Space:
+    """The space that a row asks about."""
+
+    row: Row
+
+    @cached_property
+    def tiled(self) -> Tiled:
+        """What the row is about."""
+        return _tiled(self.row["hlo"], tuple(self.row.get("pair", ())), self.row.get("from"))
+
+    @property
+    def fusion(self) -> Fusion:
+        """The instructions that run as one kernel."""
+        return self.tiled.fusion
+
+    @property
+    def space(self) -> TilingSpace:
+        """The dimensions, and the maps from there."""
+        return self.tiled.space
+
+    @property
+    def symbolic(self) -> Propagation:
+        """The tiles of all arrays of symbolic sizes."""
+        return self.tiled.symbolic
+
+    @property
+    def names(self) -> Iterator[str]:
+        """Those of all arrays, in each way in which they are read."""
+        for node, found in self.space.accesses.items():
+            assert not isinstance(found, Unknown), found.reason
+            for way in range(len(tuple(found))):
+                yield f"{path_of(node)}:{node.element}#{way}"
+
+    def nodes(self, path: str) -> list[FlowNode]:
+        """The arrays of ``x``, or of ``fusion/x``, in its run."""
+        return [node for node in self.space.accesses if path_of(node) == path]
+
+    def array(self, name: str) -> tuple[FlowNode, OperandIndexing]:
+        """The array of ``x``, ``x:1`` or ``x#1``, and how it is read."""
+        name, _, way = name.partition("#")
+        name, _, element = name.partition(":")
+        (node,) = (each for each in self.nodes(name) if each.element == int(element or 0))
+        found = self.space.accesses[node]
+        assert not isinstance(found, Unknown), found.reason
+        ways = tuple(found)
+        assert way or len(ways) == 1, [*map(str, ways)]
+        return node, ways[int(way or 0)]
+
+    @property
+    def order(self) -> list[int]:
+        """Which of our dimensions is each of XLA's: it may list others than parallel ones anew."""
+        return self.row.get("order", [*range(len(self.space.dimensions))])
+
+    def drawn_sizes(self) -> list[Index]:
+        """The sizes of the row, or some small ones."""
+        if "sizes" in self.row:
+            return [tuple(self.row["sizes"])]
+        every = [*product(*map(_small_sizes, self.space.dimensions))]
+        return Random(0).sample(every, min(MAX_SIZES, len(every)))  # noqa: S311 - no secret
+
+
+def path_of(node: FlowNode | ArrayTile) -> str:
+    """The names of what calls an instruction, and its own."""
+    return "/".join(each.name for each in (*node.callers, node.instruction))
+
+
+def _small_sizes(dimension: TilingDimension) -> list[int]:
+    assert dimension.size is not None
+    if not dimension.can_be_cut:
+        return [dimension.size]
+    return [size for size in (1, 2, 3, 4) if size <= dimension.size]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The tiles of one array for numeric sizes."""
+
+    asked: Space
+    name: str
+    sizes: Index
+    is_first: bool = False
+    """Whether runtime variables have their least values; else their largest."""
+
+    @cached_property
+    def indexing(self) -> OperandIndexing:
+        """The map from the space."""
+        return self.asked.array(self.name)[1]
+
+    @property
+    def shape(self) -> Index:
+        """The sizes of the array."""
+        node, _ = self.asked.array(self.name)
+        return node.instruction.shape.arrays[node.element].dimensions
+
+    @property
+    def points(self) -> int:
+        """How many points of the space a tile has, along the dimensions of the map."""
+        return prod(self.used_sizes)
+
+    @property
+    def extents(self) -> list[int]:
+        """The sizes of the dimensions."""
+        return [dimension.size or 0 for dimension in self.asked.space.dimensions]
+
+    @property
+    def strides(self) -> list[int]:
+        """The steps of the tile at the beginning."""
+        given: list[int] = self.asked.row.get("strides", [])
+        return [*given] + [1] * (len(self.sizes) - len(given))
+
+    @property
+    def offsets(self) -> list[int] | None:
+        """Where the only tile begins, if the row says it."""
+        return self.asked.row.get("offsets")
+
+    @cached_property
+    def grid(self) -> list[int]:
+        """How many tiles there are along each dimension."""
+        if self.offsets is not None:
+            return [1] * len(self.sizes)
+        return [-(-n // size) for n, size in zip(self.extents, self.sizes, strict=True)]
+
+    def drawn_tiles(self) -> list[Index]:
+        """The ids of the last tile, the first, and some others, with so many points together."""
+        random = Random(0)  # noqa: S311 - no secret
+        others = [tuple(map(random.randrange, self.grid)) for _ in range(MAX_TILES)]
+        drawn = dict.fromkeys([tuple(n - 1 for n in self.grid), (0,) * len(self.grid), *others])
+        return [*drawn][: 1 + MAX_POINTS // self.points]
+
+    # What is touched.
+
+    def touched(self, ids: Index) -> set[Index]:
+        """All elements, at each point of the tile."""
+        points = [*self._points(ids)]
+        columns = _columns(points, len(self.sizes))
+        inside = self.indexing.map.contains(columns, (), self.runtime)
+        mask: NDArray[np.bool_] = np.broadcast_to(inside, len(points))
+        points = [*compress(points, mask)]
+        columns = _columns(points, len(self.sizes))
+        replica = self.indexing.replica_id
+        results = [] if replica is None else [*replica.evaluate(columns)]
+        results += self.indexing.map.evaluate(columns, (), self.runtime)
+        rows = [np.broadcast_to(each, len(points)).tolist() for each in results]
+        return {*zip(*rows, strict=True)} if rows else {() for _ in points}
+
+    def _points(self, ids: Index) -> Iterator[Index]:
+        axes = zip(self._starts(ids), self.strides, self.used_sizes, self.extents, strict=True)
+        yield from product(
+            *(
+                [place for step in range(size) if 0 <= (place := start + stride * step) < extent]
+                for start, stride, size, extent in axes
+            )
+        )
+
+    @cached_property
+    def used_sizes(self) -> Index:
+        """The sizes, and 1 along dimensions that take no part in the map."""
+        found = self.indexing.map
+        replica = self.indexing.replica_id
+        expressions = [*found.results, *(form for form, _ in found.constraints)]
+        expressions += [] if replica is None else replica.results
+        used = {str(name) for expression in expressions for name in expression.free_symbols}
+        bounds = zip(found.dims, self.asked.space.variables, strict=True)
+        used |= {f"d{at}" for at, (own, all_) in enumerate(bounds) if own.bounds != all_.bounds}
+        return tuple(size if f"d{at}" in used else 1 for at, size in enumerate(self.sizes))
+
+    def _starts(self, ids: Index) -> Index:
+        if self.offsets is not None:
+            return tuple(self.offsets)
+        return tuple(id_ * size for id_, size in zip(ids, self.sizes, strict=True))
+
+    def _replica(self, point: Index) -> Index:
+        replica = self.indexing.replica_id
+        return () if replica is None else tuple(map(int, replica.evaluate(point)))
+
+    @property
+    def runtime(self) -> Index:
+        """The values of the runtime variables."""
+        bounds = (each.bounds for each in self.indexing.map.runtime)
+        return tuple((each.lower if self.is_first else each.upper) or 0 for each in bounds)
+
+    # Our answer.
+
+    @property
+    def text(self) -> str:
+        """Our tile, in words."""
+        return "" if self.tile is None else str(self.tile)
+
+    def ours(self, ids: Index) -> Elements:
+        """Our elements of a tile, if we give them."""
+        if self.tile is None:
+            return None
+        replica = self._replica(self._starts(ids))
+        padded = ids if self._is_dense else (*ids, *(0 for _ in ids))
+        try:
+            found = self.tile.elements(padded, self.runtime)
+        except TileError:  # the map leads nowhere from there
+            return set()
+        return {(*replica, *each) for each in found}
+
+    @property
+    def _is_dense(self) -> bool:
+        return self.offsets is None and set(self.strides) == {1}
+
+    @cached_property
+    def tile(self) -> Tile | None:
+        """Our tile, if there is one."""
+        if any(self.sizes[number] != 1 for number in dimensions_of_one_value(self.indexing)):
+            return None
+        try:
+            return self._propagated() if self._is_dense else self._stepping()
+        except TileError:
+            return None
+
+    def _propagated(self) -> Tile | None:
+        """The tile of symbolic sizes, at these sizes."""
+        tile = self._of_array(self.asked.symbolic).checked_tile()
+        numbers = {f"T{number}": size for number, size in enumerate(self.sizes)}
+        return tile.substitute({name: numbers[name] for name in tile.symbols})
+
+    def _of_array(self, found: Propagation) -> ArrayTile:
+        node, indexing = self.asked.array(self.name)
+        (of_array,) = (
+            each
+            for each in found.of(node.instruction, node.element)
+            if each.callers == node.callers and indexing in each.indexings
+        )
+        return of_array
+
+    def _stepping(self) -> Tile:
+        """The tile of the composed map: tiles of one id, and of all steps."""
+        made = self._steps_map().compose(self.indexing.map).simplify()
+        ids, steps = made.dims[: len(self.sizes)], made.dims[len(self.sizes) :]
+        return made.tile([1 for _ in ids] + [(each.bounds.upper or 0) + 1 for each in steps])
+
+    def _steps_map(self) -> IndexingMap:
+        """From the id of a tile and steps in it to the point of the space."""
+        names = [f"{letter}{at}" for letter in "tk" for at in range(len(self.sizes))]
+        bounds = [*self.grid, *self.used_sizes]
+        starts = self.offsets or [
+            f"t{at} * {size}" if self.offsets is None else "0" for at, size in enumerate(self.sizes)
+        ]
+        points = [
+            f"{start} + k{at} * ({stride})"
+            for at, (start, stride) in enumerate(zip(starts, self.strides, strict=True))
+        ]
+        parts = [f"{name} in [0, {n - 1}]" for name, n in zip(names, bounds, strict=True)]
+        parts += [f"{p} in [0, {n - 1}]" for p, n in zip(points, self.extents, strict=True)]
+        head = f"({', '.join(names)}) -> ({', '.join(points)})"
+        return parse_map(f"{head}, domain: {', '.join(parts)}")
+
+    # XLA's answer.
+
+    def theirs(self, ids: Index) -> Elements:
+        """XLA's elements of a tile: its formulas, or all that is touched if it only has a tile."""
+        expected: str | None = self.asked.row["expected"]
+        if expected is None:
+            return None
+        return self.touched(ids) if expected == A_TILE else self._read(expected, ids)
+
+    def _read(self, text: str, ids: Index) -> set[Index]:
+        columns = {key: self._evaluated(body, ids) for key, body in _FIELD.findall(text)}
+        if not all(self._is_met(limit, ids) for limit in _LIMITS.findall(text)):
+            return set()
+        axes = [
+            [place for place in range(offset, offset + stride * size, stride) if 0 <= place < bound]
+            for offset, size, stride, bound in zip(
+                *(columns[key] for key in ("offsets", "sizes", "strides", "upper bounds")),
+                strict=True,
+            )
+        ]
+        replicas = [columns[key] for key in ("replica_id",) if key in columns]
+        replicas = replicas or {self._replica(point) for point in self._points(ids)}
+        return {(*replica, *each) for replica in replicas for each in product(*axes)}
+
+    def _evaluated(self, formulas: str, ids: Index) -> Index:
+        """The values of a list of formulas."""
+        values = self._values(ids)
+        read = _formulas(tuple(values), formulas)
+        return tuple(map(int, read.evaluate([*values.values()])))
+
+    def _is_met(self, limit: str, ids: Index) -> bool:
+        """Whether a limit on the ids of tiles holds."""
+        formula, _, interval = limit.rpartition(" in ")
+        (value,) = self._evaluated(formula, ids)
+        lower, upper = json.loads(interval)
+        return bool(lower <= value <= upper)
+
+    def _values(self, ids: Index) -> dict[str, int]:
+        """What formulas are over."""
+        values: dict[str, int] = {}
+        for number, ours in enumerate(self.asked.order):
+            values |= {f"tid_{number}": ids[ours], f"ts_{number}": self.sizes[ours]}
+        known: dict[str, int | None] = self.asked.row.get("runtime", {})
+        values |= {name: 0 if at is None else self.runtime[at] for name, at in known.items()}
+        return values | self.asked.row.get("values", {})
+
+
+def _columns(points: Sequence[Index], count: int) -> list[NDArray[np.int64]]:
+    """The values of each of so many dimensions."""
+    return [*np.array(points, dtype=np.int64).reshape(len(points), count).T]
+
+
+@lru_cache(maxsize=256)
+def _formulas(names: tuple[str, ...], formulas: str) -> IndexingMap:
+    return parse_map(f"({', '.join(names)}) -> ({formulas})", unbounded=True)
+
+
+A_TILE: Final = "a tile"
+"""What a test expects that only says that there is an exact one."""
+
+_FIELD: Final = re.compile(r"(offsets|sizes|strides|upper bounds|replica_id) \[(.*?)\]")
+
+_LIMITS: Final = re.compile(r"constraints \{(.*?)\}")

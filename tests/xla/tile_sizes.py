@@ -1,0 +1,228 @@
+"""What XLA's tests ask of the sizes of tiles: which ones a fusion may have."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import islice, product
+from math import prod
+from random import Random
+from typing import TYPE_CHECKING, Final
+
+from indexing import TileConstraints, TileError
+from ops import Fusion, FusionError, TilingSpace, hlo, schedule_of
+from ops.accelerators import Device
+from ops.fusion.block_level import block_level, contracted_tile
+from ops.tiling import tilings
+from ops.tiling.tile_propagation import propagate_in
+from tests.xla.facts import Verdict
+from tests.xla.outcome import Outcome, of_values
+from tests.xla.spaces import Space, Steps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from ops import TilingDimension
+    from tests.conformance import Row
+    from tests.xla.outcome import Question
+    from tests.xla.spaces import Index
+
+MAX_SIZES: Final = 4096
+"""So many combinations of sizes are tried."""
+
+MAX_CHECKED: Final = 6
+"""For so many of them all arrays' tiles are compared with all elements."""
+
+MAX_POINTS: Final = 1 << 13
+"""Tiles of more points than this are not."""
+
+BOUNDLESS: Final = Device(
+    name="boundless", warp_size=32, registers=1 << 60, shared_memory_bytes=1 << 60
+)
+"""A device on which tiles of all sizes fit."""
+
+
+# Whether a fusion has tiles.
+
+
+def has_tiles(row: Row) -> Outcome:
+    """Whether every array has a tile of some sizes; of drawn ones, it must be exact."""
+    asked = Space(row)
+    accepted = [] if asked.symbolic.refused else [*filter(_accepted(asked), _drawn(asked.space))]
+    if not are_exact(asked, accepted):
+        return Outcome(Verdict.WRONG, "inexact tiles", str(row["expected"]))
+    return of_values("tiles" if accepted else "no tiles", row)
+
+
+def are_exact(asked: Space, sizes: Iterable[Index]) -> bool:
+    """Whether the tiles of all arrays of some of these sizes hold what is touched."""
+    return all(
+        steps.ours(ids) == steps.touched(ids)
+        for each in islice(sizes, MAX_CHECKED)
+        for name in asked.names
+        for steps in [Steps(asked, name, each)]
+        if steps.points <= MAX_POINTS
+        for ids in steps.drawn_tiles()
+    )
+
+
+def _accepted(asked: Space) -> Callable[[Index], bool]:
+    constraints = asked.symbolic.constraints
+    return lambda sizes: constraints.satisfied({f"T{at}": size for at, size in enumerate(sizes)})
+
+
+def _drawn(space: TilingSpace) -> list[Index]:
+    """Combinations of sizes, in any order: all, or small ones."""
+    sizes = [_sizes(each, each.size or 1) for each in space.dimensions]
+    if prod(map(len, sizes)) > MAX_SIZES:
+        sizes = [_sizes(each, 4) for each in space.dimensions]
+    every = [*product(*sizes)]
+    return Random(0).sample(every, min(MAX_SIZES, len(every)))  # noqa: S311 - no secret
+
+
+def _sizes(dimension: TilingDimension, most: int) -> Sequence[int]:
+    whole = dimension.size or 1
+    return range(1, min(most, whole) + 1) if dimension.can_be_cut else [whole]
+
+
+# Which sizes its tiles may have.
+
+
+def constraints_of_fusion(row: Row) -> Outcome:
+    """Our constraints on sizes beside XLA's, by what they accept.
+
+    Sizes that only we accept must give exact tiles. XLA's ``d0`` is the first dimension of
+    ``order``.
+    """
+    asked = Space(row)
+    ours = asked.symbolic.check().constraints
+    theirs = TileConstraints.parse(
+        re.sub(r"\bd(\d+)", lambda found: f"T{asked.order[int(found[1])]}", row["expected"])
+    )
+    verdict = _verdict_on_constraints(asked, ours, theirs)
+    return Outcome(verdict, str(ours), row["expected"])
+
+
+def _verdict_on_constraints(
+    asked: Space, ours: TileConstraints, theirs: TileConstraints
+) -> Verdict:
+    every = [(sizes, {f"T{at}": n for at, n in enumerate(sizes)}) for sizes in _drawn(asked.space)]
+    only_ours = [sizes for sizes, n in every if ours.satisfied(n) and not theirs.satisfied(n)]
+    if any(theirs.satisfied(n) and not ours.satisfied(n) for _, n in every):
+        return Verdict.DIFFERENT
+    if not are_exact(asked, only_ours):
+        return Verdict.WRONG
+    return Verdict.BETTER if only_ours else Verdict.SAME
+
+
+def is_constrained(row: Row) -> Outcome:
+    """Whether some sizes give no exact tiles."""
+    constraints = Space(row).symbolic.check().constraints
+    return of_values(not constraints.is_always_satisfied, row)
+
+
+def sizes_of_fusion(row: Row) -> Outcome:
+    """All sizes that are tried on a device where all fit."""
+    found = tilings(Space(row).fusion, BOUNDLESS)
+    return of_values(sorted(found.columns["sizes"].tolist()), row)
+
+
+def accepted_sizes(row: Row) -> Outcome:
+    """Which sizes of a row are accepted, and which refused: too few, too many or too large."""
+    fusion = Space(row).fusion
+    found = [_judged(fusion, sizes) for sizes in row["tilings"]]
+    pairs = zip(row["tilings"], found, strict=True)
+    accepted = [tuple(sizes) for sizes, each in pairs if each == "accepted"]
+    if not are_exact(Space(row), accepted):
+        return Outcome(Verdict.WRONG, "inexact tiles", str(row["expected"]))
+    return of_values(found, row)
+
+
+def _judged(fusion: Fusion, sizes: Sequence[int]) -> str:
+    try:
+        found = tilings(fusion, BOUNDLESS, sizes=[[size] for size in sizes])
+    except TileError:
+        return "refused"
+    return "accepted" if found else "no tiles"
+
+
+# Sizes by the instructions whose dimensions they are of.
+
+
+def sizes_by_instruction(row: Row) -> Outcome:
+    """How many sizes each instruction takes."""
+    counts = Counter(each.instruction.name for each in Space(row).space.dimensions)
+    return of_values([*map(list, counts.items())], row)
+
+
+def conforming_sizes(row: Row) -> Outcome:
+    """Which sizes of a row, listed by instruction, are those of dimensions."""
+    space = Space(row).space
+    return of_values([_conforms(space, tiling) for tiling in row["tilings"]], row)
+
+
+def _conforms(space: TilingSpace, tiling: Mapping[str, Sequence[int]]) -> bool:
+    by_name: dict[str, list[TilingDimension]] = {name: [] for name in tiling}
+    for each in space.dimensions:
+        by_name.setdefault(each.instruction.name, []).append(each)
+    try:
+        pairs = [zip(by_name[name], sizes, strict=True) for name, sizes in tiling.items()]
+        propagate_in(space, dict(pair for each in pairs for pair in each))
+    except (TileError, ValueError):
+        return False
+    return True
+
+
+def results_share_dimensions(row: Row) -> Outcome:
+    """Whether there are several results, which all have the same dimensions."""
+    space = Space(row).space
+    ranks = [node.instruction.shape.arrays[node.element].rank for node in space.results]
+    return of_values(len(ranks) > 1 and {len(space.parallel)} == {*ranks}, row)
+
+
+# Sizes that a module names.
+
+
+def sizes_of_config(row: Row) -> Outcome:
+    """The sizes that the configs of a kernel and its dot name, and all of other dimensions."""
+    root = hlo.parse(row["hlo"]).entry.root
+    blocks = block_level(root)
+    assert blocks is not None
+    try:
+        schedule_of(root)
+    except FusionError:
+        return of_values(None, row)
+    first, *others = dict.fromkeys(blocks.output_tiles)
+    if others:
+        return of_values([*map(list, (first, *others))], row)
+    space = TilingSpace.of(Fusion.of_computation(root.attributes["calls"]))
+    rest = space.dimensions[len(space.parallel) :]
+    stated = [contracted_tile(each.instruction) or (each.size,) for each in rest]
+    return of_values([*first, *(size for (size,) in stated)], row)
+
+
+def contracted_sizes(row: Row) -> Outcome:
+    """The tile of what a dot contracts that its config names."""
+    return of_values(list(contracted_tile(hlo.parse(row["hlo"]).entry.root)), row)
+
+
+def tiles_of_config(row: Row) -> Outcome:
+    """The tiles and the number of warps that a config names."""
+    blocks = block_level(hlo.parse(row["hlo"]).entry.root)
+    assert blocks is not None
+    return of_values([[*map(list, blocks.output_tiles)], blocks.warps], row)
+
+
+QUESTIONS: Final[dict[str, Question]] = {
+    "accepted sizes": accepted_sizes,
+    "block level": tiles_of_config,
+    "conforming sizes": conforming_sizes,
+    "contracted tile": contracted_sizes,
+    "constraints of a fusion": constraints_of_fusion,
+    "has tiles": has_tiles,
+    "is constrained": is_constrained,
+    "results share dimensions": results_share_dimensions,
+    "sizes by instruction": sizes_by_instruction,
+    "sizes of a config": sizes_of_config,
+    "sizes of a fusion": sizes_of_fusion,
+}
