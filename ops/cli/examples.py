@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Example(Row):
+class StoredExample(Row):
     """An example: in a list its file's name, alone its text."""
 
     file: str
@@ -43,7 +43,7 @@ def example(*, name: str, console: Console) -> Document:
     return Document("examples", items, fields_of_command("example"))
 
 
-def _read(wanted: str, known: Mapping[str, Traversable], name: str) -> Example:
+def _read(wanted: str, known: Mapping[str, Traversable], name: str) -> StoredExample:
     """An example by its name, with or without the ending of its file.
 
     Raises:
@@ -53,7 +53,7 @@ def _read(wanted: str, known: Mapping[str, Traversable], name: str) -> Example:
     if found is None:
         hint = nearby(wanted, known) or f"expected one of {listed(known)}"
         raise ArgumentError(f"example: there is no example {wanted}; {hint}")
-    return Example(found.name, found.read_text("utf-8"), is_alone=bool(name))
+    return StoredExample(found.name, found.read_text("utf-8"), is_alone=bool(name))
 
 
 def _files() -> dict[str, Traversable]:

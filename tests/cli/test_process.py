@@ -85,6 +85,7 @@ def test_another_package_of_the_same_name_is_named(file: str, tmp_path: Path) ->
     [
         *(("maps", 5), ("fusions", 4), ("summary", 3), ("utilization", 2), ("tiles", 2)),
         *(("why", 3), ("reads", 3), ("schedule", 2), ("diff", 2), ("example", 3), ("schema", 1)),
+        ("loops", 2),
     ],
 )
 def test_examples_of_the_help_run(command: str, count: int) -> None:

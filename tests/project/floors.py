@@ -132,6 +132,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
             "ops.cli.examples",
             "ops.cli.kernel_questions",
             "ops.cli.layout_report",
+            "ops.cli.loop_questions",
             "ops.cli.map_questions",
             "ops.cli.memory_questions",
             "ops.cli.module_questions",
