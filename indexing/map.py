@@ -20,7 +20,7 @@ from indexing.transform.compose import compose
 from simplifier.errors import check_type
 from simplifier.exact import BUDGET, NotQuasiAffineError
 from simplifier.expr import form as forms
-from simplifier.expr.sympy_conversion import to_sympy
+from simplifier.expr.sympy_writing import to_sympy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -15,7 +15,7 @@ from simplifier.bounds.facts import assumed
 from simplifier.errors import quoted
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.sympy_conversion import read_whole
+from simplifier.expr.sympy_reading import read_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

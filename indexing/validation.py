@@ -19,7 +19,7 @@ from simplifier.errors import listed, quoted
 from simplifier.expr import form as forms
 from simplifier.expr.operations import is_condition
 from simplifier.expr.parser import ExpressionLexer, parse_form, read_expression
-from simplifier.expr.sympy_conversion import ConversionError, from_sympy, is_relation, relation_of
+from simplifier.expr.sympy_reading import ConversionError, from_sympy, is_relation, relation_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -26,7 +26,7 @@ from simplifier.canonical.scope import scope_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import AtomKind, Form
-from simplifier.expr.sympy_conversion import to_sympy
+from simplifier.expr.sympy_writing import to_sympy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

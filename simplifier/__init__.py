@@ -15,7 +15,7 @@ from simplifier.expr.functions import (
     Mod,
     symbol,
 )
-from simplifier.expr.sympy_conversion import ConversionError
+from simplifier.expr.sympy_reading import ConversionError
 from simplifier.laws.rewrite_log import Rule, Rules, rules
 from simplifier.problem import BoundsError, Facts
 from simplifier.simplification import (

@@ -23,13 +23,8 @@ from simplifier.errors import IndexingError, check_type
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.functions import symbol
-from simplifier.expr.sympy_conversion import (
-    is_relation,
-    read,
-    relation_of,
-    to_condition,
-    to_sympy,
-)
+from simplifier.expr.sympy_reading import is_relation, read, relation_of
+from simplifier.expr.sympy_writing import to_condition, to_sympy
 from simplifier.fixpoint import is_zero
 
 if TYPE_CHECKING:
@@ -39,7 +34,7 @@ if TYPE_CHECKING:
     from simplifier.bounds.context import Constraints as Known
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Form
-    from simplifier.expr.sympy_conversion import Fraction, ReadExpression
+    from simplifier.expr.sympy_reading import Fraction, ReadExpression
 
 
 Expression: TypeAlias = sympy.Expr | Boolean | int

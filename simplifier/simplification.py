@@ -16,7 +16,8 @@ from simplifier.exact.improve import finished
 from simplifier.expr.form import ZERO, variables_of
 from simplifier.expr.parser import parse_form
 from simplifier.expr.printer import format_form
-from simplifier.expr.sympy_conversion import from_sympy, to_sympy
+from simplifier.expr.sympy_reading import from_sympy
+from simplifier.expr.sympy_writing import to_sympy
 from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.operator_count import operator_count_of_form
 from simplifier.fixpoint import range_of, simplified

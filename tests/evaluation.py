@@ -14,7 +14,7 @@ from simplifier import Interval, NotQuasiAffineError
 from simplifier.exact import witness
 from simplifier.expr.form import AtomKind, Form, postorder, variables_of
 from simplifier.expr.operations import ON_BITS
-from simplifier.expr.sympy_conversion import from_sympy
+from simplifier.expr.sympy_reading import from_sympy
 from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.width import divides_by_negative
 

@@ -48,7 +48,7 @@ from indexing.variable import size_of
 from simplifier.errors import check_integers, check_type, quoted
 from simplifier.exact import BUDGET, Space
 from simplifier.exact.isl import asked_of_kept, context_of, load_isl
-from simplifier.expr.sympy_conversion import to_sympy
+from simplifier.expr.sympy_writing import to_sympy
 from simplifier.tools.display import html_of_text
 
 if TYPE_CHECKING:

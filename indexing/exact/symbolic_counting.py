@@ -27,7 +27,8 @@ from simplifier.canonical.scope import scope_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.printer import format_form
-from simplifier.expr.sympy_conversion import read_whole, to_sympy
+from simplifier.expr.sympy_reading import read_whole
+from simplifier.expr.sympy_writing import to_sympy
 from simplifier.fixpoint import simplified as simplified_form
 from simplifier.tools.disjoint_set import united
 

@@ -19,7 +19,7 @@ from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.fold import fold
 from simplifier.expr.form import AtomKind, Form
-from simplifier.expr.sympy_conversion import to_sympy
+from simplifier.expr.sympy_writing import to_sympy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -16,7 +16,7 @@ from simplifier.canonical.scope import scope_of
 from simplifier.errors import quoted
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.sympy_conversion import from_sympy
+from simplifier.expr.sympy_reading import from_sympy
 from simplifier.fixpoint import range_of, simplified
 
 if TYPE_CHECKING:

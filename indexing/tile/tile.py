@@ -25,7 +25,7 @@ from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import AtomKind
 from simplifier.expr.printer import format_form
-from simplifier.expr.sympy_conversion import to_condition, to_sympy
+from simplifier.expr.sympy_writing import to_condition, to_sympy
 from simplifier.fixpoint import range_of, simplified
 from simplifier.tools.display import Displayed, cut, html, table
 

@@ -20,7 +20,7 @@ from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.parser import ExpressionLexer, read_expression
 from simplifier.expr.printer import format_form
-from simplifier.expr.sympy_conversion import to_condition
+from simplifier.expr.sympy_writing import to_condition
 from simplifier.fixpoint import range_of, simplified
 
 if TYPE_CHECKING:

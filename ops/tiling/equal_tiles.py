@@ -12,7 +12,7 @@ from indexing import TileError
 from indexing.tile.tiling import tile_of
 from indexing.transform.evaluate import evaluate_forms
 from simplifier.expr import form as forms
-from simplifier.expr.sympy_conversion import to_sympy
+from simplifier.expr.sympy_writing import to_sympy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

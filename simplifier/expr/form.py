@@ -111,7 +111,7 @@ class Atom:
     or remainder (0 where it is not a non-zero constant); ``order`` sorts atoms by structure alone,
     whatever was built first; ``inside`` holds the atoms inside it in postorder, ``None`` if they
     are many. ``digits``, ``division`` and ``own_cost`` are kept by
-    :mod:`simplifier.extraction.cost`, ``expression`` by :mod:`simplifier.expr.sympy_conversion`,
+    :mod:`simplifier.extraction.cost`, ``expression`` by :mod:`simplifier.expr.sympy_writing`,
     once asked for.
     """
 
@@ -226,7 +226,7 @@ class Form:
 
     ``terms`` is sorted by the atoms' order and never holds a zero; nobody changes it after
     construction. ``cost`` and ``expression`` are kept by :mod:`simplifier.extraction.cost` and
-    :mod:`simplifier.expr.sympy_conversion` once somebody asks for them.
+    :mod:`simplifier.expr.sympy_writing` once somebody asks for them.
 
     >>> x, y = variable("x"), variable("y")
     >>> (x + y) * 2 - y

@@ -14,7 +14,7 @@ from indexing.domain import Domain
 from simplifier import ConversionError, Interval, symbol
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.sympy_conversion import to_sympy
+from simplifier.expr.sympy_writing import to_sympy
 from tests.evaluation import related, values_of
 from tests.strategies import constraints, maps, quasi_affine
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from simplifier import Interval
 from simplifier.canonical.scope import scope_of
-from simplifier.expr.sympy_conversion import from_sympy
+from simplifier.expr.sympy_reading import from_sympy
 from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.width import divides_by_negative, is_wide
 from simplifier.fixpoint import is_kept

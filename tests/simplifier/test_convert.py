@@ -14,7 +14,8 @@ from simplifier import CeilDiv, ConversionError, FloorDiv, Max, Min, Mod, symbol
 from simplifier.expr.form import AtomKind
 from simplifier.expr.parser import parse_form
 from simplifier.expr.printer import format_form
-from simplifier.expr.sympy_conversion import _remembered_reading, from_sympy, to_sympy
+from simplifier.expr.sympy_reading import _remembered_reading, from_sympy
+from simplifier.expr.sympy_writing import to_sympy
 from tests.strategies import expressions
 
 if TYPE_CHECKING:

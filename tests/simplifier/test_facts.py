@@ -18,7 +18,7 @@ from simplifier.bounds.linear import LinearFacts
 from simplifier.canonical.scope import scope_of
 from simplifier.expr.form import ONE, ZERO, Form, content, variable, variables_of
 from simplifier.expr.parser import parse_form
-from simplifier.expr.sympy_conversion import to_sympy
+from simplifier.expr.sympy_writing import to_sympy
 from simplifier.fixpoint import range_of
 from simplifier.limits import MAX_LINKED_ATOMS
 from tests.evaluation import first_difference, where

@@ -22,7 +22,7 @@ from simplifier import (
     simplify,
     symbol,
 )
-from simplifier.expr.sympy_conversion import to_sympy
+from simplifier.expr.sympy_writing import to_sympy
 from tests.simplifier.test_constraints import solvable_problems
 
 if TYPE_CHECKING:

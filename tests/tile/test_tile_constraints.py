@@ -15,7 +15,7 @@ from simplifier import Interval, TextError
 from simplifier.expr import form as forms
 from simplifier.expr.operations import substitute
 from simplifier.expr.parser import parse_form
-from simplifier.expr.sympy_conversion import from_sympy
+from simplifier.expr.sympy_reading import from_sympy
 from tests.conformance import Row, for_each, rows_of
 
 SIZES = {"a": np.arange(1, 13)[:, None], "b": np.arange(1, 13)[None, :]}
