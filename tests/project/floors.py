@@ -129,6 +129,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("ops.cli.documents", "ops.cli.selection", "ops.cli.terminal"),
         ("ops.cli.console", "ops.cli.reports", "ops.cli.tables"),
         (
+            "ops.cli.examples",
             "ops.cli.kernel_questions",
             "ops.cli.layout_report",
             "ops.cli.loop_questions",
