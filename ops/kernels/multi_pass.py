@@ -136,7 +136,7 @@ def write_inside(
             filled.lines.append(f"{pointer}[{offset}] = {padding};")
             block.close_loop(filled)
 
-    def write(block: LoopBlock, levels: Sequence[_Level], place: Form) -> None:
+    def write(block: LoopBlock, levels: Sequence[_BoxLevel], place: Form) -> None:
         if not levels:
             store(block, place)
             return
@@ -165,7 +165,7 @@ def write_inside(
 
 
 @dataclass(frozen=True, slots=True)
-class _Level:
+class _BoxLevel:
     """Some dimensions as one: ``count`` of ``total``, from ``low``, are padded from ``first``."""
 
     first: int
@@ -175,24 +175,24 @@ class _Level:
     dimensions: tuple[int, ...]
     """Of what is padded."""
 
-    def joined(self, inner: _Level) -> _Level:
+    def joined(self, inner: _BoxLevel) -> _BoxLevel:
         """This level and one inside that has no border, as one."""
         size = inner.total
         dimensions = self.dimensions + inner.dimensions
-        return _Level(
+        return _BoxLevel(
             self.first * size, self.low * size, self.count * size, self.total * size, dimensions
         )
 
 
 def _levels(
     writer: ElementWriter, shape: Shape, operand: Instruction, to: IndexingMap
-) -> list[_Level] | None:
+) -> list[_BoxLevel] | None:
     """What is padded as a box of the result, the largest steps first, if it is one."""
     (memory,) = logical_to_linear(shape).forms
     if any(atom.kind is not AtomKind.VARIABLE for atom in memory.terms):
         return None
     together = joined_dimensions(writer, operand)
-    levels: list[_Level] = []
+    levels: list[_BoxLevel] = []
     for number in major_first(shape):
         form, total = to.forms[number], shape.dimensions[number]
         name = (form - form.constant).single_variable()
@@ -201,7 +201,7 @@ def _levels(
         own = int(name[1:])
         bounds = to.dims[own].bounds
         first, count = bounds.lower or 0, bounds.size or 0
-        level = _Level(first, form.constant + first, count, total, (own,))
+        level = _BoxLevel(first, form.constant + first, count, total, (own,))
         is_whole = count == total == operand.shape.dimensions[own]
         pair = [levels[-1].dimensions[-1], own] if levels else []
         is_joined = any(pair == group[k : k + 2] for group in together for k in range(len(group)))
@@ -213,7 +213,7 @@ def _levels(
     return levels if is_all and [*_order(levels)] == major_first(operand.shape) else None
 
 
-def _order(levels: Sequence[_Level]) -> Iterator[int]:
+def _order(levels: Sequence[_BoxLevel]) -> Iterator[int]:
     for level in levels:
         yield from level.dimensions
 
