@@ -25,6 +25,7 @@ from ops.devices.numbering import (
     own_device,
 )
 from ops.index_maps import dim, runtime_value
+from ops.rules.dynamic_sizes import with_sizes_in
 from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr.operations import substitute
@@ -316,6 +317,7 @@ def with_known_values(indexing: OperandIndexing) -> OperandIndexing:
     """
     devices = devices_in([indexing])
     while indexing.runtime and (found := _known_values(indexing, devices)):
+        indexing = _over_sizes(indexing, found)
         indexing, known = _over_counters(indexing, found)
         indexing = with_values(indexing, known, devices)
     return indexing
@@ -352,6 +354,18 @@ def _counted_before(number: int, indexing: OperandIndexing) -> KnownValue | None
     first = indexing.runtime.index(origin)
     is_other = first < number and origin.loop is not None
     return KnownValue(runtime_value(first)) if is_other else None
+
+
+def _over_sizes(indexing: OperandIndexing, found: Mapping[int, KnownValue]) -> OperandIndexing:
+    """The indexing with the sizes that these values are over as parameters."""
+    for number, value in found.items():
+        instruction = indexing.runtime[number].instruction
+        wider = with_sizes_in(indexing.map, [value.form], instruction)
+        replica_id = indexing.replica_id
+        if replica_id is not None:
+            replica_id = with_sizes_in(replica_id, [value.form], instruction)
+        indexing = replace(indexing, map=wider, replica_id=replica_id)
+    return indexing
 
 
 def _over_counters(

@@ -16,6 +16,7 @@ from ops.devices.numbering import is_number_of_device
 from ops.index_maps import dim
 from ops.rules.constant_folding import clamped, value_of
 from ops.rules.counted_loops import loops_around
+from ops.rules.dynamic_sizes import with_all_sizes
 from ops.rules.op_indexing import replica_note
 from simplifier import Interval
 from simplifier.expr import form as forms
@@ -88,8 +89,8 @@ class RuntimeOrigin:
     def value(self, own: IndexingMap, devices: Devices | None) -> KnownValue | None:
         """The value of this variable of a map, if it is known.
 
-        It is over the variables of the map, the device behind its dimensions, and the induction
-        variables of loops behind that.
+        It is over the variables of the map, sizes of the program, the device behind its dimensions,
+        and the induction variables of loops behind that.
         """
         if self.loop:
             return None
@@ -101,7 +102,7 @@ class RuntimeOrigin:
             for identifier, loop in counters.items()
             for pair in loop.given(forms.variable(identifier))
         )
-        index, device = self.map, None
+        index, device = with_all_sizes(self.map, self.instruction), None
         if loops or (devices and devices.total > 1):
             index = _with_surroundings(index, devices, loops)
         if devices and devices.total > 1:

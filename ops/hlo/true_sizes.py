@@ -120,6 +120,20 @@ def bounded_parameters(instruction: Instruction, names: Iterable[str]) -> tuple[
     return tuple(known[name] for name in names if name in known)
 
 
+def parameters_of(module: HloModule) -> tuple[Variable, ...]:
+    """The sizes that are known at run time only, with their bounds."""
+    has_some = _has_dynamic_sizes(module)
+    return tuple(_of_module(module).parameters.values()) if has_some else ()
+
+
+@lru_cache(maxsize=limits.MAX_REMEMBERED_MODULES)
+def _has_dynamic_sizes(module: HloModule) -> bool:
+    """A quick look: most modules have none."""
+    return any(
+        array.dynamic_dimensions for each in module.instructions for array in each.shape.arrays
+    )
+
+
 def size_facts(instruction: Instruction, names: Iterable[str]) -> tuple[Constraint, ...]:
     """What the module says of these parameters alone."""
     known = {*map(parameter_identifier, names)}

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from indexing import IndexingMap
 from indexing.layout import Kind
+from indexing.parameters import PARAMETER
 from indexing.symbolic_bounds import Ends
 from ops.devices.numbering import value_on
+from ops.hlo.true_sizes import array_sizes
 from ops.rules import (
     broadcast,
     dot,
@@ -29,7 +31,10 @@ from ops.rules import (
     transpose,
 )
 from ops.rules.op_indexing import OpIndexing
+from ops.rules.rule import only_dimension
 from ops.rules.sources import source_of
+from ops.sizes import as_form
+from simplifier import Interval
 from simplifier.bounds.bounded_form import (
     BoundedForm,
     clamp,
@@ -46,10 +51,10 @@ from simplifier.tabulate import tabulated_affinely
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from indexing.domain import Constraint
     from ops.hlo import Instruction
     from ops.rules.rule import MapsFunction
     from ops.rules.sources import Array
-    from simplifier import Interval
     from simplifier.expr.form import Form
 
 
@@ -106,6 +111,11 @@ class _Element(NamedTuple):
     def is_none(self) -> bool:
         """Whether the map leads to no element at all; an undefined map may lead to some."""
         return not self.element_map.is_undefined and self.element_map.is_known_empty
+
+    def under(self, constraint: Constraint) -> _Element:
+        """The element where a constraint on sizes holds."""
+        domain = self.element_map.domain.constrained([constraint])
+        return self._replace(element_map=IndexingMap.from_forms(self.element_map.forms, domain))
 
     def through(self, to_operand: IndexingMap) -> _Element:
         """The element of an operand from which this one is computed."""
@@ -208,7 +218,48 @@ def _on_predicates(function: _Function) -> _Function:
 def _compare(instruction: Instruction, known: Sequence[BoundedForm]) -> Form | None:
     left, right = known
     answer = compare(left, right, instruction.attributes["direction"])
-    return None if answer is None else forms.constant(int(answer))
+    if answer is not None:
+        return forms.constant(int(answer))
+    apart = left.form - right.form
+    return _CONDITIONS[instruction.attributes["direction"]](apart) if _is_size(apart) else None
+
+
+_CONDITIONS: Final[Mapping[str, Callable[[Form], Form]]] = {
+    "LT": lambda apart: operations.nonnegative(-apart - 1),
+    "LE": lambda apart: operations.nonnegative(-apart),
+    "EQ": operations.zero,
+    "NE": lambda apart: operations.negation(operations.zero(apart)),
+    "GE": operations.nonnegative,
+    "GT": lambda apart: operations.nonnegative(apart - 1),
+}
+"""What each direction says of the difference."""
+
+
+def _is_size(form: Form) -> bool:
+    """Whether a value is a number or over sizes alone, so that it may divide and decide."""
+    return all(name[0] == PARAMETER for name in forms.variables_of((form,)))
+
+
+def _multiply(one: BoundedForm, other: BoundedForm) -> Form | None:
+    if _is_size(one.form) or _is_size(other.form):
+        return operations.product((one.form, other.form))
+    return multiply(one, other)
+
+
+def _by_size(
+    plain: Callable[[BoundedForm, BoundedForm], Form | None],
+    operation: Callable[[Form, Form], Form],
+) -> _Function:
+    """A quotient or remainder, also by a size, where nothing is negative."""
+
+    def divided(numerator: BoundedForm, divisor: BoundedForm) -> Form | None:
+        lowers = numerator.bounds.lower, divisor.bounds.lower
+        is_natural = lowers[0] is not None and lowers[0] >= 0
+        if is_natural and lowers[1] is not None and lowers[1] > 0 and _is_size(divisor.form):
+            return operation(numerator.form, divisor.form)
+        return plain(numerator, divisor)
+
+    return _of_bounded(divided)
 
 
 _minimum: Final = _of_two(lambda left, right: operations.minimum([left, right]))
@@ -233,14 +284,14 @@ _FUNCTIONS: Final[Mapping[str, _Function]] = {
     "and": _on_predicates(_minimum),
     "clamp": _of_bounded(clamp_between),
     "compare": _compare,
-    "divide": _of_bounded(divide),
+    "divide": _by_size(divide, operations.floordiv),
     "maximum": _maximum,
     "minimum": _minimum,
-    "multiply": _of_bounded(multiply),
+    "multiply": _of_bounded(_multiply),
     "negate": _of_one(lambda form: -form),
     "not": _on_predicates(_of_one(lambda form: 1 - form)),
     "or": _on_predicates(_maximum),
-    "remainder": _of_bounded(remainder),
+    "remainder": _by_size(remainder, operations.mod),
     "subtract": _of_two(lambda left, right: left - right),
 }
 """Opcode -> the function that gives its value."""
@@ -292,21 +343,35 @@ def _iota(instruction: Instruction, element: _Element) -> Form | None:
     return element.element_map.forms[dimension]
 
 
+def _dimension_size(instruction: Instruction, element: _Element) -> Form | None:
+    """A size over parameters that the map knows, too."""
+    size = array_sizes(instruction.operands[0])[only_dimension(instruction)]
+    form = None if size is None else as_form(size)
+    known = {*element.element_map.domain.parameter_identifiers}
+    return form if form is not None and known.issuperset(forms.variables_of((form,))) else None
+
+
 def _number_of_device(instruction: Instruction, element: _Element) -> Form | None:
     return None if element.device is None else value_on(instruction, element.device)
 
 
 def _selected(instruction: Instruction, element: _Element) -> Form | None:
-    """The value of the chosen operand, if the choice is constant."""
+    """The value of the chosen operand, if the choice is constant, or one that sizes make."""
     read = _read(instruction, element)
     choice = _value(*read[0]) if read else None
-    if choice is None or not choice.is_constant:
+    if choice is None or not _is_size(choice):
         return None
-    return _value(*read[1 if choice.constant else 2])
+    if choice.is_constant:
+        return _value(*read[1 if choice.constant else 2])
+    (one, there), (another, elsewhere) = read[1:]
+    chosen = _value(one, there.under((choice, Interval(1, 1))))
+    other = _value(another, elsewhere.under((choice, Interval(0, 0))))
+    return None if chosen is None or other is None else operations.select(choice, chosen, other)
 
 
 _SOURCES: Final[Mapping[str, _Source]] = {
     "constant": _constant,
+    "get-dimension-size": _dimension_size,
     "iota": _iota,
     "select": _selected,
     "partition-id": _number_of_device,

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from indexing import IndexingMap, UndefinedMap
-from indexing.layout import common_blocks
-from indexing.parameters import united
-from ops.hlo.true_sizes import array_sizes, bounded_parameters, size_facts
+from indexing.layout import UNBOUNDED_SIZE, common_blocks
+from indexing.parameters import PARAMETER, united
+from ops.hlo.true_sizes import array_sizes, bounded_parameters, parameters_of, size_facts
 from ops.index_maps import (
     checked_dimensions,
     checked_numeric_sizes,
@@ -23,15 +23,18 @@ from ops.rules.op_indexing import OpIndexing, Unknown
 from ops.rules.reshape import reshape
 from ops.rules.rule import OpRule, bounds_of, check_scalars, only_dimension, sizes_of
 from ops.sizes import equal, product, read_integer
+from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from indexing import Variable
     from indexing.layout import Shape
     from ops.hlo import Instruction
     from ops.index_maps import Sizes
     from ops.rules.rule import Maps, MapsFunction
     from ops.sizes import Size
+    from simplifier.expr.form import Form
 
 
 Axes: TypeAlias = "Iterator[tuple[int, int]]"
@@ -173,6 +176,30 @@ def with_bounds(indexing_map: IndexingMap, instruction: Instruction) -> Indexing
     return IndexingMap.from_forms(indexing_map.forms, bounded.constrained(facts))
 
 
+def with_all_sizes(indexing_map: IndexingMap, instruction: Instruction) -> IndexingMap:
+    """The map with all sizes that the program of an instruction does not know, as parameters."""
+    return _over(indexing_map, parameters_of(instruction.computation.module), instruction)
+
+
+def with_sizes_in(
+    indexing_map: IndexingMap, used: Iterable[Form], instruction: Instruction
+) -> IndexingMap:
+    """The map with the sizes that some forms are over as parameters."""
+    names = {name.removeprefix(PARAMETER) for name in forms.variables_of(used)}
+    known = parameters_of(instruction.computation.module)
+    return _over(indexing_map, [each for each in known if each.name in names], instruction)
+
+
+def _over(
+    indexing_map: IndexingMap, parameters: Sequence[Variable], instruction: Instruction
+) -> IndexingMap:
+    if not parameters:
+        return indexing_map
+    domain = indexing_map.domain
+    wider = replace(domain, parameters=united((*domain.parameters, *parameters)))
+    return with_bounds(IndexingMap.from_forms(indexing_map.forms, wider), instruction)
+
+
 def of_dynamic_sizes(maps: MapsFunction, instruction: Instruction) -> Maps:
     """What a rule says of an instruction with dynamic dimensions: its maps have parameters."""
     found = maps(instruction)
@@ -239,6 +266,12 @@ def _of_second(instruction: Instruction) -> Axes:
     return ((number, axis) for number, axis in _every(instruction) if number == 1)
 
 
+def _bounded_of_second(instruction: Instruction) -> Axes:
+    """Not those of any size: of these programs, XLA says what StableHLO does."""
+    sizes = instruction.operands[1].shape.dimensions
+    return ((1, axis) for axis, size in enumerate(sizes) if size != UNBOUNDED_SIZE)
+
+
 def _rows(_: Instruction) -> Axes:
     return iter([(0, 0), (1, 0)])
 
@@ -255,7 +288,7 @@ _REFUSED: Final[Mapping[str, _Refused]] = {
     **dict.fromkeys(("collective-broadcast", "collective-permute"), _Refused(_ON_REPLICAS, _every)),
     "ragged-all-to-all": _Refused(_ON_REPLICAS, _rows),
     "convolution": _Refused("offsets depend on the size", _of_second),
-    "dynamic-update-slice": _Refused("the start depends on the size", _of_second),
+    "dynamic-update-slice": _Refused("the start depends on the size", _bounded_of_second),
 }
 """Opcode -> the dimensions that must not be dynamic."""
 

@@ -16,7 +16,7 @@ from sympy import sympify
 import ops
 from indexing import MapError
 from ops import ShapeError, Unknown, hlo, parameter_indexing
-from ops.primitives import expression
+from ops.jaxpr.primitives import expression
 from simplifier import symbol
 from tests.evaluation import related
 
@@ -72,6 +72,101 @@ FUNCTIONS: dict[str, Function] = {
         ("b, 2*s",),
     ),
     "attention": (attention, ("b, s, 4", "4, 4")),
+    "flattened rest": (lambda x: x.reshape(-1, 2), ("b, 2*s",)),
+    "two lengths": (lambda x, y: numpy().concatenate([x, y]), ("b", "2*b")),
+    "counting": (lambda x: x + numpy().arange(x.shape[0]), ("b",)),
+    "columns": (lambda x: x * jax().lax.broadcasted_iota("float32", x.shape, 1), ("b, s",)),
+    "one of each": (lambda x: jax().nn.one_hot(x, x.shape[0]), ("b; int32",)),
+    "first half": (lambda x: x[: x.shape[0] // 2], ("b",)),
+    "second half": (lambda x: x[x.shape[0] // 2 :], ("b",)),
+    "every second": (lambda x: x[::2], ("b",)),
+    "every third from one": (lambda x: x[1::3], ("b",)),
+    "reversed": (lambda x: x[::-1], ("b",)),
+    "the last": (lambda x: x[-1], ("b, s",)),
+    "differences": (lambda x: x[1:] - x[:-1], ("b + 1",)),
+    "broadcast": (lambda x: numpy().broadcast_to(x[:, None], (x.shape[0], 3)), ("b",)),
+    "take rows": (lambda x, i: numpy().take(x, i, axis=0), ("b, s", "3; int32")),
+    "take along": (lambda x, i: numpy().take_along_axis(x, i, axis=0), ("b, s", "b, s; int32")),
+    "place of the greatest": (lambda x: numpy().argmax(x, axis=0), ("b, s",)),
+    "place of the least": (lambda x: x.argmin(), ("b, s",)),
+    "running sum": (lambda x: numpy().cumsum(x, axis=0), ("b, s",)),
+    "running sum from behind": (lambda x: jax().lax.cumsum(x, axis=1, reverse=True), ("b, s",)),
+    "running maximum": (lambda x: jax().lax.cummax(x, axis=0), ("b, s",)),
+    "edges": (lambda x: numpy().pad(x, (1, 2), mode="edge"), ("b",)),
+    "reflected": (lambda x: numpy().pad(x, (1, 1), mode="reflect"), ("b + 2",)),
+    "padded by itself": (lambda x: numpy().pad(x, (0, x.shape[0])), ("b",)),
+    "cut and dilated": (lambda x: jax().lax.pad(x, 0.0, ((-1, 2, 1),)), ("b + 2",)),
+    "rolled": (lambda x: numpy().roll(x, -1, axis=1), ("b, s",)),
+    "tiled": (lambda x: numpy().tile(x, (2, 3)), ("b, s",)),
+    "repeated": (lambda x: numpy().repeat(x, 2, axis=0), ("b, s",)),
+    "stacked": (lambda x, y: numpy().stack([x, y], axis=1), ("b, s", "b, s")),
+    "split": (lambda x: numpy().split(x, 2, axis=1)[1], ("b, 2*s",)),
+    "rotated": (lambda x: numpy().rot90(x), ("b, s",)),
+    "row by row": (lambda x, y: -jax().vmap(numpy().dot)(x, y), ("b, s", "b, s")),
+    "convolution": (
+        lambda x, w: jax().lax.conv_general_dilated(x, w, (2,), "VALID"),
+        ("b, 2, s + 2", "3, 2, 3"),
+    ),
+    "convolution of channels last": (
+        lambda x, w: jax().lax.conv_general_dilated(
+            *(x, w, (1,), "SAME"), dimension_numbers=("NWC", "WIO", "NWC"), feature_group_count=2
+        ),
+        ("b, s, 2", "3, 1, 4"),
+    ),
+    "one row replaced": (lambda x: x.at[0].set(1.0), ("b, s",)),
+    "rows added to": (lambda x, i: x.at[i].add(1.0), ("b, s", "3; int32")),
+    "layer norm": (lambda x: (x - x.mean(-1, keepdims=True)) / x.std(-1, keepdims=True), ("b, s",)),
+    "gradient": (
+        lambda x: x * jax().grad(lambda y: (jax().nn.softmax(y) ** 2).sum())(x),
+        ("b, s",),
+    ),
+    "masked attention": (
+        lambda x, mask: jax().nn.dot_product_attention(x, x, x, mask=mask),
+        ("b, s, 2, 4", "b, 1, s, s; bool"),
+    ),
+    "every second replaced": (lambda x: x.at[::2].set(0.0), ("b",)),
+    "second half added to": (lambda x: x.at[x.shape[0] // 2 :].add(2.0), ("b",)),
+    "bits": (lambda x: jax().lax.bitcast_convert_type(x, "int16"), ("b",)),
+    "parities": (lambda x: -jax().lax.population_count(x), ("b; int32",)),
+    "rows of a cache": (
+        lambda x, y, i: jax().lax.dynamic_update_slice(x, y, (i[0], 0)),
+        ("b + s, 2", "b, 2", "1; int32"),
+    ),
+    "medians": (lambda x: numpy().median(x, axis=1), ("b, s",)),
+    "spectrum": (lambda x: numpy().fft.rfft(x).real, ("b, 8",)),
+    "the greatest two": (lambda x: jax().lax.top_k(x, 2)[0], ("b, s + 2",)),
+}
+
+
+def at(start: Callable[..., OfJax]) -> Function:
+    """One element, at an offset that is computed from the sizes."""
+
+    def function(x: OfJax) -> OfJax:
+        begin = numpy().int32(start(*x.shape))
+        return jax().lax.dynamic_slice(x, (begin, 0), (1, x.shape[1]))
+
+    return function, ("2*b + s, s",)
+
+
+AT_SIZES: dict[str, Function] = {
+    "b // 2": at(lambda rows, s: (rows - s) // 2),
+    "rows // 3": at(lambda rows, _: rows // 3),
+    "half of s": at(lambda _, s: s // 2),
+    "a remainder": at(lambda rows, _: rows % 3),
+    "a remainder below zero": at(lambda _, s: (s - 5) % 3),
+    "a quotient by a size": at(lambda rows, s: rows // s),
+    "a remainder by a size": at(lambda rows, s: rows % s),
+    "the greater": at(lambda rows, s: jax().core.max_dim(rows - 4, s)),
+    "the lesser": at(lambda rows, s: jax().core.min_dim(rows - 2, 2 * s)),
+}
+
+NOT_FOLLOWED: dict[str, Function] = {
+    "a sum that may overflow on the way": at(lambda rows, s: rows + (s - 5) // 2 - 2),
+    "a product that may be greater than the size": at(lambda rows, s: rows - s * s),
+    "what an update replaces": (
+        lambda x, y: jax().lax.dynamic_update_slice(x, y, (x.shape[0] // 2, 0)),
+        ("2*b, s", "1, s"),
+    ),
 }
 
 
@@ -106,7 +201,11 @@ def pairs(module: hlo.HloModule, given: dict[str, int]) -> list[set[Pair]]:
 
 @pytest.mark.needs("jax")
 @pytest.mark.parametrize("sizes", [{"b": 1, "s": 1}, {"b": 2, "s": 3}, {"b": 3, "s": 2}], ids=str)
-@pytest.mark.parametrize(("function", "shapes"), FUNCTIONS.values(), ids=FUNCTIONS)
+@pytest.mark.parametrize(
+    ("function", "shapes"),
+    [*FUNCTIONS.values(), *AT_SIZES.values()],
+    ids=[*FUNCTIONS, *AT_SIZES],
+)
 def test_numbers_for_sizes(
     function: Callable[..., Any], shapes: tuple[str, ...], sizes: dict[str, int]
 ) -> None:
@@ -142,10 +241,35 @@ def test_trees_and_several_results() -> None:
 
 @pytest.mark.needs("jax")
 def test_what_has_no_rule_is_unknown() -> None:
-    module = ops.from_jax(lambda x: numpy().cumsum(x, axis=0), *arguments(("b, s",)))
+    module = ops.from_jax(lambda x: jax().lax.erf_inv(x) + x, *arguments(("b, s",)))
     found = parameter_indexing(module.entry.root)[module.entry.parameters[0]]
     assert isinstance(found, Unknown)
-    assert found.reason == "custom-call: no indexing map of cumsum"
+    assert found.reason == "custom-call: no indexing map of erf_inv"
+
+
+@pytest.mark.needs("jax")
+def test_a_window_of_symbolic_size_is_unknown() -> None:
+    shapes = arguments(("1, 2, b + s", "3, 2, s"))
+    module = ops.from_jax(lambda x, w: jax().lax.conv_general_dilated(x, w, (1,), "VALID"), *shapes)
+    found = parameter_indexing(module.entry.root)[module.entry.parameters[0]]
+    assert isinstance(found, Unknown)
+    assert "conv_general_dilated with a window of symbolic size" in found.reason
+
+
+@pytest.mark.needs("jax")
+def test_an_offset_over_the_size_of_another_array() -> None:
+    """Its size becomes a parameter of the map."""
+
+    def function(x: OfJax, y: OfJax) -> OfJax:
+        return jax().lax.dynamic_index_in_dim(x, numpy().int32(y.shape[0] // 2))
+
+    module = ops.from_jax(function, *arguments(("10", "b")))
+    found = parameter_indexing(module.entry.root)[module.entry.parameters[0]]
+    assert not isinstance(found, Unknown)
+    (indexing,) = found
+    assert str(indexing) == (
+        "(d0)<b> -> (min(b floordiv 2, 9)), domain: d0 in [0, 0], b in [1, 2147483647]"
+    )
 
 
 @pytest.mark.needs("jax")
@@ -223,7 +347,40 @@ def test_a_size_as_a_value_is_asked_of_an_argument() -> None:
 
 
 @pytest.mark.needs("jax")
-def test_a_size_that_is_no_sum_stays_unknown() -> None:
-    module = ops.from_jax(lambda x: x * (x.shape[0] // 2), constrained())
-    (value,) = (each for each in module.entry.instructions if each.opcode == "custom-call")
-    assert value.attributes["custom_call_target"] == "dim_as_value"
+def test_an_offset_over_sizes_is_no_runtime_variable() -> None:
+    """And sizes fit into the integers that the offset is computed with."""
+    module = ops.from_jax(lambda x: x[::2], *arguments(("b",)))
+    found = parameter_indexing(module.entry.root)[module.entry.parameters[0]]
+    assert not isinstance(found, Unknown)
+    (indexing,) = found
+    assert str(indexing) == (
+        "(d0)<b> -> (d0 * 2), domain: d0 in [0, 1073741823], b in [1, 2147483647], "
+        "d0 * 2 - b in [-inf, -1]"
+    )
+
+
+@pytest.mark.needs("jax")
+@pytest.mark.parametrize(("function", "shapes"), NOT_FOLLOWED.values(), ids=NOT_FOLLOWED)
+def test_other_offsets_are_any(function: Callable[..., Any], shapes: tuple[str, ...]) -> None:
+    symbolic = ops.from_jax(function, *arguments(shapes))
+    given = {"b": 2, "s": 2}
+    lowered = jax().jit(function).lower(*arguments(shapes, given))
+    wide, *rest = pairs(symbolic, given)
+    exact, *others = pairs(hlo.parse(lowered.as_text("hlo")), {})
+    assert wide > exact
+    assert rest == others
+
+
+@pytest.mark.needs("jax")
+@pytest.mark.parametrize(
+    ("shape", "is_told"), [("b*s + b", True), ("b*s + b - 1", True), ("b*b, b + s", False)]
+)
+def test_sizes_that_arguments_tell(shape: str, is_told: bool) -> None:
+    """A third of a size that is no product of known ones."""
+
+    def thirds(x: OfJax) -> OfJax:
+        size = x.shape[0] + 1 if x.ndim == 1 else x.shape[1] - x.shape[0]
+        return x * (size // 3)
+
+    opcodes = {each.opcode for each in ops.from_jax(thirds, *arguments((shape,))).instructions}
+    assert ("custom-call" not in opcodes) == is_told

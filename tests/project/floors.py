@@ -87,8 +87,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("ops.kernels",),
         ("ops.performance",),
         ("ops.tiling",),
-        ("ops.modules", "ops.primitives"),
-        ("ops.jaxpr",),
+        ("ops.modules", "ops.jaxpr"),
         ("ops",),
         ("ops.cli",),
     ),
@@ -118,6 +117,13 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("ops.hlo.instruction_reader",),
         ("ops.hlo.module_reader",),
         ("ops.hlo",),
+    ),
+    "ops.jaxpr": (
+        ("ops.jaxpr.primitives",),
+        ("ops.jaxpr.instruction_builder",),
+        ("ops.jaxpr.composites", "ops.jaxpr.size_values"),
+        ("ops.jaxpr.from_jax",),
+        ("ops.jaxpr",),
     ),
     "ops.cli": (
         ("ops.cli.documents", "ops.cli.selection", "ops.cli.svg_files", "ops.cli.terminal"),

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import compress, product
 from math import prod
@@ -299,13 +299,22 @@ class Steps:
         """Our elements of a tile, if we give them."""
         if self.tile is None:
             return None
-        replica = self._replica(self._starts(ids))
         padded = ids if self._is_dense else (*ids, *(0 for _ in ids))
         try:
             found = self.tile.elements(padded, self.runtime)
         except TileError:  # the map leads nowhere from there
             return set()
-        return {(*replica, *each) for each in found}
+        if not self._is_dense:  # the replica is in the map
+            return {*found}
+        return {(*replica, *each) for replica in self._replicas(ids) for each in found}
+
+    def _replicas(self, ids: Index) -> Iterable[Index]:
+        """The replicas that our tile is read from."""
+        several = self._of_array.replicas
+        if several is None:
+            return [self._replica(self._starts(ids))]
+        runtime = self.runtime if several.domain.runtime else ()
+        return self._of_sizes(several).elements(ids, runtime)
 
     @property
     def _is_dense(self) -> bool:
@@ -314,33 +323,43 @@ class Steps:
     @cached_property
     def tile(self) -> Tile | None:
         """Our tile, if there is one."""
-        if any(self.sizes[number] != 1 for number in dimensions_of_one_value(self.indexing)):
-            return None
         try:
             return self._propagated() if self._is_dense else self._stepping()
         except TileError:
             return None
 
-    def _propagated(self) -> Tile | None:
+    def _propagated(self) -> Tile:
         """The tile of symbolic sizes, at these sizes."""
-        tile = self._of_array(self.asked.symbolic).checked_tile()
-        numbers = {f"T{number}": size for number, size in enumerate(self.sizes)}
-        return tile.substitute({name: numbers[name] for name in tile.symbols})
+        return self._of_sizes(self._of_array.checked_tile())
 
-    def _of_array(self, found: Propagation) -> ArrayTile:
+    def _of_sizes(self, tile: Tile) -> Tile:
+        return tile.substitute({name: self.sizes[int(name[1:])] for name in tile.symbols})
+
+    @cached_property
+    def _of_array(self) -> ArrayTile:
         node, indexing = self.asked.array(self.name)
         (of_array,) = (
             each
-            for each in found.of(node.instruction, node.element)
+            for each in self.asked.symbolic.of(node.instruction, node.element)
             if each.callers == node.callers and indexing in each.indexings
         )
         return of_array
 
-    def _stepping(self) -> Tile:
+    def _stepping(self) -> Tile | None:
         """The tile of the composed map: tiles of one id, and of all steps."""
-        made = self._steps_map().compose(self.indexing.map).simplify()
+        if any(self.sizes[number] != 1 for number in self._dimensions_of_values):
+            return None
+        replica, own = self.indexing.replica_id, self.indexing.map
+        joined = [*([] if replica is None else replica.forms), *own.forms]
+        made = self._steps_map().compose(IndexingMap.from_forms(joined, own.domain)).simplify()
         ids, steps = made.dims[: len(self.sizes)], made.dims[len(self.sizes) :]
         return made.tile([1 for _ in ids] + [(each.bounds.upper or 0) + 1 for each in steps])
+
+    @property
+    def _dimensions_of_values(self) -> list[int]:
+        """The dimensions along which the places of runtime values differ."""
+        places = replace(self.indexing, replica_id=None)
+        return [*dimensions_of_one_value(places)]
 
     def _steps_map(self) -> IndexingMap:
         """From the id of a tile and steps in it to the point of the space."""

@@ -94,6 +94,7 @@ FOLDS: Final[Mapping[str, str]] = {
     "reduce_min": "minimum",
     "reduce_and": "and",
     "reduce_or": "or",
+    "reduce_xor": "xor",
     "reduce_window_sum": "add",
     "reduce_window_max": "maximum",
     "reduce_window_min": "minimum",
@@ -109,6 +110,7 @@ ELEMENTWISE: Final[Mapping[str, str]] = {
             "xor",
         )
     },
+    "add_any": "add",
     "convert_element_type": "convert",
     "copy": "copy",
     "copy_p": "copy",
@@ -124,6 +126,7 @@ ELEMENTWISE: Final[Mapping[str, str]] = {
     "min": "minimum",
     "mul": "multiply",
     "neg": "negate",
+    "population_count": "popcnt",
     "pow": "power",
     "reduce_precision": "reduce-precision",
     "rem": "remainder",
@@ -139,6 +142,14 @@ ELEMENTWISE: Final[Mapping[str, str]] = {
 }
 """The opcodes of primitives that work element by element."""
 
+
+INDEXED: Final[Mapping[str, int]] = {
+    "dynamic_slice": 1,
+    "dynamic_update_slice": 2,
+    "gather": 1,
+    "scatter": 1,
+}
+"""The primitives that find elements by indices, and the number of their first operand of these."""
 
 COMPARISONS: Final = ("eq", "ne", "lt", "le", "gt", "ge")
 """The primitives that compare element by element, called as the direction is in HLO."""
@@ -194,6 +205,11 @@ def _dynamic_slice(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     return "dynamic-slice", {"dynamic_slice_sizes": tuple(map(written, given["slice_sizes"]))}
 
 
+def _fft(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    lengths = tuple(map(written, given["fft_lengths"]))
+    return "fft", {"fft_type": given["fft_type"].name, "fft_length": lengths}
+
+
 def _window(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     window = Window(
         size=tuple(given["window_dimensions"]),
@@ -210,12 +226,14 @@ _RULES: Final[Mapping[str, Rule]] = {
     **{name: _plain("compare", direction=name.upper()) for name in COMPARISONS},
     **{name: _renamed("reduce", dimensions="axes") for name in FOLDS if "window" not in name},
     **{name: _window for name in FOLDS if "window" in name},
+    "bitcast_convert_type": _plain("bitcast-convert"),
     "broadcast_in_dim": _renamed("broadcast", dimensions="broadcast_dimensions"),
     "concatenate": lambda given: ("concatenate", {"dimensions": (given["dimension"],)}),
     "dot_general": _dot,
     "dynamic_slice": _dynamic_slice,
     "dynamic_update_slice": _plain("dynamic-update-slice"),
     "expand_dims": _plain("reshape"),
+    "fft": _fft,
     "gather": _gather,
     "iota": _renamed("iota", iota_dimension="dimension"),
     "pad": _pad,

@@ -1,0 +1,155 @@
+"""Instructions of HLO made one after the other, with sizes that are expressions.
+
+A JAX program becomes such instructions; their shapes are those of JAX's abstract values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final
+
+from indexing.layout import UNBOUNDED_SIZE, ElementType, Shape, ShapeError
+from ops.hlo.literal import Literal
+from ops.hlo.module import Computation, Instruction
+from ops.jaxpr.primitives import written
+from ops.sizes import read_integer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ops.jaxpr.primitives import OfJax
+    from ops.sizes import Size
+
+
+class InstructionBuilder:
+    """The instructions of a computation so far, and the computations that they call."""
+
+    def __init__(self) -> None:
+        self.instructions: list[Instruction] = []
+        self.computations: list[Computation] = []
+        self._folds: dict[tuple[str, ElementType], Computation] = {}
+        self._names: Counter[str] = Counter()
+
+    def add(
+        self,
+        opcode: str,
+        avals: Sequence[OfJax],
+        operands: Sequence[Instruction] = (),
+        attributes: Mapping[str, Any] | None = None,
+        *,
+        number: int | None = None,
+        name: str = "",
+    ) -> Instruction:
+        """An instruction that gives an array, or a tuple of them."""
+        shapes = [shape_of(aval) for aval in avals]
+        shape = shapes[0] if len(shapes) == 1 else Shape.of_tuple(shapes)
+        sizes = tuple(map(sizes_of, avals))
+        return self.made(opcode, shape, sizes, operands, attributes, number=number, name=name)
+
+    def constant(self, aval: OfJax, value: OfJax = None) -> Instruction:
+        """A constant; the values of an array are left out."""
+        shape, known = shape_of(aval), None
+        if value is not None and not shape.rank:
+            known = (_plain(value),)
+        text = "{...}" if known is None else str(known[0]).lower()
+        return self.made(
+            "constant", shape, (sizes_of(aval),), literal=Literal(shape, known, (), text)
+        )
+
+    def made(  # noqa: PLR0913 - the fields of an instruction
+        self,
+        opcode: str,
+        shape: Shape,
+        sizes: tuple[tuple[Size, ...], ...] | None,
+        operands: Sequence[Instruction] = (),
+        attributes: Mapping[str, Any] | None = None,
+        *,
+        literal: Literal | None = None,
+        number: int | None = None,
+        name: str = "",
+    ) -> Instruction:
+        """An instruction with a name that no other one has."""
+        base = name or opcode
+        self._names[base] += 1
+        unique = base if name and self._names[base] == 1 else f"{base}.{self._names[base]}"
+        fields = (unique, opcode, shape, tuple(operands), attributes or {}, literal, number)
+        made = Instruction(*fields, sizes=sizes)
+        self.instructions.append(made)
+        return made
+
+    def fold(self, opcode: str, shape: Shape) -> Computation:
+        """The computation of a fold, on scalars; that of ``second`` gives its second operand."""
+        key = opcode, shape.element_type
+        if key not in self._folds:
+            scalar = Shape(shape.element_type)
+            one, other = pair = tuple(
+                Instruction(name, "parameter", scalar, parameter_number=number)
+                for number, name in enumerate("ab")
+            )
+            made = () if opcode == "second" else (Instruction("r", opcode, scalar, (one, other)),)
+            self._folds[key] = self.computation(f"{opcode}_{shape.element_type}", (*pair, *made))
+        return self._folds[key]
+
+    def computation(self, name: str, instructions: Sequence[Instruction]) -> Computation:
+        """A computation that others call; the last instruction is its root."""
+        self._names[name] += 1
+        unique = name if self._names[name] == 1 else f"{name}.{self._names[name]}"
+        self.computations.append(Computation(unique, tuple(instructions), instructions[-1]))
+        return self.computations[-1]
+
+
+# Values.
+
+
+def _plain(value: OfJax) -> bool | complex:
+    """A value of Python, of one of NumPy or JAX."""
+    if hasattr(value, "item"):
+        return value.item()
+    return next((kind(value) for kind in (bool, int, float) if isinstance(value, kind)), value)
+
+
+# Shapes.
+
+
+def shape_of(aval: OfJax) -> Shape:
+    """The shape of an array, with dimensions of unknown size for expressions."""
+    letters, bits = re.match(r"([a-z]*)(.*)", str(aval.dtype)).groups()  # pyright: ignore[reportOptionalMemberAccess] - it matches every text
+    try:
+        element_type = ElementType(_TYPES.get(letters, letters) + bits.replace("_", ""))
+    except ValueError:
+        raise ShapeError(f"from_jax: HLO has no elements of type {aval.dtype}") from None
+    return array_shape(element_type, sizes_of(aval))
+
+
+def array_shape(element_type: ElementType, sizes: Iterable[Size]) -> Shape:
+    """The shape of an array of such sizes, with ``?`` where they are no numbers."""
+    known = (size if isinstance(size, int) else UNBOUNDED_SIZE for size in sizes)
+    return Shape(element_type, tuple(known))
+
+
+_TYPES: Final = {
+    "float": "f",
+    "int": "s",
+    "uint": "u",
+    "bool": "pred",
+    "complex": "c",
+    "bfloat": "bf",
+}
+"""What NumPy's types are called in HLO, before their width."""
+
+
+def sizes_of(aval: OfJax) -> tuple[Size, ...]:
+    """The sizes of an array as rules compute with them."""
+    return tuple(map(size_of, aval.shape))
+
+
+def size_of(size: OfJax) -> Size:
+    """A size as rules compute with it."""
+    return read_integer(written(size))
+
+
+def scalar_of(aval: OfJax) -> OfJax:
+    """One element of an array."""
+    return SimpleNamespace(shape=(), dtype=aval.dtype)
