@@ -10,6 +10,7 @@ from indexing.layout.view.layout_svg import svg_of_layout
 from ops.cli.documents import Document, Verbatim, attempt, fields_of_command
 from ops.cli.kernel_questions import FusionSchedules, InstructionReads, InstructionReasons
 from ops.cli.layout_report import LayoutReport
+from ops.cli.loop_questions import ModuleLoops
 from ops.cli.map_questions import FusionMaps, InstructionMaps
 from ops.cli.memory_questions import (
     FusionCoalescing,
@@ -71,6 +72,11 @@ def summary(
     """The kernels at a glance: what each reads and writes, and how."""
     question = KernelSummaries(selection, sort, seconds)
     return answer_files("summary", question, files, jobs, console)
+
+
+def loops(*, files: Sequence[str], jobs: int, selection: Selection, console: Console) -> Document:
+    """How often each loop runs, and what its iterations have to do with each other."""
+    return answer_files("loops", ModuleLoops(selection), files, jobs, console)
 
 
 def coalescing(

@@ -14,6 +14,7 @@ from ops.cli.commands import (
     diff,
     fusions,
     layout,
+    loops,
     maps,
     reads,
     schedule,
@@ -256,6 +257,15 @@ _COMMANDS: Final = {
             "schedule examples/softmax.hlo --unroll 4 --json",
         ),
         MODULES | FILTERS | UNROLL,
+    ),
+    "loops": _Command(
+        loops,
+        "print how often each loop runs, what it counts, and which iterations need earlier ones",
+        (
+            "loops examples/running_sum.hlo",
+            "loops examples --json",
+        ),
+        MODULES | FILTERS,
     ),
     "diff": _Command(
         diff,

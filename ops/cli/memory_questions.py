@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from indexing import MapError
 from indexing.layout import ShapeError
-from ops.cli.tables import Cells, table
+from ops.cli.tables import Cells, TableQuestion, by_weight, table
 from ops.fusion import Fusion, FusionError, schedule_of
 from ops.hlo import HloTextError
 from ops.hlo.source_location import source_locations
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from ops.cli.documents import Fields, Lines
     from ops.cli.selection import Selection
     from ops.hlo import HloModule, Instruction
-    from ops.modules.analysis import ModuleAnalysis
     from ops.performance import Coalescing, OperandUtilization
     from ops.performance.counts import Count
     from ops.schedules import Access
@@ -39,33 +38,13 @@ WITH_WARPS: Final = tuple(name for name, device in DEVICES.items() if device.war
 """The names of the devices whose threads run in warps."""
 
 
-class _Rows:
-    """A question whose subjects are the rows of a table: all are found before one is printed."""
-
-    def answer(self, analysis: ModuleAnalysis, subject: Lines | HloTextError) -> Lines:  # noqa: ARG002 - as all questions
-        """The row, or the error."""
-        if isinstance(subject, HloTextError):
-            raise subject
-        return subject
-
-
-def _by_weight(
-    heading: Sequence[str], found: Iterable[Cells | HloTextError], selection: Selection
-) -> list[Lines | HloTextError]:
-    """The table of what is asked for, the heaviest rows first, and the errors behind it."""
-    listed = [*found]
-    rows = sorted((row for row in listed if isinstance(row, Cells)), key=lambda row: -row.weight)
-    errors = (error for error in listed if isinstance(error, HloTextError))
-    return [*table(heading, selection.kept(rows)), *errors]
-
-
 # Coalescing.
 
 _OF_ACCESSES: Final = ("wasted", "sectors", "ideal", "ratio", "vector", "XLA", "access")
 
 
 @dataclass(frozen=True, slots=True)
-class FusionCoalescing(_Rows):
+class FusionCoalescing(TableQuestion):
     """What the warps of each fusion load of its operands and results, the most wasteful first."""
 
     name: ClassVar = "accesses"
@@ -82,7 +61,7 @@ class FusionCoalescing(_Rows):
         """A row for each access, then one for each fusion without a schedule, then errors."""
         fusions = (each for each in self.selection.of(module) if each.opcode == "fusion")
         rows = (row for each in fusions for row in self._rows(each))
-        return _by_weight(_OF_ACCESSES, rows, self.selection)
+        return by_weight(_OF_ACCESSES, rows, self.selection)
 
     def _rows(self, fusion: Instruction) -> Iterator[Cells | HloTextError]:
         try:
@@ -148,7 +127,7 @@ ORDERS: Final = (*_OF_KERNELS, "module")
 
 
 @dataclass(frozen=True, slots=True)
-class KernelSummaries(_Rows):
+class KernelSummaries(TableQuestion):
     """The kernels at a glance: what each reads and writes, and how; the greatest come first."""
 
     name: ClassVar = "kernels"
@@ -211,7 +190,7 @@ _OF_OPERANDS: Final = ("unused", "again", "elements", "needed", "reads", "bytes"
 
 
 @dataclass(frozen=True, slots=True)
-class KernelUtilization(_Rows):
+class KernelUtilization(TableQuestion):
     """How much of its operands each kernel uses, the most wasteful first."""
 
     name: ClassVar = "operands"
@@ -228,7 +207,7 @@ class KernelUtilization(_Rows):
         counter = OperandCounter(Deadline(self.seconds))
         kernels = self.selection.kernels(module)
         found = (row for kernel in kernels for row in self._rows(kernel, counter))
-        return _by_weight(_OF_OPERANDS, found, self.selection)
+        return by_weight(_OF_OPERANDS, found, self.selection)
 
     def _rows(self, kernel: Fusion, counter: OperandCounter) -> Iterator[Cells | HloTextError]:
         try:
@@ -284,7 +263,7 @@ _FEW: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class KernelTiles(_Rows):
+class KernelTiles(TableQuestion):
     """The tile sizes of each kernel that move the fewest bytes, or of those with a name.
 
     ``limit`` is how many are shown of each: one, or some of a kernel with a name.
@@ -313,7 +292,7 @@ class KernelTiles(_Rows):
         else:
             kernels = map(Fusion.of_instruction, _moving(module.named(self.fusion)))
         rows = (row for kernel in kernels for row in self._rows(kernel))
-        return _by_weight(_OF_TILINGS, rows, self.selection)
+        return by_weight(_OF_TILINGS, rows, self.selection)
 
     def _rows(self, kernel: Fusion) -> Iterator[Cells | HloTextError]:
         (root,) = kernel.roots

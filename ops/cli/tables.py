@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ops.cli.documents import Lines
+from ops.hlo import HloTextError
 from simplifier.tools.text_table import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from ops.cli.documents import Fields
+    from ops.cli.selection import Selection
+    from ops.modules.analysis import ModuleAnalysis
 
 
 class Cells(NamedTuple):
@@ -39,3 +42,23 @@ def table(heading: Sequence[str], rows: Iterable[Cells]) -> list[Lines]:
         Lines([*([] if number else [first]), line, *row.remarks], row.fields, row.is_unknown)
         for number, (line, row) in enumerate(zip(lines, listed, strict=True))
     ]
+
+
+def by_weight(
+    heading: Sequence[str], found: Iterable[Cells | HloTextError], selection: Selection
+) -> list[Lines | HloTextError]:
+    """The table of what is asked for, the heaviest rows first, and the errors behind it."""
+    listed = [*found]
+    rows = sorted((row for row in listed if isinstance(row, Cells)), key=lambda row: -row.weight)
+    errors = (error for error in listed if isinstance(error, HloTextError))
+    return [*table(heading, selection.kept(rows)), *errors]
+
+
+class TableQuestion:
+    """A question whose subjects are the rows of a table: all are found before one is printed."""
+
+    def answer(self, analysis: ModuleAnalysis, subject: Lines | HloTextError) -> Lines:  # noqa: ARG002 - as all questions
+        """The row, or the error."""
+        if isinstance(subject, HloTextError):
+            raise subject
+        return subject

@@ -408,13 +408,16 @@ def _uses_of(
     if instruction.opcode == "get-tuple-element":
         return [arrays[instruction.attributes["index"]]]
     uses = [max(column) for column in zip(*arrays, strict=True)] or [StepUse.NONE] * parameters
-    if not _is_elementwise(instruction):
+    if not _is_elementwise(instruction, operands):
         uses = [StepUse.ANY if use else use for use in uses]
     return [uses] * len(instruction.shape.arrays)
 
 
-def _is_elementwise(instruction: Instruction) -> bool:
-    shapes = [instruction.shape, *(operand.shape for operand in instruction.operands)]
+def _is_elementwise(instruction: Instruction, operands: Sequence[list[list[StepUse]]]) -> bool:
+    """Whether what uses a parameter is combined element by element; constants do not matter."""
+    pairs = zip(instruction.operands, operands, strict=True)
+    used = [operand.shape for operand, rows in pairs if any(use for row in rows for use in row)]
+    shapes = [instruction.shape, *used]
     sizes = {array.dimensions for shape in shapes for array in shape.arrays}
     return instruction.opcode in ELEMENTWISE and len(sizes) == 1
 

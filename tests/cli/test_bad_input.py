@@ -76,7 +76,7 @@ def test_bad_module(
     "command",
     [
         *("maps", "fusions", "why", "reads", "schedule", "summary", "coalescing", "utilization"),
-        *("tiles", "simplify"),
+        *("tiles", "loops", "simplify"),
     ],
 )
 def test_no_file(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -169,6 +169,7 @@ def test_wrong_use_exits_with_2(arguments: list[str], capsys: pytest.CaptureFixt
         ["why"],
         ["reads"],
         ["schedule"],
+        ["loops"],
         ["diff"],
         ["coalescing"],
         ["utilization"],

@@ -58,7 +58,7 @@ def test_the_version_is_looked_up_when_it_is_asked_for() -> None:
     ("command", "count"),
     [
         *(("maps", 5), ("fusions", 4), ("summary", 3), ("utilization", 2), ("tiles", 2)),
-        *(("why", 3), ("reads", 3), ("schedule", 2), ("diff", 2), ("schema", 1)),
+        *(("why", 3), ("reads", 3), ("schedule", 2), ("diff", 2), ("schema", 1), ("loops", 2)),
     ],
 )
 def test_examples_of_the_help_run(command: str, count: int) -> None:

@@ -43,7 +43,7 @@ WITHOUT_FILES = [
 
 MANY = (
     *("maps", "fusions", "why", "reads", "schedule", "summary", "coalescing", "utilization"),
-    "tiles",
+    *("tiles", "loops"),
 )
 """The commands that read several files."""
 
@@ -63,6 +63,7 @@ ANSWERS = {
     "reads": ["reads"],
     "reads of tiles": ["reads", "--tile", "2x2", "--at", "0,1"],
     "schedule": ["schedule"],
+    "loops": ["loops"],
 }
 MODULES = [
     "cpu/softmax",
@@ -306,6 +307,8 @@ def test_all_that_is_in_the_schema_is_said(file: Path, capsys: pytest.CaptureFix
         (["reads"], module_text("cpu/control_flow")),
         (["schedule"], module_text("gpu/dot_product_attention_bf16")),
         (["schedule"], module_text("gpu/sort_topk")),
+        (["loops"], module_text("unoptimized/control_flow")),
+        (["loops"], module_text("cpu/ring_pipeline_loop")),
         (["simplify"], MAPS),
     ]
     seen: set[str] = set()

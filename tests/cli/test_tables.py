@@ -255,3 +255,23 @@ def test_limits_that_are_none(limit: str, capsys: pytest.CaptureFixture[str]) ->
         main(["tiles", "module.hlo", "--limit", limit])
     assert stopped.value.code == 2
     assert capsys.readouterr().err.endswith(f"expected a positive number, not {limit!r}\n")
+
+
+def test_loops(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["loops", "examples/running_sum.hlo"]) == 0
+    heading, row = capsys.readouterr().out.splitlines()
+    assert heading.split("  ")[0] == "runs"
+    assert row.split() == ["8", "%loop", "0:", "0", "by", "1", "1:", "[1,", "1]", "3:", "disjoint"]
+
+
+def test_loops_that_nobody_can_count_are_unknown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved = tmp_path / "control_flow.hlo"
+    saved.write_text(module_text("cpu/control_flow"))
+    assert main(["loops", str(saved), "--unknown"]) == 0
+    (_, row) = capsys.readouterr().out.splitlines()
+    assert row.split(maxsplit=2)[:2] == ["?", "%while.3"]
+    assert "array 1 decides, and iterations add no constant to it" in row
+    assert main(["loops", str(saved), "--strict", "--instruction", "while.4"]) == 0
+    assert main(["loops", str(saved), "--strict"]) == 3

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ops import StepUse, hlo, output_to_input, scan
+from ops import StepUse, Unknown, hlo, output_to_input, scan
 from ops.rules import scan as scan_module
 from tests.evaluation import related
 from tests.ops.agreement import check_felt
@@ -154,3 +154,22 @@ def test_what_is_carried_long_is_found_or_marked_as_possible(carries: int) -> No
     exact = {((at,), (at - carries,)) for at in range(carries, length)}
     assert said >= exact
     assert (said == exact) == (carries < scan_module.MAX_EXACT_STEPS)
+
+
+def test_constants_of_other_shapes_leave_a_step_elementwise() -> None:
+    """A truth that is known to the program chooses between whole slices."""
+    text = """HloModule m
+        step { a = f32[3] parameter(0) b = f32[3] parameter(1) yes = pred[] constant(true)
+               s = f32[3] select(yes, a, b) c = f32[3] add(s, b)
+               ROOT r = (f32[3], f32[3]) tuple(c, c) }
+        ENTRY e { x = f32[5,3] parameter(0) z = f32[3] parameter(1)
+                  ROOT r = (f32[5,3], f32[3]) scan(x, z), dimensions={0}, num_carries=1,
+                  to_apply=step }"""
+    first, carried = output_to_input(hlo.parse(text).entry.root).indexing
+    assert not isinstance(first, Unknown)
+    assert not isinstance(carried, Unknown)
+    assert "\n".join(map(str, first)) == (
+        "(d0, d1)[s0] -> (s0, d1), domain: d0 in [0, 4], d1 in [0, 2], s0 in [0, 4], "
+        "d0 - s0 in [0, 4]"
+    )
+    assert [*map(str, carried)] == ["(d0, d1) -> (d1), domain: d0 in [0, 4], d1 in [0, 2]"]

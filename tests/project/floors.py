@@ -131,6 +131,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         (
             "ops.cli.kernel_questions",
             "ops.cli.layout_report",
+            "ops.cli.loop_questions",
             "ops.cli.map_questions",
             "ops.cli.memory_questions",
             "ops.cli.module_questions",
