@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import ops
@@ -25,6 +26,8 @@ from benchmarks.kernels import KERNELS
 from indexing import emit
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from benchmarks.kernels import Kernel
     from indexing import IndexingMap
 
@@ -201,15 +204,27 @@ _WIDE: Final = re.compile(r"^(?!mov|cvta|ld|st).*\.(?:[sub]64\b|wide)")
 
 def ptx_of(kernel: Kernel, text: str, path: Path) -> str:
     """The text of a kernel, written to a file, in PTX, by Triton."""
+    function = imported(text, path).kernel
+    return lowered(function, ["*fp32"] * (len(kernel.operands) + 1), {"BLOCK": BLOCK})
+
+
+def lowered(
+    function: Any,  # noqa: ANN401 - Triton's, of any signature
+    pointers: Sequence[str],
+    constants: Mapping[str, int] = MappingProxyType({}),
+) -> str:
+    """A function in PTX, by Triton; its first parameters are pointers to aligned arrays."""
     triton: Any = importlib.import_module("triton")
     compiler: Any = importlib.import_module("triton.compiler")
     backend: Any = importlib.import_module("triton.backends.compiler")
-    module = imported(text, path)
-    pointers = [*(f"p{number}" for number in range(len(kernel.operands))), "y"]
+    names = function.arg_names
     source = compiler.ASTSource(
-        fn=module.kernel,
-        signature={**dict.fromkeys(pointers, "*fp32"), "BLOCK": "constexpr"},
-        constexprs={"BLOCK": BLOCK},
+        fn=function,
+        signature={
+            **dict(zip(names, pointers, strict=False)),
+            **dict.fromkeys(constants, "constexpr"),
+        },
+        constexprs=dict(constants),
         attrs={(place,): [["tt.divisibility", 16]] for place in range(len(pointers))},
     )
     target = backend.GPUTarget("cuda", COMPUTE_CAPABILITY, 32)

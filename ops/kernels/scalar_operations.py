@@ -1,31 +1,30 @@
-"""What one element of an elementwise operation is in C and CUDA: tables of templates.
-
-A template takes operands ``{0}``, ``{1}``, the type ``{t}`` of the result, the unsigned type
-``{u}`` to compute with, and the ending ``{f}`` of functions of that type.
-"""
+"""What one element of an operation is in C and CUDA."""
 
 from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from indexing.formats.code.language import LANGUAGES
 from indexing.layout import ElementType
 from indexing.layout.element_type import Kind
+from ops.kernels.dialect import Dialect, ending
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ops.hlo.module import Instruction
-
 TYPES: Final[Mapping[ElementType, str]] = {
     ElementType.PRED: "uint8_t",
+    ElementType.F16: "_Float16",
+    ElementType.BF16: "uint16_t",
     ElementType.F32: "float",
     ElementType.F64: "double",
     **{ElementType(f"s{bits}"): f"int{bits}_t" for bits in (8, 16, 32, 64)},
     **{ElementType(f"u{bits}"): f"uint{bits}_t" for bits in (8, 16, 32, 64)},
 }
-"""The element types that C and CUDA share."""
+"""The element types of arrays."""
 
 _WRAPPING: Final = {
     "add": "({t})(({u}){0} + ({u}){1})",
@@ -112,28 +111,6 @@ _BY_KIND: Final[Mapping[Kind, Mapping[str, str]]] = {
     Kind.FLOAT: _ON_FLOATS,
 }
 
-_DIRECTIONS: Final = {"EQ": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}
-
-
-def template_of(instruction: Instruction) -> str | None:
-    """The template of an elementwise operation; ``None`` if the tables do not have it."""
-    kind = instruction.shape.element_type.kind
-    if instruction.opcode == "compare":
-        if "type" in instruction.attributes:
-            return None  # a total order, in which 0 is above -0
-        return f"{{0}} {_DIRECTIONS[instruction.attributes['direction']]} {{1}}"
-    if instruction.opcode == "is-finite":
-        return "isfinite({0})"
-    if instruction.opcode == "convert":
-        return _conversion(instruction.operands[0].shape.element_type.kind, kind)
-    if kind is Kind.FLOAT and instruction.opcode in _BESIDE_A_NUMBER:
-        first, second = map(_is_number, instruction.operands)
-        if first or second:
-            template = _BESIDE_A_NUMBER[instruction.opcode]
-            return template if second else template.format("{1}", "{0}")
-    return _BY_KIND.get(kind, {}).get(instruction.opcode)
-
-
 _BESIDE_A_NUMBER: Final = {
     "maximum": "{0} < {1} ? {1} : {0}",
     "minimum": "{0} > {1} ? {1} : {0}",
@@ -150,23 +127,6 @@ EXTREMA: Final = {
 """How OpenMP folds parts of a row: its own extrema lose what is no number."""
 
 
-def _is_number(instruction: Instruction) -> bool:
-    """Whether an operand is a constant, maybe broadcast, that is no NaN."""
-    while instruction.opcode == "broadcast":
-        (instruction,) = instruction.operands
-    values = instruction.literal.values if instruction.literal is not None else None
-    return values is not None and all(value == value for value in values)  # noqa: PLR0124 - NaN
-
-
-def _conversion(given: Kind, wanted: Kind) -> str | None:
-    """A float beyond the integers of a type is undefined in C, and the nearest one in XLA."""
-    if wanted is Kind.BOOLEAN:
-        return "{0} != 0"
-    if given is Kind.FLOAT and wanted is not Kind.FLOAT:
-        return None
-    return "({t}){0}"
-
-
 def names_in_templates(element_types: Iterable[ElementType]) -> set[str]:
     """The names that no variable may have where results have these types.
 
@@ -174,20 +134,10 @@ def names_in_templates(element_types: Iterable[ElementType]) -> set[str]:
     {'expf'}
     """
     functions = re.findall(r"(\w+)\{f\}", " ".join(_ON_FLOATS.values()))
-    endings = {_ending(each) for each in element_types if each.kind is Kind.FLOAT}
+    endings = {ending(each) for each in element_types if each.kind is Kind.FLOAT}
     called = {f"{function}{ending}" for function in functions for ending in endings}
-    return {"isfinite", "INFINITY", "INT64_MIN", "NAN", *TYPES.values(), *called}
-
-
-def _ending(element_type: ElementType) -> str:
-    return "f" if element_type is ElementType.F32 else ""
-
-
-def written(template: str, operands: list[str], element_type: ElementType) -> str:
-    """The expression of a template."""
-    kind = TYPES[element_type]
-    unsigned = f"uint{max(element_type.bits, 32)}_t"
-    return template.format(*operands, t=kind, u=unsigned, f=_ending(element_type))
+    kept = {"isfinite", "INFINITY", "INT64_MIN", "NAN", *_HELPERS, *_CUDA_HELPERS}
+    return {*kept, *TYPES.values(), *called}
 
 
 def number(value: float, element_type: ElementType) -> str:
@@ -202,5 +152,70 @@ def number(value: float, element_type: ElementType) -> str:
         return "INFINITY" if value > 0 else "(-INFINITY)"
     text = repr(float(value))
     text = text if "." in text or "e" in text else f"{text}.0"
-    text += _ending(element_type)
+    text += ending(element_type)
     return f"({text})" if value < 0 or text.startswith("-") else text
+
+
+# Floats of 16 bits.
+
+_FROM_BFLOAT = (
+    "uint32_t bits = (uint32_t)stored << 16; float value; memcpy(&value, &bits, 4); return value;"
+)
+_TO_BFLOAT = (
+    "uint32_t bits; memcpy(&bits, &value, 4); "
+    "if (value != value) return (uint16_t)(bits >> 16 | 64); "
+    "return (uint16_t)((bits + 32767 + (bits >> 16 & 1)) >> 16);"
+)
+
+
+def _helpers(function: str) -> dict[str, str]:
+    """Conversions, each guarded, so that two texts can be in one file."""
+    bodies = {
+        "float_of_bfloat": ("float", "uint16_t stored", _FROM_BFLOAT),
+        "bfloat_of_float": ("uint16_t", "float value", _TO_BFLOAT),
+    }
+    return {
+        name: "\n".join(
+            (
+                f"#ifndef INDEXING_{name.upper()}",
+                f"#define INDEXING_{name.upper()}",
+                f"{function} {kind} {name}({parameter}) {{ {body} }}",
+                "#endif",
+            )
+        )
+        for name, (kind, parameter, body) in bodies.items()
+    }
+
+
+_HELPERS: Final = _helpers("static inline")
+_CUDA_HELPERS: Final = _helpers("static __device__ __forceinline__")
+
+C: Final = Dialect(
+    language=LANGUAGES["c"],
+    types=TYPES,
+    operations=_BY_KIND,
+    number=number,
+    cast="({t}){0}",
+    is_finite="isfinite({0})",
+    rounded={
+        ElementType.F16: "(float)(_Float16){0}",
+        ElementType.BF16: "float_of_bfloat(bfloat_of_float({0}))",
+    },
+    beside_a_number=_BESIDE_A_NUMBER,
+    loaded={ElementType.BF16: "float_of_bfloat({0})"},
+    stored={ElementType.BF16: "bfloat_of_float({0})", ElementType.F16: "(_Float16){0}"},
+    helpers=_HELPERS,
+    constant="const {type} {name} = {value};",
+    variable="{type} {name} = {value};",
+    assigned="{name} = {value};",
+)
+
+CUDA: Final = replace(
+    C,
+    language=LANGUAGES["cuda"],
+    types={**TYPES, ElementType.F16: "__half"},
+    rounded={**C.rounded, ElementType.F16: "__half2float(__float2half({0}))"},
+    loaded={**C.loaded, ElementType.F16: "__half2float({0})"},
+    stored={**C.stored, ElementType.F16: "__float2half({0})"},
+    helpers=_CUDA_HELPERS,
+)

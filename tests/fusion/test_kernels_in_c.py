@@ -6,114 +6,54 @@ import ctypes
 import re
 import shutil
 import subprocess
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from indexing import MapError
-from indexing.layout import Kind
 from ops import Fusion, emit_kernel, hlo
-from ops.hlo import HloModule
 from ops.kernels import KernelError
-from tests.hlo.modules import NAMES, module_text
+from ops.kernels.dialect import SMALL_FLOATS
+from tests.fusion.kernels import (
+    CHAINS,
+    RUNNABLE,
+    SMALL,
+    alone,
+    by_chain,
+    chain,
+    check_close,
+    emitted,
+    fusions_of,
+    in_memory,
+    operands_of,
+    runs_in_jax,
+)
 from tests.ops import oracle
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from indexing.layout import Shape
     from ops.hlo import Computation
-
-Array = np.ndarray[Any, Any]
-
-METADATA = re.compile(r', metadata=\{(?:[^{}"]|"(?:[^"\\]|\\.)*")*\}')
-
-RUNNABLE = [name for name in NAMES if name.startswith(("cpu/", "gpu/"))]
-"""Modules whose arrays are not tiled: memory has their elements alone."""
 
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler: cc")
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is no nvcc")
 
 
-def emitted(computations: Sequence[Computation], language: str = "c") -> dict[Computation, str]:
-    """The kernels of those that can be emitted; what is refused says which instruction, and why."""
-    found: dict[Computation, str] = {}
-    for number, each in enumerate(computations):
-        with suppress(KernelError):
-            found[each] = emit_kernel(Fusion.of_computation(each), language, f"kernel{number}")
-    return found
-
-
-def fusions_of(name: str) -> list[Computation]:
-    """The computations of the fusions of a module."""
-    instructions = hlo.parse(module_text(name)).instructions
-    called = (each.attributes["calls"] for each in instructions if each.opcode == "fusion")
-    return list(dict.fromkeys(called))
-
-
-def alone(computation: Computation) -> str:
-    """The text of a module that is this computation and what it calls."""
-    called: dict[Computation, None] = {}
-
-    def visit(each: Computation) -> None:
-        for instruction in each.instructions:
-            for inner in instruction.computations:
-                visit(inner)
-        called[each] = None
-
-    visit(computation)
-    text = str(HloModule("alone", tuple(called), computation, {}, ""))
-    return METADATA.sub("", text).replace(" bitcast(", " reshape(")
-
-
-def runs_in_jax(computation: Computation) -> bool:
-    """Whether JAX can run it by itself: on the CPU, a bitcast is only run as the reshape it is."""
-    is_plain = all(
-        minor_to_major(array) == tuple(range(array.rank))[::-1]
-        for each in computation.instructions
-        for array in each.shape.arrays
-    )
-    return is_plain or all(each.opcode != "bitcast" for each in computation.instructions)
-
-
-def drawn(shape: Shape, random: np.random.Generator) -> Array:
-    if shape.element_type.kind is Kind.FLOAT:
-        return random.normal(size=shape.dimensions).astype(oracle.dtype_of(shape))
-    return random.integers(
-        0, 2 + 5 * (shape.element_type.kind is not Kind.BOOLEAN), shape.dimensions
-    ).astype(oracle.dtype_of(shape))
-
-
-def in_memory(values: Array, shape: Shape) -> Array:
-    """The elements in the order of the layout."""
-    return np.ascontiguousarray(values.transpose(minor_to_major(shape)[::-1]))
-
-
-def minor_to_major(shape: Shape) -> tuple[int, ...]:
-    return shape.layout.minor_to_major if shape.layout else tuple(range(shape.rank))[::-1]
-
-
 def check(library: ctypes.CDLL, name: str, computation: Computation) -> None:
-    random = np.random.default_rng(7)
-    shapes = [each.shape for each in computation.parameters]
-    operands = [drawn(shape, random) for shape in shapes]
+    operands = operands_of(computation)
     right = oracle.program(alone(computation))(*operands)
-    results = [
-        np.empty(in_memory(each, array).shape, each.dtype)
-        for each, array in zip(right, computation.root.shape.arrays, strict=True)
-    ]
-    held = [in_memory(each, shape) for each, shape in zip(operands, shapes, strict=True)]
+    shapes = computation.root.shape.arrays
+    expected = [in_memory(each, shape) for each, shape in zip(right, shapes, strict=True)]
+    results = [np.empty_like(each) for each in expected]
+    pairs = zip(operands, computation.parameters, strict=True)
+    held = [in_memory(each, parameter.shape) for each, parameter in pairs]
     pointers = [each.ctypes.data_as(ctypes.c_void_p) for each in (*held, *results)]
     getattr(library, name)(*pointers)
-    for found, each, array in zip(results, right, computation.root.shape.arrays, strict=True):
-        expected = in_memory(each, array)
-        if array.element_type.kind is Kind.FLOAT:
-            np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-5)
-        else:
-            np.testing.assert_array_equal(found, expected)
+    is_small = any(array.element_type in SMALL_FLOATS for array in shapes)
+    for found, wanted in zip(results, expected, strict=True):
+        check_close(found, wanted, is_small)
 
 
 def compiled(texts: Sequence[str], folder: Path, *flags: str) -> ctypes.CDLL:
@@ -137,114 +77,12 @@ def compiled(texts: Sequence[str], folder: Path, *flags: str) -> ctypes.CDLL:
 @pytest.mark.needs("jax")
 @pytest.mark.parametrize("name", RUNNABLE)
 def test_kernels_of_real_fusions_compute_what_jax_does(name: str, tmp_path: Path) -> None:
-    kernels = emitted([each for each in fusions_of(name) if runs_in_jax(each)])
+    kernels = emitted([each for each in fusions_of(name) if runs_in_jax(each)], "c")
     if not kernels:
         return
-    library = compiled(list(kernels.values()), tmp_path)
-    for computation, text in kernels.items():
-        (kernel,) = re.findall(r"void (kernel\d+)\(", text)
+    library = compiled([text for _, text in kernels.values()], tmp_path)
+    for computation, (kernel, _) in kernels.items():
         check(library, kernel, computation)
-
-
-REDUCERS = """
-add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
-max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] maximum(a, b) }
-arg { a = f32[] parameter(0) i = s32[] parameter(1) b = f32[] parameter(2) j = s32[] parameter(3)
-  less = pred[] compare(a, b), direction=GT
-  value = f32[] select(less, a, b) place = s32[] select(less, i, j)
-  ROOT r = (f32[], s32[]) tuple(value, place) }
-total { a = f32[] parameter(0) b = f32[] parameter(1)
-  less = pred[] compare(a, b), direction=GT, type=TOTALORDER ROOT r = f32[] select(less, a, b) }
-"""
-
-CHAINS = [
-    (
-        "softmax",
-        """x = f32[5,37] parameter(0) low = f32[] constant(-inf) zero = f32[] constant(0)
-        peak = f32[5] reduce(x, low), dimensions={1}, to_apply=max
-        peaks = f32[5,37] broadcast(peak), dimensions={0} less = f32[5,37] subtract(x, peaks)
-        grown = f32[5,37] exponential(less)
-        total = f32[5] reduce(grown, zero), dimensions={1}, to_apply=add
-        totals = f32[5,37] broadcast(total), dimensions={0}
-        ROOT share = f32[5,37] divide(grown, totals)""",
-    ),
-    (
-        "pad inside, between and behind",
-        """x = f32[4,8] parameter(0) c = f32[] constant(3)
-        ROOT d = f32[6,18] pad(x, c), padding=1_1x1_2_1""",
-    ),
-    (
-        "negative pad",
-        """x = f32[4,8] parameter(0) c = f32[] constant(3)
-        ROOT d = f32[3,7] pad(x, c), padding=-1_0x1_-2""",
-    ),
-    (
-        "concatenate of pad",
-        """x = f32[4,8] parameter(0) y = f32[3,10] parameter(1) c = f32[] constant(3)
-        d = f32[4,10] pad(x, c), padding=0_0x1_1 n = f32[3,10] negate(y)
-        ROOT both = f32[7,10] concatenate(d, n), dimensions={0}""",
-    ),
-    (
-        "windows with dilation",
-        """x = f32[9,11] parameter(0) zero = f32[] constant(0)
-        ROOT r = f32[8,11] reduce-window(x, zero),
-        window={size=2x3 stride=2x2 pad=0_1x2_1 lhs_dilate=2x2 rhs_dilate=2x1}, to_apply=add""",
-    ),
-    (
-        "max pool",
-        """x = f32[2,9,9,3] parameter(0) low = f32[] constant(-inf)
-        ROOT r = f32[2,5,5,3] reduce-window(x, low),
-        window={size=1x3x3x1 stride=1x2x2x1 pad=0_0x1_1x1_1x0_0}, to_apply=max""",
-    ),
-    (
-        "two values at once",
-        """x = f32[6,7] parameter(0) low = f32[] constant(-inf) none = s32[] constant(-1)
-        i = s32[6,7] iota(), iota_dimension=1
-        ROOT r = (f32[6], s32[6]) reduce(x, i, low, none), dimensions={1}, to_apply=arg""",
-    ),
-    (
-        "columns",
-        """x = f32[6,7] parameter(0) zero = f32[] constant(0)
-        ROOT r = f32[7] reduce(x, zero), dimensions={0}, to_apply=add""",
-    ),
-    (
-        "heads apart",
-        """x = f32[8,48] parameter(0) cut = f32[8,3,16] reshape(x)
-        turned = f32[3,8,16] transpose(cut), dimensions={1,0,2}
-        ROOT flat = f32[384] reshape(turned)""",
-    ),
-    (
-        "no powers",
-        """x = f32[6,10] parameter(0) flat = f32[60] reshape(x)
-        back = f32[60] reverse(flat), dimensions={0}
-        ROOT cut = f32[4,15] reshape(back)""",
-    ),
-    (
-        "two results",
-        """x = s32[6,10] parameter(0) y = s32[6,10] multiply(x, x) z = f32[6,10] convert(x)
-        t = f32[10,6] transpose(z), dimensions={1,0}
-        ROOT both = (s32[6,10], f32[10,6]) tuple(y, t)""",
-    ),
-    (
-        "layouts",
-        """x = f32[6,10]{0,1} parameter(0) c = f32[6,10]{1,0} copy(x)
-        ROOT s = f32[3,5]{0,1} slice(c), slice={[0:6:2], [1:10:2]}""",
-    ),
-    ("one element", "x = f32[] parameter(0) ROOT y = f32[] tanh(x)"),
-    (
-        "names of C",
-        "float = f32[3] parameter(0) int.1 = f32[3] negate(float) ROOT d0 = f32[3] sine(int.1)",
-    ),
-    (
-        "names of functions",
-        "expf = f32[3] parameter(0) NAN = f32[3] exponential(expf) ROOT tanhf = f32[3] tanh(NAN)",
-    ),
-]
-by_chain = pytest.mark.parametrize("body", [r[1] for r in CHAINS], ids=[r[0] for r in CHAINS])
-
-
-def chain(body: str) -> Computation:
-    return hlo.parse(f"HloModule m\n{REDUCERS}\nENTRY e {{ {body} }}").entry
 
 
 @needs_compiler
@@ -257,15 +95,42 @@ def test_chains_compute_what_jax_does(body: str, tmp_path: Path) -> None:
     check(compiled([text], tmp_path, *flags), "kernel", computation)
 
 
+@needs_compiler
+@pytest.mark.needs("jax")
+@pytest.mark.parametrize("body", SMALL.values(), ids=SMALL)
+def test_floats_of_16_bits_are_stored_as_such(body: str, tmp_path: Path) -> None:
+    computation = chain(body)
+    text = emit_kernel(Fusion.of_computation(computation))
+    check(compiled([text], tmp_path), "kernel", computation)
+
+
+@needs_compiler
+def test_every_float_is_rounded_to_the_nearest_bfloat(tmp_path: Path) -> None:
+    """Of two that are as near, to the even one; what is no number stays none."""
+    body = "x = f32[65536] parameter(0) ROOT y = bf16[65536] convert(x)"
+    kernel = compiled([emit_kernel(Fusion.of_computation(chain(body)))], tmp_path).kernel
+    high = np.arange(1 << 16, dtype=np.uint32) << 16
+    for low in (0, 1, 0x7FFF, 0x8000, 0x8001, 0xFFFF):
+        bits = high | np.uint32(low)
+        found = np.empty(1 << 16, np.uint16)
+        kernel(*(each.ctypes.data_as(ctypes.c_void_p) for each in (bits, found)))
+        odd = (bits >> 16) & 1
+        nearest = ((bits.astype(np.uint64) + 0x7FFF + odd) >> 16).astype(np.uint16)
+        is_number = ~np.isnan(bits.view(np.float32))
+        assert (found[is_number] == nearest[is_number]).all()
+        nans = (found[~is_number].astype(np.uint32) << 16).view(np.float32)
+        assert np.isnan(nans).all()
+
+
 @needs_nvcc
 def test_chains_are_read_by_nvcc(tmp_path: Path) -> None:
-    computations = [chain(body) for _, body in CHAINS]
+    computations = [chain(body) for body in (*dict(CHAINS).values(), *SMALL.values())]
     source = tmp_path / "kernels.cu"
-    source.write_text("".join(emitted(computations, "cuda").values()))
+    source.write_text("".join(text for _, text in emitted(computations, "cuda").values()))
     command = ["nvcc", "-ptx", "-o", str(tmp_path / "kernels.ptx"), str(source)]
     subprocess.run(command, check=True, capture_output=True)
     written = (tmp_path / "kernels.ptx").read_text()
-    assert written.count(".entry") == len(CHAINS)
+    assert written.count(".entry") == len(computations)
 
 
 REFUSED = [
@@ -296,7 +161,7 @@ def test_what_is_not_emitted_is_refused_with_its_instruction(body: str, message:
 def test_most_fusions_of_real_modules_are_emitted() -> None:
     """The others have dots, gathers, sorts, or types that C does not have."""
     found = [fusions_of(name) for name in RUNNABLE]
-    count = sum(len(emitted(each)) for each in found)
+    count = sum(len(emitted(each, "c")) for each in found)
     assert count >= 0.55 * sum(map(len, found))
 
 
@@ -369,3 +234,39 @@ def test_no_number_is_kept_wherever_it_stands(lines: str, tmp_path: Path) -> Non
         row[place] = np.nan
         kernel(*(each.ctypes.data_as(ctypes.c_void_p) for each in (row, result)))
         assert np.isnan(result), place
+
+
+JOINED = {
+    "all that is read moves along them as along one": (
+        """x = f32[5,6,7] parameter(0) y = f32[7] parameter(1)
+        b = f32[5,6,7] broadcast(y), dimensions={2} ROOT s = f32[5,6,7] add(x, b)""",
+        [30, 7],
+    ),
+    "what is read twice is read once": (
+        """x = f32[5,6,7] parameter(0) y = f32[5] parameter(1)
+        b = f32[5,6,7] broadcast(y), dimensions={0} ROOT s = f32[5,6,7] add(x, b)""",
+        [5, 42],
+    ),
+    "an index that counts one of them": (
+        """x = f32[5,6] parameter(0) i = f32[5,6] iota(), iota_dimension=1
+        ROOT s = f32[5,6] add(x, i)""",
+        [5, 6],
+    ),
+    "a border": (
+        """x = f32[5,6,7] parameter(0) y = f32[5,1,7] parameter(1)
+        ROOT s = f32[5,7,7] concatenate(x, y), dimensions={1}""",
+        [5, 7, 7],
+    ),
+}
+
+
+@needs_compiler
+@pytest.mark.needs("jax")
+@pytest.mark.parametrize(("body", "sizes"), JOINED.values(), ids=JOINED)
+def test_dimensions_are_one_loop_where_nothing_tells_them_apart(
+    body: str, sizes: list[int], tmp_path: Path
+) -> None:
+    computation = chain(body)
+    text = emit_kernel(Fusion.of_computation(computation))
+    assert [int(size) for size in re.findall(r"d\d+ < (\d+); \+\+", text)] == sizes
+    check(compiled([text], tmp_path), "kernel", computation)

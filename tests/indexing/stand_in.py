@@ -19,8 +19,8 @@ class Tensor:
     def __init__(self, values: Array) -> None:
         self.values = values
 
-    def _with(self, other: Tensor | int, operate: Callable[[Array, Array], Array]) -> Tensor:
-        return Tensor(operate(self.values, _values(other)))
+    def _with(self, other: Tensor | float, operate: Callable[[Array, Array], Array]) -> Tensor:
+        return Tensor(operate(self.values, values_in(other)))
 
     def __add__(self, other: Tensor | int) -> Tensor:
         return self._with(other, np.add)
@@ -47,6 +47,19 @@ class Tensor:
     def __mod__(self, other: Tensor | int) -> Tensor:
         return self._with(other, np.fmod)
 
+    def __truediv__(self, other: Tensor | float) -> Tensor:
+        return self._with(other, np.divide)
+
+    def __rtruediv__(self, other: float) -> Tensor:
+        return Tensor(other / self.values)
+
+    def __invert__(self) -> Tensor:
+        return Tensor(~self.values)
+
+    def to(self, dtype: str) -> Tensor:
+        """The values in another type."""
+        return Tensor(self.values.astype(dtype))
+
     def __and__(self, other: Tensor | int) -> Tensor:
         return self._with(other, np.bitwise_and)
 
@@ -64,19 +77,23 @@ class Tensor:
     def __le__(self, other: Tensor | int) -> Tensor:
         return self._with(other, np.less_equal)
 
+    def __gt__(self, other: Tensor | int) -> Tensor:
+        return self._with(other, np.greater)
+
     def __lt__(self, other: Tensor | int) -> Tensor:
         return self._with(other, np.less)
 
     def __eq__(self, other: object) -> Any:  # noqa: ANN401 - elementwise, as Triton's
-        return Tensor(np.equal(self.values, _values(other)))
+        return Tensor(np.equal(self.values, values_in(other)))
 
     def __ne__(self, other: object) -> Any:  # noqa: ANN401 - elementwise, as Triton's
-        return Tensor(np.not_equal(self.values, _values(other)))
+        return Tensor(np.not_equal(self.values, values_in(other)))
 
     __hash__ = None  # type: ignore[assignment]
 
 
-def _values(value: object) -> Array:
+def values_in(value: object) -> Array:
+    """The values of a tensor, or of what is none."""
     given: Any = value
     return given.values if isinstance(given, Tensor) else np.asarray(given)
 
@@ -87,24 +104,24 @@ def _quotient_towards_zero(numerator: Array, divisor: Array) -> Array:
 
 
 def _cast(value: Tensor | int, dtype: str) -> Tensor:
-    return Tensor(_values(value).astype(dtype))
+    return Tensor(values_in(value).astype(dtype))
 
 
 def _minimum(left: Tensor | int, right: Tensor | int) -> Tensor:
-    return Tensor(np.minimum(_values(left), _values(right)))
+    return Tensor(np.minimum(values_in(left), values_in(right)))
 
 
 def _maximum(left: Tensor | int, right: Tensor | int) -> Tensor:
-    return Tensor(np.maximum(_values(left), _values(right)))
+    return Tensor(np.maximum(values_in(left), values_in(right)))
 
 
 def _where(condition: Tensor, yes: Tensor | int, no: Tensor | int) -> Tensor:
-    return Tensor(np.where(_values(condition), _values(yes), _values(no)))
+    return Tensor(np.where(values_in(condition), values_in(yes), values_in(no)))
 
 
 def _range(*ends: Tensor | int) -> Iterator[Tensor]:
     """The counters of a loop are 32-bit integers, which divide as all others."""
-    numbers = range(*(int(_values(end)) for end in ends))
+    numbers = range(*(int(values_in(end)) for end in ends))
     return (Tensor(np.array(number, np.int32)) for number in numbers)
 
 
@@ -133,9 +150,9 @@ def plain_values(returned: Any) -> tuple[Any, ...]:  # noqa: ANN401 - as the tex
     if returned is None:
         return ()
     if not isinstance(returned, tuple):
-        return (_values(returned),)
+        return (values_in(returned),)
     results: tuple[Any, ...] = returned  # pyright: ignore[reportUnknownVariableType] - as returned
-    return tuple(map(_values, results))
+    return tuple(map(values_in, results))
 
 
 def tensors(columns: Sequence[Array]) -> list[Tensor]:

@@ -6,11 +6,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import sympy
 
 from ops import hlo, summary, utilization
 from ops.cli import main
+from ops.performance.counts import text_of_count
 from ops.performance.kernels import kernels_of
-from simplifier import Interval
+from simplifier import Interval, symbol
 from simplifier.errors import ArgumentError
 from tests.cli.small_modules import LOOKED_UP
 from tests.hlo.modules import module_text
@@ -54,6 +56,43 @@ def test_kernels_that_are_alike_have_what_each_has_alone(name: str) -> None:
     module = hlo.parse(module_text(name))
     alone = tuple(row for kernel in kernels_of(module) for row in utilization(kernel))
     assert utilization(module).rows == alone
+
+
+TEXTS_OF_COUNTS = {
+    "one condition": (symbol("N") * 4 + 8, symbol("N") < 3, "N * 4 + 8 if N < 3"),
+    "a condition of two": (
+        symbol("N"),
+        (symbol("N") < 3) & (symbol("M") > 1),
+        "N if M >= 2 and N < 3",
+    ),
+    "a condition of alternatives": (
+        symbol("N"),
+        (symbol("N") < 3) & ((symbol("M") > 5) | (symbol("K") > 1)),
+        "N if (N < 3 and (K >= 2 or M >= 6))",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("count", "condition", "text"), TEXTS_OF_COUNTS.values(), ids=TEXTS_OF_COUNTS
+)
+def test_a_count_that_is_zero_elsewhere(
+    count: sympy.Expr, condition: sympy.Basic, text: str
+) -> None:
+    assert text_of_count(sympy.Piecewise((count, condition), (0, True))) == text
+
+
+def test_other_counts_are_expressions() -> None:
+    size = symbol("N")
+    piece = sympy.Piecewise((size, size < 3), (0, True))
+    assert text_of_count(piece + size) == "N + select(N < 3, N, 0)"
+    assert text_of_count(sympy.Piecewise((size, size < 3), (7, True))) == "select(N < 3, N, 7)"
+
+
+def test_sizes_that_have_to_be_equal_are_said_behind() -> None:
+    text = "x = f32[?,4] parameter(0) y = f32[?,4] parameter(1) ROOT r = f32[?,4] add(x, y)"
+    (found,) = str(summary(hlo.parse(f"ENTRY e {{ {text} }}"))).splitlines()[1:]
+    assert found.split("  ")[0] == "x_0 * 32 if x_0 == y_0"
 
 
 TWICE = """ENTRY e {

@@ -121,7 +121,7 @@ class _Nest:
     taken: set[str]
     known: dict[str, Form] = field(default_factory=dict[str, Form])
     """What each identifier of the domain is in the blocks."""
-    opened: list[_Opened] = field(default_factory=list["_Opened"])
+    opened: list[_Nested] = field(default_factory=list["_Nested"])
     masks: list[_Mask] = field(default_factory=list["_Mask"])
 
     def __post_init__(self) -> None:
@@ -177,7 +177,7 @@ class _Nest:
         if not facts:
             return block
         inner = block.guarded(facts)
-        self.opened.append(_Opened(block, inner, " && ".join(self._questions(block, facts))))
+        self.opened.append(_Nested(block, inner, " && ".join(self._questions(block, facts))))
         return inner
 
     def _taken(self, block: LoopBlock, rows: Sequence[Constraint]) -> list[Constraint]:
@@ -232,14 +232,14 @@ class _Nest:
         sizes = digits_of(divisors_of(results, identifier, size), size)
         if facts or self.is_of_arrays or not sizes[1:]:
             inner, self.known[identifier] = block.loop(bounds, name, facts)
-            self.opened.append(_Opened(block, inner))
+            self.opened.append(_Nested(block, inner))
             return inner
         block.names.taken.add(name)
         total = Form(0, {})
         for size, stride in sizes:
             inner, digit = block.loop(Interval(0, size - 1), f"{name}_by_{stride}")
             total += digit * stride
-            self.opened.append(_Opened(block, inner))
+            self.opened.append(_Nested(block, inner))
             block = inner
         self.known[identifier] = total
         self._assign(block, name, total)
@@ -288,7 +288,7 @@ def _is_total(form: Form) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Opened:
+class _Nested:
     """A block in a loop, or under a condition."""
 
     outer: LoopBlock

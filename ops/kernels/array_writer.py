@@ -1,0 +1,132 @@
+"""Values of many elements at once: a condition is a mask, and a reduction folds along an axis."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from indexing.layout.element_type import Kind
+from ops.kernels.element_writer import ElementWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from indexing.domain import Constraint
+    from indexing.formats.code.loop_nest import LocalNames, LoopBlock
+    from indexing.layout import ElementType, Shape
+    from ops.fusion import Fusion
+    from ops.hlo.module import Instruction
+    from ops.kernels.dialect import Dialect
+
+
+class ArrayWriter(ElementWriter):
+    """Writes elements of one fusion as arrays."""
+
+    def __init__(self, fusion: Fusion, dialect: Dialect, names: LocalNames, where: str) -> None:
+        super().__init__(fusion, dialect, names)
+        self.masks: dict[LoopBlock, str] = {}
+        """Of the blocks that only some elements are in."""
+        self.homes: dict[str, LoopBlock] = {}
+        """The blocks in which names are computed."""
+        self._where = where
+
+    def mask_of(self, block: LoopBlock) -> str:
+        """The name of what says which elements are in a block; empty if all are."""
+        around: LoopBlock | None = block
+        while around is not None:
+            if around in self.masks:
+                return self.masks[around]
+            around = around.parent
+        return ""
+
+    def chosen_by(self, mask: str, value: str, other: str) -> str:
+        """One value where a mask is true, and another elsewhere."""
+        return f"{self._where}({mask}, {value}, {other})" if mask else value
+
+    # Conditions.
+
+    def guarded(self, block: LoopBlock, facts: Sequence[Constraint]) -> LoopBlock:
+        """A block for the elements that meet conditions."""
+        inner = block.guarded(facts)
+        if facts:
+            asked = self.condition(facts, block)
+            around = self.mask_of(block)
+            self.masks[inner] = self.mask(f"{around} & {asked}" if around else asked, block)
+        return inner
+
+    def mask(self, text: str, block: LoopBlock) -> str:
+        """The name of a mask."""
+        name = self.names.fresh("is_inside")
+        block.lines.append(self.dialect.constant.format(name=name, value=text))
+        return name
+
+    def close_guard(self, block: LoopBlock, inner: LoopBlock, facts: Sequence[Constraint]) -> None:
+        """Adds the lines of a block: they compute all elements, and change only some."""
+        del facts
+        block.lines += inner.lines
+
+    def assign(self, block: LoopBlock, values: Mapping[str, str]) -> None:
+        """Gives names new values, where the mask of a block is true."""
+        mask = self.masks.get(block, "")
+        chosen = {name: self.chosen_by(mask, value, name) for name, value in values.items()}
+        super().assign(block, chosen)
+
+    def may_solve(self, constraint: Constraint, block: LoopBlock) -> bool:
+        """Loops are the same for all elements."""
+        del constraint, block
+        return False
+
+    # Reductions.
+
+    def from_start(self, source: Instruction, operation: str, total: str, block: LoopBlock) -> str:
+        """What an operation makes of the start of a reduction and of all that is reduced."""
+        start, element_type = source.operands[1], source.shape.element_type
+        values = start.literal.values if start.literal is not None else None
+        if [*(values or ())] == [neutral(operation, element_type)]:
+            return total
+        template = self.dialect.operations[element_type.kind][operation]
+        operands = [self.value(start, 0, (), block), total]
+        return self.named(source, block, self.dialect.written(template, operands, element_type))
+
+    # Names.
+
+    def named(self, source: Instruction, block: LoopBlock, text: str) -> str:
+        """A name for a value of an instruction."""
+        name = super().named(source, block, text)
+        self.homes[name] = block
+        return name
+
+    def declared(self, source: Instruction, array: Shape, block: LoopBlock, text: str) -> str:
+        """A name for a value that changes."""
+        name = super().declared(source, array, block, text)
+        self.homes[name] = block
+        return name
+
+
+def operation_of(source: Instruction) -> str:
+    """The operation that a reduction folds with, if it is one; else empty."""
+    computation = source.attributes["to_apply"]
+    root = computation.root
+    is_one = {*root.operands} == {*computation.parameters} and not root.shape.is_tuple
+    return root.opcode if is_one and root.opcode in _NEUTRAL else ""
+
+
+def neutral(operation: str, element_type: ElementType) -> float:
+    """What an operation folds without an effect."""
+    if element_type.kind is Kind.FLOAT or operation not in _EXTREMA:
+        return _NEUTRAL[operation]
+    if element_type.kind is Kind.BOOLEAN:
+        return operation == "minimum"
+    is_signed = element_type.kind is Kind.SIGNED
+    least = -(1 << (element_type.bits - 1)) if is_signed else 0
+    return least if operation == "maximum" else least + (1 << element_type.bits) - 1
+
+
+_EXTREMA: Final = ("maximum", "minimum")
+_NEUTRAL: Final[Mapping[str, float]] = {
+    "add": 0,
+    "multiply": 1,
+    "and": -1,
+    "or": 0,
+    "maximum": float("-inf"),
+    "minimum": float("inf"),
+}

@@ -1,0 +1,180 @@
+"""A fusion as one function in C or CUDA: a loop nest over its results."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from indexing.formats.code.coder import helpers_in
+from indexing.formats.code.loop_bounds import digits_of, divisors_of
+from indexing.formats.code.loop_nest import LocalNames, LoopBlock
+from indexing.layout import ElementType, Kind
+from ops.kernels.element_writer import (
+    ElementWriter,
+    array_of,
+    element_types,
+    in_order,
+    index_of,
+    major_first,
+    source_of,
+)
+from ops.kernels.joined_loops import joined_dimensions
+from ops.kernels.multi_pass import has_columns, inside_of, write_columns, write_inside
+from ops.kernels.scalar_operations import CUDA, EXTREMA, C, names_in_templates
+from ops.rules.op_indexing import Unknown
+from simplifier import Interval
+from simplifier.expr.form import Form, constant
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from indexing.layout import Shape
+    from ops.fusion import Fusion
+    from ops.hlo.module import Computation, Instruction
+    from ops.kernels.element_writer import Index
+
+
+class CKernel(ElementWriter):
+    """Writes one fusion in C or CUDA."""
+
+    def __init__(self, fusion: Fusion, language: str) -> None:
+        dialect = C if language == "c" else CUDA
+        taken = names_in_templates(element_types(fusion))
+        super().__init__(fusion, dialect, LocalNames(dialect.language, taken))
+        self._reductions: dict[str, str] = {}
+
+    def text(self, name: str) -> str:
+        """The whole text."""
+        dialect, language = self.dialect, self.dialect.language
+        sources = [source_of(root, output) for root, output in self.fusion.results]
+        results = [(self.names.fresh(source.name), source, output) for source, output in sources]
+        top = LoopBlock(self.names)
+        for pointer, source, output in results:
+            self._write_result(top, pointer, source, output)
+        parameters = [
+            *(
+                f"const {self._stored_type(each, each.shape)} *restrict {pointer}"
+                for each, pointer in self.pointers.items()
+            ),
+            *(
+                f"{self._stored_type(source, array_of(source, output))} *restrict {pointer}"
+                for pointer, source, output in results
+            ),
+        ]
+        head = f"void {name}({', '.join(parameters)}) {{"
+        if dialect is CUDA:
+            head = f'extern "C" __global__ {head}'.replace("*restrict", "*__restrict__")
+        helpers = helpers_in(top.lines, {**language.helpers, **dialect.helpers})
+        includes = ["#include <math.h>", *language.head, *self._includes(helpers)]
+        lines = [*self._reductions.values(), *top.lines]
+        body = [head, *(f"  {line}" for line in lines), "}"]
+        return "\n".join([*includes, "", *helpers, *body]) + "\n"
+
+    def _includes(self, helpers: Sequence[str]) -> list[str]:
+        types = element_types(self.fusion)
+        needed = {
+            "#include <string.h>": any("memcpy" in each for each in helpers),
+            "#include <cuda_fp16.h>": self.dialect is CUDA and ElementType.F16 in types,
+        }
+        return [line for line, is_needed in needed.items() if is_needed]
+
+    def _stored_type(self, source: Instruction, shape: Shape) -> str:
+        self.type_of(source, shape)
+        return self.dialect.types[shape.element_type]
+
+    # Results.
+
+    def _write_result(self, top: LoopBlock, pointer: str, source: Instruction, output: int) -> None:
+        shape = array_of(source, output)
+        if self.dialect is CUDA:
+            self._write_by_threads(top, pointer, source, output)
+            return
+        if has_columns(self, source):
+            write_columns(self, top, pointer, source)
+            return
+        if inside := inside_of(self, source):
+            write_inside(self, top, pointer, source, *inside)
+            return
+        block, loops = top, list[tuple[LoopBlock, LoopBlock]]()
+        index: dict[int, Form] = {}
+        for group in joined_dimensions(self, source, output):
+            total = constant(0)
+            for size, stride in self._split(source, output, group, shape):
+                if size > 1:
+                    inner, counter = block.loop(Interval(0, size - 1), f"d{group[0]}")
+                    loops.append((block, inner))
+                    block, total = inner, total + counter * stride
+            index |= index_of(total, shape, block, group) if group[1:] else {group[0]: total}
+        self._store(block, pointer, source, output, in_order(index))
+        for outer, inner in reversed(loops):
+            outer.close_loop(inner)
+
+    def _split(
+        self, source: Instruction, output: int, group: Sequence[int], shape: Shape
+    ) -> list[tuple[int, int]]:
+        """Sizes and strides of the loops over dimensions, so that quotients are counters."""
+        size = prod(shape.dimensions[each] for each in group)
+        is_read = source in self.fusion.instructions and source not in self.pointers
+        if group[1:] or not is_read:
+            return [(size, 1)]
+        forms = [
+            form
+            for dependence in self.fusion.indexing(source, output).values()
+            if not isinstance(dependence, Unknown)
+            for each in dependence.indexings
+            for form in each.map.forms
+        ]
+        return digits_of(divisors_of(forms, f"d{group[0]}", size), size)
+
+    def _write_by_threads(
+        self, top: LoopBlock, pointer: str, source: Instruction, output: int
+    ) -> None:
+        shape = array_of(source, output)
+        count = prod(shape.dimensions)
+        inner, place = top.loop(Interval(0, max(count - 1, 0)), "i")
+        counter = inner.variables[-1]
+        index = in_order(index_of(place, shape, inner))
+        self._store(inner, pointer, source, output, index)
+        kind = top.type_of(counter.bounds)
+        thread = "(int64_t)blockIdx.x * blockDim.x + threadIdx.x"
+        top.lines.append(f"if ({thread} < {count}) {{")
+        top.lines.append(f"  const {kind} {counter.name} = {thread};")
+        top.lines += [*(f"  {line}" for line in inner.lines), "}"]
+
+    def _store(
+        self, block: LoopBlock, pointer: str, source: Instruction, output: int, index: Index
+    ) -> None:
+        index = tuple(map(block.simplified, index))
+        value = self.value(source, output, index, block)
+        offset = self.place(array_of(source, output), index, block)
+        block.lines.append(f"{pointer}[{offset}] = {self.stored(array_of(source, output), value)};")
+
+    # Reductions.
+
+    def pragma_of(self, source: Instruction, totals: Sequence[str]) -> str:
+        """Allows to fold neighbours in any order."""
+        operator = self._operator_on_rows(source)
+        return f"#pragma omp simd reduction({operator} : {totals[0]})" if operator else ""
+
+    def _operator_on_rows(self, source: Instruction) -> str | None:
+        """How neighbours in memory are folded, if a compiler may do it in any order, as XLA."""
+        computation: Computation = source.attributes["to_apply"]
+        root = computation.root
+        is_plain = {*root.operands} == {*computation.parameters}
+        if (
+            not is_plain
+            or source.opcode != "reduce"
+            or self.dialect is not C
+            or root.shape.is_tuple
+        ):
+            return None
+        if major_first(source.operands[0].shape)[-1] != max(source.attributes["dimensions"]):
+            return None
+        if root.opcode == "add":
+            return "|" if root.shape.element_type.kind is Kind.BOOLEAN else "+"
+        if root.opcode not in EXTREMA or root.shape.element_type.kind is not Kind.FLOAT:
+            return None
+        kind = self.type_of(root, root.shape)
+        name = f"{root.opcode}_of_{kind}"
+        self._reductions[name] = EXTREMA[root.opcode].format(name=name, kind=kind)
+        return name

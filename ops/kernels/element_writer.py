@@ -1,0 +1,393 @@
+"""The values of a fusion's elements, line by line, in any language.
+
+Each instruction is a line with its own name, in the outermost block where its index is known. A
+reduction is a loop around its accumulator, padding a condition. What a language does in another way
+is a method of its own writer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from indexing.formats.code.loop_bounds import solving
+from indexing.formats.code.map_functions import comparisons
+from indexing.layout import logical_to_linear
+from ops.kernels.errors import refused
+from ops.rules.op_indexing import OpIndexing
+from simplifier.expr import operations
+from simplifier.expr.form import Form, constant, variable, variables_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from indexing import IndexingMap
+    from indexing.domain import Constraint
+    from indexing.formats.code.loop_nest import LocalNames, LoopBlock
+    from indexing.layout import ElementType, Shape
+    from ops.fusion import Fusion
+    from ops.hlo.module import Computation, Instruction
+    from ops.kernels.dialect import Dialect
+
+VIEWS: Final = ("bitcast", "broadcast", "reshape", "reverse", "slice", "transpose")
+"""Operations that only say which element of their first operand an element is."""
+
+Index: TypeAlias = tuple[Form, ...]
+
+
+class ElementWriter:
+    """Writes elements of one fusion; blocks remember what is computed in them."""
+
+    def __init__(self, fusion: Fusion, dialect: Dialect, names: LocalNames) -> None:
+        self.fusion = fusion
+        self.dialect = dialect
+        self.names = names
+        self.pointers: Mapping[Instruction, str] = {
+            each: names.fresh(each.name) for each in fusion.operands
+        }
+
+    # Values.
+
+    def value(self, source: Instruction, output: int, index: Index, block: LoopBlock) -> str:
+        """The name of an element, computed in the outermost block where its index is known."""
+        index = tuple(map(block.simplified, index))
+        key = source, output, index
+        found = block.find(key)
+        if found is None:
+            home = block.home_of(index)
+            found = home.values[key] = self._computed(source, output, index, home)
+        return found
+
+    def _computed(self, source: Instruction, output: int, index: Index, block: LoopBlock) -> str:
+        opcode = source.opcode
+        if 0 in source.shape.arrays[output].dimensions:
+            raise refused(source, "an array without elements is not emitted")
+        if source in self.pointers:
+            return self.loaded(source, index, block)
+        if opcode == "get-tuple-element":
+            return self.value(source.operands[0], source.attributes["index"], index, block)
+        if opcode in VIEWS:
+            return self._viewed(source, index, block)
+        if opcode in ("pad", "concatenate"):
+            return self._chosen(source, index, block)
+        if opcode in ("reduce", "reduce-window"):
+            return self._reduced(source, output, index, block)
+        return self.named(source, block, self._expression(source, index, block))
+
+    def loaded(self, source: Instruction, index: Index, block: LoopBlock) -> str:
+        """The name of an element of an operand."""
+        form = self.offset(source.shape, index, block)
+        text = self.load(self.pointers[source], form, block)
+        template = self.dialect.loaded.get(source.shape.element_type, "{0}")
+        return self.named(source, block, template.format(text))
+
+    def load(self, pointer: str, offset: Form, block: LoopBlock) -> str:
+        """The text of an element in memory."""
+        (text,) = block.texts([offset])
+        return f"{pointer}[{text}]"
+
+    def _expression(self, source: Instruction, index: Index, block: LoopBlock) -> str:
+        if source.opcode == "constant":
+            return self.constant(source)
+        kind = self.type_of(source, source.shape)
+        if source.opcode == "iota":
+            dimension: int = source.attributes["iota_dimension"]
+            (text,) = block.texts([index[dimension]])
+            is_call = "({0}" in self.dialect.cast
+            return self.dialect.cast.format(text if is_call else f"({text})", t=kind)
+        template = self.dialect.template_of(source)
+        if template is None:
+            raise refused(source, f"{source.opcode} of {source.shape} is not emitted")
+        values = [
+            self.value(each, 0, index if each.shape.rank == len(index) else (), block)
+            for each in source.operands
+        ]
+        return self.dialect.written(template, values, source.shape.element_type)
+
+    def constant(self, source: Instruction) -> str:
+        """The text of a constant."""
+        values = source.literal.values if source.literal is not None else None
+        if not values or len(set(map(repr, values))) > 1:
+            raise refused(source, "a constant array of different values is not emitted")
+        if isinstance(values[0], complex):
+            raise refused(source, "complex numbers are not emitted")
+        self.type_of(source, source.shape)
+        return self.dialect.number(values[0], source.shape.element_type)
+
+    def _viewed(self, source: Instruction, index: Index, block: LoopBlock) -> str:
+        operand = source.operands[0]
+        if operand.shape.element_type is not source.shape.element_type:
+            raise refused(source, "a bitcast to another element type is not emitted")
+        return self.value(operand, 0, applied(self.map_of(source, 0), index), block)
+
+    def _chosen(self, source: Instruction, index: Index, block: LoopBlock) -> str:
+        """What one of several operands has: the first one whose map is defined there."""
+        is_pad = source.opcode == "pad"
+        operands = source.operands[:1] if is_pad else source.operands
+        last = self.value(source.operands[1], 0, (), block) if is_pad else self.nothing(source)
+        result = self.declared(source, source.shape, block, last)
+        for number, operand in enumerate(operands):
+            found = self.map_of(source, number)
+            facts = self.asked(found, index, block)
+            inner = self.guarded(block, facts)
+            value = self.value(operand, 0, applied(found, index), inner)
+            self.assign(inner, {result: value})
+            self.close_guard(block, inner, facts)
+        return result
+
+    def nothing(self, source: Instruction) -> str:
+        """What a value is before it is known."""
+        return self.dialect.number(0, source.shape.element_type)
+
+    # Reductions.
+
+    def _reduced(self, source: Instruction, output: int, index: Index, block: LoopBlock) -> str:
+        count = len(source.operands) // 2
+        totals = self.reduced_at_once(source, index, block)
+        if totals is None:
+            arrays = source.shape.arrays
+            starts = [self.value(each, 0, (), block) for each in source.operands[count:]]
+            totals = [
+                self.declared(source, array, block, start)
+                for array, start in zip(arrays, starts, strict=True)
+            ]
+            self._accumulate(source, totals, index, block)
+        for number, total in enumerate(totals):
+            block.values[source, number, index] = total
+        return totals[output]
+
+    def reduced_at_once(
+        self, source: Instruction, index: Index, block: LoopBlock
+    ) -> list[str] | None:
+        """The names of reduced values, where a language has better than a loop."""
+        del source, index, block
+        return None
+
+    def _accumulate(
+        self, source: Instruction, totals: Sequence[str], index: Index, block: LoopBlock
+    ) -> None:
+        found = self.map_of(source, 0)
+        opened, counters, facts = self.loops_over(found, index, block)
+        inner = opened[-1] if opened else block
+        body = self.guarded(inner, facts) if facts else inner
+        point = (*index, *counters)
+        inputs = source.operands[: len(totals)]
+        values = [self.value(each, 0, applied(found, point), body) for each in inputs]
+        self.combine(source, source.attributes["to_apply"], totals, values, body)
+        if facts:
+            self.close_guard(inner, body, facts)
+        outer = [block, *opened[:-1]]
+        is_plain = bool(opened) and not facts and opened[-1].steps is None
+        if is_plain and (pragma := self.pragma_of(source, totals)):
+            outer[-1].lines.append(pragma)
+        for around, within in reversed([*zip(outer, opened, strict=False)]):
+            around.close_loop(within)
+
+    def pragma_of(self, source: Instruction, totals: Sequence[str]) -> str:
+        """What stands before the innermost loop of a reduction."""
+        del source, totals
+        return ""
+
+    def loops_over(
+        self, found: IndexingMap, index: Index, block: LoopBlock
+    ) -> tuple[list[LoopBlock], list[Form], list[Constraint]]:
+        """Loops over the ranges of a map, their counters, and what is left to ask inside."""
+        known = dict(zip(found.domain.identifiers, index, strict=False))
+        left = [*found.domain.constraints]
+        opened: list[LoopBlock] = []
+        inner = block
+        for identifier, each in zip(
+            found.domain.identifiers[len(index) :], found.ranges, strict=True
+        ):
+            place = f"d{len(inner.variables)}"
+            known[identifier] = variable(place)
+            about = [row for row in left if known.keys() >= {*variables_of((row[0],))}]
+            rows = _placed(about, known)
+            facts = solving(place, [row for row in rows if self.may_solve(row, inner)])
+            met = [asked for asked, row in zip(about, rows, strict=True) if row in facts]
+            left = [row for row in left if row not in met]
+            inner, _ = inner.loop(each.bounds, "s0", facts)
+            opened.append(inner)
+        bounds = zip(index, (each.bounds for each in found.dims), strict=True)
+        counters = [known[each] for each in found.domain.identifiers[len(index) :]]
+        return opened, counters, _unknown([*bounds, *_placed(left, known)], inner)
+
+    def may_solve(self, constraint: Constraint, block: LoopBlock) -> bool:
+        """Whether a loop may go where a constraint holds."""
+        del constraint, block
+        return True
+
+    def combine(
+        self,
+        source: Instruction,
+        computation: Computation,
+        totals: Sequence[str],
+        values: Sequence[str],
+        block: LoopBlock,
+    ) -> None:
+        """Folds values into totals."""
+        results = self.folded(source, computation, [*totals, *values], block)
+        self.assign(block, dict(zip(totals, results, strict=True)))
+
+    def folded(
+        self, source: Instruction, computation: Computation, given: Sequence[str], block: LoopBlock
+    ) -> list[str]:
+        """The names of what a computation of scalars makes of values."""
+        known = dict(zip(computation.parameters, given, strict=True))
+        for each in computation.instructions:
+            if each in known or each.opcode == "tuple":
+                continue
+            if each.opcode == "constant":
+                text = self.constant(each)
+            else:
+                template = self.dialect.template_of(each)
+                if template is None:
+                    raise refused(source, f"{each.opcode} in its computation is not emitted")
+                operands = [known[operand] for operand in each.operands]
+                text = self.dialect.written(template, operands, each.shape.element_type)
+            known[each] = self.named(each, block, text)
+        root = computation.root
+        return [known[each] for each in (root.operands if root.opcode == "tuple" else (root,))]
+
+    # Conditions.
+
+    def guarded(self, block: LoopBlock, facts: Sequence[Constraint]) -> LoopBlock:
+        """A block inside a condition."""
+        return block.guarded(facts)
+
+    def close_guard(self, block: LoopBlock, inner: LoopBlock, facts: Sequence[Constraint]) -> None:
+        """Adds the lines of a block under its condition."""
+        block.close_guard(inner, self.condition(facts, block))
+
+    def assign(self, block: LoopBlock, values: Mapping[str, str]) -> None:
+        """Gives names new values."""
+        block.lines += [
+            self.dialect.assigned.format(name=name, value=value) for name, value in values.items()
+        ]
+
+    def asked(self, found: IndexingMap, index: Index, block: LoopBlock) -> list[Constraint]:
+        """What has to be asked of an index so that a map is defined there."""
+        bounds = zip(index, (each.bounds for each in found.dims), strict=False)
+        known = dict(zip(found.domain.identifiers, index, strict=True))
+        return _unknown([*bounds, *_placed(found.domain.constraints, known)], block)
+
+    def condition(self, facts: Sequence[Constraint], block: LoopBlock) -> str:
+        """The text of a question."""
+        language = self.dialect.language
+        if not facts:
+            return language.true
+        texts = block.texts([form for form, _ in facts])
+        rows = zip(texts, map(block.left_to_ask, facts), strict=True)
+        return language.both.join(comparisons(rows, language))
+
+    def stored(self, array: Shape, value: str) -> str:
+        """The text of a value as it is stored in an array."""
+        return self.dialect.stored.get(array.element_type, "{0}").format(value)
+
+    # Indices.
+
+    def map_of(self, source: Instruction, operand: int) -> IndexingMap:
+        """From an element of the result to those of an operand."""
+        found = self.fusion.registry.maps(source)
+        one = found.output_to_input[operand] if isinstance(found, OpIndexing) else None
+        if one is None or one.is_undefined or one.runtime or one.parameters:
+            raise refused(source, f"{source.opcode} has no map that is known before it runs")
+        return one
+
+    def forward_map(self, source: Instruction) -> IndexingMap | None:
+        """From an element of the first operand to that of the result, if that is known."""
+        found = self.fusion.registry.maps(source)
+        one = found.input_to_output[0] if isinstance(found, OpIndexing) else None
+        return None if one is None or one.is_undefined or one.runtime else one
+
+    def offset(self, shape: Shape, index: Index, block: LoopBlock) -> Form:
+        """Where in memory an element lies."""
+        (form,) = applied(logical_to_linear(shape), index)
+        return block.simplified(form)
+
+    def place(self, shape: Shape, index: Index, block: LoopBlock) -> str:
+        """The text of :meth:`offset`."""
+        (text,) = block.texts([self.offset(shape, index, block)])
+        return text
+
+    # Names and types.
+
+    def named(self, source: Instruction, block: LoopBlock, text: str) -> str:
+        """A name for a value of an instruction."""
+        name = self.names.fresh(source.name)
+        kind = self.type_of(source, source.shape)
+        block.lines.append(self.dialect.constant.format(type=kind, name=name, value=text))
+        return name
+
+    def declared(self, source: Instruction, array: Shape, block: LoopBlock, text: str) -> str:
+        """A name for a value that changes."""
+        name = self.names.fresh(source.name)
+        kind = self.type_of(source, array)
+        block.lines.append(self.dialect.variable.format(type=kind, name=name, value=text))
+        return name
+
+    def type_of(self, source: Instruction, shape: Shape) -> str:
+        """The type of an element as a value."""
+        found = None if shape.is_tuple else self.dialect.type_of(shape.element_type)
+        if found is None:
+            raise refused(source, f"the element type of {shape} is not emitted")
+        return found
+
+
+def applied(found: IndexingMap, point: Sequence[Form]) -> Index:
+    """The results of a map at a point."""
+    known = dict(zip(found.domain.identifiers, point, strict=True))
+    return operations.substitute(found.forms, known)
+
+
+def array_of(source: Instruction, output: int) -> Shape:
+    """An array of the result of an instruction."""
+    return source.shape.arrays[output]
+
+
+def index_of(
+    place: Form, shape: Shape, block: LoopBlock, dimensions: Collection[int] | None = None
+) -> dict[int, Form]:
+    """The index in some dimensions (all) that is the given one when counted in memory."""
+    found: dict[int, Form] = {}
+    stride = 1
+    for dimension in reversed(major_first(shape)):
+        if dimensions is None or dimension in dimensions:
+            size = max(shape.dimensions[dimension], 1)
+            digit = operations.mod(operations.floordiv(place, constant(stride)), constant(size))
+            found[dimension] = block.simplified(digit)
+            stride *= size
+    return found
+
+
+def in_order(index: Mapping[int, Form]) -> Index:
+    """The forms by their numbers."""
+    return tuple(index[number] for number in sorted(index))
+
+
+def element_types(fusion: Fusion) -> set[ElementType]:
+    """The element types of all instructions."""
+    return {array.element_type for each in fusion.instructions for array in each.shape.arrays}
+
+
+def source_of(root: Instruction, output: int) -> tuple[Instruction, int]:
+    """The instruction that computes an array of a root."""
+    if root.opcode == "tuple" and all(not each.shape.is_tuple for each in root.operands):
+        return root.operands[output], 0
+    return root, output
+
+
+def major_first(shape: Shape) -> list[int]:
+    """The dimensions, the one with the largest steps in memory first."""
+    layout = shape.layout
+    order = layout.minor_to_major if layout is not None else range(shape.rank - 1, -1, -1)
+    return [*reversed(order)]
+
+
+def _placed(rows: Iterable[Constraint], known: Mapping[str, Form]) -> list[Constraint]:
+    return [(operations.substitute((form,), known)[0], interval) for form, interval in rows]
+
+
+def _unknown(rows: Iterable[Constraint], block: LoopBlock) -> list[Constraint]:
+    """The constraints that a block does not know to hold."""
+    short = [(block.simplified(form), interval) for form, interval in rows]
+    return [row for row in short if not block.holds(row)]

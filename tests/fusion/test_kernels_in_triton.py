@@ -1,0 +1,155 @@
+"""Kernels of fusions in Triton compute what those in NumPy do, and Triton lowers them to PTX."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from benchmarks.triton_code import counts_of, imported, lowered
+from indexing.layout import ElementType
+from ops import Fusion, emit_kernel
+from ops.kernels import KernelError
+from tests.fusion.kernels import (
+    CHAINS,
+    RUNNABLE,
+    SMALL,
+    by_chain,
+    chain,
+    check_close,
+    emitted,
+    fusions_of,
+    in_memory,
+    operands_of,
+    run_in_numpy,
+)
+from tests.fusion.triton_stand_in import run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from indexing.layout import Shape
+    from ops.hlo import Computation
+
+needs_triton = pytest.mark.skipif(
+    find_spec("triton") is None, reason="pip install -e '.[benchmarks]'"
+)
+
+
+def check(text: str, name: str, computation: Computation) -> None:
+    try:
+        by_numpy = emit_kernel(Fusion.of_computation(computation), "numpy")
+    except KernelError:
+        return  # erf, for one, is in Triton alone
+    operands = operands_of(computation)
+    expected = run_in_numpy(by_numpy, "kernel", operands)
+    shapes = computation.root.shape.arrays
+    pairs = zip(operands, computation.parameters, strict=True)
+    given = [in_memory(values, each.shape).reshape(-1) for values, each in pairs]
+    laid_out = [in_memory(each, shape) for each, shape in zip(expected, shapes, strict=True)]
+    results = [np.full(each.size, 55).astype(each.dtype) for each in laid_out]
+    run(text, name, [*given, *results])
+    for found, wanted in zip(results, laid_out, strict=True):
+        check_close(found, wanted.reshape(-1))
+
+
+@pytest.mark.parametrize("name", RUNNABLE)
+def test_kernels_of_real_fusions_compute_what_numpy_does(name: str) -> None:
+    small = [each for each in fusions_of(name) if _elements(each) < 1 << 13]
+    for computation, (kernel, text) in emitted(small, "triton").items():
+        check(text, kernel, computation)
+
+
+def _elements(computation: Computation) -> int:
+    return max(
+        array.element_count for each in computation.instructions for array in each.shape.arrays
+    )
+
+
+@by_chain
+def test_chains_compute_what_numpy_does(body: str) -> None:
+    computation = chain(body)
+    check(emit_kernel(Fusion.of_computation(computation), "triton"), "kernel", computation)
+
+
+LONG = {
+    "a long row": """x = f32[3,2500] parameter(0) low = f32[] constant(-inf)
+        peak = f32[3] reduce(x, low), dimensions={1}, to_apply=max
+        peaks = f32[3,2500] broadcast(peak), dimensions={0}
+        ROOT less = f32[3,2500] subtract(x, peaks)""",
+    "a long row with places": """x = f32[2,1100] parameter(0) low = f32[] constant(-inf)
+        i = s32[2,1100] iota(), iota_dimension=1 none = s32[] constant(-1)
+        ROOT r = (f32[2], s32[2]) reduce(x, i, low, none), dimensions={1}, to_apply=arg""",
+    "columns that are read again": """x = f32[9,40] parameter(0) zero = f32[] constant(0)
+        total = f32[40] reduce(x, zero), dimensions={0}, to_apply=add
+        totals = f32[9,40] broadcast(total), dimensions={1}
+        ROOT less = f32[9,40] subtract(x, totals)""",
+    "all elements": """x = f32[30,50] parameter(0) one = f32[] constant(1)
+        ROOT r = f32[] reduce(x, one), dimensions={0,1}, to_apply=add""",
+    "results of several sizes": """x = f32[5,700] parameter(0) zero = f32[] constant(0)
+        total = f32[5] reduce(x, zero), dimensions={1}, to_apply=add
+        y = f32[5,700] negate(x) ROOT both = (f32[5], f32[5,700]) tuple(total, y)""",
+    "names of functions": """max = f32[8] parameter(0) zero = f32[] constant(0)
+        range = f32[8] negate(max) kernel = f32[8] exponential(range)
+        ROOT add = f32[] reduce(kernel, zero), dimensions={0}, to_apply=add""",
+    "padded before it is reduced": """x = f32[4,8] parameter(0) c = f32[] constant(3)
+        zero = f32[] constant(0) d = f32[4,10] pad(x, c), padding=0_0x1_1
+        ROOT r = f32[4] reduce(d, zero), dimensions={1}, to_apply=add""",
+    "a scalar that is chosen": """x = f32[4] parameter(0) y = f32[1] parameter(1)
+        b = f32[4] concatenate(y, y, y, y), dimensions={0} ROOT r = f32[4] add(x, b)""",
+}
+
+
+@pytest.mark.parametrize("body", LONG.values(), ids=LONG)
+def test_what_programs_share_is_right(body: str) -> None:
+    computation = chain(body)
+    check(emit_kernel(Fusion.of_computation(computation), "triton"), "kernel", computation)
+
+
+# Triton itself.
+
+_SIGNATURES = {
+    ElementType.PRED: "*i1",
+    ElementType.F16: "*fp16",
+    ElementType.BF16: "*bf16",
+    ElementType.F32: "*fp32",
+    ElementType.F64: "*fp64",
+    **{ElementType(f"s{bits}"): f"*i{bits}" for bits in (8, 16, 32, 64)},
+    **{ElementType(f"u{bits}"): f"*u{bits}" for bits in (8, 16, 32, 64)},
+}
+
+
+def ptx_of(text: str, name: str, computation: Computation, folder: Path) -> str:
+    arrays: Sequence[Shape] = [
+        *(each.shape for each in computation.parameters),
+        *computation.root.shape.arrays,
+    ]
+    function = getattr(imported(text, folder / f"{name}.py"), name)
+    return lowered(function, [_SIGNATURES[array.element_type] for array in arrays])
+
+
+@needs_triton
+def test_chains_are_lowered(tmp_path: Path) -> None:
+    bodies = {**dict(CHAINS), **LONG, **SMALL}
+    for number, body in enumerate(bodies.values()):
+        computation, name = chain(body), f"kernel{number}"
+        text = emit_kernel(Fusion.of_computation(computation), "triton", name)
+        assert f".entry {name}" in ptx_of(text, name, computation, tmp_path)
+
+
+@needs_triton
+@pytest.mark.parametrize("name", RUNNABLE[::6])
+def test_kernels_of_real_fusions_are_lowered(name: str, tmp_path: Path) -> None:
+    for computation, (kernel, text) in emitted(fusions_of(name), "triton").items():
+        assert f".entry {kernel}" in ptx_of(text, kernel, computation, tmp_path)
+
+
+@needs_triton
+def test_neighbours_are_loaded_as_vectors(tmp_path: Path) -> None:
+    computation = chain("x = f32[64,128] parameter(0) ROOT y = f32[64,128] negate(x)")
+    text = emit_kernel(Fusion.of_computation(computation), "triton")
+    counts = counts_of(ptx_of(text, "kernel", computation, tmp_path))
+    assert (counts.scalar, counts.vector) == (0, 2)

@@ -1,0 +1,194 @@
+"""A stand-in for Triton that runs kernels on NumPy arrays, program after program.
+
+A pointer is an array with the places of elements. What is read outside of a mask is no number, and
+places outside of an array fail, inside of the mask.
+"""
+
+from __future__ import annotations
+
+from math import erf
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from tests.indexing.stand_in import Tensor, values_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+Array = np.ndarray[Any, Any]
+Fold: TypeAlias = "Callable[..., Tensor | tuple[Tensor, ...]]"
+
+
+class Pointer:
+    """Places in a flat array."""
+
+    def __init__(self, array: Array, places: Array) -> None:
+        self.array, self.places = array, places
+
+    def __add__(self, other: Tensor | int) -> Pointer:
+        return Pointer(self.array, self.places + values_in(other))
+
+    def __sub__(self, other: Tensor | int) -> Pointer:
+        return Pointer(self.array, self.places - values_in(other))
+
+    def inside(self, mask: object) -> tuple[Array, Array]:
+        """Places, and which of them are wanted; a mask has the shape of the places."""
+        wanted = np.asarray(True if mask is None else values_in(mask))
+        assert wanted.ndim <= self.places.ndim, "a mask of a vector for one place"
+        wanted = np.broadcast_to(wanted, self.places.shape)
+        places = self.places[wanted]
+        assert ((places >= 0) & (places < self.array.size)).all(), "outside of the array"
+        return self.places, wanted
+
+
+def _load(pointer: Pointer, mask: Tensor | None = None) -> Tensor:
+    places, wanted = pointer.inside(mask)
+    found = np.full(places.shape, 77).astype(pointer.array.dtype)
+    found[wanted] = pointer.array[places[wanted]]
+    return Tensor(found)
+
+
+def _store(pointer: Pointer, value: Tensor, mask: Tensor | None = None) -> None:
+    places, wanted = pointer.inside(mask)
+    values = np.broadcast_to(values_in(value), places.shape)
+    assert values_in(value).ndim <= places.ndim, "a vector for one place"
+    pointer.array[places[wanted]] = values[wanted]
+
+
+def _broadcast_to(value: Tensor | Pointer, sizes: tuple[int, ...]) -> Tensor | Pointer:
+    if isinstance(value, Pointer):
+        return Pointer(value.array, np.broadcast_to(value.places, sizes))
+    return Tensor(np.broadcast_to(values_in(value), sizes))
+
+
+def _reduce(values: Tensor | tuple[Tensor, ...], axis: int, fold: Fold) -> Any:  # noqa: ANN401
+    rows = values if isinstance(values, tuple) else (values,)
+    assert axis == 0
+    assert all(row.values.ndim == 1 for row in rows)
+    lanes = [[Tensor(np.asarray(lane)) for lane in row.values] for row in rows]
+    totals, *others = zip(*lanes, strict=True)
+    for other in others:
+        folded = fold(*totals, *other)
+        totals = folded if isinstance(folded, tuple) else (folded,)
+    return totals if isinstance(values, tuple) else totals[0]
+
+
+def _of(function: Callable[..., Array]) -> Callable[..., Tensor]:
+    def call(*values: Tensor | float, **_: object) -> Tensor:
+        return Tensor(np.asarray(function(*map(values_in, values))))
+
+    return call
+
+
+def _rounded_away(values: Array) -> Array:
+    return np.copysign(np.floor(np.abs(values) + 0.5), values).astype(values.dtype)
+
+
+def _rsqrt(values: Array) -> Array:
+    return 1 / np.sqrt(values)
+
+
+def _sigmoid(values: Array) -> Array:
+    return 1 / (1 + np.exp(-values))
+
+
+def _erf(values: Array) -> Array:
+    return np.vectorize(erf, otypes=[values.dtype])(values)
+
+
+_OF_FLOATS: dict[str, Callable[..., Any]] = {
+    "exp": np.exp,
+    "log": np.log,
+    "sin": np.sin,
+    "cos": np.cos,
+    "erf": _erf,
+    "sqrt": np.sqrt,
+    "rsqrt": _rsqrt,
+    "sigmoid": _sigmoid,
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "abs": np.abs,
+    "where": np.where,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+}
+_OF_LIBDEVICE: dict[str, Callable[..., Any]] = {
+    "rint": np.rint,
+    "round": _rounded_away,
+    "expm1": np.expm1,
+    "log1p": np.log1p,
+    "tanh": np.tanh,
+    "tan": np.tan,
+    "cbrt": np.cbrt,
+    "fmod": np.fmod,
+    "pow": np.power,
+    "atan2": np.arctan2,
+}
+_TYPES = {
+    "int1": "bool",
+    **{f"int{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
+    **{f"uint{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
+    **{f"float{bits}": f"float{bits}" for bits in (16, 32, 64)},
+}
+
+_HEAD = "import triton\nimport triton.language as tl\n"
+_LIBDEVICE = "from triton.language.extra import libdevice\n"
+
+
+def run(text: str, name: str, arrays: Sequence[Array]) -> None:
+    """Runs all programs of a kernel on flat arrays."""
+    program: list[Tensor] = [_scalar(0)]
+    language = SimpleNamespace(
+        **_TYPES,
+        **{name: _of(function) for name, function in _OF_FLOATS.items()},
+        PropagateNan=SimpleNamespace(ALL="all"),
+        program_id=program.__getitem__,
+        arange=_arange,
+        full=_full,
+        cast=_cast,
+        broadcast_to=_broadcast_to,
+        load=_load,
+        store=_store,
+        reduce=_reduce,
+    )
+    libdevice = SimpleNamespace(**{key: _of(each) for key, each in _OF_LIBDEVICE.items()})
+    scope: dict[str, Any] = {
+        "triton": SimpleNamespace(jit=_jit),
+        "tl": language,
+        "libdevice": libdevice,
+    }
+    scope["range"] = _range
+    assert text.startswith(_HEAD)
+    exec(text.replace(_HEAD, "").replace(_LIBDEVICE, ""), scope)  # noqa: S102 - the text under test
+    pointers = [Pointer(array, np.zeros((), np.int64)) for array in arrays]
+    with np.errstate(all="ignore"):
+        for number in range(scope[f"{name}_programs"]):
+            program[0] = _scalar(number)
+            scope[name](*pointers)
+
+
+def _range(*ends: int) -> Iterator[Tensor]:
+    return (_scalar(number) for number in range(*ends))
+
+
+def _scalar(number: int) -> Tensor:
+    return Tensor(np.array(number, np.int32))
+
+
+def _arange(start: int, stop: int) -> Tensor:
+    assert not (stop - start) & (stop - start - 1), "a vector whose length is no power of two"
+    return Tensor(np.arange(start, stop, dtype=np.int32))
+
+
+def _full(sizes: tuple[int, ...], value: float, dtype: str) -> Tensor:
+    return Tensor(np.full(sizes, value, dtype))
+
+
+def _cast(value: Tensor | int, dtype: str) -> Tensor:
+    return Tensor(values_in(value).astype(dtype))
+
+
+def _jit(function: Callable[..., object]) -> Callable[..., object]:
+    return function
