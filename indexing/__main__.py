@@ -1,8 +1,19 @@
 """``python -m indexing``: the command line, the one import upwards."""
 
 import sys
+from importlib.util import find_spec
 
-from ops.cli import main
+try:
+    from ops.cli import main
+except ModuleNotFoundError as error:
+    if error.name not in {"ops", "ops.cli"}:
+        raise
+    found = find_spec("ops")
+    place = found.origin or found.submodule_search_locations if found else "nowhere"
+    sys.exit(
+        f"error: the package ops of this library is hidden by another one: Python finds {place}\n"
+        "hint: run the command in another folder, or install the library in its own environment"
+    )
 
 if __name__ == "__main__":
     sys.exit(main())

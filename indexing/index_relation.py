@@ -22,7 +22,7 @@ from indexing.parameters import check_parameter
 from indexing.variable import Variable
 from simplifier.errors import check_type, quoted
 from simplifier.exact import BUDGET, kept_context
-from simplifier.exact.isl import asked_of_kept, load_isl
+from simplifier.exact.isl import asked_of_kept, context_of, load_isl
 from simplifier.tools.display import html_of_text
 
 if TYPE_CHECKING:
@@ -324,7 +324,7 @@ class IndexRelation(Generic[MapT_co]):
         """The pairs as isl's relation; see :meth:`IndexingMap.to_isl`."""
         isl = load_isl()
         text = asked_of_kept(lambda _: str(self._pairs))
-        return isl.Map.read_from_str(context or isl.DEFAULT_CONTEXT, text)
+        return isl.Map.read_from_str(context_of(context), text)
 
     def __reduce__(self) -> tuple[Callable[..., IndexRelation[Any]], tuple[object, ...]]:
         return _unpickled, self.maps

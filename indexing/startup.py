@@ -1,7 +1,8 @@
 """The process of the command line, before it loads the library: how it ends, and collects garbage.
 
 Loading takes half a second, most of it sympy's. An interrupt ends it as it does later: in one word.
-Programs that import the library are left alone.
+Whoever asks for the version alone waits for none of it. Programs that import the library are left
+alone.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
 
+_DISTRIBUTION: Final = "symbolic-indexing"
+
 INTERRUPTED: Final = 130
 """The exit code of shells for a process that the user stopped."""
 
@@ -31,6 +34,17 @@ def is_command_line(arguments: Sequence[str]) -> bool:
     script = Path(arguments[1]) if len(arguments) > 1 else Path()
     is_script = script.stem == "indexing" and script.suffix in {"", ".exe"}
     return is_script or ("-m", "indexing") in pairwise(arguments)
+
+
+def version() -> str:
+    """The name of the library and its version."""
+    from importlib.metadata import PackageNotFoundError  # noqa: PLC0415 - few ask
+    from importlib.metadata import version as installed  # noqa: PLC0415 - few ask
+
+    try:
+        return f"{_DISTRIBUTION} {installed(_DISTRIBUTION)}"
+    except PackageNotFoundError:
+        return f"{_DISTRIBUTION} (not installed)"
 
 
 def collect_seldom() -> None:
@@ -51,5 +65,8 @@ def _show(kind: type[BaseException], error: BaseException, trace: TracebackType 
 
 
 if is_command_line(sys.orig_argv):
+    if sys.argv[1:] == ["--version"]:
+        print(version())  # noqa: T201 - for the command line
+        sys.exit()
     sys.excepthook = _show
     collect_seldom()

@@ -265,7 +265,11 @@ def _read_expression(expression: sympy.Expr | Boolean | int | str, where: str) -
 
 def _items(values: Iterable[T], argument: str, expected: str) -> list[T]:
     """The values as a list; a string is no sequence here."""
-    if isinstance(values, str) or not hasattr(values, "__iter__"):
+    if (
+        isinstance(values, str)
+        or getattr(values, "ndim", 1) == 0
+        or not hasattr(values, "__iter__")
+    ):
         message = f"{argument} is {quoted(values)}; expected a sequence of {expected}"
         raise MapError(f"IndexingMap: {message}")
     return list(values)

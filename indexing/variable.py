@@ -178,7 +178,7 @@ def interval_of(bounds: IntervalLike, where: str) -> Interval:
     """The interval that a user gave; raises a :class:`MapError` that names the argument."""
     try:
         return Interval.of(bounds)
-    except IntervalError as error:
+    except (IntervalError, TypeError) as error:  # an array says that it is an integer
         expected = "expected an Interval, or a pair of integers or None"
         raise MapError(f"{where} is {quoted(bounds)}; {expected}") from error
 
@@ -193,7 +193,7 @@ def size_of(size: int, where: str) -> int:
 def _check_name(name: str, kind: VariableKind) -> None:
     if not isinstance(kind, VariableKind):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
         raise MapError(f"Variable: kind is {quoted(kind)}; expected a VariableKind")
-    if name and not (isinstance(name, str) and is_name(name)):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
+    if not isinstance(name, str) or (name and not is_name(name)):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
         expected = "expected letters, digits and underscores, and no reserved word"
         raise MapError(f"Variable: name is {quoted(name)}; {expected}")
     if name and kind is not VariableKind.DEFAULT and name != kind.value:

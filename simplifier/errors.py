@@ -7,7 +7,7 @@ under it.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import islice
@@ -24,6 +24,8 @@ _MAX_NAMES: Final = 20
 
 INTEGER: Final = (int, SupportsIndex)
 """What counts as an integer; a protocol takes long to ask, and most are ``int``."""
+
+_OF_SEVERAL: Final = (Collection, Iterable, Sequence, Sized)
 
 
 def quoted(value: object) -> str:
@@ -82,8 +84,16 @@ def check_type(value: object, kind: type | tuple[type, ...], what: str, expected
     Traceback (most recent call last):
     simplifier.errors.ArgumentError: parse: the text is None; expected a string
     """
-    if not isinstance(value, kind):
+    if not isinstance(value, kind) or not _has_rank_of(value, kind):
         raise ArgumentError(f"{what} is {quoted(value)}; expected {expected}")
+
+
+def _has_rank_of(value: object, kind: type | tuple[type, ...]) -> bool:
+    """Arrays of NumPy have the methods of integers and of lists: their ranks say what they are."""
+    rank: int | None = getattr(value, "ndim", None)
+    if not isinstance(rank, int) or (kind is not INTEGER and kind not in _OF_SEVERAL):
+        return True
+    return (rank == 0) is (kind is INTEGER)
 
 
 def check_integers(value: object, what: str) -> None:
@@ -98,10 +108,12 @@ def check_integers(value: object, what: str) -> None:
 
 
 def _are_integers(value: object) -> bool:
-    if not isinstance(value, Collection) or isinstance(value, (Mapping, AbstractSet)):
+    if not _has_rank_of(value, Collection) or isinstance(value, (Mapping, AbstractSet)):
+        return False
+    if not isinstance(value, Collection):
         return False
     items = cast("Collection[object]", value)
-    return all(isinstance(item, INTEGER) for item in items)
+    return all(isinstance(item, INTEGER) and _has_rank_of(item, INTEGER) for item in items)
 
 
 class UndecidedError(IndexingError, TypeError):

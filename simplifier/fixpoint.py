@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import gcd, inf
 from typing import TYPE_CHECKING, Final
 
 from simplifier import choices
@@ -17,6 +17,7 @@ from simplifier.expr.form import (
     AtomKind,
     Form,
     combine,
+    content,
     postorder,
     variables_of,
 )
@@ -506,9 +507,17 @@ def is_zero(scope: Scope, form: Form) -> bool:
     while within.smaller is not None:
         solution, within = within.smaller
         rest = solution.substituted(rest)
-    if within.canonical(rest) == ZERO:
+    if _is_remainder_of_multiple(rest) or within.canonical(rest) == ZERO:
         return True
     return range_of(scope.of_variables_in(form), form) == Interval(0, 0)
+
+
+def _is_remainder_of_multiple(form: Form) -> bool:
+    """Whether a form is ``(c*A) mod c`` as it stands."""
+    atom = form.only_atom
+    if atom is None or atom.kind is not AtomKind.MOD or not atom.divisor:
+        return False
+    return gcd(content(atom.numerator), atom.numerator.constant) % atom.divisor == 0
 
 
 _QUESTIONS: Final = choices.Questions(simplified, range_of)

@@ -6,6 +6,7 @@ known, so that the laws of arithmetic need not know of them, and cost no time wh
 
 from __future__ import annotations
 
+from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
     from simplifier.bounds.interval import Interval
     from simplifier.canonical.scope import Scope
     from simplifier.laws.law import Law
+
+
+_REMEMBERED_FACTS: Final = 512
+"""The same facts are asked about with every form."""
 
 
 def is_logical(atoms: Iterable[Atom]) -> bool:
@@ -82,10 +87,15 @@ def _arithmetic(
 ) -> Iterator[tuple[Form, Interval]]:
     """The constraints without logic, or that have none with variables for it."""
     for fact, ends in constraints:
-        if not is_logical(postorder((fact,))):
+        if not _has_logic(fact):
             yield fact, ends
         elif not is_logical(postorder(((outside := operations.replace(fact, replacements)),))):
             yield outside, ends
+
+
+@lru_cache(maxsize=_REMEMBERED_FACTS)
+def _has_logic(fact: Form) -> bool:
+    return is_logical(postorder((fact,)))
 
 
 def hidden(form: Form) -> Form:

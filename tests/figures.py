@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from indexing import parse_map
 from indexing.layout import Shape
 from indexing.layout.view.layout_svg import svg_of_layout
-from ops import access_picture, hlo, load_picture
+from ops import access_picture, fusion_graph, hlo, load_picture
 from ops.performance import A100
 
 if TYPE_CHECKING:
@@ -51,9 +51,14 @@ def _column() -> str:
     return load_picture(parse_map(COLUMN), A100, element_type="f32").svg()
 
 
+def _graph() -> str:
+    return fusion_graph(hlo.parse(SOFTMAX)["f"]).svg()
+
+
 FIGURES: Final[Mapping[str, Callable[[], str]]] = {
     "reads-of-a-window.svg": _window,
     "reads-of-a-softmax.svg": _softmax,
+    "graph-of-a-softmax.svg": _graph,
     "loads-of-a-column.svg": _column,
 }
 

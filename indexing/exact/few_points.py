@@ -12,6 +12,7 @@ from indexing.errors import MapError
 from indexing.exact.boxes import MAX_BOXES, strided
 from indexing.exact.isl_sets import parameters_of
 from indexing.transform.evaluate import result_columns
+from simplifier.errors import quoted
 from simplifier.evaluation import MAX_INT64
 from simplifier.expr import form as forms
 
@@ -275,7 +276,10 @@ def rows_of_mask(mask: object) -> Rows:
     """The indices at which a mask is true, in order."""
     import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
-    array = np.asarray(mask)
+    try:
+        array = np.asarray(mask)
+    except ValueError:  # rows of different lengths
+        raise MapError(f"from_mask: the mask is {quoted(mask)}; expected an array") from None
     if array.dtype != bool:
         raise MapError(f"from_mask: the mask has elements of {array.dtype}; expected bool")
     return np.argwhere(array)

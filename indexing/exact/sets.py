@@ -13,6 +13,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing import validation
+from indexing.domain import Domain
 from indexing.errors import MapError
 from indexing.exact.boxes import MAX_BOXES, box_size
 from indexing.exact.counting import count_points
@@ -46,7 +47,7 @@ from indexing.symbolic_bounds import limit_texts
 from indexing.variable import size_of
 from simplifier.errors import check_integers, check_type, quoted
 from simplifier.exact import BUDGET, Space
-from simplifier.exact.isl import asked_of_kept, load_isl
+from simplifier.exact.isl import asked_of_kept, context_of, load_isl
 from simplifier.expr.sympy_conversion import to_sympy
 from simplifier.tools.display import html_of_text
 
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
     import numpy as np
     import sympy
 
-    from indexing.domain import Domain
     from indexing.exact.boxes import Box, StridedInterval
     from indexing.exact.few_points import Rows
     from indexing.relation import Relation
@@ -107,6 +107,8 @@ class IndexSet:
     def __init__(
         self, hull: Domain, pieces: Iterable[Domain], boxes: tuple[Box, ...] | None = None
     ) -> None:
+        check_type(hull, Domain, "IndexSet: hull", "a Domain; see IndexSet.box and parse")
+        check_type(pieces, Iterable, "IndexSet: pieces", "Domains")
         given = None if boxes is None else tuple(box for box in boxes if box_size(box) != 0)
         reading = Reading(hull, tuple(pieces), given)
         self._value = SetValue(SetNames.of(hull), given, None, reading, is_by_hand=True)
@@ -431,7 +433,7 @@ class IndexSet:
         { [d0] : (d0) mod 2 = 0 and 0 <= d0 <= 18 }
         """
         isl = load_isl()
-        points = isl_of(self._value.names, self.pieces, context or isl.DEFAULT_CONTEXT)
+        points = isl_of(self._value.names, self.pieces, context_of(context))
         for axis, name in enumerate(self.hull.names[: self.rank]):
             points = points.set_dim_name(isl.dim_type.set, axis, name)
         return points

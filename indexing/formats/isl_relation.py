@@ -21,7 +21,7 @@ from indexing.relation import Relation
 from indexing.simplify import simplified
 from indexing.variable import Variable
 from simplifier.errors import Span, TextError, quoted
-from simplifier.exact.isl import asked, load_isl
+from simplifier.exact.isl import asked, context_of, load_isl
 from simplifier.expr.form import EXTREMA, postorder
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def to_isl(
     """
     isl = load_isl()
     options = {"runtime_as_parameters": runtime_as_parameters}
-    relation = pairs_of(indexing_map, context or isl.DEFAULT_CONTEXT, **options)
+    relation = pairs_of(indexing_map, context_of(context), **options)
     domain = _readably_named(indexing_map.domain)
     dims, *_ = domain.by_role(domain.names)
     return _named(relation, isl.dim_type.in_, dims)
@@ -148,9 +148,9 @@ def read_pieces(relation: islpy.Map, dims: Sequence[str]) -> Iterator[Relation]:
     if relation.is_single_valued():
         relation = relation.make_disjoint()
     named = _named(relation, load_isl().dim_type.in_, dims)
-    whole = named.compute_divs().get_basic_maps()
+    whole = map(load_isl().Map, named.compute_divs().get_basic_maps())
     for piece in [each for each in whole if not each.is_empty()] or [named]:
-        found = _read(load_isl().Map(piece), parameters_as_runtime=False, joins_cases=False)
+        found = _read(piece, parameters_as_runtime=False, joins_cases=False)
         yield found if _has_many_cases(found) else simplified(found)
 
 

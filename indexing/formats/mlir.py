@@ -16,7 +16,7 @@ from indexing.formats.text import read_items, read_names
 from indexing.relation import Relation
 from indexing.variable import Variable, interval_of
 from simplifier import Interval
-from simplifier.errors import Span, TextError, check_type, listed, quoted
+from simplifier.errors import INTEGER, Span, TextError, check_type, listed, quoted
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.fold import fold
@@ -199,6 +199,7 @@ def _domain(
         if name not in names:
             given = f"from_affine_map: bounds are given for {quoted(name)}"
             raise MapError(f"{given}; expected one of {listed(names)}")
+    check_type(runtime, INTEGER, "from_affine_map: runtime", "an integer")
     if not 0 <= runtime <= len(symbols):
         expected = f"a number of the {len(symbols)} symbols"
         raise MapError(f"from_affine_map: runtime is {quoted(runtime)}; expected {expected}")

@@ -137,7 +137,7 @@ def _element_at(offset: Value, shape: ArrayShape) -> tuple[Index, Value]:
 
 def _checked_index(index: Sequence[Value], shape: ArrayShape) -> Index:
     expected = f"expected {shape.rank}, one for each dimension of {shape}"
-    if not hasattr(index, "__len__"):
+    if getattr(index, "ndim", 1) == 0 or not hasattr(index, "__len__"):
         raise ShapeError(f"linear_index: the index is {quoted(index)}, no sequence; {expected}")
     if len(index) != shape.rank:
         raise ShapeError(f"linear_index: the index has {len(index)} entries; {expected}")

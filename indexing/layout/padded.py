@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from indexing.errors import ShapeError
 from indexing.layout.layout import Layout
 from indexing.layout.memory import memory_order
+from simplifier.errors import check_integers
 from simplifier.tools.lexer import ScanningLexer
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ class PaddedLayout:
     padding_value: PaddingValue = PaddingValue.INVALID_PAD
 
     def __post_init__(self) -> None:
+        check_integers(self.minor_to_major, "PaddedLayout: minor_to_major")
+        check_integers(self.padded_dimensions, "PaddedLayout: padded_dimensions")
         rank = len(self.minor_to_major)
         Layout(self.minor_to_major).check_fits(rank)
         if self.padded_dimensions and len(self.padded_dimensions) != rank:

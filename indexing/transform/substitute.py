@@ -241,7 +241,8 @@ def chosen(
     >>> chosen("abc", [2, 0, -1], "", "")
     ['c', 'a', 'c']
     """
-    if isinstance(indices, str) or not hasattr(indices, "__iter__"):
+    is_one = isinstance(indices, str) or getattr(indices, "ndim", 1) == 0
+    if is_one or not hasattr(indices, "__iter__"):
         raise MapError(f"{where}: indices are {quoted(indices)}; expected a sequence of integers")
     numbers = (names.index(each) if each in names else each for each in indices)
     return [items[_position(number, len(items), where, what, names)] for number in numbers]

@@ -9,7 +9,7 @@ from ops.analysis.findings import Addressing, Question, findings_in, flow_in
 from ops.analysis.slices import Level, by_instruction, levels_inside, union_of
 from ops.hlo.module import INSTRUCTION, HloModule, Instruction
 from ops.rules.op_indexing import Direction
-from ops.rules.registry import REGISTRY
+from ops.rules.registry import REGISTRY, check_registry
 from simplifier.errors import INTEGER, check_type
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def output_to_input(
     domain: d0 in [0, 199], d1 in [0, 8]
     """
     addressing = Addressing(physical_layout, linear_offsets)
-    module = _module_of("output_to_input", instruction, output)
+    module = _module_of("output_to_input", instruction, output, registry)
     question = Question(Direction.OUTPUT_TO_INPUT, output, addressing)
     return findings_in(module, registry).answer(instruction, question).of(instruction)
 
@@ -93,7 +93,7 @@ def input_to_output(
     """
     addressing = Addressing(physical_layout, linear_offsets)
     number = operand_number("input_to_output", instruction, input)
-    module = _module_of("input_to_output", instruction, number)
+    module = _module_of("input_to_output", instruction, number, registry)
     question = Question(Direction.INPUT_TO_OUTPUT, number, addressing)
     return findings_in(module, registry).answer(instruction, question)
 
@@ -125,7 +125,7 @@ def fusion_indexing(
     (d0, d1) -> (d0, d1), domain: d0 in [0, 19], d1 in [0, 19]
     (d0, d1) -> (d1, d0), domain: d0 in [0, 19], d1 in [0, 19]
     """
-    module = _module_of("fusion_indexing", root, output)
+    module = _module_of("fusion_indexing", root, output, registry)
     return slice_from(flow_in(module, Direction.OUTPUT_TO_INPUT, registry), root, output)
 
 
@@ -154,7 +154,7 @@ def parameter_indexing(
     >>> print(parameter.name, indexing)
     p (d0, d1) -> ((d0 mod 2) * 10 + d1, d0 floordiv 2), domain: d0 in [0, 19], d1 in [0, 9]
     """
-    module = _module_of("parameter_indexing", root, output)
+    module = _module_of("parameter_indexing", root, output, registry)
     return parameters_from(flow_in(module, Direction.OUTPUT_TO_INPUT, registry), root, output)
 
 
@@ -166,13 +166,15 @@ def parameters_from(
     return by_instruction(flow.follow_through((root, output)))
 
 
-def _module_of(asker: str, instruction: Instruction, number: int) -> HloModule:
+def _module_of(asker: str, instruction: Instruction, number: int, registry: Registry) -> HloModule:
     """The module of an instruction, after a look at what was asked.
 
     Raises:
-        ArgumentError: it is no instruction, or an array of it is not named by its number.
+        ArgumentError: it is no instruction, an array of it is not named by its number, or no
+            registry is given.
         DetachedError: the instruction belongs to no module.
     """
     check_type(instruction, Instruction, f"{asker}: the instruction", INSTRUCTION)
     check_type(number, INTEGER, f"{asker}: the number of the array", "an integer")
+    check_registry(asker, registry)
     return instruction.computation.module

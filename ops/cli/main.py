@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from indexing.startup import INTERRUPTED
+from indexing.startup import INTERRUPTED, version
 from ops.cli.commands import (
     coalescing,
     diff,
@@ -27,6 +27,7 @@ from ops.cli.commands import (
 )
 from ops.cli.console import Console, report
 from ops.cli.documents import as_json, as_text
+from ops.cli.examples import example
 from ops.cli.memory_questions import ORDERS, WITH_WARPS
 from ops.cli.options import (
     FILTERS,
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     from ops.cli.documents import Document, Rendering
 
 _PROGRAM: Final = "python -m indexing"
-_DISTRIBUTION: Final = "symbolic-indexing"
 
 FINE: Final = 0
 INPUT_ERROR: Final = 1
@@ -371,6 +371,23 @@ _COMMANDS: Final = {
             "-o": {"dest": "output", "metavar": "FILE.svg", "help": "write a picture"},
         },
     ),
+    "example": _Command(
+        example,
+        "print an example that comes with the library, a module or a pass, or list them",
+        (
+            "example softmax",
+            "example cancel_moves",
+            "example",
+        ),
+        {
+            "name": {
+                "metavar": "NAME",
+                "nargs": "?",
+                "default": "",
+                "help": "which one; without a name, all are listed",
+            }
+        },
+    ),
     "schema": _Command(
         schema,
         "print the JSON Schema of the documents that the other commands print with --json",
@@ -405,7 +422,7 @@ class _ShowVersion(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         """Print it and exit."""
-        print(_DISTRIBUTION, _version())
+        print(version())
         parser.exit()
 
 
@@ -432,12 +449,3 @@ def _declare(commands: Any, name: str, command: _Command) -> None:  # noqa: ANN4
 def _epilog(examples: Iterable[str]) -> str:
     calls = (text if _PROGRAM in text else f"{_PROGRAM} {text}" for text in examples)
     return "\n".join(["examples:", *(f"  {call}" for call in calls)])
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - few ask
-
-    try:
-        return version(_DISTRIBUTION)
-    except PackageNotFoundError:
-        return "(not installed)"

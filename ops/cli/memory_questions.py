@@ -322,9 +322,9 @@ def _moving(named: Sequence[Instruction]) -> list[Instruction]:
 def _tiling(root: Instruction, found: Tilings, candidate: TilingCandidate) -> Cells:
     wasted, of_best = (each.bytes - found.least_bytes for each in (candidate, found[0]))
     sizes = "x".join(map(str, candidate.sizes)) or "1"
-    costs = (candidate.bytes_read, candidate.bytes_written, candidate.programs)
-    memory = (candidate.registers, candidate.shared_memory_bytes)
-    cells = (*map(str, (wasted, *costs, *memory)), f"{sizes} of %{root.name}")
+    costs = (candidate.programs, candidate.registers, candidate.shared_memory_bytes)
+    moved = candidate.shown_bytes
+    cells = (str(wasted), *moved, *map(str, costs), f"{sizes} of %{root.name}")
     tiles = found.propagation(candidate)
     fields = {
         "kernel": root.name,
@@ -338,14 +338,18 @@ def _tiling(root: Instruction, found: Tilings, candidate: TilingCandidate) -> Ce
 
 
 def _tile(array: ArrayTile) -> Fields:
-    tile = array.checked_tile()
-    return {
+    tile, others = array.checked_tile(), array.replicas
+    fields = {
         "name": array.instruction.name,
         "element": array.element,
         "offsets": [*map(format_expr, tile.offsets)],
         "sizes": [*map(format_expr, tile.sizes)],
         "strides": [*map(format_expr, tile.strides)],
     }
+    if others is None:
+        return fields
+    replicas = (*others.offsets, *others.sizes, *others.strides)
+    return fields | {"replicas": [*map(format_expr, replicas)]}
 
 
 def _with_tiles(row: Cells) -> Cells:
@@ -357,7 +361,11 @@ def _with_tiles(row: Cells) -> Cells:
 
 def _remark(tile: Fields) -> str:
     parts = (f"{name} {', '.join(tile[name])}" for name in ("offsets", "sizes", "strides"))
-    return f"  %{tile['name']}: {'; '.join(parts)}" if tile["sizes"] else f"  %{tile['name']}"
+    text = f"  %{tile['name']}: {'; '.join(parts)}" if tile["sizes"] else f"  %{tile['name']}"
+    if "replicas" not in tile:
+        return text
+    offset, size, stride = tile["replicas"]
+    return f"{text}; replicas: offset {offset}, size {size}, stride {stride}"
 
 
 def _no_tiles(root: Instruction, reason: str) -> Cells:

@@ -3,6 +3,7 @@
 from ops.fusion.fusion import Fusion, FusionError, by_producer
 from ops.fusion.fusion_picture import access_picture
 from ops.fusion.fusion_schedule import Emitter, FusionSchedule, schedule_of
+from ops.fusion.graph_picture import FusionGraph, fusion_graph
 from ops.fusion.provenance import Provenance
 from ops.fusion.reads import Reads
 from ops.fusion.reasons import Reason, why
@@ -12,6 +13,7 @@ __all__ = [
     "Emitter",
     "Fusion",
     "FusionError",
+    "FusionGraph",
     "FusionSchedule",
     "Provenance",
     "Reads",
@@ -19,6 +21,7 @@ __all__ = [
     "TileRead",
     "access_picture",
     "by_producer",
+    "fusion_graph",
     "reads",
     "schedule_of",
     "why",

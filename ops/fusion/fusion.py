@@ -16,7 +16,7 @@ from ops.fusion.provenance import provenance_of
 from ops.fusion.reads import Reads, computed_together, seen_from_outside, ways_of
 from ops.fusion.slicing import Region, backward_slice, forward_slice
 from ops.hlo.module import INSTRUCTION, Computation, Instruction
-from ops.rules.registry import REGISTRY
+from ops.rules.registry import REGISTRY, check_registry
 from simplifier.errors import INTEGER, IndexingError, check_type, listed
 from simplifier.tools.display import Displayed, html_of_table, in_one_line
 
@@ -75,6 +75,7 @@ class Fusion(Displayed):
     def __post_init__(self) -> None:
         for each in self.instructions:
             check_type(each, Instruction, "fusion: an instruction", INSTRUCTION)
+        check_registry("fusion", self.registry)
         computations = dict.fromkeys(each.computation for each in self.instructions)
         if len(computations) != 1:
             given = f"instructions of {_names(computations)}" if computations else "no instructions"

@@ -20,6 +20,7 @@ from ops.dependence.dependence import Unknown, called_by, of_element
 from ops.dependence.links import identity_of
 from ops.fusion.slicing import backward_slice
 from ops.rules.op_indexing import Direction
+from simplifier.errors import INTEGER, ArgumentError, check_type
 from simplifier.tools.display import Displayed
 from simplifier.tools.postorder import postorder
 
@@ -96,6 +97,9 @@ def provenance_of(
     target: Instruction, start: Array, region: Region, most: int
 ) -> tuple[Provenance, ...]:
     """One for each map between an array and an instruction, with so many paths at most."""
+    check_type(most, INTEGER, "why: most", "an integer")
+    if most < 0:
+        raise ArgumentError(f"why: most is {most}; expected a number of paths")
     ends: dict[AnyDependence, list[PathSet]] = {}
     for found in _PathReader(region).paths_to(target, backward_slice(start, region)):
         ends.setdefault(of_element(found.along, found.array[1]), []).append(found)

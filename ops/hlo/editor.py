@@ -291,6 +291,7 @@ class ModuleEditor:
         Raises:
             EditError: they cannot stand in one computation of their own.
         """
+        check_type(opcode, str, "outline: the opcode", "'fusion' or 'call'")
         if opcode not in _CALLS:
             raise EditError(f"outline: the opcode is {quoted(opcode)}; expected 'fusion' or 'call'")
         draft, chosen = self._chosen(instructions, opcode)

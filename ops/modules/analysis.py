@@ -14,7 +14,7 @@ from ops.hlo import HloModule
 from ops.hlo.errors import NoSuchInstructionError
 from ops.hlo.names import near_names
 from ops.rules.op_indexing import Direction
-from ops.rules.registry import REGISTRY
+from ops.rules.registry import REGISTRY, check_registry
 from simplifier.errors import check_type
 from simplifier.tools.display import MAX_ROWS, html_of_table
 
@@ -45,6 +45,7 @@ def analyze(module: HloModule, *, registry: Registry = REGISTRY) -> ModuleAnalys
     (d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]
     """
     check_type(module, HloModule, "analyze: the module", "an HloModule, such as that of hlo.parse")
+    check_registry("analyze", registry)
     return ModuleAnalysis(module, registry)
 
 

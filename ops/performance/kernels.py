@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ops.fusion import Fusion
 from ops.hlo.module import Computation, HloModule, Instruction
-from ops.rules.registry import REGISTRY
+from ops.rules.registry import REGISTRY, check_registry
 from simplifier.errors import check_type
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ def running_computations(
     module: HloModule, *, registry: Registry = REGISTRY
 ) -> Iterator[Computation]:
     """The entry, and what loops, choices and calls run; not the bodies of fusions."""
+    check_registry("kernels", registry)
     waiting, seen = [module.entry], {module.entry}
     while waiting:
         computation = waiting.pop()

@@ -38,6 +38,7 @@ from ops.rules import (
 from ops.rules.dynamic_sizes import of_dynamic_sizes, why_sizes_do_not_tell
 from ops.rules.op_indexing import Unknown
 from ops.rules.rule import OpRule, Routes
+from simplifier.errors import check_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -158,6 +159,11 @@ class Registry:
         """The computations that an instruction runs; ``None`` if its rule has no calls."""
         rule = self.opcodes.get(instruction.opcode)
         return rule.calls(instruction) if rule and rule.calls else None
+
+
+def check_registry(asker: str, registry: Registry) -> None:
+    """Raise an :class:`ArgumentError` unless a registry is given."""
+    check_type(registry, Registry, f"{asker}: the registry", "a Registry, such as ops.REGISTRY")
 
 
 def _difference(

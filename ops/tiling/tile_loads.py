@@ -7,44 +7,42 @@ are counted once for each combination of sizes of its few dimensions.
 from __future__ import annotations
 
 from itertools import product
-from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from indexing import IndexingMap, TileError
-from indexing.tile.tiling import tile_of
+from indexing import IndexingMap
 from indexing.transform.substitute import arranged
 from ops.index_maps import dim
-from ops.performance.tally import Deadline, OutOfTimeError, tally_of
+from ops.performance.tally import Deadline, OutOfTimeError, tally_of, volume
 from ops.performance.xla_verdict import with_midpoints
+from ops.tiling.equal_tiles import TileComparison
 from ops.tiling.tile_propagation import values_of
 from ops.tiling.touched import touched
 from simplifier import NotQuasiAffineError
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.sympy_conversion import to_sympy
 from simplifier.tools.disjoint_set import united
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from indexing import Tile, Variable
-    from indexing.tile.tile import Formulas
+    from indexing import Variable
     from ops.dependence.operand_indexing import OperandIndexing
     from ops.performance.tally import Column
     from ops.tiling.tile_propagation import ArrayTile
     from ops.tiling.tiling_space import TilingSpace
-    from simplifier import Interval
 
 SECONDS: Final = 10.0
-"""What counting may take: a part that is injective is counted at once, others are small."""
+"""What counting may take: a part that is injective is counted at once, others are small. Behind
+that time, numbers are bounds, and say so."""
 
 _BITS: Final = 8
 
-_FEW: Final = 1 << 8
-"""Combinations of sizes for which two masks are compared: a second at most."""
 
-_VERY_FEW: Final = 1 << 6
-"""Combinations of sizes of all dimensions for which two tiles are compared."""
+class LoadCount(NamedTuple):
+    """How much is loaded for each combination of sizes; at most so much where it is not exact."""
+
+    number: Column
+    is_exact: Column | bool
 
 
 class _LoadPart(NamedTuple):
@@ -72,22 +70,29 @@ class TileLoads:
         """How many tiles the space has."""
         return self._product(range(len(columns)), columns)
 
-    def bytes_of(self, arrays: Sequence[ArrayTile], columns: Sequence[Column]) -> Column:
-        """The bytes of all tiles of some arrays, each different tile of an array once."""
+    def bytes_of(
+        self, arrays: Sequence[ArrayTile], columns: Sequence[Column], kept: Column | None = None
+    ) -> LoadCount:
+        """The bytes of all tiles of some arrays, each different tile of an array once.
+
+        Only the numbers for the sizes that are kept mean something.
+        """
         total: Column = 0 * self.tiles(columns)
+        every: Column = total == 0
+        is_exact = every
+        kept = every if kept is None else every & kept
+        compared = TileComparison(self.variables, self.wholes, columns, kept)
         for number, array in enumerate(arrays):
             bits = array.instruction.shape.arrays[array.element].element_size_in_bits
-            earlier = [
-                each
-                for each in arrays[:number]
-                if each.instruction is array.instruction and each.element == array.element
-            ]
-            is_new: Column = self.tiles(columns) > 0
-            for before in earlier:
-                is_new = is_new & ~self._are_equal(before, array, columns)
-            access = array.indexings[0]
-            total = total + is_new * -(-self._elements(access, columns) * bits // _BITS)
-        return total
+            is_new, is_decided = every, every
+            for before in arrays[:number]:
+                if before.instruction is array.instruction and before.element == array.element:
+                    found = compared(before, array)
+                    is_new, is_decided = is_new & ~found.is_equal, is_decided & found.is_decided
+            counted = self._elements(array.indexings[0], columns)
+            total = total + is_new * -(-counted.number * bits // _BITS)
+            is_exact = is_exact & (~is_new | (is_decided & counted.is_exact))
+        return LoadCount(total, is_exact)
 
     def _product(self, numbers: Iterable[int], columns: Sequence[Column]) -> Column:
         import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
@@ -97,80 +102,34 @@ class TileLoads:
             found = found * -(-self.wholes[number] // columns[number])
         return found
 
-    def _elements(self, access: OperandIndexing, columns: Sequence[Column]) -> Column:
+    def _elements(self, access: OperandIndexing, columns: Sequence[Column]) -> LoadCount:
         """How many elements all programs load for an access."""
         parts = list(_parts(access, self.variables))
         used = {number for part in parts for number in part.dimensions}
         found = self._product((each for each in self.parallel if each not in used), columns)
+        is_exact = True
         for part in parts:
-            found = found * self._of_part(part, columns)
-        return found
+            try:
+                found = found * self._of_part(part, columns)
+            except (OutOfTimeError, NotQuasiAffineError):
+                found, is_exact = found * volume(part.map), False  # each point loads one at most
+        return LoadCount(found, is_exact)
 
     def _of_part(self, part: _LoadPart, columns: Sequence[Column]) -> Column:
-        """The pairs of tile ids and elements, for the sizes in the columns."""
-        try:
-            whole = tally_of(part.map, self.deadline)
-            if whole.points == whole.elements:
-                return whole.points
-            choices = [sorted(self.choices[number]) for number in part.dimensions]
-            counts = touched(part.map, choices) or [
-                tally_of(_with_tile_ids(part.map, sizes), self.deadline).elements
-                for sizes in product(*choices)
-            ]
-        except (OutOfTimeError, NotQuasiAffineError):
-            raise TileError(f"tilings: {part.map} cannot be counted; give fewer sizes") from None
-        return _looked_up(counts, part.dimensions, choices, columns)
+        """The pairs of tile ids and elements, for the sizes in the columns.
 
-    def _are_equal(self, one: ArrayTile, other: ArrayTile, columns: Sequence[Column]) -> Column:
-        """For which sizes two tiles of an array are the same.
-
-        Of few combinations each is looked at. Of more, only those are found where the dimensions in
-        which the tiles differ are whole, or where no more than masks differ.
+        Raises:
+            OutOfTimeError, NotQuasiAffineError: they cannot be counted.
         """
-        every: Column = self.tiles(columns) > 0
-        if _values_read(one) != _values_read(other) or _reached(one) != _reached(other):
-            return ~every
-        dimensions = range(len(self.choices))
-        if prod(map(len, self.choices)) <= _VERY_FEW:
-            return every & self._where_they_agree(one, other, dimensions, columns)
-        numbers = _dimensions_that_differ(one.checked_tile(), other.checked_tile())
-        wholes = {number: self.wholes[number] for number in numbers}
-        if not self._agree(one, other, wholes):
-            return ~every
-        if (
-            _differ_in_masks(one, other)
-            and prod(len(self.choices[each]) for each in numbers) <= _FEW
-        ):
-            return every & self._where_they_agree(one, other, numbers, columns)
-        for number in numbers:
-            fewer = {each: whole for each, whole in wholes.items() if each != number}
-            if self._agree(one, other, fewer):
-                wholes = fewer
-        for number, whole in wholes.items():
-            every = every & (columns[number] == whole)
-        return every
-
-    def _where_they_agree(
-        self, one: ArrayTile, other: ArrayTile, numbers: Sequence[int], columns: Sequence[Column]
-    ) -> Column:
-        """Whether two tiles are the same, by the sizes of some dimensions."""
-        choices = [sorted(self.choices[number]) for number in numbers]
-        sizes = (dict(zip(numbers, each, strict=True)) for each in product(*choices))
-        found = [self._agree(one, other, each) for each in sizes]
-        return _looked_up(found, numbers, choices, columns)
-
-    def _agree(self, one: ArrayTile, other: ArrayTile, sizes: Mapping[int, int]) -> bool:
-        """Whether two tiles are the same where some dimensions have these sizes."""
-        try:
-            return self._formulas(one, sizes) == self._formulas(other, sizes)
-        except TileError:  # no tile has these sizes
-            return False
-
-    def _formulas(self, array: ArrayTile, sizes: Mapping[int, int]) -> Formulas:
-        """The formulas of a tile where some dimensions have these sizes."""
-        symbols = map(to_sympy, array.checked_tile().counts)
-        given = [sizes.get(number, each) for number, each in enumerate(symbols)]
-        return tile_of(array.indexings[0].map.simplify(), self.variables, given).formulas
+        whole = tally_of(part.map, self.deadline)
+        if whole.points == whole.elements:
+            return whole.points
+        choices = [sorted(self.choices[number]) for number in part.dimensions]
+        counts = touched(part.map, choices) or [
+            tally_of(_with_tile_ids(part.map, sizes), self.deadline).elements
+            for sizes in product(*choices)
+        ]
+        return _looked_up(counts, part.dimensions, choices, columns)
 
 
 def _looked_up(
@@ -186,34 +145,6 @@ def _looked_up(
     pairs = zip(choices, numbers, strict=True)
     places: list[Column] = [np.searchsorted(each, columns[number]) for each, number in pairs]
     return table[tuple(places)]
-
-
-def _differ_in_masks(one: ArrayTile, other: ArrayTile) -> bool:
-    """Whether two tiles would be the same without their masks."""
-    return one.checked_tile().formulas.results == other.checked_tile().formulas.results
-
-
-def _values_read(array: ArrayTile) -> object:
-    """What tiles must have in common beside their formulas."""
-    access = array.indexings[0]
-    return access.runtime, access.replica_id
-
-
-def _reached(array: ArrayTile) -> Sequence[Interval]:
-    """What all tiles together lie in: it is the same for tiles that are equal."""
-    return array.indexings[0].map.result_bounds()
-
-
-def _dimensions_that_differ(one: Tile, other: Tile) -> tuple[int, ...]:
-    """The dimensions that the formulas in which two tiles differ use."""
-    pairs = [
-        *zip(one.formulas.results, other.formulas.results, strict=True),
-        ((one.formulas.condition,), (other.formulas.condition,)),
-    ]
-    differing = [form for pair in pairs if pair[0] != pair[1] for row in pair for form in row]
-    used = set(forms.variables_of(differing))
-    sizes = enumerate(each.single_variable() for each in one.counts)
-    return tuple(number for number, size in sizes if used & {f"t{number}", size})
 
 
 def _parts(access: OperandIndexing, variables: Sequence[Variable]) -> Iterator[_LoadPart]:

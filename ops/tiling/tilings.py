@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
@@ -57,6 +57,7 @@ class TilingCandidate:
         programs: how many there are.
         registers: of 32 bits, that the largest tile takes.
         shared_memory_bytes: that the largest exchange between threads takes.
+        is_exact: whether programs load and store just so many bytes; else no more than these.
     """
 
     sizes: tuple[int, ...]
@@ -65,6 +66,13 @@ class TilingCandidate:
     programs: int
     registers: int
     shared_memory_bytes: int
+    is_exact: bool = True
+
+    @property
+    def shown_bytes(self) -> tuple[str, str]:
+        """The bytes that are read and written, for people: a bound is marked as one."""
+        mark = "" if self.is_exact else "<="
+        return f"{mark}{self.bytes_read}", f"{mark}{self.bytes_written}"
 
     @property
     def bytes(self) -> int:
@@ -77,8 +85,8 @@ _HEADING: Final = ("read", "written", "programs", "registers", "shared", "sizes"
 
 def _cells(tiling: TilingCandidate) -> tuple[str, ...]:
     """A row of the table of tilings: figures, the sizes last."""
-    _, *figures = astuple(tiling)
-    return *map(str, figures), " x ".join(map(str, tiling.sizes))
+    figures = (tiling.programs, tiling.registers, tiling.shared_memory_bytes)
+    return *tiling.shown_bytes, *map(str, figures), " x ".join(map(str, tiling.sizes))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -181,12 +189,15 @@ def tilings(
     wholes = _combinations([[each] for each in loads.wholes])
     arrays = (*propagation.operands, *propagation.results)
     least = TileLoads(space, [[each] for each in loads.wholes]).bytes_of(arrays, wholes)
+    read = loads.bytes_of(propagation.operands, columns, is_kept)
+    written = loads.bytes_of(propagation.results, columns, is_kept)
     costs |= {
-        "bytes_read": loads.bytes_of(propagation.operands, columns),
-        "bytes_written": loads.bytes_of(propagation.results, columns),
+        "bytes_read": read.number,
+        "bytes_written": written.number,
         "programs": loads.programs(columns),
+        "is_exact": read.is_exact & written.is_exact,
     }
-    return Tilings(space, _ranked(columns, costs, is_kept, loads), considered, int(least[0]))
+    return Tilings(space, _ranked(columns, costs, is_kept, loads), considered, int(least.number[0]))
 
 
 def _ranked(

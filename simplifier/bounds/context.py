@@ -148,6 +148,8 @@ def term_by_term(ranges: Mapping[Atom, Range], form: Form) -> Range:
             low, high = high, low
         lower = lower + factor * low
         upper = upper + factor * high
+        if lower is NEGATIVE_INFINITY and upper is INFINITY:
+            break
     return lower, upper
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 def facts_of(condition: Form) -> Constraints:
     """The facts that a condition is; what cannot be one stays a condition, which is 1.
 
+    A condition that is 1 by itself says nothing.
+
     >>> from simplifier.expr.parser import parse_form
     >>> condition = parse_form("x < y and z mod 8 == 0 and not (x > 5 and y > 5)")
     >>> for form, interval in facts_of(condition):
@@ -53,6 +55,8 @@ def assumed(known: Any) -> Interval:  # noqa: ANN401 - of sympy
 
 
 def _facts(form: Form, interval: Interval) -> Iterator[tuple[Form, Interval]]:
+    if not form.terms and form.constant in interval:
+        return
     if len(form.terms) != 1 or not interval.is_point or interval.lower is None:
         yield form, interval
         return

@@ -132,8 +132,7 @@ class _Bounding:
         """The ends of the whole form as it is written; if one is open, as it is canonical."""
         canonical = self._context.canonical(form)
         forms = *(known for known, _ in self._known), form, canonical
-        for each in forms:
-            self._ranges |= ranges_as_written(self._context, each)
+        self._ranges |= ranges_as_written(self._context, forms)
         self._ends |= {atom: _numbers(ends) for atom, ends in self._ranges.items()}
         for atom in postorder(forms):
             if not self._is_fixed(atom):

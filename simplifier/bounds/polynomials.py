@@ -35,7 +35,7 @@ def factors(atom: Atom) -> tuple[Atom, ...]:
 
 def degree(form: Form) -> int:
     """The largest number of factors of a term."""
-    return max((len(factors(atom)) for atom in form.terms), default=0)
+    return max([len(factors(atom)) for atom in form.terms], default=0)
 
 
 def shared_factors(atoms: Sequence[Atom], atom: Atom) -> list[Atom]:
@@ -91,7 +91,7 @@ def divided(context: Context, dividend: Form, divisor: Form) -> tuple[Form, Form
     By a sum, also the step of a long division that leaves the least: ``x*x - y*y`` by ``x + y``
     gets no shorter before its last step. The divisor is not a constant.
     """
-    lead = max(divisor.terms, key=_rank)
+    lead = max(divisor.terms, key=_rank) if len(divisor.terms) > 1 else next(iter(divisor.terms))
     outside = ZERO
     for atom in list(dividend.terms):
         step = _step(context, dividend, divisor, lead, atom)

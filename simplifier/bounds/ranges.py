@@ -296,15 +296,15 @@ def range_as_written(context: Context, form: Form) -> Range:
     The canonical form sees correlations that the form as written hides, and the other way round:
     ``(y mod 3) floordiv 2`` lies in ``[0, 1]`` at a glance, but not when its digit is taken apart.
     """
-    arithmetic = term_by_term(ranges_as_written(context, form), form)
-    return meet(range_of(context, context.canonical(form)), arithmetic)
+    arithmetic = term_by_term(ranges_as_written(context, (form,)), form)
+    return meet(context.range_of(context.canonical(form)), arithmetic)
 
 
-def ranges_as_written(context: Context, form: Form) -> dict[Atom, Range]:
-    """The ranges of all atoms inside any form, found as for :func:`range_as_written`."""
+def ranges_as_written(context: Context, forms: Iterable[Form]) -> dict[Atom, Range]:
+    """The ranges of all atoms inside any forms, found as for :func:`range_as_written`."""
 
     def of_atom(atom: Atom, operands: tuple[Range, ...]) -> Range:
-        ends = range_of(context, context.canonical(Form(0, {atom: 1})))
+        ends = context.range_of(context.canonical(Form(0, {atom: 1})))
         if atom.kind not in _ARITHMETIC:
             return ends
         lemma, arithmetic = _ARITHMETIC[atom.kind]
@@ -313,7 +313,7 @@ def ranges_as_written(context: Context, form: Form) -> dict[Atom, Range]:
             context.used(lemma)
         return narrow
 
-    return fold((form,), of_atom, _arithmetic)
+    return fold(forms, of_atom, _arithmetic)
 
 
 def range_at_a_glance(context: Context, atom: Atom) -> Range:

@@ -197,9 +197,8 @@ def _one_value(context: Context, numerator: Form, divisor: Form) -> int | None:
     low, high = range_by_corners(context, numerator, divisor)
     candidates = [low, -1, 0] if isinstance(low, int) else [-1, 0]
     for value in dict.fromkeys(candidates):
-        above = range_less_multiple(context, numerator, divisor, value)
-        below = range_less_multiple(context, numerator, divisor, value + 1)
-        if above[0] >= 0 and below[1] < 0:
+        at_least = range_less_multiple(context, numerator, divisor, value)[0] >= 0
+        if at_least and range_less_multiple(context, numerator, divisor, value + 1)[1] < 0:
             return value
     return low if isinstance(low, int) and low == high else None
 

@@ -106,7 +106,8 @@ class Scope(Context):
     def under(self, condition: Form) -> Scope:
         """The scope of the points at which a condition holds."""
         bounds, constraints = self.given
-        return self.beside(bounds, (*constraints, *facts_of(condition)))
+        more = facts_of(condition)
+        return self.beside(bounds, (*constraints, *more)) if more else self
 
     def of_variables_in(self, *forms: Form) -> Scope:
         """The scope of the forms' variables, and of those that facts relate to them.
@@ -122,6 +123,13 @@ class Scope(Context):
     def canonical(self, form: Form) -> Form:
         """The canonical form that is equal on the domain."""
         known = self._canonical
+        if self.log is not None or not form.terms.keys() <= known.keys():
+            self._find_meanings(form)
+        return combine(form, known)
+
+    def _find_meanings(self, form: Form) -> None:
+        """Work out the canonical forms of all atoms in a form, from the inside out."""
+        known = self._canonical
         found: dict[Atom, None] = {}
         waiting = [*form.terms]
         while waiting:
@@ -134,7 +142,6 @@ class Scope(Context):
             self.log.begin()
         for atom in sorted(found, key=_DEPTH):
             known[atom] = self._meaning(atom)
-        return combine(form, known)
 
     def _meaning(self, atom: Atom) -> Form:
         """The canonical form of an atom; those of the atoms inside it are known."""
@@ -189,7 +196,8 @@ class Scope(Context):
     def range_of(self, form: Form, depth: int = MAX_RANGE_DEPTH) -> Range:
         """Lowest and highest value of a canonical form; the true range may be narrower."""
         if len(form.terms) <= 1:
-            return ranges.range_of(self, form, depth)
+            atom = form.only_atom
+            return ranges.range_of(self, form, depth) if atom is None else self.ranges[atom]
         key = (form.key, depth)
         known = self._sums.get(key)
         if known is None:

@@ -15,7 +15,7 @@ from time import process_time
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from simplifier.bounds.interval import EMPTY, Interval
-from simplifier.errors import IndexingError
+from simplifier.errors import IndexingError, check_type
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.fold import fold
@@ -587,3 +587,12 @@ def load_isl() -> ModuleType:
     except ImportError as error:
         raise MissingIslError from error
     return islpy
+
+
+def context_of(given: islpy.Context | None) -> islpy.Context:
+    """The context that a user gave, or islpy's default one."""
+    isl = load_isl()
+    if given is None:
+        return isl.DEFAULT_CONTEXT
+    check_type(given, isl.Context, "to_isl: the context", "an islpy.Context")
+    return given

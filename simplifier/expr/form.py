@@ -58,10 +58,14 @@ class AtomKind(enum.IntEnum):
     """A foreign function of forms."""
 
 
+for _kind in AtomKind:
+    # As Python 3.12 does: before, each access to a member calls a function.
+    type.__setattr__(AtomKind, _kind.name, _kind)
+
 VARIABLE: Final = AtomKind.VARIABLE
 FLOORDIV: Final = AtomKind.FLOORDIV
 MAX: Final = AtomKind.MAX
-"""The commonest kinds, asked for all the time: before Python 3.12 an enum's members are slow."""
+"""The commonest kinds, asked for all the time."""
 
 EXTREMA: Final = (AtomKind.MIN, AtomKind.MAX)
 CONDITIONS: Final = (AtomKind.NONNEGATIVE, AtomKind.ZERO, AtomKind.AND)
@@ -77,6 +81,9 @@ Content: TypeAlias = "tuple[AtomKind, str, tuple[Key, ...]]"
 
 _REMEMBERED_NAMES = 4096
 _NUMBERS = re.compile(r"(\d+)")
+_MAX_INSIDE = 100
+"""An atom keeps the atoms inside it if there are no more, so that none holds very many."""
+
 _NESTED_ORDER_DEPTH = 40
 """Deeper atoms are ordered by a digest, so that comparing them needs no deep recursion."""
 
@@ -100,11 +107,12 @@ class Atom:
 
     ``arguments`` holds numerator and divisor, the operands of an extremum, or the factors of a
     product; ``name`` the name of a variable, or tells a foreign function or expression from others,
-    ``function`` is the function of sympy that it is; ``divisor`` the
-    constant divisor of a quotient or remainder (0 where it is not a non-zero constant); ``order``
-    sorts atoms by structure alone, whatever was built first. ``digits`` and ``division`` are kept
-    by :mod:`simplifier.extraction.cost`, ``expression`` by
-    :mod:`simplifier.expr.sympy_conversion`, once asked for.
+    ``function`` is the function of sympy that it is; ``divisor`` the constant divisor of a quotient
+    or remainder (0 where it is not a non-zero constant); ``order`` sorts atoms by structure alone,
+    whatever was built first; ``inside`` holds the atoms inside it in postorder, ``None`` if they
+    are many. ``digits``, ``division`` and ``own_cost`` are kept by
+    :mod:`simplifier.extraction.cost`, ``expression`` by :mod:`simplifier.expr.sympy_conversion`,
+    once asked for.
     """
 
     __slots__ = (
@@ -117,9 +125,11 @@ class Atom:
         "divisor",
         "expression",
         "function",
+        "inside",
         "kind",
         "name",
         "order",
+        "own_cost",
     )
 
     kind: AtomKind
@@ -130,8 +140,10 @@ class Atom:
     order: Key
     digits: tuple[Digits, ...]
     division: Key
+    own_cost: int
     expression: sympy.Expr | None
     function: type[sympy.Function] | None
+    inside: tuple[Atom, ...] | None
     _digest: str
 
     def __init__(
@@ -141,12 +153,13 @@ class Atom:
         expression: sympy.Expr | None,
         function: type[sympy.Function] | None,
     ) -> None:
-        kind, name, keys = content
+        kind, name, _ = content
         self.kind = kind
         self.arguments = arguments
         self.name = name
         self.digits = ()
         self.division = ()
+        self.own_cost = -1
         self.expression = expression
         self.function = function
         self._digest = ""
@@ -154,12 +167,14 @@ class Atom:
             arguments[1].constant if kind in _BY_CONSTANT and not arguments[1].terms else 0
         )
         self.depth = depth = 1 + _depth(arguments)
+        self.inside = _inside(arguments) if arguments else ()
         if kind is VARIABLE:
             self.order = (kind, 0, natural_order(name))
         elif depth > _NESTED_ORDER_DEPTH:
             self.order = (kind, depth, self.digest())
         else:
-            self.order = (kind, depth, name or divisor, keys)
+            orders = tuple([argument.order for argument in arguments])
+            self.order = (kind, depth, name or divisor, orders)
 
     def __lt__(self, other: Atom) -> bool:
         return self.order < other.order
@@ -237,13 +252,14 @@ class Form:
     def key(self) -> Key:
         """A hashable value that is equal for equal forms alone."""
         if self._key is None:
-            self._key = (tuple(self.terms.items()), self.constant)
+            terms = self.terms
+            self._key = (*terms, *terms.values(), self.constant)
         return self._key
 
     @property
     def order(self) -> Key:
         """Sorts forms by structure alone, as atoms do."""
-        return self.key
+        return tuple(self.terms.items()), self.constant
 
     @property
     def depth(self) -> int:
@@ -523,8 +539,10 @@ def postorder(forms: Iterable[Form], skip: Callable[[Atom], bool] | None = None)
     Those to skip are left out, with what is inside them.
     """
     outer = [atom for form in forms for atom in form.terms]
-    if skip is None and _are_flat(outer):
-        return [*dict.fromkeys(outer)]
+    if skip is None:
+        whole = _closed(outer)
+        if whole is not None:
+            return [*whole]
     done: dict[Atom, None] = {}
     stack: list[tuple[Atom, bool]] = [(atom, False) for atom in reversed(outer)]
     while stack:
@@ -544,12 +562,23 @@ def postorder(forms: Iterable[Form], skip: Callable[[Atom], bool] | None = None)
     return list(done)
 
 
-def _are_flat(atoms: Iterable[Atom]) -> bool:
-    """Whether nothing is inside of the atoms: most forms are sums of variables."""
-    for atom in atoms:  # noqa: SIM110 - as above
-        if atom.arguments:
-            return False
-    return True
+def _inside(arguments: tuple[Form, ...]) -> tuple[Atom, ...] | None:
+    """The atoms in arguments in postorder, those of the last one first; ``None`` if many."""
+    whole = _closed([atom for argument in reversed(arguments) for atom in reversed(argument.terms)])
+    return None if whole is None or len(whole) > _MAX_INSIDE else tuple(whole)
+
+
+def _closed(outer: Iterable[Atom]) -> dict[Atom, None] | None:
+    """Atoms and those inside them in postorder; ``None`` if some atom does not keep the latter."""
+    found: dict[Atom, None] = {}
+    for atom in outer:
+        inside = atom.inside
+        if inside:
+            found.update(dict.fromkeys(inside))
+        elif inside is None:
+            return None
+        found[atom] = None
+    return found
 
 
 def variables_of(forms: Iterable[Form]) -> Iterator[str]:

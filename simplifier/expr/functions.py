@@ -15,6 +15,8 @@ import sympy
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.pretty.stringpict import prettyForm
 
+from simplifier.errors import check_type
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -34,6 +36,7 @@ def symbol(name: str) -> sympy.Symbol:
     >>> symbol("d0").is_integer
     True
     """
+    check_type(name, str, "symbol: the name", "a string, such as 'd0'")
     return sympy.Symbol(name, integer=True)
 
 

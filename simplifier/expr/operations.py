@@ -29,7 +29,7 @@ from simplifier.expr.form import (
 from simplifier.limits import MAX_FACTORS_JOINED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, KeysView, Mapping
 
     from simplifier.expr.form import Key
 
@@ -259,13 +259,27 @@ def substitute(forms: Iterable[Form], replacements: Mapping[str, Form]) -> tuple
 
 def replace(form: Form, replacements: Mapping[Atom, Form]) -> Form:
     """The form with forms in place of atoms, wherever they occur; only constants are evaluated."""
-    if not replacements:
+    replaced = replacements.keys()
+    if not any(atom in replaced or _may_hold(atom, replaced) for atom in form.terms):
         return form
-    values = dict(replacements)
-    for atom in postorder((form,), skip=replacements.__contains__):
-        arguments = tuple([combine(argument, values) for argument in atom.arguments])
-        values[atom] = rebuilt(atom, arguments)
+    values = _Values(replacements)
+    for atom in postorder((form,)):
+        if atom not in replaced and _may_hold(atom, replaced):
+            arguments = tuple([combine(argument, values) for argument in atom.arguments])
+            values[atom] = rebuilt(atom, arguments)
     return combine(form, values)
+
+
+class _Values(dict[Atom, Form]):
+    """Forms in place of atoms; other atoms stand for themselves."""
+
+    def __missing__(self, atom: Atom) -> Form:
+        return Form(0, {atom: 1})
+
+
+def _may_hold(atom: Atom, others: KeysView[Atom]) -> bool:
+    """Whether one of the others stands inside an atom, as far as it keeps what does."""
+    return atom.inside is None or not others.isdisjoint(atom.inside)
 
 
 def rebuilt(atom: Atom, arguments: tuple[Form, ...]) -> Form:

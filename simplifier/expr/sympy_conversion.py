@@ -168,36 +168,11 @@ def read(expression: sympy.Expr | Boolean | int) -> ReadExpression:
 
 
 def _reading(expression: sympy.Expr | Boolean) -> ReadExpression:
-    known: dict[int, _Ratio] = {}
-    """By identity: sympy compares by recursion. The expression keeps all its parts alive."""
-    symbols: dict[sympy.Symbol, None] = {}
-    fractions: list[Fraction] = []
-    read_as: dict[int, sympy.Expr] = {}
-    """Functions of others, as they are read; kept, so that no two have one identity."""
-    stack: list[Any] = [expression]
-    while stack:
-        node = stack.pop()
-        if id(node) in known:
-            continue
-        if _is_read(node):
-            parts = _parts_of(node)
-            missing = [part for part in parts if id(part) not in known]
-            if missing:
-                stack += (node, *missing)
-            else:
-                known[id(node)] = _read(node, [known[id(part)] for part in parts], fractions)
-        elif id(node) in read_as:
-            known[id(node)] = known[id(read_as[id(node)])]
-        elif (foreign := READERS.rewritten(node)) is not None:
-            read_as[id(node)] = foreign
-            stack += (node, foreign)
-        else:
-            foreign = _function_of_integers(node)
-            symbols |= dict.fromkeys(foreign.symbols if foreign else node.free_symbols)
-            known[id(node)] = _Ratio(foreign.form) if foreign else _leaf(node, expression)
-    form = _integer(expression, known[id(expression)], fractions)
+    ratio, symbols, fractions = _part(expression)
+    found = [*fractions]
+    form = _integer(expression, ratio, found)
     named = tuple(sorted(symbols, key=lambda symbol: symbol.name))
-    return ReadExpression(form, named, tuple(fractions), expression)
+    return ReadExpression(form, named, tuple(found), expression)
 
 
 _remembered_reading = lru_cache(maxsize=_REMEMBERED)(_reading)
@@ -208,6 +183,91 @@ class _Ratio(NamedTuple):
 
     numerator: Form
     divisor: Form = ONE
+
+
+class _ReadPart(NamedTuple):
+    """What a part of an expression says, its symbols, and what must be an integer in it."""
+
+    ratio: _Ratio
+    symbols: tuple[sympy.Symbol, ...]
+    fractions: tuple[Fraction, ...]
+
+
+def _part(expression: sympy.Expr | Boolean) -> _ReadPart:
+    return _SympyReader(expression).part()
+
+
+_remembered_part = lru_cache(maxsize=_REMEMBERED)(_part)
+
+
+class _SympyReader:
+    """One walk over an expression, from the inside out."""
+
+    def __init__(self, whole: sympy.Expr | Boolean) -> None:
+        self._whole = whole
+        self._known: dict[int, _Ratio] = {}
+        """By identity: sympy compares by recursion. The expression keeps all its parts alive."""
+        self._symbols: dict[sympy.Symbol, None] = {}
+        self._fractions: list[Fraction] = []
+        self._read_as: dict[int, sympy.Expr] = {}
+        """Functions of others, as they are read; kept, so that no two have one identity."""
+        self._remembers = True
+        """Whether choices are looked up: not where one cannot be read by itself."""
+
+    def part(self) -> _ReadPart:
+        """What the expression says."""
+        known, stack = self._known, [self._whole]
+        while stack:
+            node: Any = stack.pop()
+            if id(node) in known:
+                continue
+            if not _is_read(node):
+                stack += self._other(node)
+                continue
+            parts = _parts_of(node)
+            missing = [part for part in parts if id(part) not in known]
+            if not missing:
+                known[id(node)] = _read(node, [known[id(part)] for part in parts], self._fractions)
+            elif type(node) is not sympy.Piecewise or not self._is_remembered(node):
+                stack += (node, *missing)
+        return _ReadPart(known[id(self._whole)], tuple(self._symbols), tuple(self._fractions))
+
+    def _is_remembered(self, choice: sympy.Piecewise) -> bool:
+        """Whether a choice inside is known: kernels use one in many expressions.
+
+        It is not where it must be read with the whole: errors name that, and sympy hashes by
+        recursion.
+        """
+        if choice is self._whole or not self._remembers:
+            return False
+        try:
+            found = _remembered_part(choice)
+        except (ConversionError, RecursionError):
+            self._remembers = False
+            return False
+        self._known[id(choice)] = found.ratio
+        self._symbols |= dict.fromkeys(found.symbols)
+        self._fractions += found.fractions
+        return True
+
+    def _other(self, node: Any) -> tuple[sympy.Expr, ...]:  # noqa: ANN401 - of sympy
+        """Read a symbol, a number or a foreign term; what must be read before it."""
+        known = self._known
+        if isinstance(node, sympy.Integer):
+            known[id(node)] = _leaf(node, self._whole)
+        elif isinstance(node, sympy.Symbol):
+            known[id(node)] = _leaf(node, self._whole)
+            self._symbols[node] = None
+        elif id(node) in self._read_as:
+            known[id(node)] = known[id(self._read_as[id(node)])]
+        elif (read_as := READERS.rewritten(node)) is not None:
+            self._read_as[id(node)] = read_as
+            return node, read_as
+        else:
+            foreign = _function_of_integers(node)
+            self._symbols |= dict.fromkeys(foreign.symbols if foreign else node.free_symbols)
+            known[id(node)] = _Ratio(foreign.form) if foreign else _leaf(node, self._whole)
+        return ()
 
 
 def _is_read(node: sympy.Expr) -> bool:
@@ -258,14 +318,14 @@ def _integer(node: sympy.Basic, ratio: _Ratio, fractions: list[Fraction]) -> For
 
 
 def _leaf(node: sympy.Expr, whole: sympy.Expr | Boolean) -> _Ratio:
-    if isinstance(node, BooleanAtom):
-        return _Ratio(forms.constant(int(bool(node))))
+    if isinstance(node, sympy.Integer):
+        return _Ratio(forms.constant(int(node)))
     if isinstance(node, sympy.Symbol):
         if node.is_integer is False or not node.is_commutative:
             raise ConversionError(node, whole, "is no integer by its assumptions")
         return _Ratio(forms.variable(node.name))
-    if isinstance(node, sympy.Integer):
-        return _Ratio(forms.constant(int(node)))
+    if isinstance(node, BooleanAtom):
+        return _Ratio(forms.constant(int(bool(node))))
     if isinstance(node, sympy.Rational):
         return _Ratio(forms.constant(node.p), forms.constant(node.q))
     if isinstance(node, sympy.Expr) and node.is_integer:  # pyright: ignore[reportUnnecessaryIsInstance] - not so in Piecewise

@@ -235,18 +235,14 @@ class _Shared:
             again = (uses - times) * USED_AGAIN
         if not times:
             return again
-        inside = cost_of_operation(atom.kind, len(atom.arguments)) + (atom.divisor < 0)
-        if atom.kind in CONDITIONS or atom.kind is AtomKind.SELECT:
-            inside += operators_inside(atom, operators_of_sum)
+        if atom.kind in _CHOOSING:
             if atom.kind in CONDITIONS:
                 again = DIVISION * (uses - self._deciding.get(atom, 0))
             for condition in _conditions_in(atom):
                 self._decide(condition, times)
-        else:
-            inside += sum(map(operators_of_sum, atom.arguments))
         for argument in atom.arguments:
             self._use(argument, times)
-        return again + times * inside
+        return again + times * (atom.own_cost if atom.own_cost >= 0 else _own_cost(atom))
 
     def _decide(self, condition: Form, times: int) -> None:
         for atom in condition.terms:
@@ -255,6 +251,20 @@ class _Shared:
     def _use(self, form: Form, times: int) -> None:
         for atom in form.terms:
             self._uses[atom] = self._uses.get(atom, 0) + times
+
+
+def _own_cost(atom: Atom) -> int:
+    """What an operation costs with the sums that it is applied to, their atoms left aside."""
+    cost = cost_of_operation(atom.kind, len(atom.arguments)) + (atom.divisor < 0)
+    if atom.kind in _CHOOSING:
+        cost += operators_inside(atom, operators_of_sum)
+    else:
+        cost += sum(map(operators_of_sum, atom.arguments))
+    atom.own_cost = cost
+    return cost
+
+
+_CHOOSING: Final = frozenset({*CONDITIONS, AtomKind.SELECT})
 
 
 def _conditions_in(atom: Atom) -> tuple[Form, ...]:

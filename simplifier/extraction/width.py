@@ -213,7 +213,7 @@ def is_wide(scope: Scope, form: Form, tolerance: int = 1) -> bool:
     True
     False
     """
-    ranges = ranges_as_written(scope, form)
+    ranges = ranges_as_written(scope, (form,))
     natural = Width(scope, form)
     width = max(_widths_of_parts(ranges, form))
     if natural.admits(width):
@@ -224,7 +224,7 @@ def is_wide(scope: Scope, form: Form, tolerance: int = 1) -> bool:
 
 def width_as_written(scope: Scope, form: Form) -> float:
     """The greatest absolute value of any part of a form; infinite where something has no bounds."""
-    return max(_widths_of_parts(ranges_as_written(scope, form), form))
+    return max(_widths_of_parts(ranges_as_written(scope, (form,)), form))
 
 
 def width_if_exceeded(scope: Scope, form: Form, result: Form) -> float:

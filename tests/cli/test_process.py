@@ -54,11 +54,38 @@ def test_the_version_is_looked_up_when_it_is_asked_for() -> None:
     assert (b"'argparse'" in loaded, b"'importlib.metadata'" in loaded) == (True, False)
 
 
+def test_the_version_waits_for_no_library() -> None:
+    command = [sys.executable, "-X", "importtime", "-m", "indexing", "--version"]
+    ran = subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    loaded = ran.stderr.decode()
+    assert ("indexing.startup" in loaded, "sympy" in loaded) == (True, False)
+
+
+HIDING = {"a package": "ops/__init__.py", "a module": "ops.py"}
+
+
+@pytest.mark.parametrize("file", HIDING.values(), ids=HIDING)
+def test_another_package_of_the_same_name_is_named(file: str, tmp_path: Path) -> None:
+    other = tmp_path / file
+    other.parent.mkdir(exist_ok=True)
+    other.write_text("")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    ran = subprocess.run(
+        [*COMMAND, "schema"], cwd=tmp_path, env=environment, check=False, capture_output=True
+    )
+    expected = (
+        f"error: the package ops of this library is hidden by another one: Python finds {other}"
+    )
+    assert (ran.returncode, ran.stdout) == (1, b"")
+    assert ran.stderr.decode().splitlines()[0] == expected
+
+
 @pytest.mark.parametrize(
     ("command", "count"),
     [
         *(("maps", 5), ("fusions", 4), ("summary", 3), ("utilization", 2), ("tiles", 2)),
-        *(("why", 3), ("reads", 3), ("schedule", 2), ("diff", 2), ("schema", 1), ("loops", 2)),
+        *(("why", 3), ("reads", 3), ("schedule", 2), ("diff", 2), ("example", 3), ("schema", 1)),
+        ("loops", 2),
     ],
 )
 def test_examples_of_the_help_run(command: str, count: int) -> None:

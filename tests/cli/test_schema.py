@@ -36,6 +36,7 @@ PARTS: Final[dict[str, Any]] = {
 
 WITHOUT_FILES = [
     ["layout", "f32[3,5]"],
+    ["example", "softmax"],
     ["simplify", "-e", "d0 mod 8"],
     ["diff", "examples/softmax.hlo", "examples/layernorm.hlo"],
 ]
@@ -285,6 +286,12 @@ def test_nothing_is_said_that_is_not_in_the_schema(
             assert not WHOLE.is_valid(with_surprise(document, position))
 
 
+GATHERED = """HloModule gathered, replica_count=2
+ENTRY e { x = f32[4] parameter(0)
+  ROOT g = f32[8] all-gather(x), replica_groups={{0,1}}, dimensions={0} }"""
+"""A tile of ``x`` is on another replica."""
+
+
 def test_all_that_is_in_the_schema_is_said(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     calls = [
         (["maps"], LOOKED_UP),
@@ -299,6 +306,7 @@ def test_all_that_is_in_the_schema_is_said(file: Path, capsys: pytest.CaptureFix
         (["utilization"], LOOKED_UP),
         (["tiles"], SOFTMAX_SUM),
         (["tiles"], LOOKED_UP),
+        (["tiles"], GATHERED),
         (["why"], LOOKED_UP),
         (["why"], module_text("cpu/control_flow")),
         (["reads", "--at", ""], SOFTMAX_SUM),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import pytest
 
 import indexing
@@ -12,7 +13,7 @@ import ops
 from indexing import layout
 from ops import hlo
 from ops.hlo.source_location import source_locations
-from simplifier import parse_expr
+from simplifier import parse_expr, symbol
 from simplifier.errors import ArgumentError, IndexingError
 from tests.project.sources import ROOT
 
@@ -94,3 +95,75 @@ def test_one_path_is_no_list_of_paths() -> None:
     for path in ("examples", Path("examples")):
         with pytest.raises(ArgumentError, match=r"paths is .*; expected a list of paths"):
             ops.analyze_files(path, str)  # pyright: ignore[reportArgumentType] - that is the test
+
+
+# An array of NumPy has the methods of integers and of lists, whatever it holds.
+ARRAY: Final[Any] = np.arange(3)
+SCALAR: Final[Any] = np.array(2)
+NAMED: Final[dict[str, tuple[Callable[[], object], str]]] = {
+    "groups": (lambda: ops.all_gather((4, 8), 0, SCALAR), "all-gather: replica_groups is array"),
+    "pairs": (lambda: ops.collective_permute((4,), SCALAR), "source_target_pairs is array"),
+    "operands": (lambda: ops.elementwise(SCALAR), "elementwise: operand_sizes is array"),
+    "an output": (lambda: ops.output_to_input(ENTRY, ARRAY), "the number of the array is array"),
+    "an input": (lambda: ops.input_to_output(ENTRY, ARRAY), "the number of the array is array"),
+    "sizes": (lambda: MAP.covers(SCALAR), "expected a sequence of integers"),
+    "sizes of a map": (lambda: indexing.IndexingMap.identity(SCALAR), "sizes is array"),
+    "indices": (lambda: MAP.select_results(SCALAR), "indices are array"),
+    "dims": (lambda: MAP.evaluate(SCALAR), "evaluate: dims is array"),
+    "an index": (lambda: layout.linear_index(SCALAR, SHAPE), "the index is array"),
+    "bounds": (lambda: indexing.Variable(ARRAY), "Variable: bounds is array"),
+    "a side": (lambda: indexing.IndexSet.box(ARRAY), "side 0 is array"),
+    "a name": (lambda: indexing.Variable((0, 3), _any([])), r"Variable: name is \[\]"),
+    "a symbol": (lambda: symbol(_any(3)), "symbol: the name is 3; expected a string"),
+    "a registry": (
+        lambda: ops.output_to_input(ENTRY, registry=_any([])),
+        r"output_to_input: the registry is \[\]; expected a Registry, such as ops.REGISTRY",
+    ),
+    "a registry of an analysis": (
+        lambda: ops.analyze(MODULE, registry=_any(None)),
+        "analyze: the registry is None",
+    ),
+    "a registry of a fusion": (
+        lambda: ops.Fusion.of_computation(MODULE.entry, registry=_any(None)),
+        "fusion: the registry is None",
+    ),
+    "a registry of kernels": (
+        lambda: ops.summary(MODULE, registry=_any(3)),
+        "the registry is 3; expected a Registry",
+    ),
+    "a hull": (lambda: indexing.IndexSet(_any((1, 2)), ()), r"IndexSet: hull is \(1, 2\)"),
+    "pieces": (lambda: indexing.IndexSet(MAP.domain, _any(3)), "IndexSet: pieces is 3"),
+    "rows of different lengths": (
+        lambda: indexing.IndexSet.from_mask(_any([[0, 1], [2]])),
+        r"from_mask: the mask is .*; expected an array",
+    ),
+    "a context of isl": (lambda: MAP.to_isl(context=_any("x")), "to_isl: the context is 'x'"),
+    "a number of symbols": (
+        lambda: indexing.from_affine_map("(d0) -> (d0)", runtime=_any(None)),
+        "from_affine_map: runtime is None",
+    ),
+    "a number of paths": (
+        lambda: ops.Fusion.of_computation(MODULE.entry).why(MODULE.entry.parameters[0], most=-1),
+        "why: most is -1; expected a number of paths",
+    ),
+    "an opcode": (
+        lambda: hlo.edit(MODULE).outline([ENTRY], _any({})),
+        "outline: the opcode is {}",
+    ),
+    "a padded layout": (lambda: layout.PaddedLayout(_any(MAP)), "PaddedLayout: minor_to_major is"),
+}
+
+
+def _any(value: object) -> Any:  # noqa: ANN401 - what is of the wrong type
+    return value
+
+
+@pytest.mark.parametrize(("ask", "message"), NAMED.values(), ids=NAMED)
+def test_what_is_no_such_thing_is_named(ask: Callable[[], object], message: str) -> None:
+    with pytest.raises(IndexingError, match=message):
+        ask()
+
+
+def test_an_array_of_one_number_is_an_integer_and_of_several_a_list() -> None:
+    assert ops.output_to_input(ENTRY, SCALAR - 2) == ops.output_to_input(ENTRY)
+    assert ops.reshape(ARRAY + 1, [6]) == ops.reshape((1, 2, 3), (6,))

@@ -50,6 +50,11 @@ def test_ci_runs_both_commands() -> None:
     assert [number for number in range(1, 9) if f"$(readme_command {number})" in script] == [1, 2]
 
 
+def test_the_command_says_when_its_package_is_hidden() -> None:
+    """What the command calls can be imported where another package is named ``ops``."""
+    assert PROJECT["scripts"] == {"indexing": "indexing.__main__:main"}
+
+
 def test_change_log_describes_this_version() -> None:
     assert f"## [{PROJECT['version']}]" in (ROOT / "CHANGELOG.md").read_text("utf-8")
 
@@ -100,5 +105,9 @@ def test_wheel_holds_the_packages_and_nothing_else(
         ".typed",
         ".html",
         ".json",
+        ".hlo",
     }
     assert PurePosixPath("ops/cli/schema.json") in names
+    examples = {*ROOT.glob("examples/*.hlo"), *ROOT.glob("examples/passes/*.py")}
+    inside = {name for name in names if name.is_relative_to("ops/examples")}
+    assert inside == {"ops" / PurePosixPath(each.relative_to(ROOT)) for each in examples}

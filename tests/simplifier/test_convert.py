@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import sympy
 from hypothesis import given
+from sympy.functions.elementary.piecewise import ExprCondPair
 
 from simplifier import CeilDiv, ConversionError, FloorDiv, Max, Min, Mod, symbol
 from simplifier.expr.form import AtomKind
@@ -190,6 +191,37 @@ def test_deep_expressions_are_converted() -> None:
     assert from_sympy(again) == form
     with pytest.raises(ConversionError, match="a deeply nested expression"):
         from_sympy(deep + half)
+
+
+def _choices(depth: int, innermost: sympy.Expr) -> sympy.Expr:
+    """A choice in a choice and so on, as sympy would not build them."""
+    expression = innermost
+    for _ in range(depth):
+        branches = (expression + 1, foreign.Gt(y, 0)), (x, foreign.true)
+        pairs = (sympy.Basic.__new__(ExprCondPair, *branch) for branch in branches)
+        expression = sympy.Basic.__new__(sympy.Piecewise, *pairs)
+    return expression
+
+
+@pytest.mark.parametrize("depth", [1, 3, 40])
+def test_an_error_inside_choices_names_the_part(depth: int) -> None:
+    with pytest.raises(ConversionError) as caught:
+        from_sympy(_choices(depth, foreign.sqrt(x)) * 2 + y)
+    assert str(caught.value.part) == "sqrt(x)"
+    assert str(caught.value).startswith("sqrt(x) in y + 2*Piecewise(")
+
+
+def test_what_must_be_an_integer_inside_a_choice_is_asked_every_time() -> None:
+    choice = _choices(2, x / 2)
+    for factor in (3, 5):
+        with pytest.raises(ConversionError, match="is a fraction"):
+            from_sympy(foreign.floor(choice) + Mod(choice * factor, 7))
+    whole = parse_form("select(y > 0, select(y > 0, x + 2, x * 2) + 2, x * 2)")
+    assert from_sympy(choice * 2) == whole
+
+
+def test_deep_choices_are_converted() -> None:
+    assert from_sympy(_choices(2_000, x)).depth == 2_001
 
 
 def test_what_is_not_evaluated_is_read_through() -> None:

@@ -16,7 +16,7 @@ from simplifier import Interval, bounds_of, format_expr, parse_expr, simplify, s
 from simplifier.bounds.context import Fact
 from simplifier.bounds.linear import LinearFacts
 from simplifier.canonical.scope import scope_of
-from simplifier.expr.form import ZERO, Form, content, variable, variables_of
+from simplifier.expr.form import ONE, ZERO, Form, content, variable, variables_of
 from simplifier.expr.parser import parse_form
 from simplifier.expr.sympy_conversion import to_sympy
 from simplifier.fixpoint import range_of
@@ -234,3 +234,10 @@ def test_a_long_chain_is_bounded_as_far_as_the_limit_goes() -> None:
     near, far = (variable(names[0]) - variable(names[at]) for at in (9, -1))
     assert range_of(scope, near) == Interval(9, 18)
     assert range_of(scope, far) == Interval(None, None)
+
+
+def test_what_is_true_by_itself_makes_no_new_scope() -> None:
+    scope = scope_of((("x", Interval(0, 9)),), ((variable("x") - variable("y"), Interval(0, 3)),))
+    assert scope.under(ONE) is scope
+    assert scope.under(parse_form("x < 5")) is not scope
+    assert scope.under(ZERO).is_empty

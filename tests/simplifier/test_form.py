@@ -235,3 +235,22 @@ def test_kinds_of_divisions() -> None:
     assert atom.divisor == 0
     (atom,) = operations.floordiv(x, forms.constant(-4)).terms
     assert (atom.kind, atom.divisor) == (AtomKind.FLOORDIV, -4)
+
+
+@given(quasi_affine())
+def test_an_atom_keeps_what_is_inside_it(form: Form) -> None:
+    for atom in forms.postorder([form]):
+        inside = forms.postorder(atom.arguments[::-1])
+        assert atom.inside is not None
+        assert set(atom.inside) == set(inside)
+        places = {each: place for place, each in enumerate(atom.inside)}
+        for each in inside:
+            assert all(
+                places[other] < places[each] for part in each.arguments for other in part.terms
+            )
+
+
+def test_no_atom_keeps_very_many_others() -> None:
+    (atom,) = nested("floordiv").terms
+    assert atom.inside is None
+    assert len(forms.postorder([Form(0, {atom: 1})])) == DEEP + 1

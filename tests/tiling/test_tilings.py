@@ -219,6 +219,54 @@ def check_against_points(found: Tilings) -> int:
     return checked
 
 
+SWAPPED = """x = f32[64,64,8] parameter(0) p = f32[32,2,64,8] reshape(x)
+  r = f32[32,2,64,8] reverse(p), dimensions={1} s = f32[64,64,8] reshape(r)
+  ROOT sum = f32[64,64,8] add(x, s)"""
+"""Neighbours change places: tiles of an even number of rows are the same."""
+
+
+def test_equal_tiles_of_sizes_that_are_not_whole_are_loaded_once() -> None:
+    """There are 196 candidates: too many to look at all."""
+    found = tilings(Fusion.of_computation(entry(SWAPPED).entry), ENDLESS)
+    assert len(found) == found.considered == 196
+    size = 64 * 64 * 8 * 4
+    for tiling in found:
+        assert tiling.is_exact
+        assert tiling.bytes_read == size * (1 if tiling.sizes[0] > 1 else 2)
+
+
+def test_bytes_that_may_be_fewer_are_marked() -> None:
+    """Two dimensions with 63 sizes each have more pairs than are looked at."""
+    text = SWAPPED.replace("p = f32[32,2,64,8] reshape(x)", "p = f32[32,2,32,2,8] reshape(x)")
+    text = text.replace("r = f32[32,2,64,8]", "r = f32[32,2,32,2,8]").replace("={1}", "={1,3}")
+    fusion = Fusion.of_computation(entry(text).entry)
+    found = tilings(fusion, ENDLESS, sizes=[range(2, 65), range(2, 65), [8]])
+    for tiling in found:
+        rows, columns, _ = tiling.sizes
+        assert tiling.is_exact == bool(rows % 2 or columns % 2)
+    few = tilings(fusion, ENDLESS, sizes=[[2, 8, 32], [2, 8, 32], [8]])
+    assert len(few) == 9
+    assert all(tiling.is_exact for tiling in few)
+    bounds = {tiling.sizes: tiling.bytes_read for tiling in found}
+    assert all(tiling.bytes_read < bounds[tiling.sizes] for tiling in few)
+    bound = next(each for each in found if not each.is_exact)
+    assert bound.shown_bytes[0] == f"<={bound.bytes_read}"
+    assert "<=" in str(found)
+
+
+def test_bytes_behind_the_time_are_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = """x = f32[5] parameter(0) lowest = f32[] constant(-inf)
+        b = f32[5,3] broadcast(x), dimensions={0} r = f32[15] reshape(b)
+        ROOT w = f32[6] reduce-window(r, lowest), window={size=5 stride=2}, to_apply=top"""
+    fusion = Fusion.of_computation(entry(body, MAXIMUM).entry)
+    exact = {each.sizes: each.bytes_read for each in tilings(fusion, ENDLESS)}
+    monkeypatch.setattr(tile_loads, "SECONDS", 0.0)
+    found = tilings(fusion, ENDLESS)
+    assert len(found) == len(exact)
+    assert not any(tiling.is_exact for tiling in found)
+    assert all(tiling.bytes_read >= exact[tiling.sizes] for tiling in found)
+
+
 @pytest.mark.parametrize("module", different_fusions().values(), ids=different_fusions())
 def test_bytes_of_real_fusions(module: dict[str, Fusion]) -> None:
     """Every fusion of the data; what a scatter updates has no tile of several values."""

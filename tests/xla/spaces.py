@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ops import ArrayTile, Propagation, TilingDimension
     from ops.dependence.operand_indexing import OperandIndexing
     from ops.tiling.flow import FlowNode
+    from simplifier.expr.form import Form
     from tests.conformance import Row
 
 Index: TypeAlias = "tuple[int, ...]"
@@ -350,7 +351,8 @@ class Steps:
         if any(self.sizes[number] != 1 for number in self._dimensions_of_values):
             return None
         replica, own = self.indexing.replica_id, self.indexing.map
-        joined = [*([] if replica is None else replica.forms), *own.forms]
+        joined: list[Form] = [] if replica is None else [*replica.forms]
+        joined += own.forms
         made = self._steps_map().compose(IndexingMap.from_forms(joined, own.domain)).simplify()
         ids, steps = made.dims[: len(self.sizes)], made.dims[len(self.sizes) :]
         return made.tile([1 for _ in ids] + [(each.bounds.upper or 0) + 1 for each in steps])
