@@ -111,7 +111,8 @@ def radices_of(axis: TileAxis, used: Iterable[TileDigit]) -> Radices | None:
     if len({digit.shift for digit in digits}) > 1 or any(starmap(_overlap, pairwise(digits))):
         return None
     cuts = cuts_of(digits)
-    if any((axis.origin + digits[0].shift) % cut for cut in cuts):
+    start = axis.begin if axis.is_range else forms.constant(axis.origin)
+    if not start.is_constant or any((start.constant + digits[0].shift) % cut for cut in cuts):
         return None
     is_cut = axis.extent is None or any(axis.extent % cut for cut in cuts)
     clause = [*levels(axis.count, cuts)]

@@ -15,6 +15,7 @@ from indexing.layout import Shape, ShapeError
 from ops.hlo.module import Computation, HloModule, Instruction
 from ops.jaxpr.composites import COMPOSITES
 from ops.jaxpr.instruction_builder import InstructionBuilder, scalar_of, shape_of, size_of, sizes_of
+from ops.jaxpr.jaxpr_loops import LOOPS
 from ops.jaxpr.primitives import (
     CALLS,
     COMPARISONS,
@@ -42,9 +43,10 @@ def from_jax(function: Callable[..., Any], *arguments: OfJax) -> HloModule:
     Arguments are arrays, ``jax.ShapeDtypeStruct``, or trees of these. Their sizes may be symbolic,
     as ``jax.export.symbolic_shape("b, 4*s")`` and ``jax.export.symbolic_args_specs`` make them:
     ``b`` and ``s`` are parameters of the maps, and constraints of ``symbolic_shape`` are facts
-    about them. Nothing is fused. Functions that the function calls
-    are part of it. Loops and whatever else has no rule here are custom calls, of which the maps
-    are unknown.
+    about them. Nothing is fused. Functions that the function calls are part of it, and loops are
+    loops of the module: a ``scan`` becomes a ``while`` that counts, or if its length is symbolic
+    the operation ``scan``. Whatever has no rule here is a custom call, of which the maps are
+    unknown.
 
     Raises:
         ShapeError: JAX is not installed, or a size or type has no place in HLO.
@@ -75,7 +77,7 @@ class _Builder(InstructionBuilder):
             self.add("parameter", [variable.aval], number=number, name=names[number])
             for number, variable in enumerate(closed.jaxpr.invars)
         ]
-        results = self._run(closed, parameters)
+        results = self.run(closed, parameters)
         if len(results) == 1:
             root = self.made("copy", results[0].shape, results[0].sizes, results)
         else:
@@ -86,7 +88,7 @@ class _Builder(InstructionBuilder):
         facts = tuple(self._facts)
         return HloModule(name, (*self.computations, entry), entry, {}, "", size_facts=facts)
 
-    def _run(self, closed: OfJax, arguments: Sequence[Instruction]) -> list[Instruction]:
+    def run(self, closed: OfJax, arguments: Sequence[Instruction]) -> list[Instruction]:
         """The results of a jaxpr for some arguments."""
         jaxpr = closed.jaxpr
         known: dict[Any, Instruction] = dict(zip(jaxpr.invars, arguments, strict=True))
@@ -106,7 +108,9 @@ class _Builder(InstructionBuilder):
         avals = [variable.aval for variable in equation.outvars]
         if name in CALLS:
             called = given[CALLS[name]]
-            return self._run(called if hasattr(called, "jaxpr") else _closed(called), operands)
+            return self.run(called if hasattr(called, "jaxpr") else _closed(called), operands)
+        if name in LOOPS:
+            return LOOPS[name](self, equation, operands)
         if name == "dim_as_value":
             return [self._value(size_of(given["dim"]), avals[0])]
         if name in INDEXED:

@@ -6,9 +6,11 @@ A JAX program becomes such instructions; their shapes are those of JAX's abstrac
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections import Counter
+from copy import copy
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Shape, ShapeError
 from ops.hlo.literal import Literal
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from ops.sizes import Size
 
 
-class InstructionBuilder:
+class InstructionBuilder(ABC):
     """The instructions of a computation so far, and the computations that they call."""
 
     def __init__(self) -> None:
@@ -31,6 +33,16 @@ class InstructionBuilder:
         self.computations: list[Computation] = []
         self._folds: dict[tuple[str, ElementType], Computation] = {}
         self._names: Counter[str] = Counter()
+
+    @abstractmethod
+    def run(self, closed: OfJax, arguments: Sequence[Instruction]) -> list[Instruction]:
+        """The results of a jaxpr for some arguments."""
+
+    def nested(self) -> Self:
+        """A builder for a computation that is called in the same module."""
+        inside = copy(self)
+        inside.instructions = []
+        return inside
 
     def add(
         self,

@@ -167,10 +167,18 @@ def _sizes_of_arguments(
 ) -> Iterator[tuple[Form, Instruction, int]]:
     """The symbolic sizes, the argument and the dimension."""
     for each in instructions:
-        for sizes in (each.sizes or ()) if each.opcode == "parameter" else ():
+        for sizes in (each.sizes or ()) if _is_argument(each) else ():
             for axis, size in enumerate(sizes):
                 if isinstance(size, Form):
                     yield size, each, axis
+
+
+def _is_argument(instruction: Instruction) -> bool:
+    """Whether an instruction is an array that its computation is given, maybe in a tuple."""
+    if instruction.opcode == "get-tuple-element":
+        (instruction,) = instruction.operands
+        return instruction.opcode == "parameter"
+    return instruction.opcode == "parameter" and not instruction.shape.is_tuple
 
 
 def _solved(rows: Iterable[tuple[Form, Instruction, int]]) -> dict[Atom, _Told]:

@@ -109,7 +109,8 @@ class _Tracer:
             array = source_within(self._state, array, self._registry.routes)
             instruction, _ = array
             if instruction is self._state:
-                return found if array == (self._state, number) and there == itself else None
+                is_same = there.simplify() == itself.simplify()
+                return found if is_same and array == (self._state, number) else None
             if instruction.opcode in _MOVES:
                 there = self._forward(instruction, 0).compose(there)
             elif instruction.opcode == "while":

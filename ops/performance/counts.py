@@ -30,34 +30,38 @@ def count_of(interval: Interval) -> Count:
 
 
 def text_of_count(count: Count) -> str:
-    """A number, an expression, also one on condition, or ends in words.
+    """A number, an expression, or ends in words.
 
     >>> print(text_of_count(3), "and", text_of_count(Interval(1, 4)))
     3 and 1 to 4
-    >>> from simplifier import symbol
-    >>> M, N = symbol("M"), symbol("N")
-    >>> print(text_of_count(4 * sympy.Piecewise((N, sympy.Eq(M, N)), (0, True))))
-    N * 4 if M == N
     """
     if isinstance(count, int):
         return str(count)
     if not isinstance(count, Interval):
-        return _text_of_expression(count)
+        return format_expr(count)
     if count.upper is None:
         return f"at least {count.lower}" if count.lower else "any number of"
     return f"{count.lower} to {count.upper}"
 
 
-def _text_of_expression(count: sympy.Expr) -> str:
-    """The expression, with what has to hold behind it if it is zero elsewhere."""
+def cell_of_count(count: Count) -> str:
+    """The text where it stands alone: what has to hold comes last if the count is zero elsewhere.
+
+    >>> from simplifier import symbol
+    >>> M, N = symbol("M"), symbol("N")
+    >>> print(cell_of_count(4 * sympy.Piecewise((N, sympy.Eq(M, N)), (0, True))))
+    N * 4 if M == N
+    """
+    if not isinstance(count, sympy.Expr):
+        return text_of_count(count)
     for piece in count.atoms(sympy.Piecewise):
         (value, condition), *others = (each.args for each in piece.args)
         if [each[0] for each in others] == [0] and not count.subs(piece, 0):
             whole = simplest(count.subs(piece, value))
             holds = format_expr(condition)
             bare = holds.removeprefix("(").removesuffix(")")
-            return f"{format_expr(whole)} if {holds if '(' in bare else bare}"
-    return format_expr(count)
+            return f"{text_of_count(whole)} if {holds if '(' in bare else bare}"
+    return text_of_count(count)
 
 
 def ends_of_count(count: Count) -> list[int | str | None]:
@@ -69,7 +73,7 @@ def ends_of_count(count: Count) -> list[int | str | None]:
     """
     if isinstance(count, Interval):
         return [count.lower, count.upper]
-    return [count if isinstance(count, int) else format_expr(count)] * 2
+    return [count if isinstance(count, int) else text_of_count(count)] * 2
 
 
 @overload

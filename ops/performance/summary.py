@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ops.performance.counts import bytes_of, elements_of, ratio, sum_of_counts, text_of_count
+from ops.performance.counts import bytes_of, cell_of_count, elements_of, ratio, sum_of_counts
 from ops.performance.kernels import kernels_of
 from ops.performance.tally import Deadline
 from ops.performance.utilization import SECONDS, OperandCounter
@@ -144,7 +144,7 @@ HEADING = ("read", "written", "reuse", "kernel")
 def cells_of(kernel: KernelSummary) -> tuple[str, str, str, str]:
     """What a table says of a kernel."""
     reuse = "" if kernel.reuse is None else f"{kernel.reuse:.3g}"
-    return text_of_count(kernel.bytes_read), text_of_count(kernel.bytes_written), reuse, str(kernel)
+    return cell_of_count(kernel.bytes_read), cell_of_count(kernel.bytes_written), reuse, str(kernel)
 
 
 def text_of_result(instruction: Instruction, output: int | None = None) -> str:

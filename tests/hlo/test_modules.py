@@ -52,7 +52,8 @@ def test_styles_say_the_same(module: str) -> None:
 def test_examples_are_read(path: Path) -> None:
     module = hlo.load(path)
     assert module.file == str(path)
-    assert any(instruction.opcode == "fusion" for instruction in module.entry.instructions)
+    opcodes = {instruction.opcode for instruction in module.entry.instructions}
+    assert opcodes & {"fusion", "while"}
 
 
 def test_operands_come_before_their_users() -> None:

@@ -138,6 +138,80 @@ def test_a_loop_that_never_runs_passes_its_operands_on() -> None:
         assert indexing.map == IndexingMap.identity(shape.dimensions)
 
 
+MOVED: Final = """HloModule moved
+    body { s = (s32[], f32[1,8,3]) parameter(0) i = s32[] get-tuple-element(s), index=0
+           x = f32[1,8,3] get-tuple-element(s), index=1 one = s32[] constant(1)
+           next = s32[] add(i, one) t = f32[1,3,8] transpose(x), dimensions={0,2,1}
+           flat = f32[24] reshape(t) three = s32[] constant(3) at = s32[] multiply(i, three)
+           part = f32[3] slice(flat), slice={[0:3]}
+           y = f32[24] dynamic-update-slice(flat, part, at)
+           back = f32[1,3,8] reshape(y) z = f32[1,8,3] transpose(back), dimensions={0,2,1}
+           ROOT r = (s32[], f32[1,8,3]) tuple(next, z) }
+    condition { s = (s32[], f32[1,8,3]) parameter(0) i = s32[] get-tuple-element(s), index=0
+                n = s32[] constant(8) ROOT r = pred[] compare(i, n), direction=LT }
+    ENTRY e { zero = s32[] constant(0) x = f32[1,8,3] parameter(0)
+              s = (s32[], f32[1,8,3]) tuple(zero, x)
+              ROOT w = (s32[], f32[1,8,3]) while(s), condition=condition, body=body }"""
+
+
+def test_an_update_of_a_transpose_is_in_place_if_that_is_undone() -> None:
+    (found,) = loops(hlo.parse(MOVED))
+    (update,) = found.updates()
+    assert str(update) == (
+        "array 1 by %y: (k)[s0] -> (0, (k * 3 + s0) mod 8, (k * 3 + s0) floordiv 8), "
+        "domain: k in [0, 7], s0 in [0, 2]\nno two iterations write the same element, as isl finds"
+    )
+    (dependence,) = found.dependences()
+    assert str(dependence) == "array 1: (k)[s0] -> (s0), domain: k in [0, 0], s0 in [1, 7]"
+
+
+def test_an_update_of_a_transpose_that_stays_is_none() -> None:
+    text = MOVED.replace("transpose(back), dimensions={0,2,1}", "reshape(back)")
+    (found,) = loops(hlo.parse(text))
+    assert found.updates() == ()
+    assert [*map(str, found.dependences())] == ["array 1: (k) -> (k + 1), domain: k in [0, 6]"]
+
+
+SCATTERED: Final = """HloModule scattered
+    second { a = f32[] parameter(0) ROOT b = f32[] parameter(1) }
+    sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+    body { s = (s32[], f32[8]) parameter(0) i = s32[] get-tuple-element(s), index=0
+           x = f32[8] get-tuple-element(s), index=1 one = s32[] constant(1) next = s32[] add(i, one)
+           two = s32[] constant(2) half = s32[] divide(i, two) at = s32[1] reshape(INDEX)
+           new = f32[] constant(5)
+           y = f32[8] scatter(x, at, new), update_window_dims={}, inserted_window_dims={0},
+               scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=COMBINER
+           ROOT r = (s32[], f32[8]) tuple(next, y) }
+    condition { s = (s32[], f32[8]) parameter(0) i = s32[] get-tuple-element(s), index=0
+                n = s32[] constant(8) ROOT r = pred[] compare(i, n), direction=LT }
+    ENTRY e { zero = s32[] constant(0) x = f32[8] parameter(0) s = (s32[], f32[8]) tuple(zero, x)
+              ROOT w = (s32[], f32[8]) while(s), condition=condition, body=body }"""
+
+
+@pytest.mark.parametrize(
+    ("index", "combiner", "conflict", "dependences"),
+    [
+        ("i", "second", "None", []),
+        ("i", "sum", "None", []),
+        ("half", "second", "iterations 0 and 1 both write element (0,)", []),
+        (
+            "half",
+            "sum",
+            "iterations 0 and 1 both write element (0,)",
+            ["array 1: (k) -> (k + 1), domain: k in [0, 6], k mod 2 in [0, 0]"],
+        ),
+    ],
+)
+def test_a_scatter_reads_what_it_adds_to(
+    index: str, combiner: str, conflict: str, dependences: list[str]
+) -> None:
+    text = SCATTERED.replace("INDEX", index).replace("COMBINER", combiner)
+    (found,) = loops(hlo.parse(text))
+    (update,) = found.updates()
+    assert str(update.conflict()) == conflict
+    assert [*map(str, found.dependences())] == dependences
+
+
 # Loops in loops.
 
 IN_PLACE: Final = (

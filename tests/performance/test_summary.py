@@ -10,7 +10,7 @@ import sympy
 
 from ops import hlo, summary, utilization
 from ops.cli import main
-from ops.performance.counts import text_of_count
+from ops.performance.counts import cell_of_count
 from ops.performance.kernels import kernels_of
 from simplifier import Interval, symbol
 from simplifier.errors import ArgumentError
@@ -79,14 +79,14 @@ TEXTS_OF_COUNTS = {
 def test_a_count_that_is_zero_elsewhere(
     count: sympy.Expr, condition: sympy.Basic, text: str
 ) -> None:
-    assert text_of_count(sympy.Piecewise((count, condition), (0, True))) == text
+    assert cell_of_count(sympy.Piecewise((count, condition), (0, True))) == text
 
 
 def test_other_counts_are_expressions() -> None:
     size = symbol("N")
     piece = sympy.Piecewise((size, size < 3), (0, True))
-    assert text_of_count(piece + size) == "N + select(N < 3, N, 0)"
-    assert text_of_count(sympy.Piecewise((size, size < 3), (7, True))) == "select(N < 3, N, 7)"
+    assert cell_of_count(piece + size) == "N + select(N < 3, N, 0)"
+    assert cell_of_count(sympy.Piecewise((size, size < 3), (7, True))) == "select(N < 3, N, 7)"
 
 
 def test_sizes_that_have_to_be_equal_are_said_behind() -> None:

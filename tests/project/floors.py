@@ -121,12 +121,12 @@ FLOORS: Final[Mapping[str, Floors]] = {
     "ops.jaxpr": (
         ("ops.jaxpr.primitives",),
         ("ops.jaxpr.instruction_builder",),
-        ("ops.jaxpr.composites", "ops.jaxpr.size_values"),
+        ("ops.jaxpr.composites", "ops.jaxpr.jaxpr_loops", "ops.jaxpr.size_values"),
         ("ops.jaxpr.from_jax",),
         ("ops.jaxpr",),
     ),
     "ops.cli": (
-        ("ops.cli.documents", "ops.cli.selection", "ops.cli.terminal"),
+        ("ops.cli.documents", "ops.cli.selection", "ops.cli.svg_files", "ops.cli.terminal"),
         ("ops.cli.console", "ops.cli.reports", "ops.cli.tables"),
         (
             "ops.cli.examples",

@@ -421,10 +421,12 @@ def test_constraints_of_many_ranks_are_few() -> None:
 LINE = "(d0) -> (d0), domain: d0 in [0, 9]"
 ROWS = "(d0) -> (d0 floordiv 6, d0 mod 6), domain: d0 in [0, 47]"
 UNMET = "6 mod size0 is 6, and size0 mod 6 is 2; expected 6 mod size0 in [0, 0] || size0 mod 6 in"
+FROM_N = "()[s0]<N> -> (s0 floordiv 4, s0 mod 4), domain: s0 in [N, N + 3], N in [0, 9]"
 DIAGONAL = "()[s0] -> (s0, s0), domain: s0 in [0, 9]"
 
 REFUSED: dict[str, tuple[str, list[Any], str]] = {
     "a range twice": (DIAGONAL, [], "tile: s0, s0 depend on each other; expected digits"),
+    "a range that begins anywhere": (FROM_N, [], "tile: s0 is split again; expected digits"),
     "zero": (LINE, [0], "sizes[0] is 0; expected 1 to 10, the size of d0"),
     "beyond": (LINE, [11], "sizes[0] is 11; expected 1 to 10"),
     "too few": (LINE, [], "0 sizes are given; expected 1, one for each dimension"),
