@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib.resources import files as resources
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexing.layout import Shape, ShapeError, tiling_steps
@@ -22,7 +21,7 @@ from ops.cli.memory_questions import (
 from ops.cli.module_difference import document_of_difference
 from ops.cli.module_questions import answer_files
 from ops.cli.simplified import simplified, spans_of_file, spans_of_texts
-from ops.hlo import HloFileError
+from ops.cli.svg_files import write_svg
 from simplifier.errors import IndexingError, Span, TextError
 
 if TYPE_CHECKING:
@@ -132,17 +131,19 @@ def why(  # noqa: PLR0913 - likewise
     return answer_files("why", question, files, jobs, console)
 
 
-def reads(
+def reads(  # noqa: PLR0913 - likewise
     *,
     files: Sequence[str],
     jobs: int,
     selection: Selection,
     tile: tuple[int, ...] | None,
     at: tuple[int, ...] | None,
+    output: str | None,
     console: Console,
 ) -> Document:
     """What each tile of the results of instructions reads of each operand."""
-    return answer_files("reads", InstructionReads(selection, tile, at), files, jobs, console)
+    question = InstructionReads(selection, tile, at, output)
+    return answer_files("reads", question, files, jobs, console)
 
 
 def schedule(
@@ -179,8 +180,7 @@ def layout(*, shape: str, output: str | None, console: Console) -> Document:
 def _drawn(shape: str, output: str | None) -> LayoutReport:
     array = _read_array(shape)
     if output is not None:
-        _check_is_svg(output)
-        _write(output, svg_of_layout(array))
+        write_svg(output, svg_of_layout(array))
     return LayoutReport(array)
 
 
@@ -196,25 +196,6 @@ def _read_array(text: str) -> Shape:
     except ShapeError as error:
         raise TextError(str(error), Span(text, 0, len(text))) from None
     return shape
-
-
-def _check_is_svg(file: str) -> None:
-    """Raise a :class:`HloFileError` for a name that promises another kind of picture."""
-    kind = Path(file).suffix
-    if kind not in {"", ".svg"}:
-        raise HloFileError(file, f"the picture is an SVG, not {kind}; expected a name in .svg")
-
-
-def _write(file: str, text: str) -> None:
-    """Write a text to a file.
-
-    Raises:
-        HloFileError: the file cannot be written.
-    """
-    try:
-        Path(file).write_text(f"{text}\n", "utf-8")
-    except OSError as error:
-        raise HloFileError(file, error.strerror or str(error)) from None
 
 
 def schema(*, console: Console) -> Document:

@@ -16,14 +16,16 @@ from ops.cli.reports import (
     map_fields,
     short_text,
 )
+from ops.cli.svg_files import write_svg
 from ops.dependence.dependence import Unknown
-from ops.fusion import FusionError, reads, schedule_of, why
+from ops.fusion import FusionError, access_picture, reads, schedule_of, why
 from ops.fusion.provenance import path_text
 from ops.fusion.reasons import has_element
 from ops.fusion.tile_reads import slice_text
 from ops.performance.counts import bytes_of
 from ops.performance.summary import text_of_shape
 from simplifier import format_expr
+from simplifier.errors import ArgumentError
 from simplifier.exact import BudgetError, NotQuasiAffineError
 
 if TYPE_CHECKING:
@@ -174,22 +176,30 @@ class InstructionReads:
     """The sizes of a tile; one element by default."""
     at: Index
     """Of which tile the elements are listed."""
+    picture: str | None
+    """The file for a picture of what that tile reads, or all results; of one instruction."""
 
     def about(self) -> Fields:
-        """The tiles."""
-        return {"tile": self.tile, "at": self.at}
+        """The tiles, and the picture."""
+        return {"tile": self.tile, "at": self.at, "picture": self.picture}
 
     def subjects(self, module: HloModule) -> Sequence[Instruction]:
-        """The instructions that have such tiles."""
+        """The instructions that have such tiles.
+
+        Raises:
+            ArgumentError: there are several, and a picture is wanted.
+        """
         chosen = _chosen(self.selection, module)
-        wanted = self.tile or self.at
-        if wanted is None:
-            return chosen
+        wanted = self.tile if self.at is None else self.at
         fit = [
             each
             for each in chosen
-            if any(array.is_array and array.rank == len(wanted) for array in each.shape.arrays)
+            if wanted is None
+            or any(array.is_array and array.rank == len(wanted) for array in each.shape.arrays)
         ]
+        if self.picture is not None and len(fit) != 1:
+            message = f"reads: a picture shows one instruction, and {len(fit)} are chosen"
+            raise ArgumentError(f"{message}; expected a choice of one, such as --instruction NAME")
         return fit or chosen
 
     def answer(self, analysis: ModuleAnalysis, subject: Instruction) -> Lines:  # noqa: ARG002 - as all questions
@@ -200,6 +210,8 @@ class InstructionReads:
             if self.selection.is_read(read.operand)
         ]
         lines = dict.fromkeys(line for each in found for line in _lines_of_read(*each))
+        if self.picture is not None:
+            write_svg(self.picture, access_picture(subject, self._region(subject)).svg())
         return Lines(
             [heading_of(subject), *lines] if lines else [],
             lambda: (
@@ -208,6 +220,14 @@ class InstructionReads:
             ),
             any(isinstance(read.tile, Unknown | TileError) for read, _ in found),
         )
+
+    def _region(self, subject: Instruction) -> list[range]:
+        """The elements of the result that are drawn."""
+        if self.at is None:
+            return []
+        sizes = self.tile or (1,) * len(self.at)
+        rows = zip(self.at, sizes, subject.shape.arrays[0].dimensions, strict=True)
+        return [range(at * size, min(at * size + size, end)) for at, size, end in rows]
 
     def _elements(self, read: TileRead) -> IndexSet | Unknown | None:
         """The elements that are read for one tile, if one is asked for."""

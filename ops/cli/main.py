@@ -242,6 +242,11 @@ _COMMANDS: Final = {
                 "type": index,
                 "help": "print the elements that the tile of this number reads",
             },
+            "-o": {
+                "dest": "output",
+                "metavar": "FILE.svg",
+                "help": "draw what this tile, or all of the result, reads; of one instruction",
+            },
         },
     ),
     "schedule": _Command(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from ops.kernels.element_writer import (
 from ops.kernels.joined_loops import joined_dimensions
 from ops.kernels.multi_pass import has_columns, inside_of, write_columns, write_inside
 from ops.kernels.scalar_operations import CUDA, EXTREMA, C, names_in_templates
+from ops.kernels.scheduled import scheduled_writes, write_scheduled
 from ops.rules.op_indexing import Unknown
 from simplifier import Interval
 from simplifier.expr.form import Form, constant
@@ -29,19 +31,23 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from indexing.layout import Shape
-    from ops.fusion import Fusion
+    from ops.fusion import Fusion, FusionSchedule
     from ops.hlo.module import Computation, Instruction
     from ops.kernels.element_writer import Index
+    from ops.schedules import Schedule
 
 
 class CKernel(ElementWriter):
     """Writes one fusion in C or CUDA."""
 
-    def __init__(self, fusion: Fusion, language: str) -> None:
+    def __init__(
+        self, fusion: Fusion, language: str, schedule: Schedule | FusionSchedule | None = None
+    ) -> None:
         dialect = C if language == "c" else CUDA
         taken = names_in_templates(element_types(fusion))
         super().__init__(fusion, dialect, LocalNames(dialect.language, taken))
         self._reductions: dict[str, str] = {}
+        self._schedule = schedule
 
     def text(self, name: str) -> str:
         """The whole text."""
@@ -49,8 +55,13 @@ class CKernel(ElementWriter):
         sources = [source_of(root, output) for root, output in self.fusion.results]
         results = [(self.names.fresh(source.name), source, output) for source, output in sources]
         top = LoopBlock(self.names)
-        for pointer, source, output in results:
-            self._write_result(top, pointer, source, output)
+        for number, (pointer, source, output) in enumerate(results):
+            if self._schedule is None:
+                self._write_result(top, pointer, source, output)
+                continue
+            for written in scheduled_writes(self._schedule, source, output, number):
+                store = partial(self._store, pointer=pointer, source=source, output=output)
+                write_scheduled(self, top, written, store, has_threads=self.dialect is CUDA)
         parameters = [
             *(
                 f"const {self._stored_type(each, each.shape)} *restrict {pointer}"
@@ -105,7 +116,7 @@ class CKernel(ElementWriter):
                     loops.append((block, inner))
                     block, total = inner, total + counter * stride
             index |= index_of(total, shape, block, group) if group[1:] else {group[0]: total}
-        self._store(block, pointer, source, output, in_order(index))
+        self._store(block, in_order(index), pointer, source, output)
         for outer, inner in reversed(loops):
             outer.close_loop(inner)
 
@@ -134,7 +145,7 @@ class CKernel(ElementWriter):
         inner, place = top.loop(Interval(0, max(count - 1, 0)), "i")
         counter = inner.variables[-1]
         index = in_order(index_of(place, shape, inner))
-        self._store(inner, pointer, source, output, index)
+        self._store(inner, index, pointer, source, output)
         kind = top.type_of(counter.bounds)
         thread = "(int64_t)blockIdx.x * blockDim.x + threadIdx.x"
         top.lines.append(f"if ({thread} < {count}) {{")
@@ -142,7 +153,7 @@ class CKernel(ElementWriter):
         top.lines += [*(f"  {line}" for line in inner.lines), "}"]
 
     def _store(
-        self, block: LoopBlock, pointer: str, source: Instruction, output: int, index: Index
+        self, block: LoopBlock, index: Index, pointer: str, source: Instruction, output: int
     ) -> None:
         index = tuple(map(block.simplified, index))
         value = self.value(source, output, index, block)

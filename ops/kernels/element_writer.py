@@ -123,11 +123,16 @@ class ElementWriter:
         """What one of several operands has: the first one whose map is defined there."""
         is_pad = source.opcode == "pad"
         operands = source.operands[:1] if is_pad else source.operands
+        maps = [self.map_of(source, number) for number in range(len(operands))]
+        asked = [self.asked(each, index, block) for each in maps]
+        if [] in asked:
+            always = asked.index([])
+            return self.value(operands[always], 0, applied(maps[always], index), block)
         last = self.value(source.operands[1], 0, (), block) if is_pad else self.nothing(source)
         result = self.declared(source, source.shape, block, last)
-        for number, operand in enumerate(operands):
-            found = self.map_of(source, number)
-            facts = self.asked(found, index, block)
+        for operand, found, facts in zip(operands, maps, asked, strict=True):
+            if any(map(block.fails, facts)):
+                continue
             inner = self.guarded(block, facts)
             value = self.value(operand, 0, applied(found, index), inner)
             self.assign(inner, {result: value})
@@ -200,8 +205,11 @@ class ElementWriter:
         ):
             place = f"d{len(inner.variables)}"
             known[identifier] = variable(place)
+            if each.bounds.is_point:
+                known[identifier] = constant(each.bounds.lower or 0)
+                continue
             about = [row for row in left if known.keys() >= {*variables_of((row[0],))}]
-            rows = _placed(about, known)
+            rows = placed(about, known)
             facts = solving(place, [row for row in rows if self.may_solve(row, inner)])
             met = [asked for asked, row in zip(about, rows, strict=True) if row in facts]
             left = [row for row in left if row not in met]
@@ -209,7 +217,7 @@ class ElementWriter:
             opened.append(inner)
         bounds = zip(index, (each.bounds for each in found.dims), strict=True)
         counters = [known[each] for each in found.domain.identifiers[len(index) :]]
-        return opened, counters, _unknown([*bounds, *_placed(left, known)], inner)
+        return opened, counters, unknown([*bounds, *placed(left, known)], inner)
 
     def may_solve(self, constraint: Constraint, block: LoopBlock) -> bool:
         """Whether a loop may go where a constraint holds."""
@@ -268,7 +276,7 @@ class ElementWriter:
         """What has to be asked of an index so that a map is defined there."""
         bounds = zip(index, (each.bounds for each in found.dims), strict=False)
         known = dict(zip(found.domain.identifiers, index, strict=True))
-        return _unknown([*bounds, *_placed(found.domain.constraints, known)], block)
+        return unknown([*bounds, *placed(found.domain.constraints, known)], block)
 
     def condition(self, facts: Sequence[Constraint], block: LoopBlock) -> str:
         """The text of a question."""
@@ -383,11 +391,12 @@ def major_first(shape: Shape) -> list[int]:
     return [*reversed(order)]
 
 
-def _placed(rows: Iterable[Constraint], known: Mapping[str, Form]) -> list[Constraint]:
+def placed(rows: Iterable[Constraint], known: Mapping[str, Form]) -> list[Constraint]:
+    """Constraints with forms in the places of variables."""
     return [(operations.substitute((form,), known)[0], interval) for form, interval in rows]
 
 
-def _unknown(rows: Iterable[Constraint], block: LoopBlock) -> list[Constraint]:
+def unknown(rows: Iterable[Constraint], block: LoopBlock) -> list[Constraint]:
     """The constraints that a block does not know to hold."""
     short = [(block.simplified(form), interval) for form, interval in rows]
     return [row for row in short if not block.holds(row)]

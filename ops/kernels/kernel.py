@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 from indexing.formats.code.language import LANGUAGES
 from indexing.formats.code.map_functions import check_name
-from ops.fusion import Fusion
+from ops.fusion import Fusion, FusionSchedule
 from ops.hlo.module import Instruction
 from ops.kernels.c_kernel import CKernel
 from ops.kernels.errors import KernelError
 from ops.kernels.numpy_kernel import NumpyKernel
 from ops.kernels.triton_kernel import TritonKernel
+from ops.schedules import Schedule
 from simplifier.errors import check_type, listed, quoted
 
 if TYPE_CHECKING:
@@ -24,8 +25,17 @@ WRITERS: Final[Mapping[str, Callable[[Fusion, str], str]]] = {
     "numpy": lambda fusion, name: NumpyKernel(fusion).text(name),
 }
 
+WITH_THREADS: Final = ("c", "cuda")
+"""The languages in which a schedule says what each thread computes; in C, threads are loops."""
 
-def emit_kernel(fusion: Fusion | Instruction, language: str = "c", name: str = "kernel") -> str:
+
+def emit_kernel(
+    fusion: Fusion | Instruction,
+    language: str = "c",
+    name: str = "kernel",
+    *,
+    schedule: Schedule | FusionSchedule | None = None,
+) -> str:
     """A function ``void NAME(const T *operand, ..., T *result, ...)`` that computes a fusion.
 
     Operands and results are arrays in the layouts of their shapes. In C, loops run over a result in
@@ -39,9 +49,13 @@ def emit_kernel(fusion: Fusion | Instruction, language: str = "c", name: str = "
         fusion: a fusion, or an instruction: that of a fusion stands for what it calls.
         language: ``"c"``, ``"cuda"``, ``"triton"`` or ``"numpy"``.
         name: of the function.
+        schedule: which elements each thread writes, such as :func:`ops.schedule_of` gives; in CUDA
+            for its own launch, in C as loops over its coordinates. A thread computes all that its
+            elements need.
 
     Raises:
-        KernelError: an operation or an element type that is not emitted, with the instruction.
+        KernelError: an operation or an element type that is not emitted, with the instruction; or
+            a schedule of other arrays.
         MapError: a name that the language cannot use.
 
     >>> from ops import hlo
@@ -71,4 +85,10 @@ def emit_kernel(fusion: Fusion | Instruction, language: str = "c", name: str = "
         expected = listed(WRITERS)
         raise KernelError(f"emit_kernel: language is {quoted(language)}; expected {expected}")
     check_name(name, "emit_kernel", LANGUAGES[language].reserved)
+    if schedule is not None:
+        check_type(schedule, (Schedule, FusionSchedule), "emit_kernel: schedule", "a schedule")
+        if language not in WITH_THREADS:
+            reason = f"a schedule has threads, and {language} has none; expected c or cuda"
+            raise KernelError(f"emit_kernel: schedule: {reason}")
+        return CKernel(Fusion.of(fusion), language, schedule).text(name)
     return WRITERS[language](Fusion.of(fusion), name)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Final
 
 from indexing.formats.code.loop_nest import LoopBlock
-from ops.kernels.element_writer import VIEWS, applied, in_order, major_first
+from indexing.layout import logical_to_linear
+from ops.kernels.element_writer import VIEWS, applied, in_order, index_of, major_first
+from ops.kernels.joined_loops import joined_dimensions
 from simplifier import Interval
 from simplifier.expr import operations
-from simplifier.expr.form import Form, variable, variables_of
+from simplifier.expr.form import AtomKind, Form, constant, variable, variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from indexing import IndexingMap
+    from indexing.layout import Shape
     from ops.hlo.module import Instruction
     from ops.kernels.element_writer import ElementWriter
 
@@ -112,19 +116,106 @@ def write_inside(
     pad: Instruction,
     to: IndexingMap,
 ) -> None:
-    """Fills the result, and then stores what is padded, without a condition for each element."""
-    padding = writer.value(pad.operands[1], 0, (), top)
-    filled, _ = top.loop(Interval(0, prod(source.shape.dimensions) - 1), "i")
-    filled.lines.append(f"{pointer}[{_counter(filled)}] = {writer.stored(source.shape, padding)};")
-    top.close_loop(filled)
+    """Writes the border, and what is padded, without a condition for each element."""
     operand = pad.operands[0]
+    padding = writer.stored(source.shape, writer.value(pad.operands[1], 0, (), top))
+    index: dict[int, Form] = {}
+
+    def store(block: LoopBlock, place: Form) -> None:
+        value = writer.stored(source.shape, writer.value(operand, 0, in_order(index), block))
+        (offset,) = block.texts([block.simplified(place)])
+        block.lines.append(f"{pointer}[{offset}] = {value};")
+
+    def fill(block: LoopBlock, place: Form, count: int) -> None:
+        if count == 1:
+            (offset,) = block.texts([block.simplified(place)])
+            block.lines.append(f"{pointer}[{offset}] = {padding};")
+        elif count:
+            filled, counter = block.loop(Interval(0, count - 1), "i")
+            (offset,) = filled.texts([filled.simplified(place + counter)])
+            filled.lines.append(f"{pointer}[{offset}] = {padding};")
+            block.close_loop(filled)
+
+    def write(block: LoopBlock, levels: Sequence[_BoxLevel], place: Form) -> None:
+        if not levels:
+            store(block, place)
+            return
+        level, *rest = levels
+        size = prod(each.total for each in rest)
+        fill(block, place, level.low * size)
+        inner, counter = block.loop(Interval(0, level.count - 1), f"d{level.dimensions[0]}")
+        first = counter + level.first
+        index.update(index_of(first, operand.shape, inner, level.dimensions))
+        write(inner, rest, place + (counter + level.low) * size)
+        block.close_loop(inner)
+        behind = level.low + level.count
+        fill(block, place + constant(behind * size), (level.total - behind) * size)
+
+    levels = _levels(writer, source.shape, operand, to)
+    if levels is not None:
+        write(top, levels, constant(0))
+        return
+    fill(top, constant(0), prod(source.shape.dimensions))
     bounds = {number: to.dims[number].bounds for number in major_first(operand.shape)}
-    block, index, close = _nested(top, bounds)
-    value = writer.value(operand, 0, in_order(index), block)
+    block, found, close = _nested(top, bounds)
+    index.update(found)
     known = dict(zip(to.domain.identifiers, in_order(index), strict=True))
-    offset = writer.place(source.shape, operations.substitute(to.forms, known), block)
-    block.lines.append(f"{pointer}[{offset}] = {writer.stored(source.shape, value)};")
+    store(block, writer.offset(source.shape, operations.substitute(to.forms, known), block))
     close()
+
+
+@dataclass(frozen=True, slots=True)
+class _BoxLevel:
+    """Some dimensions as one: ``count`` of ``total``, from ``low``, are padded from ``first``."""
+
+    first: int
+    low: int
+    count: int
+    total: int
+    dimensions: tuple[int, ...]
+    """Of what is padded."""
+
+    def joined(self, inner: _BoxLevel) -> _BoxLevel:
+        """This level and one inside that has no border, as one."""
+        size = inner.total
+        dimensions = self.dimensions + inner.dimensions
+        return _BoxLevel(
+            self.first * size, self.low * size, self.count * size, self.total * size, dimensions
+        )
+
+
+def _levels(
+    writer: ElementWriter, shape: Shape, operand: Instruction, to: IndexingMap
+) -> list[_BoxLevel] | None:
+    """What is padded as a box of the result, the largest steps first, if it is one."""
+    (memory,) = logical_to_linear(shape).forms
+    if any(atom.kind is not AtomKind.VARIABLE for atom in memory.terms):
+        return None
+    together = joined_dimensions(writer, operand)
+    levels: list[_BoxLevel] = []
+    for number in major_first(shape):
+        form, total = to.forms[number], shape.dimensions[number]
+        name = (form - form.constant).single_variable()
+        if name is None or form - form.constant != variable(name):
+            return None
+        own = int(name[1:])
+        bounds = to.dims[own].bounds
+        first, count = bounds.lower or 0, bounds.size or 0
+        level = _BoxLevel(first, form.constant + first, count, total, (own,))
+        is_whole = count == total == operand.shape.dimensions[own]
+        pair = [levels[-1].dimensions[-1], own] if levels else []
+        is_joined = any(pair == group[k : k + 2] for group in together for k in range(len(group)))
+        if pair and is_joined and is_whole:
+            levels[-1] = levels[-1].joined(level)
+        else:
+            levels.append(level)
+    is_all = sum(len(level.dimensions) for level in levels) == operand.shape.rank
+    return levels if is_all and [*_order(levels)] == major_first(operand.shape) else None
+
+
+def _order(levels: Sequence[_BoxLevel]) -> Iterator[int]:
+    for level in levels:
+        yield from level.dimensions
 
 
 # Loops.

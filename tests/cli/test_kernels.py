@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ops import access_picture, hlo
 from ops.cli import main
 from tests.cli.small_modules import LOOKED_UP, ROW_SHARES, SOFTMAX_SUM
 from tests.hlo.modules import module_text
@@ -154,6 +155,24 @@ def test_what_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert capsys.readouterr() == ("", "")
     assert main(["diff", str(before), str(after), "--instruction", "total"]) == 0
     assert capsys.readouterr().out.splitlines()[2:] == ["- %total = f32[4] reduce"]
+
+
+def test_a_picture_of_what_is_read(
+    saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """That of the library."""
+    saved.write_text(SOFTMAX_SUM)
+    drawn = tmp_path / "reads.svg"
+    call = ["reads", str(saved), "--instruction", "wide", "--tile", "2x3"]
+    wide = hlo.load(saved)["wide"]
+    for options, at in ((["--at", "1,2"], [range(2, 4), range(6, 8)]), ([], [])):
+        assert main([*call, *options, "-o", str(drawn)]) == 0
+        assert drawn.read_text() == f"{access_picture(wide, at).svg()}\n"
+    capsys.readouterr()
+    assert main(["reads", str(saved), "-o", str(drawn)]) == 1
+    assert "a picture shows one instruction, and 2 are chosen" in capsys.readouterr().err
+    assert main([*call, "-o", str(tmp_path / "reads.png")]) == 1
+    assert "the picture is an SVG, not .png" in capsys.readouterr().err
 
 
 BAD = {

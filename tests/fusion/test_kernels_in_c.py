@@ -46,7 +46,7 @@ def check(library: ctypes.CDLL, name: str, computation: Computation) -> None:
     right = oracle.program(alone(computation))(*operands)
     shapes = computation.root.shape.arrays
     expected = [in_memory(each, shape) for each, shape in zip(right, shapes, strict=True)]
-    results = [np.empty_like(each) for each in expected]
+    results = [np.full_like(each, 55) for each in expected]
     pairs = zip(operands, computation.parameters, strict=True)
     held = [in_memory(each, parameter.shape) for each, parameter in pairs]
     pointers = [each.ctypes.data_as(ctypes.c_void_p) for each in (*held, *results)]
@@ -270,3 +270,45 @@ def test_dimensions_are_one_loop_where_nothing_tells_them_apart(
     text = emit_kernel(Fusion.of_computation(computation))
     assert [int(size) for size in re.findall(r"d\d+ < (\d+); \+\+", text)] == sizes
     check(compiled([text], tmp_path), "kernel", computation)
+
+
+BORDERS = {
+    "shifted and cut": """p = f32[3,6,9] pad(x, c), padding=0_0x1_0x2_0
+        ROOT s = f32[3,6,7] slice(p), slice={[0:3], [0:6], [1:8]}""",
+    "cut in front": """p = f32[3,7,9] pad(x, c), padding=0_0x1_1x2_0
+        ROOT s = f32[2,6,5] slice(p), slice={[1:3], [1:7], [4:9]}""",
+    "whole rows": "ROOT p = f32[3,8,7] pad(x, c), padding=0_0x1_2x0_0",
+    "whole rows, cut": """p = f32[3,8,7] pad(x, c), padding=0_0x1_2x0_0
+        ROOT s = f32[3,5,6] slice(p), slice={[0:3], [3:8], [1:7]}""",
+    "in front only": "ROOT p = f32[4,5,7] pad(x, c), padding=1_0x0_0x0_0",
+    "negative": "ROOT p = f32[3,4,9] pad(x, c), padding=0_0x-1_0x1_1",
+    "turned": """p = f32[3,5,9] pad(x, c), padding=0_0x0_0x1_1
+        ROOT t = f32[9,3,5] transpose(p), dimensions={2,0,1}""",
+    "laid out in another order": """p = f32[3,5,9] pad(x, c), padding=0_0x0_0x1_1
+        ROOT t = f32[3,5,9]{0,1,2} copy(p)""",
+    "padded columns": "ROOT p = f32[3,6,9]{0,2,1} pad(x, c), padding=0_0x1_0x1_1",
+    "with holes": "ROOT p = f32[3,9,9] pad(x, c), padding=0_0x0_0_1x1_1",
+    "backwards": """p = f32[3,5,9] pad(x, c), padding=0_0x0_0x2_0
+        ROOT r = f32[3,5,9] reverse(p), dimensions={2}""",
+    "as one row": """p = f32[3,5,9] pad(x, c), padding=0_0x0_0x2_0
+        ROOT r = f32[135] reshape(p)""",
+    "of a sum": """y = f32[3,5,7] add(x, x)
+        ROOT p = f32[3,6,9] pad(y, c), padding=0_0x1_0x1_1""",
+}
+
+
+@needs_compiler
+@pytest.mark.needs("jax")
+@pytest.mark.parametrize("body", BORDERS.values(), ids=BORDERS)
+def test_borders_are_written_once_and_what_is_inside_too(body: str, tmp_path: Path) -> None:
+    computation = chain(f"x = f32[3,5,7] parameter(0) c = f32[] constant(3) {body}")
+    text = emit_kernel(Fusion.of_computation(computation))
+    flags = ("-fsanitize=undefined", "-fno-sanitize-recover")
+    check(compiled([text], tmp_path, *flags), "kernel", computation)
+
+
+def test_what_is_inside_is_not_filled_before() -> None:
+    body = """x = f32[2,5,7] parameter(0) c = f32[] constant(3)
+        ROOT p = f32[2,6,7] pad(x, c), padding=0_0x1_0x0_0"""
+    text = emit_kernel(Fusion.of_computation(chain(body)))
+    assert re.findall(r"(\w+) < (\d+); \+\+", text) == [("d0", "2"), ("i", "7"), ("d1", "35")]

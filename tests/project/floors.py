@@ -126,7 +126,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("ops.jaxpr",),
     ),
     "ops.cli": (
-        ("ops.cli.documents", "ops.cli.selection", "ops.cli.terminal"),
+        ("ops.cli.documents", "ops.cli.selection", "ops.cli.svg_files", "ops.cli.terminal"),
         ("ops.cli.console", "ops.cli.reports", "ops.cli.tables"),
         (
             "ops.cli.examples",
