@@ -81,7 +81,7 @@ class TileLoads:
         every: Column = total == 0
         is_exact = every
         kept = every if kept is None else every & kept
-        compared = TileComparison(self.variables, self.wholes, columns, kept)
+        compared = TileComparison(self.variables, columns, kept)
         for number, array in enumerate(arrays):
             bits = array.instruction.shape.arrays[array.element].element_size_in_bits
             is_new, is_decided = every, every
@@ -124,27 +124,52 @@ class TileLoads:
         whole = tally_of(part.map, self.deadline)
         if whole.points == whole.elements:
             return whole.points
-        choices = [sorted(self.choices[number]) for number in part.dimensions]
+        choices = [sorted(self._sizes_counted(number)) for number in part.dimensions]
         counts = touched(part.map, choices) or [
             tally_of(_with_tile_ids(part.map, sizes), self.deadline).elements
             for sizes in product(*choices)
         ]
-        return _looked_up(counts, part.dimensions, choices, columns)
+        return self._once(_Counts(part.dimensions, choices, counts), columns)
+
+    def _sizes_counted(self, number: int) -> set[int]:
+        """The sizes of a dimension; of steps also the one of a single step."""
+        single = set[int]() if number in self.parallel else {self.wholes[number]}
+        return {*self.choices[number], *single}
+
+    def _once(self, counts: _Counts, columns: Sequence[Column]) -> Column:
+        """The counts without steps that load what the step before them has loaded.
+
+        If each step loads as much as all steps together, all load the same.
+        """
+        import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+        found = counts.of(columns)
+        for number in counts.dimensions:
+            if number not in self.parallel:
+                size, whole = columns[number], self.wholes[number]
+                single = [*columns[:number], 0 * size + whole, *columns[number + 1 :]]
+                is_same = found == counts.of(single) * -(-whole // size)
+                merged = np.where(is_same, whole, size)
+                columns = [*columns[:number], merged, *columns[number + 1 :]]
+                found = counts.of(columns)
+        return found
 
 
-def _looked_up(
-    values: Sequence[int],
-    numbers: Sequence[int],
-    choices: Sequence[Sequence[int]],
-    columns: Sequence[Column],
-) -> Column:
-    """The value that belongs to the sizes of some dimensions; there is one for each combination."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+class _Counts(NamedTuple):
+    """A number for each combination of sizes of some dimensions, the last fastest."""
 
-    table = np.array(values).reshape([len(each) for each in choices])
-    pairs = zip(choices, numbers, strict=True)
-    places: list[Column] = [np.searchsorted(each, columns[number]) for each, number in pairs]
-    return table[tuple(places)]
+    dimensions: tuple[int, ...]
+    choices: Sequence[Sequence[int]]
+    values: Sequence[int]
+
+    def of(self, columns: Sequence[Column]) -> Column:
+        """The numbers for the sizes in the columns."""
+        import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+        table = np.array(self.values).reshape([len(each) for each in self.choices])
+        pairs = zip(self.choices, self.dimensions, strict=True)
+        places: list[Column] = [np.searchsorted(each, columns[number]) for each, number in pairs]
+        return table[tuple(places)]
 
 
 def _parts(access: OperandIndexing, variables: Sequence[Variable]) -> Iterator[_LoadPart]:

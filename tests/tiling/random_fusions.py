@@ -19,6 +19,38 @@ LARGEST: Final = 200
 
 
 @st.composite
+def swapped(draw: st.DrawFn) -> str:
+    """The text of an array plus itself with the elements of each run at other places.
+
+    A broadcast may have made the runs, and a sum may go through them in steps.
+    """
+    run, runs = draw(st.integers(2, 4)), draw(st.integers(2, 8))
+    long, split = _type((run * runs,)), _type((runs, run))
+    source, begin = draw(
+        st.sampled_from(
+            [
+                (long, f"x = {long} negate(p)"),
+                (
+                    _type((run,)),
+                    f"s = {split} broadcast(p), dimensions={{1}} x = {long} reshape(s)",
+                ),
+            ]
+        )
+    )
+    cut = draw(st.integers(1, run - 1))
+    rows = f"slice={{[0:{runs}], "
+    rolled = f"""a = {_type((runs, run - cut))} slice(r), {rows}[{cut}:{run}]}}
+        b = {_type((runs, cut))} slice(r), {rows}[0:{cut}]}}
+        t = {split} concatenate(a, b), dimensions={{1}}"""
+    turned = [f"t = {split} reverse(r), dimensions={{{axes}}}" for axes in ("1", "0,1")]
+    end = f"{long} add(x, y)"
+    summed = f"sum = {end} ROOT e = f32[] reduce(sum, zero), dimensions={{0}}, to_apply=sum"
+    return f"""p = {source} parameter(0) zero = f32[] constant(0) {begin}
+        r = {split} reshape(x) {draw(st.sampled_from([*turned, rolled]))} y = {long} reshape(t)
+        {draw(st.sampled_from([f"ROOT sum = {end}", summed]))}"""
+
+
+@st.composite
 def fusions(draw: st.DrawFn) -> str:
     """The text of a chain over ``x``, with some additions of what is already there."""
     sizes = tuple(draw(st.lists(st.integers(1, 7), min_size=1, max_size=3)))
@@ -84,6 +116,11 @@ def _sliced(draw: st.DrawFn, sizes: Sizes) -> Made:
     return tuple(new), f"slice({{x}}), slice={{{{{', '.join(parts)}}}}}"
 
 
+def _reversed(draw: st.DrawFn, sizes: Sizes) -> Made:
+    axes = tuple(axis for axis in range(len(sizes)) if draw(st.booleans()))
+    return sizes, f"reverse({{x}}), dimensions={{{{{_listed(axes)}}}}}"
+
+
 def _padded(draw: st.DrawFn, sizes: Sizes) -> Made | None:
     if not sizes:
         return None
@@ -120,6 +157,7 @@ OPERATIONS: Final[dict[str, Callable[[st.DrawFn, Sizes], Made | None]]] = {
     "pad": _padded,
     "reduce": _summed,
     "reshape": _reshaped,
+    "reverse": _reversed,
     "slice": _sliced,
     "transpose": _transposed,
 }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, reject
+from hypothesis import strategies as st
 
 from indexing import IndexingMap, Tile, TileError
 from ops import Fusion, TilingSpace, hlo, tilings
@@ -17,7 +18,7 @@ from ops.tiling import tile_loads
 from simplifier.errors import ArgumentError
 from simplifier.expr.form import variables_of
 from tests.fusion.units import ADD, MAXIMUM, entry
-from tests.tiling.random_fusions import fusions
+from tests.tiling.random_fusions import fusions, swapped
 from tests.tiling.real_fusions import different_fusions
 from tests.tiling.tiles_by_enumeration import bytes_by_points
 
@@ -102,6 +103,15 @@ FUSIONS: dict[str, HloModule] = {
     "two pieces whose masks split": entry("""x = f32[2,3] parameter(0) r = f32[3,1,2] reshape(x)
         c = f32[6,1,2] concatenate(r, r), dimensions={0}
         ROOT d = f32[6,2,2] concatenate(c, c), dimensions={1}"""),
+    "neighbours that change places, at sizes that do not divide": entry("""x = f32[14] parameter(0)
+        p = f32[7,2] reshape(x) r = f32[7,2] reverse(p), dimensions={1} s = f32[14] reshape(r)
+        ROOT sum = f32[14] add(x, s)"""),
+    "steps that load the same": entry(
+        """x = f32[2] parameter(0) zero = f32[] constant(0)
+        b = f32[16,2] broadcast(x), dimensions={1} r = f32[32] reshape(b)
+        ROOT s = f32[] reduce(r, zero), dimensions={0}, to_apply=sum""",
+        ADD,
+    ),
     "two results": entry("""a = f32[6,8] parameter(0) n = f32[6,8] negate(a)
         t = f32[8,6] transpose(a), dimensions={1,0} ROOT b = (f32[6,8], f32[8,6]) tuple(n, t)"""),
 }
@@ -112,9 +122,27 @@ def of(module: HloModule) -> Fusion:
 
 
 def walked(propagation: Propagation, arrays: tuple[ArrayTile, ...]) -> int:
-    """The bytes of every tile, one after another."""
-    return sum(
-        -(-sum(map(len, tiles_of(propagation, each))) * bits_of(each) // 8) for each in arrays
+    """The bytes of every tile, one after another; tiles that are equal everywhere count once."""
+    total = 0
+    for number, each in enumerate(arrays):
+        if not any(are_equal(propagation, before, each) for before in arrays[:number]):
+            total += -(-sum(map(len, tiles_of(propagation, each))) * bits_of(each) // 8)
+    return total
+
+
+def are_equal(propagation: Propagation, one: ArrayTile, other: ArrayTile) -> bool:
+    """Whether two tiles of an array have the same elements for all ids."""
+    if (one.instruction, one.element) != (other.instruction, other.element):
+        return False
+    if one.indexings[0].runtime != other.indexings[0].runtime:
+        return False
+    return all(
+        set(first) == set(second)
+        for first, second in zip(
+            tiles_of(propagation, one, is_whole=True),
+            tiles_of(propagation, other, is_whole=True),
+            strict=True,
+        )
     )
 
 
@@ -122,8 +150,13 @@ def bits_of(array: ArrayTile) -> int:
     return array.instruction.shape.arrays[array.element].element_size_in_bits
 
 
-def tiles_of(propagation: Propagation, array: ArrayTile) -> Iterator[list[tuple[int, ...]]]:
-    """The elements of the tile of each program, and of each step that the tile depends on."""
+def tiles_of(
+    propagation: Propagation, array: ArrayTile, *, is_whole: bool = False
+) -> Iterator[list[tuple[int, ...]]]:
+    """The elements of the tile of each program, and of each step that the tile depends on.
+
+    Those of all steps where the answer is to be whole.
+    """
     tile = array.tile
     assert isinstance(tile, Tile)
     rows = [form for row in tile.formulas.results for form in row]
@@ -132,7 +165,7 @@ def tiles_of(propagation: Propagation, array: ArrayTile) -> Iterator[list[tuple[
     values = [((each.lower or 0) + (each.upper or 0)) // 2 for each in bounds]
     parallel = len(propagation.space.parallel)
     grid = [
-        range(count) if number < parallel or f"t{number}" in names else range(1)
+        range(count if is_whole or number < parallel or f"t{number}" in names else 1)
         for number, count in enumerate(propagation.grid)
     ]
     for ids in product(*grid):
@@ -214,8 +247,10 @@ def check_against_points(found: Tilings) -> int:
         read = bytes_by_points(propagation, propagation.operands)
         written = bytes_by_points(propagation, propagation.results)
         if read is not None and written is not None:
-            assert (tiling.bytes_read, tiling.bytes_written) == (read, written), tiling
-            checked += 1
+            if tiling.is_exact:
+                assert (tiling.bytes_read, tiling.bytes_written) == (read, written), tiling
+            assert (tiling.bytes_read, tiling.bytes_written) >= (read, written), tiling
+            checked += tiling.is_exact
     return checked
 
 
@@ -236,16 +271,15 @@ def test_equal_tiles_of_sizes_that_are_not_whole_are_loaded_once() -> None:
 
 
 def test_bytes_that_may_be_fewer_are_marked() -> None:
-    """Two dimensions with 63 sizes each have more pairs than are looked at."""
-    text = SWAPPED.replace("p = f32[32,2,64,8] reshape(x)", "p = f32[32,2,32,2,8] reshape(x)")
-    text = text.replace("r = f32[32,2,64,8]", "r = f32[32,2,32,2,8]").replace("={1}", "={1,3}")
+    """There are more points and sizes than are looked at."""
+    text = SWAPPED.replace("64,8]", "2]").replace("[64,", "[4194304,").replace("[32,", "[2097152,")
     fusion = Fusion.of_computation(entry(text).entry)
-    found = tilings(fusion, ENDLESS, sizes=[range(2, 65), range(2, 65), [8]])
+    found = tilings(fusion, ENDLESS, sizes=[range(1, 1025), [2]])
+    assert len(found) == 513
     for tiling in found:
-        rows, columns, _ = tiling.sizes
-        assert tiling.is_exact == bool(rows % 2 or columns % 2)
-    few = tilings(fusion, ENDLESS, sizes=[[2, 8, 32], [2, 8, 32], [8]])
-    assert len(few) == 9
+        assert tiling.is_exact == (tiling.sizes[0] == 1)
+    few = tilings(fusion, ENDLESS, sizes=[[2, 8, 32], [2]])
+    assert len(few) == 3
     assert all(tiling.is_exact for tiling in few)
     bounds = {tiling.sizes: tiling.bytes_read for tiling in found}
     assert all(tiling.bytes_read < bounds[tiling.sizes] for tiling in few)
@@ -284,6 +318,16 @@ def test_bytes_of_random_fusions(text: str) -> None:
     except TileError:
         reject()
     check_against_points(found)
+
+
+@given(text=swapped(), sizes=st.lists(st.integers(1, 32), min_size=1, max_size=4))
+def test_tiles_of_parts_that_change_places(text: str, sizes: list[int]) -> None:
+    """At all sizes, also where the last tile is smaller."""
+    fusion = of(entry(text, ADD))
+    whole = TilingSpace.of(fusion).dimensions[0].size or 1
+    found = tilings(fusion, ENDLESS, sizes=[[size for size in {*sizes, whole} if size <= whole]])
+    assert all(tiling.is_exact for tiling in found)
+    assert not found or check_against_points(found)
 
 
 def test_softmax_reads_and_writes_in_one_pass() -> None:

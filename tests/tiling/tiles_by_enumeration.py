@@ -97,36 +97,81 @@ def bytes_by_points(found: Propagation, arrays: Sequence[ArrayTile]) -> int | No
     """What all programs load or store of some arrays; ``None`` for too many points.
 
     It asks no tile. Each point of the space belongs to a program, and to a step of each dimension
-    that an access depends on: the different elements of a step are loaded.
+    that an access depends on: the different elements of a step are loaded. Two accesses that reach
+    the same from all tiles load once, as do steps.
     """
     total = 0
-    for each in arrays:
+    for number, each in enumerate(arrays):
+        again = [_is_again(found, before, each) for before in arrays[:number]]
         rows = _loads(found, each.indexings[0])
-        if rows is None:
+        if rows is None or None in again:
             return None
-        bits = each.instruction.shape.arrays[each.element].element_size_in_bits
-        total += -(-len(np.unique(rows)) * bits // 8)
+        if not any(again):
+            bits = each.instruction.shape.arrays[each.element].element_size_in_bits
+            total += -(-_loaded(found, *rows) * bits // 8)
     return total
 
 
-def _loads(found: Propagation, access: OperandIndexing) -> np.ndarray[Any, Any] | None:
-    """For each point a number of its program and step and of what it reads."""
+def _is_again(found: Propagation, one: ArrayTile, other: ArrayTile) -> bool | None:
+    """Whether two accesses reach the same from each tile, wherever values at runtime lead."""
+    if one.instruction is not other.instruction or one.element != other.element:
+        return False
+    accesses = one.indexings[0], other.indexings[0]
+    origins = [[(at.instruction, at.callers) for at in each.runtime] for each in accesses]
+    if origins[0] != origins[1] or len({each.replica_id is None for each in accesses}) > 1:
+        return False
+    needed = {number for each in accesses for number in _needed(found, _placed(each))}
+    tables = [_loads(found, each, needed) for each in accesses]
+    if tables[0] is None or tables[1] is None:
+        return None
+    return np.array_equal(tables[0][1], tables[1][1])
+
+
+def _loaded(found: Propagation, numbers: list[int], rows: np.ndarray[Any, Any]) -> int:
+    """How many rows are different, where steps that are all the same are one."""
+    parallel = len(found.space.parallel)
+    for place, number in reversed([*enumerate(numbers)]):
+        if number >= parallel:
+            others = np.delete(rows, place, axis=1)
+            steps = {_set_of(others[rows[:, place] == id_]) for id_ in range(found.grid[number])}
+            rows = np.unique(others, axis=0) if len(steps) == 1 else rows
+    return len(rows)
+
+
+def _set_of(rows: np.ndarray[Any, Any]) -> frozenset[Index]:
+    return frozenset(map(tuple, rows.tolist()))
+
+
+def _placed(access: OperandIndexing) -> IndexingMap:
+    """The map to elements and to what they depend on beside their indices."""
     placed = [*access.map.forms, *values_of(access)]
-    here = with_midpoints(IndexingMap.from_forms(placed, access.map.domain))
-    pairs = list(zip(here.dims, found.space.variables, strict=True))
+    return with_midpoints(IndexingMap.from_forms(placed, access.map.domain))
+
+
+def _needed(found: Propagation, here: IndexingMap) -> set[int]:
+    """The dimensions that an access depends on, and those of programs."""
     forms = [*here.forms, *(form for form, _ in here.domain.constraints)]
+    pairs = enumerate(zip(here.dims, found.space.variables, strict=True))
     needed = {int(name[1:]) for name in variables_of(forms)}
-    needed |= {number for number, (own, whole) in enumerate(pairs) if own.bounds != whole.bounds}
-    needed |= {number for number, count in enumerate(found.grid) if count > 1} & {
-        *range(len(found.space.parallel))
-    }
-    ends = {number: pairs[number][0].bounds for number in sorted(needed)}
+    needed |= {number for number, (own, whole) in pairs if own.bounds != whole.bounds}
+    parallel = range(len(found.space.parallel))
+    return needed | {number for number in parallel if found.grid[number] > 1}
+
+
+def _loads(
+    found: Propagation, access: OperandIndexing, needed: set[int] | None = None
+) -> tuple[list[int], np.ndarray[Any, Any]] | None:
+    """The dimensions needed, and rows of their tile ids and what is read, each once."""
+    here = _placed(access)
+    numbers = sorted(_needed(found, here) if needed is None else needed)
+    forms = [*here.forms, *(form for form, _ in here.domain.constraints)]
+    ends = {number: here.dims[number].bounds for number in numbers}
     sides = [range(each.lower or 0, (each.upper or 0) + 1) for each in ends.values()]
     count = prod(map(len, sides))
     if count > MAX_POINTS:
         return None
     if not count:
-        return np.zeros(0, dtype=np.int64)
+        return numbers, np.zeros((0, len(ends) + len(here.forms)), dtype=np.int64)
     grids = np.meshgrid(*(np.array(side, dtype=np.int64) for side in sides), indexing="ij")
     flat = (grid.reshape(-1) for grid in grids)
     columns = {f"d{number}": column for number, column in zip(ends, flat, strict=True)}
@@ -137,7 +182,5 @@ def _loads(found: Propagation, access: OperandIndexing) -> np.ndarray[Any, Any] 
         lower, upper = interval.ends
         is_point &= (column >= lower) & (column <= upper)
     ids = [columns[f"d{number}"] // int(found.sizes[number]) for number in ends]
-    number = np.zeros(count, dtype=np.int64)
-    for column in (*ids, *results):
-        number = number * (np.ptp(column) + 1) + (column - column.min())
-    return number[is_point]
+    rows = np.stack([*ids, *results, np.zeros(count, dtype=np.int64)], axis=1)
+    return numbers, np.unique(rows[is_point], axis=0)
