@@ -68,6 +68,7 @@ def emit(
     """
     given = _maps(maps, "emit")
     named = _names(names, len(given), "emit")
+    check_type(language, str, "emit: language", "its name")
     if language == MLIR:
         return mlir_text_of_maps(given, named, "emit")
     if language not in LANGUAGES:
@@ -123,6 +124,7 @@ def emit_loops(
     """
     given = _maps(maps, "emit_loops")
     named = _names(names, len(given), "emit_loops")
+    check_type(language, str, "emit_loops: language", "its name")
     if language not in LANGUAGES:
         raise MapError(f"emit_loops: language is {quoted(language)}; expected {listed(LANGUAGES)}")
     for what, text in (("body", body), ("parameters", parameters), ("last", last)):
@@ -149,6 +151,8 @@ def _names(names: Sequence[str] | str | None, count: int, asker: str) -> list[st
         return ["indexing_map"] if count == 1 else [f"map{number}" for number in range(count)]
     check_type(names, Iterable, f"{asker}: names", "a name for each map")
     given = [names] if isinstance(names, str) else list(names)
+    for name in given:
+        check_type(name, str, f"{asker}: a name", "a string")
     if len(given) != count:
         raise MapError(f"{asker}: got {len(given)} names; expected {count}, one for each map")
     if len(set(given)) < count:
