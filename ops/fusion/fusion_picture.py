@@ -97,7 +97,7 @@ def _result(fusion: Fusion, output: int) -> Array:
 
 def _planes(fusion: Fusion, planes: Mapping[str, PlaneChoice]) -> Mapping[str, PlaneChoice]:
     check_type(planes, Mapping, "access_picture: planes", "indices by names of instructions")
-    names = [each.name for each in (*fusion.instructions, *fusion.operands)]
+    names = dict.fromkeys(each.name for each in (*fusion.instructions, *fusion.operands))
     for name in planes:
         if name not in names:
             message = f"access_picture: planes name {quoted(name)}"
