@@ -264,7 +264,7 @@ WRONG: list[tuple[Any, Any, Any, str]] = [
     ([None], "c", None, r"emit: maps\[0\] is None; expected an IndexingMap"),
     (7, "c", None, "emit: maps is 7; expected a map or several"),
     ([ROW], "basic", None, "language is 'basic'; expected c, cuda"),
-    ([ROW], ["c"], None, "expected c, cuda"),
+    ([ROW], ["c"], None, "expected its name"),
     ([ROW], "c", ["a", "b"], "got 2 names; expected 1"),
     ([ROW, ROW], "c", ["a", "a"], "expected different names"),
     ([ROW], "c", ["while"], "'while' cannot name a function"),

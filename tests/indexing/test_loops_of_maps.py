@@ -326,7 +326,7 @@ void run(const int32_t *x, const int32_t *w, int32_t *y) {
 IDENTITY = "(d0)[s0] -> (d0 + s0), domain: d0 in [0, 3], s0 in [0, 3]"
 REFUSED: list[tuple[list[str], dict[str, Any], str]] = [
     ([IDENTITY], {"language": "mlir"}, "language is 'mlir'; expected c, cuda"),
-    ([IDENTITY], {"language": ["c"]}, "expected c, cuda"),
+    ([IDENTITY], {"language": ["c"]}, "expected its name"),
     ([IDENTITY], {"names": "d0"}, "d0 is a result and also a variable"),
     ([IDENTITY], {"names": "mask"}, "mask is a result and also what says which points are inside"),
     ([IDENTITY], {"body": 3}, "body is 3; expected a string"),

@@ -13,7 +13,7 @@ import ops
 from indexing import layout
 from ops import hlo
 from ops.hlo.source_location import source_locations
-from simplifier import parse_expr, symbol
+from simplifier import parse_expr, simplify, symbol
 from simplifier.errors import ArgumentError, IndexingError
 from tests.project.sources import ROOT
 
@@ -62,6 +62,41 @@ WRONG: Final[dict[str, tuple[Callable[[Any], object], str]]] = {
     "concatenate": (lambda wrong: ops.concatenate(wrong, 0), "operand_sizes is {}"),
     "elementwise": (ops.elementwise, "operand_sizes is {}"),
     "all_gather": (lambda wrong: ops.all_gather((4,), 0, wrong), "replica_groups is {}"),
+    "points of a picture": (lambda wrong: MAP.picture(at=wrong), "picture: at is {}"),
+    "sizes of a picture": (lambda wrong: MAP.picture(sizes=wrong), "picture: sizes is {}"),
+    "a plane": (lambda wrong: MAP.picture(plane=wrong), "picture: the plane of (d0) is {}"),
+    "an index of a plane": (
+        lambda wrong: MAP.picture(plane=[wrong]),
+        "picture: an index of the plane of (d0) is {}",
+    ),
+    "access_picture": (ops.access_picture, "fusion is {}; expected a fusion or an instruction"),
+    "a result of a picture": (
+        lambda wrong: ops.access_picture(ENTRY, output=wrong),
+        "access_picture: output is {}",
+    ),
+    "planes": (
+        lambda wrong: ops.access_picture(ENTRY, planes=wrong),
+        "access_picture: planes is {}",
+    ),
+    "fusion_graph": (ops.fusion_graph, "fusion is {}; expected a fusion or an instruction"),
+    "a language": (lambda wrong: indexing.emit(MAP, wrong), "emit: language is {}"),
+    "a language of loops": (
+        lambda wrong: indexing.emit_loops(MAP, wrong, "x"),
+        "emit_loops: language is {}",
+    ),
+    "a name in code": (lambda wrong: indexing.emit(MAP, "c", [wrong]), "emit: a name is {}"),
+    "a language of kernels": (
+        lambda wrong: ops.emit_kernel(ENTRY, wrong),
+        "emit_kernel: language is {}",
+    ),
+    "a dialect": (
+        lambda wrong: indexing.format_map(MAP, dialect=wrong),
+        "format_map: dialect is {}",
+    ),
+    "a trace": (
+        lambda wrong: simplify(parse_expr("x"), {}, trace=wrong),
+        "simplify: trace is {}; expected a Trace",
+    ),
 }
 """The functions of one argument, and what they say of a wrong one."""
 
@@ -85,7 +120,12 @@ def test_a_wrong_argument_is_named(name: str, value: str) -> None:
     assert message.format(repr(wrong)) in str(caught.value)
 
 
-@pytest.mark.parametrize("ask", [ask for name, (ask, _) in WRONG.items() if name != "image"])
+MAY_BE_NONE: Final = {"image", "sizes of a picture", "an index of a plane", "planes", "a trace"}
+
+
+@pytest.mark.parametrize(
+    "ask", [ask for name, (ask, _) in WRONG.items() if name not in MAY_BE_NONE]
+)
 def test_none_is_no_argument(ask: Callable[[Any], object]) -> None:
     with pytest.raises(IndexingError):
         ask(None)

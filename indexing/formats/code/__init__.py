@@ -146,6 +146,8 @@ def _names(names: Sequence[str] | str | None, count: int, asker: str) -> list[st
         return ["indexing_map"] if count == 1 else [f"map{number}" for number in range(count)]
     check_type(names, Iterable, f"{asker}: names", "a name for each map")
     given = [names] if isinstance(names, str) else list(names)
+    for name in given:
+        check_type(name, str, f"{asker}: a name", "a string")
     if len(given) != count:
         raise MapError(f"{asker}: got {len(given)} names; expected {count}, one for each map")
     if len(set(given)) < count:
@@ -154,7 +156,7 @@ def _names(names: Sequence[str] | str | None, count: int, asker: str) -> list[st
 
 
 def _check_language(language: str, known: Collection[str], asker: str) -> None:
-    check_type(language, str, f"{asker}: language", listed(known))
+    check_type(language, str, f"{asker}: language", "its name")
     if language not in known:
         raise MapError(f"{asker}: language is {quoted(language)}; expected {listed(known)}")
 
