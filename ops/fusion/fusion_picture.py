@@ -45,14 +45,14 @@ def access_picture(
         MapError: as :meth:`indexing.IndexingMap.picture`.
 
     >>> from ops import hlo
-    >>> module = hlo.parse('''ENTRY e { p = f32[4,6] parameter(0)
-    ...   t = f32[6,4] transpose(p), dimensions={1,0}
-    ...   ROOT line = f32[24] reshape(t) }''')
+    >>> module = hlo.parse('''ENTRY e { p = f32[2,6] parameter(0)
+    ...   t = f32[6,2] transpose(p), dimensions={1,0}
+    ...   ROOT line = f32[12] reshape(t) }''')
     >>> print(access_picture(Fusion.of_computation(module.entry), at=[range(2, 7)]))
     %line at d0 in [2, 6]
-    %line f32[24]: 5 of 24 elements
-    %t f32[6,4]: 5 of 24 elements, read once
-    %p f32[4,6]: 5 of 24 elements, read once
+    %line f32[12]: 5 of 12 elements
+    %t f32[6,2]: 5 of 12 elements, read once
+    %p f32[2,6]: 5 of 12 elements, read once
     """
     fusion = Fusion.of(of)
     root, number = _result(fusion, output)
@@ -97,7 +97,7 @@ def _result(fusion: Fusion, output: int) -> Array:
 
 def _planes(fusion: Fusion, planes: Mapping[str, PlaneChoice]) -> Mapping[str, PlaneChoice]:
     check_type(planes, Mapping, "access_picture: planes", "indices by names of instructions")
-    names = [each.name for each in (*fusion.instructions, *fusion.operands)]
+    names = dict.fromkeys(each.name for each in (*fusion.instructions, *fusion.operands))
     for name in planes:
         if name not in names:
             message = f"access_picture: planes name {quoted(name)}"

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MODULE: Final = hlo.load(ROOT / "examples" / "softmax.hlo")
 ENTRY: Final = MODULE.entry.root
+LOOP: Final = ops.Loop(hlo.load(ROOT / "examples" / "running_sum.hlo")["loop"])
+SCHEDULE: Final = ops.schedule_of(MODULE["broadcast_divide_fusion"])
 MAP: Final = indexing.parse_map("(d0)[s0] -> (d0 + s0), domain: d0 in [0, 3], s0 in [0, 1]")
 SHAPE: Final = layout.Shape.parse("f32[3,5]")
 
@@ -40,6 +42,16 @@ WRONG: Final[dict[str, tuple[Callable[[Any], object], str]]] = {
     "of_computation": (ops.Fusion.of_computation, "fusion: the computation is {}"),
     "of_instruction": (ops.Fusion.of_instruction, "fusion: an instruction is {}"),
     "of_pair": (lambda wrong: ops.Fusion.of_pair(ENTRY, wrong), "fusion: the consumer is {}"),
+    "of_instructions": (ops.Fusion.of_instructions, "fusion: instructions is {}"),
+    "a member": (
+        lambda wrong: ops.Fusion.of_instructions([wrong]),
+        "fusion: an instruction is {}",
+    ),
+    "a hero": (ops.Fusion.of_computation(MODULE.entry).epilogue, "fusion: the instruction is {}"),
+    "over_iterations": (LOOP.over_iterations, "over_iterations: the indexing is {}"),
+    "a loop's registry": (lambda wrong: ops.Loop(LOOP.instruction, wrong), "the registry is {}"),
+    "a result of a schedule": (SCHEDULE.writes, "schedule: the number of the result is {}"),
+    "an operand of a schedule": (SCHEDULE.reads, "schedule: the number of the operand is {}"),
     "schedule_of": (ops.schedule_of, "schedule_of: the fusion is {}"),
     "analyze_files": (
         lambda wrong: ops.analyze_files(wrong, str),
@@ -186,6 +198,13 @@ NAMED: Final[dict[str, tuple[Callable[[], object], str]]] = {
         lambda: ops.Fusion.of_computation(MODULE.entry).why(MODULE.entry.parameters[0], most=-1),
         "why: most is -1; expected a number of paths",
     ),
+    "an index of an element": (
+        lambda: ops.why(ENTRY, element=_any(3)),
+        "why: the element is 3; expected a seq",
+    ),
+    "words": (lambda: ops.why(ENTRY, element=_any("ab")), "why: the element is 'ab'; expected a"),
+    "no such result": (lambda: SCHEDULE.writes(1), "there is no result 1 among 1"),
+    "no such operand": (lambda: SCHEDULE.reads(-1), "there is no operand -1 among"),
     "an opcode": (
         lambda: hlo.edit(MODULE).outline([ENTRY], _any({})),
         "outline: the opcode is {}",
