@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -34,7 +35,7 @@ from indexing.simplify import result_bounds
 from indexing.transform.evaluate import result_columns
 from indexing.validation import read_names
 from simplifier import Interval
-from simplifier.errors import check_integers, check_type, quoted
+from simplifier.errors import INTEGER, check_integers, check_type, quoted
 from simplifier.expr.form import variable
 
 if TYPE_CHECKING:
@@ -145,8 +146,8 @@ def access_picture(
     if sizes is not None:
         check_integers(sizes, "picture: sizes")
     array = _sizes(indexing_map, points.results) if sizes is None else tuple(sizes)
-    if len(array) != len(indexing_map.forms):
-        expected = f"expected {len(indexing_map.forms)}, one a result"
+    if len(array) != len(indexing_map.forms) or min(array, default=0) < 0:
+        expected = f"expected {len(indexing_map.forms)}, one a result, none of them negative"
         raise MapError(f"picture: sizes are {array}; {expected}")
     from_, to = f"({', '.join(points.names)})", _formula(indexing_map)
     left = ElementGrid(from_, points.sizes, points.dims, points.names, is_chosen=True, plane=plane)
@@ -266,8 +267,8 @@ def _interval(name: str, choice: Choice) -> Interval:
     if isinstance(choice, range) and choice.step == 1:
         return Interval(choice.start, choice.stop - 1)
     expected = "an integer, an interval, or a range with step 1"
-    check_type(choice, int, f"picture: {name}", expected)
-    return Interval(choice, choice)  # pyright: ignore[reportArgumentType] - checked
+    check_type(choice, INTEGER, f"picture: {name}", expected)
+    return Interval.of(int(choice))  # pyright: ignore[reportArgumentType] - checked
 
 
 def _counted(
@@ -294,6 +295,8 @@ def _tally(parts: Sequence[tuple[int, Sequence[object]]], wanted: slice) -> dict
     rows = np.concatenate(found)
     if not rows.shape[1]:
         return {(): len(rows)}
+    if rows.dtype == object:  # beyond 64 bits; NumPy does not sort such rows
+        return Counter(map(tuple, rows.tolist()))
     indices, counts = np.unique(rows, axis=0, return_counts=True)
     positions: list[list[int]] = indices.tolist()
     return dict(zip(map(tuple, positions), counts.tolist(), strict=True))
