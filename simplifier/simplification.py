@@ -22,13 +22,13 @@ from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.operator_count import operator_count_of_form
 from simplifier.fixpoint import range_of, simplified
 from simplifier.problem import BoundsError, ask
+from simplifier.trace import Trace
 
 if TYPE_CHECKING:
     from simplifier.bounds.interval import Interval
     from simplifier.canonical.scope import Scope
     from simplifier.exact import Budget
     from simplifier.problem import Bounds, Constraints, Expression, Facts, Name, Problem
-    from simplifier.trace import Trace
 
 
 def simplify(
@@ -80,6 +80,8 @@ def simplify(
     >>> simplify(Mod(3 * Mod(x, 4), 5), {x: (0, 99)}, [(Mod(x, 4) + Mod(x, 6), 0)], exact=True)
     0
     """
+    if trace is not None:
+        check_type(trace, Trace, "simplify: trace", "a Trace")
     if exact:
         return ask("simplify", _finished, (expression,), bounds, constraints, budget, trace)
     return ask("simplify", _simplified, (expression,), bounds, constraints, trace)

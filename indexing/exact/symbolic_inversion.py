@@ -24,6 +24,7 @@ from simplifier.bounds.parametric import parametric_ends
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import AtomKind, Form
+from simplifier.fixpoint import range_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -143,6 +144,8 @@ class _ReadBackwards:
             unit: _with_values(form, {each: int(each is unit) for each in units}) - offset
             for unit in units
         }
+        if any(0 in range_of(self._scope, stride) for stride in strides.values()):
+            return {}  # a stride of 0 tells nothing, and no law divides by it
         for order in permutations(units):
             found = dict(_mixed_radix(value - offset, [(unit, strides[unit]) for unit in order]))
             if all(self._leads_back(Form(0, {unit: 1}), part) for unit, part in found.items()):

@@ -86,6 +86,7 @@ def _head(indexing_map: Relation, spelling: Spelling) -> str:
 
 
 def _spelling(dialect: str) -> Spelling:
+    check_type(dialect, str, "format_map: dialect", "its name")
     if dialect not in DIALECTS:
         known = ", ".join(map(repr, DIALECTS))
         raise MapError(f"format_map: dialect is {quoted(dialect)}; expected one of {known}")

@@ -10,7 +10,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -34,11 +35,11 @@ from indexing.simplify import result_bounds
 from indexing.transform.evaluate import result_columns
 from indexing.validation import read_names
 from simplifier import Interval
-from simplifier.errors import check_type, quoted
+from simplifier.errors import INTEGER, check_integers, check_type, quoted
 from simplifier.expr.form import variable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from indexing.domain import Domain
     from indexing.pictures.element_grid import PlaneChoice, Position
@@ -142,15 +143,15 @@ def access_picture(
     See :meth:`indexing.IndexingMap.picture`.
     """
     points = chosen_points(indexing_map, at)
+    if sizes is not None:
+        check_integers(sizes, "picture: sizes")
     array = _sizes(indexing_map, points.results) if sizes is None else tuple(sizes)
-    if len(array) != len(indexing_map.forms):
-        expected = f"expected {len(indexing_map.forms)}, one a result"
+    if len(array) != len(indexing_map.forms) or min(array, default=0) < 0:
+        expected = f"expected {len(indexing_map.forms)}, one a result, none of them negative"
         raise MapError(f"picture: sizes are {array}; {expected}")
     from_, to = f"({', '.join(points.names)})", _formula(indexing_map)
-    left = ElementGrid(
-        from_, points.sizes, points.dims, points.names, is_chosen=True, plane=tuple(plane)
-    )
-    right, notes = grid_of_results(to, array, points.results, tuple(result_plane))
+    left = ElementGrid(from_, points.sizes, points.dims, points.names, is_chosen=True, plane=plane)
+    right, notes = grid_of_results(to, array, points.results, result_plane)
     return AccessPicture(f"{from_} -> {to}{points.words}", (left, right), notes)
 
 
@@ -162,7 +163,7 @@ def grid_of_results(
     names = tuple(f"dim {number}" for number in range(len(sizes)))
     outside = len(counts) - len(inside)
     note = f"{title}: {outside:,} elements that are read lie outside of the array."
-    return ElementGrid(title, sizes, inside, names, plane=tuple(plane)), (note,) * bool(outside)
+    return ElementGrid(title, sizes, inside, names, plane=plane), (note,) * bool(outside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +248,8 @@ def _chosen(domain: Domain, at: Choices) -> tuple[Domain, str]:
 def _by_name(domain: Domain, at: Choices) -> Iterator[tuple[str, Interval]]:
     if not isinstance(at, Mapping):
         names = domain.by_role(domain.names)[0]
-        if at and len(at) != len(names):
+        check_type(at, Sequence, "picture: at", "a value or range for each dimension, or by name")
+        if len(at) not in (0, len(names)):
             message = f"picture: at has {len(at)} values; expected {len(names)}, one a dimension"
             raise MapError(message)
         at = dict(zip(names, at, strict=False))
@@ -265,8 +267,8 @@ def _interval(name: str, choice: Choice) -> Interval:
     if isinstance(choice, range) and choice.step == 1:
         return Interval(choice.start, choice.stop - 1)
     expected = "an integer, an interval, or a range with step 1"
-    check_type(choice, int, f"picture: {name}", expected)
-    return Interval(choice, choice)  # pyright: ignore[reportArgumentType] - checked
+    check_type(choice, INTEGER, f"picture: {name}", expected)
+    return Interval.of(int(choice))  # pyright: ignore[reportArgumentType] - checked
 
 
 def _counted(
@@ -293,6 +295,8 @@ def _tally(parts: Sequence[tuple[int, Sequence[object]]], wanted: slice) -> dict
     rows = np.concatenate(found)
     if not rows.shape[1]:
         return {(): len(rows)}
+    if rows.dtype == object:  # beyond 64 bits; NumPy does not sort such rows
+        return Counter(map(tuple, rows.tolist()))
     indices, counts = np.unique(rows, axis=0, return_counts=True)
     positions: list[list[int]] = indices.tolist()
     return dict(zip(map(tuple, positions), counts.tolist(), strict=True))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from math import prod
@@ -33,9 +34,10 @@ from indexing.pictures.svg import (
     text,
     text_width,
 )
+from simplifier.errors import INTEGER, check_type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
 Position: TypeAlias = "tuple[int, ...]"
 """The index of an element."""
@@ -59,6 +61,8 @@ _MAX_CELLS: Final = 4 * MAX_ROWS * _MAX_COLUMNS
 
 _AXES: Final = 2
 
+_PLANE: Final = "an index with None for rows and columns"
+
 
 @dataclass(frozen=True)
 class ElementGrid:
@@ -75,12 +79,13 @@ class ElementGrid:
     counts: Mapping[Position, int]
     names: tuple[str, ...]
     is_chosen: bool = False
-    plane: tuple[int | None, ...] = field(default=())
+    plane: PlaneChoice = ()
 
     def __post_init__(self) -> None:
         """Check the plane."""
         object.__setattr__(self, "counts", MappingProxyType(dict(self.counts)))
-        if self.plane:
+        check_type(self.plane, Sequence, f"picture: the plane of {self.title}", _PLANE)
+        if len(self.plane):
             _check_plane(self.plane, self.sizes, self.title)
 
     @property
@@ -205,6 +210,9 @@ def level_of(count: int, most: int) -> int:
 
 def _check_plane(plane: PlaneChoice, sizes: Sequence[int], title: str) -> None:
     expected = f"expected {len(sizes)} indices, None for at most two of them"
+    for index in plane:
+        if index is not None:
+            check_type(index, INTEGER, f"picture: an index of the plane of {title}", "an integer")
     if len(plane) != len(sizes) or plane.count(None) > _AXES:
         raise MapError(f"picture: the plane {list(plane)} of {title}; {expected}")
     for index, size in zip(plane, sizes, strict=True):

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from indexing import IndexSet
+    from indexing.layout import Shape
     from ops import ModuleAnalysis
     from ops.cli.documents import Fields
     from ops.cli.selection import Selection
@@ -190,13 +191,7 @@ class InstructionReads:
             ArgumentError: there are several, and a picture is wanted.
         """
         chosen = _chosen(self.selection, module)
-        wanted = self.tile if self.at is None else self.at
-        fit = [
-            each
-            for each in chosen
-            if wanted is None
-            or any(array.is_array and array.rank == len(wanted) for array in each.shape.arrays)
-        ]
+        fit = [each for each in chosen if self._outputs_with_tiles(each)]
         if self.picture is not None and len(fit) != 1:
             message = f"reads: a picture shows one instruction, and {len(fit)} are chosen"
             raise ArgumentError(f"{message}; expected a choice of one, such as --instruction NAME")
@@ -211,7 +206,9 @@ class InstructionReads:
         ]
         lines = dict.fromkeys(line for each in found for line in _lines_of_read(*each))
         if self.picture is not None:
-            write_svg(self.picture, access_picture(subject, self._region(subject)).svg())
+            output = self._outputs_with_tiles(subject)[0]
+            region = self._region(subject.shape.arrays[output])
+            write_svg(self.picture, access_picture(subject, region, output=output).svg())
         return Lines(
             [heading_of(subject), *lines] if lines else [],
             lambda: (
@@ -221,12 +218,21 @@ class InstructionReads:
             any(isinstance(read.tile, Unknown | TileError) for read, _ in found),
         )
 
-    def _region(self, subject: Instruction) -> list[range]:
-        """The elements of the result that are drawn."""
+    def _outputs_with_tiles(self, subject: Instruction) -> list[int]:
+        """The numbers of the results that have such tiles."""
+        wanted = self.tile if self.at is None else self.at
+        return [
+            number
+            for number, array in enumerate(subject.shape.arrays)
+            if wanted is None or (array.is_array and array.rank == len(wanted))
+        ]
+
+    def _region(self, drawn: Shape) -> list[range]:
+        """The elements of a result that are drawn."""
         if self.at is None:
             return []
         sizes = self.tile or (1,) * len(self.at)
-        rows = zip(self.at, sizes, subject.shape.arrays[0].dimensions, strict=True)
+        rows = zip(self.at, sizes, drawn.dimensions, strict=True)
         return [range(at * size, min(at * size + size, end)) for at, size, end in rows]
 
     def _elements(self, read: TileRead) -> IndexSet | Unknown | None:

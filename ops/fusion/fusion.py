@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ from simplifier.errors import INTEGER, IndexingError, check_type, listed
 from simplifier.tools.display import Displayed, html_of_table, in_one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from ops.analysis.dataflow import Array
     from ops.dependence.dependence import AnyDependence
@@ -321,7 +322,7 @@ class Fusion(Displayed):
         (d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 7], d1 in [0, 7]
         """
         end = self._one_root() if root is None else self._found(root)
-        levels = forward_slice(self._array(hero, output), self._region)
+        levels = forward_slice(self._array(self._found(hero), output), self._region)
         return by_instruction(union_of(levels)).get(end, NOTHING)
 
     def hero_inputs(
@@ -431,8 +432,10 @@ def by_producer(
 
 def _in_order(instructions: Iterable[Instruction]) -> tuple[Instruction, ...]:
     """The instructions, each once, as their computations list them."""
+    check_type(instructions, Iterable, "fusion: instructions", "a list of instructions")
     by_computation: dict[Computation, dict[Instruction, None]] = {}
     for each in instructions:
+        check_type(each, Instruction, "fusion: an instruction", INSTRUCTION)
         by_computation.setdefault(each.computation, {})[each] = None
     return tuple(
         each

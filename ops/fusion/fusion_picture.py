@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from indexing import IndexingMap
@@ -10,10 +11,10 @@ from indexing.pictures.access_picture import AccessPicture, chosen_points, grid_
 from indexing.pictures.element_grid import ElementGrid
 from ops.fusion.fusion import Fusion, FusionError
 from ops.rules.op_indexing import Unknown
-from simplifier.errors import listed, quoted
+from simplifier.errors import INTEGER, check_type, listed, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from indexing.layout import Shape
     from indexing.pictures.access_picture import Choices
@@ -44,18 +45,18 @@ def access_picture(
         MapError: as :meth:`indexing.IndexingMap.picture`.
 
     >>> from ops import hlo
-    >>> module = hlo.parse('''ENTRY e { p = f32[4,6] parameter(0)
-    ...   t = f32[6,4] transpose(p), dimensions={1,0}
-    ...   ROOT line = f32[24] reshape(t) }''')
+    >>> module = hlo.parse('''ENTRY e { p = f32[2,6] parameter(0)
+    ...   t = f32[6,2] transpose(p), dimensions={1,0}
+    ...   ROOT line = f32[12] reshape(t) }''')
     >>> print(access_picture(Fusion.of_computation(module.entry), at=[range(2, 7)]))
     %line at d0 in [2, 6]
-    %line f32[24]: 5 of 24 elements
-    %t f32[6,4]: 5 of 24 elements, read once
-    %p f32[4,6]: 5 of 24 elements, read once
+    %line f32[12]: 5 of 12 elements
+    %t f32[6,2]: 5 of 12 elements, read once
+    %p f32[2,6]: 5 of 12 elements, read once
     """
     fusion = Fusion.of(of)
     root, number = _result(fusion, output)
-    chosen = _planes(fusion, planes or {})
+    chosen = _planes(fusion, {} if planes is None else planes)
     needed = fusion.indexing(root, number)
     points = chosen_points(IndexingMap.identity(root.shape.arrays[number].dimensions), at)
     first = _title(root, root.shape.arrays[number])
@@ -66,7 +67,7 @@ def access_picture(
             points.dims,
             points.names,
             is_chosen=True,
-            plane=tuple(chosen.get(root.name, ())),
+            plane=chosen.get(root.name, ()),
         )
     ]
     notes = dict[str, None]()
@@ -87,6 +88,7 @@ def access_picture(
 
 
 def _result(fusion: Fusion, output: int) -> Array:
+    check_type(output, INTEGER, "access_picture: output", "the number of a result")
     results = fusion.results
     if not 0 <= output < len(results):
         raise FusionError(f"access_picture: output is {output}; expected one of {len(results)}")
@@ -94,7 +96,8 @@ def _result(fusion: Fusion, output: int) -> Array:
 
 
 def _planes(fusion: Fusion, planes: Mapping[str, PlaneChoice]) -> Mapping[str, PlaneChoice]:
-    names = [each.name for each in (*fusion.instructions, *fusion.operands)]
+    check_type(planes, Mapping, "access_picture: planes", "indices by names of instructions")
+    names = dict.fromkeys(each.name for each in (*fusion.instructions, *fusion.operands))
     for name in planes:
         if name not in names:
             message = f"access_picture: planes name {quoted(name)}"

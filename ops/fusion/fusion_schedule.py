@@ -21,7 +21,7 @@ from ops.hlo.module import INSTRUCTION, Instruction
 from ops.index_maps import no_dimensions
 from ops.schedules import Access, BlockSchedule, LaunchDimensions, Schedule, block_schedule
 from ops.schedules.launch import check_positive
-from simplifier.errors import check_type
+from simplifier.errors import INTEGER, check_type
 from simplifier.tools.display import Displayed
 
 if TYPE_CHECKING:
@@ -72,8 +72,9 @@ class FusionSchedule(Displayed):
         Beside a hero, an array of as many elements as the hero reads is written where that is read.
 
         Raises:
-            FusionError: it is not known where the kernel writes the array.
+            FusionError: it is not known where the kernel writes the array, or there is none.
         """
+        self._check_number(output, len(self.schedules), "result")
         shape, hero = self.fusion.roots[0].shape.arrays[output], self.heroes[output]
         schedule = self.schedules[output]
         if isinstance(schedule, BlockSchedule):
@@ -84,7 +85,12 @@ class FusionSchedule(Displayed):
         return tuple(each.through(_same_place(each.shape, shape), shape) for each in beside if each)
 
     def reads(self, operand: int = 0) -> tuple[Access, ...]:
-        """What each thread reads of an operand: an access for each indexing."""
+        """What each thread reads of an operand: an access for each indexing.
+
+        Raises:
+            FusionError: there is no such operand.
+        """
+        self._check_number(operand, len(self.fusion.operands), "operand")
         parameter = self.fusion.operands[operand]
         found = [*self._before_heroes(parameter), *self._beside_heroes(parameter)]
         return tuple(dict.fromkeys(found))
@@ -92,6 +98,12 @@ class FusionSchedule(Displayed):
     def writes_exactly_once(self, output: int = 0) -> bool:
         """Whether every element of an array of the result is written, by one thread, once."""
         return Schedule(self.schedule.launch, (), self.writes(output)).writes_exactly_once()
+
+    def _check_number(self, number: int, count: int, what: str) -> None:
+        """Raise an error unless the kernel has a result or operand of this number."""
+        check_type(number, INTEGER, f"schedule: the number of the {what}", "an integer")
+        if not 0 <= number < count:
+            raise FusionError(f"{self.fusion}: there is no {what} {number} among {count}")
 
     def _behind(self, hero: Instruction, output: int, shape: Shape) -> Iterator[Access]:
         """Where the epilogue writes what the hero gives."""

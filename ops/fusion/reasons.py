@@ -10,7 +10,7 @@ from ops.dependence.dependence import NOTHING, Unknown
 from ops.fusion.fusion import Fusion, FusionError
 from ops.hlo.module import INSTRUCTION, Instruction
 from ops.rules.registry import REGISTRY
-from simplifier.errors import ArgumentError, check_type, listed
+from simplifier.errors import ArgumentError, check_integers, check_type, listed
 from simplifier.exact import BudgetError, NotQuasiAffineError
 
 if TYPE_CHECKING:
@@ -63,8 +63,7 @@ def why(
     """Why an instruction needs elements of what it reads: along which instructions.
 
     Of each operand, by itself; or of a ``target`` in the same computation, on all ways that lead
-    there.
-    One reason for each map, with so many of the shortest ``paths``. With the index of an
+    there. One reason for each map, with so many of the shortest ``paths``. With the index of an
     ``element`` of the result, or of an element that is ``needed``, only the maps that relate them.
 
     Raises:
@@ -154,6 +153,8 @@ def has_element(index: Sequence[int] | None, shape: ArrayShape) -> bool:
 
 
 def _check_index(index: Sequence[int] | None, of: Instruction, what: str) -> None:
+    if index is not None:
+        check_integers(index, f"why: the {what}")
     if not any(has_element(index, shape) for shape in of.shape.arrays):
         given = f"why: the {what} is {tuple(index or ())}"
         shapes = listed([str(shape) for shape in of.shape.arrays]) or "none"

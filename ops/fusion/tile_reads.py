@@ -124,6 +124,7 @@ def reads(
     """What each tile of the results of an instruction reads of its operands: one row a map.
 
     A tile has these ``sizes``, or that of the array where it is less; by default it is one element.
+    An array without elements has no tiles.
 
     Raises:
         ArgumentError: an argument is of another kind, or no result has as many dimensions.
@@ -155,9 +156,9 @@ def _reads(kernel: Fusion, sizes: Sequence[int] | None) -> Iterator[TileRead]:
     for instruction, output in kernel.results:
         shape = instruction.shape.arrays[output]
         wanted = (1,) * shape.rank if sizes is None else tuple(sizes)
-        if not shape.is_array or len(wanted) != shape.rank:
+        if not shape.is_array or len(wanted) != shape.rank or 0 in shape.dimensions:
             continue
-        given = tuple(max(1, min(pair)) for pair in zip(wanted, shape.dimensions, strict=True))
+        given = tuple(map(min, wanted, shape.dimensions))
         found = kernel.indexing(instruction, output)
         for operand in kernel.operands:
             answer = found.get(operand, NOTHING).simplify()

@@ -27,6 +27,7 @@ from ops.jaxpr.primitives import (
 )
 from ops.jaxpr.size_values import SizeValues
 from simplifier import Interval
+from simplifier.errors import ArgumentError, quoted
 from simplifier.expr.form import Form
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ def from_jax(function: Callable[..., Any], *arguments: OfJax) -> HloModule:
     Raises:
         ShapeError: JAX is not installed, or a size or type has no place in HLO.
     """
+    if not callable(function):
+        raise ArgumentError(f"from_jax: the function is {quoted(function)}; expected a callable")
     try:
         import jax  # noqa: PLC0415  (an extra)
     except ImportError:

@@ -81,6 +81,7 @@ def emit_kernel(
     <BLANKLINE>
     """
     check_type(fusion, (Fusion, Instruction), "emit_kernel: fusion", "a Fusion or an Instruction")
+    check_type(language, str, "emit_kernel: language", "its name")
     if language not in WRITERS:
         expected = listed(WRITERS)
         raise KernelError(f"emit_kernel: language is {quoted(language)}; expected {expected}")

@@ -12,13 +12,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from indexing import IndexingMap, IndexRelation, flow_dependences
+from ops.dependence.operand_indexing import OperandIndexing
 from ops.hlo.module import HloModule, Instruction
 from ops.loops.accesses import Accesses
 from ops.loops.iteration_space import IterationSpace
 from ops.loops.trip_counts import why_not_counted
 from ops.loops.updates import InPlaceUpdate
 from ops.rules.counted_loops import counted_loop, never_runs
-from ops.rules.registry import REGISTRY
+from ops.rules.registry import REGISTRY, check_registry
 from simplifier.errors import IndexingError, check_type
 from simplifier.exact import BUDGET
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from indexing import IndexSet
-    from ops.dependence.operand_indexing import OperandIndexing
     from ops.loops.accesses import Write
     from ops.rules.counted_loops import CountedLoop, Counter
     from ops.rules.registry import Registry
@@ -80,6 +80,7 @@ class Loop:
         if self.instruction.opcode != "while":
             given = self.instruction
             raise LoopError(f"Loop: %{given.name} is a {given.opcode}; expected {expected}")
+        check_registry("Loop", self.registry)
 
     # How often it runs.
 
@@ -136,6 +137,8 @@ class Loop:
         Raises:
             LoopError: it is not known how often the loop runs, or it never does.
         """
+        expected = "an OperandIndexing, such as ops.output_to_input gives"
+        check_type(indexing, OperandIndexing, "over_iterations: the indexing", expected)
         return self._iterations("over_iterations").over(indexing)
 
     def dependences(self, *, budget: Budget = BUDGET) -> tuple[LoopDependence, ...]:

@@ -19,6 +19,14 @@ SHARES_WITHOUT_SUM = ROW_SHARES.replace(
     "totals = f32[4,8] broadcast(zero), dimensions={}",
 ).replace("  total = f32[4] reduce(x, zero), dimensions={1}, to_apply=add\n", "")
 
+PAIR = """
+ENTRY e {
+  line = f32[4] parameter(0)
+  table = f32[4,6] parameter(1)
+  ROOT both = (f32[4], f32[4,6]) tuple(line, table)
+}
+"""
+
 TEXTS = {
     "why: what a fusion reads": (
         SOFTMAX_SUM,
@@ -173,6 +181,19 @@ def test_a_picture_of_what_is_read(
     assert "a picture shows one instruction, and 2 are chosen" in capsys.readouterr().err
     assert main([*call, "-o", str(tmp_path / "reads.png")]) == 1
     assert "the picture is an SVG, not .png" in capsys.readouterr().err
+
+
+def test_a_picture_of_the_result_that_has_such_tiles(
+    saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved.write_text(PAIR)
+    drawn = tmp_path / "reads.svg"
+    call = ["reads", str(saved), "--instruction", "both", "--tile", "2x2"]
+    both = hlo.load(saved)["both"]
+    for options, at in ((["--at", "1,2"], [range(2, 4), range(4, 6)]), ([], [])):
+        assert main([*call, *options, "-o", str(drawn)]) == 0
+        assert drawn.read_text() == f"{access_picture(both, at, output=1).svg()}\n"
+    assert capsys.readouterr().err == ""
 
 
 BAD = {

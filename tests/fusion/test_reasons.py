@@ -110,6 +110,12 @@ def test_tiles_read_what_their_elements_need(name: str, tile: int) -> None:
             assert read.count <= len({*first}) or not read.indexing.runtime
 
 
+def test_an_array_without_elements_has_no_tiles() -> None:
+    text = "ENTRY e { x = f32[0,3] parameter(0) ROOT y = f32[0,3] negate(x) }"
+    root = hlo.parse(text).entry.root
+    assert reads(root) == reads(root, (1, 2)) == ()
+
+
 @pytest.mark.parametrize("name", ["gpu/conv_zoo", "cpu/concat_pad_rev_slice", "tpu/roll"])
 def test_counts_are_those_of_the_elements(name: str) -> None:
     """Of the first element, where nothing is masked and no value is read."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -127,6 +128,20 @@ def test_an_empty_map_reads_nothing() -> None:
     check_nothing_lies_outside(parsed(picture.svg()))
 
 
+def test_numbers_of_numpy_choose_points() -> None:
+    at: Any = [np.int64(1), 2]
+    picture = parse_map(WINDOW).picture(at=at)
+    assert picture == parse_map(WINDOW).picture(at=[1, 2])
+
+
+def test_indices_may_need_more_than_64_bits() -> None:
+    picture = parse_map(f"(d0) -> (d0 * {10**15}), domain: d0 in [0, {10**15}]").picture(
+        at=[range(10**5, 10**5 + 2)]
+    )
+    assert dict(picture.grids[1].counts) == {(10**20,): 1, (10**20 + 10**15,): 1}
+    check_nothing_lies_outside(parsed(picture.svg()))
+
+
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
@@ -143,6 +158,7 @@ def test_an_empty_map_reads_nothing() -> None:
         ),
         (WINDOW, {"result_plane": [99, None]}, "is outside [9, 5]"),
         (WINDOW, {"sizes": [4]}, "sizes are (4,); expected 2"),
+        (WINDOW, {"sizes": [-4, 4]}, "sizes are (-4, 4); expected 2, one a result, none of them"),
         ("(d0)<N> -> (d0), domain: d0 in [0, N - 1], N in [0, inf]", {}, "parameter"),
         ("(d0) -> (d0), domain: d0 in [0, 9999999]", {}, "choose some by at="),
         ("(d0) -> (d0), domain: d0 in [-1, 3]", {}, "d0 has the bounds [-1, 3]; expected those of"),

@@ -259,11 +259,12 @@ def test_masks_compare_with_sizes() -> None:
     assert "<=" not in text
 
 
-WRONG: list[tuple[Any, str, Any, str]] = [
+WRONG: list[tuple[Any, Any, Any, str]] = [
     ([], "c", None, "emit: maps is empty"),
     ([None], "c", None, r"emit: maps\[0\] is None; expected an IndexingMap"),
     (7, "c", None, "emit: maps is 7; expected a map or several"),
     ([ROW], "basic", None, "language is 'basic'; expected c, cuda"),
+    ([ROW], ["c"], None, "expected its name"),
     ([ROW], "c", ["a", "b"], "got 2 names; expected 1"),
     ([ROW, ROW], "c", ["a", "a"], "expected different names"),
     ([ROW], "c", ["while"], "'while' cannot name a function"),
@@ -279,7 +280,7 @@ WRONG: list[tuple[Any, str, Any, str]] = [
 @pytest.mark.parametrize(("given_maps", "language", "names", "message"), WRONG)
 def test_wrong_input_is_refused(
     given_maps: Any,  # noqa: ANN401 - wrong on purpose
-    language: str,
+    language: Any,  # noqa: ANN401 - wrong on purpose
     names: Any,  # noqa: ANN401 - wrong on purpose
     message: str,
 ) -> None:

@@ -41,6 +41,9 @@ LOOPED = {
         "(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 30], (d0 + s0) mod 3 in [1, 1], "
         "s0 mod 4 in [2, 2]"
     ),
+    "no remainder": (
+        "(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 9], (d0 + s0) mod 3 in [4, 4]"
+    ),
     "a triangle": (
         "(d0)[s0, s1] -> (s0 * 5 + s1), domain: d0 in [0, 4], s0 in [0, 4], s1 in [0, 4], "
         "s0 + s1 in [0, 4], d0 - s1 in [-3, 0]"
@@ -323,6 +326,7 @@ void run(const int32_t *x, const int32_t *w, int32_t *y) {
 IDENTITY = "(d0)[s0] -> (d0 + s0), domain: d0 in [0, 3], s0 in [0, 3]"
 REFUSED: list[tuple[list[str], dict[str, Any], str]] = [
     ([IDENTITY], {"language": "mlir"}, "language is 'mlir'; expected c, cuda"),
+    ([IDENTITY], {"language": ["c"]}, "expected its name"),
     ([IDENTITY], {"names": "d0"}, "d0 is a result and also a variable"),
     ([IDENTITY], {"names": "mask"}, "mask is a result and also what says which points are inside"),
     ([IDENTITY], {"body": 3}, "body is 3; expected a string"),

@@ -86,6 +86,7 @@ def test_results_have_ends_over_parameters() -> None:
 REFUSED = {
     "rows that overlap": IndexingMap.from_sizes([d0 * M + d1], dims=[N, M * 2]),
     "columns that are dropped": IndexingMap.from_sizes([d0 * M], dims=[N, M]),
+    "a stride that may be 0": parse_map("(d0)<M> -> (d0 * M), domain: d0 in [0, 9], M in [0, 9]"),
     "a product of dimensions": IndexingMap.from_sizes([d0 * d1], dims=[4, N]),
     "one digit alone": IndexingMap.from_sizes([d0 // M], dims=[N * M]),
 }

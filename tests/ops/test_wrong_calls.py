@@ -13,7 +13,7 @@ import ops
 from indexing import layout
 from ops import hlo
 from ops.hlo.source_location import source_locations
-from simplifier import parse_expr, symbol
+from simplifier import parse_expr, simplify, symbol
 from simplifier.errors import ArgumentError, IndexingError
 from tests.project.sources import ROOT
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MODULE: Final = hlo.load(ROOT / "examples" / "softmax.hlo")
 ENTRY: Final = MODULE.entry.root
+LOOP: Final = ops.Loop(hlo.load(ROOT / "examples" / "running_sum.hlo")["loop"])
+SCHEDULE: Final = ops.schedule_of(MODULE["broadcast_divide_fusion"])
 MAP: Final = indexing.parse_map("(d0)[s0] -> (d0 + s0), domain: d0 in [0, 3], s0 in [0, 1]")
 SHAPE: Final = layout.Shape.parse("f32[3,5]")
 
@@ -40,6 +42,16 @@ WRONG: Final[dict[str, tuple[Callable[[Any], object], str]]] = {
     "of_computation": (ops.Fusion.of_computation, "fusion: the computation is {}"),
     "of_instruction": (ops.Fusion.of_instruction, "fusion: an instruction is {}"),
     "of_pair": (lambda wrong: ops.Fusion.of_pair(ENTRY, wrong), "fusion: the consumer is {}"),
+    "of_instructions": (ops.Fusion.of_instructions, "fusion: instructions is {}"),
+    "a member": (
+        lambda wrong: ops.Fusion.of_instructions([wrong]),
+        "fusion: an instruction is {}",
+    ),
+    "a hero": (ops.Fusion.of_computation(MODULE.entry).epilogue, "fusion: the instruction is {}"),
+    "over_iterations": (LOOP.over_iterations, "over_iterations: the indexing is {}"),
+    "a loop's registry": (lambda wrong: ops.Loop(LOOP.instruction, wrong), "the registry is {}"),
+    "a result of a schedule": (SCHEDULE.writes, "schedule: the number of the result is {}"),
+    "an operand of a schedule": (SCHEDULE.reads, "schedule: the number of the operand is {}"),
     "schedule_of": (ops.schedule_of, "schedule_of: the fusion is {}"),
     "analyze_files": (
         lambda wrong: ops.analyze_files(wrong, str),
@@ -62,6 +74,41 @@ WRONG: Final[dict[str, tuple[Callable[[Any], object], str]]] = {
     "concatenate": (lambda wrong: ops.concatenate(wrong, 0), "operand_sizes is {}"),
     "elementwise": (ops.elementwise, "operand_sizes is {}"),
     "all_gather": (lambda wrong: ops.all_gather((4,), 0, wrong), "replica_groups is {}"),
+    "points of a picture": (lambda wrong: MAP.picture(at=wrong), "picture: at is {}"),
+    "sizes of a picture": (lambda wrong: MAP.picture(sizes=wrong), "picture: sizes is {}"),
+    "a plane": (lambda wrong: MAP.picture(plane=wrong), "picture: the plane of (d0) is {}"),
+    "an index of a plane": (
+        lambda wrong: MAP.picture(plane=[wrong]),
+        "picture: an index of the plane of (d0) is {}",
+    ),
+    "access_picture": (ops.access_picture, "fusion is {}; expected a fusion or an instruction"),
+    "a result of a picture": (
+        lambda wrong: ops.access_picture(ENTRY, output=wrong),
+        "access_picture: output is {}",
+    ),
+    "planes": (
+        lambda wrong: ops.access_picture(ENTRY, planes=wrong),
+        "access_picture: planes is {}",
+    ),
+    "fusion_graph": (ops.fusion_graph, "fusion is {}; expected a fusion or an instruction"),
+    "a language": (lambda wrong: indexing.emit(MAP, wrong), "emit: language is {}"),
+    "a language of loops": (
+        lambda wrong: indexing.emit_loops(MAP, wrong, "x"),
+        "emit_loops: language is {}",
+    ),
+    "a name in code": (lambda wrong: indexing.emit(MAP, "c", [wrong]), "emit: a name is {}"),
+    "a language of kernels": (
+        lambda wrong: ops.emit_kernel(ENTRY, wrong),
+        "emit_kernel: language is {}",
+    ),
+    "a dialect": (
+        lambda wrong: indexing.format_map(MAP, dialect=wrong),
+        "format_map: dialect is {}",
+    ),
+    "a trace": (
+        lambda wrong: simplify(parse_expr("x"), {}, trace=wrong),
+        "simplify: trace is {}; expected a Trace",
+    ),
 }
 """The functions of one argument, and what they say of a wrong one."""
 
@@ -85,7 +132,12 @@ def test_a_wrong_argument_is_named(name: str, value: str) -> None:
     assert message.format(repr(wrong)) in str(caught.value)
 
 
-@pytest.mark.parametrize("ask", [ask for name, (ask, _) in WRONG.items() if name != "image"])
+MAY_BE_NONE: Final = {"image", "sizes of a picture", "an index of a plane", "planes", "a trace"}
+
+
+@pytest.mark.parametrize(
+    "ask", [ask for name, (ask, _) in WRONG.items() if name not in MAY_BE_NONE]
+)
 def test_none_is_no_argument(ask: Callable[[Any], object]) -> None:
     with pytest.raises(IndexingError):
         ask(None)
@@ -146,6 +198,13 @@ NAMED: Final[dict[str, tuple[Callable[[], object], str]]] = {
         lambda: ops.Fusion.of_computation(MODULE.entry).why(MODULE.entry.parameters[0], most=-1),
         "why: most is -1; expected a number of paths",
     ),
+    "an index of an element": (
+        lambda: ops.why(ENTRY, element=_any(3)),
+        "why: the element is 3; expected a seq",
+    ),
+    "words": (lambda: ops.why(ENTRY, element=_any("ab")), "why: the element is 'ab'; expected a"),
+    "no such result": (lambda: SCHEDULE.writes(1), "there is no result 1 among 1"),
+    "no such operand": (lambda: SCHEDULE.reads(-1), "there is no operand -1 among"),
     "an opcode": (
         lambda: hlo.edit(MODULE).outline([ENTRY], _any({})),
         "outline: the opcode is {}",

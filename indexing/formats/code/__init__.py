@@ -18,7 +18,7 @@ from indexing.relation import Relation, check_map
 from simplifier.errors import check_type, listed, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 MLIR: Final = "mlir"
 """It has a room of its own: each of its operations has a name."""
@@ -68,11 +68,9 @@ def emit(
     """
     given = _maps(maps, "emit")
     named = _names(names, len(given), "emit")
+    _check_language(language, [*LANGUAGES, MLIR], "emit")
     if language == MLIR:
         return mlir_text_of_maps(given, named, "emit")
-    if language not in LANGUAGES:
-        expected = listed([*LANGUAGES, MLIR])
-        raise MapError(f"emit: language is {quoted(language)}; expected {expected}")
     return text_of_maps(given, LANGUAGES[language], named, "emit")
 
 
@@ -123,8 +121,7 @@ def emit_loops(
     """
     given = _maps(maps, "emit_loops")
     named = _names(names, len(given), "emit_loops")
-    if language not in LANGUAGES:
-        raise MapError(f"emit_loops: language is {quoted(language)}; expected {listed(LANGUAGES)}")
+    _check_language(language, LANGUAGES, "emit_loops")
     for what, text in (("body", body), ("parameters", parameters), ("last", last)):
         check_type(text, str, f"emit_loops: {what}", "a string")
     return text_of_loops(
@@ -149,11 +146,19 @@ def _names(names: Sequence[str] | str | None, count: int, asker: str) -> list[st
         return ["indexing_map"] if count == 1 else [f"map{number}" for number in range(count)]
     check_type(names, Iterable, f"{asker}: names", "a name for each map")
     given = [names] if isinstance(names, str) else list(names)
+    for name in given:
+        check_type(name, str, f"{asker}: a name", "a string")
     if len(given) != count:
         raise MapError(f"{asker}: got {len(given)} names; expected {count}, one for each map")
     if len(set(given)) < count:
         raise MapError(f"{asker}: names are {listed(given)}; expected different names")
     return given
+
+
+def _check_language(language: str, known: Collection[str], asker: str) -> None:
+    check_type(language, str, f"{asker}: language", "its name")
+    if language not in known:
+        raise MapError(f"{asker}: language is {quoted(language)}; expected {listed(known)}")
 
 
 def to_c(indexing_map: Relation, name: str = "indexing_map") -> str:

@@ -114,11 +114,11 @@ def _residue(counter: str, form: Form, interval: Interval) -> tuple[Form, int] |
     if atom is None or atom.kind is not AtomKind.MOD or not interval.is_point:
         return None
     found = _linear(counter, atom.arguments[0])
-    if found is None or abs(found[0]) != 1 or atom.divisor <= 1:
-        return None
+    wanted = interval.lower or 0
+    if found is None or abs(found[0]) != 1 or not 0 <= wanted < atom.divisor:
+        return None  # what no remainder is, no step reaches
     factor, rest = found
-    wanted = constant(interval.lower or 0)
-    return (wanted - rest) * factor, atom.divisor
+    return (constant(wanted) - rest) * factor, atom.divisor
 
 
 def _solved(factor: int, rest: Form, end: int, *, is_lower: bool) -> Form:
