@@ -129,14 +129,14 @@ class TileLoads:
             tally_of(_with_tile_ids(part.map, sizes), self.deadline).elements
             for sizes in product(*choices)
         ]
-        return self._once(_Counts(part.dimensions, choices, counts), columns)
+        return self._once(_LoadTable(part.dimensions, choices, counts), columns)
 
     def _sizes_counted(self, number: int) -> set[int]:
         """The sizes of a dimension; of steps also the one of a single step."""
         single = set[int]() if number in self.parallel else {self.wholes[number]}
         return {*self.choices[number], *single}
 
-    def _once(self, counts: _Counts, columns: Sequence[Column]) -> Column:
+    def _once(self, counts: _LoadTable, columns: Sequence[Column]) -> Column:
         """The counts without steps that load what the step before them has loaded.
 
         If each step loads as much as all steps together, all load the same.
@@ -155,7 +155,7 @@ class TileLoads:
         return found
 
 
-class _Counts(NamedTuple):
+class _LoadTable(NamedTuple):
     """A number for each combination of sizes of some dimensions, the last fastest."""
 
     dimensions: tuple[int, ...]
