@@ -49,7 +49,7 @@ def _read(wanted: str, known: Mapping[str, Traversable], name: str) -> StoredExa
     Raises:
         ArgumentError: there is none.
     """
-    found = known.get(wanted.rpartition(".")[0] or wanted)
+    found = next((each for stem, each in known.items() if wanted in {stem, each.name}), None)
     if found is None:
         hint = nearby(wanted, known) or f"expected one of {listed(known)}"
         raise ArgumentError(f"example: there is no example {wanted}; {hint}")

@@ -141,8 +141,10 @@ def diff(
     """What changed between two modules, among the instructions that run.
 
     The bodies of fusions show in the maps of the fusions. Instructions are the same if they have
-    the same name and do the same; else if they do the same; else if they have the same name. When
-    ``seconds`` have passed, bytes are bounds.
+    the same name and do the same; else if they do the same; else if they have the same name. Two do
+    the same if opcodes, shapes and maps are equal: values of constants and attributes that no map
+    depends on, such as the direction of a compare, do not count. When ``seconds`` have passed,
+    bytes are bounds.
 
     Raises:
         ArgumentError: an argument is of another kind.
