@@ -275,11 +275,12 @@ def _counted(
     indexing_map: Relation, domain: Domain
 ) -> tuple[dict[Position, int], dict[Position, int]]:
     """How often each index of dimensions and each index of results occurs."""
-    sizes = (each.bounds.size for each in domain)
+    sizes = [each.bounds.size for each in domain]
     total = prod(_MAX_POINTS + 1 if size is None else size for size in sizes)
     if total > _MAX_POINTS:
-        message = f"picture: {total:,} points; expected at most {_MAX_POINTS:,}: choose some by at="
-        raise MapError(message)
+        count = "infinitely many" if None in sizes else f"{total:,}"
+        expected = f"expected at most {_MAX_POINTS:,}: choose some by at="
+        raise MapError(f"picture: {count} points; {expected}")
     rank = len(domain.dims)
     forms = [*map(variable, domain.identifiers[:rank]), *indexing_map.forms]
     columns = list(result_columns(indexing_map.derived(forms, domain)))

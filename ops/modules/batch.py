@@ -120,6 +120,7 @@ def analyze_files(
     ...     print(found.path, found.result())
     examples/layernorm.hlo 5
     examples/mha_causal.hlo 14
+    examples/running_sum.hlo 0
     examples/softmax.hlo 4
     examples/transformer_block_fwd.hlo 31
     """

@@ -163,6 +163,7 @@ def test_indices_may_need_more_than_64_bits() -> None:
         ("(d0) -> (d0), domain: d0 in [0, 9999999]", {}, "choose some by at="),
         ("(d0) -> (d0), domain: d0 in [-1, 3]", {}, "d0 has the bounds [-1, 3]; expected those of"),
         ("(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, inf]", {}, "choose some by at="),
+        ("(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, inf]", {}, "infinitely many points"),
     ],
 )
 def test_errors(text: str, arguments: dict[str, object], message: str) -> None:
