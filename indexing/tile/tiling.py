@@ -22,7 +22,7 @@ from indexing.tile.tile import Formulas, Tile
 from indexing.tile.tile_constraints import TileConstraints, conditions_of
 from indexing.variable import is_symbolic
 from simplifier import Interval
-from simplifier.errors import check_type
+from simplifier.errors import check_type, listed
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.functions import symbol
@@ -98,7 +98,8 @@ def _of_numbers(
     ]
     tile = tile_of(relation, dims, named, facts)
     if len(numbers) < len(sizes):
-        raise TileError(f"tile: no size meets {tile.constraints}")
+        given = listed([f"{name} is {number}" for name, number in numbers.items()])
+        raise TileError(f"tile: no size meets {tile.constraints}, where {given}")
     return tile.substitute(numbers)
 
 
