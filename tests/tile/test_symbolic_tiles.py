@@ -436,10 +436,9 @@ REFUSED: dict[str, tuple[str, list[Any], str]] = {
     "no end": ("()[s0] -> (s0), domain: s0 in [0, inf]", [], "s0 is not bounded"),
     "no beginning": ("(d0) -> (d0), domain: d0 in [-inf, 9]", [1], "d0 has no lower bound"),
     "a number and a symbol that fit no tile": (
-        "(d0, d1) -> ((d0 * 8 + d1) floordiv 6, (d0 * 8 + d1) mod 6), "
-        "domain: d0 in [0, 5], d1 in [0, 7]",
+        "(d0, d1) -> ((d0 * 8 + d1) mod 6, d0), domain: d0 in [0, 5], d1 in [0, 7]",
         [2, symbol("B")],
-        "size0 mod 3 in [0, 0], where size0 is 2",
+        "no size meets B in [1, 1] && size0 in [1, 1], where size0 is 2",
     ),
 }
 
