@@ -56,6 +56,7 @@ def check(text: str, name: str, computation: Computation) -> None:
         check_close(found, wanted.reshape(-1))
 
 
+@pytest.mark.needs("ml_dtypes")
 @pytest.mark.parametrize("name", RUNNABLE)
 def test_kernels_of_real_fusions_compute_what_numpy_does(name: str) -> None:
     small = [each for each in fusions_of(name) if _elements(each) < 1 << 13]
@@ -69,6 +70,7 @@ def _elements(computation: Computation) -> int:
     )
 
 
+@pytest.mark.needs("ml_dtypes")
 @by_chain
 def test_chains_compute_what_numpy_does(body: str) -> None:
     computation = chain(body)
@@ -103,6 +105,7 @@ LONG = {
 }
 
 
+@pytest.mark.needs("ml_dtypes")
 @pytest.mark.parametrize("body", LONG.values(), ids=LONG)
 def test_what_programs_share_is_right(body: str) -> None:
     computation = chain(body)

@@ -14,6 +14,7 @@ from indexing import IndexingMap, MapError, UndefinedMap, parse_map
 from ops import OperandIndexing, RuntimeOrigin, Unknown, hlo
 from ops.dependence.dependence import NOTHING, Dependence, of_element
 from simplifier import Interval
+from simplifier.tools.display import html
 from tests.evaluation import related
 
 if TYPE_CHECKING:
@@ -274,8 +275,8 @@ def test_a_replica_that_nothing_asks_keeps_up_with_the_map() -> None:
 def test_html_shows_each_map_or_the_reason() -> None:
     maps = [IDENTITY._repr_html_(), TURNED._repr_html_()]
     assert BOTH._repr_html_() == "".join(maps)
-    assert Unknown("custom-call: no indexing map of <x>")._repr_html_() == (
-        "<p>unknown (custom-call: no indexing map of &lt;x&gt;)</p>"
+    assert Unknown("custom-call: no indexing map of <x>")._repr_html_() == html(
+        "<pre>unknown (custom-call: no indexing map of &lt;x&gt;)</pre>"
     )
 
 

@@ -98,6 +98,11 @@ class LoopBlock:
         form, interval = constraint
         return interval.contains(self._ranges.of(form))
 
+    def fails(self, constraint: Constraint) -> bool:
+        """Whether a constraint is met nowhere in the block."""
+        form, interval = constraint
+        return interval.intersect(self._ranges.of(form)).is_empty
+
     def left_to_ask(self, constraint: Constraint) -> Interval:
         """The interval of a constraint, without an end that is met everywhere in the block."""
         return self._ranges.left_to_ask(constraint)

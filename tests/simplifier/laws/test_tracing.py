@@ -14,6 +14,7 @@ from simplifier.expr.form import Form, constant, variable, variables_of
 from simplifier.expr.parser import parse_form
 from simplifier.fixpoint import simplified
 from simplifier.laws.catalogue import LAWS
+from simplifier.tools.display import html
 from simplifier.trace import rewrites_of
 from tests.cases import for_all
 from tests.conformance import Row, for_each, rows
@@ -148,7 +149,7 @@ def test_a_trace_is_a_sequence_of_steps() -> None:
     assert format_expr(step.before) == "x mod 8"
     assert format_expr(step.after) == "x - (x floordiv 8) * 8"
     assert str(trace) == "x mod 8\n  -> x - (x floordiv 8) * 8  (remainder)"
-    assert trace._repr_html_() == (
+    assert trace._repr_html_() == html(
         "<pre>x mod 8\n  -&gt; x - (x floordiv 8) * 8  (remainder)</pre>"
     )
 
