@@ -117,6 +117,8 @@ def _is_again(found: Propagation, one: ArrayTile, other: ArrayTile) -> bool | No
     if one.instruction is not other.instruction or one.element != other.element:
         return False
     accesses = one.indexings[0], other.indexings[0]
+    if accesses[0] == accesses[1]:
+        return True
     origins = [[(at.instruction, at.callers) for at in each.runtime] for each in accesses]
     if origins[0] != origins[1] or len({each.replica_id is None for each in accesses}) > 1:
         return False
@@ -134,7 +136,7 @@ def _loaded(found: Propagation, numbers: list[int], rows: np.ndarray[Any, Any]) 
         if number >= parallel:
             others = np.delete(rows, place, axis=1)
             steps = {_set_of(others[rows[:, place] == id_]) for id_ in range(found.grid[number])}
-            rows = np.unique(others, axis=0) if len(steps) == 1 else rows
+            rows = _different(others) if len(steps) == 1 else rows
     return len(rows)
 
 
@@ -183,4 +185,16 @@ def _loads(
         is_point &= (column >= lower) & (column <= upper)
     ids = [columns[f"d{number}"] // int(found.sizes[number]) for number in ends]
     rows = np.stack([*ids, *results, np.zeros(count, dtype=np.int64)], axis=1)
-    return numbers, np.unique(rows[is_point], axis=0)
+    return numbers, _different(rows[is_point])
+
+
+def _different(rows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Each row once, in order; as numbers where one holds a row, which is ten times as fast."""
+    if not len(rows):
+        return rows
+    least = rows.min(axis=0)
+    sizes = tuple((rows.max(axis=0) - least + 1).tolist())
+    if prod(sizes) >= 1 << 62:
+        return np.unique(rows, axis=0)
+    codes = np.unique(np.ravel_multi_index(tuple((rows - least).T), sizes))
+    return np.stack(np.unravel_index(codes, sizes), axis=1) + least

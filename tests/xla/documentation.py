@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tests.pages import with_generated
-from tests.xla.facts import Verdict
-from tests.xla.questions import outcomes
+from tests.xla.facts import Verdict, facts
+from tests.xla.questions import outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,12 +25,12 @@ UNASKED: Final = "nothing for us"
 COUNTED: Final = (Verdict.SAME, Verdict.BETTER, Verdict.DIFFERENT)
 
 
-def by_suite() -> dict[str, list[tuple[Fact, Outcome]]]:
-    """The facts of XLA's suites, and what we say to them."""
-    suites: dict[str, list[tuple[Fact, Outcome]]] = defaultdict(list)
-    for fact, outcome in outcomes():
+def by_suite() -> dict[str, dict[int, Fact]]:
+    """The facts of XLA's suites, by their places among all."""
+    suites: dict[str, dict[int, Fact]] = defaultdict(dict)
+    for place, fact in enumerate(facts()):
         if fact.suite:
-            suites[fact.suite].append((fact, outcome))
+            suites[fact.suite][place] = fact
     return dict(sorted(suites.items()))
 
 
@@ -42,7 +42,7 @@ def counts() -> str:
     total: Counter[str] = Counter()
     lines: list[str] = []
     for suite, asked in by_suite().items():
-        numbers = _numbers([fact for fact, _ in asked])
+        numbers = _numbers([*asked.values()])
         lines.append(_row(f"`{suite}`", *numbers.values()))
         total.update(numbers)
     return "\n".join([_COUNTS_HEAD, *lines, _row("together", *total.values())])
@@ -74,8 +74,9 @@ def cases() -> str:
     return "\n".join(line for suite, asked in by_suite().items() for line in _section(suite, asked))
 
 
-def _section(suite: str, asked: list[tuple[Fact, Outcome]]) -> Iterator[str]:
-    unlike = [(f, o) for f, o in asked if f.verdict in {Verdict.BETTER, Verdict.DIFFERENT}]
+def _section(suite: str, asked: dict[int, Fact]) -> Iterator[str]:
+    others = {Verdict.BETTER, Verdict.DIFFERENT}
+    unlike = [(fact, outcome(at)) for at, fact in asked.items() if fact.verdict in others]
     if unlike:
         yield f"### `{suite}`\n"
         yield _CASES_HEAD
@@ -89,8 +90,8 @@ _CASES_HEAD: Final = "| test | | XLA | we | why |\n| --- | --- | --- | --- | ---
 def _cases(unlike: list[tuple[Fact, Outcome]]) -> dict[tuple[str, ...], dict[str, None]]:
     """The cells of a case, and the tests that have it."""
     tests: dict[tuple[str, ...], dict[str, None]] = defaultdict(dict)
-    for fact, outcome in unlike:
-        texts = map(_code, _without_shared_domain(outcome.xla, outcome.ours))
+    for fact, answer in unlike:
+        texts = map(_code, _without_shared_domain(answer.xla, answer.ours))
         tests[fact.verdict.value, *texts, fact.why][fact.test] = None
     return tests
 
@@ -112,7 +113,7 @@ def unasked() -> str:
     lines = [
         _row(f"`{suite}`", count, why, _tests(names))
         for suite, asked in by_suite().items()
-        for why, (count, names) in _reasons(fact for fact, _ in asked).items()
+        for why, (count, names) in _reasons(asked.values()).items()
     ]
     return "\n".join([_UNASKED_HEAD, *lines])
 

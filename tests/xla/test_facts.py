@@ -14,7 +14,7 @@ from tests.xla.facts import Fact, Verdict, facts
 from tests.xla.maps import after_steps
 from tests.xla.outcome import Outcome, of_values, verdict_on_map
 from tests.xla.programs import tile_of_program
-from tests.xla.questions import MODULES, QUESTIONS, outcomes
+from tests.xla.questions import MODULES, QUESTIONS, outcome
 from tests.xla.tile_sizes import constraints_of_fusion
 from tests.xla.tilings import tile_of_array
 
@@ -28,8 +28,8 @@ def name_of(case: tuple[Fact, Outcome]) -> str:
 
 @for_all(range(len(facts())), lambda place: facts()[place].name)
 def test_our_answer_is_what_the_row_says(place: int) -> None:
-    fact, outcome = outcomes()[place]
-    assert outcome.verdict is fact.verdict, f"XLA: {outcome.xla}\nwe: {outcome.ours}"
+    answer = outcome(place)
+    assert answer.verdict is facts()[place].verdict, f"XLA: {answer.xla}\nwe: {answer.ours}"
 
 
 @for_all(facts(), lambda fact: fact.name)
