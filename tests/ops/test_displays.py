@@ -88,7 +88,8 @@ class Reader(HTMLParser):
         self.feed(page)
         self.close()
 
-    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 - the parser's
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert {name for name, _ in attrs} <= {"class", "scope", "rowspan", "colspan", "open"}
         self.open.append(tag)
         self.tags.add(tag)
 
