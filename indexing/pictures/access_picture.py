@@ -29,6 +29,7 @@ from indexing.pictures.svg import (
     legend_item,
     paragraphs,
     rectangle,
+    shortened,
 )
 from indexing.relation import check_without_parameters
 from indexing.simplify import result_bounds
@@ -215,8 +216,7 @@ def _is_inside(index: Position, sizes: Sequence[int]) -> bool:
 def _formula(indexing_map: Relation) -> str:
     """The results, without the middle of a long text."""
     text = f"({', '.join(map(indexing_map.domain.text_of, indexing_map.forms))})"
-    half = _MAX_FORMULA // 2
-    return text if len(text) <= _MAX_FORMULA else f"{text[:half]} ... {text[-half:]}"
+    return shortened(text, _MAX_FORMULA)
 
 
 def _check_indices(indexing_map: Relation) -> None:

@@ -154,6 +154,16 @@ def text_width(content: str, class_: str = "") -> float:
     return len(content) * _CHARACTERS[class_]
 
 
+def shortened(content: str, most: int) -> str:
+    """A text without its middle, if it is long.
+
+    >>> shortened("(d0 floordiv 16, d1 mod 16)", 10)
+    '(d0 f ... d 16)'
+    """
+    half = most // 2
+    return content if len(content) <= most else f"{content[:half]} ... {content[-half:]}"
+
+
 def paragraphs(lines: Iterable[str], class_: str) -> Panel:
     """Lines of text; long ones are wrapped."""
     written = [part for line in lines for part in textwrap.wrap(line, 110)]

@@ -60,7 +60,7 @@ class Displayed:
 def in_one_line(text: str) -> str:
     """The lines of a text in one, without the end of a long one."""
     line = "; ".join(part.strip() for part in text.splitlines()).replace(":; ", ": ")
-    return line if len(line) <= _MAX_LINE else f"{line[:_MAX_LINE]}..."
+    return _without_end(line, _MAX_LINE)
 
 
 def html(content: str) -> str:
@@ -77,7 +77,7 @@ def html_of_text(text: str) -> str:
     <pre>a &lt; b</pre>
     </div>
     """
-    return html(f"<pre>{_cut_text(text)}</pre>")
+    return html(f"<pre>{cut(text, _MAX_TEXT)}</pre>")
 
 
 def html_of_table(
@@ -131,18 +131,18 @@ def html_of_sections(title: str, sections: Iterable[tuple[str, str, bool]]) -> s
     parts = [f"<p>{cut(title)}</p>"]
     for summary, text, is_open in sections:
         attribute = " open" if is_open else ""
-        content = f"<summary>{cut(summary)}</summary>\n<pre>{_cut_text(text)}</pre>"
+        content = f"<summary>{cut(summary)}</summary>\n<pre>{cut(text, _MAX_TEXT)}</pre>"
         parts.append(f"<details{attribute}>{content}</details>")
     return html("\n".join(parts))
 
 
-def cut(text: str) -> str:
-    """The escaped text of a cell, without the end of a long one."""
-    return escape(text if len(text) <= MAX_LENGTH else f"{text[:MAX_LENGTH]}...")
+def cut(text: str, most: int = MAX_LENGTH) -> str:
+    """The escaped text, without the end of a long one."""
+    return escape(_without_end(text, most))
 
 
-def _cut_text(text: str) -> str:
-    return escape(text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}...")
+def _without_end(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 def _cell(text: str) -> str:

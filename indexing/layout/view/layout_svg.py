@@ -25,6 +25,7 @@ from indexing.pictures.svg import (
     legend_item,
     paragraphs,
     rectangle,
+    shortened,
     text,
     text_width,
 )
@@ -102,12 +103,6 @@ def _description(picture: LayoutPicture) -> str:
     return "\n".join([what, *picture.summary, _memory_title(picture), *picture.notes])
 
 
-def _short(content: str, most: int) -> str:
-    """A text without its middle, if it is long."""
-    half = most // 2
-    return content if len(content) <= most else f"{content[:half]} ... {content[-half:]}"
-
-
 _MAX_TITLE: Final = 100
 """A line of this width."""
 
@@ -122,7 +117,7 @@ def _plane(plane: Plane, picture: LayoutPicture, colors: int) -> Panel:
     rows, columns = picture.rows, picture.columns
     width = _cell_width([*(str(cell.offset) for cell in picture.cells), *labels(columns)], picture)
     left = labels_width(rows)
-    title = _short(plane.title, _MAX_TITLE)
+    title = shortened(plane.title, _MAX_TITLE)
     top = LINE * (bool(title) + 2 * bool(columns.dimensions))
     xs = [left + x for x in columns.starts(width, GAP)]
     ys = [top + y for y in rows.starts(HEIGHT, GAP)]
@@ -176,7 +171,7 @@ def _memory_row(number: int) -> float:
 def _index_text(cell: MemoryCell) -> str:
     if cell.index is None:
         return ""
-    return _short(",".join(map(str, cell.index)), _MAX_INDEX) or "()"
+    return shortened(",".join(map(str, cell.index)), _MAX_INDEX) or "()"
 
 
 def _cells_in_row(cells: Sequence[MemoryCell], most: int) -> int:
