@@ -30,7 +30,7 @@ _HEADING: Final = re.compile(r"^#+ (.*)$", re.MULTILINE)
 
 def pages() -> list[Path]:
     """The pages that people read."""
-    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def missing_paths(text: str) -> Iterator[str]:
