@@ -185,3 +185,31 @@ def test_help_shows_examples(arguments: list[str], capsys: pytest.CaptureFixture
     out, err = capsys.readouterr()
     assert (stopped.value.code, err) == (0, "")
     assert f"examples:\n  python -m indexing {' '.join(arguments)}" in out
+
+
+NUMBER_OF_EXAMPLES = {
+    "maps": 5,
+    "fusions": 4,
+    "summary": 3,
+    "utilization": 2,
+    "tiles": 2,
+    "why": 3,
+    "reads": 3,
+    "schedule": 2,
+    "diff": 2,
+    "example": 3,
+    "schema": 1,
+    "loops": 2,
+}
+
+
+@pytest.mark.parametrize("command", NUMBER_OF_EXAMPLES)
+def test_examples_of_the_help_run(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    lines = capsys.readouterr().out.splitlines()
+    calls = [line.split()[3:] for line in lines if line.startswith("  python -m ")]
+    assert len(calls) == NUMBER_OF_EXAMPLES[command]
+    for arguments in calls:
+        assert main(arguments) == 0
+        assert capsys.readouterr().out

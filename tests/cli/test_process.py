@@ -80,24 +80,6 @@ def test_another_package_of_the_same_name_is_named(file: str, tmp_path: Path) ->
     assert ran.stderr.decode().splitlines()[0] == expected
 
 
-@pytest.mark.parametrize(
-    ("command", "count"),
-    [
-        *(("maps", 5), ("fusions", 4), ("summary", 3), ("utilization", 2), ("tiles", 2)),
-        *(("why", 3), ("reads", 3), ("schedule", 2), ("diff", 2), ("example", 3), ("schema", 1)),
-        ("loops", 2),
-    ],
-)
-def test_examples_of_the_help_run(command: str, count: int) -> None:
-    text = subprocess.run([*COMMAND, command, "--help"], cwd=ROOT, check=True, capture_output=True)
-    lines = text.stdout.decode().splitlines()
-    calls = [line.split()[3:] for line in lines if line.startswith("  python -m ")]
-    assert len(calls) == count
-    for arguments in calls:
-        ran = subprocess.run([*COMMAND, *arguments], cwd=ROOT, check=True, capture_output=True)
-        assert ran.stdout
-
-
 @pytest.mark.parametrize("options", [[], ["--json"]], ids=["text", "json"])
 def test_a_closed_pipe_ends_cleanly(options: list[str], tmp_path: Path) -> None:
     maps = tmp_path / "maps.txt"

@@ -1,15 +1,15 @@
 """Questions that took minutes or gigabytes once, and random ones: each ends within bounded work.
 
 Work is counted in calls of functions, which are the same everywhere. What isl does is seen from
-outside alone: ``limited_questions.py`` asks in processes that may not take more.
+outside alone, so ``limited_questions.py`` asks in processes that may not take more.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
-from contextlib import suppress
 from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -25,7 +25,7 @@ from indexing.exact.multiplicity import multiplicities
 from indexing.exact.reached import reached_again
 from indexing.layout import Shape, bitcast_map
 from ops import Fusion, Unknown, hlo, output_to_input
-from simplifier import IndexingError, Interval, bounds_of, equivalent, parse_expr, problem, simplify
+from simplifier import Interval, bounds_of, equivalent, parse_expr, problem, simplify
 from simplifier.canonical.scope import Scope, scope_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 FOLDER: Final = Path(__file__).parents[1] / "data" / "bounded_work"
 MAX_CALLS: Final = 20_000_000
 """Some four seconds."""
-MAX_TEXT: Final = 20_000
-
 MAX_SHARE_OF_FACTS: Final = 1.6
 """What an expression costs with facts, in terms of the same without: it was 2.6 once, and 9."""
 
@@ -108,21 +106,6 @@ QUESTIONS: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
 }
 
 
-@pytest.mark.parametrize("row", rows(), ids=lambda row: row["name"])
-def test_a_question_ends_within_bounded_work(row: Mapping[str, Any]) -> None:
-    texts: list[str] = []
-
-    def ask() -> None:
-        try:
-            texts.append(str(QUESTIONS[row["question"]](row)))
-        except IndexingError as error:
-            texts.append(str(error))
-
-    scope_of.cache_clear()
-    assert calls_of(ask) <= MAX_CALLS
-    assert len(texts[0]) <= MAX_TEXT
-
-
 @pytest.mark.parametrize("row", rows("facts.jsonl"), ids=lambda row: row["name"])
 def test_facts_cost_little(row: Mapping[str, Any]) -> None:
     expression, bounds, limits = _problem(row)
@@ -163,15 +146,8 @@ def drawn_map(number: int) -> IndexingMap:
     return IndexingMap.from_forms(drawn.forms, domain)
 
 
-@for_all(range(16))
-def test_questions_about_random_maps_end_within_bounded_work(number: int) -> None:
-    for question, ask in asked_of(drawn_map(number)).items():
-        with suppress(IndexingError):
-            assert calls_of(ask) <= MAX_CALLS, question
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits a process so")
-def test_no_question_takes_more_than_seconds_and_500_megabytes() -> None:
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="each question has a process of its own")
+def test_no_question_takes_more_than_some_calls_seconds_and_500_megabytes() -> None:
     command = [sys.executable, "-m", "tests.ops.limited_questions"]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (found.stdout, found.stderr, found.returncode) == ("", "", 0)
