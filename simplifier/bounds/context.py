@@ -7,7 +7,7 @@ in a :class:`Context`, which declares the canonical operations;
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Range, meet
 from simplifier.expr.form import FLOORDIV, Atom, AtomKind, Form, content
@@ -77,15 +77,26 @@ class Fact(NamedTuple):
         return multiple if contained else 0
 
     def multiples_near(self, form: Form) -> Iterator[int]:
-        """Multiples of the fact's form, if it is affine, that cancel some term of another."""
+        """Multiples of the fact's form, if it is a polynomial, that cancel some term of another."""
         found: dict[int, None] = {}
-        if any(atom.kind is not AtomKind.VARIABLE for atom in self.form.terms):
+        if not all(map(variables_multiplied, self.form.terms)):
             return iter(found)
         for atom, value in self.form.terms.items():
             multiple, remainder = divmod(form.terms.get(atom, 0), value)
             if multiple and not remainder:
                 found[multiple] = None
         return iter(found)
+
+
+def variables_multiplied(atom: Atom) -> tuple[Atom, ...]:
+    """The variables that an atom is the product of, maybe one; none if it is something else."""
+    if atom.kind is AtomKind.VARIABLE:
+        return (atom,)
+    if atom.kind is not AtomKind.PRODUCT or not all(
+        argument.single_variable() for argument in atom.arguments
+    ):
+        return ()
+    return tuple(factor for argument in atom.arguments for factor in argument.terms)
 
 
 class Unit:

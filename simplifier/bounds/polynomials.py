@@ -49,6 +49,14 @@ def shared_factors(atoms: Sequence[Atom], atom: Atom) -> list[Atom]:
     return shared
 
 
+def common_factors(form: Form) -> list[Atom]:
+    """The factors that all terms have."""
+    if form.constant:
+        return []
+    first, *others = form.terms
+    return reduce(shared_factors, others, list(factors(first)))
+
+
 def factors_left(atom: Atom, divisor: Sequence[Atom]) -> list[Atom] | None:
     """The factors of a monomial less others; ``None`` if some of them are missing."""
     left = list(factors(atom))
@@ -255,8 +263,8 @@ def _strided_digits_of(
         if ZERO not in (whole, others):
             kept = context.product(others, context.quotient(numerator, divisor))
             rest, weights = rest.plus(kept), weights.plus(others, -1)
-    symbols = _common_factors(weights)
-    for factor in _common_factors(divisor):
+    symbols = common_factors(weights)
+    for factor in common_factors(divisor):
         if factor in symbols:
             symbols.remove(factor)
     if symbols:
@@ -265,14 +273,6 @@ def _strided_digits_of(
         for digit in _digits_of(context, ZERO, within, numerator, divisor):
             left = rest.plus(context.product(stride, digit.rest))
             yield digit._replace(rest=left, stride=stride)
-
-
-def _common_factors(form: Form) -> list[Atom]:
-    """The factors that all terms have."""
-    if form.constant:
-        return []
-    first, *others = form.terms
-    return reduce(shared_factors, others, list(factors(first)))
 
 
 def from_its_end(context: Context, digit: SymbolicDigit) -> SymbolicDigit:

@@ -18,7 +18,12 @@ from simplifier.bounds.interval import (
     meet,
 )
 from simplifier.bounds.linear import LinearFacts
-from simplifier.bounds.polynomials import cofactor, factors, symbolic_digits_apart
+from simplifier.bounds.polynomials import (
+    common_factors,
+    monomial_form,
+    multiples,
+    symbolic_digits_apart,
+)
 from simplifier.bounds.symbolic_quotients import with_what_is_beside
 from simplifier.expr.fold import fold
 from simplifier.expr.form import FLOORDIV, MAX, Atom, AtomKind, Form
@@ -205,15 +210,12 @@ def _linear_facts(context: Context) -> LinearFacts:
 
 
 def _by_common_factor(context: Context, form: Form, depth: int) -> Iterator[Reading]:
-    """A factor of every term multiplies the range of what is left."""
-    if form.constant:
-        return
-    first = next(atom for atom in form.terms if atom.kind is AtomKind.PRODUCT)
-    for factor in factors(first):
-        if all(factor in factors(atom) for atom in form.terms):
-            rest = range_of(context, cofactor(context, form, factor), depth - 1)
-            yield PRODUCT_RANGE, product_range(context.ranges[factor], rest)
-            return
+    """The factors that all terms have multiply the range of what is left."""
+    common = common_factors(form)
+    if common:
+        rest = range_of(context, multiples(context, form, common)[0], depth - 1)
+        factor = range_of(context, monomial_form(context, common), depth - 1)
+        yield PRODUCT_RANGE, product_range(factor, rest)
 
 
 def _by_symbolic_digits(context: Context, form: Form, depth: int) -> Iterator[Reading]:

@@ -13,7 +13,13 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from simplifier.bounds import digits, ranges
-from simplifier.bounds.context import Bounds, Constraints, Context, DigitView
+from simplifier.bounds.context import (
+    Bounds,
+    Constraints,
+    Context,
+    DigitView,
+    variables_multiplied,
+)
 from simplifier.bounds.facts import assumed, facts_of
 from simplifier.bounds.propagation import Smaller, propagated
 from simplifier.canonical import bitwise, comparisons, floordiv, maxima, nonlinear
@@ -47,7 +53,7 @@ from simplifier.laws.rewrite_log import RewriteLog
 from simplifier.limits import MAX_EQUATIONS, MAX_RANGE_DEPTH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from simplifier.bounds.interval import Range
     from simplifier.expr.form import Key
@@ -93,10 +99,16 @@ class Scope(Context):
             return
         self.bounds, self.facts, self.smaller = knowledge
         for atom in {atom: None for fact in self.facts for atom in fact.form.terms}:
-            if atom.kind is AtomKind.VARIABLE:
-                self.remember(atom, self.variable_range(atom))
+            self._remember_variables(variables_multiplied(atom))
         for fact in self.facts:
             self.canonical(fact.form)  # so that what facts imply together never depends on memory
+
+    def _remember_variables(self, variables: Sequence[Atom]) -> None:
+        """Store the ranges of variables and of their product."""
+        for each in variables:
+            self.remember(each, self.variable_range(each))
+        if variables:
+            self.monomial(variables)
 
     @property
     def beside(self) -> Callable[..., Scope]:

@@ -271,6 +271,8 @@ UNCHANGED: dict[str, tuple[IndexingMap, tuple[Size, ...]]] = {
     "around": (_reshaped((K, N, M), (K * N, M), (K, N * M), (K, N, M)), (K, N, M)),
     "with numbers": (_reshaped((N * 4,), (N, 4), (N * 2, 2), (N * 4,)), (N * 4,)),
     "heads": (_reshaped((K, N * 8), (K, N, 8), (K * N, 8), (K, N * 8)), (K, N * 8)),
+    "joined, split and joined": (_reshaped((N, M, K), (N * M, K), (N, M * K), (N, M, K)), (N, M, K)),
+    "by way of three": (_reshaped((K * N, M), (K, N, M), (K, N * M), (K * N, M)), (K * N, M)),
     "transposed twice": (
         ops.transpose((N, M), (1, 0))
         .input_to_output[0]
@@ -303,9 +305,7 @@ UNCHANGED: dict[str, tuple[IndexingMap, tuple[Size, ...]]] = {
 def test_operations_that_undo_each_other(found: IndexingMap, sizes: tuple[Size, ...]) -> None:
     identity = IndexingMap.identity(sizes)
     assert found.forms == identity.forms
-    ends = [bounds for text in str(found).split("domain: ")[1:] for bounds in text.split(", d")]
-    assert len(ends) == len(sizes)
-    assert not [form for form, _ in found.constraints if "floordiv" in str(form)]
+    assert found.constraints == identity.simplify().constraints
     values: dict[str, int] = {"K": 3, "M": 4, "N": 5}
     assert related(fixed(found, values)) == related(fixed(identity, values))
 

@@ -59,6 +59,8 @@ CASES: dict[str, list[Case]] = {
             "(q floordiv (n - 2)) mod (m - 2)",
         ),
         ("min(x floordiv n, m - 1)", ["x < n * m"], "x floordiv n"),
+        ("max((y - n) * k * m + x, -1)", ["y < n", "x < k * m"], "-1"),
+        ("min((y - n) * k * m + x, 0)", ["y < n", "x < k * m"], "(y - n) * k * m + x"),
         ("min(x floordiv n, x)", ["x >= 0"], "x floordiv n"),
         ("min(x floordiv n, x)", ["x >= -1"], "min(x, x floordiv n)"),
     ],
