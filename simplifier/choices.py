@@ -24,6 +24,7 @@ from simplifier.expr.form import (
     Form,
     combine,
     constant,
+    postorder,
     weighted_sum,
 )
 from simplifier.extraction.cost import DIVISIONS, cost_of_form
@@ -31,6 +32,7 @@ from simplifier.extraction.lower_bounds import is_no_costlier
 from simplifier.laws.catalogue.conditions import (
     CHOSEN,
     CHOSEN_TWICE,
+    DIVIDED,
     JOINED,
     NARROWER,
     UNDER_OTHERS,
@@ -60,9 +62,10 @@ class Questions(NamedTuple):
 def step(scope: Scope, form: Form, asks: Questions) -> Form:
     """The form with its conditions and choices simplified, and what is around them."""
     found = [*_readings(scope, form, asks)]
-    together = joined(form)
-    if together is not None:
-        found += [((JOINED, *laws), read) for laws, read in _readings(scope, together, asks)]
+    for law, rearranged in ((JOINED, joined(form)), (DIVIDED, divided(form))):
+        if rearranged is not None:
+            readings = _readings(scope, rearranged, asks)
+            found += [((law, *laws), read) for laws, read in readings]
     laws, result = min(found, key=_cost_of_reading) if len(found) > 1 else found[0]
     if result == form or not is_no_costlier(result, form):
         return form
@@ -106,6 +109,40 @@ def joined(form: Form) -> Form | None:
             )
             total = total.without(*atoms).plus(operations.select(condition, *branches))
     return None if total is form else total
+
+
+def divided(form: Form) -> Form | None:
+    """The form with its choices divided branch by branch; ``None`` if no quotient is of a choice.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> print(divided(parse_form("select(x > 5, y * 4, 8) floordiv 4 + z")))
+    z + select(x >= 6, (y * 4) floordiv 4, 2)
+    """
+    quotients = {
+        atom: _divided_branches(atom.kind, atom.numerator, atom.arguments[1], MAX_NESTED_CHOICES)
+        for atom in postorder((form,))
+        if atom.kind in (AtomKind.FLOORDIV, AtomKind.MOD) and atom.divisor
+        if _is_choice(atom.numerator)
+    }
+    return operations.replace(form, quotients) if quotients else None
+
+
+def _is_choice(form: Form) -> bool:
+    """Whether a form is a multiple of a choice, and perhaps a number."""
+    return len(form.terms) == 1 and next(iter(form.terms)).kind is AtomKind.SELECT
+
+
+def _divided_branches(kind: AtomKind, form: Form, divisor: Form, depth: int) -> Form:
+    """A quotient or remainder of a multiple of a choice, as a choice of quotients."""
+    if not depth or not _is_choice(form):
+        divide = operations.floordiv if kind is AtomKind.FLOORDIV else operations.mod
+        return divide(form, divisor)
+    ((atom, factor),) = form.terms.items()
+    condition, *branches = atom.arguments
+    multiples = (branch.times(factor).plus_constant(form.constant) for branch in branches)
+    return operations.select(
+        condition, *(_divided_branches(kind, each, divisor, depth - 1) for each in multiples)
+    )
 
 
 def range_of(scope: Scope, form: Form, asks: Questions) -> Interval:

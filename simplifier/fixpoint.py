@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import gcd, inf
+from math import inf
 from typing import TYPE_CHECKING, Final
 
 from simplifier import choices
@@ -12,12 +12,10 @@ from simplifier.expr.fold import fold
 from simplifier.expr.form import (
     EXTREMA,
     LOGICAL,
-    ZERO,
     Atom,
     AtomKind,
     Form,
     combine,
-    content,
     postorder,
     variables_of,
 )
@@ -62,7 +60,7 @@ from simplifier.limits import (
     MAX_WIDENING,
     MIN_COST_TO_READ_AGAIN,
 )
-from simplifier.surroundings import hidden, is_logical
+from simplifier.surroundings import is_logical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -495,29 +493,6 @@ def range_of(scope: Scope, form: Form) -> Interval:
         return interval
     within = scope.smaller.solution.substituted(form)
     return interval.intersect(range_of(scope.smaller.context, within))
-
-
-def is_zero(scope: Scope, form: Form) -> bool:
-    """Whether a form is seen to be zero.
-
-    Mostly it vanishes where all equations are solved, whatever its conditions and choices are.
-    """
-    rest = hidden(form)
-    within = scope.of_variables_in(rest)
-    while within.smaller is not None:
-        solution, within = within.smaller
-        rest = solution.substituted(rest)
-    if _is_remainder_of_multiple(rest) or within.canonical(rest) == ZERO:
-        return True
-    return range_of(scope.of_variables_in(form), form) == Interval(0, 0)
-
-
-def _is_remainder_of_multiple(form: Form) -> bool:
-    """Whether a form is ``(c*A) mod c`` as it stands."""
-    atom = form.only_atom
-    if atom is None or atom.kind is not AtomKind.MOD or not atom.divisor:
-        return False
-    return gcd(content(atom.numerator), atom.numerator.constant) % atom.divisor == 0
 
 
 _QUESTIONS: Final = choices.Questions(simplified, range_of)

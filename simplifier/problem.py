@@ -19,13 +19,13 @@ from sympy.logic.boolalg import Boolean
 from simplifier.bounds.facts import assumed, read_fact
 from simplifier.bounds.interval import Interval, IntervalLike
 from simplifier.canonical.scope import scope_of
+from simplifier.divisibility import is_multiple
 from simplifier.errors import IndexingError, check_type
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.functions import symbol
 from simplifier.expr.sympy_reading import is_relation, read, relation_of
 from simplifier.expr.sympy_writing import to_condition, to_sympy
-from simplifier.fixpoint import is_zero
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -123,8 +123,8 @@ class Problem:
         if whole is None:
             return
         for fraction, reading in self._fractions:
-            remainder = operations.mod(fraction.numerator, fraction.divisor)
-            if not is_zero(whole, remainder) and not fraction.is_integer:
+            numerator, divisor, _ = fraction
+            if not is_multiple(whole, numerator, divisor) and not fraction.is_integer:
                 raise reading.objection(fraction)
 
     def _read(self, expression: Expression) -> Form:

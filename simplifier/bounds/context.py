@@ -7,7 +7,7 @@ in a :class:`Context`, which declares the canonical operations;
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Range, meet
 from simplifier.expr.form import FLOORDIV, Atom, AtomKind, Form, content

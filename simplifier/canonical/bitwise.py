@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from collections import Counter
+from functools import partial, reduce
 from math import gcd
 from typing import TYPE_CHECKING, Final
 
@@ -12,12 +13,14 @@ from simplifier.expr.form import ZERO, AtomKind, Form, constant
 from simplifier.laws.catalogue.bits import (
     ALL_BITS,
     ANY_BITS,
+    BITS_TWICE,
     COMMON_BITS,
     DISTINCT_BITS,
     FILLED_BITS,
     FLIPPED_BITS,
     LOW_BITS,
     NO_BITS,
+    REORDERED_BITS,
     SAME_BITS,
     SHIFTED_MASK,
 )
@@ -37,6 +40,11 @@ def _of_two(context: Context, kind: AtomKind, left: Form, right: Form) -> Form:
     if left == right:
         context.fired(SAME_BITS)
         return ZERO if kind is AtomKind.BITXOR else left
+    operands = [*_operands(kind, left), *_operands(kind, right)]
+    different = _that_count(kind, operands)
+    if len(different) < len(operands):
+        context.fired(BITS_TWICE)
+        return bitwise(context, kind, different) if different else ZERO
     for number, mask in ((left, right), (right, left)):
         if mask.is_constant:
             found = _masked(context, kind, number, mask.constant)
@@ -48,14 +56,41 @@ def _of_two(context: Context, kind: AtomKind, left: Form, right: Form) -> Form:
         low = [context.mod(each, constant(split)) for each in (left, right)]
         high = [context.floordiv(each, split) for each in (left, right)]
         return _of_two(context, kind, *high).times(split).plus(_lower(context, kind, *low))
-    return _atom(context, kind, left, right)
+    return _joined(context, kind, left, right)
 
 
 def _lower(context: Context, kind: AtomKind, left: Form, right: Form) -> Form:
     """A function of the lower bits of two forms, which are not split again."""
     if left.is_constant or right.is_constant or left == right:
         return _of_two(context, kind, left, right)
-    return _atom(context, kind, left, right)
+    return _joined(context, kind, left, right)
+
+
+def _joined(context: Context, kind: AtomKind, left: Form, right: Form) -> Form:
+    """A function of bits that no law splits, with the operands of its kind in order."""
+    operands = [*_operands(kind, left), *_operands(kind, right)]
+    operands.sort(key=lambda form: (not form.terms, form.order))
+    joined = reduce(partial(_atom, context, kind), operands)
+    if joined != operations.bitwise(kind, (left, right)):
+        context.fired(REORDERED_BITS)
+    return joined
+
+
+def _operands(kind: AtomKind, form: Form) -> tuple[Form, ...]:
+    """The operands of a function of bits within others of its kind; another form is one itself."""
+    atom = form.only_atom
+    if atom is None or atom.kind is not kind:
+        return (form,)
+    return tuple(part for operand in atom.arguments for part in _operands(kind, operand))
+
+
+def _that_count(kind: AtomKind, operands: Sequence[Form]) -> list[Form]:
+    """One of equal operands, none of two under an exclusive or; numbers as one number."""
+    numbers = [operand for operand in operands if not operand.terms]
+    counts = Counter(operand for operand in operands if operand.terms)
+    is_exclusive = kind is AtomKind.BITXOR
+    different = [form for form, times in counts.items() if times % 2 or not is_exclusive]
+    return [*different, operations.bitwise(kind, numbers)] if numbers else different
 
 
 def _atom(context: Context, kind: AtomKind, left: Form, right: Form) -> Form:
@@ -107,7 +142,7 @@ def _split(context: Context, left: Form, right: Form) -> int:
     """A power of two so that the lower or the higher bits of one operand are constant; 1 if none.
 
     Either all coefficients are multiples of it, or one operand has the same higher bits
-    everywhere, and they are not zero in both.
+    everywhere, and they are not zero in both. Or the bits of both are equal on either side.
     """
     common = gcd(*left.terms.values(), *right.terms.values())
     lowest = common & -common
@@ -124,7 +159,29 @@ def _split(context: Context, left: Form, right: Form) -> int:
         is_apart = size > 1 and not (0 <= lower < size and least >= 0 and most < size)
         if is_apart and _is_no_longer(context, great, size):
             return size
-    return 1
+    factors = {factor & -factor for factor in (*left.terms.values(), *right.terms.values())}
+    return next((size for size in sorted(factors) if _falls_apart(context, left, right, size)), 1)
+
+
+def _falls_apart(context: Context, left: Form, right: Form, size: int) -> bool:
+    """Whether both operands are sums of a multiple of a power of two and of less than that.
+
+    And either the multiples or what is left are equal, or a number is among them.
+    """
+    if size == 1:
+        return False
+    low = [_lower_terms(form, size) for form in (left, right)]
+    ends = map(context.range_of, low)
+    if any(lower < 0 or upper >= size for lower, upper in ends):
+        return False
+    high = [form.plus(part, -1) for form, part in zip((left, right), low, strict=True)]
+    return any(a == b or a.is_constant or b.is_constant for a, b in (low, high))
+
+
+def _lower_terms(form: Form, size: int) -> Form:
+    """The terms that are not multiples of a power of two, and what it leaves of the constant."""
+    terms = {atom: factor for atom, factor in form.terms.items() if factor % size}
+    return Form(form.constant % size, terms)
 
 
 def _size_of_lower_bits(lower: End, upper: End) -> int:

@@ -456,6 +456,12 @@ def _either(conditions: Sequence[Form]) -> Form:
     return reduce(lambda left, right: _chosen(left, operations.negation(right), right), conditions)
 
 
+def _all_or_none(conditions: Sequence[Form]) -> Form:
+    """Whether all conditions hold, or none does."""
+    none = operations.conjunction(map(operations.negation, conditions))
+    return operations.disjunction((operations.conjunction(conditions), none))
+
+
 def _chosen(condition: Form, chosen: Form, other: Form) -> Form:
     """One of two conditions."""
     where = operations.conjunction((condition, chosen))
@@ -468,6 +474,8 @@ _CONNECTIVES: Final[Mapping[type, Callable[[Sequence[Form]], Form]]] = {
     sympy.Or: operations.disjunction,
     sympy.Not: lambda parts: operations.negation(*parts),
     sympy.Xor: _either,
+    sympy.Implies: lambda parts: operations.disjunction((operations.negation(parts[0]), parts[1])),
+    sympy.Equivalent: _all_or_none,
     sympy.ITE: lambda parts: _chosen(*parts),
 }
 

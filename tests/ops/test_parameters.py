@@ -271,7 +271,10 @@ UNCHANGED: dict[str, tuple[IndexingMap, tuple[Size, ...]]] = {
     "around": (_reshaped((K, N, M), (K * N, M), (K, N * M), (K, N, M)), (K, N, M)),
     "with numbers": (_reshaped((N * 4,), (N, 4), (N * 2, 2), (N * 4,)), (N * 4,)),
     "heads": (_reshaped((K, N * 8), (K, N, 8), (K * N, 8), (K, N * 8)), (K, N * 8)),
-    "joined, split and joined": (_reshaped((N, M, K), (N * M, K), (N, M * K), (N, M, K)), (N, M, K)),
+    "joined, split and joined": (
+        _reshaped((N, M, K), (N * M, K), (N, M * K), (N, M, K)),
+        (N, M, K),
+    ),
     "by way of three": (_reshaped((K * N, M), (K, N, M), (K, N * M), (K * N, M)), (K * N, M)),
     "transposed twice": (
         ops.transpose((N, M), (1, 0))

@@ -29,6 +29,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("simplifier.evaluation",),
         ("simplifier.choices",),
         ("simplifier.fixpoint",),
+        ("simplifier.divisibility",),
         ("simplifier.problem",),
         ("simplifier.trace",),
         ("simplifier.exact",),

@@ -112,6 +112,12 @@ from sympy.logic.boolalg import (
     And as And,
 )
 from sympy.logic.boolalg import (
+    Equivalent as Equivalent,
+)
+from sympy.logic.boolalg import (
+    Implies as Implies,
+)
+from sympy.logic.boolalg import (
     Not as Not,
 )
 from sympy.logic.boolalg import (

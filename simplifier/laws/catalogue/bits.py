@@ -84,3 +84,29 @@ SAME_BITS = Law(
     example=Example("bitxor(x, x)", "", "0"),
     near_miss=NearMiss("bitxor(x, y)", "", "bitxor(x, y)", "x and y may differ"),
 )
+
+BITS_TWICE = Law(
+    name="bits that meet again",
+    identity="bitxor(bitxor(A, B), B) == A and bitand(bitand(A, B), B) == bitand(A, B) "
+    "and bitor(bitor(A, B), B) == bitor(A, B)",
+    why="The order does not matter, and each bit meets itself.",
+    example=Example("bitxor(bitxor(x, y), x)", "", "y"),
+    near_miss=NearMiss(
+        "bitxor(x, bitor(x, y))", "", "bitxor(x, bitor(x, y))", "the functions differ"
+    ),
+)
+
+REORDERED_BITS = Law(
+    name="order of functions of bits",
+    identity="bitxor(A, bitxor(B, C)) == bitxor(bitxor(A, B), C) "
+    "and bitand(A, bitand(B, C)) == bitand(bitand(A, B), C) "
+    "and bitor(A, bitor(B, C)) == bitor(bitor(A, B), C)",
+    why="Whether a bit is set depends on how many of the operands have it.",
+    example=Example("bitxor(x, bitxor(y, z)) - bitxor(z, bitxor(x, y))", "", "0"),
+    near_miss=NearMiss(
+        "bitxor(x, bitor(y, z)) - bitxor(z, bitor(x, y))",
+        "",
+        "bitxor(x, bitor(y, z)) - bitxor(z, bitor(x, y))",
+        "the functions differ",
+    ),
+)

@@ -206,3 +206,14 @@ JOINED = Law(
         "x may be 5",
     ),
 )
+
+DIVIDED = Law(
+    name="division of a choice",
+    identity="select(A >= 0, B, C) floordiv c == select(A >= 0, B floordiv c, C floordiv c)"
+    " and select(A >= 0, B, C) mod c == select(A >= 0, B mod c, C mod c)",
+    why="What is divided is one of the branches.",
+    example=Example("select(x >= 5, y * 4, z * 8 + 1) mod 4", "", "(x < 5)"),
+    near_miss=NearMiss(
+        "select(x >= 5, y, z) mod 4", "", "select(x >= 5, y, z) mod 4", "it gets no shorter"
+    ),
+)
