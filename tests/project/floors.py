@@ -89,6 +89,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("ops.performance",),
         ("ops.tiling",),
         ("ops.modules", "ops.jaxpr"),
+        ("ops.pallas",),
         ("ops",),
         ("ops.cli",),
     ),
@@ -125,6 +126,14 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("ops.jaxpr.composites", "ops.jaxpr.jaxpr_loops", "ops.jaxpr.size_values"),
         ("ops.jaxpr.from_jax",),
         ("ops.jaxpr",),
+    ),
+    "ops.pallas": (
+        ("ops.pallas.errors",),
+        ("ops.pallas.block_spec",),
+        ("ops.pallas.blocked_array",),
+        ("ops.pallas.index_map_jaxpr", "ops.pallas.pallas_call"),
+        ("ops.pallas.from_pallas",),
+        ("ops.pallas",),
     ),
     "ops.cli": (
         ("ops.cli.documents", "ops.cli.selection", "ops.cli.svg_files", "ops.cli.terminal"),

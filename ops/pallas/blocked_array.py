@@ -1,0 +1,290 @@
+"""An array of a call of Pallas: which block of it each step of the grid takes.
+
+Steps are questions of exact sets: over a step's coordinates, or over its number in the order in
+which the steps run, the last axis of the grid fastest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
+
+from indexing import IndexingMap, IndexRelation, IndexSet, Variable
+from ops.pallas.block_spec import (
+    ElementBlock,
+    elements_of,
+    extent,
+    text_of_block,
+)
+from ops.performance.summary import text_of_shape
+from simplifier import FloorDiv, Interval, Mod, symbol
+from simplifier.tools.display import Displayed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from indexing.layout import Shape
+    from ops.pallas.block_spec import BlockSize, BlockSpec
+
+    Step = tuple[int, ...]
+
+_BITS_OF_BYTE = 8
+
+
+class PrefetchedScalar(NamedTuple):
+    """Where a runtime variable of an index map comes from: an element of a prefetched operand.
+
+    ``map`` leads from a step of the grid to the element.
+    """
+
+    operand: str
+    map: IndexingMap
+
+
+class OutOfBoundsBlock(NamedTuple):
+    """A step of the grid that takes a block which lies outside of its array.
+
+    ``values`` are those of runtime variables for which it does.
+    """
+
+    array: str
+    step: tuple[int, ...]
+    block: tuple[int, ...]
+    axis: int
+    valid: Interval
+    values: tuple[tuple[str, int], ...] = ()
+
+    def __str__(self) -> str:
+        given = "".join(f", for {name} = {value}" for name, value in self.values)
+        expected = f"expected {self.valid} along dimension {self.axis}"
+        return f"{self.array}: step {self.step} takes block {self.block}{given}; {expected}"
+
+
+class BlockTraffic(NamedTuple):
+    """What is copied of an array, or to it, as the grid runs.
+
+    Attributes:
+        copies: of a block; one that the next step takes again stays.
+        bytes: that they move, without what lies outside of the array.
+        needed_bytes: of the different elements.
+    """
+
+    copies: int
+    bytes: int
+    needed_bytes: int
+
+
+@dataclass(frozen=True, repr=False)
+class BlockedArray(Displayed):
+    """An operand or a result of a call of Pallas, in blocks.
+
+    Attributes:
+        name: how the call names it, such as ``output 0``.
+        shape: of the whole array.
+        block: the dimensions of a block.
+        indices: the map from a step of the grid to what the index map gives.
+        buffers: how many blocks are in fast memory at a time; 0 if the kernel copies by itself.
+        prefetched: where each runtime variable of the index map comes from.
+
+    >>> from indexing.layout import Shape
+    >>> from ops.pallas import BlockSpec
+    >>> spec = BlockSpec((128, 64), lambda i, j: (j, i))
+    >>> x = BlockedArray.of("x", Shape.parse("f32[256,100]"), spec, (2, 2))
+    >>> print(x.elements)
+    (i, j)[b0, b1] -> (j * 128 + b0, i * 64 + b1), domain: i in [0, 1], j in [0, 1],
+    b0 in [0, 127], b1 in [0, 63], i * 64 + b1 in [0, 99]
+    >>> x.block_bytes, x.traffic()
+    (32768, BlockTraffic(copies=4, bytes=102400, needed_bytes=102400))
+    """
+
+    name: str
+    shape: Shape
+    block: tuple[BlockSize, ...]
+    indices: IndexingMap
+    buffers: int = 2
+    prefetched: tuple[PrefetchedScalar, ...] = field(default=(), compare=False)
+
+    @classmethod
+    def of(cls, name: str, shape: Shape, spec: BlockSpec, grid: Sequence[int]) -> BlockedArray:
+        """The array in the blocks of a specification.
+
+        Raises:
+            PallasError: the specification does not fit the array or the grid.
+        """
+        block = spec.block_of(shape)
+        return cls(name, shape, block, spec.indices(grid, shape.rank), spec.buffers)
+
+    # Maps.
+
+    @cached_property
+    def elements(self) -> IndexingMap:
+        """The map from a step, and each place in its block, to an element of the array.
+
+        What lies outside of the array is padding, and outside of the domain.
+        """
+        places = [symbol(f"b{axis}") for axis in range(self.shape.rank)]
+        results = [
+            (index if size is None else index * _step_of(size) + place) - _before(size)
+            for index, size, place in zip(self.indices.results, self.block, places, strict=True)
+        ]
+        ranges = [
+            Variable.of_size(extent(size), str(place))
+            for size, place in zip(self.block, places, strict=True)
+        ]
+        inside = [
+            (result, Interval(0, size - 1))
+            for result, size in zip(results, self.shape.dimensions, strict=True)
+        ]
+        indices = self.indices
+        constraints = [*indices.constraints, *inside]
+        found = IndexingMap(results, indices.dims, ranges, indices.runtime, constraints)
+        return found.simplify()
+
+    @property
+    def indices_in_bounds(self) -> IndexingMap:
+        """The map from a step to its block, for the steps whose blocks are in bounds."""
+        valid = zip(self.indices.results, self.valid_indices(), strict=True)
+        return self.indices.replace(constraints=[*self.indices.constraints, *valid])
+
+    @property
+    def depends_on_values(self) -> bool:
+        """Whether prefetched values decide which blocks are taken."""
+        return bool(self.indices.runtime)
+
+    @property
+    def may_overlap(self) -> bool:
+        """Whether different blocks may have elements in common."""
+        return any(isinstance(size, ElementBlock) for size in self.block)
+
+    # Memory.
+
+    @property
+    def block_bytes(self) -> int:
+        """The bytes of a block."""
+        return self._bytes(elements_of(self.block))
+
+    @property
+    def buffer_bytes(self) -> int:
+        """The bytes of all its blocks that are in fast memory at a time."""
+        return self.block_bytes * self.buffers
+
+    def traffic(self) -> BlockTraffic | None:
+        """What is copied as the grid runs; ``None`` if values decide it, or the kernel copies."""
+        if self.depends_on_values or not self.buffers:
+            return None
+        moved = IndexRelation(self.by_number(self.elements)).restrict(self.changes())
+        points = sum(int(each.count()) for each in moved.maps) if moved else 0
+        needed = int(self.elements.image().count())
+        return BlockTraffic(int(self.changes().count()), self._bytes(points), self._bytes(needed))
+
+    def _bytes(self, elements: int) -> int:
+        return -(-elements * self.shape.element_size_in_bits // _BITS_OF_BYTE)
+
+    # Bounds.
+
+    def valid_indices(self) -> tuple[Interval, ...]:
+        """For each dimension what the index map may give: blocks that begin within the array.
+
+        The last block may reach beyond the array. One that begins at any element must lie within
+        the array and its padding.
+        """
+        return tuple(map(_valid, self.shape.dimensions, self.block))
+
+    def out_of_bounds(self) -> OutOfBoundsBlock | None:
+        """The first step that takes a block outside of the array; ``None`` is a proof.
+
+        >>> from indexing.layout import Shape
+        >>> from ops.pallas import BlockSpec
+        >>> spec = BlockSpec((1, 16, 1, 128), lambda l, i, j: (1, l, 1, j))
+        >>> b = BlockedArray.of("b", Shape.parse("f32[1,32,1,512]"), spec, (2, 3, 4))
+        >>> print(b.out_of_bounds())
+        b: step (0, 0, 0) takes block (1, 0, 1, 0); expected [0, 0] along dimension 0
+        """
+        found = [*self._each_out_of_bounds()]
+        return min(found, key=lambda each: (each.step, each.axis), default=None)
+
+    def _each_out_of_bounds(self) -> Iterator[OutOfBoundsBlock]:
+        """The first step for each dimension and side."""
+        at_all = _with_values_as_dims(self.indices)
+        count = len(self.indices.dims)
+        names = [variable.name for variable in self.indices.runtime]
+        for axis, valid in enumerate(self.valid_indices()):
+            lower, upper = valid.lower or 0, valid.upper
+            outside = [Interval(None, lower - 1)]
+            outside += [] if upper is None else [Interval(upper + 1, None)]
+            for beyond in outside:
+                steps = at_all.with_constraint(at_all.results[axis], beyond).domain_set()
+                if steps:
+                    point = steps.lexmin()
+                    values = tuple(zip(names, point[count:], strict=True))
+                    block = tuple(map(int, at_all.evaluate(point)))
+                    yield OutOfBoundsBlock(self.name, point[:count], block, axis, valid, values)
+
+    def unwritten(self) -> IndexSet | None:
+        """The elements of the array in no block that is taken; ``None`` if values decide it."""
+        if self.depends_on_values:
+            return None
+        return IndexSet.from_sizes(self.shape.dimensions) - self.elements.image()
+
+    # Steps in the order in which they run.
+
+    def by_number(self, of_steps: IndexingMap) -> IndexingMap:
+        """A map from steps as one from the numbers of steps, the last axis of the grid fastest."""
+        grid = [variable.bounds.size or 0 for variable in self.indices.dims]
+        return steps_of_numbers(grid).compose(of_steps).simplify()
+
+    def changes(self) -> IndexSet:
+        """The numbers of the steps that take another block than the step before; the first does.
+
+        If values decide the blocks, all may.
+        """
+        blocks = self.by_number(self.indices)
+        (steps,) = blocks.dims
+        count = steps.bounds.size or 0
+        everything = IndexSet.from_sizes([count])
+        if count == 1 or self.depends_on_values:
+            return everything
+        before = IndexingMap([symbol("n") - 1], {"n": (1, count - 1)})
+        same = IndexRelation(before).compose(IndexRelation(blocks)) & IndexRelation(blocks)
+        return everything - same.domain_set()
+
+    # Text.
+
+    def __str__(self) -> str:
+        block, shape = text_of_block(self.block), text_of_shape(self.shape)
+        return f"{self.name} {shape} in blocks {block}: {self.indices}"
+
+
+def steps_of_numbers(grid: Sequence[int]) -> IndexingMap:
+    """The map from the number of a step to its coordinates, the last one fastest.
+
+    >>> print(steps_of_numbers([2, 3]))
+    (n) -> (n floordiv 3, n mod 3), domain: n in [0, 5]
+    """
+    number = symbol("n")
+    coordinates = [
+        Mod(FloorDiv(number, prod(grid[axis + 1 :])), size) for axis, size in enumerate(grid)
+    ]
+    return IndexingMap(coordinates, {"n": prod(grid)}).simplify()
+
+
+def _with_values_as_dims(indices: IndexingMap) -> IndexingMap:
+    values = [Variable(each.bounds, each.name) for each in indices.runtime]
+    return indices.replace(dims=[*indices.dims, *values], runtime=())
+
+
+def _step_of(size: BlockSize) -> int:
+    """How far the array moves on for each unit of what the index map gives."""
+    return size if isinstance(size, int) else 1
+
+
+def _before(size: BlockSize) -> int:
+    return size.padding[0] if isinstance(size, ElementBlock) else 0
+
+
+def _valid(array_size: int, size: BlockSize) -> Interval:
+    if isinstance(size, ElementBlock):
+        return Interval(0, array_size + sum(size.padding) - size.size)
+    return Interval(0, -(-array_size // extent(size)) - 1)

@@ -1,0 +1,150 @@
+"""The calls of Pallas in a JAX function, read off its jaxpr."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from indexing import Variable
+from indexing.layout import ShapeError
+from ops.jaxpr.instruction_builder import shape_of
+from ops.pallas.block_spec import BlockSpec, ElementBlock, axis_names
+from ops.pallas.blocked_array import BlockedArray
+from ops.pallas.errors import PallasError
+from ops.pallas.index_map_jaxpr import read_index_map
+from ops.pallas.pallas_call import PARALLEL, PallasCall, semantics_of
+from simplifier.errors import ArgumentError, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from ops.jaxpr.primitives import OfJax
+    from ops.pallas.block_spec import BlockSize
+
+
+def pallas_calls(function: Callable[..., Any], *arguments: OfJax) -> tuple[PallasCall, ...]:
+    """The calls of ``pallas_call`` in what a JAX function does with arguments of some shapes.
+
+    Arguments are arrays, ``jax.ShapeDtypeStruct``, or trees of these. The function is traced, not
+    run. Calls inside of functions, loops and branches are found, too, each once.
+
+    Raises:
+        PallasError: JAX is not installed, or a grid, a block or an index map cannot be read.
+        ArgumentError: the function cannot be called.
+    """
+    if not callable(function):
+        message = f"pallas_calls: the function is {quoted(function)}"
+        raise ArgumentError(f"{message}; expected a callable")
+    try:
+        import jax  # noqa: PLC0415  (an extra)
+    except ImportError:
+        message = "pallas_calls: JAX is not installed; expected it, as after pip install jax"
+        raise PallasError(message) from None
+    make_jaxpr: OfJax = jax.make_jaxpr  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
+    closed = make_jaxpr(function)(*arguments)
+    return tuple(map(_read_call, _equations(closed.jaxpr)))
+
+
+def _equations(jaxpr: OfJax) -> Iterator[OfJax]:
+    """The calls of Pallas in a jaxpr, and in those that it contains."""
+    for equation in jaxpr.eqns:
+        if equation.primitive.name == "pallas_call":
+            yield equation
+            continue
+        for parameter in equation.params.values():
+            for inner in _jaxprs(parameter):
+                yield from _equations(inner)
+
+
+def _jaxprs(parameter: OfJax) -> Iterator[OfJax]:
+    several: bool = isinstance(parameter, (tuple, list))
+    items: Iterable[OfJax] = parameter if several else (parameter,)
+    for item in items:
+        if hasattr(item, "eqns"):
+            yield item if hasattr(item, "invars") else item.jaxpr
+
+
+def _read_call(equation: OfJax) -> PallasCall:
+    mapping, given = equation.params["grid_mapping"], equation.params
+    grid = tuple(map(_size_of_axis, mapping.grid))
+    prefetched = [f"prefetched {number}" for number in range(mapping.num_index_operands)]
+    arrays = [
+        _read_array(each, grid, prefetched, _name(number, mapping.num_inputs))
+        for number, each in enumerate(mapping.block_mappings)
+    ]
+    inputs, outputs = arrays[: mapping.num_inputs], arrays[mapping.num_inputs :]
+    first = mapping.num_index_operands
+    return PallasCall(
+        grid,
+        tuple(inputs),
+        tuple(outputs),
+        _semantics(given["compiler_params"], grid),
+        tuple((operand - first, result) for operand, result in given["input_output_aliases"]),
+        sum(map(_scratch_bytes, mapping.scratch_avals)),
+    )
+
+
+def _size_of_axis(size: OfJax) -> int:
+    if not isinstance(size, int):
+        raise PallasError("pallas_calls: a size of the grid is known only while the program runs")
+    return size
+
+
+def _name(number: int, inputs: int) -> str:
+    return f"input {number}" if number < inputs else f"output {number - inputs}"
+
+
+def _read_array(
+    mapping: OfJax, grid: Sequence[int], prefetched: Sequence[str], name: str
+) -> BlockedArray:
+    """The blocks of an array, as Pallas keeps them."""
+    where = f"pallas_calls: {name} ({mapping.origin})"
+    steps = [Variable.of_size(*axis) for axis in zip(grid, axis_names(len(grid)), strict=True)]
+    shape = shape_of(mapping.array_aval)
+    spec = BlockSpec([_block_size(each, where) for each in mapping.block_shape])
+    indices, origins = read_index_map(mapping.index_map_jaxpr, steps, prefetched, where)
+    buffers = 0 if _is_left(mapping) else getattr(mapping.pipeline_mode, "buffer_count", 2)
+    return BlockedArray(name, shape, spec.block_of(shape), indices, buffers, origins)
+
+
+def _block_size(size: OfJax, where: str) -> BlockSize:
+    kind = type(size).__name__
+    if kind not in _BLOCK_SIZES:
+        raise PallasError(
+            f"{where}: a dimension of the block is a {kind}, of unknown place or size"
+        )
+    return _BLOCK_SIZES[kind](size)
+
+
+_BLOCK_SIZES: Final[Mapping[str, Callable[[OfJax], BlockSize]]] = {
+    "int": lambda size: size,
+    "Blocked": lambda size: size.block_size,
+    "Element": lambda size: ElementBlock(size.block_size, tuple(size.padding)),
+    "Squeezed": lambda _: None,
+    "NoneType": lambda _: None,
+}
+"""The dimensions of blocks, by the names of Pallas's types."""
+
+_LEFT: Final = ("any", "hbm")
+"""The memories from which Pallas does not copy blocks: the kernel does it by itself."""
+
+
+def _is_left(mapping: OfJax) -> bool:
+    memory = getattr(mapping.transformed_block_aval, "memory_space", None)
+    return str(memory).lower() in _LEFT
+
+
+def _semantics(parameters: OfJax, grid: Sequence[int]) -> tuple[str, ...]:
+    """Of each axis: as the call says, or as all are on its device."""
+    if "triton" in type(parameters).__module__:
+        return (PARALLEL[0],) * len(grid)
+    given = getattr(parameters, "dimension_semantics", None) or ()
+    return semantics_of([str(getattr(each, "value", each)) for each in given], grid)
+
+
+def _scratch_bytes(aval: OfJax) -> int:
+    """The bytes of scratch memory; a semaphore has none."""
+    try:
+        shape = shape_of(aval.inner_aval if hasattr(aval, "inner_aval") else aval)
+    except ShapeError:
+        return 0
+    return shape.element_count * shape.element_type.bytes

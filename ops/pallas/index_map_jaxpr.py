@@ -1,0 +1,260 @@
+"""Index maps as JAX traces them: scalar integer arithmetic, as expressions.
+
+Each equation becomes an expression over the step of the grid. What an index map reads from a
+prefetched operand is a runtime variable.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, Final
+
+import sympy
+from sympy.logic.boolalg import Boolean
+
+from indexing import IndexingMap, Variable
+from ops.pallas.blocked_array import PrefetchedScalar
+from ops.pallas.errors import PallasError
+from simplifier import FloorDiv, Interval, Max, Min, Mod, bounds_of, symbol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ops.jaxpr.primitives import OfJax
+
+    Value = Any
+    """An expression of sympy, one of its booleans, or the name of a prefetched operand."""
+
+
+def read_index_map(
+    closed: OfJax, steps: Sequence[Variable], prefetched: Sequence[str], where: str
+) -> tuple[IndexingMap, tuple[PrefetchedScalar, ...]]:
+    """The map from a step to the index of its block, and where its runtime variables come from.
+
+    Integers of the map are taken to fit their types.
+
+    Raises:
+        PallasError: the map does more than integer arithmetic; ``where`` begins the message.
+    """
+    jaxpr = closed.jaxpr
+    reader = _Reader(steps, where)
+    arguments = [*(symbol(each.name) for each in steps), *prefetched]
+    results = reader.run(jaxpr, closed.consts, arguments)
+    found = IndexingMap(results, steps, (), reader.runtime)
+    return found, tuple(reader.origins)
+
+
+class _Reader:
+    """The values of a jaxpr's variables, and the runtime variables met so far."""
+
+    def __init__(self, steps: Sequence[Variable], where: str) -> None:
+        self.runtime: list[Variable] = []
+        self.origins: list[PrefetchedScalar] = []
+        self._steps = steps
+        self._where = where
+        self._bounds = {each.name: each.bounds for each in steps}
+        self._known: dict[tuple[str, tuple[Value, ...]], Value] = {}
+
+    def run(self, jaxpr: OfJax, constants: Sequence[Any], arguments: Sequence[Value]) -> list[Any]:
+        """The results of a jaxpr for some arguments."""
+        known: dict[Any, Value] = dict(zip(jaxpr.invars, arguments, strict=True))
+        known |= zip(jaxpr.constvars, map(_number, constants), strict=True)
+
+        def read(atom: OfJax) -> Value:
+            return _number(atom.val) if hasattr(atom, "val") else known[atom]
+
+        for equation in jaxpr.eqns:
+            values = self._results(equation, [read(atom) for atom in equation.invars], read)
+            known |= zip(equation.outvars, values, strict=True)
+        return [read(atom) for atom in jaxpr.outvars]
+
+    def _results(
+        self, equation: OfJax, operands: list[Value], read: Callable[[OfJax], Value]
+    ) -> list[Value]:
+        name, given = equation.primitive.name, equation.params
+        if name == "get":
+            return [self._prefetched(equation, operands[0], read)]
+        if name in _CALLS:
+            called = given[_CALLS[name]]
+            known = _known_function(given.get("name"), called.jaxpr)
+            if known is not None:
+                return [known(*operands)]
+            return self.run(called.jaxpr, called.consts, operands)
+        if name in _DIVISIONS:
+            return [self._divided(name, *operands)]
+        if name not in _PRIMITIVES or any(isinstance(each, str) for each in operands):
+            raise PallasError(f"{self._where}: the index map has the operation {name}")
+        return [_PRIMITIVES[name](*operands, *(given[key] for key in _PARAMETERS.get(name, ())))]
+
+    def _divided(self, name: str, numerator: Value, divisor: Value) -> Value:
+        """A quotient rounded toward zero, and its remainder."""
+        if not divisor.is_Integer or divisor == 0:
+            message = f"{self._where}: the index map divides by {divisor}"
+            raise PallasError(f"{message}; expected a number other than 0")
+        size = abs(divisor)
+        least = bounds_of(numerator, self._bounds).lower
+        if least is not None and least >= 0:
+            quotient = FloorDiv(numerator, size)
+        else:
+            quotient = Max(FloorDiv(numerator, size), 0) - Max(FloorDiv(-numerator, size), 0)
+        quotient = quotient if divisor > 0 else -quotient
+        return quotient if name == "div" else numerator - divisor * quotient
+
+    def _prefetched(
+        self, equation: OfJax, operand: Value, read: Callable[[OfJax], Value]
+    ) -> sympy.Expr:
+        """The element of a prefetched operand, as a runtime variable."""
+        import jax  # noqa: PLC0415  (an extra)
+        import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+        tree, atoms = equation.params["tree"], equation.invars[1:]
+        unflatten: OfJax = jax.tree_util.tree_unflatten  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
+        transforms = unflatten(tree, atoms)
+        aval = equation.outvars[0].aval
+        if len(transforms) != 1 or aval.shape or not np.issubdtype(aval.dtype, np.integer):
+            raise PallasError(f"{self._where}: the index map reads more than an integer")
+        index = tuple(
+            each if isinstance(each, int) else read(each) for each in transforms[0].indices
+        )
+        key = operand, index
+        if key not in self._known:
+            limits = np.iinfo(aval.dtype)
+            bounds = Interval(int(limits.min), int(limits.max))
+            name = f"rt{len(self.runtime)}"
+            of_steps = IndexingMap(list(index), self._steps, (), self.runtime)
+            self.origins.append(PrefetchedScalar(operand, of_steps.without_unused_symbols()))
+            self.runtime.append(Variable(bounds, name))
+            self._bounds[name] = bounds
+            self._known[key] = symbol(name)
+        return self._known[key]
+
+
+def _number(value: OfJax) -> Value:
+    if getattr(value, "shape", ()):
+        return value
+    plain = value.item() if hasattr(value, "item") else value
+    return sympy.true if plain is True else sympy.false if plain is False else sympy.sympify(plain)
+
+
+def _chosen(which: Value, *cases: Value) -> Value:
+    """``select_n``: the case of a number, or the second case where a condition holds."""
+    conditions = (
+        [sympy.Not(which)]
+        if _is_condition(which)
+        else [sympy.Eq(which, n) for n in _all_but(cases)]
+    )
+    chosen = zip(cases, conditions, strict=False)
+    if not all(map(_is_condition, cases)):
+        return sympy.Piecewise(*chosen, (cases[-1], True))
+    otherwise = cases[-1]
+    for case, condition in reversed([*chosen]):
+        otherwise = sympy.Or(sympy.And(condition, case), sympy.And(sympy.Not(condition), otherwise))
+    return otherwise
+
+
+def _all_but(cases: Sequence[Value]) -> range:
+    return range(len(cases) - 1)
+
+
+def _is_condition(value: Value) -> bool:
+    return isinstance(value, Boolean) and not isinstance(value, sympy.Symbol)
+
+
+def _of_conditions(of_conditions: Callable[..., Value]) -> Callable[..., Value]:
+    """``and`` and ``or``, which are also for bits of integers, where they have no expression."""
+
+    def apply(*operands: Value) -> Value:
+        if not all(map(_is_condition, operands)):
+            raise PallasError("pallas_calls: an index map works on the bits of an integer")
+        return of_conditions(*operands)
+
+    return apply
+
+
+def _converted(value: Value) -> Value:
+    return sympy.Piecewise((1, value), (0, True)) if _is_condition(value) else value
+
+
+def _power(value: Value, exponent: int) -> Value:
+    return value**exponent
+
+
+def _square(value: Value) -> Value:
+    return value * value
+
+
+def _sign(value: Value) -> Value:
+    return Max(Min(value, 1), -1)
+
+
+def _absolute(value: Value) -> Value:
+    return Max(value, -value)
+
+
+def _clamped(lower: Value, value: Value, upper: Value) -> Value:
+    return Min(Max(value, lower), upper)
+
+
+def _unchanged(value: Value) -> Value:
+    return value
+
+
+_PRIMITIVES: Final[Mapping[str, Callable[..., Value]]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "neg": operator.neg,
+    "max": Max,
+    "min": Min,
+    "abs": _absolute,
+    "sign": _sign,
+    "clamp": _clamped,
+    "integer_pow": _power,
+    "square": _square,
+    "eq": sympy.Eq,
+    "ne": sympy.Ne,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "and": _of_conditions(sympy.And),
+    "or": _of_conditions(sympy.Or),
+    "not": _of_conditions(sympy.Not),
+    "select_n": _chosen,
+    "convert_element_type": _converted,
+    "squeeze": _unchanged,
+    "reshape": _unchanged,
+    "broadcast_in_dim": _unchanged,
+}
+"""The operations on scalars."""
+
+_PARAMETERS: Final[Mapping[str, tuple[str, ...]]] = {"integer_pow": ("y",)}
+"""The parameters that are operands here."""
+
+_DIVISIONS: Final = ("div", "rem")
+
+_CALLS: Final = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr"}
+"""The primitives that call a jaxpr, and the parameter that has it."""
+
+_FUNCTIONS: Final[Mapping[str, tuple[frozenset[str], Callable[..., Value]]]] = {
+    "floor_divide": (
+        frozenset({"convert_element_type", "div", "sign", "ne", "rem", "and", "sub", "jit"}),
+        FloorDiv,
+    ),
+    "remainder": (
+        frozenset(
+            {"convert_element_type", "eq", "jit", "rem", "ne", "lt", "and", "add", "select_n"}
+        ),
+        Mod,
+    ),
+}
+"""The functions of JAX that have an operator here, with the primitives that they consist of."""
+
+
+def _known_function(name: object, jaxpr: OfJax) -> Callable[..., Value] | None:
+    """The operator that a function of JAX is, such as ``//``; one of a user has other equations."""
+    if name not in _FUNCTIONS:
+        return None
+    made_of, known = _FUNCTIONS[str(name)]
+    used = {equation.primitive.name for equation in jaxpr.eqns}
+    return known if used <= made_of and {"rem", "ne"} <= used else None

@@ -1,0 +1,253 @@
+"""Grids and blocks against a model that runs them step by step."""
+
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# ruff: noqa: ARG005
+# Index maps are functions of all axes of a grid, and of numbers as well as of symbols.
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ops.pallas import BlockSpec, ElementBlock, PallasError, pallas_call
+from simplifier import FloorDiv, Min
+from simplifier.errors import ArgumentError
+from tests.pallas.grid_model import GridModel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ops.pallas import PallasCall
+
+SEMANTICS = ("parallel", "arbitrary")
+
+
+Number = Any
+"""An integer, or an expression."""
+
+IN_PARALLEL = ", and run in parallel along axis 1 of the grid"
+
+
+def index_function(rows: list[tuple[list[int], int, int, int]]) -> Callable[..., tuple[int, ...]]:
+    """An index map: of each dimension, the factors of the axes, a constant, a divisor, an end.
+
+    It takes numbers as well as symbols.
+    """
+
+    def index(*step: Number) -> tuple[Number, ...]:
+        found: list[Number] = []
+        for factors, constant, divisor, end in rows:
+            value = sum(f * at for f, at in zip(factors, step, strict=True)) + constant
+            if all(isinstance(at, int) for at in step):
+                found.append(min(value // divisor, end))
+            else:
+                found.append(Min(FloorDiv(value, divisor), end))
+        return tuple(found)
+
+    return index
+
+
+@st.composite
+def models(draw: st.DrawFn) -> GridModel:
+    """Small grids, arrays and index maps: in bounds or not, with blocks taken again or not."""
+    grid = tuple(draw(st.lists(st.integers(1, 3), min_size=1, max_size=3)))
+    rank = draw(st.integers(1, 2))
+    factors = st.lists(st.integers(-1, 2), min_size=len(grid), max_size=len(grid))
+    row = st.tuples(factors, st.integers(0, 1), st.integers(1, 2), st.integers(1, 4))
+    rows = draw(st.lists(row, min_size=rank, max_size=rank))
+    block = tuple(draw(st.integers(1, 3)) for _ in range(rank))
+    shape = tuple(draw(st.integers(1, 7)) for _ in range(rank))
+    return GridModel(grid, shape, block, index_function(rows))
+
+
+def call_of(model: GridModel, semantics: tuple[str, ...] = ()) -> PallasCall:
+    """The call with the array of a model as its only result."""
+    spec = BlockSpec(model.block, model.index)
+    sizes = ",".join(map(str, model.shape))
+    return pallas_call(model.grid, {}, {"out": (f"f32[{sizes}]", spec)}, semantics=semantics)
+
+
+@settings(max_examples=30)
+@given(models(), st.data())
+def test_answers_are_those_of_the_model(model: GridModel, data: st.DataObject) -> None:
+    drawn = [data.draw(st.sampled_from(SEMANTICS)) for _ in model.grid]
+    call = call_of(model, tuple(drawn))
+    (array,) = call.outputs
+    beyond = array.out_of_bounds()
+    assert (beyond and beyond.step) == model.first_out_of_bounds()
+    left = array.unwritten()
+    assert left is not None
+    assert {*left} == model.unwritten()
+    parallel = [axis for axis, each in enumerate(drawn) if each == "parallel"]
+    races = [(race.first, race.second) for race in call.races()]
+    expected = model.first_race(parallel)
+    assert races == ([expected] if expected else [])
+    for race in call.races():
+        assert race.element in model.elements(race.first) & model.elements(race.second)
+    late = model.first_late_revisit()
+    if not races:
+        found = [(each.first, each.second) for each in call.late_revisits()]
+        assert found == ([late] if late else [])
+    traffic = array.traffic()
+    assert traffic is not None
+    copies, elements = model.copies()
+    assert (traffic.copies, traffic.bytes) == (copies, 4 * elements)
+
+
+@settings(max_examples=15)
+@given(models())
+def test_each_step_has_the_elements_of_its_block(model: GridModel) -> None:
+    (array,) = call_of(model).outputs
+    points = {(dims, results) for dims, _, _, results in array.elements.points()}
+    assert points == {(step, place) for step in model.steps for place in model.elements(step)}
+
+
+CASES: dict[str, tuple[PallasCall, list[str]]] = {
+    "a block beyond the array, as in jax-ml/jax issue 23181": (
+        pallas_call(
+            (1, 2, 2, 4, 3),
+            {
+                "b": (
+                    "f32[1,2,1,512]",
+                    BlockSpec((1, 1, 1, 128), lambda n, m, i, j, k: (1, m, 1, j)),
+                )
+            },
+            {},
+        ),
+        ["b: step (0, 0, 0, 0, 0) takes block (1, 0, 1, 0); expected [0, 0] along dimension 0"],
+    ),
+    "the block after the last": (
+        pallas_call((3,), {"x": ("f32[16,128]", BlockSpec((4, 128), lambda i: (i + 2, 0)))}, {}),
+        ["x: step (2,) takes block (4, 0); expected [0, 3] along dimension 0"],
+    ),
+    "a race along a parallel axis": (
+        pallas_call(
+            (2, 4),
+            {},
+            {"o": ("f32[256]", BlockSpec((128,), lambda i, k: i))},
+            semantics=("parallel", "parallel"),
+        ),
+        [
+            f"o: steps (0, 0) and (0, 1) both write element (0,){IN_PARALLEL}",
+        ],
+    ),
+    "a sum over the last axis": (
+        pallas_call(
+            (2, 4),
+            {},
+            {"o": ("f32[256]", BlockSpec((128,), lambda i, k: i))},
+            semantics=("parallel", "arbitrary"),
+        ),
+        [],
+    ),
+    "a sum over the first axis": (
+        pallas_call((4, 2), {}, {"o": ("f32[256]", BlockSpec((128,), lambda k, i: i))}),
+        ["o: step (1, 0) writes element (0,) of step (0, 0) again, after another block"],
+    ),
+    "an element that no step writes": (
+        pallas_call((3,), {}, {"o": ("f32[100]", BlockSpec((32,), lambda i: i))}),
+        ["o: no step writes element (96,) and 3 others"],
+    ),
+    "an edge that is padding": (
+        pallas_call((4,), {}, {"o": ("f32[100]", BlockSpec((32,), lambda i: i))}),
+        [],
+    ),
+    "windows that overlap": (
+        pallas_call((3,), {}, {"o": ("f32[8]", BlockSpec((ElementBlock(4),), lambda i: 2 * i))}),
+        ["o: step (1,) writes element (2,) of step (0,) again, after another block"],
+    ),
+    "a window within the padding": (
+        pallas_call(
+            (3,), {"x": ("f32[8]", BlockSpec((ElementBlock(6, (1, 1)),), lambda i: 2 * i))}, {}
+        ),
+        [],
+    ),
+    "a window beyond the padding": (
+        pallas_call(
+            (4,), {"x": ("f32[8]", BlockSpec((ElementBlock(6, (1, 1)),), lambda i: 2 * i))}, {}
+        ),
+        ["x: step (3,) takes block (6,); expected [0, 4] along dimension 0"],
+    ),
+    "an update in place": (
+        pallas_call(
+            (4,),
+            {"x": ("f32[128]", BlockSpec((32,), lambda i: i))},
+            {"o": ("f32[128]", BlockSpec((32,), lambda i: i))},
+            aliases={"x": "o"},
+        ),
+        [],
+    ),
+    "an alias that is read after it is written": (
+        pallas_call(
+            (4,),
+            {"x": ("f32[128]", BlockSpec((32,), lambda i: 3 - i))},
+            {"o": ("f32[128]", BlockSpec((32,), lambda i: i))},
+            aliases={"x": "o"},
+        ),
+        ["x: step (3,) reads element (0,) that step (0,) writes as o"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_problems_name_the_step(name: str) -> None:
+    call, expected = CASES[name]
+    assert [*map(str, call.problems())] == expected
+
+
+def test_memory_has_the_buffers_and_the_scratch_memory() -> None:
+    spec = BlockSpec((None, 64), lambda i: (i, 0), buffers=1)
+    whole = BlockSpec()
+    call = pallas_call(
+        (2,), {"x": ("bf16[2,64]", spec)}, {"o": ("f32[2,64]", whole)}, scratch_bytes=9
+    )
+    assert call.memory_bytes == 128 + 2 * 512 + 9
+    assert [(each.copies, each.bytes) for each in call.traffic().values() if each] == [
+        (2, 256),
+        (1, 512),
+    ]
+
+
+WRONG = {
+    "grid": (lambda: pallas_call((0,), {}, {}), "grid is (0,); expected sizes of at least 1"),
+    "semantics": (
+        lambda: pallas_call((2,), {}, {}, semantics=("serial",)),
+        "expected one of parallel, core_parallel, subcore_parallel, arbitrary for each of the 1",
+    ),
+    "rank": (
+        lambda: pallas_call((2,), {"x": ("f32[4,4]", BlockSpec((2,), lambda i: i))}, {}),
+        "block_shape has 1 dimensions, the array f32[4,4]",
+    ),
+    "arguments": (
+        lambda: pallas_call((2,), {"x": ("f32[4]", BlockSpec((2,), lambda i, j: i))}, {}),
+        "index_map takes 2 arguments; expected 1, one for each axis of the grid",
+    ),
+    "results": (
+        lambda: pallas_call((2,), {"x": ("f32[4]", BlockSpec((2,), lambda i: (i, 0)))}, {}),
+        "index_map gives 2 results; expected 1",
+    ),
+    "size": (lambda: BlockSpec((0,)), "block_shape has the size 0; expected at least 1"),
+    "alias": (lambda: pallas_call((2,), {}, {}, aliases={"x": "o"}), "aliases have 'x'"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_makes_no_sense_is_refused(name: str) -> None:
+    make, expected = WRONG[name]
+    with pytest.raises(PallasError) as refused:
+        make()
+    assert expected in str(refused.value)
+
+
+def test_arguments_of_other_kinds_are_refused() -> None:
+    with pytest.raises(ArgumentError, match="expected a shape and a BlockSpec"):
+        pallas_call((2,), {"x": ("f32[4]", 3)}, {})  # pyright: ignore[reportArgumentType]
+
+
+def test_a_call_shows_itself() -> None:
+    (call, _) = CASES["the block after the last"]
+    assert "takes block (4, 0)" in call._repr_html_()
+    assert repr(call).startswith("<PallasCall: grid (3,), arbitrary;")

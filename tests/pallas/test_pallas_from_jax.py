@@ -1,0 +1,234 @@
+"""Calls of Pallas read off JAX functions: index maps point by point, and kernels of the guides."""
+
+# pyright: reportUnknownLambdaType=false, reportUnknownMemberType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+# ruff: noqa: ARG005
+# JAX is untyped, and index maps are functions of all axes of a grid.
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from ops.pallas import PallasError, pallas_calls
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+OfJax = Any
+"""A value of JAX, which is untyped."""
+
+pytestmark = pytest.mark.needs("jax")
+
+GRID = (3, 4)
+
+
+def jax() -> OfJax:
+    return importlib.import_module("jax")
+
+
+def numpy() -> OfJax:
+    return importlib.import_module("jax.numpy")
+
+
+def pallas() -> OfJax:
+    return importlib.import_module("jax.experimental.pallas")
+
+
+def tpu() -> OfJax:
+    return importlib.import_module("jax.experimental.pallas.tpu")
+
+
+def array(*sizes: int) -> OfJax:
+    return jax().ShapeDtypeStruct(sizes, numpy().float32)
+
+
+def does_nothing(*_references: OfJax) -> None:
+    """A kernel of which only the blocks matter."""
+
+
+def call_with(index_map: Callable[..., OfJax], **options: OfJax) -> OfJax:
+    """A function with a call whose operand has blocks by an index map."""
+    pl = pallas()
+    block = options.pop("block", (8, 128))
+    return pl.pallas_call(
+        does_nothing,
+        out_shape=array(24, 512),
+        grid=GRID,
+        in_specs=[pl.BlockSpec(block, index_map)],
+        out_specs=pl.BlockSpec((8, 128), lambda i, j: (i, j)),
+        **options,
+    )
+
+
+INDEX_MAPS: dict[str, Callable[..., OfJax]] = {
+    "plain": lambda i, j: (i, j),
+    "constants": lambda i, j: (0 * i, j + 1),
+    "python's division": lambda i, j: ((i - j) // 2, (i - 2 * j) % 3),
+    "truncating division": lambda i, j: (jax().lax.div(i - j, 2), jax().lax.rem(i - j, -2)),
+    "extrema": lambda i, j: (numpy().minimum(i, 1), numpy().maximum(j - 1, 0)),
+    "clamped": lambda i, j: (jax().lax.clamp(0, i - 1, 1), abs(i - j)),
+    "choice": lambda i, j: (numpy().where(i < j, i, 0), numpy().where((i == 1) & (j > 1), 3, j)),
+    "case of several": lambda i, j: (jax().lax.select_n(i, j, 2, 0), numpy().sign(i - j)),
+    "a condition as a number": lambda i, j: ((i >= j) * 2, (~(i != j)).astype(int)),
+    "one division for both": lambda i, j: divmod(i * 4 + j, 5),
+    "a square": lambda i, j: (i**2, j * 3 - 1),
+    "a function": lambda i, j: (jax().jit(lambda a, b: a * 2 - b)(i, j), j),
+}
+
+
+@pytest.mark.parametrize("name", INDEX_MAPS)
+def test_index_maps_are_what_jax_computes(name: str) -> None:
+    index_map = INDEX_MAPS[name]
+    (call,) = pallas_calls(call_with(index_map), array(24, 512))
+    steps = np.indices(GRID).reshape(2, -1)
+    computed = jax().vmap(index_map)(*map(numpy().asarray, steps))
+    found = call.inputs[0].indices.evaluate([*steps])
+    for here, there in zip(found, computed, strict=True):
+        assert np.array_equal(np.broadcast_to(here, there.shape), there)
+
+
+def matmul(x: OfJax, y: OfJax) -> OfJax:
+    """The product of the guides, with a sum over the last axis of the grid."""
+    pl, jnp = pallas(), numpy()
+
+    def kernel(x_ref: OfJax, y_ref: OfJax, o_ref: OfJax) -> None:
+        @pl.when(pl.program_id(2) == 0)
+        def _() -> None:
+            o_ref[...] = jnp.zeros_like(o_ref)
+
+        o_ref[...] += x_ref[...] @ y_ref[...]
+
+    return pl.pallas_call(
+        kernel,
+        out_shape=array(256, 384),
+        grid=(2, 3, 4),
+        in_specs=[
+            pl.BlockSpec((128, 128), lambda i, j, k: (i, k)),
+            pl.BlockSpec((128, 128), lambda i, j, k: (k, j)),
+        ],
+        out_specs=pl.BlockSpec((128, 128), lambda i, j, k: (i, j)),
+        compiler_params=tpu().CompilerParams(
+            dimension_semantics=("parallel", "parallel", "arbitrary")
+        ),
+    )(x, y)
+
+
+def softmax(x: OfJax) -> OfJax:
+    """A softmax of rows; the last block of rows is padded."""
+    pl, jnp = pallas(), numpy()
+
+    def kernel(x_ref: OfJax, o_ref: OfJax) -> None:
+        powers = jnp.exp(x_ref[...] - x_ref[...].max(axis=1, keepdims=True))
+        o_ref[...] = powers / powers.sum(axis=1, keepdims=True)
+
+    rows = pl.BlockSpec((8, 256), lambda i: (i, 0))
+    return pl.pallas_call(
+        kernel, out_shape=array(100, 256), grid=(13,), in_specs=[rows], out_specs=rows
+    )(x)
+
+
+def test_the_product_of_the_guides() -> None:
+    (call,) = pallas_calls(jax().jit(matmul), array(256, 512), array(512, 384))
+    assert call.grid == (2, 3, 4)
+    assert call.semantics == ("parallel", "parallel", "arbitrary")
+    assert call.problems() == ()
+    assert [str(each.indices).partition(", domain")[0] for each in call.arrays] == [
+        "(i, j, k) -> (i, k)",
+        "(i, j, k) -> (k, j)",
+        "(i, j, k) -> (i, j)",
+    ]
+    assert [each and each.copies for each in call.traffic().values()] == [24, 24, 6]
+
+
+def test_the_softmax_of_the_guides_for_a_batch_and_in_a_loop() -> None:
+    (call,) = pallas_calls(jax().vmap(softmax), array(3, 100, 256))
+    assert (call.grid, call.problems()) == ((3, 13), ())
+    assert call.inputs[0].block == (None, 8, 256)
+
+    def repeated(x: OfJax) -> OfJax:
+        return jax().lax.fori_loop(0, 3, lambda _, each: softmax(each), x)
+
+    (inner,) = pallas_calls(repeated, array(100, 256))
+    assert (inner.grid, inner.problems()) == ((13,), ())
+
+
+def test_prefetched_operands_are_runtime_variables() -> None:
+    pl = pallas()
+    spec = tpu().PrefetchScalarGridSpec(
+        num_scalar_prefetch=1,
+        grid=(4,),
+        in_specs=[pl.BlockSpec((64, 128), lambda i, starts: (starts[i] % 4, 0))],
+        out_specs=pl.BlockSpec((64, 128), lambda i, _: (i, 0)),
+        scratch_shapes=[tpu().VMEM((8, 128), numpy().float32), tpu().SemaphoreType.DMA],
+    )
+    call_of_jax = pl.pallas_call(
+        does_nothing, out_shape=array(256, 128), grid_spec=spec, input_output_aliases={1: 0}
+    )
+    starts = jax().ShapeDtypeStruct((4,), numpy().int32)
+    (call,) = pallas_calls(call_of_jax, starts, array(256, 128))
+    (x,) = call.inputs
+    assert str(x.indices).startswith("(i){rt0} -> (rt0 mod 4, 0)")
+    (origin,) = x.prefetched
+    assert (origin.operand, str(origin.map)) == ("prefetched 0", "(i) -> (i), domain: i in [0, 3]")
+    assert x.out_of_bounds() is None
+    assert call.aliases == ((0, 0),)
+    assert call.scratch_bytes == 8 * 128 * 4
+    assert [*map(str, call.problems())] == [
+        "input 0: step (1,) may read element (0, 0) that step (0,) writes as output 0"
+    ]
+
+
+def test_windows_squeezed_dimensions_and_buffers() -> None:
+    pl = pallas()
+    block = (pl.Element(10, (1, 1)), None)
+    (call,) = pallas_calls(call_with(lambda i, j: (8 * i, j), block=block), array(24, 4))
+    (x,) = call.inputs
+    assert str(x).startswith("input 0 f32[24,4] in blocks (Element(10, padding (1, 1)), None)")
+    assert str(x.elements).startswith("(i, j)[b0, b1] -> (i * 8 + b0 - 1, j)")
+    assert call.problems() == ()
+
+
+REFUSED: dict[str, tuple[Callable[[], OfJax], str]] = {
+    "operation": (
+        lambda: call_with(lambda i, j: (i ^ j, 0)),
+        "input 0 (args[0]): the index map has the operation xor",
+    ),
+    "divisor": (
+        lambda: call_with(lambda i, j: (jax().lax.div(i, j), 0)),
+        "input 0 (args[0]): the index map divides by j; expected a number other than 0",
+    ),
+    "slice": (
+        lambda: call_with(
+            lambda i, j: (pallas().ds(i, 4), j), block=(pallas().BoundedSlice(8), 128)
+        ),
+        "a dimension of the block is a BoundedSlice, of unknown place or size",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_read_is_refused(name: str) -> None:
+    make, expected = REFUSED[name]
+    with pytest.raises(PallasError) as refused:
+        pallas_calls(make(), array(24, 512))
+    assert expected in str(refused.value)
+
+
+def test_all_steps_of_a_gpu_run_in_parallel() -> None:
+    triton = importlib.import_module("jax.experimental.pallas.triton")
+    options = {"compiler_params": triton.CompilerParams(num_warps=4)}
+    (call,) = pallas_calls(call_with(lambda i, j: (i, j), **options), array(24, 512))
+    assert call.semantics == ("parallel", "parallel")
+
+
+def test_without_jax_one_line_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jax", None)
+    with pytest.raises(
+        PallasError, match="JAX is not installed; expected it, as after pip install"
+    ):
+        pallas_calls(abs)
