@@ -56,8 +56,8 @@ def _equations(jaxpr: OfJax) -> Iterator[OfJax]:
 
 
 def _jaxprs(parameter: OfJax) -> Iterator[OfJax]:
-    several: bool = isinstance(parameter, (tuple, list))
-    items: Iterable[OfJax] = parameter if several else (parameter,)
+    is_several = type(parameter) in (tuple, list)
+    items: Iterable[OfJax] = parameter if is_several else (parameter,)
     for item in items:
         if hasattr(item, "eqns"):
             yield item if hasattr(item, "invars") else item.jaxpr

@@ -37,14 +37,14 @@ def read_index_map(
         PallasError: the map does more than integer arithmetic; ``where`` begins the message.
     """
     jaxpr = closed.jaxpr
-    reader = _Reader(steps, where)
+    reader = _IndexMapReader(steps, where)
     arguments = [*(symbol(each.name) for each in steps), *prefetched]
     results = reader.run(jaxpr, closed.consts, arguments)
     found = IndexingMap(results, steps, (), reader.runtime)
     return found, tuple(reader.origins)
 
 
-class _Reader:
+class _IndexMapReader:
     """The values of a jaxpr's variables, and the runtime variables met so far."""
 
     def __init__(self, steps: Sequence[Variable], where: str) -> None:
