@@ -133,7 +133,9 @@ def _number(value: OfJax) -> Value:
     if getattr(value, "shape", ()):
         return value
     plain = value.item() if hasattr(value, "item") else value
-    return sympy.true if plain is True else sympy.false if plain is False else sympy.sympify(plain)
+    if isinstance(plain, bool):
+        return sympy.true if plain else sympy.false
+    return sympy.Integer(plain) if isinstance(plain, int) else plain
 
 
 def _chosen(which: Value, *cases: Value) -> Value:
