@@ -1,6 +1,7 @@
 """Shapes, and how their elements lie in memory: offsets, maps, bitcasts and pictures."""
 
 from indexing.errors import ShapeError
+from indexing.layout import cute
 from indexing.layout.array_shape import UNBOUNDED_SIZE, ArrayShape
 from indexing.layout.bitcasts import bitcast_map, decompose_bitcast
 from indexing.layout.dimensions import (
@@ -87,6 +88,7 @@ __all__ = [
     "bitcast_map",
     "common_blocks",
     "copy_is_bitcast",
+    "cute",
     "decompose_bitcast",
     "deduce_transpose",
     "delete_dimensions",

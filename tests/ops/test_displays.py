@@ -9,7 +9,7 @@ import pytest
 
 import simplifier
 from indexing import IndexingMap, parse_map
-from indexing.layout import Shape
+from indexing.layout import Shape, cute
 from ops import (
     Fusion,
     Unknown,
@@ -72,6 +72,9 @@ VALUES: Final[dict[str, tuple[Callable[[], Any], str]]] = {
     "tilings": (lambda: tilings(FUSION, A100), "shared"),
     "propagation": (lambda: propagate(FUSION, [8, 8]), "%p"),
     "tile of an array": (lambda: propagate(FUSION, [8, 8]).tiles[0], "offsets"),
+    "CuTe layout": (lambda: cute.parse("(4,8):(8,1)"), "(4,8):(8,1)"),
+    "swizzle": (lambda: cute.Swizzle(3, 4, 3), "Sw<3,4,3>"),
+    "swizzled layout": (lambda: cute.parse_composed("Sw<3,4,3> o 0 o 8:1"), "Sw<3,4,3> o 0 o 8:1"),
     "laws": (simplifier.rules, "identity"),
     "trace": (Trace, ""),
 }

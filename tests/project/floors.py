@@ -73,7 +73,16 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("indexing.layout.maps", "indexing.layout.padded", "indexing.layout.tile_formats"),
         ("indexing.layout.free_operations",),
         ("indexing.layout.bitcasts",),
+        ("indexing.layout.cute",),
         ("indexing.layout",),
+    ),
+    "indexing.layout.cute": (
+        ("indexing.layout.cute.int_tuple",),
+        ("indexing.layout.cute.cute_layout",),
+        ("indexing.layout.cute.layout_algebra",),
+        ("indexing.layout.cute.divide_product", "indexing.layout.cute.swizzle"),
+        ("indexing.layout.cute.cute_text", "indexing.layout.cute.cute_maps"),
+        ("indexing.layout.cute",),
     ),
     "ops": (
         ("ops.sizes", "ops.limits", "ops.accelerators"),

@@ -1,0 +1,232 @@
+"""CuTe's layouts: its documentation's examples, what pycute answers, and the maps of layouts."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from indexing import MapError, parse_map
+from indexing.layout import ShapeError, cute
+from indexing.layout.cute import ComposedLayout, CuteLayout, Swizzle, parse
+from indexing.layout.cute.int_tuple import unflattened
+from simplifier.errors import ArgumentError, IndexingError, TextError
+from tests.carets import DrawnError, drawn_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+DATA: Final = Path(__file__).parents[1] / "data" / "cute"
+
+
+def _cases(name: str) -> list[str]:
+    """A case is an operation, its arguments and the answer, with two blanks between them."""
+    lines = (DATA / name).read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if not line.startswith("#")]
+
+
+def _argument(text: str) -> Any:  # noqa: ANN401 - a layout, size, shape or tiler
+    if text.startswith("<"):
+        first, _, second = text[1:-1].partition(",")
+        return (_argument(first), _argument(second))
+    if ":" in text:
+        return parse(text)
+    return parse(text).shape
+
+
+def _answer(name: str, layout: str, *others: str) -> object:
+    if name == "swizzle":
+        return cute.parse_swizzle(layout)(*map(int, others))
+    if name == "offset":
+        return parse(layout)(*map(int, others))
+    return getattr(cute, name)(parse(layout), *map(_argument, others))
+
+
+def _check(case: str) -> None:
+    call, expected = case.split("  -> ")
+    assert str(_answer(*call.split("  "))) == expected, case
+
+
+@pytest.mark.parametrize("case", _cases("documented_layouts.txt"))
+def test_examples_of_the_documentation(case: str) -> None:
+    _check(case)
+
+
+def test_random_layouts_as_pycute() -> None:
+    cases = _cases("random_layouts.txt")
+    assert len(cases) > 300
+    for case in cases:
+        _check(case)
+
+
+# Maps.
+
+SIZES: Final = st.sampled_from([1, 2, 3, 4, 6, 8])
+
+
+@st.composite
+def layouts(draw: st.DrawFn, depth: int = 2) -> CuteLayout:
+    """Layouts of at most some hundred elements with strides in any order."""
+
+    def shape(level: int) -> Any:  # noqa: ANN401 - an integer tuple
+        if level == 0 or draw(st.booleans()):
+            return draw(SIZES)
+        return tuple(shape(level - 1) for _ in range(draw(st.integers(1, 2))))
+
+    chosen = CuteLayout(shape(depth))
+    if draw(st.booleans()):
+        return chosen
+    strides = [draw(st.sampled_from([0, 1, 2, 3, 4, 8, 12, 24, -1])) for _ in chosen.leaves]
+    return CuteLayout(chosen.shape, unflattened(iter(strides), chosen.shape))
+
+
+@settings(max_examples=20)
+@given(layouts())
+def test_maps_have_the_offsets_of_the_layout(layout: CuteLayout) -> None:
+    assert parse(str(layout)) == layout
+    offsets = [layout(index) for index in range(layout.size)]
+    assert [point[3][0] for point in cute.to_map(layout, "index").points()] == offsets
+    for coordinates in ("natural", "modes"):
+        indexing_map = cute.to_map(layout, coordinates)
+        found = [(point[0][::-1], point[3][0]) for point in indexing_map.points()]
+        assert [offset for _, offset in sorted(found)] == offsets
+
+
+@settings(max_examples=20)
+@given(layouts())
+def test_layouts_come_back_from_their_maps(layout: CuteLayout) -> None:
+    by_mode = cute.coalesce(layout, (1,) * layout.rank)
+    found = cute.from_map(cute.to_map(layout, "modes"))
+    assert found == (by_mode if layout.rank > 1 else by_mode.modes[0])
+    assert cute.from_map(cute.to_map(layout, "index")) == cute.coalesce(layout)
+
+
+COMPOSED: Final = (
+    ("(6,2):(8,2)", "(4,3):(3,1)"),
+    ("(10,2):(16,4)", "(5,4):(1,5)"),
+    ("((4,8),(2,2)):((8,1),(64,32))", "(32,4):(4,1)"),
+    ("(8,16):(16,1)", "((2,4),(4,4)):((1,8),(2,32))"),
+)
+
+
+@pytest.mark.parametrize(("layout", "tiler"), COMPOSED)
+def test_composed_maps_simplify_to_the_composition(layout: str, tiler: str) -> None:
+    outer, inner = cute.to_map(parse(layout), "index"), cute.to_map(parse(tiler), "modes")
+    expected = cute.composition(parse(layout), parse(tiler))
+    assert cute.from_map((outer @ inner).simplify()) == expected
+    assert (outer @ inner).equals(cute.to_map(expected, "modes"))
+
+
+@pytest.mark.parametrize("text", ["(4,8):(8,1)", "((2,4),8):((1,16),2)", "(3,(2,5)):(10,(5,1))"])
+def test_the_inverse_map_is_the_inverse_layout(text: str) -> None:
+    layout = parse(text)
+    back = cute.to_map(layout, "index").inverse()
+    assert back.equals(cute.to_map(cute.left_inverse(layout), "index"))
+
+
+def test_left_and_right_inverses_invert() -> None:
+    for text in ("(4,8):(8,1)", "(4,8):(1,8)", "((2,4),8):((1,16),2)"):
+        layout = parse(text)
+        left, right = cute.left_inverse(layout), cute.right_inverse(layout)
+        assert [left(layout(i)) for i in range(layout.size)] == [*range(layout.size)]
+        assert [layout(right(i)) for i in range(right.size)] == [*range(right.size)]
+
+
+# Swizzles.
+
+
+@given(st.integers(0, 3), st.integers(0, 3), st.integers(3, 4), st.booleans())
+def test_swizzles_undo_themselves(bits: int, base: int, distance: int, down: bool) -> None:
+    swizzle = Swizzle(bits, base, -distance if down else distance)
+    assert all(swizzle(swizzle(offset)) == offset for offset in range(swizzle.size))
+    assert cute.parse_swizzle(str(swizzle)) == swizzle
+
+
+@pytest.mark.parametrize(
+    "text", ["Sw<3,4,3> o 0 o (8,64):(64,1)", "Sw<2,1,-3> o 5 o (4,(2,8)):(16,(1,2))"]
+)
+def test_swizzled_layouts_have_maps(text: str) -> None:
+    composed = cute.parse_composed(text)
+    offsets = [composed(index) for index in range(composed.size)]
+    assert str(composed) == text
+    assert [point[3][0] for point in cute.to_map(composed, "index").points()] == offsets
+    assert [composed.composed(composed.size)(index) for index in range(composed.size)] == offsets
+
+
+# Errors.
+
+BAD_TEXTS: Final = """
+((2,4),8:(1,8)
+        ^ expected ',' or ')', but found ':'
+
+(2,4):(1,2,3)
+^^^^^^^^^^^^^ CuteLayout: shape (2,4) and strides (1,2,3); expected both nested in the same way
+
+(2,0):(1,2)
+^^^^^^^^^^^ CuteLayout: shape (2,0) has the size 0; expected 1 or more
+
+(2,x):(1,2)
+   ^ expected an integer, but found 'x'
+
+8:1 8
+    ^ expected the end of the text, but found '8'
+"""
+
+
+@pytest.mark.parametrize("drawn", drawn_errors(BAD_TEXTS))
+def test_bad_texts(drawn: DrawnError) -> None:
+    with pytest.raises(TextError) as error:
+        parse(drawn.text)
+    drawn.check(error.value)
+
+
+CALLS: Final[dict[str, tuple[Callable[[], object], type[IndexingError], str]]] = {
+    "a float": (lambda: CuteLayout(2.5), ArgumentError, "the shape: 2.5 of float"),  # type: ignore[arg-type]
+    "an empty tuple": (lambda: CuteLayout(()), ShapeError, "has a tuple without sizes"),
+    "a deep tuple": (lambda: parse("(" * 60 + "1" + ")" * 60), TextError, "nested deeper than 50"),
+    "a coordinate": (lambda: parse("(2,4)")(1, 2, 3), ShapeError, "expected 2 parts, as in (2,4)"),
+    "no layout": (lambda: cute.coalesce(8), ArgumentError, "expected a CuteLayout"),  # type: ignore[arg-type]
+    "a tiler": (
+        lambda: cute.logical_divide(parse("8:1"), "2"),  # type: ignore[arg-type]
+        ArgumentError,
+        "expected a CuteLayout, a size, or a tuple",
+    ),
+    "too many parts": (lambda: cute.composition(parse("8:1"), (2, 2)), ShapeError, "at most 1"),
+    "indivisible": (
+        lambda: cute.composition(parse("(6,2):(8,2)"), parse("4:4")),
+        ShapeError,
+        "4 and the size 6",
+    ),
+    "overlapping": (lambda: cute.complement(parse("(4,4):(1,2)"), 8), ShapeError, "at least 4"),
+    "a swizzle": (lambda: Swizzle(3, 4, 2), ShapeError, "a shift of at least so many bits"),
+    "an offset": (lambda: ComposedLayout(Swizzle(3, 4, 3), 0, 8), ArgumentError, "a CuteLayout"),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize(("call", "kind", "message"), CALLS.values(), ids=CALLS)
+def test_errors(call: Callable[[], object], kind: type[IndexingError], message: str) -> None:
+    with pytest.raises(kind, match=re.escape(message)):
+        call()
+
+
+NO_LAYOUTS: Final = {
+    "(d0) -> (d0 + 1), domain: d0 in [0, 7]": "is not 8:1",
+    "(d0) -> (d0 * 3 mod 8), domain: d0 in [0, 7]": "is not",
+    "(d0, d1) -> (d0, d1), domain: d0 in [0, 7], d1 in [0, 7]": "expected one result",
+    "(d0)[s0] -> (d0 + s0), domain: d0 in [0, 7], s0 in [0, 7]": "expected no ranges",
+    "(d0) -> (d0), domain: d0 in [1, 7]": "expected from 0",
+    "() -> (0)": "expected dimensions",
+    "(d0, d1) -> (max(d0, d1)), domain: d0 in [0, 7], d1 in [0, 7]": "is no sum of digits",
+    "(d0, d1) -> ((d0 + d1) floordiv 3), domain: d0 in [0, 7], d1 in [0, 7]": "is no sum of digits",
+}
+
+
+@pytest.mark.parametrize(("text", "message"), NO_LAYOUTS.items())
+def test_maps_that_are_no_layouts(text: str, message: str) -> None:
+    with pytest.raises(MapError, match=re.escape(message)):
+        cute.from_map(parse_map(text))
