@@ -53,6 +53,7 @@ PACKAGES: Final = (
     "indexing",
     "ops",
     "indexing.layout",
+    "indexing.layout.cute",
     "ops.hlo",
     "ops.performance",
     "ops.schedules",
