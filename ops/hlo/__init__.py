@@ -1,5 +1,6 @@
 """HLO modules: ``hlo.parse(text)``, ``hlo.load(path)``, ``hlo.files_in(folder)``."""
 
+from ops.hlo.dumps import DumpedModule, dumped_modules
 from ops.hlo.editor import ModuleEditor, edit
 from ops.hlo.errors import (
     AmbiguousNameError,
@@ -23,6 +24,7 @@ __all__ = [
     "Computation",
     "DetachedError",
     "DimensionLabels",
+    "DumpedModule",
     "EditError",
     "HloFileError",
     "HloModule",
@@ -35,6 +37,7 @@ __all__ = [
     "ReplicaGroups",
     "SizeOrigin",
     "Window",
+    "dumped_modules",
     "edit",
     "files_in",
     "load",

@@ -9,15 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from ops.hlo.errors import HloFileError
+from ops.hlo.protobuf import module_in, text_of_module
 from simplifier.errors import check_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MODULES: Final = (".hlo", ".hlo.gz")
-_MAYBE_MODULES: Final = ".txt"
-"""XLA dumps modules as text beside other reports."""
+_MAYBE_MODULES: Final = (".txt", ".pb", ".pb.gz")
+"""XLA dumps modules as text or protobuf beside other reports: their beginning tells."""
 _BEGINNING: Final = b"HloModule"
+_MAX_BEGINNING: Final = 4096
+"""Bytes that tell a module of a protobuf: the name of the module is shorter."""
 _COMPRESSED: Final = b"\x1f\x8b"
 _AS_TEXT: Final = "; XLA dumps modules as text with --xla_dump_hlo_as_text"
 
@@ -25,7 +28,8 @@ _AS_TEXT: Final = "; XLA dumps modules as text with --xla_dump_hlo_as_text"
 def files_in(folder: str | os.PathLike[str]) -> list[str]:
     """The files of HLO modules in a folder and the folders in it, by name.
 
-    These are ``*.hlo``, ``*.hlo.gz``, and each ``*.txt`` of XLA's dumps that begins as a module.
+    These are ``*.hlo`` and ``*.hlo.gz``, and of XLA's dumps each ``*.txt`` that begins as a module
+    and each ``*.pb`` that holds one, unless the same module is dumped as text beside it.
 
     Raises:
         HloFileError: a folder cannot be listed.
@@ -46,17 +50,27 @@ def _walk(folder: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def _is_module(path: Path) -> bool:
-    if path.suffix != _MAYBE_MODULES:
+    if not path.name.endswith(_MAYBE_MODULES):
         return path.name.endswith(_MODULES)
     try:
         with path.open("rb") as file:
-            return file.read(len(_BEGINNING)) == _BEGINNING
-    except OSError:
+            begin = file.read(_MAX_BEGINNING)
+        if begin.startswith(_COMPRESSED):
+            with gzip.open(path) as compressed:
+                begin = compressed.read(_MAX_BEGINNING)
+    except (OSError, EOFError, zlib.error):
         return True  # reading it tells what is wrong
+    return begin.startswith(_BEGINNING) or (module_in(begin) is not None and not _has_text(path))
+
+
+def _has_text(path: Path) -> bool:
+    """Whether the module in a protobuf was dumped as text, too."""
+    stem = path.name.removesuffix(".gz").removesuffix(".pb").removesuffix(".hlo")
+    return path.with_name(f"{stem}.txt").exists()
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
-    """The text of a file, which may be compressed by gzip.
+    """The text of a file, which may be compressed by gzip, or a module in a protobuf.
 
     Raises:
         HloFileError: there is no such file, or it is not text.
@@ -64,22 +78,26 @@ def read_text(path: str | os.PathLike[str]) -> str:
     name = os.fspath(path)
     try:
         content = Path(path).read_bytes()
-        if content.startswith(_COMPRESSED):
-            content = gzip.decompress(content)
-    except (OSError, EOFError, zlib.error) as error:
-        raise HloFileError(name, getattr(error, "strerror", None) or str(error)) from None
+    except OSError as error:
+        raise HloFileError(name, error.strerror or str(error)) from None
     return decoded(content, name)
 
 
 def decoded(content: bytes, name: str) -> str:
-    """The text of bytes in UTF-8, with or without a byte order mark.
+    """The text of bytes in UTF-8, with or without a byte order mark, maybe compressed by gzip.
+
+    Of a protobuf that holds a module it is the module's text, printed by jaxlib.
 
     Raises:
-        HloFileError: with ``name``, if the bytes are no text.
+        HloFileError: with ``name``, if the bytes are no text, or jaxlib is needed and missing.
 
     >>> decoded(b"(d0) -> (d0)", "maps.txt")
     '(d0) -> (d0)'
     """
+    if content.startswith(_COMPRESSED):
+        content = _decompressed(content, name)
+    if module := module_in(content):
+        return text_of_module(module, name)
     if b"\0" in content:
         raise HloFileError(name, "the file is binary, not text" + _AS_TEXT)
     try:
@@ -87,3 +105,10 @@ def decoded(content: bytes, name: str) -> str:
     except UnicodeDecodeError as error:
         message = f"the file is binary, or not in UTF-8: see byte {error.start}" + _AS_TEXT
         raise HloFileError(name, message) from None
+
+
+def _decompressed(content: bytes, name: str) -> bytes:
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise HloFileError(name, str(error)) from None

@@ -90,9 +90,12 @@ def _printed(program: Printable) -> str:
 _OTHER_FORMATS: Final = {
     r'#\w+ *=|module\b|"builtin\.|func\.': "this looks like MLIR, such as StableHLO; in JAX, "
     "lowered.as_text('hlo') and compiled.as_text() print HLO",
-    r"[{\[]": "this looks like JSON; HLO text begins with HloModule, or with a computation",
-    r"[^{(]*[\x00-\x08\x0e-\x1f]": "this looks like a protobuf; XLA dumps text with "
-    "--xla_dump_hlo_as_text",
+    r"[{\[]": "this looks like JSON; HLO text begins with HloModule, or with a computation: XLA "
+    "dumps it with --xla_dump_hlo_as_text",
+    r"(hlo_module|hlo|name|computations)\s*[:{]": "this looks like a protobuf as text; hlo.load "
+    "reads binary ones, and XLA dumps HLO text with --xla_dump_hlo_as_text",
+    r"[^{(]*[\x00-\x08\x0e-\x1f]": "this looks like a protobuf; hlo.load reads those of modules "
+    "from a file",
 }
 """How texts begin that are no HLO, and what to do about it."""
 
@@ -107,10 +110,12 @@ _BEGIN: Final = 80
 
 
 def load(path: str | os.PathLike[str]) -> HloModule:
-    """The module in a file.
+    """The module in a file: HLO text, or XLA's protobuf of a module or snapshot, by jaxlib.
+
+    Either may be compressed by gzip.
 
     Raises:
-        HloFileError: there is no such file, or it is not text.
+        HloFileError: there is no such file, it is neither, or a protobuf needs jaxlib.
         HloTextError: the text does not follow the grammar, or says something impossible.
     """
     check_type(path, (str, os.PathLike), "hlo.load: the path", "a path")

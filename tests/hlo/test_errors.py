@@ -447,6 +447,7 @@ OTHER_FORMATS = {
     "locations": ("#loc = loc(unknown)\nmodule {}", "MLIR"),
     "generic MLIR": ('"builtin.module"() ({}) : () -> ()', "MLIR"),
     "JSON": ('{"name": "m"}', "JSON"),
+    "protobuf as text": ('hlo_module {\n  name: "jit_f"\n}', "protobuf as text"),
     "protobuf": ("\x0a\x0bjit__lambda\x12\x06main.4", "protobuf"),
 }
 """Texts that are no HLO, and what the hint calls them."""

@@ -104,7 +104,8 @@ FLOORS: Final[Mapping[str, Floors]] = {
     ),
     "ops.hlo": (
         ("ops.hlo.errors",),
-        ("ops.hlo.hlo_lexer", "ops.hlo.files"),
+        ("ops.hlo.hlo_lexer", "ops.hlo.protobuf"),
+        ("ops.hlo.files",),
         ("ops.hlo.values", "ops.hlo.replica_groups", "ops.hlo.literal"),
         ("ops.hlo.attributes",),
         ("ops.hlo.opcodes",),
@@ -127,6 +128,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("ops.hlo.editor",),
         ("ops.hlo.instruction_reader",),
         ("ops.hlo.module_reader",),
+        ("ops.hlo.dumps",),
         ("ops.hlo",),
     ),
     "ops.jaxpr": (
