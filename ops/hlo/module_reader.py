@@ -66,9 +66,8 @@ def parse(text: str | Printable, file: str = "") -> HloModule:
     try:
         return _ModuleReader(lexer).module()
     except HloTextError as error:
-        hint = _hint_of_format(text)
-        is_at_begin = not text[: error.span.start].strip()
-        if error.hint or not hint or not is_at_begin:
+        hint = _hint_of_format(text, error.span.start)
+        if error.hint or not hint:
             raise
         raise HloTextError(error.message, error.span, hint) from None
     except TextError as error:
@@ -92,7 +91,7 @@ _OTHER_FORMATS: Final = {
     "lowered.as_text('hlo') and compiled.as_text() print HLO",
     r"[{\[]": "this looks like JSON; HLO text begins with HloModule, or with a computation: XLA "
     "dumps it with --xla_dump_hlo_as_text",
-    r"(hlo_module|hlo|name|computations)\s*[:{]": "this looks like a protobuf as text; hlo.load "
+    r"hlo_module \{\s*name: \"": "this looks like a protobuf as text; hlo.load "
     "reads binary ones, and XLA dumps HLO text with --xla_dump_hlo_as_text",
     r"[^{(]*[\x00-\x08\x0e-\x1f]": "this looks like a protobuf; hlo.load reads those of modules "
     "from a file",
@@ -100,9 +99,12 @@ _OTHER_FORMATS: Final = {
 """How texts begin that are no HLO, and what to do about it."""
 
 
-def _hint_of_format(text: str) -> str:
-    begin = text.lstrip()[:_BEGIN]
-    return next((hint for sign, hint in _OTHER_FORMATS.items() if re.match(sign, begin)), "")
+def _hint_of_format(text: str, wrong: int) -> str:
+    """What to do about another format, if all before the place that is wrong tells it."""
+    begin = text.lstrip()
+    place = wrong - (len(text) - len(begin))
+    found = ((re.match(sign, begin[:_BEGIN]), hint) for sign, hint in _OTHER_FORMATS.items())
+    return next((hint for sign, hint in found if sign and place < sign.end()), "")
 
 
 _BEGIN: Final = 80
