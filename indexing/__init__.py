@@ -17,6 +17,7 @@ from indexing.readers import from_affine_map, from_isl, parse_map, parse_relatio
 from indexing.tile.tile import Tile
 from indexing.tile.tile_constraints import TileConstraints
 from indexing.transform.compose import compose
+from indexing.upwards import explore
 from indexing.variable import Variable, VariableKind
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "compose",
     "emit",
     "emit_loops",
+    "explore",
     "first_difference",
     "flow_dependences",
     "format_map",

@@ -9,6 +9,7 @@ from ops.analysis.queries import (
     parameter_indexing,
 )
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
+from ops.explorer import Exploration, explore
 from ops.fusion import (
     Emitter,
     Fusion,
@@ -93,6 +94,7 @@ __all__ = [
     "Conflict",
     "DimensionKind",
     "Emitter",
+    "Exploration",
     "FileAnswer",
     "Fusion",
     "FusionError",
@@ -157,6 +159,7 @@ __all__ = [
     "dynamic_update_slice",
     "elementwise",
     "emit_kernel",
+    "explore",
     "fft",
     "from_jax",
     "fusion_graph",

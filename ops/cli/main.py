@@ -28,6 +28,7 @@ from ops.cli.commands import (
 from ops.cli.console import Console, report
 from ops.cli.documents import as_json, as_text
 from ops.cli.examples import example
+from ops.cli.explorer_file import explore
 from ops.cli.memory_questions import ORDERS, WITH_WARPS
 from ops.cli.options import (
     FILTERS,
@@ -369,6 +370,26 @@ _COMMANDS: Final = {
         {
             "shape": {"metavar": "SHAPE", "help": "the shape of an array in HLO text"},
             "-o": {"dest": "output", "metavar": "FILE.svg", "help": "write a picture"},
+        },
+    ),
+    "explore": _Command(
+        explore,
+        "write a page to look at a module: its graphs, its text, and what each element reads",
+        (
+            "explore examples/softmax.hlo -o page.html",
+            "python -m indexing example mha_causal | python -m indexing explore - -o page.html",
+        ),
+        {
+            "file": {
+                "metavar": "FILE",
+                "help": "a module in HLO text, which may be compressed (.gz); - is standard input",
+            },
+            "-o": {
+                "dest": "output",
+                "metavar": "FILE.html",
+                "required": True,
+                "help": "write the page to this file",
+            },
         },
     ),
     "example": _Command(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
@@ -39,6 +40,7 @@ WITHOUT_FILES = [
     ["example", "softmax"],
     ["simplify", "-e", "d0 mod 8"],
     ["diff", "examples/softmax.hlo", "examples/layernorm.hlo"],
+    ["explore", "examples/softmax.hlo", "-o", os.devnull],
 ]
 """A call of each command that does not read files alone."""
 

@@ -55,7 +55,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("indexing.derived_map",),
         ("indexing.map",),
         ("indexing.readers",),
-        ("indexing.layout",),
+        ("indexing.layout", "indexing.upwards"),
         ("indexing",),
         ("indexing.__main__",),
     ),
@@ -97,7 +97,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("ops.kernels",),
         ("ops.performance",),
         ("ops.tiling",),
-        ("ops.modules", "ops.jaxpr"),
+        ("ops.modules", "ops.jaxpr", "ops.explorer"),
         ("ops.pallas",),
         ("ops",),
         ("ops.cli",),
@@ -146,6 +146,12 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("ops.pallas.from_pallas",),
         ("ops.pallas",),
     ),
+    "ops.explorer": (
+        ("ops.explorer.page_code", "ops.explorer.views"),
+        ("ops.explorer.page_data",),
+        ("ops.explorer.exploration",),
+        ("ops.explorer",),
+    ),
     "ops.cli": (
         ("ops.cli.documents", "ops.cli.selection", "ops.cli.svg_files", "ops.cli.terminal"),
         ("ops.cli.console", "ops.cli.reports", "ops.cli.tables"),
@@ -158,7 +164,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
             "ops.cli.memory_questions",
             "ops.cli.module_questions",
         ),
-        ("ops.cli.module_difference", "ops.cli.simplified"),
+        ("ops.cli.explorer_file", "ops.cli.module_difference", "ops.cli.simplified"),
         ("ops.cli.commands", "ops.cli.options"),
         ("ops.cli.main",),
         ("ops.cli",),
@@ -171,8 +177,11 @@ RECURSIONS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Modules that may import each other, also in functions, by the name of the recursion they are."""
 
-THE_ONE_IMPORT_UPWARDS: Final = ("indexing.__main__", "ops.cli")
-"""``python -m indexing`` starts the command line, which sits on top of all."""
+IMPORTS_UPWARDS: Final[Mapping[tuple[str, str], str]] = {
+    ("indexing.__main__", "ops.cli"): "`python -m indexing` starts the command line",
+    ("indexing.upwards", "ops.explorer"): "`indexing.explore`, in a function, shows a program",
+}
+"""The doors upwards: which module imports which package above it, and why."""
 
 LOADED_LATE: Final[Mapping[str, str]] = {
     "islpy": "a tenth of a second, and only exact questions need it",

@@ -104,10 +104,15 @@ def test_wheel_holds_the_packages_and_nothing_else(
         ".py",
         ".typed",
         ".html",
+        ".css",
+        ".js",
+        ".txt",
         ".json",
         ".hlo",
     }
     assert PurePosixPath("ops/cli/schema.json") in names
+    page = {path.relative_to(ROOT) for path in ROOT.glob("ops/explorer/page/**/*.*")}
+    assert {PurePosixPath(path.as_posix()) for path in page} <= {*names}
     examples = {*ROOT.glob("examples/*.hlo"), *ROOT.glob("examples/passes/*.py")}
     inside = {name for name in names if name.is_relative_to("ops/examples")}
     assert inside == {"ops" / PurePosixPath(each.relative_to(ROOT)) for each in examples}

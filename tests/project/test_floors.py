@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.project.failures import fail_with
-from tests.project.floors import FLOORS, LOADED_LATE, RECURSIONS, THE_ONE_IMPORT_UPWARDS
+from tests.project.floors import FLOORS, IMPORTS_UPWARDS, LOADED_LATE, RECURSIONS
 from tests.project.imports import Import, circles, imports_of, module_of
 from tests.project.sources import PACKAGES, Source, sources
 
@@ -52,7 +52,7 @@ def is_inside(found: Import) -> bool:
 
 def upward(found: Import) -> str | None:
     """What is said of an import that runs up, with both floors; ``None`` of others."""
-    if not is_inside(found) or _is_the_one(found):
+    if not is_inside(found) or is_door_upwards(found):
         return None
     for package in packages_of(found.importer):
         low, high = floor(found.importer, package), floor(found.imported, package)
@@ -64,9 +64,12 @@ def upward(found: Import) -> str | None:
     return None
 
 
-def _is_the_one(found: Import) -> bool:
-    importer, imported = THE_ONE_IMPORT_UPWARDS
-    return found.importer == importer and _lies_in(found.imported, imported)
+def is_door_upwards(found: Import) -> bool:
+    """Whether an import is one of the few that may run up."""
+    return any(
+        found.importer == importer and _lies_in(found.imported, imported)
+        for importer, imported in IMPORTS_UPWARDS
+    )
 
 
 def _floor(number: int, package: str) -> str:
@@ -74,14 +77,18 @@ def _floor(number: int, package: str) -> str:
 
 
 def on_circles(imports: Iterable[Import]) -> list[Import]:
-    """The imports that close circles, less those of the recursions that are named."""
-    level = [found for found in imports if is_inside(found) and not _is_recursion(found)]
+    """The imports that close circles, less those that are named."""
+    level = [found for found in imports if is_inside(found) and not _is_named(found)]
     closed = circles(level)
     return [
         found
         for found in level
         if any({found.importer, found.imported} <= circle for circle in closed)
     ]
+
+
+def _is_named(found: Import) -> bool:
+    return _is_recursion(found) or is_door_upwards(found)
 
 
 def _is_recursion(found: Import) -> bool:
@@ -104,11 +111,11 @@ def wrong_imports(imports: Iterable[Import]) -> dict[tuple[str, str], str]:
 
 
 def hidden_imports(imports: Iterable[Import]) -> dict[tuple[str, str], str]:
-    """The imports inside functions of what is neither loaded late nor of one recursion."""
+    """The imports inside functions of what is neither loaded late nor named."""
     return {
         (found.importer, found.imported): f"{found} inside a function"
         for found in imports
-        if found.in_function and found.imported not in LOADED_LATE and not _is_recursion(found)
+        if found.in_function and found.imported not in LOADED_LATE and not _is_named(found)
     }
 
 
@@ -146,6 +153,11 @@ def test_recursions_are_recursions() -> None:
         assert circles(inside) == [{*modules}], f"{name} is no circle"
 
 
+def test_doors_upwards_are_used() -> None:
+    used = {found.importer for found in all_imports() if is_door_upwards(found)}
+    assert used == {importer for importer, _ in IMPORTS_UPWARDS}
+
+
 def test_packages_do_not_import_tests_or_relatively() -> None:
     wrong = [found for found in all_imports() if found.imported.partition(".")[0] in {"tests", ""}]
     fail_with(map(str, wrong))
@@ -170,6 +182,8 @@ def test_packages_do_not_import_tests_or_relatively() -> None:
         ("ops/hlo/a.py", "from ops import Fusion", True),
         ("indexing/__main__.py", "from ops.cli import main", False),
         ("indexing/__main__.py", "from ops.hlo import load", True),
+        ("indexing/upwards.py", "def f():\n    from ops.explorer import explore", False),
+        ("indexing/upwards.py", "from ops.hlo import load", True),
     ],
 )
 def test_an_import_upwards_is_seen(path: str, text: str, is_upward: bool) -> None:

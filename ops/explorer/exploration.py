@@ -1,0 +1,103 @@
+"""The page as a value: text that is written to a file, or shown by a notebook."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from dataclasses import dataclass
+from hashlib import sha256
+from html import escape
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING
+
+from ops.explorer.page_code import function_list, modules, page_file
+from ops.explorer.page_data import PageData
+from ops.explorer.views import views_of
+from ops.hlo import HloFileError
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from ops.explorer.page_data import Json
+    from ops.explorer.views import Explored
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Exploration:
+    """A page about a program.
+
+    Attributes:
+        title: what the page is about.
+        data: what it knows of the program, as JSON.
+        code: the functions of its maps, in JavaScript.
+    """
+
+    title: str
+    data: str
+    code: str
+
+    @property
+    def html(self) -> str:
+        """The page: one document that loads nothing, and runs no script but its own."""
+        style, script = page_file("explorer.css"), f"{self.script}\n{page_file('start.js')}"
+        return Template(page_file("page.html")).substitute(
+            title=escape(self.title),
+            style=style,
+            data=self.data,
+            script=script,
+            style_hash=_hash(style),
+            script_hash=_hash(script),
+        )
+
+    @property
+    def script(self) -> str:
+        """The modules of the page as one, with the functions of its maps."""
+        return f"{modules()}\n{self.code}"
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the page to a file.
+
+        Raises:
+            HloFileError: the file cannot be written.
+        """
+        try:
+            Path(path).write_text(self.html, "utf-8")
+        except OSError as error:
+            raise HloFileError(str(path), error.strerror or str(error)) from None
+
+    def __repr__(self) -> str:
+        return f"<page about {self.title}>"
+
+
+def explore(thing: Explored) -> Exploration:
+    """A page to look at a program: its graphs, its text, and what each element reads.
+
+    Args:
+        thing: a module; a computation; or a fusion or an instruction, with all that it calls.
+
+    Raises:
+        ArgumentError: ``thing`` is of another kind.
+
+    >>> from ops import explore, hlo
+    >>> page = explore(hlo.load("examples/softmax.hlo"))
+    >>> page
+    <page about jit_softmax: main.3>
+    >>> page.html.splitlines()[0]
+    '<!DOCTYPE html>'
+    """
+    views = views_of(thing)
+    data = PageData(views)
+    fields = data.fields()
+    title = f"{fields['module']}: {views[0].name}" if fields["module"] else views[0].name
+    return Exploration(title, _json(fields), function_list(data.codes))
+
+
+def _json(fields: Json) -> str:
+    """JSON in which nothing ends the element that holds it."""
+    return json.dumps(fields, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _hash(content: str) -> str:
+    """How a page says which script or style it means."""
+    return f"'sha256-{b64encode(sha256(content.encode()).digest()).decode()}'"

@@ -1,0 +1,248 @@
+"""What the explorer page knows of a program: its instructions, and which elements each one reads.
+
+The page gets one JSON value. What many instructions share stands there once, and is referred to by
+its number: indexings, their code, lines of the program's source.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from indexing.formats.text import format_map
+from ops.analysis.queries import parameter_indexing
+from ops.explorer.page_code import NoCode, code_of_map
+from ops.fusion import by_producer
+from ops.hlo.source_location import source_locations
+from ops.rules.op_indexing import Unknown
+from simplifier.errors import IndexingError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from indexing import IndexingMap, Variable
+    from indexing.domain import Domain
+    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.operand_indexing import OperandIndexing
+    from ops.explorer.views import ProgramView
+    from ops.hlo import Computation, HloModule, Instruction
+
+Json: TypeAlias = "dict[str, Any]"
+
+MAX_FOLLOWED: Final = 128
+"""Instructions of a graph whose maps are followed up to its parameters: in longer ones, as in the
+entry of a whole model, these are many and long, and the page follows one instruction at a time.
+"""
+
+MAX_OUTPUTS: Final = 64
+"""Arrays of a result that the page can ask about: the roots of training steps have thousands."""
+
+_MAX_LINE: Final = 2_000
+"""Characters of a line of HLO: large constants have millions."""
+
+_MAX_FORMULA: Final = 2_000
+"""Characters of a map: longer ones are cut, as nobody reads them to their end."""
+
+
+class PageData:
+    """The tables of a page, filled by looking at each instruction of its graphs once."""
+
+    def __init__(self, views: Sequence[ProgramView]) -> None:
+        self._views = views
+        self._number_of_view = {each.fusion.computation: n for n, each in enumerate(views)}
+        members = (each for view in views for each in (*view.fusion.instructions, *view.outside))
+        self._numbers = {each: number for number, each in enumerate(dict.fromkeys(members))}
+        self._indexings = _Numbered()
+        self._codes = _Numbered()
+        self._sources = _Numbered()
+        self._described: list[Json] = []
+
+    def fields(self) -> Json:
+        """All that the page knows, as JSON."""
+        module = self._views[0].fusion.computation.own_module
+        lines, place = _text_of(module, self._views)
+        instructions = [each for view in self._views for each in self._instructions_of(view, place)]
+        return {
+            "module": module.name if module else "",
+            "file": module.file if module else "",
+            "lines": lines,
+            "views": [self._view(each) for each in self._views],
+            "instructions": instructions,
+            "indexings": self._described,
+            "sources": [*self._sources],
+        }
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The functions that indexings name by their numbers."""
+        return tuple(self._codes)
+
+    def _view(self, view: ProgramView) -> Json:
+        return {
+            "name": view.name,
+            "kind": view.kind,
+            "members": [self._numbers[each] for each in view.fusion.instructions],
+            "outside": [self._numbers[each] for each in view.outside],
+            "roots": [self._numbers[each] for each in view.fusion.roots],
+        }
+
+    def _instructions_of(
+        self, view: ProgramView, place: Mapping[Instruction, int]
+    ) -> Iterator[Json]:
+        number = self._views.index(view)
+        for each in view.fusion.instructions:
+            yield self._instruction(each, place) | {
+                "view": number,
+                "results": self._results(each, view),
+            }
+        for each in view.outside:
+            yield self._instruction(each, place) | {"view": number, "operands": [], "results": []}
+
+    def _instruction(self, instruction: Instruction, place: Mapping[Instruction, int]) -> Json:
+        locations = source_locations(instruction)
+        called = (self._number_of_view.get(each) for each in instruction.computations)
+        return {
+            "name": instruction.name,
+            "opcode": instruction.opcode,
+            "shape": instruction.shape.text(layout=False),
+            "arrays": [
+                list(each.dimensions)
+                if each.is_array and min(each.dimensions, default=0) >= 0
+                else None
+                for each in instruction.shape.arrays[:MAX_OUTPUTS]
+            ],
+            "line": place.get(instruction, 0),
+            "operands": [self._numbers[each] for each in instruction.operands],
+            "calls": [each for each in called if each is not None],
+            "source": self._sources.number(str(locations[0])) if locations else None,
+        }
+
+    def _results(self, instruction: Instruction, view: ProgramView) -> list[Json]:
+        """What each array of a result reads: of the operands, and up to the parameters."""
+        outputs = instruction.shape.array_indices[:MAX_OUTPUTS]
+        return [self._result(instruction, output, view) for output in outputs]
+
+    def _result(self, instruction: Instruction, output: int, view: ProgramView) -> Json:
+        try:
+            near = by_producer(instruction, output, registry=view.fusion.registry)
+            if len(view.fusion.instructions) > MAX_FOLLOWED or near.keys() <= {*view.inputs}:
+                return {"operands": self._reads(near)}
+            far = _of_inputs(instruction, output, view)
+        except IndexingError as error:
+            return {"operands": [], "error": str(error)}
+        return {"operands": self._reads(near), "parameters": self._reads(far)}
+
+    def _reads(self, found: Mapping[Instruction, AnyDependence]) -> list[Json]:
+        return [
+            each for of, answer in found.items() for each in self._reads_of(of, answer.simplify())
+        ]
+
+    def _reads_of(self, instruction: Instruction, answer: AnyDependence) -> Iterator[Json]:
+        """An entry for each array of an instruction that is read."""
+        number = self._numbers[instruction]
+        if isinstance(answer, Unknown):
+            yield {"of": number, "array": 0, "unknown": answer.reason}
+            return
+        arrays: dict[int, list[int]] = {}
+        for each in answer:
+            if each.map.is_known_empty:
+                continue
+            arrays.setdefault(each.element, []).append(self._indexing(each))
+        for array, indexings in arrays.items():
+            yield {"of": number, "array": array, "indexings": indexings}
+
+    def _indexing(self, indexing: OperandIndexing) -> int:
+        is_new = indexing not in self._indexings
+        number = self._indexings.number(indexing)
+        if is_new:
+            code = _code(indexing.map)
+            is_code = isinstance(code, str)
+            about = {"code": self._codes.number(code)} if is_code else {"no_code": code.reason}
+            self._described.append(_description(indexing) | about)
+        return number
+
+
+class _Numbered(dict[Any, int]):
+    """Values with numbers, in the order in which they are met."""
+
+    def number(self, value: object) -> int:
+        """The number of a value."""
+        return self.setdefault(value, len(self))
+
+
+def _of_inputs(
+    instruction: Instruction, output: int, view: ProgramView
+) -> dict[Instruction, AnyDependence]:
+    """What a result reads of what its graph reads."""
+    if view.is_whole:
+        return parameter_indexing(instruction, output, registry=view.fusion.registry)
+    found = view.fusion.indexing(instruction, output)
+    return {each: found[each] for each in view.inputs if each in found}
+
+
+def _code(indexing_map: IndexingMap) -> str | NoCode:
+    if indexing_map.parameters:
+        return NoCode("its sizes are symbols")
+    return code_of_map(indexing_map)
+
+
+def _description(indexing: OperandIndexing) -> Json:
+    """What people read of an indexing, and the bounds that its function does not ask."""
+    domain = indexing.map.domain
+    formula = f"({', '.join(map(domain.text_of, indexing.map.forms))})"
+    found: Json = {
+        "formula": _cut(formula, _MAX_FORMULA),
+        "map": _cut(format_map(indexing.map), _MAX_FORMULA),
+        "dims": _bounds(domain.dims),
+        "runtime": _bounds(domain.runtime),
+        "where": [_cut(each, _MAX_FORMULA) for each in _where(domain)],
+        "notes": [_cut(f"{name}: {note}", _MAX_FORMULA) for name, note in indexing.notes()],
+    }
+    return {name: value for name, value in found.items() if value or name == "dims"}
+
+
+def _bounds(variables: Iterable[Variable]) -> list[list[int | None]]:
+    return [[each.bounds.lower, each.bounds.upper] for each in variables]
+
+
+def _where(domain: Domain) -> Iterator[str]:
+    """The bounds of ranges and runtime variables, and the constraints."""
+    dims = len(domain.dims)
+    others = zip(domain.names[dims:], [*domain][dims:], strict=True)
+    yield from (f"{name} in {each.bounds}" for name, each in others)
+    yield from (f"{text} in {interval}" for text, (_, interval) in domain.constraint_texts())
+
+
+# The text.
+
+
+def _text_of(
+    module: HloModule | None, views: Sequence[ProgramView]
+) -> tuple[list[str], dict[Instruction, int]]:
+    """The lines of the program, and at which of them, counted from 0, instructions begin.
+
+    A module without a text of its own, as one from JAX, is printed.
+    """
+    instructions = [each for view in views for each in (*view.fusion.instructions, *view.outside)]
+    if module is not None and module.source and all(each.stop for each in instructions):
+        lines = module.source.split("\n")
+        starts = [0, *accumulate(len(line) + 1 for line in lines)]
+        place = {each: bisect_right(starts, each.start) - 1 for each in instructions}
+    else:
+        lines, place = _printed(dict.fromkeys(each.fusion.computation for each in views))
+    return [_cut(line, _MAX_LINE) for line in lines], place
+
+
+def _printed(computations: Iterable[Computation]) -> tuple[list[str], dict[Instruction, int]]:
+    lines: list[str] = []
+    place: dict[Instruction, int] = {}
+    for computation in computations:
+        first = len(lines) + 1
+        place |= {each: first + number for number, each in enumerate(computation.instructions)}
+        lines += [*str(computation).split("\n"), ""]
+    return lines, place
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}..."

@@ -1,0 +1,335 @@
+"""The page without a browser: what it is made of, and that its code agrees with Python."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from base64 import b64encode
+from collections import Counter
+from dataclasses import replace
+from hashlib import sha256
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from indexing import parse_map
+from ops import Fusion, explore, hlo
+from ops.explorer.page_code import MODULES, NoCode, code_of_map, function_list, page_file
+from ops.hlo import HloFileError
+from simplifier.errors import ArgumentError
+from tests.hlo.modules import module_text
+from tests.project.sources import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from indexing import IndexingMap, Variable
+    from ops.explorer import Explored
+
+needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
+
+SMALL: Final = """HloModule small
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
+fused { x = f32[4,6] parameter(0) z = f32[] constant(0)
+  r = f32[4] reduce(x, z), dimensions={1}, to_apply=add
+  ROOT n = f32[4] negate(r) }
+ENTRY e { p = f32[4,6] parameter(0)
+  ROOT f = f32[4] fusion(p), kind=kLoop, calls=fused }
+"""
+
+
+def data_of(thing: Explored) -> dict[str, Any]:
+    """What the page knows."""
+    found: dict[str, Any] = json.loads(explore(thing).data)
+    return found
+
+
+def in_node(folder: Path, program: str) -> Any:  # noqa: ANN401 - JSON
+    """What a program prints as JSON that may import the modules of the page."""
+    for name in MODULES:
+        (folder / name).write_text(page_file(name))
+    (folder / "package.json").write_text('{"type": "module"}')
+    (folder / "program.js").write_text(program)
+    command = ["node", str(folder / "program.js")]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return json.loads(printed)
+
+
+# The code of maps.
+
+MAPS: Final = (
+    "(d0, d1) -> (d0 floordiv 3, d1 mod 4), domain: d0 in [0, 7], d1 in [0, 9]",
+    "(d0)[s0] -> (d0 * 2 + s0 - 1), domain: d0 in [0, 7], s0 in [0, 2], d0 * 2 + s0 in [1, 16]",
+    "(d0) -> (-d0 floordiv 3, (-d0) mod 5), domain: d0 in [2, 9]",
+    "()[s0, s1] -> (s0, s1), domain: s0 in [0, 3], s1 in [0, 3], (s0 + s1) mod 2 in [1, 1]",
+    "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [-2, 5]",
+    "() -> (), domain:",
+    "()[s0] -> (), domain: s0 in [0, 4]",
+    "(d0) -> (d0 * 100000000000 + 7), domain: d0 in [0, 3]",
+    "(d0) -> ((d0 * 1000000007) floordiv 13, (d0 * 1000000007) mod 8), domain: d0 in [999, 1003]",
+    "(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 9], d0 - s0 in [0, 2]",
+)
+
+
+def reads_by_python(indexing_map: IndexingMap) -> dict[tuple[int, ...], Counter[str]]:
+    """How often each point reads each element, over all values of runtime variables."""
+    found: dict[tuple[int, ...], Counter[str]] = {}
+    for dims, _, _, results in indexing_map.points():
+        found.setdefault(dims, Counter())[",".join(map(str, results))] += 1
+    return found
+
+
+def reads_by_page(
+    folder: Path, maps: list[IndexingMap]
+) -> list[dict[tuple[int, ...], Counter[str]]]:
+    """The same, by the code of the page; also asked of points beside those of the domain."""
+    codes = [code_of_map(each) for each in maps]
+    assert not [each for each in codes if isinstance(each, NoCode)]
+    about = [
+        {"code": number, "dims": _bounds(each.dims), "runtime": _bounds(each.runtime)}
+        for number, each in enumerate(maps)
+    ]
+    program = f"""import {{ pointsOf, readsOf }} from "./evaluation.js";
+{function_list(map(str, codes))}
+const readsAt = (each, point) =>
+  [...readsOf([each], FUNCTIONS, point).reads].map(([key, {{ count }}]) => [key, count]);
+const around = (each) => pointsOf(each.dims.map(([low, high]) => [low - 1, high + 1]));
+const answer = (each) => [...around(each)].map((point) => [point, readsAt(each, point)]);
+console.log(JSON.stringify({json.dumps(about)}.map(answer)));"""
+    answers = in_node(folder, program)
+    return [{(*point,): Counter(dict(reads)) for point, reads in rows if reads} for rows in answers]
+
+
+def _bounds(variables: Iterable[Variable]) -> list[list[int | None]]:
+    return [[each.bounds.lower, each.bounds.upper] for each in variables]
+
+
+@needs_node
+def test_code_reads_what_maps_say(tmp_path: Path) -> None:
+    maps = [parse_map(text) for text in MAPS]
+    assert reads_by_page(tmp_path, maps) == [reads_by_python(each) for each in maps]
+
+
+@needs_node
+def test_code_of_real_maps_reads_what_they_say(tmp_path: Path) -> None:
+    """Of pads, reverses, windows, dynamic slices and a cache: maps of few points."""
+    names = ("cpu/concat_pad_rev_slice", "gpu/dynamic_slice_zoo")
+    texts = {
+        each["map"]: None
+        for name in names
+        for each in data_of(hlo.parse(module_text(name)))["indexings"]
+        if "code" in each and "..." not in each["map"]
+    }
+    maps = [each for each in map(parse_map, texts) if _points(each) < 300]
+    assert len(maps) > 20
+    assert reads_by_page(tmp_path, maps) == [reads_by_python(each) for each in maps]
+
+
+def _points(indexing_map: IndexingMap) -> int:
+    count = 1
+    for each in (*indexing_map.dims, *indexing_map.ranges, *indexing_map.runtime):
+        count *= each.bounds.size or 0
+    return count
+
+
+def test_what_needs_more_than_53_bits_is_refused() -> None:
+    wide = parse_map("(d0) -> (d0 * d0), domain: d0 in [0, 1000000000]")
+    assert code_of_map(wide) == NoCode("d0 * d0 may need more than 53 bits and a sign")
+
+
+# The modules.
+
+
+@needs_node
+def test_indices_are_said_as_boxes(tmp_path: Path) -> None:
+    cases: list[tuple[list[list[int]], str]] = [
+        ([[3, n] for n in range(128)], "(3, 0…127)"),
+        ([[y, x] for x in (1, 2) for y in (5, 4)], "(4…5, 1…2)"),
+        ([[0], [2], [3]], "(0) (2…3)"),
+        ([[]], "()"),
+        ([], ""),
+        ([[2 * n] for n in range(5)], "(0) (2) (4) and 2 more"),
+    ]
+    program = f"""import {{ inWords }} from "./evaluation.js";
+const cases = {json.dumps([given for given, _ in cases])};
+console.log(JSON.stringify(cases.map((each) => inWords(each, 3))));"""
+    assert [" ".join(each) for each in in_node(tmp_path, program)] == [said for _, said in cases]
+
+
+@needs_node
+def test_each_cell_is_where_its_element_is(tmp_path: Path) -> None:
+    program = """import { cellOf, elementOf, gridOf } from "./grid.js";
+const shapes = [[], [1], [7], [64], [65], [1000], [3, 5], [97, 300], [2, 3, 4], [2, 2, 500, 3]];
+const wrong = shapes.flatMap((sizes) => {
+  const grid = gridOf(sizes);
+  const slice = sizes.slice(0, -2).map((size) => size - 1);
+  const cells = Array.from({ length: grid.rows * grid.columns }, (_, each) => {
+    return [Math.floor(each / grid.columns), each % grid.columns];
+  });
+  const elements = cells.map((cell) => elementOf(grid, ...cell, slice));
+  const isRight = (element, each) =>
+    element === null || (cellOf(grid, element).join() === cells[each].join() &&
+      element.length === sizes.length && element.every((value, axis) => value < sizes[axis]));
+  const fits = grid.rows <= 96 && grid.columns <= 96 && elements[0] !== null;
+  return fits && elements.every(isRight) ? [] : [sizes];
+});
+console.log(JSON.stringify(wrong));"""
+    assert in_node(tmp_path, program) == []
+
+
+@needs_node
+def test_an_address_reads_back(tmp_path: Path) -> None:
+    shown: list[dict[str, Any]] = [
+        {"view": "main", "instruction": "a.1", "output": 0, "element": [1, 2]},
+        {"view": "f&c=2#", "instruction": "%\u00fc", "output": 3, "element": None},
+        {"view": "f", "instruction": "x", "output": 0, "element": []},
+    ]
+    program = f"""import {{ addressOf, readAddress }} from "./address.js";
+console.log(JSON.stringify({json.dumps(shown)}.map((each) => readAddress(addressOf(each)))));"""
+    assert in_node(tmp_path, program) == shown
+
+
+def test_modules_import_only_those_before_them() -> None:
+    for number, name in enumerate(MODULES):
+        imported = re.findall(r'^import .* from "\./(.*)";$', page_file(name), re.MULTILINE)
+        assert set(imported) <= set(MODULES[:number])
+        assert len(imported) == page_file(name).count("import ")
+
+
+# What the page knows.
+
+
+def test_a_module_is_all_its_computations() -> None:
+    data = data_of(hlo.parse(SMALL))
+    assert [(each["name"], each["kind"]) for each in data["views"]] == [
+        ("e", "entry"),
+        ("fused", "fusion"),
+        ("add", "reduce"),
+    ]
+    by_name = {each["name"]: each for each in data["instructions"]}
+    assert data["lines"][by_name["n"]["line"]] == "  ROOT n = f32[4] negate(r) }"
+    (result,) = by_name["n"]["results"]
+    (far,) = result["parameters"]
+    assert data["instructions"][far["of"]]["name"] == "x"
+    (indexing,) = (data["indexings"][each] for each in far["indexings"])
+    assert (indexing["formula"], indexing["where"]) == ("(d0, s0)", ["s0 in [0, 5]"])
+
+
+def test_a_fusion_is_its_instructions_and_what_they_call() -> None:
+    module = hlo.parse(SMALL)
+    fusion = Fusion.of_instructions(module.computation("fused").instructions[2:])
+    data = data_of(fusion)
+    first, second = data["views"]
+    names = [each["name"] for each in data["instructions"]]
+    assert [names[each] for each in first["members"]] == ["r", "n"]
+    assert [names[each] for each in first["outside"]] == ["x", "z"]
+    assert second["name"] == "add"
+
+
+@pytest.mark.parametrize("name", ["f", "r"])
+def test_an_instruction_is_what_runs_as_one(name: str) -> None:
+    data = data_of(hlo.parse(SMALL)[name])
+    assert data["views"][0]["name"] == {"f": "fused", "r": "r"}[name]
+
+
+def test_other_things_are_refused() -> None:
+    with pytest.raises(ArgumentError, match="expected a module, a computation, a fusion or an"):
+        explore("examples/softmax.hlo")  # pyright: ignore[reportArgumentType]
+
+
+def test_a_module_without_text_is_printed() -> None:
+    data = data_of(replace(hlo.parse(SMALL), source=""))
+    by_name = {each["name"]: each for each in data["instructions"]}
+    assert all(f"%{name} = " in data["lines"][each["line"]] for name, each in by_name.items())
+
+
+def test_what_is_unknown_has_its_reason() -> None:
+    text = (
+        'ENTRY e { p = f32[4] parameter(0) ROOT c = f32[4] custom-call(p), custom_call_target="x" }'
+    )
+    root = data_of(hlo.parse(text))["instructions"][1]
+    assert "x" in root["results"][0]["operands"][0]["unknown"]
+
+
+def test_an_instruction_with_an_error_says_it() -> None:
+    text = "ENTRY e { p = f32[2,3] parameter(0) ROOT t = f32[3,4] transpose(p), dimensions={1,0} }"
+    root = data_of(hlo.parse(text))["instructions"][1]
+    assert "transpose" in root["results"][0]["error"]
+
+
+# The page as a whole.
+
+
+class Parts(HTMLParser):
+    """The elements of a page, and what they hold."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None], str]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs), ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        self.elements.append((f"after {tag}", {}, ""))
+
+    def handle_data(self, data: str) -> None:
+        if self.elements:
+            tag, attributes, before = self.elements[-1]
+            self.elements[-1] = (tag, attributes, before + data)
+
+    def of(self, tag: str) -> Iterator[tuple[dict[str, str | None], str]]:
+        """The attributes and the text of the elements of a kind."""
+        return ((attributes, text) for name, attributes, text in self.elements if name == tag)
+
+
+def digest(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def test_only_its_own_script_and_style_may_act() -> None:
+    parts = Parts(explore(hlo.parse(SMALL)).html)
+    policy = next(a["content"] for a, _ in parts.of("meta") if "http-equiv" in a) or ""
+    (style,) = (text for _, text in parts.of("style"))
+    (script,) = (text for attributes, text in parts.of("script") if attributes["type"] == "module")
+    assert policy.startswith("default-src 'none'; ")
+    assert f"style-src {digest(style)}" in policy
+    assert f"script-src {digest(script)}" in policy
+    assert [a for _, a, _ in parts.elements if {"src", "href", "onload", "style"} & a.keys()] == []
+
+
+def test_names_are_data() -> None:
+    evil = "</script><img src=x onerror=alert(1)>"
+    text = (
+        f'ENTRY e {{ p = f32[4] parameter(0), metadata={{op_name="{evil}" source_file="{evil}"}} }}'
+    )
+    page = explore(hlo.parse(text, evil)).html
+    assert "<img" not in page
+    parts = Parts(page)
+    (data,) = (text for attributes, text in parts.of("script") if attributes.get("id") == "data")
+    assert json.loads(data)["file"] == evil
+
+
+def test_a_thousand_instructions_are_less_than_two_megabytes() -> None:
+    line = 'x{1} = f32[64,64]{{1,0}} {2}(x{0}), metadata={{op_name="jit(step)/layer{1}/{2}" '
+    line += 'source_file="model.py" source_line={1}}}\n'
+    lines = (line.format(n, n + 1, ("negate", "exponential", "tanh")[n % 3]) for n in range(1_000))
+    text = f"HloModule m ENTRY e {{ x0 = f32[64,64]{{1,0}} parameter(0)\n{''.join(lines)} }}"
+    assert len(explore(hlo.parse(text)).html) < 700_000
+
+
+def test_a_file_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(HloFileError, match="Is a directory"):
+        explore(hlo.parse(SMALL)).write(tmp_path)
+
+
+def test_the_library_in_the_page_is_the_one_that_is_named() -> None:
+    assert "Permission is hereby granted" in page_file("vendor/dagre.LICENSE.txt")
+    named = re.search(r"@dagrejs/dagre@([\d.]+)", (ROOT / "CONTRIBUTING.md").read_text("utf-8"))
+    assert named
+    assert f'"{named[1]}"' in page_file("vendor/dagre.min.js")
