@@ -132,15 +132,15 @@ function mark(shown, chosen) {
 function reveal(canvas, shown, chosen) {
   const box = shown.boxes.get(chosen);
   if (!box) return;
-  const keepIn = (start, size, low, high) =>
+  const scrolled = (start, size, low, high) =>
     low < start || high > start + size ? (low + high - size) / 2 : start;
   const [left, top] = [box.x - box.width / 2, box.y - box.height / 2].map((v) => v * shown.zoom);
   const [right, bottom] = [box.x + box.width / 2, box.y + box.height / 2].map(
     (v) => v * shown.zoom,
   );
   canvas.scrollTo(
-    keepIn(canvas.scrollLeft, canvas.clientWidth, left, right),
-    keepIn(canvas.scrollTop, canvas.clientHeight, top, bottom),
+    scrolled(canvas.scrollLeft, canvas.clientWidth, left, right),
+    scrolled(canvas.scrollTop, canvas.clientHeight, top, bottom),
   );
 }
 

@@ -161,7 +161,7 @@ function readView(data, functions, read, own, { onSelect }) {
 
 function formulaList(indexings, sizes) {
   const items = indexings.map((indexing) => {
-    const conditions = conditionsOf(indexing, sizes);
+    const conditions = domainOf(indexing, sizes);
     const notes = indexing.notes ?? [];
     return html(
       "li",
@@ -175,7 +175,7 @@ function formulaList(indexings, sizes) {
 }
 
 /** The domain in short: bounds of dimensions only where they are not those of the result. */
-function conditionsOf({ dims, where }, sizes) {
+function domainOf({ dims, where }, sizes) {
   const isWhole = ([lower, upper], axis) => lower === 0 && upper === sizes?.[axis] - 1;
   const narrow = dims.flatMap((bounds, axis) =>
     isWhole(bounds, axis) ? [] : [`d${axis} in [${bounds.join(", ")}]`],
