@@ -6,13 +6,14 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from indexing.domain import Domain, distinctly_named, substituted_constraints
+from indexing.exact.isl_sets import check_quasi_affine
 from indexing.exact.solving import Equation, solved
 from indexing.exact.symbolic_inversion import symbolic_inverse
 from indexing.simplify import result_bounds, simplified
 from indexing.transform.unused import without_unused_symbols
 from indexing.variable import Variable
 from simplifier.canonical.scope import scope_of
-from simplifier.exact import NotQuasiAffineError, quasi_affine
+from simplifier.exact import NotQuasiAffineError
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.fixpoint import range_of
@@ -44,20 +45,12 @@ def inverse(indexing_map: RelationT) -> RelationT:
         nowhere = Domain.of(Variable.of_size(0) for _ in simplest.forms)
         return simplest.derived((forms.ZERO for _ in simplest.dims), nowhere.emptied())
     try:
-        _check(simplest)
+        check_quasi_affine(simplest.domain, simplest.forms)
     except NotQuasiAffineError:
         if (found := symbolic_inverse(simplest)) is None:
             raise
         return found
     return without_unused_symbols(simplified(solved_for_dims(simplest, indexing_map.forms)))
-
-
-def _check(simplest: Relation) -> None:
-    """Raise an error that names the first term beyond quasi-affine arithmetic."""
-    domain = simplest.domain
-    checked = (*simplest.forms, *(form for form, _ in domain.constraints))
-    bounds = dict(zip(domain.names, domain.bounds.values(), strict=True))
-    quasi_affine(bounds, map(domain.named, checked))
 
 
 def solved_for_dims(simplest: RelationT, given_results: Sequence[Form]) -> RelationT:

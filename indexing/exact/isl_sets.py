@@ -7,16 +7,17 @@ missing least or greatest value.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from indexing.errors import MapError
 from simplifier import Interval
-from simplifier.exact import Space
+from simplifier.exact import NotQuasiAffineError, Space, quasi_affine
 from simplifier.exact.isl import integer, load_isl, number
 from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
     import islpy
 
@@ -65,7 +66,8 @@ def graph_of(indexing_map: Relation, context: islpy.Context) -> islpy.Map:
 def points_of(indexing_map: Relation, context: islpy.Context) -> islpy.Set:
     """Every point of the domain: the values of all its variables."""
     domain = indexing_map.domain
-    return Space(domain.bounds, context).domain(domain.constraints)
+    with _naming_terms(domain):
+        return Space(domain.bounds, context).domain(domain.constraints)
 
 
 def domain_of(
@@ -110,11 +112,30 @@ def _variables(domain: Domain) -> tuple[tuple[Form, ...], ...]:
 
 def _tuples(domain: Domain, wanted: Iterable[Form], context: islpy.Context) -> islpy.Set:
     """The tuples of values that forms have at the points of a domain."""
-    space = Space(domain.bounds, context)
-    graph = space.isl.Map.from_domain(space.domain(domain.constraints))
-    for value in space.expressions(wanted):
-        graph = graph.flat_range_product(space.isl.Map.from_pw_aff(value))
-    return graph.range()
+    values = tuple(wanted)
+    with _naming_terms(domain, values):
+        space = Space(domain.bounds, context)
+        graph = space.isl.Map.from_domain(space.domain(domain.constraints))
+        for value in space.expressions(values):
+            graph = graph.flat_range_product(space.isl.Map.from_pw_aff(value))
+        return graph.range()
+
+
+@contextmanager
+def _naming_terms(domain: Domain, wanted: Sequence[Form] = ()) -> Generator[None]:
+    """Let an error about a term that is not quasi-affine show it in the names of the variables."""
+    try:
+        yield
+    except NotQuasiAffineError:
+        check_quasi_affine(domain, wanted)
+        raise
+
+
+def check_quasi_affine(domain: Domain, wanted: Iterable[Form]) -> None:
+    """Raise an error that names the first term beyond quasi-affine arithmetic."""
+    checked = (*wanted, *(form for form, _ in domain.constraints))
+    bounds = dict(zip(domain.names, domain.bounds.values(), strict=True))
+    quasi_affine(bounds, map(domain.named, checked))
 
 
 def _pairs(

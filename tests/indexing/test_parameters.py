@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, MapError, Variable, first_difference, from_isl, parse_map
 from indexing.domain import Domain
-from simplifier import Interval, TextError, symbol
+from simplifier import Interval, NotQuasiAffineError, TextError, symbol
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from tests.carets import DrawnError, drawn_errors
@@ -477,11 +477,14 @@ def test_refusals_name_what_is_wrong(ask: Callable[[], object], message: str) ->
 
 
 def test_products_of_parameters_and_variables_are_refused_by_exact_questions() -> None:
-    dropped = IndexingMap.from_sizes([D0 * M], dims=[N, M])
+    dropped, other = (IndexingMap.from_sizes([D0 * size], dims=[N, M]) for size in (M, M + N))
     assert str(dropped.inverse()) == (
         "UNDEFINED: inverse: M * d0: is a product of variables; "
         "exact answers need a quasi-affine expression"
     )
+    for ask in (dropped.image, dropped.is_injective, dropped.to_isl, lambda: dropped.equals(other)):
+        with pytest.raises(NotQuasiAffineError, match=r"^M \* d0: is a product of variables"):
+            ask()
 
 
 # In other tools.
