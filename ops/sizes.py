@@ -343,8 +343,8 @@ def floor_divided(size: Size, divisor: int) -> Size:
     return size if divisor == 1 else plain(operations.floordiv(size, forms.constant(divisor)))
 
 
-def ceil_divided(size: Size, divisor: int) -> Size:
-    """The quotient by a positive number, rounded up."""
-    if isinstance(size, int):
+def ceil_divided(size: Size, divisor: Size) -> Size:
+    """The quotient by a positive size, rounded up."""
+    if isinstance(size, int) and isinstance(divisor, int):
         return -(-size // divisor)
-    return size if divisor == 1 else plain(operations.ceildiv(size, forms.constant(divisor)))
+    return size if divisor == 1 else plain(operations.ceildiv(as_form(size), as_form(divisor)))

@@ -153,11 +153,14 @@ def _reshape(instruction: Instruction, known: Known) -> Sequence[Found]:
     """Dimensions that are reshaped together have as many elements before and after.
 
     So one dynamic dimension among those of the result has what the others leave of them.
+    Dimensions without bounds do not tell which belong together: all do.
     """
     (operand,), shape = instruction.operands, instruction.shape
     found: list[Size | None] = [None] * shape.rank
-    sizes = known.sizes(operand)
-    for before, after in common_blocks(operand.shape.dimensions, shape.dimensions):
+    sizes, bounds = known.sizes(operand), (operand.shape.dimensions, shape.dimensions)
+    is_bounded = not any(UNBOUNDED_SIZE in each for each in bounds)
+    whole = [(range(len(bounds[0])), range(len(bounds[1])))]
+    for before, after in common_blocks(*bounds) if is_bounded else whole:
         dynamic = [axis for axis in after if shape.dynamic_dimensions[axis]]
         if len(dynamic) == 1:
             rest = product(shape.dimensions[axis] for axis in after if axis != dynamic[0])

@@ -182,7 +182,7 @@ def _dot(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
 def _slice(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     starts, limits = given["start_indices"], given["limit_indices"]
     steps = given["strides"] or (1,) * len(starts)
-    rows = zip(map(written, starts), map(written, limits), steps, strict=True)
+    rows = zip(*(map(written, each) for each in (starts, limits, steps)), strict=True)
     return "slice", {"slice": tuple(rows)}
 
 
@@ -211,6 +211,10 @@ def _fft(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
 
 
 def _window(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """A fold over windows; of windows of symbolic sizes the maps are unknown."""
+    rows = (given["window_dimensions"], given["window_strides"], *given["padding"])
+    if not all(isinstance(each, int) for row in rows for each in row):
+        return rule_of("reduce-window of a symbolic size")({})
     window = Window(
         size=tuple(given["window_dimensions"]),
         stride=tuple(given["window_strides"]),
@@ -242,7 +246,7 @@ _RULES: Final[Mapping[str, Rule]] = {
     "slice": _slice,
     "sort": lambda given: ("sort", {"dimensions": (given["dimension"],)}),
     "squeeze": _plain("reshape"),
-    "top_k": _renamed("topk", k="k"),
+    "top_k": lambda given: ("topk", {"k": written(given["k"])}),
     "transpose": _renamed("transpose", dimensions="permutation"),
 }
 """The primitives with a rule; of others the maps are unknown."""

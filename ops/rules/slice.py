@@ -11,7 +11,6 @@ from ops.index_maps import (
     check_count,
     check_sizes,
     checked_dimensions,
-    checked_integers,
     checked_numbers,
     checked_sizes,
     dim,
@@ -19,10 +18,9 @@ from ops.index_maps import (
 )
 from ops.rules.op_indexing import OpIndexing
 from ops.rules.rule import OpRule, only_dimension, sizes_of
-from ops.sizes import at_most, between, ceil_divided, not_negative
+from ops.sizes import as_form, at_most, between, ceil_divided, not_negative, product
 from simplifier import Interval
 from simplifier.errors import check_type
-from simplifier.expr import form as forms
 from simplifier.expr import operations
 
 if TYPE_CHECKING:
@@ -40,7 +38,7 @@ def slice(  # noqa: A001 - the operation's name
     operand_sizes: Sizes,
     start_indices: Sizes,
     limit_indices: Sizes,
-    strides: Sequence[int] = (),
+    strides: Sizes = (),
 ) -> OpIndexing:
     """Takes every ``stride``-th element from a start up to, not including, a limit.
 
@@ -67,14 +65,14 @@ def slice(  # noqa: A001 - the operation's name
     starts = checked_numbers("slice", "start_indices", start_indices)
     limits = checked_numbers("slice", "limit_indices", limit_indices)
     check_type(strides, Iterable, "slice: strides", "a list of integers")
-    steps = checked_integers("slice", "strides", strides) or (1,) * len(operand_sizes)
+    steps = checked_numbers("slice", "strides", strides) or (1,) * len(operand_sizes)
     conditions = _check_slice(operand_sizes, starts, limits, steps)
     output_sizes = tuple(
         ceil_divided(limit - start, step)
         for start, limit, step in zip(starts, limits, steps, strict=True)
     )
     taken = [
-        between(start, start + (size - 1) * step)
+        between(start, start + product((size - 1, step)))
         for start, size, step in zip(starts, output_sizes, steps, strict=True)
     ]
     return OpIndexing(
@@ -85,32 +83,32 @@ def slice(  # noqa: A001 - the operation's name
 
 
 def strided_indices(
-    extents: Iterable[Extent], starts: CheckedSizes, steps: Sequence[int]
+    extents: Iterable[Extent], starts: CheckedSizes, steps: CheckedSizes
 ) -> IndexingMap:
     """From the number of an element to its index, where elements lie at a start and in steps."""
     results = (
-        dim(number) * step + start
+        operations.product((dim(number), as_form(step))) + start
         for number, (start, step) in enumerate(zip(starts, steps, strict=True))
     )
-    return index_map(results, extents, over=starts)
+    return index_map(results, extents, over=(*starts, *steps))
 
 
 def strided_numbers(
-    extents: Iterable[Extent], starts: CheckedSizes, steps: Sequence[int]
+    extents: Iterable[Extent], starts: CheckedSizes, steps: CheckedSizes
 ) -> IndexingMap:
     """The inverse of :func:`strided_indices`: from the indices that hold an element."""
     results: list[Form] = []
     constraints: list[tuple[Form, Interval]] = []
     for number, (start, step) in enumerate(zip(starts, steps, strict=True)):
-        distance, stride = dim(number) - start, forms.constant(step)
+        distance, stride = dim(number) - start, as_form(step)
         results.append(distance if step == 1 else operations.floordiv(distance, stride))
         if step != 1:
             constraints.append((operations.mod(distance, stride), Interval(0, 0)))
-    return index_map(results, extents, (), constraints, over=starts)
+    return index_map(results, extents, (), constraints, over=(*starts, *steps))
 
 
 def _check_slice(
-    sizes: CheckedSizes, starts: CheckedSizes, limits: CheckedSizes, steps: Sequence[int]
+    sizes: CheckedSizes, starts: CheckedSizes, limits: CheckedSizes, steps: CheckedSizes
 ) -> list[Constraint]:
     for role, values in (("start_indices", starts), ("limit_indices", limits), ("strides", steps)):
         check_count("slice", role, values, len(sizes))
@@ -122,8 +120,8 @@ def _check_slice(
         message = f"{message}; expected 0 <= start <= limit <= size"
         for less, more in pairwise((0, start, limit, size)):
             conditions += at_most(less, more, message)
-        if step < 1:
-            raise ShapeError(f"slice: dimension {axis} has stride {step}; expected 1 or more")
+        message = f"slice: dimension {axis} has stride {step}; expected 1 or more"
+        conditions += at_most(1, step, message)
     return conditions
 
 

@@ -140,6 +140,17 @@ MAPS = {
         "f32[4,?] transpose(a), dimensions={1,0}",
         "(d0, d1)<a_0> -> (d1, d0), domain: d0 in [0, 3], d1 in [0, a_0 - 1], a_0 in [0, inf]",
     ),
+    "reshape without bounds": (
+        "f32[?,2] reshape(a)",
+        (
+            "(d0, d1)<a_0> -> (d0 floordiv 2, (d0 mod 2) * 2 + d1), domain: "
+            "d0 in [0, a_0 * 2 - 1], d1 in [0, 1], a_0 in [1, inf]"
+        ),
+    ),
+    "reshape from a bound to none": (
+        "f32[?,4] reshape(p)",
+        "(d0, d1)<p_0> -> (d0, d1), domain: d0 in [0, p_0 - 1], d1 in [0, 3], p_0 in [1, 6]",
+    ),
     "two sizes": (
         "f32[?,?] exponential(b)",
         (

@@ -135,6 +135,11 @@ FUNCTIONS: dict[str, Function] = {
     "medians": (lambda x: numpy().median(x, axis=1), ("b, s",)),
     "spectrum": (lambda x: numpy().fft.rfft(x).real, ("b, 8",)),
     "the greatest two": (lambda x: jax().lax.top_k(x, 2)[0], ("b, s + 2",)),
+    "the greater half": (lambda x: jax().lax.top_k(x, x.shape[1] // 2)[0], ("b, 2*s",)),
+    "steps of a size": (
+        lambda x: jax().lax.slice(x, (0, 0), x.shape, (1, x.shape[0])),
+        ("b, 3*s",),
+    ),
 }
 
 

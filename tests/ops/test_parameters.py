@@ -58,6 +58,7 @@ BUILDERS: dict[str, Build] = {
     "permute": lambda n, m, _: ops.permute((n, m), (1,)),
     "slice": lambda n, m, k: ops.slice((n,), (m,), (k,)),
     "slice in steps": lambda n, m, _: ops.slice((n, 4), (m, 0), (n, 4), (2, 3)),
+    "slice in symbolic steps": lambda n, m, k: ops.slice((n, m), (0, 1), (n, m), (k, 2)),
     "concatenate": lambda n, m, k: ops.concatenate([(n, 2), (m, k), (3, 2)], 0),
     "pad": lambda n, m, k: ops.pad((n, 2), [(m - 2, k - 2, 0), (1, 0, 1)]),
     "pad between": lambda n, m, k: ops.pad((n,), [(m - 2, k - 2, 1)]),
