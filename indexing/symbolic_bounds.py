@@ -94,6 +94,18 @@ def limited_variable(form: Form) -> str | None:
     return name if is_free and rest.terms else None
 
 
+def turned_to_variable(constraint: Constraint) -> Constraint:
+    """The same constraint; what bounds a variable has it with a positive sign.
+
+    >>> d0, n = forms.variable("d0"), forms.variable("~N")
+    >>> turned_to_variable((n - d0, Interval(1, None)))
+    (Form(d0 - ~N), Interval(lower=None, upper=-1))
+    """
+    form, interval = constraint
+    is_turned = limited_variable(form) is None and limited_variable(-form) is not None
+    return (-form, -interval) if is_turned else constraint
+
+
 def conditions_for_values(ends: Ends) -> list[Constraint]:
     """The constraints under which there is a number between all ends.
 

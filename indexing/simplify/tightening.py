@@ -20,7 +20,7 @@ from indexing.simplify.normal_form import (
     scope_within,
 )
 from indexing.simplify.residues import Residues, merged
-from indexing.symbolic_bounds import limited_sides, limited_variable
+from indexing.symbolic_bounds import limited_sides, limited_variable, turned_to_variable
 from simplifier import Interval
 from simplifier.bounds.context import Fact, term_by_term
 from simplifier.expr import form as forms
@@ -161,7 +161,8 @@ def _normal(domain: Domain, preserved: PreservedVariables) -> Domain:
     written = [each.constraint_within(scope.range_of(each.form)) for each in left]
     if left:
         others = [_ending_at(left, constraint) for constraint in (*_bounds(domain), *others)]
-    return domain.with_constraints().constrained(preserved.shown([*written, *others]))
+    shown = preserved.shown([*written, *others])
+    return domain.with_constraints().constrained(map(turned_to_variable, shown))
 
 
 def _split_by_residues(
