@@ -33,6 +33,7 @@ from simplifier.extraction.abstraction import (
     inner_operations,
     lasting_operations,
     quotients_of,
+    subtracts,
 )
 from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.divisions import with_shared_numbers
@@ -198,6 +199,9 @@ def _abstracted(scope: Scope, form: Form, result: Form, limit: float) -> Form:
     is_cheap = abstraction.least_cost(canonical) >= cost_of_form(result)
     if count_maxima(canonical) > MAX_MAXIMA_SEARCHED or (is_cheap and limit == inf):
         return result
+    is_same = abstraction.only_renames(canonical, scope.canonical(form))
+    if is_same and limit == inf and not subtracts(result):
+        return result  # what is subtracted may be part of a remainder that the search passed by
     meanings = {name: _cheaper(scope, each) for name, each in abstraction.meanings.items()}
     reading = _extracted if limit == inf else _step
     (other,) = substitute([reading(inner, abstraction.form)], meanings)

@@ -50,6 +50,23 @@ class Abstraction(NamedTuple):
         operations = cost_of_form(inner) - operators_of_sum(inner)
         return least_cost(canonical) // FINE + operations
 
+    def only_renames(self, canonical: Form, original: Form) -> bool:
+        """Whether its canonical form is that of the original with variables for operations.
+
+        A search in it would start from the same form.
+
+        >>> from simplifier.canonical.scope import scope_of
+        >>> from simplifier.expr.parser import parse_form
+        >>> scope = scope_of(())
+        >>> for text in ("(x floordiv 4) * y * z", "(x mod 4) * y * z"):
+        ...     form = parse_form(text)
+        ...     found = abstraction_of(scope, form, inner_operations(form))
+        ...     print(found.only_renames(found.form, scope.canonical(form)))
+        True
+        False
+        """
+        return operations.substitute([canonical], self.meanings) == (original,)
+
 
 def abstraction_of(scope: Scope, form: Form, inner: Sequence[Atom]) -> Abstraction:
     """The form with a variable for each inner operation.
@@ -120,6 +137,17 @@ def lasting_operations(scope: Scope, form: Form) -> list[Atom]:
         for each in argument.terms
     }
     return [each for each in inner if each in lasting]
+
+
+def subtracts(form: Form) -> bool:
+    """Whether a coefficient is negative, also inside.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> subtracts(parse_form("(x - y) floordiv 4")), subtracts(parse_form("x floordiv 4 + y"))
+    (True, False)
+    """
+    inside = (argument for atom in postorder((form,)) for argument in atom.arguments)
+    return any(factor < 0 for each in (form, *inside) for factor in each.terms.values())
 
 
 def inner_extrema(form: Form) -> list[Atom]:
