@@ -54,6 +54,7 @@ PACKAGES: Final = (
     "ops",
     "indexing.layout",
     "indexing.layout.cute",
+    "indexing.layout.linear",
     "ops.hlo",
     "ops.performance",
     "ops.schedules",

@@ -309,7 +309,8 @@ class IndexingMap(DerivableMap):
         Ranges of this map that become unused go, and runtime variables stay.
 
         The inverse of a map that is not quasi-affine is an :class:`UndefinedMap` that names the
-        term. Costs about as much as simplifying both maps: no sets are computed.
+        term, but bijections of bits, such as swizzles by ``bitxor``, have one. Costs about as much
+        as simplifying both maps: no sets are computed.
 
         >>> from indexing import parse_map
         >>> odd = parse_map("(d0) -> (d0 * 2 + 1), domain: d0 in [0, 3]")

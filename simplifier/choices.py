@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from simplifier.bounds.interval import EMPTY, Interval
 from simplifier.canonical import comparisons
+from simplifier.canonical.bitwise import divided_bits
 from simplifier.expr import operations
 from simplifier.expr.fold import fold
 from simplifier.expr.form import (
@@ -29,6 +30,7 @@ from simplifier.expr.form import (
 )
 from simplifier.extraction.cost import DIVISIONS, cost_of_form
 from simplifier.extraction.lower_bounds import is_no_costlier
+from simplifier.laws.catalogue.bits import DIVIDED_BITS
 from simplifier.laws.catalogue.conditions import (
     CHOSEN,
     CHOSEN_TWICE,
@@ -62,7 +64,8 @@ class Questions(NamedTuple):
 def step(scope: Scope, form: Form, asks: Questions) -> Form:
     """The form with its conditions and choices simplified, and what is around them."""
     found = [*_readings(scope, form, asks)]
-    for law, rearranged in ((JOINED, joined(form)), (DIVIDED, divided(form))):
+    by_bits = (DIVIDED_BITS, divided_bits(form))
+    for law, rearranged in ((JOINED, joined(form)), (DIVIDED, divided(form)), by_bits):
         if rearranged is not None:
             readings = _readings(scope, rearranged, asks)
             found += [((law, *laws), read) for laws, read in readings]

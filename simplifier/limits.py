@@ -141,6 +141,9 @@ MAX_CONDITIONS_JOINED: Final = 8
 MAX_NESTED_CHOICES: Final = 8
 """Choices that are nested deeper are left as they stand [levels of select(y > n, f, m)]."""
 
+MAX_NESTED_BITS: Final = 8
+"""Functions of bits that are nested deeper are divided no further [bitxor(f, bitxor(g, h))]."""
+
 MAX_RESIDUES: Final = 1024
 """A polynomial is evaluated for so many residues of its variables [n*(n + 1)*(n + 2)/6]."""
 

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from indexing.domain import Domain, distinctly_named, substituted_constraints
+from indexing.exact.bit_inversion import inverse_of_bits
 from indexing.exact.isl_sets import check_quasi_affine
 from indexing.exact.solving import Equation, solved
 from indexing.exact.symbolic_inversion import symbolic_inverse
@@ -47,7 +48,8 @@ def inverse(indexing_map: RelationT) -> RelationT:
     try:
         check_quasi_affine(simplest.domain, simplest.forms)
     except NotQuasiAffineError:
-        if (found := symbolic_inverse(simplest)) is None:
+        found = symbolic_inverse(simplest) or inverse_of_bits(simplest)
+        if found is None:
             raise
         return found
     return without_unused_symbols(simplified(solved_for_dims(simplest, indexing_map.forms)))

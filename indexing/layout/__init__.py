@@ -1,7 +1,7 @@
 """Shapes, and how their elements lie in memory: offsets, maps, bitcasts and pictures."""
 
 from indexing.errors import ShapeError
-from indexing.layout import cute
+from indexing.layout import cute, linear
 from indexing.layout.array_shape import UNBOUNDED_SIZE, ArrayShape
 from indexing.layout.bitcasts import bitcast_map, decompose_bitcast
 from indexing.layout.dimensions import (
@@ -98,6 +98,7 @@ __all__ = [
     "in_memory_order",
     "is_padding",
     "layout_picture",
+    "linear",
     "linear_index",
     "linear_to_logical",
     "logical_to_linear",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Range
 from simplifier.expr import operations
-from simplifier.expr.form import ZERO, AtomKind, Form, constant
+from simplifier.expr.form import ZERO, Atom, AtomKind, Form, constant, postorder
 from simplifier.laws.catalogue.bits import (
     ALL_BITS,
     ANY_BITS,
@@ -24,6 +24,7 @@ from simplifier.laws.catalogue.bits import (
     SAME_BITS,
     SHIFTED_MASK,
 )
+from simplifier.limits import MAX_NESTED_BITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +35,36 @@ if TYPE_CHECKING:
 def bitwise(context: Context, kind: AtomKind, operands: Sequence[Form]) -> Form:
     """A function of the bits of canonical forms."""
     return reduce(lambda left, right: _of_two(context, kind, left, right), operands)
+
+
+def divided_bits(form: Form) -> Form | None:
+    """The form with its functions of bits divided operand by operand; none if there is no quotient.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> print(divided_bits(parse_form("bitxor(x, y) floordiv 8 + z")))
+    z + bitxor(x floordiv 8, y floordiv 8)
+    """
+    quotients = {
+        atom: _divided(atom.kind, atom.numerator, atom.arguments[1])
+        for atom in postorder((form,))
+        if atom.kind in (AtomKind.FLOORDIV, AtomKind.MOD)
+        if _bits_in(atom.numerator) and atom.divisor > 0 and not atom.divisor & (atom.divisor - 1)
+    }
+    return operations.replace(form, quotients) if quotients else None
+
+
+def _bits_in(form: Form) -> Atom | None:
+    """The function of bits that a form is, if it is nothing else."""
+    atom = form.only_atom
+    return atom if atom is not None and atom.kind in _BY_DIGITS else None
+
+
+def _divided(kind: AtomKind, numerator: Form, divisor: Form, depth: int = MAX_NESTED_BITS) -> Form:
+    atom = _bits_in(numerator)
+    if atom is None or not depth:
+        return operations.build(kind, (numerator, divisor))
+    parts = (_divided(kind, each, divisor, depth - 1) for each in atom.arguments)
+    return operations.bitwise(atom.kind, parts)
 
 
 def _of_two(context: Context, kind: AtomKind, left: Form, right: Form) -> Form:

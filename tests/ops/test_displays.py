@@ -9,7 +9,7 @@ import pytest
 
 import simplifier
 from indexing import IndexingMap, parse_map
-from indexing.layout import Shape, cute
+from indexing.layout import Shape, cute, linear
 from ops import (
     Fusion,
     Unknown,
@@ -41,6 +41,8 @@ ENTRY e { x = f32[64,32] parameter(0)
   ROOT f = f32[32,64] fusion(x), kind=kLoop, calls=fused }""")
 FUSION: Final = Fusion.of_computation(MODULE.computation("fused"))
 MAP: Final = parse_map("(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]")
+
+ROWS: Final = linear.blocked((8, 16), (1, 4), (8, 4), (1, 1), (1, 0))
 
 VALUES: Final[dict[str, tuple[Callable[[], Any], str]]] = {
     "map": (lambda: MAP, "d0 * 8 + d1"),
@@ -75,6 +77,14 @@ VALUES: Final[dict[str, tuple[Callable[[], Any], str]]] = {
     "CuTe layout": (lambda: cute.parse("(4,8):(8,1)"), "(4,8):(8,1)"),
     "swizzle": (lambda: cute.Swizzle(3, 4, 3), "Sw<3,4,3>"),
     "swizzled layout": (lambda: cute.parse_composed("Sw<3,4,3> o 0 o 8:1"), "Sw<3,4,3> o 0 o 8:1"),
+    "linear layout": (lambda: ROWS, "lane=1 -> (0, 4)"),
+    "conversion of layouts": (lambda: linear.conversion(ROWS, ROWS), "moves: nothing"),
+    "access to shared memory": (
+        lambda: linear.shared_access(
+            ROWS, linear.swizzled_shared((8, 16), vec=1, per_phase=1, max_phase=1), 4
+        ),
+        "4 elements at once",
+    ),
     "laws": (simplifier.rules, "identity"),
     "trace": (Trace, ""),
 }

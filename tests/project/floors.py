@@ -73,8 +73,18 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("indexing.layout.maps", "indexing.layout.padded", "indexing.layout.tile_formats"),
         ("indexing.layout.free_operations",),
         ("indexing.layout.bitcasts",),
-        ("indexing.layout.cute",),
+        ("indexing.layout.cute", "indexing.layout.linear"),
         ("indexing.layout",),
+    ),
+    "indexing.layout.linear": (
+        ("indexing.layout.linear.linear_layout",),
+        ("indexing.layout.linear.encodings", "indexing.layout.linear.linear_maps"),
+        (
+            "indexing.layout.linear.linear_text",
+            "indexing.layout.linear.encoding_text",
+            "indexing.layout.linear.conversion",
+        ),
+        ("indexing.layout.linear",),
     ),
     "indexing.layout.cute": (
         ("indexing.layout.cute.int_tuple",),

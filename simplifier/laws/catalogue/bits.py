@@ -110,3 +110,19 @@ REORDERED_BITS = Law(
         "the functions differ",
     ),
 )
+
+DIVIDED_BITS = Law(
+    name="quotient of a function of bits",
+    identity="bitxor(A, B) floordiv c == bitxor(A floordiv c, B floordiv c) "
+    "and bitand(A, B) floordiv c == bitand(A floordiv c, B floordiv c) "
+    "and bitor(A, B) floordiv c == bitor(A floordiv c, B floordiv c) "
+    "and bitxor(A, B) mod c == bitxor(A mod c, B mod c) "
+    "and bitand(A, B) mod c == bitand(A mod c, B mod c) "
+    "and bitor(A, B) mod c == bitor(A mod c, B mod c)",
+    condition="bitand(c, c - 1) == 0",
+    why="A bit of the result depends on one bit of each operand.",
+    example=Example("bitxor(x, y) floordiv 8", "0 <= y < 8", "x floordiv 8"),
+    near_miss=NearMiss(
+        "bitxor(x, y) floordiv 8", "0 <= y < 16", "bitxor(x, y) floordiv 8", "y may be 8"
+    ),
+)

@@ -1,0 +1,195 @@
+"""Forms whose bits are exclusive ors of bits of variables, such as ``bitxor(d0, d0 floordiv 8)``.
+
+They are read into matrices over the field of two elements (:mod:`indexing.exact.bit_matrix`) and
+written back, as few digits of variables as possible.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from indexing.exact.bit_matrix import bits
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.form import AtomKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from simplifier.expr.form import Atom, Form
+
+Rows = tuple[int, ...]
+"""For each bit of a value, the lowest first, the input bits of which it is the exclusive or."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputBits:
+    """The bits of a variable among all input bits: from ``first`` on, ``count`` of them."""
+
+    variable: Form
+    first: int
+    count: int
+
+
+def input_bits(sizes: Mapping[str, int]) -> tuple[InputBits, ...]:
+    """The digits of variables with these numbers of bits, one after another."""
+    found: list[InputBits] = []
+    first = 0
+    for name, count in sizes.items():
+        found.append(InputBits(forms.variable(name), first, count))
+        first += count
+    return tuple(found)
+
+
+# Reading.
+
+
+def read_rows(form: Form, inputs: Iterable[InputBits]) -> Rows | None:
+    """The rows of a form; none if its bits are no exclusive ors of input bits.
+
+    >>> from simplifier.expr.form import variable
+    >>> (x,) = inputs = input_bits({"x": 4})
+    >>> half = operations.floordiv(variable("x"), forms.constant(4))
+    >>> read_rows(operations.bitwise(AtomKind.BITXOR, (variable("x"), half)), inputs)
+    (5, 10, 4, 8)
+    """
+    known = {str(digits.variable): digits for digits in inputs}
+    return _rows_of_sum(form, known)
+
+
+def _rows_of_sum(form: Form, known: Mapping[str, InputBits]) -> Rows | None:
+    """Terms add without a carry if each input parity has a weight and no weights share bits."""
+    weights: Counter[int] = Counter()
+    for atom, factor in form.terms.items():
+        rows = _rows_of_atom(atom, known)
+        if rows is None:
+            return None
+        for position, row in enumerate(rows):
+            weights[row] += factor << position if row else 0
+    weights = Counter({row: weight for row, weight in weights.items() if weight})
+    if form.constant or any(weight < 0 for weight in weights.values()):
+        return None
+    total = weights.total()
+    places = {position: row for row, weight in weights.items() for position in bits(weight)}
+    if total.bit_count() != sum(weight.bit_count() for weight in weights.values()):
+        return None
+    return tuple(places.get(position, 0) for position in range(total.bit_length()))
+
+
+def _rows_of_atom(atom: Atom, known: Mapping[str, InputBits]) -> Rows | None:
+    if atom.kind is AtomKind.VARIABLE:
+        digits = known.get(str(forms.Form(0, {atom: 1})))
+        return digits and tuple(1 << digits.first + bit for bit in range(digits.count))
+    if atom.kind is AtomKind.BITXOR:
+        return _exclusive_or([_rows_of_sum(each, known) for each in atom.arguments])
+    if atom.kind is AtomKind.BITAND:
+        return _masked(atom.arguments, known)
+    if atom.kind in {AtomKind.FLOORDIV, AtomKind.MOD}:
+        return _part(atom, known)
+    return None
+
+
+def _part(atom: Atom, known: Mapping[str, InputBits]) -> Rows | None:
+    """The higher bits of a quotient by a power of two, or the lower ones of a remainder."""
+    numerator, divisor = atom.arguments
+    rows, size = _rows_of_sum(numerator, known), divisor.constant
+    if rows is None or not divisor.is_constant or size < 1 or size & (size - 1):
+        return None
+    place = size.bit_length() - 1
+    return rows[place:] if atom.kind is AtomKind.FLOORDIV else rows[:place]
+
+
+def _exclusive_or(operands: Sequence[Rows | None]) -> Rows | None:
+    total: Rows = ()
+    for rows in operands:
+        if rows is None:
+            return None
+        total = tuple(left ^ right for left, right in zip_longest(total, rows, fillvalue=0))
+    return total
+
+
+def _masked(operands: Sequence[Form], known: Mapping[str, InputBits]) -> Rows | None:
+    masks = [each.constant for each in operands if each.is_constant]
+    others = [each for each in operands if not each.is_constant]
+    if len(masks) != 1 or len(others) != 1 or masks[0] < 0:
+        return None
+    rows = _rows_of_sum(others[0], known)
+    return rows and tuple(row * (masks[0] >> place & 1) for place, row in enumerate(rows))
+
+
+# Writing.
+
+
+@dataclass(frozen=True, slots=True)
+class _Term:
+    """A digit of a variable at some place of the value: bits ``first`` to ``first + count``."""
+
+    digit: Form
+    first: int
+    count: int
+
+    @property
+    def places(self) -> int:
+        return (1 << self.count) - 1 << self.first
+
+
+def write_rows(rows: Sequence[int], inputs: Iterable[InputBits]) -> Form:
+    """A form with these rows: digits that share no bits are added, the others go into a bitxor.
+
+    >>> print(write_rows((5, 10, 4, 8), input_bits({"x": 4})))
+    bitxor(x, x floordiv 4)
+    """
+    terms = [term for digits in inputs for term in _terms(rows, digits)]
+    return sum(map(_joined, _overlapping(terms)), forms.ZERO)
+
+
+def _terms(rows: Sequence[int], digits: InputBits) -> Iterator[_Term]:
+    """The longest digits of a variable that are moved as one to some place."""
+    for shift in range(1 - digits.count, len(rows)):
+        run = 0
+        for source in range(digits.count + 1):
+            place = source + shift
+            is_inside = source < digits.count and 0 <= place < len(rows)
+            if is_inside and rows[place] >> digits.first + source & 1:
+                run += 1
+            elif run:
+                start = source - run
+                yield _Term(_digit(digits, start, run), start + shift, run)
+                run = 0
+
+
+def _digit(digits: InputBits, start: int, count: int) -> Form:
+    form = digits.variable
+    if start:
+        form = operations.floordiv(form, forms.constant(1 << start))
+    if start + count < digits.count:
+        form = operations.mod(form, forms.constant(1 << count))
+    return form
+
+
+def _overlapping(terms: Sequence[_Term]) -> list[list[_Term]]:
+    """Groups of terms so that terms of different groups share no places."""
+    groups: list[list[_Term]] = []
+    for term in terms:
+        near = [group for group in groups if any(each.places & term.places for each in group)]
+        apart = [group for group in groups if group not in near]
+        groups = [*apart, [*(each for group in near for each in group), term]]
+    return groups
+
+
+def _joined(terms: Sequence[_Term]) -> Form:
+    """The exclusive or of terms, of as few sums as possible."""
+    layers: list[tuple[int, Form]] = []
+    for term in sorted(terms, key=lambda each: -each.count):
+        shifted = term.digit * (1 << term.first)
+        for number, (places, total) in enumerate(layers):
+            if not places & term.places:
+                layers[number] = (places | term.places, total + shifted)
+                break
+        else:
+            layers.append((term.places, shifted))
+    sums = tuple(total for _, total in layers)
+    return sums[0] if len(sums) == 1 else operations.bitwise(AtomKind.BITXOR, sums)

@@ -1,0 +1,44 @@
+"""Triton's linear layouts: bases over the field of two elements, encodings, conversions, maps."""
+
+from indexing.layout.linear.conversion import (
+    LayoutConversion,
+    SharedAccess,
+    conversion,
+    invert_and_compose,
+    shared_access,
+    vector_width,
+)
+from indexing.layout.linear.encoding_text import parse_encoding
+from indexing.layout.linear.encodings import (
+    BlockSplit,
+    amd_mfma,
+    blocked,
+    dot_operand,
+    nvidia_mma,
+    slice_of,
+    swizzled_shared,
+)
+from indexing.layout.linear.linear_layout import LinearLayout
+from indexing.layout.linear.linear_maps import from_map, to_map
+from indexing.layout.linear.linear_text import parse
+
+__all__ = [
+    "BlockSplit",
+    "LayoutConversion",
+    "LinearLayout",
+    "SharedAccess",
+    "amd_mfma",
+    "blocked",
+    "conversion",
+    "dot_operand",
+    "from_map",
+    "invert_and_compose",
+    "nvidia_mma",
+    "parse",
+    "parse_encoding",
+    "shared_access",
+    "slice_of",
+    "swizzled_shared",
+    "to_map",
+    "vector_width",
+]

@@ -1,0 +1,401 @@
+"""Linear layouts of Triton: which element a register of a lane of a warp holds, bit by bit.
+
+The element of a place is the exclusive or of the elements of its bits, so a layout is given by
+these: its *bases*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, TypeAlias
+
+from indexing.errors import ShapeError
+from indexing.exact.bit_matrix import composed, image, rank, right_inverse
+from simplifier.errors import INTEGER, check_type, listed, quoted
+from simplifier.tools.display import html_of_text, in_one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+Basis: TypeAlias = "tuple[int, ...]"
+"""An element: its index along each out-dimension."""
+
+
+@dataclass(frozen=True, slots=True, repr=False, init=False)
+class LinearLayout:
+    """A function that is linear in bits, from places in hardware to elements.
+
+    ``bases`` are, for each in-dimension such as ``register``, ``lane`` or ``warp``, the elements of
+    the places 1, 2, 4, ...; ``out_dims`` are the sizes of the out-dimensions, all powers of two. If
+    only their names are given, sizes are as large as the bases need.
+
+    Source: Triton (include/triton/Tools/LinearLayout.h) and arXiv 2505.23819.
+
+    Raises:
+        ArgumentError: a name is no string or a number no integer.
+        ShapeError: a size is no power of two, a basis lies outside of the sizes, or has not one
+            index for each out-dimension.
+
+    >>> layout = LinearLayout({"register": [(0, 1)], "lane": [(0, 2), (1, 0), (2, 0)]},
+    ...                       ["dim0", "dim1"])
+    >>> layout.in_dims, layout.out_dims
+    ({'register': 2, 'lane': 8}, {'dim0': 4, 'dim1': 4})
+    >>> layout(register=1, lane=3)
+    {'dim0': 1, 'dim1': 3}
+    """
+
+    _bases: tuple[tuple[str, tuple[Basis, ...]], ...]
+    _sizes: tuple[tuple[str, int], ...]
+
+    def __init__(
+        self,
+        bases: Mapping[str, Iterable[Sequence[int]]],
+        out_dims: Mapping[str, int] | Sequence[str],
+    ) -> None:
+        """Check the bases and sizes."""
+        given = {name: tuple(map(tuple, vectors)) for name, vectors in bases.items()}
+        names = tuple(out_dims)
+        _check_names("in-dimension", given)
+        _check_names("out-dimension", names)
+        for name, vectors in given.items():
+            for vector in vectors:
+                _check_basis(name, vector, names)
+        sizes = _sizes(out_dims, [*chain(*given.values())])
+        for name, vectors in given.items():
+            for vector in vectors:
+                _check_inside(name, vector, sizes)
+        object.__setattr__(self, "_bases", tuple(given.items()))
+        object.__setattr__(self, "_sizes", tuple(sizes.items()))
+
+    @classmethod
+    def identity(cls, size: int, in_dim: str, out_dim: str) -> LinearLayout:
+        """The layout of so many places, each with the element of its number.
+
+        Raises:
+            ShapeError: the size is no power of two.
+
+        >>> print(LinearLayout.identity(4, "lane", "dim0"))
+         - lane=1 -> (1)
+           lane=2 -> (2)
+        where out dims are: [dim0 (size 4)]
+        """
+        count = _bit_count(size, f"identity: the size of {in_dim}")
+        return cls({in_dim: [(1 << bit,) for bit in range(count)]}, {out_dim: size})
+
+    @classmethod
+    def zeros(cls, size: int, in_dim: str, out_dim: str) -> LinearLayout:
+        """The layout of so many places that all have element 0: a broadcast.
+
+        Raises:
+            ShapeError: the size is no power of two.
+
+        >>> LinearLayout.zeros(4, "lane", "dim0")(lane=3)
+        {'dim0': 0}
+        """
+        count = _bit_count(size, f"zeros: the size of {in_dim}")
+        return cls({in_dim: [(0,)] * count}, {out_dim: 1})
+
+    @classmethod
+    def empty(cls) -> LinearLayout:
+        """The layout without dimensions, with which products begin."""
+        return cls({}, {})
+
+    # Parts.
+
+    @property
+    def bases(self) -> dict[str, tuple[Basis, ...]]:
+        """For each in-dimension the elements of the places 1, 2, 4, ..."""
+        return dict(self._bases)
+
+    @property
+    def in_dims(self) -> dict[str, int]:
+        """The size of each in-dimension."""
+        return {name: 1 << len(vectors) for name, vectors in self._bases}
+
+    @property
+    def out_dims(self) -> dict[str, int]:
+        """The size of each out-dimension."""
+        return dict(self._sizes)
+
+    @property
+    def in_bits(self) -> dict[str, int]:
+        """The number of bits of each in-dimension."""
+        return {name: len(vectors) for name, vectors in self._bases}
+
+    @property
+    def out_bits(self) -> dict[str, int]:
+        """The number of bits of each out-dimension."""
+        return {name: size.bit_length() - 1 for name, size in self._sizes}
+
+    @property
+    def matrix(self) -> tuple[int, ...]:
+        """The image of each bit of all in-dimensions: a number of the bits of all out-dimensions.
+
+        The first dimensions have the lowest bits.
+        """
+        places = _places(self.out_bits)
+        return tuple(
+            sum(index << place for index, place in zip(vector, places, strict=True))
+            for _, vectors in self._bases
+            for vector in vectors
+        )
+
+    @classmethod
+    def of_matrix(
+        cls, matrix: Iterable[int], in_bits: Mapping[str, int], out_bits: Mapping[str, int]
+    ) -> LinearLayout:
+        """The layout of a :attr:`matrix` whose dimensions have these numbers of bits."""
+        columns = iter(matrix)
+        bases = {
+            name: [_split(next(columns), out_bits) for _ in range(count)]
+            for name, count in in_bits.items()
+        }
+        return cls(bases, {name: 1 << count for name, count in out_bits.items()})
+
+    def __call__(self, **place: int) -> dict[str, int]:
+        """The element at a place; in-dimensions that are not given are 0.
+
+        Raises:
+            ArgumentError: a place is no integer.
+            ShapeError: there is no such in-dimension, or the place lies outside.
+        """
+        number = 0
+        for name, value in place.items():
+            check_type(value, INTEGER, f"LinearLayout: {name}", "an integer")
+        _check_known("LinearLayout: the place", place, self.in_dims)
+        for (name, size), first in zip(self.in_dims.items(), _places(self.in_bits), strict=True):
+            value = place.get(name, 0)
+            if not 0 <= value < size:
+                raise ShapeError(f"LinearLayout: {name}={value}; expected 0 to {size - 1}")
+            number |= value << first
+        found = _split(image(self.matrix, number), self.out_bits)
+        return dict(zip(self.out_dims, found, strict=True))
+
+    # Questions.
+
+    @property
+    def is_surjective(self) -> bool:
+        """Whether each element is somewhere."""
+        return rank(self.matrix) == sum(self.out_bits.values())
+
+    @property
+    def is_injective(self) -> bool:
+        """Whether no element is at two places."""
+        return rank(self.matrix) == sum(self.in_bits.values())
+
+    @property
+    def is_invertible(self) -> bool:
+        """Whether each element is at exactly one place."""
+        return self.is_surjective and self.is_injective
+
+    # Other layouts.
+
+    def compose(self, outer: LinearLayout) -> LinearLayout:
+        """The layout that applies this one first: ``outer`` takes its elements.
+
+        Raises:
+            ShapeError: the in-dimensions of ``outer`` are no out-dimensions of this layout, in
+                their order and as large or larger.
+
+        >>> swap = LinearLayout({"lane": [(2,), (1,)]}, ["lane"])
+        >>> swap.compose(swap) == LinearLayout.identity(4, "lane", "lane")
+        True
+        """
+        check_type(outer, LinearLayout, "compose: the outer layout", "a LinearLayout")
+        ins, outs = outer.in_dims, self.out_dims
+        if list(ins) != list(outs) or any(size > ins[name] for name, size in outs.items()):
+            expected = f"expected {_sized(outs)}"
+            raise ShapeError(f"compose: the outer layout takes {_sized(ins)}; {expected}")
+        wide = LinearLayout(self.bases, ins)
+        matrix = composed(outer.matrix, wide.matrix)
+        return LinearLayout.of_matrix(matrix, self.in_bits, outer.out_bits)
+
+    def inverse(self) -> LinearLayout:
+        """The layout from elements to the places where they are.
+
+        Raises:
+            ShapeError: some element is at no place or at several.
+
+        >>> rows = LinearLayout({"offset": [(0, 1), (0, 2), (1, 1), (2, 2)]}, ["dim0", "dim1"])
+        >>> print(rows.inverse())
+         - dim0=1 -> (5)
+           dim0=2 -> (10)
+         - dim1=1 -> (1)
+           dim1=2 -> (2)
+        where out dims are: [offset (size 16)]
+        """
+        if not self.is_injective:
+            raise ShapeError(
+                "inverse: the layout has elements at several places; pseudo_inverse picks one"
+            )
+        return self.pseudo_inverse()
+
+    def pseudo_inverse(self) -> LinearLayout:
+        """The layout from each element to one of its places: bits that change nothing are 0.
+
+        Raises:
+            ShapeError: some element is at no place.
+
+        >>> both = LinearLayout({"register": [(1,)], "lane": [(0,), (2,)]}, ["dim0"])
+        >>> both.pseudo_inverse()(dim0=3)
+        {'register': 1, 'lane': 2}
+        """
+        back = right_inverse(self.matrix, sum(self.out_bits.values()))
+        if back is None:
+            raise ShapeError("pseudo_inverse: the layout has elements that are at no place")
+        return LinearLayout.of_matrix(back, self.out_bits, self.in_bits)
+
+    def __mul__(self, other: LinearLayout) -> LinearLayout:
+        """The product: the other layout takes the higher bits of dimensions that both have.
+
+        >>> registers = LinearLayout.identity(2, "register", "dim0")
+        >>> print(registers * LinearLayout.identity(4, "lane", "dim0"))
+         - register=1 -> (1)
+         - lane=1 -> (2)
+           lane=2 -> (4)
+        where out dims are: [dim0 (size 8)]
+        """
+        if not isinstance(other, LinearLayout):  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
+            return NotImplemented
+        mine, theirs = self.out_dims, other.out_dims
+        sizes = {name: mine.get(name, 1) * theirs.get(name, 1) for name in {**mine, **theirs}}
+        bases = {name: [*_over(vectors, mine, sizes)] for name, vectors in self._bases}
+        for name, vectors in other._bases:
+            scaled = (
+                tuple(mine.get(out, 1) * index for out, index in zip(theirs, vector, strict=True))
+                for vector in vectors
+            )
+            bases.setdefault(name, []).extend(_over(scaled, theirs, sizes))
+        return LinearLayout(bases, sizes)
+
+    def with_out_dims(self, names: Sequence[str]) -> LinearLayout:
+        """The layout with its out-dimensions in another order.
+
+        Raises:
+            ShapeError: the names are not those of all out-dimensions.
+        """
+        sizes = self.out_dims
+        if sorted(names) != sorted(sizes):
+            raise ShapeError(
+                f"with_out_dims: {listed(names)}; expected {listed(sizes)} in any order"
+            )
+        bases = {name: [*_over(vectors, sizes, names)] for name, vectors in self._bases}
+        return LinearLayout(bases, {name: sizes[name] for name in names})
+
+    def sublayout(self, in_dims: Iterable[str], out_dims: Iterable[str]) -> LinearLayout:
+        """The layout of some in-dimensions, with some indices of the elements.
+
+        Raises:
+            ShapeError: there is no such dimension.
+        """
+        ins, outs = set(in_dims), set(out_dims)
+        _check_known("sublayout: the in-dimensions", ins, self.in_dims)
+        _check_known("sublayout: the out-dimensions", outs, self.out_dims)
+        sizes = {name: size for name, size in self._sizes if name in outs}
+        bases = {
+            name: [*_over(vectors, self.out_dims, sizes)]
+            for name, vectors in self._bases
+            if name in ins
+        }
+        return LinearLayout(bases, sizes)
+
+    def __str__(self) -> str:
+        outs = f"[{', '.join(f'{name} (size {size})' for name, size in self._sizes)}]"
+        if not self._bases:
+            return f"(empty layout{f' with out-dims {outs}' * bool(self._sizes)})"
+        return "\n".join(
+            [*map(_lines, *zip(*self._bases, strict=True)), f"where out dims are: {outs}"]
+        )
+
+    def __repr__(self) -> str:
+        return f"<LinearLayout: {in_one_line(str(self))}>"
+
+    def _repr_html_(self) -> str:
+        return html_of_text(str(self))
+
+
+def _lines(name: str, vectors: Sequence[Basis]) -> str:
+    if not vectors:
+        return f" - {name} is a size 1 dimension"
+    lines = (
+        f"{name}={1 << bit} -> ({', '.join(map(str, vector))})"
+        for bit, vector in enumerate(vectors)
+    )
+    return " - " + "\n   ".join(lines)
+
+
+def _places(counts: Mapping[str, int]) -> list[int]:
+    """The first bit of each dimension."""
+    values = list(counts.values())
+    return [sum(values[:number]) for number in range(len(values))]
+
+
+def _split(number: int, counts: Mapping[str, int]) -> Basis:
+    """The bits of each dimension of a number."""
+    return tuple(
+        number >> first & ((1 << count) - 1)
+        for first, count in zip(_places(counts), counts.values(), strict=True)
+    )
+
+
+def _over(vectors: Iterable[Basis], names: Iterable[str], wanted: Iterable[str]) -> Iterator[Basis]:
+    """Bases over other out-dimensions, 0 along new ones."""
+    before, after = list(names), list(wanted)
+    for vector in vectors:
+        indices = dict(zip(before, vector, strict=True))
+        yield tuple(indices.get(name, 0) for name in after)
+
+
+def _sizes(out_dims: Mapping[str, int] | Sequence[str], vectors: Sequence[Basis]) -> dict[str, int]:
+    if isinstance(out_dims, Mapping):
+        for name, size in out_dims.items():
+            _bit_count(size, f"LinearLayout: the size of {name}")
+        return dict(out_dims)
+    return {
+        name: 1 << max((vector[number].bit_length() for vector in vectors), default=0)
+        for number, name in enumerate(out_dims)
+    }
+
+
+def _bit_count(size: int, what: str) -> int:
+    check_type(size, INTEGER, what, "an integer")
+    if size < 1 or size & (size - 1):
+        raise ShapeError(f"{what} is {size}; expected a power of two")
+    return size.bit_length() - 1
+
+
+def _check_names(what: str, names: Iterable[object]) -> None:
+    seen: set[object] = set()
+    for name in names:
+        check_type(name, str, f"LinearLayout: an {what}", "a name")
+        if name in seen:
+            raise ShapeError(f"LinearLayout: the {what} {quoted(name)} is there twice")
+        seen.add(name)
+
+
+def _check_basis(name: str, vector: Basis, outs: Sequence[str]) -> None:
+    for index in vector:
+        check_type(index, INTEGER, f"LinearLayout: an index in a basis of {name}", "an integer")
+    if len(vector) != len(outs):
+        expected = f"expected an index for each of {listed(outs)}"
+        raise ShapeError(f"LinearLayout: basis {vector} of {name}; {expected}")
+    if min(vector, default=0) < 0:
+        raise ShapeError(f"LinearLayout: basis {vector} of {name} is negative")
+
+
+def _check_inside(name: str, vector: Basis, sizes: Mapping[str, int]) -> None:
+    for index, (out, size) in zip(vector, sizes.items(), strict=True):
+        if index >= size:
+            raise ShapeError(f"LinearLayout: basis {vector} of {name}; {out} has size {size}")
+
+
+def _check_known(where: str, names: Iterable[str], known: Mapping[str, int]) -> None:
+    for name in names:
+        if name not in known:
+            raise ShapeError(f"{where}: {quoted(name)}; expected one of {listed(known)}")
+
+
+def _sized(dims: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} of size {size}" for name, size in dims.items()) or "nothing"

@@ -1,0 +1,551 @@
+"""Linear layouts: what Triton's tests expect, a model of GF(2) in NumPy, maps and conversions."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from indexing import MapError, parse_map
+from indexing.layout import ShapeError, cute, linear
+from indexing.layout.linear import BlockSplit, LinearLayout
+from simplifier.errors import ArgumentError, IndexingError, TextError
+from tests.carets import DrawnError, drawn_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# The cases of unittest/Dialect/TritonGPU/LinearLayoutConversionsTest.cpp in triton-lang/triton, by
+# their names there. A row of bases is written as digits: the indices along the dimensions.
+
+FOUR, TWO = BlockSplit((4,), (2,), (0,)), BlockSplit((2,), (2,), (0,))
+COLUMNS = BlockSplit((1, 2), (1, 2), (1, 0))
+CLUSTER: Final = BlockSplit((4, 2, 2), (4, 2, 1), (2, 1, 0))
+
+TRITON: Final[dict[str, tuple[Callable[[], LinearLayout], str]]] = {
+    "SimpleBlocked": (
+        lambda: linear.blocked((16,), (1,), (4,), (4,), (0,)),
+        "register; lane 1 2; warp 4 8; block",
+    ),
+    "CTADuplication": (
+        lambda: linear.blocked((32,), (1,), (4,), (4,), (0,), FOUR),
+        "register; lane 1 2; warp 4 8; block 16 0",
+    ),
+    "CTABroadcast": (
+        lambda: linear.blocked((64, 128), (8, 1), (8, 4), (1, 4), (0, 1), COLUMNS),
+        "register 1,0 2,0 4,0 0,16 0,32; lane 8,0 16,0 32,0 0,1 0,2; warp 0,4 0,8; block 0,64",
+    ),
+    "ShapeLargerThanLayout": (
+        lambda: linear.blocked((128,), (1,), (4,), (4,), (0,)),
+        "register 16 32 64; lane 1 2; warp 4 8; block",
+    ),
+    "ShapeSmallerThanLayout": (
+        lambda: linear.blocked((8,), (4,), (4,), (4,), (0,)),
+        "register 1 2; lane 4 0; warp 0 0; block",
+    ),
+    "ReversedOrder": (
+        lambda: linear.blocked((1, 64), (1, 1), (32, 1), (1, 8), (0, 1)),
+        "register 0,8 0,16 0,32; lane 0,0 0,0 0,0 0,0 0,0; warp 0,1 0,2 0,4; block",
+    ),
+    "OneDimTooLargeAnotherTooSmall": (
+        lambda: linear.blocked(
+            (128, 16), (1, 4), (8, 4), (4, 1), (1, 0), BlockSplit((2, 2), (2, 1), (1, 0))
+        ),
+        "register 0,1 0,2 32,0; lane 0,4 0,8 1,0 2,0 4,0; warp 8,0 16,0; block 0,0 64,0",
+    ),
+    "RepeatInCTGDimFirst": (
+        lambda: linear.blocked((4,), (1,), (1,), (4,), (0,), TWO),
+        "register; lane; warp 1 0; block 2",
+    ),
+    "SmallerThanCTALayout": (
+        lambda: linear.blocked((2,), (1,), (1,), (1,), (0,), BlockSplit((4,), (4,), (0,))),
+        "register; lane; warp; block 1 0",
+    ),
+    "BlockedOrder": (
+        lambda: linear.blocked(
+            (1024, 128), (2, 2), (4, 8), (2, 2), (1, 0), BlockSplit((2, 2), (2, 2), (1, 0))
+        ),
+        (
+            "register 0,1 1,0 0,32 16,0 32,0 64,0 128,0 256,0; lane 0,2 0,4 0,8 2,0 4,0; "
+            "warp 0,16 8,0; block 0,64 512,0"
+        ),
+    ),
+    "MMAv2_32x32": (
+        lambda: linear.nvidia_mma((32, 32), 2, (1, 1), (16, 8)),
+        "register 0,1 8,0 0,8 0,16 16,0; lane 0,2 0,4 1,0 2,0 4,0; warp; block",
+    ),
+    "MMAv2_ExtendDim2": (
+        lambda: linear.nvidia_mma((16, 128), 2, (1, 1), (16, 8)),
+        "register 0,1 8,0 0,8 0,16 0,32 0,64; lane 0,2 0,4 1,0 2,0 4,0; warp; block",
+    ),
+    "MMAv2_Cga": (
+        lambda: linear.nvidia_mma((64, 128, 128), 2, (16, 1, 1), (1, 16, 8), CLUSTER),
+        (
+            "register 0,0,1 0,8,0 0,0,8 0,0,16 0,0,32 0,0,64 0,16,0 0,32,0; "
+            "lane 0,0,2 0,0,4 0,1,0 0,2,0 0,4,0; warp 1,0,0 2,0,0 4,0,0 8,0,0; "
+            "block 0,0,0 0,64,0 16,0,0 32,0,0"
+        ),
+    ),
+    "MMAv3_64x16": (
+        lambda: linear.nvidia_mma((64, 16), 3, (4, 1), (16, 16, 8)),
+        "register 0,1 8,0 0,8; lane 0,2 0,4 1,0 2,0 4,0; warp 16,0 32,0; block",
+    ),
+    "MMAv3_128x16": (
+        lambda: linear.nvidia_mma((128, 16), 3, (4, 1), (16, 16, 8)),
+        "register 0,1 8,0 0,8 64,0; lane 0,2 0,4 1,0 2,0 4,0; warp 16,0 32,0; block",
+    ),
+    "MMAv3_4x2Warps": (
+        lambda: linear.nvidia_mma((256, 64), 3, (4, 2), (16, 32, 16)),
+        (
+            "register 0,1 8,0 0,8 0,16 64,0 128,0; lane 0,2 0,4 1,0 2,0 4,0; "
+            "warp 16,0 32,0 0,32; block"
+        ),
+    ),
+    "MMAv3_4x4Warps": (
+        lambda: linear.nvidia_mma((32, 32), 3, (4, 4), (16, 16, 8)),
+        "register 0,1 8,0 0,8; lane 0,2 0,4 1,0 2,0 4,0; warp 16,0 0,0 0,16 0,0; block",
+    ),
+    "MFMA32_2x4Warps": (
+        lambda: linear.amd_mfma((128, 128), (2, 4), (32, 32)),
+        "register 1,0 2,0 8,0 16,0 64,0; lane 0,1 0,2 0,4 0,8 0,16 4,0; warp 0,32 0,64 32,0; block",
+    ),
+    "MFMA16_2x4Warps": (
+        lambda: linear.amd_mfma((16, 16), (2, 4), (16, 16)),
+        "register 1,0 2,0; lane 0,1 0,2 0,4 0,8 4,0 8,0; warp 0,0 0,0 0,0; block",
+    ),
+    "MFMA32_2x4x1Warps": (
+        lambda: linear.amd_mfma((1, 128, 128), (2, 4, 1), (32, 32), is_transposed=True),
+        (
+            "register 0,0,1 0,0,2 0,0,8 0,0,16 0,0,32 0,0,64; "
+            "lane 0,1,0 0,2,0 0,4,0 0,8,0 0,16,0 0,0,4; warp 0,32,0 0,64,0 0,0,0; block"
+        ),
+    ),
+    "SliceOfBlocked": (
+        lambda: linear.slice_of(
+            linear.blocked(
+                (1, 128), (2, 4), (4, 2), (2, 2), (1, 0), BlockSplit((2, 2), (2, 2), (1, 0))
+            ),
+            0,
+        ),
+        "register 1 2 16 32; lane 4 0 0; warp 8 0; block 64 0",
+    ),
+    "SliceOfBlocked, columns": (
+        lambda: linear.slice_of(
+            linear.blocked(
+                (128, 1), (2, 4), (4, 2), (2, 2), (1, 0), BlockSplit((2, 2), (2, 2), (1, 0))
+            ),
+            1,
+        ),
+        "register 1 16 32; lane 0 2 4; warp 0 8; block 0 64",
+    ),
+    "SliceOfMmaV2": (
+        lambda: linear.slice_of(linear.nvidia_mma((128, 64), 2, (2, 2), (16, 8)), 1),
+        "register 8 32 64; lane 0 0 1 2 4; warp 0 16; block",
+    ),
+    "SharedSimple1D": (
+        lambda: linear.swizzled_shared((16,), vec=1, per_phase=1, max_phase=1),
+        "offset 1 2 4 8; block",
+    ),
+    "SharedSwizzled2D_MaxPhaseOnly": (
+        lambda: linear.swizzled_shared((32, 32), vec=1, per_phase=1, max_phase=4),
+        "offset 0,1 0,2 0,4 0,8 0,16 1,1 2,2 4,0 8,0 16,0; block",
+    ),
+    "SharedSwizzled2D_PerPhaseMaxPhaseVec": (
+        lambda: linear.swizzled_shared((32, 32), vec=2, per_phase=2, max_phase=4),
+        "offset 0,1 0,2 0,4 0,8 0,16 1,0 2,2 4,4 8,0 16,0; block",
+    ),
+    "SharedSwizzled4D": (
+        lambda: linear.swizzled_shared((2, 4, 32, 32), vec=2, per_phase=2, max_phase=4),
+        (
+            "offset 0,0,0,1 0,0,0,2 0,0,0,4 0,0,0,8 0,0,0,16 0,0,1,0 0,0,2,2 0,0,4,4 0,0,8,0 "
+            "0,0,16,0 0,1,0,0 0,2,0,0 1,0,0,0; block"
+        ),
+    ),
+    "SharedSwizzled2D_Order01": (
+        lambda: linear.swizzled_shared((4, 8), vec=1, per_phase=1, max_phase=4, order=(0, 1)),
+        "offset 1,0 2,0 1,1 2,2 0,4; block",
+    ),
+}
+
+
+def _bases(text: str) -> dict[str, tuple[tuple[int, ...], ...]]:
+    rows = (row.split() for row in text.split(";"))
+    return {
+        name: tuple(tuple(map(int, vector.split(","))) for vector in vectors)
+        for name, *vectors in rows
+    }
+
+
+@pytest.mark.parametrize(("make", "expected"), TRITON.values(), ids=TRITON)
+def test_encodings_as_triton(make: Callable[[], LinearLayout], expected: str) -> None:
+    layout = make()
+    assert layout.bases == _bases(expected)
+    assert layout.is_surjective
+    assert linear.parse(str(layout)) == layout
+
+
+def test_operands_of_a_dot_product() -> None:
+    """The layouts of mma.m16n8k16 in the PTX manual: lanes in groups of four."""
+    first = linear.dot_operand((16, 16), 0, (1, 1), 2)
+    second = linear.dot_operand((16, 8), 1, (1, 1), 2)
+    for lane in range(32):
+        group, inside = divmod(lane, 4)
+        for register in range(8):
+            row = group + 8 * (register // 2 % 2)
+            column = inside * 2 + register % 2 + 8 * (register // 4)
+            assert first(lane=lane, register=register) == {"dim0": row, "dim1": column}
+        for register in range(4):
+            depth = inside * 2 + register % 2 + 8 * (register // 2)
+            assert second(lane=lane, register=register) == {"dim0": depth, "dim1": group}
+    shared = linear.dot_operand((32, 16), 0, (2, 2), 2)
+    assert shared.bases["warp"] == ((0, 0), (16, 0))  # along N, warps hold the same rows of A
+
+
+BLOCKED: Final = (
+    "#ttg.blocked<{sizePerThread = [2, 4], threadsPerWarp = [4, 2], warpsPerCTA = [2, 2], "
+    "order = [1, 0]}>"
+)
+MMA: Final = "#ttg.nvidia_mma<{versionMajor = 2, warpsPerCTA = [2, 2], instrShape = [16, 8]}>"
+ENCODINGS: Final[dict[str, Callable[[], LinearLayout]]] = {
+    BLOCKED: lambda: linear.blocked((64, 64), (2, 4), (4, 2), (2, 2), (1, 0)),
+    MMA: lambda: linear.nvidia_mma((64, 64), 2, (2, 2), (16, 8)),
+    f"#ttg.dot_op<{{opIdx = 1, parent = {MMA}, kWidth = 2}}>": lambda: linear.dot_operand(
+        (64, 64), 1, (2, 2), 2
+    ),
+    "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>": (
+        lambda: linear.swizzled_shared((64, 64), vec=8, per_phase=1, max_phase=8)
+    ),
+    "#ttg.amd_mfma<{warpsPerCTA = [2, 2], instrShape = [32, 32], isTransposed = true}>": (
+        lambda: linear.amd_mfma((64, 64), (2, 2), (32, 32), is_transposed=True)
+    ),
+    "#ttg.linear<{register = [[0, 1]], lane = [[1, 0]], warp = [], block = []}>": (
+        lambda: LinearLayout(
+            {"register": [(0, 1)], "lane": [(1, 0)], "warp": [], "block": []},
+            {"dim0": 64, "dim1": 64},
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "make"), ENCODINGS.items(), ids=ENCODINGS)
+def test_texts_of_encodings(text: str, make: Callable[[], LinearLayout]) -> None:
+    assert linear.parse_encoding(text, (64, 64)) == make()
+
+
+def test_a_slice_names_its_parent() -> None:
+    text = f"#ttg.slice<{{dim = 1, parent = {BLOCKED}}}>"
+    parent = linear.blocked((64, 1), (2, 4), (4, 2), (2, 2), (1, 0))
+    assert linear.parse_encoding(text, (64,)) == linear.slice_of(parent, 1)
+
+
+BAD_ENCODINGS: Final = """
+#ttg.blocks<{}>
+     ^^^^^^ expected an encoding, but found 'blocks'
+
+#ttg.blocked<{sizePerThread = [1, 4]}>
+     ^^^^^^^ blocked lacks threadsPerWarp
+
+#ttg.slice<{dim = 0, parent = 3}>
+     ^^^^^ the parent of slice is no encoding
+
+#ttg.swizzled_shared<{vec = 3, perPhase = 1, maxPhase = 1, order = [1, 0]}>
+     ^^^^^^^^^^^^^^^ swizzled_shared: vec is 3; expected a power of two
+
+#ttg.blocked<{order = x}>
+                      ^ expected an integer, a list or an encoding, but found 'x'
+"""
+
+
+@pytest.mark.parametrize("drawn", drawn_errors(BAD_ENCODINGS))
+def test_bad_texts_of_encodings(drawn: DrawnError) -> None:
+    with pytest.raises(TextError) as error:
+        linear.parse_encoding(drawn.text, (64, 64))
+    drawn.check(error.value)
+
+
+# A model in NumPy.
+
+
+@st.composite
+def linear_layouts(draw: st.DrawFn, *, invertible: bool = False) -> LinearLayout:
+    """Layouts of up to eight bits from up to three dimensions to up to two."""
+    in_bits = draw(st.lists(st.integers(0, 3), min_size=1, max_size=3))
+    total = sum(in_bits)
+    size = total if invertible else draw(st.integers(1, 6))
+    first = draw(st.integers(0, size))
+    outs = {"dim0": first, "dim1": size - first}
+    matrix = draw(st.lists(st.integers(0, (1 << size) - 1), min_size=total, max_size=total))
+    if invertible:
+        matrix = _made_invertible(matrix)
+    in_dims: list[str] = ["register", "lane", "warp"]
+    names = dict(zip(in_dims, in_bits, strict=False))
+    return LinearLayout.of_matrix(matrix, names, outs)
+
+
+def _made_invertible(numbers: list[int]) -> list[int]:
+    """The product of a lower and an upper triangular matrix with ones on both diagonals."""
+    count = len(numbers)
+    lower = np.tril([[n >> k & 1 for k in range(count)] for n in numbers] or np.zeros((0, 0)), -1)
+    upper = np.triu([[n >> k & 1 for k in range(count)] for n in numbers] or np.zeros((0, 0)), 1)
+    ones = np.eye(count)
+    product = ((lower + ones) @ (upper + ones)).astype(int) % 2
+    return [int(sum(int(bit) << k for k, bit in enumerate(row))) for row in product]
+
+
+def _array(layout: LinearLayout) -> np.ndarray:
+    """The matrix as zeros and ones: a column for each bit of a place."""
+    size = sum(layout.out_bits.values())
+    return np.array([[c >> k & 1 for c in layout.matrix] for k in range(size)], dtype=int).reshape(
+        size, len(layout.matrix)
+    )
+
+
+def _rank(array: np.ndarray) -> int:
+    """By elimination of whole rows."""
+    rows, rank = array.copy(), 0
+    for column in range(rows.shape[1]):
+        pivots = [row for row in range(rank, len(rows)) if rows[row, column]]
+        if pivots:
+            rows[[rank, pivots[0]]] = rows[[pivots[0], rank]]
+            others = [row for row in range(len(rows)) if row != rank and rows[row, column]]
+            rows[others] ^= rows[rank]
+            rank += 1
+    return rank
+
+
+@settings(max_examples=40)
+@given(linear_layouts(), linear_layouts(invertible=True))
+def test_algebra_as_in_numpy(layout: LinearLayout, other: LinearLayout) -> None:
+    array = _array(layout)
+    assert layout.is_surjective == (_rank(array) == array.shape[0])
+    assert layout.is_injective == (_rank(array) == array.shape[1])
+    if layout.is_surjective:
+        back = _array(layout.pseudo_inverse())
+        assert (array @ back % 2 == np.eye(array.shape[0])).all()
+    names = {f"dim{n}": bits for n, bits in enumerate(other.in_bits.values())}
+    renamed = LinearLayout.of_matrix(other.matrix, names, other.out_bits)
+    chained = other.inverse().compose(other)
+    assert (_array(chained) == np.eye(sum(other.out_bits.values()))).all()
+    back_first = renamed.inverse().compose(renamed)
+    assert (_array(back_first) == _array(chained)).all()
+
+
+@settings(max_examples=40)
+@given(linear_layouts())
+def test_maps_say_the_same_as_bases(layout: LinearLayout) -> None:
+    indexing_map = linear.to_map(layout)
+    array = _array(layout)
+    names = list(layout.in_dims)
+    for dims, _, _, results in indexing_map.points():
+        place = dict(zip(names, dims, strict=True))
+        assert results == tuple(layout(**place).values())
+        number = sum(
+            value << first
+            for value, first in zip(dims, np.cumsum([0, *layout.in_bits.values()]), strict=False)
+        )
+        image = array @ [number >> bit & 1 for bit in range(array.shape[1])] % 2
+        whole = sum(int(bit) << k for k, bit in enumerate(image))
+        assert results == (whole % layout.out_dims["dim0"], whole // layout.out_dims["dim0"])
+    again = linear.from_map(indexing_map)
+    assert again.bases == layout.bases
+
+
+def test_products_put_layouts_side_by_side() -> None:
+    a = linear.blocked((16, 16), (1, 4), (8, 4), (1, 1), (1, 0))
+    parts = (
+        ("register", 4, "dim1"),
+        ("lane", 4, "dim1"),
+        ("lane", 8, "dim0"),
+        ("register", 2, "dim0"),
+    )
+    product = LinearLayout.empty()
+    for name, size, out in parts:
+        product *= LinearLayout.identity(size, name, out)
+    assert product.with_out_dims(["dim0", "dim1"]).bases == {
+        name: a.bases[name] for name in ("register", "lane")
+    }
+
+
+# Swizzles.
+
+
+def test_cute_swizzles_are_linear() -> None:
+    swizzled = cute.parse_composed("Sw<3,4,3> o 0 o (8,64):(64,1)")
+    layout = linear.from_map(cute.to_map(swizzled), ["offset"])
+    assert all(layout(d0=row, d1=16)["offset"] == swizzled(row, 16) for row in range(8))
+    assert layout.is_invertible
+
+
+SWIZZLES: Final = {
+    "(d0) -> (bitxor(d0, (d0 floordiv 128) * 16)), domain: d0 in [0, 1023]": (
+        "(d0) -> (bitxor(d0, (d0 floordiv 128) * 16)), domain: d0 in [0, 1023]"
+    ),
+    "(d0, d1) -> (d0 * 8 + bitxor(d0, d1)), domain: d0 in [0, 7], d1 in [0, 7]": (
+        "(d0) -> (d0 floordiv 8, bitxor(d0 floordiv 8, d0 mod 8)), domain: d0 in [0, 63]"
+    ),
+    "(d0) -> (bitxor(d0, d0 floordiv 2)), domain: d0 in [0, 15]": (
+        "(d0) -> (bitxor(d0, d0 floordiv 2, d0 floordiv 4, d0 floordiv 8)), domain: d0 in [0, 15]"
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), SWIZZLES.items())
+def test_inverses_of_swizzles_are_readable(text: str, expected: str) -> None:
+    swizzle = parse_map(text)
+    inverse = swizzle.inverse()
+    assert inverse == parse_map(expected)
+    assert all(inverse.evaluate(results) == dims for dims, _, _, results in swizzle.points())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(d0) -> (bitxor(d0, (d0 floordiv 128) * 16)), domain: d0 in [0, 1023]",
+        "(d0) -> (bitxor(d0, ((d0 floordiv 128) mod 8) * 16)), domain: d0 in [0, 8191]",
+        "(d0, d1) -> (d0, bitxor(d0, d1)), domain: d0 in [0, 7], d1 in [0, 7]",
+        "(d0, d1) -> (d0, bitxor((d0 mod 8) * 4, d1)), domain: d0 in [0, 63], d1 in [0, 63]",
+    ],
+)
+def test_a_swizzle_after_itself_is_the_identity(text: str) -> None:
+    swizzle = parse_map(text)
+    variables = ", ".join(variable.name for variable in swizzle.dims)
+    assert str((swizzle @ swizzle).simplify()).startswith(f"({variables}) -> ({variables}),")
+
+
+# What moves.
+
+LAYOUTS: Final = {
+    "rows": linear.blocked((32, 32), (1, 4), (4, 8), (2, 1), (1, 0)),
+    "columns": linear.blocked((32, 32), (4, 1), (8, 4), (1, 2), (0, 1)),
+    "pairs": linear.blocked((32, 32), (1, 2), (2, 16), (2, 1), (1, 0)),
+    "eights": linear.blocked((32, 32), (1, 8), (8, 4), (2, 1), (1, 0)),
+    "by fours": linear.blocked((16, 16), (1, 4), (8, 4), (2, 1), (1, 0)),
+    "mma": linear.nvidia_mma((16, 16), 2, (1, 1), (16, 8)),
+}
+
+
+@pytest.mark.parametrize(
+    ("source", "destination", "moves"),
+    [
+        ("rows", "rows", "nothing"),
+        ("rows", "columns", "warp"),
+        ("eights", "rows", "warp"),
+    ],
+)
+def test_what_moves(source: str, destination: str, moves: str) -> None:
+    found = linear.conversion(LAYOUTS[source], LAYOUTS[destination])
+    assert found.moves == moves
+    assert found.places.compose(LAYOUTS[destination]) == LAYOUTS[source]
+
+
+def _bank_conflicts(offsets: list[int], width: int, element_bytes: int) -> int:
+    """How often the busiest bank works, by counting the words of each quarter or half warp."""
+    at_once = max(1, width * element_bytes // 4)
+    total = 0
+    for part in np.array_split(np.array(offsets), at_once):
+        bytes_ = (part[:, None] * element_bytes + np.arange(width * element_bytes)).ravel()
+        words = np.unique(bytes_ // 4)
+        total += np.bincount(words % 32).max()
+    return int(total)
+
+
+@pytest.mark.parametrize("max_phase", [1, 2, 4, 8])
+@pytest.mark.parametrize("element_bytes", [2, 4])
+def test_bank_conflicts_are_those_that_counting_finds(max_phase: int, element_bytes: int) -> None:
+    shared = linear.swizzled_shared((64, 64), vec=8, per_phase=1, max_phase=max_phase)
+    for order in ((1, 0), (0, 1)):
+        layout = linear.blocked((64, 64), (1, 8), (16, 2), (2, 2), order)
+        found = linear.shared_access(layout, shared, element_bytes)
+        back = shared.inverse() if shared.is_invertible else shared.pseudo_inverse()
+        offsets = [back(**layout(lane=lane))["offset"] for lane in range(32)]
+        starts = [offset // found.vector_width * found.vector_width for offset in offsets]
+        counted = _bank_conflicts(starts, found.vector_width, element_bytes)
+        assert found.wavefronts == counted
+
+
+# Errors.
+
+BAD_TEXTS: Final = """
+- lane=3 -> (0, 1)
+       ^ expected lane=1, the next power of two
+
+- lane=1 -> (0, x)
+                ^ expected an integer, but found 'x'
+
+- lane=1 -> (1) - lane=1 -> (2)
+                  ^^^^ lane is there twice
+
+- lane is a size 2 dimension
+                 ^ expected '1' of 'is a size 1 dimension', but found '2'
+"""
+
+
+@pytest.mark.parametrize("drawn", drawn_errors(BAD_TEXTS))
+def test_bad_texts(drawn: DrawnError) -> None:
+    with pytest.raises(TextError) as error:
+        linear.parse(drawn.text)
+    drawn.check(error.value)
+
+
+ROWS: Final = LAYOUTS["rows"]
+CALLS: Final[dict[str, tuple[Callable[[], object], type[IndexingError], str]]] = {
+    "a size": (lambda: LinearLayout({}, {"dim0": 6}), ShapeError, "is 6; expected a power of two"),
+    "a basis": (
+        lambda: LinearLayout({"lane": [(1, 2)]}, ["dim0"]),
+        ShapeError,
+        "an index for each of dim0",
+    ),
+    "outside": (lambda: LinearLayout({"lane": [(4,)]}, {"dim0": 4}), ShapeError, "has size 4"),
+    "negative": (lambda: LinearLayout({"lane": [(-1,)]}, ["dim0"]), ShapeError, "is negative"),
+    "no integer": (lambda: LinearLayout({"lane": [(0.5,)]}, ["dim0"]), ArgumentError, "0.5"),  # type: ignore[list-item]
+    "a place": (lambda: ROWS(lane=32), ShapeError, "expected 0 to 31"),
+    "a dimension": (lambda: ROWS(thread=1), ShapeError, "expected one of register, lane"),
+    "no inverse": (
+        lambda: linear.blocked((8,), (1,), (32,), (1,), (0,)).inverse(),
+        ShapeError,
+        "pseudo_inverse picks one",
+    ),
+    "no elements": (
+        lambda: LinearLayout({"lane": [(1,)]}, {"dim0": 4}).pseudo_inverse(),
+        ShapeError,
+        "at no place",
+    ),
+    "composition": (lambda: ROWS.compose(ROWS), ShapeError, "expected dim0 of size 32"),
+    "other elements": (
+        lambda: linear.conversion(ROWS, LAYOUTS["mma"]),
+        ShapeError,
+        "expected the same out-dimensions",
+    ),
+    "an order": (
+        lambda: linear.blocked((8, 8), (1, 1), (8, 4), (1, 1), (0, 0)),
+        ShapeError,
+        "expected the dimensions 0 to 1 in some order",
+    ),
+    "a version": (
+        lambda: linear.nvidia_mma((32, 32), 5, (1, 1), (16, 8)),
+        ShapeError,
+        "expected 2 or 3",
+    ),
+    "an instruction": (lambda: linear.amd_mfma((8, 8), (1, 1), (4, 4)), ShapeError, "(32, 32) or"),
+    "bytes": (lambda: linear.shared_access(ROWS, ROWS, 3), ShapeError, "1, 2, 4, 8 or 16"),
+    "not linear": (
+        lambda: linear.from_map(parse_map("(d0) -> (d0 * 3), domain: d0 in [0, 7]")),
+        MapError,
+        "is not linear in the bits",
+    ),
+    "not a box": (
+        lambda: linear.from_map(parse_map("(d0) -> (d0), domain: d0 in [0, 6]")),
+        MapError,
+        "a power of two less 1",
+    ),
+}
+
+
+@pytest.mark.parametrize(("call", "kind", "message"), CALLS.values(), ids=CALLS)
+def test_errors(call: Callable[[], object], kind: type[IndexingError], message: str) -> None:
+    with pytest.raises(kind, match=re.escape(message)):
+        call()
