@@ -1,4 +1,4 @@
-"""The page as a value: text that is written to a file, or shown by a notebook."""
+"""The page as a value: written to a file, or shown by a notebook as a widget."""
 
 from __future__ import annotations
 
@@ -9,18 +9,23 @@ from hashlib import sha256
 from html import escape
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ops.explorer.page_code import function_list, modules, page_file
 from ops.explorer.page_data import PageData
 from ops.explorer.views import views_of
+from ops.explorer.widget import MissingPackageError, widget_of
+from ops.fusion import fusion_graph
 from ops.hlo import HloFileError
 
 if TYPE_CHECKING:
     from os import PathLike
 
+    from anywidget import AnyWidget
+
     from ops.explorer.page_data import Json
     from ops.explorer.views import Explored
+    from ops.fusion import Fusion
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -31,11 +36,13 @@ class Exploration:
         title: what the page is about.
         data: what it knows of the program, as JSON.
         code: the functions of its maps, in JavaScript.
+        first: the fusion or computation that it begins with.
     """
 
     title: str
     data: str
     code: str
+    first: Fusion
 
     @property
     def html(self) -> str:
@@ -66,6 +73,24 @@ class Exploration:
         except OSError as error:
             raise HloFileError(str(path), error.strerror or str(error)) from None
 
+    def widget(self) -> AnyWidget:
+        """The page as a widget for notebooks; a notebook shows it by itself.
+
+        Raises:
+            MissingPackageError: anywidget is not installed.
+        """
+        return widget_of(self.data, f"{self.script}\n{page_file('widget.js')}")
+
+    def _repr_mimebundle_(self, **_: object) -> Any:  # noqa: ANN401 - Jupyter's
+        """For notebooks: the widget; where anywidget is not installed, the graph as a picture."""
+        try:
+            shown: Any = self.widget()  # anywidget's types leave parts open
+        except MissingPackageError as error:
+            picture = fusion_graph(self.first)
+            note = f"<p>{escape(str(error))}</p>"
+            return {"text/plain": repr(self), "text/html": f"{picture.svg()}\n{note}"}
+        return shown._repr_mimebundle_()
+
     def __repr__(self) -> str:
         return f"<page about {self.title}>"
 
@@ -90,7 +115,7 @@ def explore(thing: Explored) -> Exploration:
     data = PageData(views)
     fields = data.fields()
     title = f"{fields['module']}: {views[0].name}" if fields["module"] else views[0].name
-    return Exploration(title, _json(fields), function_list(data.codes))
+    return Exploration(title, _json(fields), function_list(data.codes), views[0].fusion)
 
 
 def _json(fields: Json) -> str:

@@ -53,10 +53,10 @@ def views_of(thing: Explored) -> tuple[ProgramView, ...]:
     >>> for view in views_of(hlo.load("examples/softmax.hlo")):
     ...     print(view.name, "-", view.kind)
     main.3 - entry
-    fused_computation.3 - fusion
-    fused_computation.2 - fusion
     fused_computation.1 - fusion
     fused_computation - fusion
+    fused_computation.3 - fusion
+    fused_computation.2 - fusion
     region_0.1 - reduce
     region_1.2 - reduce
     """
@@ -64,8 +64,8 @@ def views_of(thing: Explored) -> tuple[ProgramView, ...]:
         thing, get_args(Explored), "explore", "a module, a computation, a fusion or an instruction"
     )
     if isinstance(thing, HloModule):
-        callees = [each for each in thing.computations[::-1] if each is not thing.entry]
-        return tuple(_of_computations([thing.entry, *sorted(callees, key=_is_scalar)]))
+        every = dict.fromkeys([*_with_callees([thing.entry]), *thing.computations])
+        return tuple(_of_computations(sorted(every, key=_is_scalar)))
     if isinstance(thing, Computation):
         return tuple(_of_computations(_with_callees([thing])))
     fusion = Fusion.of(thing)
@@ -95,8 +95,10 @@ def _name(fusion: Fusion) -> str:
 
 
 def _is_scalar(computation: Computation) -> bool:
-    """Whether it computes with single numbers, as those of reductions do: there are many."""
-    return not any(array.dimensions for array in computation.root.shape.arrays)
+    """Whether it computes single numbers for another one, as a reduction's: there are many."""
+    return not computation.is_entry and not any(
+        array.dimensions for array in computation.root.shape.arrays
+    )
 
 
 def _kind(computation: Computation, kinds: Mapping[Computation, str]) -> str:

@@ -27,14 +27,14 @@ Page = Any
 
 
 @contextmanager
-def browser() -> Generator[Context]:
-    """A browser that reaches no network."""
+def browser(*, offline: bool = True) -> Generator[Context]:
+    """A browser; it reaches no network but where a server of this machine is tested."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         arguments = [] if os.geteuid() else _NO_SANDBOX
         running = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
-        yield running.new_context(viewport={"width": 1400, "height": 900}, offline=True)
+        yield running.new_context(viewport={"width": 1400, "height": 900}, offline=offline)
         running.close()
 
 

@@ -158,7 +158,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
     ),
     "ops.explorer": (
         ("ops.explorer.page_code", "ops.explorer.views"),
-        ("ops.explorer.page_data",),
+        ("ops.explorer.page_data", "ops.explorer.widget"),
         ("ops.explorer.exploration",),
         ("ops.explorer",),
     ),
@@ -198,6 +198,8 @@ LOADED_LATE: Final[Mapping[str, str]] = {
     "numpy": "a tenth of a second, and only arrays need it",
     "jax": "an extra",
     "tqdm": "an extra",
+    "anywidget": "an extra",
+    "traitlets": "an extra, with anywidget",
     "importlib.metadata": "a fiftieth of a second, and only the version needs it",
     "concurrent.futures": "only work in several processes needs it",
     "multiprocessing": "only work in several processes needs it",

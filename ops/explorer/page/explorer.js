@@ -60,7 +60,7 @@ export function explorer(root, data, functions, { isPage }) {
   fill(root, headerOf(data, help), ...layoutOf(parts), help);
   listenToKeys(isPage ? document : root, { data, state, parts, help, select, open, change });
   redrawOnChange(root, parts);
-  change(isPage ? fromAddress(data) : opened(data, 0));
+  whenSized(root, () => change(isPage ? fromAddress(data) : opened(data, 0)));
   if (isPage) {
     globalThis.addEventListener("hashchange", () => {
       if (location.hash !== addressNow(data, state)) change(fromAddress(data));
@@ -190,6 +190,16 @@ function neighbour({ views }, { view, instruction }, step) {
 function redrawOnChange(root, { text, reads }) {
   new ResizeObserver(() => text.redraw()).observe(root);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => reads.redraw());
+}
+
+/** Begin when an element has a size: a notebook attaches it later. */
+function whenSized(root, begin) {
+  const observer = new ResizeObserver(() => {
+    if (!root.clientWidth) return;
+    observer.disconnect();
+    begin();
+  });
+  observer.observe(root);
 }
 
 /** A function that is called with the last argument of a frame. */
