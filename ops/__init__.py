@@ -1,6 +1,7 @@
 """What tensor operations do: shapes and attributes in, indexing maps out."""
 
 from indexing.layout import ShapeError
+from ops import stablehlo
 from ops.analysis.findings import InstructionIndexing
 from ops.analysis.queries import (
     fusion_indexing,
@@ -194,6 +195,7 @@ __all__ = [
     "set_dimension_size",
     "slice",
     "sort",
+    "stablehlo",
     "summary",
     "tilings",
     "top_k",

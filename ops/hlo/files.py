@@ -15,7 +15,7 @@ from simplifier.errors import check_type
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_MODULES: Final = (".hlo", ".hlo.gz")
+_MODULES: Final = (".hlo", ".hlo.gz", ".mlir", ".mlir.gz")
 _MAYBE_MODULES: Final = (".txt", ".pb", ".pb.gz")
 """XLA dumps modules as text or protobuf beside other reports: their beginning tells."""
 _BEGINNING: Final = b"HloModule"
@@ -28,8 +28,9 @@ _AS_TEXT: Final = "; XLA dumps modules as text with --xla_dump_hlo_as_text"
 def files_in(folder: str | os.PathLike[str]) -> list[str]:
     """The files of HLO modules in a folder and the folders in it, by name.
 
-    These are ``*.hlo`` and ``*.hlo.gz``, and of XLA's dumps each ``*.txt`` that begins as a module
-    and each ``*.pb`` that holds one, unless the same module is dumped as text beside it.
+    These are ``*.hlo`` and ``*.mlir`` (StableHLO), both also with ``.gz`` behind, and of XLA's dumps
+    each ``*.txt`` that begins as a module and each ``*.pb`` that holds one, unless the same module
+    is dumped as text beside it.
 
     Raises:
         HloFileError: a folder cannot be listed.

@@ -23,6 +23,8 @@ from ops.hlo.files import read_text
 from ops.hlo.hlo_lexer import HloLexer
 from ops.hlo.instruction_reader import InstructionReader
 from ops.hlo.module import NO_ATTRIBUTES, Computation, HloModule
+from ops.hlo.stablehlo import is_stablehlo
+from ops.hlo.stablehlo import parse as parse_stablehlo
 from ops.hlo.symbol_table import ComputationTable
 from ops.hlo.values import ProgramShape
 from simplifier.errors import TextError, check_type, quoted
@@ -46,10 +48,12 @@ def parse(text: str | Printable, file: str = "") -> HloModule:
     The text may be a part of a module: computations without a header, or only instructions. Then
     an operand that is not defined becomes a parameter, if its shape stands before it. In the place
     of a text, what JAX lowered or compiled will do: ``hlo.parse(jax.jit(f).lower(x))`` is the
-    program as it was written, ``hlo.parse(jax.jit(f).lower(x).compile())`` what runs.
+    program as it was written, ``hlo.parse(jax.jit(f).lower(x).compile())`` what runs. A text that
+    begins as a module of MLIR is StableHLO.
 
     Raises:
         HloTextError: the text does not follow the grammar, or says something impossible.
+        MlirTextError: likewise, of StableHLO.
 
     >>> module = parse('''
     ... ENTRY sum { a = f32[2,3] parameter(0)  zero = f32[] constant(0)
@@ -62,6 +66,8 @@ def parse(text: str | Printable, file: str = "") -> HloModule:
     (<%a = f32[8]{0} parameter(0)>, <%b = f32[8]{0} parameter(1)>)
     """
     text = text if isinstance(text, str) else _printed(text)
+    if is_stablehlo(text):
+        return parse_stablehlo(text, file)
     lexer = HloLexer(text, file)
     try:
         return _ModuleReader(lexer).module()
@@ -87,8 +93,6 @@ def _printed(program: Printable) -> str:
 
 
 _OTHER_FORMATS: Final = {
-    r'#\w+ *=|module\b|"builtin\.|func\.': "this looks like MLIR, such as StableHLO; in JAX, "
-    "lowered.as_text('hlo') and compiled.as_text() print HLO",
     r"[{\[]": "this looks like JSON; HLO text begins with HloModule, or with a computation: XLA "
     "dumps it with --xla_dump_hlo_as_text",
     r"hlo_module \{\s*name: \"": "this looks like a protobuf as text; hlo.load "
@@ -119,6 +123,7 @@ def load(path: str | os.PathLike[str]) -> HloModule:
     Raises:
         HloFileError: there is no such file, it is neither, or a protobuf needs jaxlib.
         HloTextError: the text does not follow the grammar, or says something impossible.
+        MlirTextError: likewise, of StableHLO.
     """
     check_type(path, (str, os.PathLike), "hlo.load: the path", "a path")
     return parse(read_text(path), os.fspath(path))

@@ -173,12 +173,16 @@ def read_labels(lexer: HloLexer) -> DimensionLabels:
     """Take the labels of a convolution, such as ``b01f_01io->b01f``."""
     text = lexer.matching(LABELS_TEXT, "dimension labels such as b01f_01io->b01f")
     labels = DimensionLabels.parse(text)
-    _check_labels(labels)
+    check_labels(labels)
     return labels
 
 
-def _check_labels(labels: DimensionLabels) -> None:
-    """Each role has its two labels once, and all have the same spatial dimensions."""
+def check_labels(labels: DimensionLabels) -> None:
+    """Check that each role has its two labels once, and all have the same spatial dimensions.
+
+    Raises:
+        AttributeValueError: they do not.
+    """
     spatial = sorted(filter(str.isdecimal, labels.input))
     for part, roles in ((labels.input, "bf"), (labels.kernel, "io"), (labels.output, "bf")):
         known = part.replace("?", "")

@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Shape
 from ops.hlo.module import Instruction
 from ops.hlo.values import DimensionLabels, Window
-from ops.jaxpr.instruction_builder import array_shape, scalar_of, shape_of, size_of, sizes_of
+from ops.jaxpr.jaxpr_builder import array_shape, scalar_of, shape_of, size_of, sizes_of
 from ops.jaxpr.primitives import written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ops.jaxpr.instruction_builder import InstructionBuilder
+    from ops.jaxpr.jaxpr_builder import JaxprBuilder
     from ops.jaxpr.primitives import OfJax
 
 Composite: TypeAlias = (
-    "Callable[[InstructionBuilder, OfJax, list[Instruction], list[OfJax]], list[Instruction]]"
+    "Callable[[JaxprBuilder, OfJax, list[Instruction], list[OfJax]], list[Instruction]]"
 )
 """From an equation, its operands and its abstract results to the results."""
 
 
 def _split(
-    add: InstructionBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
+    add: JaxprBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
 ) -> list[Instruction]:
     """Slices that follow each other along a dimension."""
     found: list[Instruction] = []
@@ -39,7 +39,7 @@ def _split(
 
 
 def _tile(
-    add: InstructionBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
+    add: JaxprBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
 ) -> list[Instruction]:
     """Every dimension repeated: a dimension in front of it, which is joined with it."""
     (operand,) = operands
@@ -53,7 +53,7 @@ def _tile(
 
 
 def _stack(
-    add: InstructionBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
+    add: JaxprBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
 ) -> list[Instruction]:
     """A dimension of size 1 in each operand, along which they are concatenated."""
     axis = equation.params["axis"]
@@ -65,7 +65,7 @@ def _stack(
 
 
 def _convolution(
-    add: InstructionBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
+    add: JaxprBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
 ) -> list[Instruction]:
     given = equation.params
     numbers = given["dimension_numbers"]
@@ -104,7 +104,7 @@ def _cumulative(opcode: str) -> Composite:
     """Each element folded with all before it, or behind it."""
 
     def composite(
-        add: InstructionBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
+        add: JaxprBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
     ) -> list[Instruction]:
         (aval,), axis = avals, equation.params["axis"]
         row = SimpleNamespace(shape=aval.shape[:axis] + aval.shape[axis + 1 :], dtype=aval.dtype)
@@ -137,7 +137,7 @@ def _place_of_extremum(direction: str) -> Composite:
     """The index of the greatest or least element, the first of equal ones."""
 
     def composite(
-        add: InstructionBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
+        add: JaxprBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
     ) -> list[Instruction]:
         (operand,), (aval,) = operands, avals
         (axis,) = equation.params["axes"]
@@ -184,7 +184,7 @@ def _scatter(opcode: str) -> Composite:
     """Updates combined with elements by an opcode, or put in their places."""
 
     def composite(
-        add: InstructionBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
+        add: JaxprBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
     ) -> list[Instruction]:
         numbers = equation.params["dimension_numbers"]
         attributes = {

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from indexing.layout import Shape, ShapeError
 from ops.hlo.module import Computation, HloModule, Instruction
 from ops.jaxpr.composites import COMPOSITES
-from ops.jaxpr.instruction_builder import InstructionBuilder, scalar_of, shape_of, size_of, sizes_of
+from ops.jaxpr.jaxpr_builder import JaxprBuilder, scalar_of, shape_of, size_of, sizes_of
 from ops.jaxpr.jaxpr_loops import LOOPS
 from ops.jaxpr.primitives import (
     CALLS,
@@ -65,7 +65,7 @@ def from_jax(function: Callable[..., Any], *arguments: OfJax) -> HloModule:
     return _Builder(_facts(closed.jaxpr.invars)).module(name, closed)
 
 
-class _Builder(InstructionBuilder):
+class _Builder(JaxprBuilder):
     """Makes the entry of a module, and the computations that it calls."""
 
     def __init__(self, facts: Iterable[Constraint]) -> None:

@@ -10,36 +10,34 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from indexing.layout import Shape
-from ops.jaxpr.instruction_builder import shape_of, sizes_of
+from ops.jaxpr.jaxpr_builder import shape_of, sizes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ops.hlo.module import Computation, Instruction
-    from ops.jaxpr.instruction_builder import InstructionBuilder
+    from ops.jaxpr.jaxpr_builder import JaxprBuilder
     from ops.jaxpr.primitives import OfJax
 
 
 def _while(
-    builder: InstructionBuilder, equation: OfJax, operands: list[Instruction]
+    builder: JaxprBuilder, equation: OfJax, operands: list[Instruction]
 ) -> list[Instruction]:
     """A loop that runs while a jaxpr gives true; its state begins with what both jaxprs read."""
     given, state = equation.params, _avals(equation.invars)
     condition, body = given["cond_nconsts"], given["cond_nconsts"] + given["body_nconsts"]
 
-    def next_state(inside: InstructionBuilder, before: list[Instruction]) -> list[Instruction]:
+    def next_state(inside: JaxprBuilder, before: list[Instruction]) -> list[Instruction]:
         read = before[condition:]
         return [*before[:body], *inside.run(given["body_jaxpr"], read)]
 
-    def goes_on(inside: InstructionBuilder, before: list[Instruction]) -> list[Instruction]:
+    def goes_on(inside: JaxprBuilder, before: list[Instruction]) -> list[Instruction]:
         return inside.run(given["cond_jaxpr"], before[:condition] + before[body:])
 
     return _loop(builder, state, operands, next_state, goes_on)[body:]
 
 
-def _scan(
-    builder: InstructionBuilder, equation: OfJax, operands: list[Instruction]
-) -> list[Instruction]:
+def _scan(builder: JaxprBuilder, equation: OfJax, operands: list[Instruction]) -> list[Instruction]:
     """A jaxpr for slice after slice, which carries values from each to the next."""
     avals = _avals(equation.outvars)
     scanned = _Scan(equation.params, _avals(equation.invars), avals)
@@ -51,7 +49,7 @@ def _scan(
     return _elements(builder, builder.add("custom-call", avals, operands, target))
 
 
-InsideOfLoop: TypeAlias = "Callable[[InstructionBuilder, list[Instruction]], list[Instruction]]"
+InsideOfLoop: TypeAlias = "Callable[[JaxprBuilder, list[Instruction]], list[Instruction]]"
 """Adds what a loop computes of the arrays of its state to a computation that it calls."""
 
 LOOPS: Final[Mapping[str, Callable[..., list[Instruction]]]] = {"scan": _scan, "while": _while}
@@ -88,9 +86,7 @@ class _Scan:
 
     # A loop that counts.
 
-    def step_by_step(
-        self, builder: InstructionBuilder, operands: list[Instruction]
-    ) -> list[Instruction]:
+    def step_by_step(self, builder: JaxprBuilder, operands: list[Instruction]) -> list[Instruction]:
         """A loop with slices and updates; of its state, the counter comes first."""
         start = builder.constant(self.integer, 0)
         nothing = [builder.constant(aval) for aval in self.stacked]
@@ -99,14 +95,12 @@ class _Scan:
         after = _loop(builder, avals, state, self._next_state, self._goes_on)
         return after[1 + self.fixed : 1 + self.kept] + after[1 + len(operands) :]
 
-    def _goes_on(self, inside: InstructionBuilder, state: list[Instruction]) -> list[Instruction]:
+    def _goes_on(self, inside: JaxprBuilder, state: list[Instruction]) -> list[Instruction]:
         end = inside.constant(self.integer, self.length)
         truth = SimpleNamespace(shape=(), dtype="bool")
         return [inside.add("compare", [truth], [state[0], end], {"direction": "LT"})]
 
-    def _next_state(
-        self, inside: InstructionBuilder, state: list[Instruction]
-    ) -> list[Instruction]:
+    def _next_state(self, inside: JaxprBuilder, state: list[Instruction]) -> list[Instruction]:
         counter, kept = state[0], state[1 : 1 + self.kept]
         inputs, outputs = state[1 + self.kept : 1 + len(self.before)], state[1 + len(self.before) :]
         place = self._place(inside, counter)
@@ -126,14 +120,14 @@ class _Scan:
         carried = results[: self.carries]
         return [after, *kept[: self.fixed], *carried, *inputs, *updated]
 
-    def _place(self, inside: InstructionBuilder, counter: Instruction) -> Instruction:
+    def _place(self, inside: JaxprBuilder, counter: Instruction) -> Instruction:
         if not self.is_reverse:
             return counter
         last = inside.constant(self.integer, self.length - 1)
         return inside.add("subtract", [self.integer], [last, counter])
 
     def _slice(
-        self, inside: InstructionBuilder, array: Instruction, aval: OfJax, place: Instruction
+        self, inside: JaxprBuilder, array: Instruction, aval: OfJax, place: Instruction
     ) -> Instruction:
         row = _aval(aval, (1, *aval.shape[1:]))
         sizes = {"dynamic_slice_sizes": row.shape}
@@ -144,7 +138,7 @@ class _Scan:
 
     def _update(
         self,
-        inside: InstructionBuilder,
+        inside: JaxprBuilder,
         array: Instruction,
         made: Instruction,
         aval: OfJax,
@@ -154,16 +148,12 @@ class _Scan:
         start = self._start(inside, aval, place)
         return inside.add("dynamic-update-slice", [aval], [array, row, *start])
 
-    def _start(
-        self, inside: InstructionBuilder, aval: OfJax, place: Instruction
-    ) -> list[Instruction]:
+    def _start(self, inside: JaxprBuilder, aval: OfJax, place: Instruction) -> list[Instruction]:
         return [place, *(inside.constant(self.integer, 0) for _ in aval.shape[1:])]
 
     # Any length.
 
-    def at_once(
-        self, builder: InstructionBuilder, operands: list[Instruction]
-    ) -> list[Instruction]:
+    def at_once(self, builder: JaxprBuilder, operands: list[Instruction]) -> list[Instruction]:
         """The operation ``scan``: what the jaxpr only reads is carried as it is."""
         kept, inputs = operands[: self.kept], operands[self.kept :]
         rows = [_aval(aval, aval.shape[1:]) for aval in self.before[self.kept :]]
@@ -189,7 +179,7 @@ class _Scan:
 
 
 def _loop(
-    builder: InstructionBuilder,
+    builder: JaxprBuilder,
     avals: Sequence[OfJax],
     state: Sequence[Instruction],
     next_state: InsideOfLoop,
@@ -218,13 +208,13 @@ def _loop(
     )
 
 
-def _tuple(builder: InstructionBuilder, arrays: Sequence[Instruction]) -> Instruction:
+def _tuple(builder: JaxprBuilder, arrays: Sequence[Instruction]) -> Instruction:
     sizes = tuple(size for each in arrays for size in each.sizes or ())
     shape = Shape.of_tuple([each.shape for each in arrays])
     return builder.made("tuple", shape, sizes, arrays)
 
 
-def _elements(builder: InstructionBuilder, made: Instruction) -> list[Instruction]:
+def _elements(builder: JaxprBuilder, made: Instruction) -> list[Instruction]:
     """The elements of a tuple, or an array itself."""
     if not made.shape.is_tuple:
         return [made]

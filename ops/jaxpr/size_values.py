@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from indexing.domain import Constraint
-    from ops.jaxpr.instruction_builder import InstructionBuilder
+    from ops.jaxpr.jaxpr_builder import JaxprBuilder
     from ops.jaxpr.primitives import OfJax
     from ops.sizes import Size
     from simplifier.expr.form import Atom
@@ -40,9 +40,7 @@ class SizeValues:
     ``forms`` has what each of these computes, for those who ask whether it overflows.
     """
 
-    def __init__(
-        self, builder: InstructionBuilder, kind: OfJax, facts: Iterable[Constraint]
-    ) -> None:
+    def __init__(self, builder: JaxprBuilder, kind: OfJax, facts: Iterable[Constraint]) -> None:
         self.forms: dict[Instruction, Form] = {}
         self._builder = builder
         self._kind = kind

@@ -26,6 +26,10 @@ class Structures:
 
     ignored: frozenset[str] = frozenset()
     layouts: bool = True
+    values: bool = True
+    """Whether the values of constants count; languages round and write them differently."""
+    unused: bool = True
+    """Whether instructions count that the result does not need."""
     _numbers: dict[Any, int] = field(default_factory=dict[Any, int])
 
     def of(self, module: HloModule) -> int:
@@ -39,13 +43,15 @@ class Structures:
         if computation not in known:
             for instruction in computation.instructions:
                 known[instruction] = self._instruction(instruction, known)
-            rows = sorted(known[instruction] for instruction in computation.instructions)
+            needed = computation.instructions if self.unused else (computation.root,)
+            rows = sorted(known[instruction] for instruction in needed)
             known[computation] = self._number((known[computation.root], tuple(rows)))
         return known[computation]
 
     def _instruction(self, instruction: Instruction, known: dict[Any, int]) -> int:
         literal = instruction.literal
-        written = literal is not None and instruction.shape.element_count <= MAX_WRITTEN_ELEMENTS
+        is_short = instruction.shape.element_count <= MAX_WRITTEN_ELEMENTS
+        written = self.values and literal is not None and is_short
         attributes = [
             (name, self._value(value, known))
             for name, value in sorted(instruction.attributes.items())

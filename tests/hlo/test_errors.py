@@ -443,9 +443,6 @@ def test_odd_texts_end_in_one_short_message(text: str, message: str) -> None:
 
 
 OTHER_FORMATS = {
-    "StableHLO": ("module @m {\n  func.func public @main() { return }\n}", "MLIR"),
-    "locations": ("#loc = loc(unknown)\nmodule {}", "MLIR"),
-    "generic MLIR": ('"builtin.module"() ({}) : () -> ()', "MLIR"),
     "JSON": ('{"name": "m"}', "JSON"),
     "protobuf as text": ('hlo_module {\n  name: "jit_f"\n}', "protobuf as text"),
     "protobuf": ("\x0a\x0bjit__lambda\x12\x06main.4", "protobuf"),

@@ -1,48 +1,35 @@
-"""Instructions of HLO made one after the other, with sizes that are expressions.
+"""Instructions of HLO for the equations of a jaxpr, with sizes that are expressions.
 
-A JAX program becomes such instructions; their shapes are those of JAX's abstract values.
+Their shapes are those of JAX's abstract values.
 """
 
 from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections import Counter
-from copy import copy
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Shape, ShapeError
+from ops.hlo.instruction_builder import InstructionBuilder
 from ops.hlo.literal import Literal
-from ops.hlo.module import Computation, Instruction
 from ops.jaxpr.primitives import written
 from ops.sizes import read_integer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from ops.hlo.module import Instruction
     from ops.jaxpr.primitives import OfJax
     from ops.sizes import Size
 
 
-class InstructionBuilder(ABC):
-    """The instructions of a computation so far, and the computations that they call."""
-
-    def __init__(self) -> None:
-        self.instructions: list[Instruction] = []
-        self.computations: list[Computation] = []
-        self._folds: dict[tuple[str, ElementType], Computation] = {}
-        self._names: Counter[str] = Counter()
+class JaxprBuilder(InstructionBuilder, ABC):
+    """A builder that knows JAX's abstract values."""
 
     @abstractmethod
     def run(self, closed: OfJax, arguments: Sequence[Instruction]) -> list[Instruction]:
         """The results of a jaxpr for some arguments."""
-
-    def nested(self) -> Self:
-        """A builder for a computation that is called in the same module."""
-        inside = copy(self)
-        inside.instructions = []
-        return inside
 
     def add(
         self,
@@ -69,47 +56,6 @@ class InstructionBuilder(ABC):
         return self.made(
             "constant", shape, (sizes_of(aval),), literal=Literal(shape, known, (), text)
         )
-
-    def made(  # noqa: PLR0913 - the fields of an instruction
-        self,
-        opcode: str,
-        shape: Shape,
-        sizes: tuple[tuple[Size, ...], ...] | None,
-        operands: Sequence[Instruction] = (),
-        attributes: Mapping[str, Any] | None = None,
-        *,
-        literal: Literal | None = None,
-        number: int | None = None,
-        name: str = "",
-    ) -> Instruction:
-        """An instruction with a name that no other one has."""
-        base = name or opcode
-        self._names[base] += 1
-        unique = base if name and self._names[base] == 1 else f"{base}.{self._names[base]}"
-        fields = (unique, opcode, shape, tuple(operands), attributes or {}, literal, number)
-        made = Instruction(*fields, sizes=sizes)
-        self.instructions.append(made)
-        return made
-
-    def fold(self, opcode: str, shape: Shape) -> Computation:
-        """The computation of a fold, on scalars; that of ``second`` gives its second operand."""
-        key = opcode, shape.element_type
-        if key not in self._folds:
-            scalar = Shape(shape.element_type)
-            one, other = pair = tuple(
-                Instruction(name, "parameter", scalar, parameter_number=number)
-                for number, name in enumerate("ab")
-            )
-            made = () if opcode == "second" else (Instruction("r", opcode, scalar, (one, other)),)
-            self._folds[key] = self.computation(f"{opcode}_{shape.element_type}", (*pair, *made))
-        return self._folds[key]
-
-    def computation(self, name: str, instructions: Sequence[Instruction]) -> Computation:
-        """A computation that others call; the last instruction is its root."""
-        self._names[name] += 1
-        unique = name if self._names[name] == 1 else f"{name}.{self._names[name]}"
-        self.computations.append(Computation(unique, tuple(instructions), instructions[-1]))
-        return self.computations[-1]
 
 
 # Values.

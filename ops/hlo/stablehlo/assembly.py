@@ -1,0 +1,477 @@
+"""How StableHLO prints its operations: ``stablehlo.iota dim = 0 : tensor<8xi32>``, and so on.
+
+Most print their operands, words with values, attributes, and types. The table says which words
+stand for which attributes; a function takes what is printed in another way.
+
+Source: the assembly formats in StableHLO's definitions of its operations.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from ops.mlir.dense_elements import DenseElements
+from ops.mlir.mlir_attributes import DialectAttribute, Keyword, SymbolReference
+from ops.mlir.mlir_types import FunctionType, Type
+from ops.mlir.operation import Argument, Block, MlirOperation, Name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ops.mlir.operation_reader import AssemblyForm, OperationDraft, OperationReader
+
+_WORDS: Final = """
+stablehlo | abs add after_all and atan2 bitcast_convert cbrt ceil clamp complex convert cosine \
+    count_leading_zeros create_token divide dynamic_pad dynamic_reshape dynamic_update_slice \
+    exponential exponential_minus_one floor imag is_finite log log_plus_one logistic maximum \
+    minimum multiply negate not or partition_id popcnt power real real_dynamic_slice remainder \
+    replica_id reshape round_nearest_afz round_nearest_even rsqrt select shift_left \
+    shift_right_arithmetic shift_right_logical sign sine sqrt subtract tan tanh \
+    torch_index_select tuple xor
+stablehlo | broadcast | sizes=broadcast_sizes
+stablehlo | dynamic_slice | sizes=slice_sizes
+stablehlo | broadcast_in_dim dynamic_broadcast_in_dim | dims=broadcast_dimensions
+stablehlo | cholesky | lower
+stablehlo | concatenate | dim=dimension
+stablehlo | get_dimension_size set_dimension_size | dim=dimension
+stablehlo | dynamic_iota iota | dim=iota_dimension
+stablehlo | einsum | config=einsum_config
+stablehlo | unary_einsum | config=einsum_config
+stablehlo | fft | type=fft_type length=fft_length
+stablehlo | pad | low=edge_padding_low high=edge_padding_high interior=interior_padding
+stablehlo | reduce_precision | format
+stablehlo | reverse | dims=dimensions
+stablehlo | rng | distribution=rng_distribution
+stablehlo | rng_bit_generator | algorithm=rng_algorithm
+stablehlo | transpose | dims=permutation
+stablehlo | dot | precision=precision_config
+chlo | acos acosh asin asin_acos_kernel asinh atan atanh bessel_i1e broadcast_add broadcast_and \
+    broadcast_atan2 broadcast_clamp broadcast_complex broadcast_divide broadcast_maximum \
+    broadcast_minimum broadcast_multiply broadcast_next_after broadcast_or broadcast_polygamma \
+    broadcast_power broadcast_remainder broadcast_select broadcast_shift_left \
+    broadcast_shift_right_arithmetic broadcast_shift_right_logical broadcast_subtract \
+    broadcast_xor broadcast_zeta conj cosh digamma erf erf_inv erfc is_inf is_neg_inf is_pos_inf \
+    lgamma next_after polygamma sinh square tan zeta
+mhlo | acos acosh asin asinh atan atanh copy cosh erf sinh stochastic_convert
+"""
+"""Dialect | operations | words that stand for attributes."""
+
+
+def _plain(words: Mapping[str, str], results: int | None = 1) -> AssemblyForm:
+    """The form of operands, words with values, attributes, and types."""
+
+    def read(reader: OperationReader, draft: OperationDraft) -> None:
+        lexer = reader.lexer
+        draft.operands = reader.operands()
+        is_first = not draft.operands and lexer.kind == "name"
+        while is_first or reader.comma_before("name"):
+            _read_word(reader, draft, words)
+            is_first = False
+        reader.attribute_dictionary(draft)
+        reader.types_after_colon(draft, results)
+
+    return read
+
+
+def _read_word(reader: OperationReader, draft: OperationDraft, words: Mapping[str, str]) -> None:
+    lexer = reader.lexer
+    if lexer.text not in words:
+        raise lexer.expected(f"{' or '.join(words) or 'a value'} of {draft.name}")
+    word = lexer.advance()
+    lexer.expect("=", f"after {word}")
+    draft.attributes[words[word]] = _bare_value(reader)
+
+
+def _bare_value(reader: OperationReader) -> Any:  # noqa: ANN401 - one type for each attribute
+    """Take a value that has no type behind it."""
+    lexer = reader.lexer
+    if lexer.text == "<":  # the name of the attribute is left out
+        start = lexer.start + 1
+        return DialectAttribute("", lexer.balanced("'<'")[1:-1], start)
+    return lexer.integer() if lexer.kind == "number" else reader.attributes.value()
+
+
+# What is printed in other ways.
+
+
+def _compare(reader: OperationReader, draft: OperationDraft) -> None:
+    """``GT, %0, %1, FLOAT : ...``."""
+    lexer = reader.lexer
+    draft.attributes["comparison_direction"] = Keyword(lexer.word("a direction, such as GT"))
+    lexer.expect(",", "after the direction")
+    draft.operands = reader.operands()
+    if lexer.accept(","):
+        draft.attributes["compare_type"] = Keyword(lexer.word("a type of comparison"))
+    reader.attribute_dictionary(draft)
+    reader.types_after_colon(draft)
+
+
+def _constant(reader: OperationReader, draft: OperationDraft) -> None:
+    """``dense<0> : tensor<i32>``."""
+    reader.attribute_dictionary(draft)
+    start = reader.lexer.start
+    value = reader.attributes.value()
+    if not isinstance(value, DenseElements):
+        message = "expected dense elements, such as dense<0> : tensor<i32>"
+        raise reader.lexer.error_since(start, message)
+    draft.attributes["value"] = value
+    draft.types = (value.shape,)
+
+
+def _slice(reader: OperationReader, draft: OperationDraft) -> None:
+    """``%0 [0:8, 1:9:3] : ...``."""
+    lexer = reader.lexer
+    draft.operands = (reader.operand(),)
+    rows = lexer.listed(lambda: _slice_row(reader), "[", "]", "the dimensions of a slice")
+    names = "start_indices", "limit_indices", "strides"
+    columns = zip(*rows, strict=True) if rows else ((), (), ())
+    draft.attributes |= dict(zip(names, map(tuple, columns), strict=True))
+    reader.attribute_dictionary(draft)
+    reader.types_after_colon(draft)
+
+
+def _slice_row(reader: OperationReader) -> tuple[int, int, int]:
+    lexer = reader.lexer
+    start = lexer.integer("the start of a slice")
+    lexer.expect(":", "after the start of a slice")
+    limit = lexer.integer("the limit of a slice")
+    return start, limit, lexer.integer("the stride of a slice") if lexer.accept(":") else 1
+
+
+def _dot_general(reader: OperationReader, draft: OperationDraft) -> None:
+    """``%0, %1, batching_dims = [0] x [0], contracting_dims = [2] x [1], precision = [...]``."""
+    lexer = reader.lexer
+    draft.operands = reader.operands()
+    while reader.comma_before("name"):
+        if lexer.text not in _PAIRED:
+            _read_word(reader, draft, _OF_DOTS)
+            continue
+        word = lexer.advance()
+        lexer.expect("=", f"after {word}")
+        for side in ("lhs", "rhs"):
+            if side == "rhs":
+                lexer.expect("x", "between the dimensions of both operands")
+            draft.attributes[f"{side}_{_PAIRED[word]}"] = reader.attributes.value()
+    reader.attribute_dictionary(draft)
+    reader.types_after_colon(draft)
+
+
+_PAIRED: Final = {
+    "batching_dims": "batching_dimensions",
+    "contracting_dims": "contracting_dimensions",
+}
+_OF_DOTS: Final = {"precision": "precision_config", "algorithm": "algorithm"}
+
+
+def _convolution(reader: OperationReader, draft: OperationDraft) -> None:
+    """``(%0, %1) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {...} {...} : ...``."""
+    lexer = reader.lexer
+    draft.operands = reader.listed_operands()
+    lexer.expect("dim_numbers", "before the dimensions of a convolution")
+    lexer.expect("=", "after dim_numbers")
+    start = lexer.start
+    text = lexer.matching(_DIMENSION_NUMBERS, "dimensions such as [b, 0, f]x[0, i, o]->[b, 0, f]")
+    draft.attributes["dimension_numbers"] = DialectAttribute("stablehlo.conv", text, start)
+    if lexer.accept(","):
+        lexer.expect("window", "before a window")
+        lexer.expect("=", "after window")
+        start = lexer.start
+        window = reader.attributes.dictionary()
+        for name, value in window.items():
+            if name not in _OF_WINDOWS:
+                message = f"a window has no {name}; expected {', '.join(_OF_WINDOWS)}"
+                raise lexer.error_since(start, message)
+            draft.attributes[_OF_WINDOWS[name]] = value
+    reader.attribute_dictionary(draft)
+    reader.types_after_colon(draft)
+
+
+_DIMENSION_NUMBERS: Final = re.compile(r"\[[^\[\]]*\]\s*x\s*\[[^\[\]]*\]\s*->\s*\[[^\[\]]*\]")
+_OF_WINDOWS: Final = {
+    "stride": "window_strides",
+    "pad": "padding",
+    "lhs_dilate": "lhs_dilation",
+    "rhs_dilate": "rhs_dilation",
+    "reverse": "window_reversal",
+}
+
+
+def _get_tuple_element(reader: OperationReader, draft: OperationDraft) -> None:
+    """``%0[1] : ...``."""
+    draft.operands = (reader.operand(),)
+    reader.lexer.expect("[", "before the number of an element")
+    draft.attributes["index"] = reader.lexer.integer("the number of an element")
+    reader.lexer.expect("]", "after the number of an element")
+    reader.attribute_dictionary(draft)
+    reader.types_after_colon(draft)
+
+
+def _call(attribute: str) -> AssemblyForm:
+    """The form ``@name(%0, %1) {...} : ...``."""
+
+    def read(reader: OperationReader, draft: OperationDraft) -> None:
+        name = reader.lexer.symbol("what is called, such as @name")
+        draft.attributes[attribute] = SymbolReference(name)
+        draft.operands = reader.listed_operands()
+        reader.attribute_dictionary(draft)
+        reader.types_after_colon(draft)
+
+    return read
+
+
+def _composite(reader: OperationReader, draft: OperationDraft) -> None:
+    """``"name" %0, %1 {...} : ...``."""
+    draft.attributes["name"] = reader.lexer.string("the name of a composite")
+    draft.operands = reader.operands()
+    reader.attribute_dictionary(draft)
+    reader.types_after_colon(draft)
+
+
+def _top_k(reader: OperationReader, draft: OperationDraft) -> None:
+    """``(%0, k = 3) : ... -> (..., ...)``."""
+    lexer = reader.lexer
+    lexer.expect("(", "before the operand")
+    draft.operands = (reader.operand(),)
+    while lexer.accept(","):
+        _read_word(reader, draft, {"k": "k", "largest": "largest"})
+    lexer.expect(")", "after the operand")
+    reader.attribute_dictionary(draft)
+    reader.types_after_colon(draft)
+
+
+def _return(reader: OperationReader, draft: OperationDraft) -> None:
+    """``%0, %1 : ..., ...``."""
+    draft.operands = reader.operands()
+    reader.attribute_dictionary(draft)
+    if reader.lexer.text == ":":
+        reader.types_after_colon(draft)
+    draft.types = ()
+
+
+# Regions.
+
+
+def _reduce(reader: OperationReader, draft: OperationDraft) -> None:
+    """``(%0 init: %1), (%2 init: %3) applies stablehlo.add across dimensions = [1] : ...``."""
+    lexer = reader.lexer
+    pairs = [_reduced(reader)]
+    while lexer.accept(","):
+        pairs.append(_reduced(reader))
+    draft.operands = (*(first for first, _ in pairs), *(second for _, second in pairs))
+    combiner = ""
+    if lexer.accept("applies"):
+        combiner = lexer.word("an operation, such as stablehlo.add")
+    lexer.expect("across", "before the dimensions")
+    _read_word(reader, draft, {"dimensions": "dimensions"})
+    reader.attribute_dictionary(draft)
+    reader.types_after_colon(draft)
+    draft.regions = (_applied(combiner, draft) if combiner else _reducer(reader),)
+
+
+def _reduced(reader: OperationReader) -> tuple[Name, Name]:
+    lexer = reader.lexer
+    lexer.expect("(", "before an operand and its initial value")
+    operand = reader.operand()
+    lexer.expect("init", "after an operand")
+    lexer.expect(":", "after init")
+    initial = reader.operand()
+    lexer.expect(")", "after an initial value")
+    return operand, initial
+
+
+def _applied(combiner: str, draft: OperationDraft) -> tuple[Block, ...]:
+    """The region that combines two elements by one operation."""
+    element = draft.types_of_operands[-1:]
+    names = tuple(Name(text, draft.start) for text in ("%lhs", "%rhs"))
+    arguments = tuple(Argument(name, each, {}, None) for name in names for each in element)
+    combined = MlirOperation(
+        combiner, draft.start, draft.start + 1, ("%both",), names, types=element
+    )
+    both = (Name("%both", draft.start),)
+    returned = MlirOperation("stablehlo.return", draft.start, draft.start + 1, operands=both)
+    return (Block(arguments, (combined, returned)),)
+
+
+def _reducer(reader: OperationReader) -> tuple[Block, ...]:
+    """Take ``reducer(%a: ..., %b: ...) (%c: ..., %d: ...) { ... }``: pairs of two elements."""
+    reader.lexer.expect("reducer", "or 'applies'")
+    start = reader.lexer.start
+    pairs: list[tuple[Argument, ...]] = []
+    while reader.lexer.text == "(":
+        pairs.append(reader.arguments())
+    if any(len(pair) != 2 for pair in pairs):  # noqa: PLR2004 - they are pairs
+        raise reader.lexer.error_since(start, "expected two arguments in each pair")
+    arguments = (*(pair[0] for pair in pairs), *(pair[1] for pair in pairs))
+    return reader.region(arguments)
+
+
+def _while(reader: OperationReader, draft: OperationDraft) -> None:
+    """``(%a = %0, %b = %1) : ..., ... cond { ... } do { ... }``."""
+    lexer = reader.lexer
+    start = lexer.start
+    pairs = lexer.listed(lambda: _initialized(reader), "(", ")", "what the loop carries")
+    draft.operands = tuple(initial for _, initial in pairs)
+    if pairs:
+        reader.types_after_colon(draft, None)
+    if len(draft.types) != len(pairs):
+        message = f"the loop carries {len(pairs)} values, but has {len(draft.types)} types"
+        raise lexer.error_since(start, message)
+    if lexer.accept("attributes"):
+        reader.attribute_dictionary(draft)
+    arguments = tuple(
+        Argument(name, each, {}, None) for (name, _), each in zip(pairs, draft.types, strict=True)
+    )
+    lexer.expect("cond", "before the condition of a loop")
+    condition = reader.region(arguments)
+    lexer.expect("do", "before the body of a loop")
+    draft.regions = (condition, reader.region(arguments))
+
+
+def _initialized(reader: OperationReader) -> tuple[Name, Name]:
+    name = reader.operand()
+    reader.lexer.expect("=", "before the initial value")
+    return name, reader.operand()
+
+
+# Functions and modules.
+
+
+def _module(reader: OperationReader, draft: OperationDraft) -> None:
+    """``@name attributes {...} { ... }``."""
+    lexer = reader.lexer
+    if lexer.kind == "symbol":
+        draft.attributes["sym_name"] = lexer.symbol("the name of the module")
+    if lexer.accept("attributes"):
+        draft.attributes |= reader.attributes.dictionary()
+    draft.regions = (reader.region(),)
+
+
+def _function(reader: OperationReader, draft: OperationDraft) -> None:
+    """``public @name(%0: ...) -> (... {...}) attributes {...} { ... }``."""
+    lexer = reader.lexer
+    if lexer.kind == "name":
+        draft.attributes["sym_visibility"] = lexer.word("private, public or the name of a function")
+    draft.attributes["sym_name"] = lexer.symbol("the name of a function, such as @main")
+    arguments = _parameters(reader)
+    results, given = _declared_results(reader) if lexer.accept("->") else ((), ())
+    if lexer.accept("attributes"):
+        draft.attributes |= reader.attributes.dictionary()
+    types = tuple(each.type for each in arguments)
+    draft.attributes["function_type"] = FunctionType(types, results)
+    draft.attributes["arg_attrs"] = tuple(each.attributes for each in arguments)
+    draft.attributes["res_attrs"] = given
+    if lexer.text == "{":
+        draft.regions = (reader.region_of_dialect("func", arguments),)
+
+
+def _parameters(reader: OperationReader) -> tuple[Argument, ...]:
+    """Take parameters; those of a function that is only declared have no names."""
+
+    def read() -> Argument:
+        if lexer.kind == "value":
+            return reader.argument()
+        start, found = lexer.start, reader.type()
+        attributes = reader.attributes.dictionary() if lexer.text == "{" else {}
+        return Argument(Name("", start), found, attributes, None)
+
+    lexer = reader.lexer
+    return lexer.listed(read, "(", ")", "the parameters")
+
+
+def _declared_results(
+    reader: OperationReader,
+) -> tuple[tuple[Type, ...], tuple[Mapping[str, Any], ...]]:
+    lexer = reader.lexer
+    if lexer.text != "(":
+        return (reader.type(),), ({},)
+    rows = lexer.listed(lambda: _declared_result(reader), "(", ")", "the results")
+    return tuple(found for found, _ in rows), tuple(given for _, given in rows)
+
+
+def _declared_result(reader: OperationReader) -> tuple[Type, Mapping[str, Any]]:
+    found = reader.type()
+    return found, reader.attributes.dictionary() if reader.lexer.text == "{" else {}
+
+
+# Shardy.
+
+
+def _mesh(reader: OperationReader, draft: OperationDraft) -> None:
+    """``@mesh = <["x"=8]>``."""
+    lexer = reader.lexer
+    draft.attributes["sym_name"] = lexer.symbol("the name of a mesh")
+    lexer.expect("=", "before a mesh")
+    start = lexer.start + 1
+    text = lexer.balanced("'<' before a mesh")[1:-1]
+    draft.attributes["mesh"] = DialectAttribute("sdy.mesh", text, start)
+    reader.attribute_dictionary(draft)
+
+
+def _sharding_constraint(reader: OperationReader, draft: OperationDraft) -> None:
+    """``%0 <@mesh, [{"x"}]> : ...``."""
+    lexer = reader.lexer
+    draft.operands = (reader.operand(),)
+    start = lexer.start + 1
+    text = lexer.balanced("'<' before a sharding")[1:-1]
+    draft.attributes["sharding"] = DialectAttribute("sdy.sharding", text, start)
+    reader.attribute_dictionary(draft)
+    reader.types_after_colon(draft)
+
+
+def _manual_computation(reader: OperationReader, draft: OperationDraft) -> None:
+    """``(%0) in_shardings=[...] out_shardings=[...] manual_axes={...} (%1: ...) {...} : ...``."""
+    lexer = reader.lexer
+    draft.operands = reader.listed_operands()
+    for word in ("in_shardings", "out_shardings", "manual_axes"):
+        lexer.expect(word, "of a manual computation")
+        lexer.expect("=", f"after {word}")
+        start = lexer.start + 1
+        text = lexer.balanced(f"a list after {word}=")
+        draft.attributes[word] = DialectAttribute(f"sdy.{word}", text, start)
+    draft.regions = (reader.region(reader.arguments()),)
+    reader.attribute_dictionary(draft)
+    reader.types_after_colon(draft)
+
+
+_OTHERS: Final[Mapping[str, AssemblyForm]] = {
+    "builtin.module": _module,
+    "module": _module,
+    "func.call": _call("callee"),
+    "func.func": _function,
+    "func.return": _return,
+    "chlo.top_k": _top_k,
+    "mhlo.topk": _top_k,
+    "sdy.manual_computation": _manual_computation,
+    "sdy.mesh": _mesh,
+    "sdy.return": _return,
+    "sdy.sharding_constraint": _sharding_constraint,
+    "stablehlo.compare": _compare,
+    "stablehlo.composite": _composite,
+    "stablehlo.constant": _constant,
+    "stablehlo.convolution": _convolution,
+    "stablehlo.custom_call": _call("call_target_name"),
+    "stablehlo.dot_general": _dot_general,
+    "stablehlo.dynamic_conv": _convolution,
+    "stablehlo.get_tuple_element": _get_tuple_element,
+    "stablehlo.optimization_barrier": _plain({}, None),
+    "stablehlo.reduce": _reduce,
+    "stablehlo.return": _return,
+    "stablehlo.slice": _slice,
+    "stablehlo.while": _while,
+}
+
+
+def _forms() -> Mapping[str, AssemblyForm]:
+    """The forms of the table, and the others."""
+    found: dict[str, AssemblyForm] = {}
+    for line in _WORDS.strip().splitlines():
+        dialect, names, *words = (part.strip() for part in line.split("|"))
+        pairs = [word.partition("=") for word in " ".join(words).split()]
+        form = _plain({word: attribute or word for word, _, attribute in pairs})
+        found |= {f"{dialect}.{name}": form for name in names.split()}
+    return found | _OTHERS
+
+
+FORMS: Final = _forms()
+"""The forms of operations by their names, with those of functions and modules."""

@@ -1,0 +1,117 @@
+"""Writes one computation of HLO: the instructions for the operations of a function or a region."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from indexing.layout import Shape, ShapeError
+from ops.hlo.errors import AttributeValueError
+from ops.hlo.stablehlo.common_attributes import common_attributes
+from ops.hlo.stablehlo.constructions import CONSTRUCTIONS
+from ops.hlo.stablehlo.control_flow import CONTROL_FLOW
+from ops.hlo.stablehlo.given_operation import GivenOperation
+from ops.hlo.stablehlo.operation_table import OPERATIONS, attributes_of
+from ops.hlo.stablehlo.operation_writer import OperationWriter, name_in_hlo
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ops.hlo.module import Computation, Instruction
+    from ops.mlir.operation import Argument, Block, MlirOperation
+
+_DIALECTS: Final = frozenset(["stablehlo", "chlo", "mhlo", "func", "sdy"])
+
+_RETURNS: Final = frozenset(["return"])
+
+
+class ComputationWriter(OperationWriter):
+    """Writes blocks, and with them the operations in them."""
+
+    # Blocks
+
+    def parameters(self, arguments: Sequence[Argument]) -> None:
+        """A parameter for each argument."""
+        for number, argument in enumerate(arguments):
+            shape = self.module.shape_of(argument)
+            attributes = common_attributes(
+                argument.attributes, argument.location, shape, self.module.context
+            )
+            self.values[argument.name.text] = self.builder.made(
+                *("parameter", shape, None, (), attributes),
+                number=number,
+                name=name_in_hlo(argument.name.text),
+                place=(argument.name.start, argument.name.start + len(argument.name.text)),
+            )
+
+    def run(self, block: Block) -> list[Instruction]:
+        """What the block returns."""
+        for operation in block.operations:
+            if operation.name.rpartition(".")[2] in _RETURNS:
+                return [self.value(name) for name in operation.operands]
+            self.operation(operation)
+        return []
+
+    def finished(self, name: str, results: Sequence[Instruction]) -> Computation:
+        """The computation, with one result or a tuple of several."""
+        root = results[0] if len(results) == 1 else self._tuple(results)
+        return self.builder.computation(name, self.builder.instructions, root)
+
+    def _tuple(self, results: Sequence[Instruction]) -> Instruction:
+        shape = Shape.of_tuple([each.shape for each in results])
+        return self.builder.made("tuple", shape, _sizes(results), results, name="results")
+
+    # Operations
+
+    def operation(self, operation: MlirOperation) -> None:
+        """Write the instructions of an operation."""
+        operands = tuple(self.value(name) for name in operation.operands)
+        given = GivenOperation(operation, self.module.text, operands)
+        try:
+            made = self._made(given)
+        except (AttributeValueError, ShapeError) as error:
+            given.fail(str(error))
+        if len(made) != len(operation.types):
+            given.fail(f"expected {len(made)} results, not {len(operation.types)}")
+        self.values |= zip(operation.results, made, strict=False)
+
+    def _made(self, given: GivenOperation) -> Sequence[Instruction]:
+        dialect, _, _ = given.operation.name.rpartition(".")
+        if dialect not in _DIALECTS:
+            given.fail("the operation has no counterpart in HLO")
+        name = given.name
+        if name in CONTROL_FLOW:
+            return CONTROL_FLOW[name](self, given)
+        construct = CONSTRUCTIONS.get(name)
+        if construct:
+            return construct(self, given)
+        row = OPERATIONS.get(name)
+        if row is None:
+            given.fail("the operation has no counterpart in HLO")
+        attributes = attributes_of(row, given) | self.called(given, row.computations)
+        return self.results(given, row.opcode, attributes)
+
+    def called(self, given: GivenOperation, names: Sequence[str]) -> dict[str, Computation]:
+        """The computations of the regions of an operation, by the attributes that they are."""
+        regions = given.operation.regions
+        if len(regions) != len(names):
+            given.fail(f"expected {len(names)} regions, not {len(regions)}")
+        return {
+            name: self.region(given, region, f"{self.name_of(given)}.{name}")
+            for name, region in zip(names, regions, strict=True)
+        }
+
+    def region(self, given: GivenOperation, blocks: tuple[Block, ...], name: str) -> Computation:
+        """A computation with the arguments of a region as parameters."""
+        inside = self.inside()
+        block = self.block_of(given, blocks)
+        inside.parameters(block.arguments)
+        return inside.finished(name, inside.run(block))
+
+    def inside(self) -> ComputationWriter:
+        """A writer for a region of this computation."""
+        return ComputationWriter(self.module, self.module.builder(), self)
+
+
+def _sizes(results: Sequence[Instruction]) -> Any:  # noqa: ANN401 - rows of sizes
+    rows = [each.sizes for each in results]
+    return None if None in rows else tuple(row for each in rows for row in each or ())

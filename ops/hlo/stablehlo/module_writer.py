@@ -1,0 +1,157 @@
+"""Writes the module: a computation for each function that is called, and the entry."""
+
+from __future__ import annotations
+
+import re
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from indexing.layout import Shape
+from ops.hlo.instruction_builder import InstructionBuilder
+from ops.hlo.module import HloModule
+from ops.hlo.stablehlo.common_attributes import ModuleContext
+from ops.hlo.stablehlo.computation_writer import ComputationWriter
+from ops.hlo.stablehlo.given_operation import GivenOperation
+from ops.hlo.stablehlo.shardings import mesh_of
+from ops.mlir.locations import Location
+from ops.mlir.mlir_attributes import DialectAttribute
+from ops.mlir.mlir_lexer import MlirTextError
+from simplifier.errors import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ops.hlo.module import Computation
+    from ops.mlir.operation import Argument, MlirModule, MlirOperation
+
+_MODULES: Final = frozenset(["builtin.module", "module"])
+
+MAX_CALLS: Final = 100
+"""Functions that call each other in a row: JAX writes a dozen, and Python's stack holds these."""
+
+
+class ModuleWriter:
+    """The computations so far, by the functions that they are."""
+
+    def __init__(self, text: MlirModule) -> None:
+        self.text = text
+        module = _module_of(text)
+        self._attributes: Mapping[str, Any] = module.attributes if module else {}
+        operations = [*_inside(text)]
+        self._functions = {
+            str(each.attributes.get("sym_name", "")): each
+            for each in operations
+            if each.name == "func.func"
+        }
+        locations = {
+            name: value for name, value in text.aliases.items() if isinstance(value, Location)
+        }
+        self.context = ModuleContext(locations, dict(_meshes(operations)))
+        self._shared = InstructionBuilder()
+        self._made: dict[str, Computation] = {}
+        self._waiting: list[str] = []
+
+    def module(self) -> HloModule:
+        """The module, whose entry is the function ``main`` or else the first public one."""
+        entry = self._function(self._entry())
+        name = re.sub(r"[^\w.-]", "_", str(self._attributes.get("sym_name", "")), flags=re.ASCII)
+        return HloModule(
+            *(name or f"module_{entry.name}", tuple(self._shared.computations), entry),
+            *(MappingProxyType(dict(self._module_attributes())), self.text.source, self.text.file),
+        )
+
+    def _entry(self) -> str:
+        names = [name for name, each in self._functions.items() if each.regions]
+        if not names:
+            start = self.text.operations[0].start if self.text.operations else 0
+            message = "expected a function, such as func.func @main, but there is none with a body"
+            raise self.error(message, start, start + 1)
+        public = (name for name in names if not _is_private(self._functions[name]))
+        return "main" if "main" in names else next(public, names[0])
+
+    def _module_attributes(self) -> Iterator[tuple[str, int]]:
+        for name, own in _COUNTS.items():
+            count = self._attributes.get(name)
+            if isinstance(count, int) and count > 1:
+                yield own, count
+
+    def function(self, name: str, caller: GivenOperation) -> Computation:
+        """The computation of a function.
+
+        Raises:
+            MlirTextError: there is no such function, or it calls itself.
+        """
+        if name in self._made:
+            return self._made[name]
+        if name not in self._functions or not self._functions[name].regions:
+            caller.fail(f"there is no function @{name} with a body")
+        if name in self._waiting:
+            caller.fail(f"function @{name} calls itself")
+        if len(self._waiting) >= MAX_CALLS:
+            caller.fail(f"functions call each other more than {MAX_CALLS} deep")
+        return self._function(name)
+
+    def _function(self, name: str) -> Computation:
+        self._waiting.append(name)
+        operation = self._functions[name]
+        given = GivenOperation(operation, self.text)
+        writer = ComputationWriter(self, self.builder())
+        block = writer.block_of(given, operation.regions[0] if operation.regions else ())
+        writer.parameters(block.arguments)
+        own = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)
+        own = own if own[:1].isalpha() or own[:1] == "_" else f"_{own}"
+        self._made[name] = writer.finished(own, writer.run(block))
+        self._waiting.pop()
+        return self._made[name]
+
+    # What writers of computations ask
+
+    def builder(self) -> InstructionBuilder:
+        """A builder for another computation."""
+        return self._shared.nested(own_names=True)
+
+    def error(self, message: str, start: int, stop: int) -> MlirTextError:
+        """An error about a part of the text."""
+        return MlirTextError(message, Span(self.text.source, start, stop, self.text.file))
+
+    def shape_of(self, argument: Argument) -> Shape:
+        """The shape of an argument.
+
+        Raises:
+            MlirTextError: it is no array, tuple or token.
+        """
+        if not isinstance(argument.type, Shape):
+            start, name = argument.name.start, argument.name.text
+            message = f"expected {name} to be an array, a tuple or a token"
+            raise self.error(message, start, start + max(len(name), 1))
+        return argument.type
+
+
+_COUNTS: Final = {"mhlo.num_replicas": "replica_count", "mhlo.num_partitions": "num_partitions"}
+"""Attributes of modules that are numbers of devices, and their names in HLO."""
+
+
+def _is_private(function: MlirOperation) -> bool:
+    return function.attributes.get("sym_visibility") == "private"
+
+
+def _module_of(text: MlirModule) -> MlirOperation | None:
+    return next((each for each in text.operations if each.name in _MODULES), None)
+
+
+def _inside(text: MlirModule) -> Iterator[MlirOperation]:
+    """The functions and meshes of a text, in a module or not."""
+    for each in text.operations:
+        if each.name in _MODULES:
+            yield from (
+                op for region in each.regions for block in region for op in block.operations
+            )
+        else:
+            yield each
+
+
+def _meshes(operations: list[MlirOperation]) -> Iterator[tuple[str, Mapping[str, int]]]:
+    for each in operations:
+        mesh: Any = each.attributes.get("mesh")
+        if isinstance(mesh, DialectAttribute):
+            yield str(each.attributes.get("sym_name", "")), mesh_of(mesh.body)

@@ -1,0 +1,284 @@
+"""What writes instructions for operations: how values are found, and instructions are made."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from indexing.layout import UNBOUNDED_SIZE, Shape
+from ops.hlo.attributes import ENUMERATIONS
+from ops.hlo.hlo_lexer import escape
+from ops.hlo.opcodes import OPCODES
+from ops.hlo.stablehlo.common_attributes import ModuleContext, common_attributes
+from ops.hlo.verifier import verify
+from simplifier.errors import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ops.hlo.instruction_builder import InstructionBuilder
+    from ops.hlo.literal import Literal
+    from ops.hlo.module import Computation, Instruction
+    from ops.hlo.stablehlo.given_operation import GivenOperation
+    from ops.mlir.mlir_lexer import MlirTextError
+    from ops.mlir.operation import Argument, Block, MlirModule, Name
+
+
+class Program(Protocol):
+    """The module around a computation that is written."""
+
+    text: MlirModule
+    context: ModuleContext
+
+    def builder(self) -> InstructionBuilder:
+        """A builder for another computation."""
+        ...
+
+    def function(self, name: str, caller: GivenOperation) -> Computation:
+        """The computation of a function."""
+        ...
+
+    def error(self, message: str, start: int, stop: int) -> MlirTextError:
+        """An error about a part of the text."""
+        ...
+
+    def shape_of(self, argument: Argument) -> Shape:
+        """The shape of an argument."""
+        ...
+
+
+class OperationWriter(ABC):
+    """The instructions of a computation so far; ``values`` are those of the names in the text."""
+
+    def __init__(
+        self, module: Program, builder: InstructionBuilder, outer: OperationWriter | None = None
+    ) -> None:
+        self.module = module
+        self.builder = builder
+        self.values: dict[str, Instruction] = {}
+        self._outer = outer
+
+    @abstractmethod
+    def inside(self) -> OperationWriter:
+        """A writer for a region of this computation."""
+
+    @abstractmethod
+    def run(self, block: Block) -> list[Instruction]:
+        """What the block returns."""
+
+    @abstractmethod
+    def finished(self, name: str, results: Sequence[Instruction]) -> Computation:
+        """The computation, with one result or a tuple of several."""
+
+    @abstractmethod
+    def region(self, given: GivenOperation, blocks: tuple[Block, ...], name: str) -> Computation:
+        """A computation with the arguments of a region as parameters."""
+
+    @abstractmethod
+    def called(self, given: GivenOperation, names: Sequence[str]) -> dict[str, Computation]:
+        """The computations of the regions of an operation, by the attributes that they are."""
+
+    # Values
+
+    def value(self, name: Name) -> Instruction:
+        """The instruction of a name; constants from around a region are copied into it.
+
+        Raises:
+            MlirTextError: no value of this name is known here.
+        """
+        found = self.values.get(name.text)
+        if found is not None:
+            return found
+        around = self._outer and self._outer.find(name.text)
+        if around is None:
+            message = f"expected a value that is defined before, but there is no {name.text}"
+            raise self.module.error(message, name.start, name.start + len(name.text))
+        if around.opcode != "constant":
+            message = f"a region of this operation cannot read {name.text} from around it"
+            raise self.module.error(message, name.start, name.start + len(name.text))
+        self.values[name.text] = self.builder.made(
+            *("constant", around.shape, around.sizes, (), around.attributes),
+            literal=around.literal,
+            name=around.name,
+            place=(around.start, around.stop),
+        )
+        return self.values[name.text]
+
+    def find(self, name: str) -> Instruction | None:
+        """The instruction of a name, here or around."""
+        found = self.values.get(name)
+        return found if found is not None or self._outer is None else self._outer.find(name)
+
+    def block_of(self, given: GivenOperation, blocks: tuple[Block, ...]) -> Block:
+        """The only block of a region."""
+        if len(blocks) != 1:
+            given.fail(f"expected regions of one block, not of {len(blocks)}")
+        return blocks[0]
+
+    def function(self, given: GivenOperation, name: str) -> Computation:
+        """The computation of a function that an operation calls."""
+        return self.module.function(name, given)
+
+    # Instructions
+
+    def results(
+        self,
+        given: GivenOperation,
+        opcode: str,
+        attributes: dict[str, Any],
+        operands: Sequence[Instruction] | None = None,
+    ) -> list[Instruction]:
+        """An instruction with the results of an operation: itself, or the elements of a tuple."""
+        shapes = given.shapes
+        shape = shapes[0] if len(shapes) == 1 else Shape.of_tuple(shapes)
+        read = given.operands if operands is None else operands
+        made = self.add(given, opcode, shape, read, attributes)
+        if len(shapes) == 1:
+            return [made]
+        return [self.element(given, made, place) for place in range(len(shapes))]
+
+    def add(  # noqa: PLR0913 - the fields of an instruction
+        self,
+        given: GivenOperation,
+        opcode: str,
+        shape: Shape,
+        operands: Sequence[Instruction],
+        attributes: dict[str, Any],
+        *,
+        literal: Literal | None = None,
+        name: str = "",
+    ) -> Instruction:
+        """An instruction for an operation; it is checked as one that is read from HLO."""
+        _check(given, opcode, len(operands), attributes)
+        operation = given.operation
+        noted = common_attributes(
+            operation.attributes, operation.location, shape, self.module.context
+        )
+        own = self.name_of(given)
+        made = self.builder.made(
+            *(opcode, shape, None, operands, attributes | noted),
+            literal=literal,
+            name=f"{own}.{name}" if name else own,
+            place=(operation.start, operation.stop),
+        )
+        verify(made)
+        return made
+
+    def name_of(self, given: GivenOperation) -> str:
+        """The name of the value, behind that of the operation if it is a number only."""
+        results = given.operation.results
+        value = results[0].partition("#")[0][1:] if results else ""
+        return f"{given.name}.{value}" if value.isdecimal() or not value else name_in_hlo(value)
+
+    def element(self, given: GivenOperation, made: Instruction, place: int) -> Instruction:
+        """An element of a tuple."""
+        elements = made.shape.elements if made.shape.is_tuple else ()
+        if place >= len(elements):
+            given.fail(f"{made.shape} has no element {place}")
+        return self.builder.made(
+            *("get-tuple-element", elements[place], None, [made], {"index": place}),
+            name=f"{made.name}.{place}",
+            place=(given.operation.start, given.operation.stop),
+        )
+
+    def shaped(
+        self,
+        given: GivenOperation,
+        opcode: str,
+        operand: Instruction,
+        sizes: Sequence[int],
+        attributes: dict[str, Any] | None = None,
+        *,
+        name: str,
+    ) -> Instruction:
+        """The elements of an array in one of other sizes."""
+        shape = Shape(operand.shape.element_type, tuple(sizes))
+        return self.add(given, opcode, shape, [operand], attributes or {}, name=name)
+
+    def broadcast(
+        self,
+        given: GivenOperation,
+        operand: Instruction,
+        shape: Shape,
+        axes: tuple[int, ...],
+        *,
+        name: str = "",
+    ) -> Instruction:
+        """An array repeated; dimensions of size 1 that are stretched are taken out before."""
+        sizes = operand.shape.dimensions
+        if len(axes) != len(sizes) or not all(0 <= axis < shape.rank for axis in axes):
+            given.fail(f"dimensions {axes} do not lead from {operand.shape} to {shape}")
+        pairs = [*zip(axes, sizes, strict=True)]
+        kept = [(axis, size) for axis, size in pairs if size != 1 or shape.dimensions[axis] == 1]
+        for axis, size in kept:
+            if shape.dimensions[axis] not in {size, UNBOUNDED_SIZE} and size != UNBOUNDED_SIZE:
+                message = f"a dimension of size {size} becomes one of {shape.dimensions[axis]}"
+                given.fail(f"{message}; expected {size}, or 1 to stretch")
+        if len(kept) < len(sizes):
+            thin = [size for _, size in kept]
+            operand = self.shaped(given, "reshape", operand, thin, name=f"{name}thin")
+        result = Shape(operand.shape.element_type, shape.dimensions, shape.layout)
+        attributes = {"dimensions": tuple(axis for axis, _ in kept)}
+        return self.add(given, "broadcast", result, [operand], attributes, name=name)
+
+    def elementwise(
+        self, given: GivenOperation, name: str, operands: Sequence[Instruction]
+    ) -> Instruction:
+        """An operation that HLO does not have, mapped over elements."""
+        shape = given.shape
+        inside = self.module.builder()
+        scalars = [
+            inside.made(
+                *("parameter", Shape(each.shape.element_type), None),
+                number=number,
+                name=f"element{number}",
+            )
+            for number, each in enumerate(operands)
+        ]
+        target = {"custom_call_target": name}
+        inside.made("custom-call", Shape(shape.element_type), None, scalars, target)
+        called = inside.computation(f"{self.name_of(given)}.element", inside.instructions)
+        attributes = {"dimensions": tuple(range(shape.rank)), "to_apply": called}
+        return self.add(given, "map", shape, operands, attributes)
+
+    def bundled(self, given: GivenOperation, values: Sequence[Instruction]) -> Instruction:
+        """A value, or a tuple of several."""
+        if len(values) == 1:
+            return values[0]
+        shape = Shape.of_tuple([each.shape for each in values])
+        return self.add(given, "tuple", shape, values, {}, name="operands")
+
+    def quoted(self, text: str) -> str:
+        """A text as HLO has it among attributes that are kept as they are written."""
+        return escape(text)
+
+
+def _check(
+    given: GivenOperation, opcode: str, operands: int, attributes: Mapping[str, Any]
+) -> None:
+    """Check what the text of an instruction could not say in another way."""
+    known = OPCODES[opcode]
+    if operands not in known.arity:
+        given.fail(f"expected {known.arity}, not {operands}")
+    for required in known.required:
+        if required not in attributes:
+            given.fail(f"expected attribute {required}")
+    for name, value in attributes.items():
+        words = _WORDS.get(name)
+        if words and value not in words:
+            given.fail(f"{name} is {quoted(value)}; expected one of {', '.join(words)}")
+
+
+_WORDS: Final = {name: tuple(words.split()) for name, words in ENUMERATIONS.items()}
+"""What attributes may be of which HLO knows all values."""
+
+
+def name_in_hlo(value: str) -> str:
+    """The name of a value as one of HLO.
+
+    >>> name_in_hlo("%arg0"), name_in_hlo("%0"), name_in_hlo("%$x")
+    ('arg0', 'v.0', '_x')
+    """
+    name = re.sub(r"[^\w.-]", "_", value.removeprefix("%"), flags=re.ASCII)
+    return name if name[:1].isalpha() or name[:1] == "_" else f"v.{name}"

@@ -1,0 +1,300 @@
+"""Texts of StableHLO: what they become, what is said of wrong ones, and damaged real ones."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ops import Unknown, hlo, output_to_input, stablehlo
+from ops.stablehlo import MlirTextError
+from tests.stablehlo.stablehlo_modules import NAMES, stablehlo_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OPERATIONS = {
+    "add with types of both": (
+        "%0 = stablehlo.add %a, %a : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>",
+        "add(%a, %a)",
+    ),
+    "generic": (
+        (
+            '%0 = "stablehlo.transpose"(%a) <{permutation = array<i64: 1, 0>}> '
+            ": (tensor<2x3xf32>) -> tensor<3x2xf32>"
+        ),
+        "transpose(%a), dimensions={1,0}",
+    ),
+    "attributes as dense elements": (
+        (
+            '%0 = "stablehlo.transpose"(%a) {permutation = dense<[1, 0]> : tensor<2xi64>} '
+            ": (tensor<2x3xf32>) -> tensor<3x2xf32>"
+        ),
+        "transpose(%a), dimensions={1,0}",
+    ),
+    "iota": ("%0 = stablehlo.iota dim = 1 : tensor<2x3xi32>", "iota(), iota_dimension=1"),
+    "slice": (
+        "%0 = stablehlo.slice %a [0:2, 0:3:2] : (tensor<2x3xf32>) -> tensor<2x2xf32>",
+        "slice(%a), slice={[0:2], [0:3:2]}",
+    ),
+    "pad": (
+        (
+            "%c = stablehlo.constant dense<0.0> : tensor<f32> "
+            "%0 = stablehlo.pad %a, %c, low = [1, 0], high = [0, -1], interior = [0, 1] "
+            ": (tensor<2x3xf32>, tensor<f32>) -> tensor<3x4xf32>"
+        ),
+        "pad(%a, %c), padding=1_0_0x0_-1_1",
+    ),
+    "a comparison without a type": (
+        "%0 = stablehlo.compare LT, %a, %a : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>",
+        "compare(%a, %a), direction=LT",
+    ),
+    "top_k": (
+        "%v, %i = chlo.top_k(%a, k = 2) : tensor<2x3xf32> -> (tensor<2x2xf32>, tensor<2x2xi32>)",
+        "get-tuple-element(%v), index=1",
+    ),
+    "an operation that HLO lacks": (
+        "%0 = chlo.lgamma %a : tensor<2x3xf32> -> tensor<2x3xf32>",
+        "map(%a), dimensions={0,1}, to_apply=%lgamma.0.element",
+    ),
+    "operands stretched as in NumPy": (
+        (
+            "%r = stablehlo.iota dim = 0 : tensor<3xf32> %0 = chlo.broadcast_add %a, %r "
+            ": (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>"
+        ),
+        "add(%broadcast_add.0.side0, %broadcast_add.0.side1)",
+    ),
+    "a bounded dimension": (
+        (
+            "%n = stablehlo.constant dense<2> : tensor<i32> "
+            "%0 = stablehlo.set_dimension_size %a, %n, dim = 1 : (tensor<2x3xf32>, tensor<i32>) "
+            "-> tensor<2x?xf32, #stablehlo.bounds<?, 3>>"
+        ),
+        "set-dimension-size(%a, %n), dimensions={1}",
+    ),
+    "a custom call": (
+        (
+            '%0 = stablehlo.custom_call @f(%a) {api_version = 4 : i32, backend_config = "x", '
+            'has_side_effect = true, mhlo.sharding = "{replicated}"} '
+            ": (tensor<2x3xf32>) -> tensor<4xf32>"
+        ),
+        (
+            'custom-call(%a), custom_call_target="f", custom_call_has_side_effect=true, '
+            'api_version=API_VERSION_TYPED_FFI, backend_config="x", sharding={replicated}'
+        ),
+    ),
+    "groups of devices": (
+        (
+            '%0 = "stablehlo.all_gather"(%a) <{all_gather_dim = 1 : i64, channel_handle = '
+            "#stablehlo.channel_handle<handle = 1, type = 0>, replica_groups = "
+            "dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>, use_global_device_ids}> "
+            ": (tensor<2x3xf32>) -> tensor<2x6xf32>"
+        ),
+        (
+            "all-gather(%a), channel_id=1, replica_groups={{0,1},{2,3}}, "
+            "use_global_device_ids=true, dimensions={1}"
+        ),
+    ),
+    "a branch that reads what is around it": (
+        (
+            "%p = stablehlo.constant dense<true> : tensor<i1> "
+            '%0 = "stablehlo.if"(%p) ({ stablehlo.return %a : tensor<2x3xf32> }, '
+            "{ %n = stablehlo.negate %a : tensor<2x3xf32> stablehlo.return %n : tensor<2x3xf32> }) "
+            ": (tensor<i1>) -> tensor<2x3xf32>"
+        ),
+        (
+            "conditional(%p, %a, %a), true_computation=%if.0.branch0, "
+            "false_computation=%if.0.branch1"
+        ),
+    ),
+    "a constant of bytes": (
+        '%0 = stablehlo.constant dense<"0x0000803F00000040"> : tensor<2xf32>',
+        "constant({ 1.0, 2.0 })",
+    ),
+    "a constant of bits": (
+        '%0 = stablehlo.constant dense<"0x05"> : tensor<3xi1>',
+        "constant({ true, false, true })",
+    ),
+    "a number of bits": (
+        "%0 = stablehlo.constant dense<[0xFF80, 1.0]> : tensor<2xbf16>",
+        "constant({ -inf, 1.0 })",
+    ),
+    "complex numbers": (
+        "%0 = stablehlo.constant dense<(1.0, -2.0)> : tensor<complex<f32>>",
+        "constant((1.0, -2.0))",
+    ),
+}
+"""Operations on ``%a : tensor<2x3xf32>``, and the instruction that the last one becomes."""
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_operations_become_instructions(name: str) -> None:
+    text, expected = OPERATIONS[name]
+    entry = stablehlo.parse(f"func.func @main(%a: tensor<2x3xf32>) {{ {text} return }}").entry
+    last = [each for each in entry.instructions if each.opcode != "tuple"][-1]
+    assert str(last).partition(" = ")[2].partition(" ")[2] == expected
+    assert str(hlo.parse(str(last.computation.module))) == str(last.computation.module)
+
+
+def test_a_loop_carries_what_it_reads_around_it() -> None:
+    module = stablehlo.parse("""
+    func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+      %c = stablehlo.constant dense<0> : tensor<i32>
+      %n = stablehlo.constant dense<5> : tensor<i32>
+      %0:2 = stablehlo.while(%i = %c, %x = %a) : tensor<i32>, tensor<4xf32>
+      cond {
+        %1 = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %1 : tensor<i1>
+      } do {
+        %one = stablehlo.constant dense<1> : tensor<i32>
+        %1 = stablehlo.add %i, %one : tensor<i32>
+        %2 = stablehlo.reverse %x, dims = [0] : tensor<4xf32>
+        %3 = stablehlo.multiply %2, %b : tensor<4xf32>
+        stablehlo.return %1, %3 : tensor<i32>, tensor<4xf32>
+      }
+      return %0#1 : tensor<4xf32>
+    }""")
+    loop = module["while.0"]
+    assert str(loop.shape) == "(s32[], f32[4]{0}, f32[4]{0})"
+    assert not isinstance(output_to_input(loop, 1).indexing[0], Unknown)
+
+
+def test_shardings_of_shardy_become_those_of_hlo() -> None:
+    module = stablehlo.parse("""
+    module @m attributes {mhlo.num_partitions = 8 : i32} {
+      sdy.mesh @mesh = <["x"=2, "y"=4]>
+      func.func @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>})
+          -> tensor<8x4xf32> { return %a : tensor<8x4xf32> }
+    }""")
+    sharding = "{devices=[4,1,2]<=[2,4]T(1,0) last_tile_dim_replicate}"
+    assert module.entry.parameters[0].attributes["sharding"] == sharding
+    assert module.attributes["num_partitions"] == 8
+
+
+# Errors.
+
+WRONG = {
+    "an unknown operation": ("%0 = stablehlo.ad %a : tensor<2xf32>", 6, "none called"),
+    "an unknown value": ("%0 = stablehlo.negate %b : tensor<2xf32>", 23, "there is no %b"),
+    "a value of a region read outside": (
+        (
+            '%0 = "stablehlo.all_reduce"(%a) ({ ^bb0(%x: tensor<f32>, %y: tensor<f32>): '
+            "stablehlo.return %a : tensor<2xf32> }) : (tensor<2xf32>) -> tensor<2xf32>"
+        ),
+        93,
+        "cannot read %a from around it",
+    ),
+    "a type without an end": ("%0 = stablehlo.negate %a : tensor<2xf32", 28, "expected the type"),
+    "elements that HLO lacks": ("%0 = stablehlo.negate %a : tensor<2xi7>", 28, "type i7"),
+    "a missing attribute": (
+        '%0 = "stablehlo.transpose"(%a) : (tensor<2xf32>) -> tensor<2xf32>',
+        1,
+        "expected attribute dimensions",
+    ),
+    "too few operands": ("%0 = stablehlo.add %a : tensor<2xf32>", 1, "expected 2 operands, not 1"),
+    "a function that is not there": (
+        "%0 = call @g(%a) : (tensor<2xf32>) -> tensor<2xf32>",
+        1,
+        "there is no function @g",
+    ),
+    "a function that calls itself": (
+        "call @main(%a) : (tensor<2xf32>) -> ()",
+        1,
+        "function @main calls itself",
+    ),
+    "another dialect": (
+        '%0 = "arith.addf"(%a, %a) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>',
+        1,
+        "has no counterpart in HLO",
+    ),
+    "too many values": (
+        "%0 = stablehlo.constant dense<[1.0, 2.0, 3.0]> : tensor<2xf32>",
+        45,
+        "expected 2 elements",
+    ),
+    "a reshape to another size": (
+        "%0 = stablehlo.reshape %a : (tensor<2xf32>) -> tensor<3xf32>",
+        1,
+        "reshape keeps the number of elements",
+    ),
+}
+"""Operations on ``%a : tensor<2xf32>``, the column of the error, and a part of its message."""
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_errors_point_at_their_place(name: str) -> None:
+    text, column, message = WRONG[name]
+    with pytest.raises(MlirTextError, match=re.escape(message)) as caught:
+        stablehlo.parse(f"func.func @main(%a: tensor<2xf32>) {{\n{text}\nreturn }}", "f.mlir")
+    error = caught.value
+    assert (error.span.line, error.span.column) == (2, column)
+    assert str(error).startswith(f"f.mlir:2:{column}: ")
+    assert "^" in str(error)
+
+
+@pytest.mark.parametrize("text", ["", "module {}", "module @m {", "#loc = loc(unknown)\n"])
+def test_texts_without_a_function_are_refused(text: str) -> None:
+    with pytest.raises(MlirTextError):
+        stablehlo.parse(text)
+
+
+def test_deep_nesting_is_refused() -> None:
+    for text in ("tuple<" * 5000, "(" * 5000, '"a.b"() ({' * 5000, "dense<" * 5000):
+        with pytest.raises(MlirTextError):
+            stablehlo.parse(f"func.func @main(%a: {text}")
+        with pytest.raises(MlirTextError):
+            stablehlo.parse(f"func.func @main() {{ {text}")
+
+
+SMALL = [name for name in NAMES if len(stablehlo_text(name)) < 7_000]
+TOKEN = re.compile(r'[\w.$%@#!^-]+|"[^"\n]*"|\S|\s+')
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> str:
+    """A real module with some tokens lost, exchanged, doubled or cut off."""
+    tokens = TOKEN.findall(stablehlo_text(draw(st.sampled_from(SMALL))))
+    for _ in range(draw(st.integers(1, 2))):
+        place, other = (draw(st.integers(0, len(tokens) - 1)) for _ in range(2))
+        match draw(st.sampled_from(["lose", "exchange", "copy", "double", "cut"])):
+            case "lose":
+                del tokens[place]
+            case "exchange":
+                tokens[place], tokens[other] = tokens[other], tokens[place]
+            case "copy":
+                tokens[place] = tokens[other]
+            case "double":
+                tokens.insert(place, tokens[place])
+            case _:
+                tokens = tokens[: max(place, 1)]
+    return "".join(tokens)
+
+
+@given(text=damaged())
+def test_a_damaged_module_is_read_or_refused(text: str) -> None:
+    result = outcome(text)
+    if isinstance(result, hlo.HloModule):
+        assert str(hlo.parse(str(result))) == str(result)
+    else:
+        assert "^" in str(result)
+
+
+def outcome(text: str) -> hlo.HloModule | MlirTextError:
+    """The module, or the error; anything else that is raised fails the test."""
+    try:
+        return stablehlo.parse(text)
+    except MlirTextError as error:
+        return error
+
+
+# Files.
+
+
+def test_files_of_stablehlo_are_read_as_modules(tmp_path: Path) -> None:
+    path = tmp_path / "softmax.mlir"
+    path.write_text(stablehlo_text("softmax"), encoding="utf-8")
+    assert hlo.files_in(tmp_path) == [str(path)]
+    assert hlo.load(path).entry.root.opcode == "divide"
