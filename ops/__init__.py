@@ -1,7 +1,6 @@
 """What tensor operations do: shapes and attributes in, indexing maps out."""
 
 from indexing.layout import ShapeError
-from ops import stablehlo
 from ops.analysis.findings import InstructionIndexing
 from ops.analysis.queries import (
     fusion_indexing,
@@ -72,6 +71,7 @@ from ops.rules.slice import concatenate, slice  # noqa: A004 - the operation's n
 from ops.rules.sort import sort, top_k
 from ops.rules.transfers import Root, collective_broadcast, collective_permute, collective_reduce
 from ops.rules.transpose import permute, reverse, rotate, transpose
+from ops.stablehlo import MlirTextError
 from ops.tiling import (
     ArrayTile,
     DimensionKind,
@@ -107,6 +107,7 @@ __all__ = [
     "Loop",
     "LoopDependence",
     "LoopError",
+    "MlirTextError",
     "ModuleAnalysis",
     "ModuleDifference",
     "NoSuchInstructionError",
@@ -195,7 +196,6 @@ __all__ = [
     "set_dimension_size",
     "slice",
     "sort",
-    "stablehlo",
     "summary",
     "tilings",
     "top_k",

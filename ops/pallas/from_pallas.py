@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from indexing import Variable
 from indexing.layout import ShapeError
-from ops.jaxpr.instruction_builder import shape_of
+from ops.jaxpr.jaxpr_builder import shape_of
 from ops.pallas.block_spec import BlockSpec, ElementBlock, axis_names
 from ops.pallas.blocked_array import BlockedArray
 from ops.pallas.errors import PallasError
