@@ -28,9 +28,9 @@ _AS_TEXT: Final = "; XLA dumps modules as text with --xla_dump_hlo_as_text"
 def files_in(folder: str | os.PathLike[str]) -> list[str]:
     """The files of HLO modules in a folder and the folders in it, by name.
 
-    These are ``*.hlo`` and ``*.mlir`` (StableHLO), both also with ``.gz`` behind, and of XLA's dumps
-    each ``*.txt`` that begins as a module and each ``*.pb`` that holds one, unless the same module
-    is dumped as text beside it.
+    These are ``*.hlo`` and ``*.mlir`` (StableHLO), both also with ``.gz`` behind, and of XLA's
+    dumps each ``*.txt`` that begins as a module and each ``*.pb`` that holds one, unless the same
+    module is dumped as text beside it.
 
     Raises:
         HloFileError: a folder cannot be listed.
