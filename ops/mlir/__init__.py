@@ -1,5 +1,6 @@
-"""The syntax of MLIR: text to operations, whatever dialects they are of."""
+"""The syntax of MLIR: text to operations, whatever dialects they are of; ``linalg.generic``."""
 
+from ops.mlir.linalg import LinalgGeneric, read_generics
 from ops.mlir.mlir_lexer import MlirTextError
 
-__all__ = ["MlirTextError"]
+__all__ = ["LinalgGeneric", "MlirTextError", "read_generics"]

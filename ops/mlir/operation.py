@@ -30,7 +30,7 @@ class Argument(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class MlirBlock:
     """Operations in order, and the arguments that they may read."""
 
     arguments: tuple[Argument, ...]
@@ -51,7 +51,7 @@ class MlirOperation:
     results: tuple[str, ...] = ()
     operands: tuple[Name, ...] = ()
     attributes: Mapping[str, Attribute] = field(default_factory=dict[str, "Attribute"])
-    regions: tuple[tuple[Block, ...], ...] = ()
+    regions: tuple[tuple[MlirBlock, ...], ...] = ()
     types: tuple[Type, ...] = ()
     location: Location | None = None
 

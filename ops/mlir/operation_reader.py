@@ -14,7 +14,7 @@ from ops.mlir.locations import read_location
 from ops.mlir.mlir_attributes import Attribute, AttributeReader
 from ops.mlir.mlir_lexer import MlirLexer
 from ops.mlir.mlir_types import MAX_NESTING, FunctionType, Type, read_function_type, read_type
-from ops.mlir.operation import Argument, Block, MlirModule, MlirOperation, Name
+from ops.mlir.operation import Argument, MlirBlock, MlirModule, MlirOperation, Name
 from simplifier.errors import quoted
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class OperationDraft:
     start: int
     operands: tuple[Name, ...] = ()
     attributes: dict[str, Attribute] = field(default_factory=dict[str, Attribute])
-    regions: tuple[tuple[Block, ...], ...] = ()
+    regions: tuple[tuple[MlirBlock, ...], ...] = ()
     types: tuple[Type, ...] = ()
     types_of_operands: tuple[Type, ...] = ()
 
@@ -235,24 +235,24 @@ class OperationReader:
 
     # Regions
 
-    def region(self, arguments: tuple[Argument, ...] = ()) -> tuple[Block, ...]:
+    def region(self, arguments: tuple[Argument, ...] = ()) -> tuple[MlirBlock, ...]:
         """Take ``{ ... }``; the ``arguments`` of its first block may stand before it."""
         lexer = self.lexer
         if self._depth >= MAX_NESTING:
             raise lexer.error(f"regions are nested more than {MAX_NESTING} deep")
         self._depth += 1
         lexer.expect("{", "before a region")
-        blocks: list[Block] = []
+        blocks: list[MlirBlock] = []
         while lexer.text != "}":
             given = self._block_header() if lexer.kind == "block" else arguments
-            blocks.append(Block(given, tuple(self._block_operations())))
+            blocks.append(MlirBlock(given, tuple(self._block_operations())))
         lexer.advance()
         self._depth -= 1
         return tuple(blocks)
 
     def region_of_dialect(
         self, dialect: str, arguments: tuple[Argument, ...] = ()
-    ) -> tuple[Block, ...]:
+    ) -> tuple[MlirBlock, ...]:
         """Take a region in which names of a dialect may lack its name."""
         self._dialects.append(dialect)
         blocks = self.region(arguments)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ops.mlir.dense_elements import DenseElements
 from ops.mlir.mlir_attributes import DialectAttribute, Keyword, SymbolReference
 from ops.mlir.mlir_types import FunctionType, Type
-from ops.mlir.operation import Argument, Block, MlirOperation, Name
+from ops.mlir.operation import Argument, MlirBlock, MlirOperation, Name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -280,7 +280,7 @@ def _reduced(reader: OperationReader) -> tuple[Name, Name]:
     return operand, initial
 
 
-def _applied(combiner: str, draft: OperationDraft) -> tuple[Block, ...]:
+def _applied(combiner: str, draft: OperationDraft) -> tuple[MlirBlock, ...]:
     """The region that combines two elements by one operation."""
     element = draft.types_of_operands[-1:]
     names = tuple(Name(text, draft.start) for text in ("%lhs", "%rhs"))
@@ -290,10 +290,10 @@ def _applied(combiner: str, draft: OperationDraft) -> tuple[Block, ...]:
     )
     both = (Name("%both", draft.start),)
     returned = MlirOperation("stablehlo.return", draft.start, draft.start + 1, operands=both)
-    return (Block(arguments, (combined, returned)),)
+    return (MlirBlock(arguments, (combined, returned)),)
 
 
-def _reducer(reader: OperationReader) -> tuple[Block, ...]:
+def _reducer(reader: OperationReader) -> tuple[MlirBlock, ...]:
     """Take ``reducer(%a: ..., %b: ...) (%c: ..., %d: ...) { ... }``: pairs of two elements."""
     reader.lexer.expect("reducer", "or 'applies'")
     start = reader.lexer.start

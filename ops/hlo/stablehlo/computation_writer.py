@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ops.hlo.module import Computation, Instruction
-    from ops.mlir.operation import Argument, Block, MlirOperation
+    from ops.mlir.operation import Argument, MlirBlock, MlirOperation
 
 _DIALECTS: Final = frozenset(["stablehlo", "chlo", "mhlo", "func", "sdy"])
 
@@ -43,7 +43,7 @@ class ComputationWriter(OperationWriter):
                 place=(argument.name.start, argument.name.start + len(argument.name.text)),
             )
 
-    def run(self, block: Block) -> list[Instruction]:
+    def run(self, block: MlirBlock) -> list[Instruction]:
         """What the block returns."""
         for operation in block.operations:
             if operation.name.rpartition(".")[2] in _RETURNS:
@@ -100,7 +100,9 @@ class ComputationWriter(OperationWriter):
             for name, region in zip(names, regions, strict=True)
         }
 
-    def region(self, given: GivenOperation, blocks: tuple[Block, ...], name: str) -> Computation:
+    def region(
+        self, given: GivenOperation, blocks: tuple[MlirBlock, ...], name: str
+    ) -> Computation:
         """A computation with the arguments of a region as parameters."""
         inside = self.inside()
         block = self.block_of(given, blocks)

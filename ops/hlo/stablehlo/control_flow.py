@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ops.hlo.module import Computation, Instruction
     from ops.hlo.stablehlo.given_operation import GivenOperation
     from ops.hlo.stablehlo.operation_writer import OperationWriter
-    from ops.mlir.operation import Block
+    from ops.mlir.operation import MlirBlock
 
 
 def _while(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
@@ -64,7 +64,7 @@ def _with_state(
     return inside, [inside.values[name] for name in names]
 
 
-def _read_around(writer: OperationWriter, blocks: Iterable[Block]) -> dict[str, Instruction]:
+def _read_around(writer: OperationWriter, blocks: Iterable[MlirBlock]) -> dict[str, Instruction]:
     """What blocks read from around them, but for constants, in the order of reading."""
     found: dict[str, Instruction] = {}
     for block in blocks:

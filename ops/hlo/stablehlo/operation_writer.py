@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from ops.hlo.module import Computation, Instruction
     from ops.hlo.stablehlo.given_operation import GivenOperation
     from ops.mlir.mlir_lexer import MlirTextError
-    from ops.mlir.operation import Argument, Block, MlirModule, Name
+    from ops.mlir.operation import Argument, MlirBlock, MlirModule, Name
 
 
-class Program(Protocol):
+class SurroundingModule(Protocol):
     """The module around a computation that is written."""
 
     text: MlirModule
@@ -52,7 +52,10 @@ class OperationWriter(ABC):
     """The instructions of a computation so far; ``values`` are those of the names in the text."""
 
     def __init__(
-        self, module: Program, builder: InstructionBuilder, outer: OperationWriter | None = None
+        self,
+        module: SurroundingModule,
+        builder: InstructionBuilder,
+        outer: OperationWriter | None = None,
     ) -> None:
         self.module = module
         self.builder = builder
@@ -64,7 +67,7 @@ class OperationWriter(ABC):
         """A writer for a region of this computation."""
 
     @abstractmethod
-    def run(self, block: Block) -> list[Instruction]:
+    def run(self, block: MlirBlock) -> list[Instruction]:
         """What the block returns."""
 
     @abstractmethod
@@ -72,7 +75,9 @@ class OperationWriter(ABC):
         """The computation, with one result or a tuple of several."""
 
     @abstractmethod
-    def region(self, given: GivenOperation, blocks: tuple[Block, ...], name: str) -> Computation:
+    def region(
+        self, given: GivenOperation, blocks: tuple[MlirBlock, ...], name: str
+    ) -> Computation:
         """A computation with the arguments of a region as parameters."""
 
     @abstractmethod
@@ -110,7 +115,7 @@ class OperationWriter(ABC):
         found = self.values.get(name)
         return found if found is not None or self._outer is None else self._outer.find(name)
 
-    def block_of(self, given: GivenOperation, blocks: tuple[Block, ...]) -> Block:
+    def block_of(self, given: GivenOperation, blocks: tuple[MlirBlock, ...]) -> MlirBlock:
         """The only block of a region."""
         if len(blocks) != 1:
             given.fail(f"expected regions of one block, not of {len(blocks)}")
