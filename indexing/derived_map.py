@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from indexing.relation import RelationT
     from indexing.validation import ByName, Parameter, Results, Variables
     from simplifier.bounds.interval import IntervalLike
-    from simplifier.expr.form import Form
 
 P = ParamSpec("P")
 
@@ -289,7 +288,7 @@ class DerivableMap(ReadableMap):
         >>> print(IndexingMap.identity([4, 8]).with_results("d0 * 8 + d1"))
         (d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]
         """
-        return self._derive(_with_results, validation.read_results(results))
+        return self._derive(_with_results, results)
 
     def select_results(self, indices: Iterable[int]) -> Self:
         """The map with some results, in the order given; one may be selected twice.
@@ -326,6 +325,7 @@ def _with_constraints(indexing_map: RelationT, constraints: Sequence[Constraint]
     return indexing_map.derived(indexing_map.forms, indexing_map.domain.with_named(constraints))
 
 
-def _with_results(indexing_map: RelationT, results: Sequence[Form]) -> RelationT:
-    resolved = indexing_map.domain.resolved(results, "result", "with_results")
-    return indexing_map.derived(resolved, indexing_map.domain)
+def _with_results(indexing_map: RelationT, results: Results) -> RelationT:
+    domain = indexing_map.domain
+    read = validation.read_results(results, domain)
+    return indexing_map.derived(domain.resolved(read, "result", "with_results"), domain)

@@ -67,7 +67,8 @@ class IndexingMap(DerivableMap):
     Raises:
         MapError: an argument has the wrong type, a name is used twice, or an expression uses a name
             that is not declared; the message names the argument.
-        ConversionError: an expression is not integer arithmetic.
+        ConversionError: an expression is not integer arithmetic. A result such as ``N/2`` is, where
+            bounds and constraints say that it is an integer.
 
     A map is an immutable value: equal to a map with the same fields, hashable, picklable. A map
     that is known to have no point is stored as the empty map: every bound is ``[0, -1]``, every
@@ -94,8 +95,8 @@ class IndexingMap(DerivableMap):
     ) -> None:
         domain = validation.read_domain(dims, ranges, runtime, parameters)
         domain.check()
-        forms = domain.resolved(validation.read_results(results), "result")
-        self._set(forms, domain.with_named(validation.read_constraints(constraints)))
+        domain = domain.with_named(validation.read_constraints(constraints))
+        self._set(domain.resolved(validation.read_results(results, domain), "result"), domain)
 
     @classmethod
     def from_sizes(

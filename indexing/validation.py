@@ -15,14 +15,22 @@ from indexing.symbolic_bounds import Ends, limits
 from indexing.variable import GRID, Variable, interval_of, is_symbolic, size_of
 from simplifier import Interval
 from simplifier.bounds.facts import facts_of, read_fact
+from simplifier.canonical.scope import scope_of
+from simplifier.divisibility import is_multiple
 from simplifier.errors import listed, quoted
 from simplifier.expr import form as forms
 from simplifier.expr.operations import is_condition
 from simplifier.expr.parser import ExpressionLexer, parse_form, read_expression
-from simplifier.expr.sympy_reading import ConversionError, from_sympy, is_relation, relation_of
+from simplifier.expr.sympy_reading import (
+    ConversionError,
+    from_sympy,
+    is_relation,
+    read,
+    relation_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from sympy.logic.boolalg import Boolean
 
@@ -55,12 +63,29 @@ ByName: TypeAlias = "Mapping[str, T] | Mapping[sympy.Symbol, T]"
 """A value for each of some variables, by name or symbol."""
 
 
-def read_results(results: Results) -> list[Form]:
-    """The forms of the results: of expressions, of texts, or of one text with commas."""
+def read_results(results: Results, domain: Domain) -> list[Form]:
+    """The forms of the results: of expressions, of texts, or of one text with commas.
+
+    They are in the reader's names. A fraction may stand where it is an integer in the domain.
+    """
     if isinstance(results, str):
         return _read_text_of_results(results)
     numbered = enumerate(_items(results, "results", "expressions"))
-    return [_read_expression(result, f"result {position}") for position, result in numbered]
+    return [_read_result(result, domain, f"result {position}") for position, result in numbered]
+
+
+def _read_result(expression: sympy.Expr | Boolean | int | str, domain: Domain, where: str) -> Form:
+    if isinstance(expression, str):
+        return parse_form(expression)
+    reading = _read(lambda: read(expression), where)
+    if reading.fractions:
+        named = dict(zip(domain.names, domain.bounds.values(), strict=True))
+        known = tuple((domain.named(form), interval) for form, interval in domain.constraints)
+        scope = scope_of(tuple(sorted(named.items())), known)
+        for fraction in () if scope.is_empty else reading.fractions:
+            if not is_multiple(scope, fraction.numerator, fraction.divisor):
+                raise _noted(reading.objection(fraction), where)
+    return reading.form
 
 
 def _read_text_of_results(text: str) -> list[Form]:
@@ -254,13 +279,24 @@ def _read_pair(
 
 
 def _read_expression(expression: sympy.Expr | Boolean | int | str, where: str) -> Form:
-    if isinstance(expression, str):
-        return parse_form(expression)
+    return (
+        parse_form(expression)
+        if isinstance(expression, str)
+        else _read(lambda: from_sympy(expression), where)
+    )
+
+
+def _read(ask: Callable[[], T], where: str) -> T:
+    """What is read, or an error with a note on where it was."""
     try:
-        return from_sympy(expression)
+        return ask()
     except ConversionError as error:
-        error.add_note(f"IndexingMap: in {where}")
-        raise
+        raise _noted(error, where) from None
+
+
+def _noted(error: ConversionError, where: str) -> ConversionError:
+    error.add_note(f"IndexingMap: in {where}")
+    return error
 
 
 def _items(values: Iterable[T], argument: str, expected: str) -> list[T]:

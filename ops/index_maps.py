@@ -22,7 +22,7 @@ from ops.sizes import (
     shown_sizes,
     variable_of,
 )
-from simplifier import Interval
+from simplifier import ConversionError, Interval
 from simplifier.errors import check_type
 from simplifier.expr import form as forms
 from simplifier.expr.form import Form
@@ -217,6 +217,8 @@ def _checked_number(op: str, role: str, value: SizeLike) -> Size:
         if hasattr(value, "__index__"):
             return operator.index(cast("int", value))
         return read_integer(value)
+    except ConversionError as error:
+        raise ShapeError(f"{op}: {role}: {error}") from None
     except TypeError:
         raise ShapeError(f"{op}: {role} hold {value!r}; expected integers") from None
 

@@ -152,7 +152,10 @@ REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
         "fraction",
         lambda: IndexingMap([d0 / 2], [TEN]),
         ConversionError,
-        "d0/2: is a fraction; expected an integer, or floor around it",
+        (
+            "d0/2: is a fraction; expected an integer, floor around it, "
+            "or a fact such as d0 mod 2 == 0"
+        ),
     ),
     (
         "with_constraint",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, MapError, Variable, first_difference, from_isl, parse_map
 from indexing.domain import Domain
-from simplifier import Interval, NotQuasiAffineError, TextError, symbol
+from simplifier import ConversionError, Interval, NotQuasiAffineError, TextError, symbol
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from tests.carets import DrawnError, drawn_errors
@@ -485,6 +485,33 @@ def test_products_of_parameters_and_variables_are_refused_by_exact_questions() -
     for ask in (dropped.image, dropped.is_injective, dropped.to_isl, lambda: dropped.equals(other)):
         with pytest.raises(NotQuasiAffineError, match=r"^M \* d0: is a product of variables"):
             ask()
+
+
+# Fractions that are integers in the domain.
+
+
+@pytest.mark.parametrize(
+    ("result", "even", "expected"),
+    [
+        (N * D0 / 2, N, "(d0 * N) floordiv 2"),
+        (sympy.Piecewise((N / 2, D0 < 5), (D0, True)), N, "select(d0 < 5, N, d0 * 2) floordiv 2"),
+        (D0 / 2 + 1, D0, "(d0 + 2) floordiv 2"),
+        (D0 * (D0 + 1) / 2, N, "((d0 + 1) * d0) floordiv 2"),
+    ],
+    ids=str,
+)
+def test_results_may_be_fractions_that_the_domain_makes_integers(
+    result: sympy.Expr, even: sympy.Expr, expected: str
+) -> None:
+    known = [sympy.Eq(even % 2, 0)]
+    made = IndexingMap([result], [Variable((0, 9))], constraints=known, parameters=[N])
+    assert str(made).startswith(f"(d0)<N> -> ({expected})")
+    assert made.with_results([result]) == made
+
+
+def test_other_fractions_are_refused_with_the_fact_that_is_missing() -> None:
+    with pytest.raises(ConversionError, match=r"^N/2: is a fraction; .* such as N mod 2 == 0"):
+        IndexingMap([N / 2], [Variable((0, 9))], parameters=[N])
 
 
 # In other tools.

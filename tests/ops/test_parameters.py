@@ -331,7 +331,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "a fraction": (
         lambda: ops.reverse((N / 2,), (0,)),
-        "reverse: operand sizes hold N/2; expected integers",
+        "reverse: operand sizes: N/2: is a fraction; expected an integer, or floor around it",
     ),
     "text": (
         lambda: ops.reverse(("N",), (0,)),  # pyright: ignore[reportArgumentType]
