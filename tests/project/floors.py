@@ -83,6 +83,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
             "indexing.layout.linear.linear_text",
             "indexing.layout.linear.encoding_text",
             "indexing.layout.linear.conversion",
+            "indexing.layout.linear.linear_picture",
         ),
         ("indexing.layout.linear",),
     ),
@@ -91,7 +92,11 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("indexing.layout.cute.cute_layout",),
         ("indexing.layout.cute.layout_algebra",),
         ("indexing.layout.cute.divide_product", "indexing.layout.cute.swizzle"),
-        ("indexing.layout.cute.cute_text", "indexing.layout.cute.cute_maps"),
+        (
+            "indexing.layout.cute.cute_text",
+            "indexing.layout.cute.cute_maps",
+            "indexing.layout.cute.cute_picture",
+        ),
         ("indexing.layout.cute",),
     ),
     "ops": (

@@ -2,6 +2,7 @@
 
 from indexing.layout.cute.cute_layout import CuteLayout
 from indexing.layout.cute.cute_maps import from_map, to_map
+from indexing.layout.cute.cute_picture import picture
 from indexing.layout.cute.cute_text import parse, parse_composed, parse_swizzle
 from indexing.layout.cute.divide_product import (
     blocked_product,
@@ -43,6 +44,7 @@ __all__ = [
     "parse",
     "parse_composed",
     "parse_swizzle",
+    "picture",
     "raked_product",
     "right_inverse",
     "tiled_divide",

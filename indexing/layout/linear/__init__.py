@@ -20,6 +20,7 @@ from indexing.layout.linear.encodings import (
 )
 from indexing.layout.linear.linear_layout import LinearLayout
 from indexing.layout.linear.linear_maps import from_map, to_map
+from indexing.layout.linear.linear_picture import picture
 from indexing.layout.linear.linear_text import parse
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "nvidia_mma",
     "parse",
     "parse_encoding",
+    "picture",
     "shared_access",
     "slice_of",
     "swizzled_shared",
