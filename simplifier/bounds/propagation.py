@@ -10,12 +10,14 @@ divisors meet by themselves, as in the Chinese remainder theorem: the second con
 
 from __future__ import annotations
 
+from functools import reduce
 from math import gcd
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from simplifier.bounds.context import Fact, term_by_term
-from simplifier.bounds.interval import NEGATIVE_INFINITY, Interval
+from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, Interval
 from simplifier.bounds.linear import LinearFacts
+from simplifier.bounds.ranges import product_range
 from simplifier.expr import operations
 from simplifier.expr.fold import fold
 from simplifier.expr.form import (
@@ -33,6 +35,7 @@ from simplifier.laws.catalogue.constraints import (
     INVERSE,
     LOWER_FACT,
     NOT_ZERO,
+    PRODUCT_FACT,
     QUOTIENT_FACT,
     RESIDUE,
     RESTORED,
@@ -44,7 +47,7 @@ from simplifier.limits import MAX_FACTS, MAX_PROPAGATIONS, MAX_ROUNDS_OF_FACTS
 ContextT = TypeVar("ContextT", bound="Context")
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from simplifier.bounds.context import Bounds, Constraints, Context
     from simplifier.bounds.interval import Range
@@ -265,6 +268,8 @@ def _inside(context: Context, atom: Atom, ends: Range) -> Iterator[tuple[Law, Fo
     if atom.kind is AtomKind.FLOORDIV:
         within = lower * atom.divisor, upper * atom.divisor + (atom.divisor - 1)
         yield QUOTIENT_FACT, atom.numerator, within
+    if atom.kind is AtomKind.PRODUCT:
+        yield from _of_factors(context, atom.arguments, ends)
     if atom.kind is AtomKind.MAX:
         able = [form for form in atom.arguments if not form.is_constant or form.constant >= lower]
         for argument in atom.arguments:
@@ -277,6 +282,21 @@ def _inside(context: Context, atom: Atom, ends: Range) -> Iterator[tuple[Law, Fo
             yield NOT_ZERO, atom.numerator, (1, most)
         elif most == 0:
             yield NOT_ZERO, atom.numerator, (least, -1)
+
+
+def _of_factors(
+    context: Context, arguments: Sequence[Form], ends: Range
+) -> Iterator[tuple[Law, Form, Range]]:
+    """``A*B >= l`` is ``u*B >= l`` for ``0 <= A <= u`` and ``l >= 1``; so with other signs."""
+    for least, sign in ((ends[0], 1), (-ends[1], -1)):
+        for place, factor in enumerate(arguments if isinstance(least, int) and least > 0 else ()):
+            others = (*arguments[:place], *arguments[place + 1 :])
+            low, high = reduce(product_range, map(context.range_of, others))
+            most = max(high, -low)
+            share = -(-least // most) if isinstance(most, int) and most else 1
+            if low >= 0 or high <= 0:
+                itself = factor.times(sign if low >= 0 else -sign)
+                yield PRODUCT_FACT, itself, (share, INFINITY)
 
 
 def _intersection(old: Range, new: Range) -> Range:

@@ -104,6 +104,10 @@ def quotient(context: Context, numerator: Form, divisor: Form) -> Form:
             return context.quotient(*shorter)
     scale = _content(divisor)
     if scale > 1:
+        is_positive = context.divisor_range(divisor)[0] >= 1
+        shorter = _split(context, numerator, divisor) if is_positive else None
+        if shorter is not None:
+            return context.quotient(*shorter)
         context.fired(INTEGER_OUTSIDE)
         return context.floordiv(quotient(context, numerator, divisor.exactly_divided(scale)), scale)
     outside, numerator = divided(context, numerator, divisor)
@@ -231,17 +235,23 @@ def _is_short(numerator: Form, divisor: Form, radix: Form) -> bool:
 def _split(context: Context, numerator: Form, divisor: Form) -> tuple[Form, Form] | None:
     """``floor((G*A + S)/(G*B)) = floor((A + floor(S/G))/B)`` for ``B, G >= 1``.
 
-    ``G`` is a product of atoms, and ``floor(S/G)`` has one value.
+    ``G`` is a product of atoms and of the integer that ``A`` and ``B`` share, and ``floor(S/G)``
+    has one value.
     """
+    integer = _content(divisor)
     for common in _common_monomials(numerator, divisor):
-        group = monomial_form(context, common)
+        whole, rest = multiples(context, numerator, common)
+        scale = gcd(_content(whole), integer)
+        if scale == 1 < integer:
+            continue  # first the integer goes outside
+        group = monomial_form(context, common).times(scale)
         if context.divisor_range(group)[0] < 1:
             continue
-        whole, rest = multiples(context, numerator, common)
         value = _one_value(context, rest, group)
         if value is not None:
             context.fired(SYMBOLIC_SPLIT)
-            return whole.plus_constant(value), multiples(context, divisor, common)[0]
+            left = multiples(context, divisor, common)[0].exactly_divided(scale)
+            return whole.exactly_divided(scale).plus_constant(value), left
     return None
 
 

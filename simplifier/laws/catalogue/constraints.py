@@ -71,6 +71,17 @@ QUOTIENT_FACT = Law(
     near_miss=NearMiss("x floordiv 32", "0 <= x floordiv 8 <= 4", "x floordiv 32", "x may be 32"),
 )
 
+PRODUCT_FACT = Law(
+    name="fact about a product",
+    identity="l <= u * B",
+    condition="l <= A * B and 0 <= A <= u and l >= 1",
+    why="Where a product is positive, neither factor is zero, and both have the same sign.",
+    example=Example("max(n, 1)", "m >= 1 and x >= 0 and m * n - x >= 1", "n"),
+    near_miss=NearMiss(
+        "max(n, 1)", "m >= -1 and m * n >= 1", "max(n, 1)", "both factors may be negative"
+    ),
+)
+
 UPPER_FACT = Law(
     name="upper fact about a maximum",
     identity="A <= u",
