@@ -62,7 +62,11 @@ class PageData:
         """All that the page knows, as JSON."""
         module = self._views[0].fusion.computation.own_module
         lines, place = _text_of(module, self._views)
-        instructions = [each for view in self._views for each in self._instructions_of(view, place)]
+        instructions = [
+            each
+            for number, view in enumerate(self._views)
+            for each in self._instructions_of(number, view, place)
+        ]
         return {
             "module": module.name if module else "",
             "file": module.file if module else "",
@@ -88,9 +92,8 @@ class PageData:
         }
 
     def _instructions_of(
-        self, view: ProgramView, place: Mapping[Instruction, int]
+        self, number: int, view: ProgramView, place: Mapping[Instruction, int]
     ) -> Iterator[Json]:
-        number = self._views.index(view)
         for each in view.fusion.instructions:
             yield self._instruction(each, place) | {
                 "view": number,

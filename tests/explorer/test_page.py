@@ -136,6 +136,25 @@ def _points(indexing_map: IndexingMap) -> int:
     return count
 
 
+@needs_node
+def test_no_question_runs_for_long(tmp_path: Path) -> None:
+    """Neither a thousand million reads, nor as many values of which none is read."""
+    maps = [
+        "(d0)[s0, s1] -> (s0, s1), domain: d0 in [0, 1], s0 in [0, 99999], s1 in [0, 99999]",
+        "(d0){rt0} -> (d0), domain: d0 in [0, 1], rt0 in [0, 1000000000], rt0 + d0 in [-9, -3]",
+    ]
+    about = [
+        {"code": number, "dims": _bounds(each.dims), "runtime": _bounds(each.runtime)}
+        for number, each in enumerate(map(parse_map, maps))
+    ]
+    codes = [str(code_of_map(parse_map(each))) for each in maps]
+    program = f"""import {{ readsOf }} from "./evaluation.js";
+{function_list(codes)}
+const found = {json.dumps(about)}.map((each) => readsOf([each], FUNCTIONS, [0]));
+console.log(JSON.stringify(found.map(({{ visits, isCut }}) => [visits, isCut])));"""
+    assert in_node(tmp_path, program) == [[200_000, True], [0, True]]
+
+
 def test_what_needs_more_than_53_bits_is_refused() -> None:
     wide = parse_map("(d0) -> (d0 * d0), domain: d0 in [0, 1000000000]")
     assert code_of_map(wide) == NoCode("d0 * d0 may need more than 53 bits and a sign")

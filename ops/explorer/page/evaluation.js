@@ -1,6 +1,6 @@
 // Which elements an element reads: functions that Python made of maps are called here.
 
-/** So many reads are followed: a page stays quick, and says that there are more. */
+/** So many reads, or values of runtime variables, are followed: a page stays quick, and says so. */
 export const MAX_VISITS = 200000;
 
 /**
@@ -40,9 +40,12 @@ function follow(indexing, functions, element, visit, found) {
   if (!isWithin(indexing.dims, element)) return;
   const runtime = indexing.runtime ?? [];
   if (runtime.length) found.mayRead = true;
+  let calls = 0;
   for (const values of pointsOf(runtime)) {
+    found.isCut ||= calls === MAX_VISITS;
     if (found.isCut) return;
     functions[indexing.code](...element, ...values, visit);
+    calls += 1;
   }
 }
 

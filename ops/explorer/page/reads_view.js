@@ -7,6 +7,9 @@ import { inWords, MAX_VISITS, readsOf } from "./evaluation.js";
 /** Runs of elements that are listed below an array. */
 const MAX_RUNS = 12;
 
+/** Elements that are listed: joining more to boxes takes longer than a mouse rests. */
+const MAX_LISTED = 20000;
+
 /** Characters of a shape: tuples have hundreds of arrays. */
 const MAX_SHAPE = 80;
 
@@ -188,7 +191,8 @@ function wordsOf({ reads, visits, isCut, mayRead, refused }) {
   const verb = mayRead ? "may read" : "reads";
   const count = `${grouped(reads.size)} element${reads.size === 1 ? "" : "s"}`;
   const times = visits > reads.size ? ` in ${grouped(visits)} reads` : "";
-  const where = inWords([...reads.values()].map(({ index }) => index), MAX_RUNS).join(" ");
+  const listed = reads.size <= MAX_LISTED ? [...reads.values()].map(({ index }) => index) : [];
+  const where = inWords(listed, MAX_RUNS).join(" ");
   const notes = refused.map((reason) => ` A map is not evaluated: ${reason}.`);
   if (isCut) notes.push(` Only the first ${grouped(MAX_VISITS)} reads are shown.`);
   return `${verb} ${count}${times}${where ? `: ${where}` : ""}${notes.length ? "." : ""}${notes.join("")}`;
