@@ -10,10 +10,19 @@ from indexing.exact.differences import Difference, first_difference
 from indexing.exact.sets import IndexSet
 from indexing.exact.strides import ByVariable, Contiguity, Stride
 from indexing.formats.code import emit, emit_loops
+from indexing.formats.einops_pattern import EinopsPattern
+from indexing.formats.einsum import to_einsum
 from indexing.formats.text import format_map
 from indexing.index_relation import IndexRelation, flow_dependences
 from indexing.map import IndexingMap, UndefinedMap
-from indexing.readers import from_affine_map, from_isl, parse_map, parse_relation
+from indexing.readers import (
+    from_affine_map,
+    from_einops,
+    from_einsum,
+    from_isl,
+    parse_map,
+    parse_relation,
+)
 from indexing.tile.tile import Tile
 from indexing.tile.tile_constraints import TileConstraints
 from indexing.transform.compose import compose
@@ -24,6 +33,7 @@ __all__ = [
     "ByVariable",
     "Contiguity",
     "Difference",
+    "EinopsPattern",
     "IndexRelation",
     "IndexSet",
     "IndexingMap",
@@ -44,7 +54,10 @@ __all__ = [
     "flow_dependences",
     "format_map",
     "from_affine_map",
+    "from_einops",
+    "from_einsum",
     "from_isl",
     "parse_map",
     "parse_relation",
+    "to_einsum",
 ]

@@ -8,6 +8,7 @@ from indexing import validation
 from indexing.exact.exact_relation import ExactRelation
 from indexing.exact.strides import contiguity, strides
 from indexing.formats.code import to_c, to_cuda, to_mlir, to_triton
+from indexing.formats.einops_pattern import to_einops
 from indexing.formats.isl_relation import to_isl
 from indexing.formats.mlir import to_affine_map, to_affine_set
 from indexing.formats.notebook import html_of_map, latex_of_map
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     import islpy
 
     from indexing.exact.strides import ByVariable, Contiguity, Stride
+    from indexing.formats.einops_pattern import EinopsPattern
     from indexing.pictures.access_picture import AccessPicture, Choices
     from indexing.pictures.element_grid import PlaneChoice
     from indexing.transform.evaluate import Index, Point, Value
@@ -352,6 +354,23 @@ class ReadableMap(ExactRelation):
     def to_affine_set(self) -> str:
         """The bounds and constraints as MLIR's ``affine_set``; see :meth:`to_affine_map`."""
         return to_affine_set(self)
+
+    def to_einops(self) -> EinopsPattern:
+        """The pattern of einops for the map from result to operand, and sizes of axes.
+
+        Variables that results split are several axes. Ranges are reduced, and dimensions that no
+        result has are repeated. :func:`indexing.from_einops` reads patterns.
+
+        Raises:
+            MapError: naming what einops does not have: a diagonal, an offset, a window, a part of
+                the operand, a constraint, a parameter.
+
+        >>> from indexing import parse_map
+        >>> heads = "(d0, d1) -> (d0, d1 mod 8, d1 floordiv 8), domain: d0 in [0, 3], d1 in [0, 15]"
+        >>> print(parse_map(heads).to_einops())
+        a b c -> a (c b)
+        """
+        return to_einops(self)
 
     def _repr_latex_(self) -> str:
         return latex_of_map(self)

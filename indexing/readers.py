@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from indexing.formats.einops import read_pattern
+from indexing.formats.einsum import read_einsum
 from indexing.formats.isl_relation import isl_map, read_isl
 from indexing.formats.mlir import read_affine_map
 from indexing.formats.text import alternatives, read_map
@@ -14,10 +16,12 @@ from simplifier.errors import check_type
 from simplifier.exact import BUDGET
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from indexing.formats.isl_relation import IslRelation
+    from indexing.formats.named_axes import NamedIndices
     from indexing.relation import Relation
+    from indexing.validation import Size
     from simplifier.bounds.interval import IntervalLike
     from simplifier.exact import Budget
 
@@ -140,6 +144,68 @@ def from_isl(
     """
     read = read_isl(relation, budget=budget, parameters_as_runtime=parameters_as_runtime)
     return _map_of(read)
+
+
+def from_einops(pattern: str, shape: Sequence[Size], /, **sizes: Size) -> IndexingMap:
+    """The map of a pattern of einops, from an element of the result to those of the operand.
+
+    The patterns are those of ``einops.rearrange``, ``reduce`` and ``repeat``: axes that only the
+    operand has are ranges, as they are reduced, and axes that only the result has are new. ``...``
+    stands for any axes, ``1`` and ``()`` for an axis of size 1, ``(h w)`` for several in one, of
+    which the last is the fastest. :meth:`IndexingMap.inverse` is the map from the operand.
+
+    Args:
+        pattern: the pattern.
+        shape: the sizes of the operand: integers, or expressions over parameters.
+        sizes: the sizes of axes that the shape does not tell.
+
+    Raises:
+        TextError: the pattern is none, or the sizes do not fit; with a caret under the place.
+        MapError: a size is given for an axis that is not in the pattern.
+
+    >>> print(from_einops("b (h w) c -> b c h w", [2, 12, 3], h=4))
+    (b, c, h, w) -> (b, h * 3 + w, c), domain: b in [0, 1], c in [0, 2], h in [0, 3], w in [0, 2]
+    >>> print(from_einops("(h 2) w -> h w", [8, 3]))
+    (h, w)[s0] -> (h * 2 + s0, w), domain: h in [0, 3], w in [0, 2], s0 in [0, 1]
+    >>> from_einops("b c -> b (c d)", [2, 3])
+    Traceback (most recent call last):
+    simplifier.errors.TextError: 1:13: the size of d is not known
+    b c -> b (c d)
+                ^
+    """
+    return _named(read_pattern(pattern, shape, sizes))
+
+
+def from_einsum(text: str, *shapes: Sequence[Size]) -> tuple[IndexingMap, ...]:
+    """The maps of a string of einsum, from an element of the result to those of each operand.
+
+    What is summed is a range. A label that stands twice in an operand takes its diagonal; an axis
+    of size 1 is read again for each index. ``...`` and a missing ``->`` mean what they mean to
+    NumPy. Names with blanks between, as in ``batch time, time -> batch``, are those of einops.
+
+    Raises:
+        TextError: the text is no string of einsum, or the sizes do not fit; with a caret.
+
+    >>> for each in from_einsum("ij,jk->ik", [2, 3], [3, 4]):
+    ...     print(each)
+    (i, k)[j] -> (i, j), domain: i in [0, 1], k in [0, 3], j in [0, 2]
+    (i, k)[j] -> (j, k), domain: i in [0, 1], k in [0, 3], j in [0, 2]
+    >>> print(*from_einsum("ii", [5, 5]))
+    ()[i] -> (i, i), domain: i in [0, 4]
+    """
+    return tuple(map(_named, read_einsum(text, shapes)))
+
+
+def _named(read: NamedIndices) -> IndexingMap:
+    symbols = {each for size, _ in read.constraints for each in size.free_symbols}
+    made = IndexingMap(
+        read.results,
+        read.dims,
+        read.ranges,
+        constraints=read.constraints,
+        parameters=sorted(symbols, key=str),
+    )
+    return made.simplify(preserve_size_one=True, preserve_ranges=True)
 
 
 def _map_of(relation: Relation) -> IndexingMap:
