@@ -113,7 +113,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("ops.performance",),
         ("ops.tiling",),
         ("ops.modules", "ops.jaxpr", "ops.explorer", "ops.stablehlo"),
-        ("ops.pallas",),
+        ("ops.pallas", "ops.triton"),
         ("ops",),
         ("ops.cli",),
     ),
@@ -189,6 +189,14 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("ops.explorer.page_data", "ops.explorer.widget"),
         ("ops.explorer.exploration",),
         ("ops.explorer",),
+    ),
+    "ops.triton": (
+        ("ops.triton.kernel_text", "ops.triton.kernel_values"),
+        ("ops.triton.blocked_layout", "ops.triton.expressions", "ops.triton.loop_values"),
+        ("ops.triton.kernel_access", "ops.triton.tl_functions"),
+        ("ops.triton.interpreter",),
+        ("ops.triton.read_kernel",),
+        ("ops.triton",),
     ),
     "ops.cli": (
         ("ops.cli.documents", "ops.cli.selection", "ops.cli.svg_files", "ops.cli.terminal"),

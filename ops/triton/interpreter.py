@@ -1,0 +1,432 @@
+"""Statements of a kernel, run once on formulas: loops by closed forms, branches by conditions."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final
+
+import sympy
+
+from ops.triton.expressions import ExpressionReader, condition_of, is_nonnegative
+from ops.triton.kernel_values import (
+    IntegerBlock,
+    TensorPointer,
+    UnknownBlock,
+    aligned,
+    as_block,
+    common_shape,
+    items_of,
+    known,
+    number_of,
+)
+from ops.triton.loop_values import after_iterations, change_of, mark_of, marked, substituted
+from ops.triton.tl_functions import FUNCTIONS, FunctionCall, plain_name
+from simplifier import FloorDiv, Interval, Max, symbol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from ops.triton.kernel_text import KernelText
+    from ops.triton.kernel_values import Formula, Value
+
+MAX_DEPTH: Final = 32
+"""Functions that call each other: more is a recursion, which Triton does not have, either."""
+
+
+MAX_RANK: Final = 8
+"""Dimensions of a block: Triton has at most 5."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelLoop:
+    """A loop around an access: its counter runs from 0 to one less than its trip count."""
+
+    counter: sympy.Symbol
+    trip_count: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class AccessRecord:
+    """An access as the interpreter meets it.
+
+    Attributes:
+        condition: under which the elements are accessed: the mask, and the branches around.
+        is_exact: whether all of the condition is known.
+    """
+
+    node: ast.Call
+    kind: str
+    address: IntegerBlock
+    condition: Formula
+    loops: tuple[KernelLoop, ...]
+    is_exact: bool
+
+
+class _Returned(Exception):  # noqa: N818 - no error: the function is left
+    """A ``return``, with its value."""
+
+    def __init__(self, value: Value) -> None:
+        super().__init__()
+        self.value = value
+
+
+class KernelInterpreter(ExpressionReader):
+    """Runs a kernel once, for all programs together, and keeps its accesses."""
+
+    def __init__(self, text: KernelText, grid: Sequence[int] | None) -> None:
+        super().__init__(text)
+        self.bounds |= {f"i{number}": Interval(0, None) for number in range(MAX_RANK)}
+        self.records: list[AccessRecord] = []
+        self.grid = grid
+        self.axes = len(grid or ())
+        """How many axes of the grid there are, as far as the kernel asks for them."""
+        self._loops: tuple[KernelLoop, ...] = ()
+        self._conditions: tuple[Formula, ...] = ()
+        self._is_exact = True
+        self._is_trial = False
+        self._names: set[str] = set()
+        self._depth = 0
+
+    # What functions ask for.
+
+    def program_id(self, number: int) -> sympy.Symbol:
+        """The program id along an axis of the grid, and that there is such an axis."""
+        name = f"pid{number}"
+        self.axes = max(self.axes, number + 1)
+        size = None if self.grid is None or number >= len(self.grid) else self.grid[number] - 1
+        self.bounds[name] = Interval(0, size)
+        return symbol(name)
+
+    def num_programs(self, number: int) -> Formula:
+        """The size of the grid along an axis: a number, or an argument of a name of its own."""
+        if self.grid is not None and number < len(self.grid):
+            return sympy.Integer(self.grid[number])
+        name = f"num_programs{number}"
+        self.bounds[name] = Interval(1, None)
+        return symbol(name)
+
+    def accessed(self, node: ast.Call, kind: str, address: Value, mask: Value) -> UnknownBlock:
+        """Keep an access; what it gives is unknown."""
+        if isinstance(address, UnknownBlock):
+            place = node.args[0] if node.args else node
+            self.text.refuse(place, f"the address depends on {address.reason}")
+        held = as_block(True if mask is None else mask)
+        shape = common_shape([address.shape, held.shape])
+        unknown = held.implied if isinstance(held, UnknownBlock) else held.formula
+        whole = IntegerBlock(held.shape, unknown)
+        condition = sympy.And(*self._conditions, condition_of(aligned(whole, len(shape))))
+        is_exact = self._is_exact and isinstance(held, IntegerBlock)
+        if not self._is_trial:
+            placed = IntegerBlock(shape, aligned(address, len(shape)))
+            self.records.append(AccessRecord(node, kind, placed, condition, self._loops, is_exact))
+        return UnknownBlock(shape, "a value that is loaded")
+
+    # Functions.
+
+    def run_kernel(self, function: ast.FunctionDef, values: Mapping[str, Value]) -> None:
+        """Run a kernel with values of its parameters.
+
+        Raises:
+            TritonError: it cannot be read, or a value is of no parameter.
+        """
+        self.values = self.bound(function, (), values, function)
+        try:
+            self.run(function.body)
+        except _Returned:
+            pass
+        except RecursionError:
+            self.text.refuse(function, "this kernel is nested too deeply")
+
+    def call(
+        self, node: ast.Call, function: str, arguments: Sequence[Value], named: Mapping[str, Value]
+    ) -> Value:
+        """What a function of the text or of ``tl`` gives.
+
+        Raises:
+            TritonError: nobody knows the function, or it does not take the arguments.
+        """
+        if function in self.text.functions:
+            return self._inlined(node, self.text.functions[function], arguments, named)
+        handler = FUNCTIONS.get(plain_name(function))
+        if handler is None:
+            self.text.refuse(node, f"the function {function or 'here'} cannot be read")
+        if function in ("min", "max", "abs", "int") and all(map(known, arguments)):
+            return _OF_NUMBERS[function](*arguments)
+        if plain_name(function) == "tl.cdiv" and all(type(each) is int for each in arguments):
+            return -(-arguments[0] // arguments[1])
+        try:
+            return handler(self, FunctionCall(node, function, arguments, named))
+        except (TypeError, IndexError, AttributeError):
+            self.text.refuse(node, f"{function} does not take these arguments")
+
+    def _inlined(
+        self,
+        node: ast.Call,
+        function: ast.FunctionDef,
+        arguments: Sequence[Value],
+        named: Mapping[str, Value],
+    ) -> Value:
+        """What a function of the text gives, run here."""
+        if self._depth >= MAX_DEPTH:
+            self.text.refuse(node, "the functions call each other again and again")
+        outside, conditions = self.values, self._conditions
+        self.values = self.bound(function, arguments, named, node)
+        self._depth += 1
+        try:
+            self.run(function.body)
+        except _Returned as returned:
+            return returned.value
+        finally:
+            self._depth -= 1
+            self.values, self._conditions = outside, conditions
+        return None
+
+    def bound(
+        self,
+        function: ast.FunctionDef,
+        arguments: Sequence[Value],
+        named: Mapping[str, Value],
+        node: ast.AST,
+    ) -> dict[str, Value]:
+        """The parameters of a function with their values."""
+        names = [each.arg for each in parameters_of(function)]
+        found = dict(zip(names, arguments, strict=False)) | dict(named)
+        for name, default in defaults_of(function).items():
+            if name not in found:
+                found[name] = self.read(default)
+        if {*found} != {*names} or len(arguments) > len(names):
+            self.text.refuse(node, f"{function.name} takes {', '.join(names) or 'nothing'}")
+        return found
+
+    # Statements.
+
+    def run(self, body: Iterable[ast.stmt]) -> None:
+        """Run statements one after the other."""
+        for statement in body:
+            runner = self._runners.get(type(statement))
+            if runner is None:
+                name = type(statement).__name__
+                self.text.refuse(statement, f"a kernel with the statement {name} cannot be read")
+            runner(self, statement)
+
+    def _assign(self, node: ast.Assign) -> None:
+        value = self.read(node.value)
+        for target in node.targets:
+            self._bind(target, value)
+
+    def _annotated(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self._bind(node.target, self.read(node.value))
+
+    def _augmented(self, node: ast.AugAssign) -> None:
+        if not isinstance(node.target, ast.Name):
+            self.text.refuse(node.target, "expected the name of a variable")
+        name = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
+        sum_of_both = ast.copy_location(ast.BinOp(name, node.op, node.value), node)
+        self.values[node.target.id] = self.read(sum_of_both)
+
+    def _bind(self, target: ast.expr, value: Value) -> None:
+        match target:
+            case ast.Name(id=name):
+                self.values[name] = value
+            case ast.Tuple(elts=targets) | ast.List(elts=targets):
+                items = items_of(value)
+                if items is None or len(items) != len(targets):
+                    self.text.refuse(target, f"expected {len(targets)} values")
+                for each, item in zip(targets, items, strict=True):
+                    self._bind(each, item)
+            case _:
+                self.text.refuse(target, "expected the name of a variable")
+
+    def _expression(self, node: ast.Expr) -> None:
+        self.read(node.value)
+
+    def _return(self, node: ast.Return) -> None:
+        raise _Returned(None if node.value is None else self.read(node.value))
+
+    def _while(self, node: ast.While) -> None:
+        self.text.refuse(node, "how often this loop runs is known only while the kernel runs")
+
+    # Branches.
+
+    def _branch(self, node: ast.If) -> None:
+        test = self.read(node.test)
+        if known(test):
+            self.run(node.body if test else node.orelse)
+            return
+        condition = self._condition_of(node, test)
+        before = dict(self.values)
+        ended_first = self._guarded(node.body, condition)
+        first, self.values = self.values, dict(before)
+        opposite = None if condition is None else sympy.Not(condition)
+        ended_second = self._guarded(node.orelse, opposite)
+        if ended_first or ended_second:
+            if ended_first and ended_second:
+                raise _Returned(None)
+            self.values = self.values if ended_first else first
+            if condition is None:
+                self._is_exact = False
+            else:
+                self._conditions = (*self._conditions, opposite if ended_first else condition)
+            return
+        self.values = {
+            name: self._merged(test, first.get(name, value), value)
+            for name, value in (first | self.values).items()
+        }
+
+    def _condition_of(self, node: ast.If, test: Value) -> Formula | None:
+        """The condition of a branch; ``None`` if values decide it."""
+        block = as_block(test)
+        if block.shape:
+            message = "a branch has one condition for all elements; expected a scalar"
+            self.text.refuse(node.test, message)
+        return None if isinstance(block, UnknownBlock) else condition_of(block.formula)
+
+    def _guarded(self, body: Sequence[ast.stmt], condition: Formula | None) -> bool:
+        """Run a branch under its condition; whether it ends the function."""
+        conditions, is_exact = self._conditions, self._is_exact
+        if condition is None:
+            self._is_exact = False
+        else:
+            self._conditions = (*conditions, condition)
+        try:
+            self.run(body)
+        except _Returned as returned:
+            if returned.value is not None:
+                self.text.refuse(body[-1], "a value is returned only under a condition")
+            return True
+        finally:
+            self._conditions, self._is_exact = conditions, is_exact
+        return False
+
+    def _merged(self, test: Value, first: Value, second: Value) -> Value:
+        if first is second or (type(first) is type(second) and first == second):
+            return first
+        if isinstance(first, _NOT_CHOSEN) or isinstance(second, _NOT_CHOSEN):
+            return UnknownBlock((), "a value that a branch decides")
+        return number_of(self.chosen(test, first, second))
+
+    # Loops.
+
+    def _loop(self, node: ast.For) -> None:
+        start, stop, step = self._range(node)
+        if not isinstance(node.target, ast.Name):
+            self.text.refuse(node.target, "expected the name of a variable")
+        trips = FloorDiv(stop - start + step - 1, step)
+        counter = self._fresh(node.target.id)
+        self.bounds[counter.name] = Interval(0, None)
+        self.values[node.target.id] = IntegerBlock((), start + counter * step)
+        before = dict(self.values)
+        changes = self._changes(node, counter, before)
+        self.values = {name: after_iterations(changes, before, name, counter) for name in before}
+        outside = self._loops
+        self._loops = (*outside, KernelLoop(counter, trips))
+        self._iteration(node.body)
+        self._loops = outside
+        last = {counter: trips - 1}
+        count = trips if is_nonnegative(trips, self.bounds) else Max(trips, 0)
+        after = {name: substituted(value, last) for name, value in self.values.items()}
+        self.values = after | {
+            name: after_iterations(changes, before, name, count) for name in changes
+        }
+
+    def _range(self, node: ast.For) -> tuple[Formula, Formula, Formula]:
+        """The start, the end and the step of a loop."""
+        call = node.iter
+        if not isinstance(call, ast.Call) or plain_name(self.path(call.func) or "") not in _RANGES:
+            self.text.refuse(call, "expected range, tl.range or tl.static_range")
+        if node.orelse:
+            self.text.refuse(node.orelse[0], "a loop with an else cannot be read")
+        given = [self.formula(each, self.read(each)) for each in call.args]
+        if len(given) == 1:
+            given.insert(0, sympy.Integer(0))
+        start, stop, step = (*given, sympy.Integer(1))[:3]
+        if not is_nonnegative(step - 1, self.bounds) and step.is_Integer:
+            self.text.refuse(call, f"the step is {step}; expected at least 1")
+        return start, stop, step
+
+    def _fresh(self, name: str) -> sympy.Symbol:
+        """A variable of a name that nothing has yet."""
+        found, number = name, 1
+        while found in self._names or found in self.bounds:
+            found, number = f"{name}_{number}", number + 1
+        self._names.add(found)
+        return symbol(found)
+
+    def _iteration(self, body: Sequence[ast.stmt]) -> None:
+        conditions = self._conditions
+        try:
+            self.run(body)
+        except _Returned:
+            self.text.refuse(body[0], "a loop that may be left in between cannot be read")
+        finally:
+            self._conditions = conditions
+
+    def _changes(
+        self, node: ast.For, counter: sympy.Symbol, before: Mapping[str, Value]
+    ) -> dict[str, Value]:
+        """By how much each variable changes with an iteration; ``UnknownBlock`` if by no constant.
+
+        The body runs once on a trial, with a symbol for the value of each variable before.
+        """
+        own = getattr(node.target, "id", "")
+        carried = [name for name in _assigned(node.body) if name in before and name != own]
+        marks = {name: marked(before[name], name) for name in carried}
+        trial, self._is_trial = self._is_trial, True
+        self.values = {**before, **marks}
+        self._iteration(node.body)
+        self._is_trial = trial
+        after, self.values = self.values, dict(before)
+        moving = {counter}
+        moving |= {mark_of(name, place) for name in carried for place in range(MAX_RANK)}
+        return {name: change_of(before[name], marks[name], after[name], moving) for name in carried}
+
+    def _skip(self, _node: ast.stmt) -> None:
+        """Nothing that touches memory."""
+
+    _runners: ClassVar[Mapping[type, Callable[..., None]]] = {
+        ast.Assign: _assign,
+        ast.AnnAssign: _annotated,
+        ast.AugAssign: _augmented,
+        ast.Expr: _expression,
+        ast.Return: _return,
+        ast.If: _branch,
+        ast.For: _loop,
+        ast.While: _while,
+        ast.Assert: _skip,
+        ast.Pass: _skip,
+        ast.Import: _skip,
+        ast.ImportFrom: _skip,
+    }
+    """How each kind of statement is run."""
+
+
+def _assigned(body: Iterable[ast.stmt]) -> list[str]:
+    """The variables that statements assign, in order."""
+    nodes = (node for statement in body for node in ast.walk(statement))
+    names = (node for node in nodes if isinstance(node, ast.Name))
+    return [*dict.fromkeys(each.id for each in names if isinstance(each.ctx, ast.Store))]
+
+
+def parameters_of(function: ast.FunctionDef) -> list[ast.arg]:
+    """All parameters of a function."""
+    return [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+
+
+def defaults_of(function: ast.FunctionDef) -> dict[str, ast.expr]:
+    """The defaults of the parameters that have some."""
+    places = [*function.args.posonlyargs, *function.args.args]
+    given = function.args.defaults
+    last = places[len(places) - len(given) :]
+    found = {each.arg: value for each, value in zip(last, given, strict=True)}
+    only = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
+    return found | {each.arg: value for each, value in only if value is not None}
+
+
+_NOT_CHOSEN: Final = (str, tuple, TensorPointer)
+"""What a branch cannot choose by a formula."""
+
+_RANGES: Final = ("range", "tl.range", "tl.static_range")
+
+_OF_NUMBERS: Final = {"min": min, "max": max, "abs": abs, "int": int}

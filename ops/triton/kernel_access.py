@@ -1,0 +1,164 @@
+"""An access of a kernel: which elements of an argument it loads or stores, and where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from indexing import IndexingMap, MapError
+from indexing.exact.sets import IndexSet
+from ops.performance import coalescing
+from ops.triton.blocked_layout import coalesced_layout
+from simplifier import Interval, symbol
+from simplifier.errors import check_integers
+from simplifier.tools.display import Displayed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from indexing.layout import ElementType
+    from ops.performance import Coalescing, Device
+    from ops.triton.blocked_layout import BlockedLayout
+
+
+class OutOfBoundsElement(NamedTuple):
+    """An element outside of its tensor that a kernel accesses.
+
+    Attributes:
+        line: of the access, counted from 1.
+        argument: the pointer.
+        program: the program ids.
+        place: in the block.
+        loops: the counters of the loops around the access, by name.
+        offset: of the element from the pointer.
+    """
+
+    line: int
+    argument: str
+    program: tuple[int, ...]
+    place: tuple[int, ...]
+    loops: tuple[tuple[str, int], ...]
+    offset: int
+
+    def __str__(self) -> str:
+        loops = "".join(f", iteration {number} of {name}" for name, number in self.loops)
+        place = f"place {self.place} of its block" if self.place else "its scalar"
+        where = f"program {self.program}{loops} accesses element {self.offset} at {place}"
+        return f"line {self.line}: {self.argument}: {where}"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class KernelAccess(Displayed):
+    """What a load, a store or an atomic operation of a kernel touches.
+
+    Attributes:
+        kind: the function, such as ``load``.
+        argument: the pointer argument.
+        line: of the kernel's text, counted from 1.
+        map: from the program ids and the place in the block, for each iteration of the loops
+            around, to the offset of an element from the pointer. Its domain is where the mask
+            holds.
+        block: the shape of the block.
+        is_exact: whether all of the mask is known; otherwise it touches no more than this.
+    """
+
+    kind: str
+    argument: str
+    line: int
+    map: IndexingMap
+    block: tuple[int, ...]
+    is_exact: bool = True
+
+    def out_of_bounds(
+        self, sizes: Sequence[int], strides: Sequence[int] | None = None
+    ) -> OutOfBoundsElement | None:
+        """An element that is accessed outside of a tensor; ``None`` is a proof that there is none.
+
+        The pointer points at the first element of a tensor of these sizes and strides, in elements;
+        without strides the last dimension is the fastest, and nothing lies between. Arguments that
+        have no value may have any.
+
+        Raises:
+            MapError: there are other numbers of sizes and strides, or too many points to look at.
+            NotQuasiAffineError: an argument is a factor that has no value.
+        """
+        elements = _tensor(sizes, strides)
+        reach = elements.result_bounds()[0] if elements.dims else Interval(0, 0)
+        is_dense = elements.count_results() == reach.size
+        (touched,) = self.map.result_bounds()
+        if is_dense and reach.contains(touched):
+            return None
+        outside = [Interval(None, (reach.lower or 0) - 1), Interval((reach.upper or 0) + 1, None)]
+        offset = self.map.results[0]
+        for beyond in outside:
+            found = self._first(self.map.with_constraint(offset, beyond))
+            if found is not None:
+                return found
+        if is_dense:
+            return None
+        between = IndexSet.box((reach.lower, reach.upper)) - elements.image()
+        wrong = self.map.restrict_results(between)
+        return self._first(wrong)
+
+    def coalescing(
+        self,
+        device: Device,
+        element_type: ElementType | str,
+        *,
+        num_warps: int = 4,
+        layout: BlockedLayout | None = None,
+    ) -> Coalescing:
+        """The sectors that the warps of the whole grid load, or store.
+
+        Triton gives the elements of a block to threads by a :class:`BlockedLayout`: the one of its
+        coalescing pass, unless one is given.
+
+        Raises:
+            MapError: a program id or a loop is not bounded, or an argument has no value.
+            DeviceError: the device lacks a figure.
+        """
+        chosen = layout or coalesced_layout(self.map, self.block, device, element_type, num_warps)
+        return coalescing(chosen.by_thread(self.map), device, element_type=element_type)
+
+    def _first(self, wrong: IndexingMap) -> OutOfBoundsElement | None:
+        """The first point of a map of these variables, which leads to a wrong element."""
+        found = _with_arguments(wrong).sample()
+        if found is None:
+            return None
+        dims, ranges, _, (offset,) = found
+        counters = dict(zip((each.name for each in wrong.ranges), ranges, strict=True))
+        programs = len(self.map.dims) - len(self.block)
+        return OutOfBoundsElement(
+            self.line,
+            self.argument,
+            tuple(dims[:programs]),
+            tuple(dims[programs : len(self.map.dims)]),
+            tuple((each.name, counters[each.name]) for each in self.map.ranges),
+            int(offset),
+        )
+
+    def __str__(self) -> str:
+        about = "" if self.is_exact else ", at most"
+        return f"line {self.line}: {self.kind} {self.argument}{about}: {self.map}"
+
+
+def _with_arguments(indexing_map: IndexingMap) -> IndexingMap:
+    """The map with its parameters as dimensions, so that a point has values for them."""
+    if not indexing_map.parameters:
+        return indexing_map
+    return indexing_map.replace(dims=[*indexing_map.dims, *indexing_map.parameters], parameters=())
+
+
+def _tensor(sizes: Sequence[int], strides: Sequence[int] | None) -> IndexingMap:
+    """The map from the index of an element to its offset."""
+    check_integers(sizes, "out_of_bounds: sizes")
+    if strides is None:
+        strides = [1] * len(sizes)
+        for number in reversed(range(len(sizes) - 1)):
+            strides[number] = strides[number + 1] * sizes[number + 1]
+    check_integers(strides, "out_of_bounds: strides")
+    if len(strides) != len(sizes):
+        message = f"out_of_bounds: there are {len(sizes)} sizes and {len(strides)} strides"
+        raise MapError(f"{message}; expected as many")
+    offset = sum(symbol(f"d{number}") * stride for number, stride in enumerate(strides))
+    return IndexingMap.from_sizes([offset], dims=sizes)

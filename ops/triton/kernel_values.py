@@ -1,0 +1,204 @@
+"""What the expressions of a kernel are: blocks of integers by formula, and what nobody knows.
+
+A block has a shape. Its value is an expression over the place in the block, ``axis(0)`` and so on,
+and over program ids, counters of loops and arguments. A pointer is such a value, too: the address,
+in elements, is a sum of a pointer argument and an offset.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import sympy
+from sympy.logic.boolalg import Boolean
+
+from simplifier import symbol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+Formula: TypeAlias = Any
+"""An expression of sympy over integers, or one of its conditions."""
+
+BlockShape: TypeAlias = "tuple[int, ...]"
+
+
+class ShapesDifferError(Exception):
+    """Two blocks whose shapes do not fit; whoever asked knows the place."""
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerBlock:
+    """A block of integers, addresses or conditions, by a formula; a scalar has no dimension."""
+
+    shape: BlockShape
+    formula: Formula
+
+    @property
+    def is_condition(self) -> bool:
+        """Whether it holds conditions."""
+        return is_condition(self.formula)
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownBlock:
+    """A block of numbers that are known only while the kernel runs.
+
+    Attributes:
+        reason: where they come from.
+        implied: of conditions, what holds wherever they do.
+    """
+
+    shape: BlockShape
+    reason: str
+    implied: Formula = sympy.true
+
+
+@dataclass(frozen=True, slots=True)
+class TensorPointer:
+    """A block of a tensor, by its offsets: ``tl.make_block_ptr``, or a tensor descriptor.
+
+    ``checked`` are the dimensions in which what lies outside of the tensor is left out.
+    """
+
+    base: Formula
+    sizes: tuple[Formula, ...]
+    strides: tuple[Formula, ...]
+    offsets: tuple[Formula, ...]
+    block: BlockShape
+    is_descriptor: bool = False
+
+    def moved(self, by: Sequence[Formula]) -> TensorPointer:
+        """The block so many elements further along each dimension."""
+        offsets = tuple(one + other for one, other in zip(self.offsets, by, strict=True))
+        return TensorPointer(
+            self.base, self.sizes, self.strides, offsets, self.block, self.is_descriptor
+        )
+
+    def address(self) -> IntegerBlock:
+        """The addresses of the elements of the block."""
+        places = zip(self._places(), self.strides, strict=True)
+        return IntegerBlock(self.block, self.base + sum(place * by for place, by in places))
+
+    def within(self, checked: Sequence[int]) -> Formula:
+        """The condition that a place lies in the tensor along some dimensions."""
+        places = self._places()
+        return sympy.And(
+            *(
+                condition
+                for number in checked
+                for condition in (places[number] >= 0, places[number] < self.sizes[number])
+            )
+        )
+
+    def _places(self) -> list[Formula]:
+        return [
+            offset + (axis(number) if size > 1 else 0)
+            for number, (offset, size) in enumerate(zip(self.offsets, self.block, strict=True))
+        ]
+
+
+Value: TypeAlias = Any
+"""One of the above, a tuple of values, or a number, text or ``None`` that is known."""
+
+
+@cache
+def axis(number: int) -> sympy.Symbol:
+    """The place in a block along a dimension."""
+    return symbol(f"i{number}")
+
+
+def is_condition(formula: Formula) -> bool:
+    """Whether a formula is true or false; sympy takes every symbol for a condition, too."""
+    return isinstance(formula, Boolean) and not isinstance(formula, sympy.Symbol)
+
+
+def as_block(value: Value) -> IntegerBlock | UnknownBlock:
+    """A number as a scalar; what is no integer is unknown."""
+    if isinstance(value, (IntegerBlock, UnknownBlock)):
+        return value
+    if isinstance(value, bool):
+        return IntegerBlock((), sympy.true if value else sympy.false)
+    if isinstance(value, int):
+        return IntegerBlock((), sympy.Integer(value))
+    return UnknownBlock((), "a value that is no integer")
+
+
+def number_of(value: Value) -> Value:
+    """What a scalar is, if it is a number or a truth value that is known."""
+    if not isinstance(value, IntegerBlock) or value.shape:
+        return value
+    if value.formula in (sympy.true, sympy.false):
+        return value.formula is sympy.true
+    return int(value.formula) if value.formula.is_Integer else value
+
+
+def items_of(value: Value) -> tuple[Value, ...] | None:
+    """The items of a tuple; ``None`` for anything else."""
+    return cast("tuple[Value, ...]", value) if isinstance(value, tuple) else None
+
+
+def known(value: Value) -> bool:
+    """Whether a value is no block, but something that the compiler knows."""
+    return not isinstance(value, (IntegerBlock, UnknownBlock, TensorPointer))
+
+
+# Shapes.
+
+
+def common_shape(shapes: Sequence[BlockShape]) -> BlockShape:
+    """The shape that all of them are broadcast to.
+
+    Raises:
+        ShapesDifferError: there is none.
+
+    >>> common_shape([(16, 1), (1, 32), ()])
+    (16, 32)
+    """
+    rank = max(map(len, shapes), default=0)
+    found: list[int] = []
+    for sizes in zip(*((1,) * (rank - len(shape)) + shape for shape in shapes), strict=True):
+        several = {*sizes} - {1}
+        if len(several) > 1:
+            texts = ", ".join(map(str, shapes))
+            raise ShapesDifferError(f"blocks of the shapes {texts} do not fit")
+        found.append(several.pop() if several else 1)
+    return tuple(found)
+
+
+def combined(
+    apply: Callable[..., Formula], *values: IntegerBlock | UnknownBlock
+) -> IntegerBlock | UnknownBlock:
+    """What a function makes of the elements of some blocks, which are broadcast.
+
+    Raises:
+        ShapesDifferError: the shapes do not fit.
+    """
+    shape = common_shape([value.shape for value in values])
+    for value in values:
+        if isinstance(value, UnknownBlock):
+            return UnknownBlock(shape, value.reason)
+    formulas = [aligned(value, len(shape)) for value in values if isinstance(value, IntegerBlock)]
+    return IntegerBlock(shape, apply(*formulas))
+
+
+def aligned(value: IntegerBlock, rank: int) -> Formula:
+    """The formula of a block among blocks of more dimensions: its own are the last."""
+    more = rank - len(value.shape)
+    return moved(value.formula, {old: old + more for old in range(len(value.shape))})
+
+
+def moved(formula: Formula, places: dict[int, int]) -> Formula:
+    """A formula with its dimensions at other places."""
+    return formula.xreplace({axis(old): axis(new) for old, new in places.items()})
+
+
+def with_axes(value: Value, items: Sequence[int | None]) -> IntegerBlock | UnknownBlock:
+    """A block with its dimensions in some order, and a new one of size 1 for each ``None``."""
+    shape = tuple(1 if item is None else value.shape[item] for item in items)
+    if isinstance(value, UnknownBlock):
+        return UnknownBlock(shape, value.reason)
+    places = {item: new for new, item in enumerate(items) if item is not None}
+    return IntegerBlock(shape, moved(value.formula, places))

@@ -1,0 +1,332 @@
+"""Kernels by formula against the same kernels, run program by program on arrays."""
+
+# pyright: reportUnknownMemberType=false
+# Kernels by hand are untyped.
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from indexing import IndexingMap
+from ops.performance import A100
+from ops.triton import BlockedLayout, KernelAccesses, TritonError, read_kernel
+from simplifier.errors import ArgumentError
+from tests.triton import kernels_by_hand as by_hand
+from tests.triton.tl_model import Pointer, Touched, run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Values = dict[str, Any]
+
+MATMUL = {
+    "M": 13,
+    "N": 10,
+    "K": 7,
+    "stride_am": 7,
+    "stride_ak": 1,
+    "stride_bk": 1,
+    "stride_bn": 7,
+    "stride_cm": 10,
+    "stride_cn": 1,
+}
+MATMUL_SIZES = {"BM": 4, "BN": 4, "BK": 4}
+ATTENTION = {"stride_h": 40, "stride_m": 4, "length": 10}
+
+CASES: dict[str, tuple[Any, tuple[str, ...], Values, Values, tuple[int, ...]]] = {
+    "add": (by_hand.add, ("x_ptr", "y_ptr", "out_ptr"), {"BLOCK": 8}, {"n": 19}, (3,)),
+    "softmax": (
+        by_hand.softmax,
+        ("in_ptr", "out_ptr"),
+        {"BLOCK": 8},
+        {"in_stride": 9, "out_stride": 6, "rows": 7, "columns": 6},
+        (3,),
+    ),
+    "matmul": (by_hand.matmul, ("a_ptr", "b_ptr", "c_ptr"), MATMUL_SIZES, MATMUL, (12,)),
+    "layer norm": (
+        by_hand.layer_norm,
+        ("X", "Y", "W", "B", "Mean"),
+        {"BLOCK": 4},
+        {"stride": 12, "N": 10, "eps": 1},
+        (3,),
+    ),
+    "attention": (
+        by_hand.attention,
+        ("Q", "K", "V", "Out"),
+        {"DEPTH": 4, "BLOCK_M": 4, "BLOCK_N": 4, "CAUSAL": False},
+        ATTENTION,
+        (3, 2),
+    ),
+    "causal attention": (
+        by_hand.attention,
+        ("Q", "K", "V", "Out"),
+        {"DEPTH": 4, "BLOCK_M": 4, "BLOCK_N": 2, "CAUSAL": True},
+        ATTENTION,
+        (3, 2),
+    ),
+    "branches": (by_hand.guarded, ("x_ptr", "out_ptr"), {"BLOCK": 4}, {"n": 14}, (6,)),
+    "descriptors": (
+        by_hand.transposed,
+        ("x_ptr", "out_ptr"),
+        {"BLOCK": 4},
+        {"M": 6, "N": 5},
+        (2, 2),
+    ),
+    "bits": (by_hand.swizzled, ("x_ptr", "out_ptr"), {"BLOCK": 4, "MODE": "move"}, {}, (2,)),
+    "loops in loops": (
+        by_hand.strided,
+        ("x_ptr", "out_ptr"),
+        {"STEP": 3, "BLOCK": 4},
+        {"n": 5},
+        (2,),
+    ),
+}
+
+
+def points_of(
+    kernel: KernelAccesses, substituted: Values
+) -> dict[tuple[int, str, str], list[Touched]]:
+    """What a kernel touches by its maps, as the model notes it."""
+    found: dict[tuple[int, str, str], list[Touched]] = defaultdict(list)
+    for access in kernel.accesses:
+        names = {each.name for each in access.map.parameters}
+        values = {name: value for name, value in substituted.items() if name in names}
+        at_values = access.map.substitute(values).simplify(preserve_ranges=True)
+        for dims, _, _, results in at_values.points():
+            found[access.line, access.kind, access.argument].append((*dims, *results))
+    return {key: sorted(points) for key, points in found.items()}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_maps_touch_what_the_kernel_touches(name: str) -> None:
+    kernel, pointers, constants, integers, grid = CASES[name]
+    values = {**constants, **integers, **{each: Pointer(each) for each in pointers}}
+    expected = run(kernel, grid, values)
+    read = read_kernel(kernel, constants, integers, grid=grid)
+    assert all(access.is_exact for access in read.accesses)
+    assert points_of(read, {}) == expected
+
+
+@pytest.mark.parametrize("name", ["add", "layer norm", "softmax"])
+def test_arguments_without_values_are_parameters(name: str) -> None:
+    kernel, pointers, constants, integers, grid = CASES[name]
+    values = {**constants, **integers, **{each: Pointer(each) for each in pointers}}
+    read = read_kernel(kernel, constants, grid=grid)
+    assert points_of(read, integers) == run(kernel, grid, values)
+
+
+# Bounds.
+
+
+def matmul(**integers: int) -> KernelAccesses:
+    return read_kernel(by_hand.matmul, MATMUL_SIZES, MATMUL | integers, grid=(12,))
+
+
+def test_an_access_within_its_tensor_is_proved() -> None:
+    a, b, c = matmul().accesses
+    assert a.out_of_bounds((13, 7)) is None
+    assert b.out_of_bounds((7, 10), (1, 7)) is None
+    assert c.out_of_bounds((13, 10)) is None
+
+
+def test_an_access_beyond_its_tensor_names_the_program() -> None:
+    kernel = read_kernel(
+        """
+def copy(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets), mask=offsets < n)
+""",
+        {"BLOCK": 64},
+        {"n": 1000},
+        grid=(16,),
+    )
+    load, store = kernel.accesses
+    assert store.out_of_bounds((1000,)) is None
+    found = load.out_of_bounds((1000,))
+    assert found is not None
+    assert (found.program, found.place, found.offset) == ((15,), (40,), 1000)
+    where = "program (15,) accesses element 1000 at place (40,) of its block"
+    assert str(found) == f"line 4: x_ptr: {where}"
+    beyond = str(store.out_of_bounds((990,)))
+    assert beyond == f"line 4: out_ptr: {where}".replace("1000", "990").replace("40", "30")
+
+
+def test_an_access_between_the_rows_of_a_tensor_is_found() -> None:
+    kernel = read_kernel(by_hand.softmax, {"BLOCK": 8}, CASES["softmax"][3], grid=(3,))
+    (load,) = kernel.of("in_ptr")
+    assert load.out_of_bounds((7, 6), (9, 1)) is None
+    found = load.out_of_bounds((7, 5), (9, 1))
+    assert found is not None
+    ((loop, iteration),) = found.loops
+    assert (loop, found.place, found.offset % 9) == ("row", (5,), 5)
+    assert found.offset == 9 * (found.program[0] + 3 * iteration) + 5
+    assert f"program {found.program}, iteration {iteration} of row accesses" in str(found)
+
+
+def test_a_mask_on_values_is_at_most_what_is_known() -> None:
+    kernel = read_kernel(
+        """
+def clipped(x_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+    tl.store(x_ptr + offsets, x * 2, mask=(offsets < n) & (x > 0))
+""",
+        {"BLOCK": 64},
+        {"n": 50},
+    )
+    load, store = kernel.accesses
+    assert (load.is_exact, store.is_exact) == (True, False)
+    assert store.out_of_bounds((50,)) is None
+    assert str(store).startswith("line 5: store x_ptr, at most: (i0) -> (i0)")
+
+
+# Coalescing.
+
+ROWS = """
+def rows(x_ptr, stride, M: tl.constexpr, N: tl.constexpr):
+    rows = tl.program_id(0) * M + tl.arange(0, M)
+    columns = tl.arange(0, N)
+    block = tl.load(x_ptr + rows[:, None] * stride + columns[None, :])
+    tl.store(x_ptr + rows[:, None] + columns[None, :] * stride, block)
+"""
+
+
+def test_the_layout_of_the_coalescing_pass_follows_memory() -> None:
+    kernel = read_kernel(ROWS, {"M": 64, "N": 64}, {"stride": 64}, grid=(1,))
+    by_row, by_column = (each.coalescing(A100, "f32") for each in kernel.accesses)
+    assert (by_row.vector_width, by_row.ratio, by_row.sectors) == (4, 1.0, 512)
+    assert (by_column.vector_width, by_column.ratio) == (4, 1.0)
+    order = BlockedLayout.of((64, 64), size_per_thread=(1, 4), order=(1, 0), num_warps=4)
+    assert (order.threads_per_warp, order.warps) == ((2, 16), (4, 1))
+    across = kernel.accesses[1].coalescing(A100, "f32", layout=order)
+    assert across.ratio > 2
+
+
+LAYOUTS = [
+    BlockedLayout.of((64, 32), size_per_thread=(1, 4), order=(1, 0), num_warps=4),
+    BlockedLayout.of((8, 16), size_per_thread=(2, 1), order=(0, 1), num_warps=2),
+    BlockedLayout.of((4, 4), size_per_thread=(1, 2), order=(1, 0), num_warps=1),
+    BlockedLayout.of((512,), size_per_thread=(4,), order=(0,), num_warps=2),
+    BlockedLayout.of((2, 4, 8), size_per_thread=(1, 2, 2), order=(2, 0, 1), num_warps=1),
+]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+def test_threads_hold_each_element_equally_often(layout: BlockedLayout) -> None:
+    places = [f"i{number}" for number in range(len(layout.block))]
+    sizes = dict(zip(places, layout.block, strict=True))
+    offset = places[0]
+    for place in places[1:]:
+        offset = f"({offset}) * {sizes[place]} + {place}"
+    by_thread = layout.by_thread(IndexingMap([offset], sizes))
+    held = Counter(results[0] for *_, results in by_thread.points())
+    assert sorted(held) == [*range(prod(layout.block))]
+    assert len({*held.values()}) == 1
+
+
+# What cannot be read.
+
+REFUSED = """
+x = tl.load(x_ptr + tl.load(x_ptr))
+            ^^^^^^^^^^^^^^^^^^^^^^ the address depends on a value that is loaded
+
+x = tl.load(x_ptr + n + m)
+    ^^^^^^^^^^^^^^^^^^^^^^ x_ptr or n or m is the pointer of this address; expected one
+
+x = tl.load(n * 4)
+    ^^^^^^^^^^^^^^ no argument is the pointer of this address; expected one
+
+x = tl.arange(0, n)
+    ^^^^^^^^^^^^^^^ tl.arange: end is no number that is known; expected a constexpr
+
+x = tl.arange(0, 8) + tl.arange(0, 16)
+    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ blocks of the shapes (8,), (16,) do not fit
+
+x = tl.histogram(n, 4)
+    ^^^^^^^^^^^^^^^^^^ the function tl.histogram cannot be read
+
+x = tl.arange(0, 8)[0]
+                    ^ expected ':' or None, as in [:, None]
+
+x = lambda y: y
+    ^^^^^^^^^^^ a kernel with a Lambda cannot be read
+
+x = y
+    ^ 'y' has no value
+
+while n > 0: n -= 1
+^^^^^^^^^^^^^^^^^^^ how often this loop runs is known only while the kernel runs
+
+for k in x_ptr: pass
+         ^^^^^ expected range, tl.range or tl.static_range
+
+for k in range(8, 0, -1): pass
+         ^^^^^^^^^^^^^^^ the step is -1; expected at least 1
+
+x, y = 1
+^^^^ expected 2 values
+
+if tl.arange(0, 8) > 4: pass
+   ^^^^^^^^^^^^^^^^^^^ a branch has one condition for all elements; expected a scalar
+
+x = tl.program_id(3)
+    ^^^^^^^^^^^^^^^^ a grid has no axis 3; expected 0, 1 or 2
+
+x = 2 ** 5000
+    ^^^^^^^^^ this number has more than 4096 bits, or is no integer
+
+x = 1 // 0
+    ^^^^^^ integer division or modulo by zero
+
+with x_ptr: pass
+^^^^^^^^^^^^^^^^ a kernel with the statement With cannot be read
+"""
+
+
+@pytest.mark.parametrize("block", REFUSED.strip("\n").split("\n\n"))
+def test_what_cannot_be_read_is_refused_at_its_place(block: str) -> None:
+    line, caret = block.split("\n")
+    begin = len(caret) - len(caret.lstrip())
+    marks, _, message = caret.strip().partition(" ")
+    with pytest.raises(TritonError) as refused:
+        read_kernel(f"def kernel(x_ptr, n, m):\n    {line}\n")
+    assert refused.value.message == message
+    assert (refused.value.span.line, refused.value.span.column) == (2, 5 + begin)
+    assert refused.value.span.excerpt().endswith(f" {marks}")
+
+
+def test_a_text_that_is_no_python_is_refused() -> None:
+    with pytest.raises(TritonError, match="this is not Python") as refused:
+        read_kernel("def kernel(:\n    pass")
+    assert refused.value.span.line == 1
+
+
+WRONG_CALLS: list[tuple[Callable[[], object], str]] = [
+    (lambda: read_kernel(""), "the text has no function ''"),
+    (lambda: read_kernel(3), "the kernel is 3; expected its text, or a function"),
+    (lambda: read_kernel(by_hand.add), "BLOCK is a constexpr without a value; expected one in"),
+    (lambda: read_kernel("def k(i0): pass"), "'i0' is the name of a variable of the maps"),
+    (lambda: read_kernel("def k(): pass", name="other"), "no function 'other'; expected one of: k"),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), WRONG_CALLS)
+def test_wrong_calls_say_what_was_expected(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(ArgumentError) as refused:
+        call()
+    assert message in str(refused.value)
+
+
+def test_a_recursion_is_refused() -> None:
+    with pytest.raises(TritonError, match="call each other again and again"):
+        read_kernel("def f(x):\n    return f(x)\ndef kernel(x_ptr):\n    f(x_ptr)")
+
+
+def test_a_kernel_shows_itself() -> None:
+    kernel = matmul()
+    assert repr(kernel).startswith("<KernelAccesses: kernel matmul; line")
+    assert "a_ptr" in kernel._repr_html_()

@@ -1,0 +1,217 @@
+"""A small model of ``triton.language`` on arrays of NumPy, which notes what a kernel accesses."""
+
+# pyright: basic
+# Arrays of any kind, and numbers.
+
+from __future__ import annotations
+
+import inspect
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+Block = Any
+"""An array of NumPy, or a number."""
+
+
+Numbers = Sequence[int]
+
+
+class Integers(np.ndarray):
+    """Integers whose divisions round toward zero, as those of Triton do."""
+
+    def __floordiv__(self, by: Block) -> Block:
+        here = self.view(np.ndarray)
+        quotient = np.abs(here) // np.abs(np.asarray(by))
+        return np.asarray(np.sign(here) * np.sign(by) * quotient).view(Integers)
+
+    def __mod__(self, by: Block) -> Block:
+        return self - by * (self // by)
+
+    def __iadd__(self, by: Block) -> Block:
+        """A new block: other names of this one keep it."""
+        return self + by
+
+
+class Pointer:
+    """An argument that points into memory, and offsets from it."""
+
+    def __init__(self, name: str, offsets: Block = 0) -> None:
+        self.name = name
+        self.offsets = np.asarray(offsets)
+
+    def __add__(self, by: Block) -> Pointer:
+        return Pointer(self.name, self.offsets + by)
+
+    __radd__ = __add__
+
+    def __sub__(self, by: Block) -> Pointer:
+        return Pointer(self.name, self.offsets - by)
+
+
+@dataclass
+class BlockPointer:
+    """What ``tl.make_block_ptr`` gives, and a tensor descriptor with its offsets."""
+
+    base: Pointer
+    shape: Numbers
+    strides: Numbers
+    offsets: Numbers
+    block: Numbers
+
+    def at(self, checked: Sequence[int]) -> tuple[Pointer, Block]:
+        """The addresses, and where these lie within the tensor."""
+        places = np.indices(self.block)
+        index = [place + offset for place, offset in zip(places, self.offsets, strict=True)]
+        mask = np.ones(self.block, dtype=bool)
+        for axis in checked:
+            mask &= (index[axis] >= 0) & (index[axis] < self.shape[axis])
+        by = sum(each * stride for each, stride in zip(index, self.strides, strict=True))
+        return self.base + by, mask
+
+    def load(self, offsets: Sequence[int]) -> Block:
+        """Of a descriptor."""
+        moved = BlockPointer(self.base, self.shape, self.strides, offsets, self.block)
+        return tl.note("load", *moved.at(range(len(self.block))))
+
+    def store(self, offsets: Sequence[int], _value: Block) -> None:
+        """Of a descriptor."""
+        moved = BlockPointer(self.base, self.shape, self.strides, offsets, self.block)
+        tl.note("store", *moved.at(range(len(self.block))))
+
+
+AnyPointer = Pointer | BlockPointer
+
+Touched = tuple[int, ...]
+"""Program ids, the place in the block, and the offset."""
+
+
+class Language:
+    """The functions of ``tl`` that our kernels call, for the program that runs."""
+
+    float32, int32, constexpr = "tl.float32", "tl.int32", object
+    range, static_range = range, range
+    minimum = staticmethod(np.minimum)
+    maximum = staticmethod(np.maximum)
+    exp = staticmethod(np.exp)
+    sqrt = staticmethod(np.sqrt)
+
+    def __init__(self) -> None:
+        self.grid: Sequence[int] = ()
+        self.program: Sequence[int] = ()
+        self.touched: dict[tuple[int, str, str], list[Touched]] = defaultdict(list)
+
+    def expand_dims(self, block: Block, axis: int) -> Block:
+        return np.expand_dims(block, axis)
+
+    def program_id(self, axis: int) -> int:
+        return self.program[axis]
+
+    def num_programs(self, axis: int) -> int:
+        return self.grid[axis]
+
+    def where(self, test: Block, one: Block, other: Block) -> Block:
+        return np.where(test, one, other).view(Integers)
+
+    def arange(self, start: int, end: int) -> Block:
+        return np.arange(start, end).view(Integers)
+
+    def cdiv(self, one: int, other: int) -> int:
+        return (one + other - 1) // other
+
+    def zeros(self, shape: Numbers, **_named: object) -> Block:
+        return np.zeros(shape)
+
+    def dot(self, one: Block, other: Block, total: Block = 0) -> Block:
+        return one @ other + total
+
+    def sum(self, block: Block, axis: int | None = None) -> Block:
+        return np.sum(block, axis)
+
+    def max(self, block: Block, axis: int | None = None) -> Block:
+        return np.max(block, axis)
+
+    def trans(self, block: Block) -> Block:
+        return block.T
+
+    def static_assert(self, condition: object) -> None:
+        """Nothing."""
+
+    def make_block_ptr(self, base: Pointer, *parts: Numbers, **named: Numbers) -> BlockPointer:
+        given = [*parts, *named.values()]
+        return BlockPointer(base, *given[:4])
+
+    def make_tensor_descriptor(self, base: Pointer, **named: Numbers) -> BlockPointer:
+        return BlockPointer(base, named["shape"], named["strides"], (), named["block_shape"])
+
+    def advance(self, pointer: BlockPointer, by: Numbers) -> BlockPointer:
+        offsets = [one + other for one, other in zip(pointer.offsets, by, strict=True)]
+        return BlockPointer(pointer.base, pointer.shape, pointer.strides, offsets, pointer.block)
+
+    def load(self, pointer: AnyPointer, mask: Block = None, **named: Block) -> Block:
+        return self._access("load", pointer, mask, named)
+
+    def store(self, pointer: AnyPointer, _value: Block, mask: Block = None, **named: Block) -> None:
+        self._access("store", pointer, mask, named)
+
+    def atomic_add(self, pointer: AnyPointer, _value: Block, mask: Block = None) -> None:
+        self._access("atomic_add", pointer, mask, {})
+
+    def _access(
+        self, kind: str, pointer: AnyPointer, mask: Block, named: Mapping[str, Block]
+    ) -> Block:
+        if isinstance(pointer, BlockPointer):
+            pointer, mask = pointer.at(named.get("boundary_check", ()))
+        return self.note(kind, pointer, mask)
+
+    def note(self, kind: str, pointer: Pointer, mask: Block) -> Block:
+        """Note each element that is touched; what is loaded are its offsets."""
+        line = line_of_kernel()
+        given = np.asarray(True if mask is None else mask)
+        shape = np.broadcast_shapes(pointer.offsets.shape, given.shape)
+        held = np.broadcast_to(given, shape)
+        offsets = np.broadcast_to(pointer.offsets, held.shape)
+        for place in product(*map(range, held.shape)):
+            if held[place]:
+                touched = (*self.program, *place, int(offsets[place]))
+                self.touched[line, kind, pointer.name].append(touched)
+        return np.where(held, offsets, 0.0)
+
+
+def line_of_kernel() -> int:
+    """The line that is run of the function that called something here."""
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    return 0 if frame is None else frame.f_lineno
+
+
+tl = Language()
+
+
+class triton:  # noqa: N801 - the module
+    """The functions of ``triton`` itself."""
+
+    @staticmethod
+    def jit(function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function as it is."""
+        return function
+
+
+def run(
+    kernel: Callable[..., Any], grid: Sequence[int], values: Mapping[str, Any]
+) -> dict[tuple[int, str, str], list[Touched]]:
+    """What the programs of a grid touch, by line, kind and pointer; sorted."""
+    tl.grid = grid
+    tl.touched.clear()
+    for program in product(*map(range, grid)):
+        tl.program = program
+        kernel(**values)
+    return {key: sorted(found) for key, found in tl.touched.items()}
