@@ -48,7 +48,8 @@ def inverse(indexing_map: RelationT) -> RelationT:
     try:
         check_quasi_affine(simplest.domain, simplest.forms)
     except NotQuasiAffineError:
-        found = symbolic_inverse(simplest) or inverse_of_bits(simplest)
+        found = symbolic_inverse(simplest)
+        found = inverse_of_bits(simplest) if found is None else found
         if found is None:
             raise
         return found
