@@ -31,12 +31,17 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 
 myst_heading_anchors = 4  # links to headings are those that GitHub makes
 autodoc_default_options = {"members": True, "imported-members": True}
-autodoc_member_order = "groupwise"
+autodoc_member_order = "bysource"  # of a package, as its `__all__`
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 90
 add_module_names = False
-napoleon_custom_sections = [("Shapes", "params_style"), "Source"]
+highlight_options = {"python": {"stripnl": True}}  # a blank line ends what a doctest expects
+napoleon_custom_sections = [
+    ("Attributes", "params_style"),
+    ("Shapes", "params_style"),
+    "Source",
+]
 nitpick_ignore_regex = [  # what others document
     ("py:.*", r"(collections|concurrent|datetime|functools|islpy|np|os|sympy)\..*"),
 ]
@@ -45,6 +50,7 @@ html_theme = "furo"
 html_title = project
 html_static_path = ["site.css"]
 html_css_files = ["site.css"]
+html_show_copyright = False
 html_show_sourcelink = False
 html_show_sphinx = False
 

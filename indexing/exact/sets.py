@@ -41,6 +41,7 @@ from indexing.exact.set_values import (
     side_of,
 )
 from indexing.exact.symbolic_counting import symbolic_count
+from indexing.formats.notebook import latex_of_set
 from indexing.formats.set_text import read_set_text
 from indexing.formats.text import declarations
 from indexing.symbolic_bounds import limit_texts
@@ -461,6 +462,9 @@ class IndexSet:
 
     def _repr_html_(self) -> str:
         return html_of_text(str(self))
+
+    def _repr_latex_(self) -> str:
+        return latex_of_set(self.hull, () if self.is_empty() else self.pieces)
 
     def _alternatives(self) -> Iterator[str]:
         """The text of each box or piece."""

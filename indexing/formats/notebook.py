@@ -100,7 +100,7 @@ def latex_of_map(indexing_map: Relation) -> str:
     writer = _LatexWriter(indexing_map.domain.names)
     named = (indexing_map.domain.named(form) for form in indexing_map.forms)
     results = _tuple(map(writer.write, named), "()")
-    formula = rf"{_declarations(indexing_map)} \mapsto {results}"
+    formula = rf"{_declarations(indexing_map.domain)} \mapsto {results}"
     if indexing_map.is_known_empty:
         return rf"$\displaystyle {formula}, \quad \text{{known empty}}$"
     rows = list(_inequalities(indexing_map.domain, writer))
@@ -108,6 +108,24 @@ def latex_of_map(indexing_map: Relation) -> str:
         return rf"$\displaystyle {formula}$"
     column = r" \\ ".join(rows)
     return rf"$\displaystyle {formula}, \quad \begin{{array}}{{l}} {column} \end{{array}}$"
+
+
+def latex_of_set(hull: Domain, pieces: Sequence[Domain]) -> str:
+    r"""The set as tuples with a row of inequalities for each piece; the first rows of many.
+
+    >>> from indexing import IndexSet
+    >>> print(IndexSet.box((0, 9), range(0, 20, 5))._repr_latex_())
+    $\displaystyle \left\{\left(d_{0}, d_{1}\right) \;\middle|\; \begin{array}{l}
+    0 \le d_{0} \le 9,\; 0 \le d_{1} \le 15,\; \left(d_{1} \bmod 5\right) = 0 \end{array} \right\}$
+    """
+    writer = _LatexWriter(hull.names)
+    rows = [r",\; ".join(_inequalities(piece, writer)) for piece in pieces[:MAX_ROWS]]
+    if not rows:
+        return r"$\displaystyle \varnothing$"
+    rows += [r"\ldots"] if len(pieces) > MAX_ROWS else []
+    column = r" \lor \\ ".join(rows)
+    members = rf"\begin{{array}}{{l}} {column} \end{{array}}"
+    return rf"$\displaystyle \left\{{{_declarations(hull)} \;\middle|\; {members} \right\}}$"
 
 
 # What means something to LaTeX even within text.
@@ -179,8 +197,7 @@ _AROUND_FRACTION: Final = {
 }
 
 
-def _declarations(indexing_map: Relation) -> str:
-    domain = indexing_map.domain
+def _declarations(domain: Domain) -> str:
     declared = (*domain.by_role(domain.names), [each.name for each in domain.parameters])
     return "".join(
         _tuple(map(_latex_of_name, names), brackets)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, cast
 from indexing.layout import ShapeError
 from ops import limits
 from ops.dependence.links import Link, check_answer, errors_in, links_of, reads_operands
-from ops.hlo.attributes import ATTRIBUTES, COMMON_ATTRIBUTES, Reference
+from ops.hlo.attributes import CALLED_ATTRIBUTES, COMMON_ATTRIBUTES
 from ops.hlo.true_sizes import array_sizes
 from simplifier.errors import IndexingError
 from simplifier.tools.postorder import postorder
@@ -37,13 +37,6 @@ Key: TypeAlias = Hashable
 
 _NAMES_AND_NOTES: Final = frozenset(COMMON_ATTRIBUTES)
 """The attributes that no map depends on, but for the configuration of a custom call."""
-
-_CALLED: Final = frozenset(
-    name
-    for name, form in ATTRIBUTES.items()
-    if form in {Reference.COMPUTATION, Reference.COMPUTATIONS}
-)
-"""The attributes that are computations."""
 
 _NUMBERS_OF_CHANNELS: Final = frozenset({"channel_id"})
 """The attributes of which it counts that they are there, and not their values."""
@@ -218,7 +211,7 @@ class ValueNumbering:
         return opcode, *arrays, *more
 
     def _attribute(self, name: str, value: Any) -> Key:  # noqa: ANN401  (one type for each name)
-        if name in _CALLED:
+        if name in CALLED_ATTRIBUTES:
             called = cast(
                 "tuple[Computation, ...]", value if isinstance(value, tuple) else (value,)
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.resources import files as resources
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexing.layout import Shape, ShapeError, tiling_steps
@@ -22,7 +23,7 @@ from ops.cli.module_difference import document_of_difference
 from ops.cli.module_questions import answer_files
 from ops.cli.simplified import simplified, spans_of_file, spans_of_texts
 from ops.cli.svg_files import write_svg
-from simplifier.errors import IndexingError, Span, TextError
+from simplifier.errors import ArgumentError, IndexingError, Span, TextError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,6 +144,9 @@ def reads(  # noqa: PLR0913 - likewise
 ) -> Document:
     """What each tile of the results of instructions reads of each operand."""
     question = InstructionReads(selection, tile, at, output)
+    if output is not None and (len(files) > 1 or Path(files[0]).is_dir()):
+        error = ArgumentError("reads: -o draws one instruction of one file; expected one file")
+        return Document("modules", [error], fields_of_command("reads") | question.about())
     return answer_files("reads", question, files, jobs, console)
 
 

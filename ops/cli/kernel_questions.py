@@ -84,11 +84,21 @@ class InstructionReasons:
         """The reasons of one instruction."""
         found = self._reasons(subject)
         lines = [line for reason in found for line in _lines_of_reason(reason)]
+        if not lines and (self.element is not None or self.needed is not None):
+            lines = [f"  {self._nothing()}"]
         return Lines(
             [heading_of(subject), *lines] if lines else [],
             lambda: fields_of_instruction(subject) | {"reasons": [*map(_fields_of_reason, found)]},
             any(isinstance(reason.indexing, Unknown) for reason in found),
         )
+
+    def _nothing(self) -> str:
+        """What is said if no map relates the elements."""
+        names = f" of {', '.join(self.selection.parameters)}" if self.selection.parameters else ""
+        if self.element is None:
+            return f"nothing needs {self.needed}{names}"
+        what = f"does not need {self.needed}" if self.needed else "needs nothing"
+        return f"{self.element} {what}{names}"
 
     def _reasons(self, subject: Instruction) -> list[Reason]:
         """Those of what it reads; or on all ways to what is named, if their start is, too.

@@ -31,6 +31,7 @@ def access_picture(
     *,
     output: int = 0,
     planes: Mapping[str, PlaneChoice] | None = None,
+    parameters: Mapping[str, int] | None = None,
 ) -> AccessPicture:
     """The elements of everything inside a fusion, and of what it reads, that its result needs.
 
@@ -38,10 +39,12 @@ def access_picture(
     it, all are chosen. Each map to an array counts once, so an element that two paths read in the
     same way is read once. Of a fusion instruction, its body is shown. Scalars are left out.
     ``planes`` says by names of instructions what is shown of more than two dimensions, as for
-    :meth:`indexing.IndexingMap.picture`.
+    :meth:`indexing.IndexingMap.picture`. ``parameters`` are numbers for the sizes that are known
+    only when the program runs, by the names that the maps have for them.
 
     Raises:
         FusionError, ShapeError, HloTextError: as :meth:`Fusion.indexing`.
+        FusionError: a size of this kind has no number.
         MapError: as :meth:`indexing.IndexingMap.picture`.
 
     >>> from ops import hlo
@@ -79,7 +82,8 @@ def access_picture(
         if isinstance(answer, Unknown):
             notes[f"{title}: {answer.reason}"] = None
             continue
-        counts, more = _counted(answer.indexings, at)
+        indexings = [_with_numbers(each, title, parameters or {}) for each in answer.indexings]
+        counts, more = _counted(indexings, at)
         plane = chosen.get(instruction.name, ())
         grid, outside = grid_of_results(title, instruction.shape.dimensions, counts, plane)
         grids.append(grid)
@@ -117,15 +121,24 @@ def _from_root(
     return (each for each in (*inside, *fusion.operands) if each in needed)
 
 
-def _counted(
-    indexings: Iterable[OperandIndexing], at: Choices
-) -> tuple[Counter[Position], list[str]]:
+def _with_numbers(indexing: OperandIndexing, title: str, numbers: Mapping[str, int]) -> IndexingMap:
+    """The map with numbers in place of its parameters."""
+    names = [each.name for each in indexing.map.parameters]
+    missing = [name for name in names if name not in numbers]
+    if missing:
+        example = ", ".join(f"{name!r}: 8" for name in missing)
+        message = f"access_picture: the maps to {title} depend on {listed(missing)}"
+        raise FusionError(f"{message}; expected numbers, as parameters={{{example}}}")
+    return indexing.map.substitute({name: numbers[name] for name in names})
+
+
+def _counted(maps: Iterable[IndexingMap], at: Choices) -> tuple[Counter[Position], list[str]]:
     """How often each element is read, and what is to be said of it."""
     counts: Counter[Position] = Counter()
     notes: list[str] = []
-    for each in indexings:
-        points = chosen_points(each.map, at)
+    for each in maps:
+        points = chosen_points(each, at)
         counts.update(points.results)
-        if each.map.runtime:
+        if each.runtime:
             notes.append("Values known at run time are taken as the least that they can be.")
     return counts, notes

@@ -89,9 +89,9 @@ def why(
     else:
         check_type(target, Instruction, "why: the target", INSTRUCTION)
         fusion, targets = _between(instruction, target, registry), (target,)
-    _check_index(element, instruction, "element")
-    if needed is not None and target is not None:
-        _check_index(needed, target, "needed element")
+    _check_index(element, (instruction,), "element")
+    if needed is not None:
+        _check_index(needed, targets, "needed element")
     return tuple(
         reason
         for each in targets
@@ -152,10 +152,10 @@ def has_element(index: Sequence[int] | None, shape: ArrayShape) -> bool:
     )
 
 
-def _check_index(index: Sequence[int] | None, of: Instruction, what: str) -> None:
+def _check_index(index: Sequence[int] | None, of: Sequence[Instruction], what: str) -> None:
     if index is not None:
         check_integers(index, f"why: the {what}")
-    if not any(has_element(index, shape) for shape in of.shape.arrays):
+    if not any(has_element(index, shape) for each in of for shape in each.shape.arrays):
         given = f"why: the {what} is {tuple(index or ())}"
-        shapes = listed([str(shape) for shape in of.shape.arrays]) or "none"
-        raise ArgumentError(f"{given}; expected an index in {shapes} of %{of.name}")
+        places = [f"{shape} of %{each.name}" for each in of for shape in each.shape.arrays]
+        raise ArgumentError(f"{given}; expected an index in {listed(places) or 'none'}")

@@ -390,6 +390,13 @@ ATTRIBUTES: dict[str, Codec | Reference] = {
 } | COMMON_ATTRIBUTES
 """The codecs of the attributes of instructions; :mod:`ops.hlo.opcodes` has those of each opcode."""
 
+CALLED_ATTRIBUTES = frozenset(
+    name
+    for name, form in ATTRIBUTES.items()
+    if form in {Reference.COMPUTATION, Reference.COMPUTATIONS}
+)
+"""The attributes that are computations."""
+
 MODULE_ATTRIBUTES: dict[str, Codec] = {
     "is_scheduled": BOOLEAN,
     "replica_count": INTEGER,

@@ -112,10 +112,13 @@ class Instruction:
         return self.attributes.get("branch_computations", tuple(filter(None, pair)))
 
     def __str__(self) -> str:
-        attributes = (
-            f"{name}={_attribute_text(name, value)}" for name, value in self.attributes.items()
-        )
+        attributes = (f"{name}={text}" for name, text in self.attribute_texts())
         return ", ".join([self._assignment(self._arguments), *attributes])
+
+    def attribute_texts(self) -> Iterator[tuple[str, str]]:
+        """The attributes as HLO writes them."""
+        for name, value in self.attributes.items():
+            yield name, _attribute_text(name, value)
 
     @property
     def definition(self) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from ops.analysis.findings import findings_in
 from ops.analysis.queries import output_to_input
 from ops.dependence.dependence import Unknown
+from ops.hlo.attributes import CALLED_ATTRIBUTES
 from ops.hlo.errors import HloTextError
 from ops.hlo.module import HloModule, Instruction
 from ops.performance.counts import sum_of_counts, text_of_count
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ops.dependence.dependence import AnyDependence
+    from ops.hlo.module import Computation
     from ops.performance.counts import Count
     from ops.rules.registry import Registry
 
@@ -140,11 +143,11 @@ def diff(
 ) -> ModuleDifference:
     """What changed between two modules, among the instructions that run.
 
-    The bodies of fusions show in the maps of the fusions. Instructions are the same if they have
+    The bodies of fusions show in the fusions. Instructions are the same if they have
     the same name and do the same; else if they do the same; else if they have the same name. Two do
-    the same if opcodes, shapes and maps are equal: values of constants and attributes that no map
-    depends on, such as the direction of a compare, do not count. When ``seconds`` have passed,
-    bytes are bounds.
+    the same if opcodes, shapes, maps, values of constants and attributes are equal, and so the
+    instructions of the computations that they call. Names, places in sources, the order of
+    execution and numbers of channels do not count. When ``seconds`` have passed, bytes are bounds.
 
     Raises:
         ArgumentError: an argument is of another kind.
@@ -186,6 +189,19 @@ def _traffic(sides: tuple[_Compared, _Compared]) -> tuple[Traffic, Traffic]:
 _Pair: TypeAlias = "tuple[int, int]"
 """The number of an array in the result, and that of an operand."""
 
+_Detail: TypeAlias = "tuple[str, tuple[str, ...]]"
+"""What is told, such as the name of an attribute, and its text or lines."""
+
+MAX_TEXT: Final = 200
+"""Characters of a value or an attribute: two or three lines of a terminal."""
+
+_CONTEXT: Final = 20
+"""Characters of a long text that are shown before the first that differs."""
+
+_NAMES_AND_PLACES: Final = frozenset(
+    {"channel_id", "control-predecessors", "metadata", "origin", "statistics"}
+)
+"""The attributes that tell nothing of what an instruction does."""
 
 _STEPS: Final = 3
 """Same name and doing, same doing, same name: so instructions are found again."""
@@ -198,17 +214,20 @@ class _Doing(NamedTuple):
     shape: str
     operand_shapes: tuple[str, ...]
     maps: tuple[tuple[_Pair, tuple[str, ...]], ...]
+    details: tuple[_Detail, ...] = ()
 
 
 class _Compared:
     """The instructions of a module that run, and what they do."""
 
     def __init__(self, module: HloModule, registry: Registry, deadline: Deadline) -> None:
-        running = running_computations(module, registry=registry)
+        running = tuple(running_computations(module, registry=registry))
         self.instructions = tuple(each for one in running for each in one.instructions)
         self._module = module
         self._registry = registry
+        self._running = frozenset(running)
         self._known: dict[int, _Doing] = {}
+        self._found: dict[Instruction, _Doing] = {}
         self.kernels = {
             kernel.fusion.roots[0]: kernel for kernel in _kernels(module, registry, deadline)
         }
@@ -224,11 +243,14 @@ class _Compared:
         return (place, doing), (place[0], doing), place
 
     def doing(self, instruction: Instruction) -> _Doing:
-        """What an instruction does, found once for those that are alike."""
-        number = findings_in(self._module, self._registry).number(instruction)
-        if number not in self._known:
-            self._known[number] = self._doing(instruction)
-        return self._known[number]
+        """What an instruction does; its maps are found once for those that are alike."""
+        if instruction not in self._found:
+            number = findings_in(self._module, self._registry).number(instruction)
+            if number not in self._known:
+                self._known[number] = self._doing(instruction)
+            details = tuple(_details(instruction, self._running))
+            self._found[instruction] = self._known[number]._replace(details=details)
+        return self._found[instruction]
 
     def _doing(self, instruction: Instruction) -> _Doing:
         return _Doing(
@@ -249,6 +271,35 @@ class _Compared:
                 texts = _texts(answer.simplify())
                 if texts:
                     yield (output, number), texts
+
+
+def _details(instruction: Instruction, running: frozenset[Computation]) -> Iterator[_Detail]:
+    """The value of a constant, the attributes, and what computations called by it consist of.
+
+    Those that run one instruction after the other are compared by themselves.
+    """
+    if instruction.literal is not None:
+        yield "value", (instruction.literal.text,)
+    for name, text in instruction.attribute_texts():
+        if name not in _NAMES_AND_PLACES | CALLED_ATTRIBUTES:
+            yield name, (text,)
+    for each in instruction.computations:
+        if each not in running:
+            yield "instructions inside", tuple(_lines_of(each))
+
+
+def _lines_of(computation: Computation) -> Iterator[str]:
+    """A line for each instruction; operands have their opcodes for names."""
+    for each in computation.instructions:
+        operands = ", ".join(map(_stand_in, each.operands))
+        details = (f", {what}={' '.join(texts)}" for what, texts in _details(each, frozenset()))
+        yield f"{_stand_in(each)} {_text_of_arrays(each)} ({operands}){''.join(details)}"
+
+
+def _stand_in(instruction: Instruction) -> str:
+    """What stands for its name, which each compilation may choose anew."""
+    number = instruction.parameter_number
+    return instruction.opcode if number is None else f"parameter {number}"
 
 
 def _kernels(module: HloModule, registry: Registry, deadline: Deadline) -> Iterator[KernelSummary]:
@@ -317,6 +368,8 @@ def _differences(
         yield from _unless_equal(what, [getattr(was, what)], [getattr(now, what)])
     if tuple(map(same.get, before.operands)) != after.operands:
         yield ChangedPart("operands", (_names(before.operands),), (_names(after.operands),))
+    for what, *texts in _aligned(was.details, now.details):
+        yield from _unless_equal(what, *_where_they_differ(*texts))
     maps = [dict(was.maps), dict(now.maps)]
     for output, number in sorted({*maps[0], *maps[1]}):
         texts = [of.get((output, number), ()) for of in maps]
@@ -331,6 +384,42 @@ def _differences(
 def _unless_equal(what: str, before: Sequence[str], after: Sequence[str]) -> Iterator[ChangedPart]:
     if [*before] != [*after]:
         yield ChangedPart(what, tuple(before), tuple(after))
+
+
+def _aligned(
+    before: Iterable[_Detail], after: Iterable[_Detail]
+) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    """What is told of either, with what each tells; computations that are called in their order."""
+    sides = [defaultdict[str, list[tuple[str, ...]]](list) for _ in range(2)]
+    for side, details in zip(sides, (before, after), strict=True):
+        for what, texts in details:
+            side[what].append(texts)
+    for what in {**sides[0], **sides[1]}:
+        for one, other in zip_longest(*(side[what] for side in sides), fillvalue=()):
+            yield what, one, other
+
+
+def _where_they_differ(
+    before: tuple[str, ...], after: tuple[str, ...]
+) -> tuple[list[str], list[str]]:
+    """The lines that only one has, or all; of long texts the part where they differ first."""
+    if len(before) == len(after) == 1:
+        pairs = enumerate(zip(before[0], after[0], strict=False))
+        first = next((place for place, (one, other) in pairs if one != other), 0)
+        start = max(0, first - _CONTEXT)
+        return [_cut(before[0], start)], [_cut(after[0], start)]
+    alone = (Counter(before) - Counter(after), Counter(after) - Counter(before))
+    if before == after or any(alone):
+        return [*alone[0].elements()], [*alone[1].elements()]
+    return [*before], [*after]
+
+
+def _cut(text: str, start: int) -> str:
+    """The text around a place, if it is long."""
+    if len(text) <= MAX_TEXT:
+        return text
+    stop = start + MAX_TEXT
+    return f"{'...' if start else ''}{text[start:stop]}{'...' if stop < len(text) else ''}"
 
 
 def _of_pair(instruction: Instruction, output: int, operand: int) -> str:

@@ -69,7 +69,18 @@ TEXTS = {
     "why: neither needs the other": (
         ROW_SHARES,
         ["why", "--instruction", "share", "--parameter", "x", "--element", "1,2", "--needs", "2,2"],
-        "",
+        """\
+%share = f32[4,8] divide
+  (1, 2) does not need (2, 2) of x
+""",
+    ),
+    "why: nothing needs it": (
+        SOFTMAX_SUM,
+        ["why", "--instruction", "both", "--element", "1", "--parameter", "wide"],
+        """\
+%both = (f32[4,8], f32[4]) tuple
+  (1,) needs nothing of wide
+""",
     ),
     "reads: an element": (
         SOFTMAX_SUM,
@@ -142,6 +153,9 @@ CHANGED = """\
     operands:
       - %total
       + %zero
+    dimensions:
+      - {{0}}
+      + {{}}
     maps of operand 0:
       - (d0, d1) -> (d0), domain: d0 in [0, 3], d1 in [0, 7]
       + (d0, d1) -> (), domain: d0 in [0, 3], d1 in [0, 7]
@@ -216,6 +230,14 @@ WRONG = {
     "no such element": (
         ["why", "{}", "--instruction", "wide", "--element", "9,9"],
         "why: the element is (9, 9); expected an index in f32[4,8]{1,0} of %wide",
+    ),
+    "no such element of what is read": (
+        ["why", "{}", "--instruction", "wide", "--needs", "9"],
+        "why: the needed element is (9,); expected an index in f32[4]{0} of %total",
+    ),
+    "a picture of two files": (
+        ["reads", "{}", "{}", "--instruction", "wide", "-o", "wide.svg"],
+        "reads: -o draws one instruction of one file; expected one file",
     ),
     "no such tile": (
         ["reads", "{}", "--instruction", "wide", "--at", "9,9"],

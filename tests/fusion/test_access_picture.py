@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ops import Fusion, access_picture, hlo
+from ops import Fusion, FusionError, access_picture, hlo
 from simplifier import IndexingError
+from tests.cli.small_modules import TURNED
 from tests.figures import SOFTMAX
 from tests.fusion.enumeration import pairs_from
 from tests.fusion.random_programs import Program, programs
@@ -97,6 +98,16 @@ def test_errors(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(IndexingError) as caught:
         access_picture(hlo.parse(SOFTMAX)["f"], **arguments)  # pyright: ignore[reportArgumentType]
     assert message in str(caught.value)
+
+
+def test_sizes_known_at_run_time_are_given() -> None:
+    turned = Fusion.of_computation(hlo.parse(TURNED).entry)
+    picture = access_picture(turned, at=[0, 1], parameters={"count": 5})
+    (few,) = (grid for grid in picture.grids if grid.title.startswith("%few"))
+    assert dict(few.counts) == {(4, 1): 1}
+    message = r"the maps to %few f32\[<=8,4\] depend on count; expected numbers, as parameters="
+    with pytest.raises(FusionError, match=message):
+        access_picture(turned)
 
 
 def test_something_else_is_refused() -> None:

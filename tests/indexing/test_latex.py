@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 
-from indexing import IndexingMap, parse_map
+from indexing import IndexingMap, IndexSet, parse_map
+from simplifier.tools.display import MAX_ROWS
 from tests.strategies import any_maps
 
 FORMULAS = [
@@ -58,3 +60,27 @@ def test_brackets_and_delimiters_are_balanced(made: IndexingMap) -> None:
     assert latex.count(r"\left") == latex.count(r"\right")
     assert latex.startswith("$")
     assert latex.endswith("$")
+
+
+SETS = {
+    "(i): i in [0, 8] step 4": r"0 \le i \le 8,\; \left(i \bmod 4\right) = 0",
+    "(i)<N>: i in [0, N - 1]": r"0 \le i \le N - 1,\; 1 \le N",
+    "(i): i in [0, 1] or i in [8, 9]": r"0 \le i \le 1 \lor \\ 8 \le i \le 9",
+}
+
+
+@pytest.mark.parametrize("text", SETS)
+def test_sets(text: str) -> None:
+    latex = IndexSet.parse(text)._repr_latex_()
+    assert rf"\begin{{array}}{{l}} {SETS[text]} \end{{array}} \right\}}$" in latex
+
+
+def test_an_empty_set_has_a_sign() -> None:
+    assert IndexSet.box((0, -1))._repr_latex_() == r"$\displaystyle \varnothing$"
+
+
+def test_many_pieces_are_cut() -> None:
+    many = IndexSet.from_mask(np.arange(400) % 7 % 4 < 1)
+    latex = many._repr_latex_()
+    assert latex.count(r"\lor") == MAX_ROWS
+    assert r"\ldots \end{array}" in latex

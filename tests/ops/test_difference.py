@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ops import ChangeKind, diff, hlo, summary
+from ops.modules.difference import MAX_TEXT
 from ops.performance.counts import sum_of_counts
 from simplifier.errors import ArgumentError
-from tests.cli.small_modules import LOOKED_UP, ROW_SHARES
+from tests.cli.small_modules import LOOKED_UP, ROW_SHARES, SOFTMAX_SUM
 from tests.hlo.modules import NAMES, module_text
 
 if TYPE_CHECKING:
@@ -55,6 +56,37 @@ EDITS = {
         "negate(%a)",
         [("changed", "sum", "sum")],
     ),
+    "the value of a constant": (
+        ROW_SHARES,
+        "constant(0)",
+        "constant(1)",
+        [("changed", "zero", "zero")],
+    ),
+    "what a reduction computes": (
+        ROW_SHARES,
+        "add(a, b)",
+        "maximum(a, b)",
+        [("changed", "total", "total")],
+    ),
+    "another attribute": (
+        SOFTMAX_SUM,
+        "kind=kLoop",
+        "kind=kInput",
+        [("changed", "total", "total")],
+    ),
+    "a constant inside a fusion": (
+        SOFTMAX_SUM,
+        "constant(0)",
+        "constant(1)",
+        [("changed", "total", "total")],
+    ),
+    "only names inside a fusion": (SOFTMAX_SUM, "%exp", "%exp.7", []),
+    "only the place in the source": (
+        SOFTMAX_SUM,
+        "kind=kLoop",
+        'metadata={op_name="sum"}, kind=kLoop',
+        [],
+    ),
     "one more": (
         ROW_SHARES,
         "ROOT share = f32[4,8] divide(x, totals)",
@@ -90,13 +122,38 @@ def test_what_is_different_is_said() -> None:
     text = "ENTRY e { x = f32[4,4] parameter(0) ROOT r = f32[4,4] transpose(x), dimensions={1,0} }"
     (change,) = diff(hlo.parse(text), hlo.parse(text.replace("{1,0}", "{0,1}")))
     assert change.kind is ChangeKind.CHANGED
-    (difference,) = change.differences
+    attribute, maps = change.differences
+    assert attribute == ("dimensions", ("{1,0}",), ("{0,1}",))
     domain = "domain: d0 in [0, 3], d1 in [0, 3]"
-    assert difference == (
+    assert maps == (
         "maps of operand 0",
         (f"(d0, d1) -> (d1, d0), {domain}",),
         (f"(d0, d1) -> (d0, d1), {domain}",),
     )
+
+
+def test_instructions_inside_are_said_by_what_they_compute() -> None:
+    before, after = (
+        hlo.parse(ROW_SHARES.replace("add(a, b)", each)) for each in ("add(a, b)", "maximum(a, b)")
+    )
+    (change,) = diff(before, after)
+    assert str(change).splitlines()[1:] == [
+        "    instructions inside:",
+        "      - add f32[] (parameter 0, parameter 1)",
+        "      + maximum f32[] (parameter 0, parameter 1)",
+    ]
+
+
+def test_of_long_values_the_part_that_differs_is_said() -> None:
+    text = "ENTRY e {{ ROOT c = s32[999] constant({{{}}}) }}"
+    numbers = [*range(999)]
+    before = hlo.parse(text.format(", ".join(map(str, numbers))))
+    after = hlo.parse(text.format(", ".join(map(str, [*numbers[:500], 7, *numbers[501:]]))))
+    ((what, (was,), (now,)),) = next(iter(diff(before, after))).differences
+    assert what == "value"
+    assert was.startswith("...496, 497, 498, 499, 500, ")
+    assert now.startswith("...496, 497, 498, 499, 7, ")
+    assert len(was) == len(now) == MAX_TEXT + 6
 
 
 def test_arguments_are_modules() -> None:

@@ -47,7 +47,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("indexing.transform",),
         ("indexing.pictures",),
         ("indexing.formats.text", "indexing.formats.isl_text"),
-        ("indexing.formats.set_text",),
+        ("indexing.formats.set_text", "indexing.formats.notebook"),
         ("indexing.exact",),
         ("indexing.formats",),
         ("indexing.tile", "indexing.set_relations", "indexing.index_relation"),

@@ -175,7 +175,7 @@ _LINE: Final = 15
 _CHARACTER: Final = 6.6
 _TITLE: Final = 34
 _NAMES: Final = 190
-_FILLS: Final = {"ops": "#fdf0d5", "indexing": "#dfeaf7", "simplifier": "#e3f1e1"}
+_FILLS: Final = {"ops": "#fdf0d5", "indexing": "#cfe0f5", "simplifier": "#e9e9e9"}
 _STYLE: Final = """
 text { font: 12px system-ui, sans-serif; fill: #222; }
 .package { font-size: 17px; font-weight: 600; }

@@ -38,20 +38,20 @@ if TYPE_CHECKING:
     from indexing.pictures.svg import Colors
 
 _PALETTE: Final = (
-    ("#cfe3f7", "#1f4566"),
-    ("#fbe3b8", "#5e4716"),
-    ("#d3edce", "#24502b"),
-    ("#f3d3e3", "#5c2a47"),
-    ("#e0d7f3", "#413066"),
-    ("#cdeeee", "#1a4f52"),
-    ("#e8e4d8", "#47443a"),
+    ("#dcf1d5", "#32377d"),
+    ("#60aade", "#6e2404"),
+    ("#f4a29e", "#4c6958"),
+    ("#cdd77d", "#70598c"),
+    ("#f5d5e5", "#4f3338"),
+    ("#93ab57", "#595965"),
+    ("#b5a1ac", "#a0452b"),
 )
-"""The colors of tiles, on a light and on a dark background."""
+"""The colors of tiles, on a light and on a dark background; far apart for the color-blind, too."""
 
 _COLORS: Final[Colors] = {
     ".outline0": ("stroke", "#1b1f24", "#e8ebee"),
-    ".outline1": ("stroke", "#c8102e", "#ff7b86"),
-    ".outline2": ("stroke", "#1a7f37", "#56d364"),
+    ".outline1": ("stroke", "#d55e00", "#ff8a3d"),
+    ".outline2": ("stroke", "#0072b2", "#4aa8ff"),
     **{f".tile{number}": ("fill", *pair) for number, pair in enumerate(_PALETTE)},
 }
 """The colored property of each class, and its colors on a light and on a dark background."""

@@ -1,0 +1,91 @@
+"""Colors that mean something differ for the color-blind, too.
+
+Each color is seen as without one kind of cones, by the matrices of Machado, Oliveira and Fernandes
+(A Physiologically-based Model for Simulation of Color Vision Deficiency, 2009, severity 1), and
+compared in CIELAB, with a white of D65.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pytest
+
+from indexing.layout.view.layout_svg import _COLORS as COLORS_OF_LAYOUTS
+from indexing.pictures.access_picture import _COLORS as COLORS_OF_READS
+from ops.fusion.graph_picture import _COLORS as COLORS_OF_GRAPHS
+from ops.performance.load_picture import _COLORS as COLORS_OF_LOADS
+
+if TYPE_CHECKING:
+    from indexing.pictures.svg import Colors
+
+VISIONS: Final = {
+    "all cones": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+    "protanopia": (
+        (0.152286, 1.052583, -0.204868),
+        (0.114503, 0.786281, 0.099216),
+        (-0.003882, -0.048116, 1.051998),
+    ),
+    "deuteranopia": (
+        (0.367322, 0.860646, -0.227968),
+        (0.280085, 0.672501, 0.047413),
+        (-0.011820, 0.042940, 0.968881),
+    ),
+    "tritanopia": (
+        (1.255528, -0.076749, -0.178779),
+        (-0.078411, 0.930809, 0.147602),
+        (0.004733, 0.691367, 0.303900),
+    ),
+}
+
+XYZ_OF_RGB: Final = (
+    (0.4124564, 0.3575761, 0.1804375),
+    (0.2126729, 0.7151522, 0.0721750),
+    (0.0193339, 0.1191920, 0.9503041),
+)
+WHITE: Final = (0.95047, 1.0, 1.08883)
+
+APART: Final = 8
+"""A distance of 2 can just be seen, side by side; neighbours on these scales are far from that."""
+
+PICTURES: Final[dict[str, tuple[Colors, str]]] = {
+    "layouts": (COLORS_OF_LAYOUTS, ".tile"),
+    "outlines": (COLORS_OF_LAYOUTS, ".outline"),
+    "reads": (COLORS_OF_READS, ".untouched .chosen .heat"),
+    "loads": (COLORS_OF_LOADS, ".wanted .shared .loaded .untouched"),
+    "graphs": (COLORS_OF_GRAPHS, ".box .source"),
+}
+
+
+def lab(color: str, vision: str) -> np.ndarray:
+    """A color in CIELAB, as it is seen."""
+    given = np.array([int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)])
+    linear = np.where(given > 0.04045, ((given + 0.055) / 1.055) ** 2.4, given / 12.92)
+    seen = np.clip(np.array(VISIONS[vision]) @ linear, 0, 1)
+    ratio = np.array(XYZ_OF_RGB) @ seen / np.array(WHITE)
+    root = np.where(ratio > 0.008856, np.cbrt(ratio), 7.787 * ratio + 16 / 116)
+    return np.array([116 * root[1] - 16, 500 * (root[0] - root[1]), 200 * (root[1] - root[2])])
+
+
+def distance(one: str, other: str, vision: str) -> float:
+    """How far apart two colors look."""
+    return float(np.linalg.norm(lab(one, vision) - lab(other, vision)))
+
+
+@pytest.mark.parametrize("vision", VISIONS)
+@pytest.mark.parametrize("name", PICTURES)
+def test_colors_that_mean_something_differ(name: str, vision: str) -> None:
+    colors, stems = PICTURES[name]
+    chosen = [pair for key, (_, *pair) in colors.items() if key.startswith(tuple(stems.split()))]
+    assert len(chosen) > 1
+    for one, other in combinations(chosen, 2):
+        for ground in (0, 1):
+            assert distance(one[ground], other[ground], vision) >= APART, (one, other, ground)
+
+
+def test_red_and_green_are_close_for_some() -> None:
+    """The distance sees what such a reader sees."""
+    assert distance("#c8102e", "#1a7f37", "all cones") > 100
+    assert distance("#c8102e", "#1a7f37", "deuteranopia") < 15
