@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from ops.hlo.stablehlo.program_assembly import PROGRAM_FORMS
 from ops.mlir.dense_elements import DenseElements
 from ops.mlir.mlir_attributes import DialectAttribute, Keyword, SymbolReference
-from ops.mlir.mlir_types import FunctionType, Type
 from ops.mlir.operation import Argument, MlirBlock, MlirOperation, Name
 
 if TYPE_CHECKING:
@@ -334,118 +334,13 @@ def _initialized(reader: OperationReader) -> tuple[Name, Name]:
     return name, reader.operand()
 
 
-# Functions and modules.
-
-
-def _module(reader: OperationReader, draft: OperationDraft) -> None:
-    """``@name attributes {...} { ... }``."""
-    lexer = reader.lexer
-    if lexer.kind == "symbol":
-        draft.attributes["sym_name"] = lexer.symbol("the name of the module")
-    if lexer.accept("attributes"):
-        draft.attributes |= reader.attributes.dictionary()
-    draft.regions = (reader.region(),)
-
-
-def _function(reader: OperationReader, draft: OperationDraft) -> None:
-    """``public @name(%0: ...) -> (... {...}) attributes {...} { ... }``."""
-    lexer = reader.lexer
-    if lexer.kind == "name":
-        draft.attributes["sym_visibility"] = lexer.word("private, public or the name of a function")
-    draft.attributes["sym_name"] = lexer.symbol("the name of a function, such as @main")
-    arguments = _parameters(reader)
-    results, given = _declared_results(reader) if lexer.accept("->") else ((), ())
-    if lexer.accept("attributes"):
-        draft.attributes |= reader.attributes.dictionary()
-    types = tuple(each.type for each in arguments)
-    draft.attributes["function_type"] = FunctionType(types, results)
-    draft.attributes["arg_attrs"] = tuple(each.attributes for each in arguments)
-    draft.attributes["res_attrs"] = given
-    if lexer.text == "{":
-        draft.regions = (reader.region_of_dialect("func", arguments),)
-
-
-def _parameters(reader: OperationReader) -> tuple[Argument, ...]:
-    """Take parameters; those of a function that is only declared have no names."""
-
-    def read() -> Argument:
-        if lexer.kind == "value":
-            return reader.argument()
-        start, found = lexer.start, reader.type()
-        attributes = reader.attributes.dictionary() if lexer.text == "{" else {}
-        return Argument(Name("", start), found, attributes, None)
-
-    lexer = reader.lexer
-    return lexer.listed(read, "(", ")", "the parameters")
-
-
-def _declared_results(
-    reader: OperationReader,
-) -> tuple[tuple[Type, ...], tuple[Mapping[str, Any], ...]]:
-    lexer = reader.lexer
-    if lexer.text != "(":
-        return (reader.type(),), ({},)
-    rows = lexer.listed(lambda: _declared_result(reader), "(", ")", "the results")
-    return tuple(found for found, _ in rows), tuple(given for _, given in rows)
-
-
-def _declared_result(reader: OperationReader) -> tuple[Type, Mapping[str, Any]]:
-    found = reader.type()
-    return found, reader.attributes.dictionary() if reader.lexer.text == "{" else {}
-
-
-# Shardy.
-
-
-def _mesh(reader: OperationReader, draft: OperationDraft) -> None:
-    """``@mesh = <["x"=8]>``."""
-    lexer = reader.lexer
-    draft.attributes["sym_name"] = lexer.symbol("the name of a mesh")
-    lexer.expect("=", "before a mesh")
-    start = lexer.start + 1
-    text = lexer.balanced("'<' before a mesh")[1:-1]
-    draft.attributes["mesh"] = DialectAttribute("sdy.mesh", text, start)
-    reader.attribute_dictionary(draft)
-
-
-def _sharding_constraint(reader: OperationReader, draft: OperationDraft) -> None:
-    """``%0 <@mesh, [{"x"}]> : ...``."""
-    lexer = reader.lexer
-    draft.operands = (reader.operand(),)
-    start = lexer.start + 1
-    text = lexer.balanced("'<' before a sharding")[1:-1]
-    draft.attributes["sharding"] = DialectAttribute("sdy.sharding", text, start)
-    reader.attribute_dictionary(draft)
-    reader.types_after_colon(draft)
-
-
-def _manual_computation(reader: OperationReader, draft: OperationDraft) -> None:
-    """``(%0) in_shardings=[...] out_shardings=[...] manual_axes={...} (%1: ...) {...} : ...``."""
-    lexer = reader.lexer
-    draft.operands = reader.listed_operands()
-    for word in ("in_shardings", "out_shardings", "manual_axes"):
-        lexer.expect(word, "of a manual computation")
-        lexer.expect("=", f"after {word}")
-        start = lexer.start + 1
-        text = lexer.balanced(f"a list after {word}=")
-        draft.attributes[word] = DialectAttribute(f"sdy.{word}", text, start)
-    draft.regions = (reader.region(reader.arguments()),)
-    reader.attribute_dictionary(draft)
-    reader.types_after_colon(draft)
-
-
 _OTHERS: Final[Mapping[str, AssemblyForm]] = {
-    "builtin.module": _module,
-    "module": _module,
+    **PROGRAM_FORMS,
     "func.call": _call("callee"),
-    "func.func": _function,
     "func.return": _return,
     "chlo.top_k": _top_k,
     "mhlo.topk": _top_k,
-    "sdy.manual_computation": _manual_computation,
-    "sdy.mesh": _mesh,
     "sdy.return": _return,
-    "sdy.sharding_constraint": _sharding_constraint,
     "stablehlo.compare": _compare,
     "stablehlo.composite": _composite,
     "stablehlo.constant": _constant,

@@ -12,12 +12,14 @@ from ops.hlo.stablehlo.control_flow import CONTROL_FLOW
 from ops.hlo.stablehlo.given_operation import GivenOperation
 from ops.hlo.stablehlo.operation_table import OPERATIONS, attributes_of
 from ops.hlo.stablehlo.operation_writer import OperationWriter, name_in_hlo
+from ops.hlo.stablehlo.tracked_sizes import note_division
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ops.hlo.module import Computation, Instruction
     from ops.mlir.operation import Argument, MlirBlock, MlirOperation
+    from ops.sizes import Size
 
 _DIALECTS: Final = frozenset(["stablehlo", "chlo", "mhlo", "func", "sdy"])
 
@@ -29,15 +31,19 @@ class ComputationWriter(OperationWriter):
 
     # Blocks
 
-    def parameters(self, arguments: Sequence[Argument]) -> None:
-        """A parameter for each argument."""
+    def parameters(
+        self, arguments: Sequence[Argument], sizes: Mapping[int, tuple[Size, ...]] | None = None
+    ) -> None:
+        """A parameter for each argument; ``sizes`` are those of some."""
         for number, argument in enumerate(arguments):
             shape = self.module.shape_of(argument)
             attributes = common_attributes(
                 argument.attributes, argument.location, shape, self.module.context
             )
             self.values[argument.name.text] = self.builder.made(
-                *("parameter", shape, None, (), attributes),
+                *("parameter", shape, (sizes[number],) if sizes and number in sizes else None),
+                (),
+                attributes,
                 number=number,
                 name=name_in_hlo(argument.name.text),
                 place=(argument.name.start, argument.name.start + len(argument.name.text)),
@@ -108,6 +114,21 @@ class ComputationWriter(OperationWriter):
         block = self.block_of(given, blocks)
         inside.parameters(block.arguments)
         return inside.finished(name, inside.run(block))
+
+    def inlined(self, given: GivenOperation, name: str) -> Sequence[Instruction]:
+        """The results of a function, whose instructions become part of this computation."""
+        block = self.module.entered(name, given)
+        if len(block.arguments) != len(given.operands):
+            given.fail(f"@{name} takes {len(block.arguments)} values, not {len(given.operands)}")
+        around, self.values = self.values, {}
+        for argument, operand in zip(block.arguments, given.operands, strict=True):
+            self.values[argument.name.text] = operand
+            self.module.note_symbol(argument, operand)
+        results = self.run(block)
+        self.values = around
+        self.module.left()
+        note_division(self.module.sizes, name, given.operands, results)
+        return results
 
     def inside(self) -> ComputationWriter:
         """A writer for a region of this computation."""

@@ -6,23 +6,30 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from indexing.layout import Shape
+from indexing.layout import UNBOUNDED_SIZE, Shape
 from ops.hlo.instruction_builder import InstructionBuilder
 from ops.hlo.module import HloModule
 from ops.hlo.stablehlo.common_attributes import ModuleContext
 from ops.hlo.stablehlo.computation_writer import ComputationWriter
 from ops.hlo.stablehlo.given_operation import GivenOperation
 from ops.hlo.stablehlo.shardings import mesh_of
+from ops.hlo.stablehlo.tracked_sizes import RAW, SizedBuilder, TrackedSizes
 from ops.mlir.locations import Location
 from ops.mlir.mlir_attributes import DialectAttribute
 from ops.mlir.mlir_lexer import MlirTextError
 from simplifier.errors import Span
+from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from ops.hlo.module import Computation
-    from ops.mlir.operation import Argument, MlirModule, MlirOperation
+    from ops.hlo.module import Computation, Instruction
+    from ops.mlir.operation import Argument, MlirBlock, MlirModule, MlirOperation
+    from ops.sizes import Size
+    from simplifier.expr.form import Form
+
+_OPEN: Final = re.compile(r"tensor<[^<>]*\?")
+"""The type of an array with an open size."""
 
 _MODULES: Final = frozenset(["builtin.module", "module"])
 
@@ -33,8 +40,11 @@ MAX_CALLS: Final = 100
 class ModuleWriter:
     """The computations so far, by the functions that they are."""
 
-    def __init__(self, text: MlirModule) -> None:
+    def __init__(self, text: MlirModule, symbols: Mapping[str, Form] | None = None) -> None:
         self.text = text
+        self.symbols: dict[str, Size] = {}
+        """What each symbol of JAX is, in terms of the sizes of arguments."""
+        self._solution = symbols or {}
         module = _module_of(text)
         self._attributes: Mapping[str, Any] = module.attributes if module else {}
         operations = [*_inside(text)]
@@ -47,17 +57,21 @@ class ModuleWriter:
             name: value for name, value in text.aliases.items() if isinstance(value, Location)
         }
         self.context = ModuleContext(locations, dict(_meshes(operations)))
-        self._shared = InstructionBuilder()
+        self.is_polymorphic = self._attributes.get("jax.uses_shape_polymorphism") is True
+        self.sizes = TrackedSizes(keeps_shapes=self.is_polymorphic)
+        is_open = self.is_polymorphic or _OPEN.search(text.source) is not None
+        self._shared = SizedBuilder(self.sizes) if is_open else InstructionBuilder()
         self._made: dict[str, Computation] = {}
         self._waiting: list[str] = []
 
     def module(self) -> HloModule:
         """The module, whose entry is the function ``main`` or else the first public one."""
-        entry = self._function(self._entry())
+        entry = self._function(self._entry(), is_entry=True)
         name = re.sub(r"[^\w.-]", "_", str(self._attributes.get("sym_name", "")), flags=re.ASCII)
         return HloModule(
             *(name or f"module_{entry.name}", tuple(self._shared.computations), entry),
             *(MappingProxyType(dict(self._module_attributes())), self.text.source, self.text.file),
+            size_facts=tuple(self.sizes.facts),
         )
 
     def _entry(self) -> str:
@@ -83,26 +97,71 @@ class ModuleWriter:
         """
         if name in self._made:
             return self._made[name]
+        self._check(name, caller)
+        return self._function(name)
+
+    def entered(self, name: str, caller: GivenOperation) -> MlirBlock:
+        """The body of a function that becomes part of its caller.
+
+        Raises:
+            MlirTextError: there is no such function, or it calls itself.
+        """
+        self._check(name, caller)
+        (region,) = self._functions[name].regions
+        if len(region) != 1:
+            caller.fail(f"function @{name} has {len(region)} blocks; expected 1")
+        self._waiting.append(name)
+        return region[0]
+
+    def left(self) -> None:
+        """The body is written."""
+        self._waiting.pop()
+
+    def note_symbol(self, argument: Argument, value: Instruction) -> None:
+        """Keep what a symbol of JAX is, if the argument is one."""
+        name = argument.attributes.get("jax.global_constant")
+        found = self.sizes.values(value)
+        if isinstance(name, str) and name and found is not None:
+            self.symbols.setdefault(name, found[0])
+
+    def _check(self, name: str, caller: GivenOperation) -> None:
         if name not in self._functions or not self._functions[name].regions:
             caller.fail(f"there is no function @{name} with a body")
         if name in self._waiting:
             caller.fail(f"function @{name} calls itself")
         if len(self._waiting) >= MAX_CALLS:
             caller.fail(f"functions call each other more than {MAX_CALLS} deep")
-        return self._function(name)
 
-    def _function(self, name: str) -> Computation:
+    def _function(self, name: str, *, is_entry: bool = False) -> Computation:
         self._waiting.append(name)
         operation = self._functions[name]
         given = GivenOperation(operation, self.text)
         writer = ComputationWriter(self, self.builder())
         block = writer.block_of(given, operation.regions[0] if operation.regions else ())
-        writer.parameters(block.arguments)
+        sizes = self._sizes_of(block.arguments) if is_entry and self.is_polymorphic else {}
+        writer.parameters(block.arguments, sizes)
         own = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)
         own = own if own[:1].isalpha() or own[:1] == "_" else f"_{own}"
         self._made[name] = writer.finished(own, writer.run(block))
         self._waiting.pop()
         return self._made[name]
+
+    def _sizes_of(self, arguments: Sequence[Argument]) -> dict[int, tuple[Size, ...]]:
+        """The sizes of the arguments of the program, as far as they are open, by number."""
+        found: dict[int, tuple[Size, ...]] = {}
+        for number, argument in enumerate(arguments):
+            shape = self.shape_of(argument)
+            if shape.is_unbounded and shape.is_array:
+                pairs = enumerate(shape.dimensions)
+                found[number] = tuple(
+                    self._open_size(number, axis) if size == UNBOUNDED_SIZE else size
+                    for axis, size in pairs
+                )
+        return found
+
+    def _open_size(self, number: int, axis: int) -> Form:
+        name = f"{RAW}{number}_{axis}"
+        return self._solution.get(name, forms.variable(name))
 
     # What writers of computations ask
 

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from ops.hlo.literal import Literal
     from ops.hlo.module import Computation, Instruction
     from ops.hlo.stablehlo.given_operation import GivenOperation
+    from ops.hlo.stablehlo.tracked_sizes import TrackedSizes
     from ops.mlir.mlir_lexer import MlirTextError
     from ops.mlir.operation import Argument, MlirBlock, MlirModule, Name
+    from ops.sizes import Size
 
 
 class SurroundingModule(Protocol):
@@ -30,6 +32,9 @@ class SurroundingModule(Protocol):
 
     text: MlirModule
     context: ModuleContext
+    sizes: TrackedSizes
+    is_polymorphic: bool
+    """Whether JAX exported the module with symbolic shapes."""
 
     def builder(self) -> InstructionBuilder:
         """A builder for another computation."""
@@ -37,6 +42,18 @@ class SurroundingModule(Protocol):
 
     def function(self, name: str, caller: GivenOperation) -> Computation:
         """The computation of a function."""
+        ...
+
+    def entered(self, name: str, caller: GivenOperation) -> MlirBlock:
+        """The body of a function that becomes part of its caller."""
+        ...
+
+    def left(self) -> None:
+        """The body is written."""
+        ...
+
+    def note_symbol(self, argument: Argument, value: Instruction) -> None:
+        """Keep what a symbol of JAX is, if the argument is one."""
         ...
 
     def error(self, message: str, start: int, stop: int) -> MlirTextError:
@@ -79,6 +96,10 @@ class OperationWriter(ABC):
         self, given: GivenOperation, blocks: tuple[MlirBlock, ...], name: str
     ) -> Computation:
         """A computation with the arguments of a region as parameters."""
+
+    @abstractmethod
+    def inlined(self, given: GivenOperation, name: str) -> Sequence[Instruction]:
+        """The results of a function, whose instructions become part of this computation."""
 
     @abstractmethod
     def called(self, given: GivenOperation, names: Sequence[str]) -> dict[str, Computation]:
@@ -152,9 +173,13 @@ class OperationWriter(ABC):
         attributes: dict[str, Any],
         *,
         literal: Literal | None = None,
+        sizes: tuple[Size, ...] | None = None,
         name: str = "",
     ) -> Instruction:
-        """An instruction for an operation; it is checked as one that is read from HLO."""
+        """An instruction for an operation; ``sizes`` are those of an array with open ones.
+
+        It is checked as one that is read from HLO.
+        """
         _check(given, opcode, len(operands), attributes)
         operation = given.operation
         noted = common_attributes(
@@ -162,7 +187,7 @@ class OperationWriter(ABC):
         )
         own = self.name_of(given)
         made = self.builder.made(
-            *(opcode, shape, None, operands, attributes | noted),
+            *(opcode, shape, None if sizes is None else (sizes,), operands, attributes | noted),
             literal=literal,
             name=f"{own}.{name}" if name else own,
             place=(operation.start, operation.stop),
@@ -208,24 +233,40 @@ class OperationWriter(ABC):
         shape: Shape,
         axes: tuple[int, ...],
         *,
+        sizes: tuple[Size, ...] | None = None,
         name: str = "",
     ) -> Instruction:
         """An array repeated; dimensions of size 1 that are stretched are taken out before."""
-        sizes = operand.shape.dimensions
-        if len(axes) != len(sizes) or not all(0 <= axis < shape.rank for axis in axes):
+        own = operand.shape.dimensions
+        if len(axes) != len(own) or not all(0 <= axis < shape.rank for axis in axes):
             given.fail(f"dimensions {axes} do not lead from {operand.shape} to {shape}")
-        pairs = [*zip(axes, sizes, strict=True)]
+        pairs = [*zip(axes, own, strict=True)]
         kept = [(axis, size) for axis, size in pairs if size != 1 or shape.dimensions[axis] == 1]
         for axis, size in kept:
             if shape.dimensions[axis] not in {size, UNBOUNDED_SIZE} and size != UNBOUNDED_SIZE:
                 message = f"a dimension of size {size} becomes one of {shape.dimensions[axis]}"
                 given.fail(f"{message}; expected {size}, or 1 to stretch")
-        if len(kept) < len(sizes):
-            thin = [size for _, size in kept]
-            operand = self.shaped(given, "reshape", operand, thin, name=f"{name}thin")
+        if len(kept) < len(own):
+            operand = self._thin(given, operand, axes, kept, name)
         result = Shape(operand.shape.element_type, shape.dimensions, shape.layout)
         attributes = {"dimensions": tuple(axis for axis, _ in kept)}
-        return self.add(given, "broadcast", result, [operand], attributes, name=name)
+        return self.add(given, "broadcast", result, [operand], attributes, sizes=sizes, name=name)
+
+    def _thin(
+        self,
+        given: GivenOperation,
+        operand: Instruction,
+        axes: tuple[int, ...],
+        kept: Sequence[tuple[int, int]],
+        name: str,
+    ) -> Instruction:
+        """An array without the dimensions of size 1 that are stretched."""
+        shape = Shape(operand.shape.element_type, tuple(size for _, size in kept))
+        before = self.module.sizes.sizes(operand)
+        places = [place for place, axis in enumerate(axes) if axis in {axis for axis, _ in kept}]
+        sizes = tuple(before[place] for place in places) if shape.is_unbounded else None
+        sizes = None if sizes is None or UNBOUNDED_SIZE in sizes else sizes
+        return self.add(given, "reshape", shape, [operand], {}, sizes=sizes, name=f"{name}thin")
 
     def elementwise(
         self, given: GivenOperation, name: str, operands: Sequence[Instruction]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from ops.hlo.stablehlo.assembly import FORMS
 from ops.hlo.stablehlo.module_writer import ModuleWriter
+from ops.hlo.stablehlo.tracked_sizes import solved
 from ops.mlir.operation_reader import read_module
 from simplifier.errors import check_type
 
@@ -36,7 +37,12 @@ def parse(text: str, file: str = "") -> HloModule:
     <%reduce.0 = f32[8]{0} reduce(%arg0, %cst), dimensions={1}, to_apply=%reduce.0.to_apply>
     """
     check_type(text, str, "stablehlo.parse: the text", "a string")
-    return ModuleWriter(read_module(text, file, FORMS)).module()
+    read = read_module(text, file, FORMS)
+    writer = ModuleWriter(read)
+    module = writer.module()
+    if not writer.symbols:
+        return module
+    return ModuleWriter(read, solved(writer.symbols, module.size_facts)).module()
 
 
 _BEGINNING: Final = re.compile(
