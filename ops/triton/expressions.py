@@ -22,6 +22,7 @@ from ops.triton.kernel_values import (
     number_of,
     with_axes,
 )
+from ops.triton.known_numbers import of_number, of_numbers
 from simplifier import (
     BitAnd,
     BitOr,
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
     from ops.triton.kernel_text import KernelText
     from ops.triton.kernel_values import Formula, Value
 
-MAX_BITS: Final = 4096
-"""Of a number that powers and shifts of constants make: no kernel has sizes of more."""
+MAX_SHIFT: Final = 63
+"""Bits by which an integer is moved: it has no more than 64."""
 
 
 class ExpressionReader(ABC):
@@ -118,10 +119,18 @@ class ExpressionReader(ABC):
         if node.id in self.values:
             return self.values[node.id]
         if node.id in self.text.globals:
-            return self.read(self.text.globals[node.id])
+            return self.of_module(self.text.globals[node.id])
         if node.id in _BUILTINS or node.id in self.text.functions:
             return node.id
         return self.text.refuse(node, f"{node.id!r} has no value")
+
+    def of_module(self, node: ast.expr) -> Value:
+        """An expression of the module, which sees no variables of the function."""
+        values, self.values = self.values, {}
+        try:
+            return self.read(node)
+        finally:
+            self.values = values
 
     def _tuple(self, node: ast.Tuple | ast.List) -> Value:
         return tuple(self.read(item) for item in node.elts)
@@ -155,7 +164,7 @@ class ExpressionReader(ABC):
     def _binary(self, node: ast.BinOp) -> Value:
         left, right = self.read(node.left), self.read(node.right)
         if known(left) and known(right):
-            return self._of_numbers(node, left, right)
+            return of_numbers(node.op, left, right)
         apply = _OPERATORS.get(type(node.op))
         blocks = as_block(left), as_block(right)
         if isinstance(node.op, ast.BitAnd):
@@ -172,36 +181,27 @@ class ExpressionReader(ABC):
             return combined(apply, *blocks)
         return combined(_OF_BITS.get(type(node.op), apply), *map(_as_number, blocks))
 
-    def _of_numbers(self, node: ast.BinOp, left: Value, right: Value) -> Value:
-        name = _OPERATORS_OF_NUMBERS.get(type(node.op))
-        if isinstance(node.op, (ast.Pow, ast.LShift)) and type(left) is type(right) is int:
-            factor = left.bit_length() if isinstance(node.op, ast.Pow) else 1
-            if abs(right) * max(1, factor) > MAX_BITS or right < 0:
-                message = f"this number has more than {MAX_BITS} bits, or is no integer"
-                self.text.refuse(node, message)
-        if name is None:
-            self.text.refuse(node, f"the operator {type(node.op).__name__} cannot be read")
-        apply: Callable[[Value, Value], Value] = getattr(operator, name)
-        return apply(left, right)
-
     def quotient(self, left: Value, right: Value) -> Value:
         """``//``, which rounds toward zero as in C; divisors are positive."""
         return combined(self._quotient, as_block(left), as_block(right))
 
     def _quotient(self, numerator: Formula, divisor: Formula) -> Formula:
+        if divisor.is_Integer and divisor < 1:
+            raise ArithmeticError(f"the divisor is {divisor}; expected at least 1")
         if is_nonnegative(numerator, self.bounds):
             return FloorDiv(numerator, divisor)
         return Max(FloorDiv(numerator, divisor), 0) - Max(FloorDiv(-numerator, divisor), 0)
 
     def _remainder(self, numerator: Formula, divisor: Formula) -> Formula:
+        quotient = self._quotient(numerator, divisor)
         if is_nonnegative(numerator, self.bounds):
             return Mod(numerator, divisor)
-        return numerator - divisor * self._quotient(numerator, divisor)
+        return numerator - divisor * quotient
 
     def _unary(self, node: ast.UnaryOp) -> Value:
         operand = self.read(node.operand)
         if known(operand):
-            return _UNARY_OF_NUMBERS[type(node.op)](operand)
+            return of_number(node.op, operand)
         if isinstance(node.op, (ast.Not, ast.Invert)):
             block = as_block(operand)
             if isinstance(block, IntegerBlock) and block.is_condition:
@@ -220,9 +220,14 @@ class ExpressionReader(ABC):
 
     def _compared(self, op: ast.cmpop, left: Value, right: Value) -> Value:
         if isinstance(op, (ast.Is, ast.IsNot)):
+            if left is not None and right is not None:
+                raise TypeError("only None can be read beside 'is'")
             return (left is right) is isinstance(op, ast.Is)
         if isinstance(op, (ast.In, ast.NotIn)):
-            return (left in (items_of(right) or ())) is isinstance(op, ast.In)
+            items = items_of(right)
+            if items is None or not all(map(known, (left, *items))):
+                raise TypeError("'in' takes a value and a tuple of values that are known")
+            return (left in items) is isinstance(op, ast.In)
         compare, compare_blocks = _COMPARISONS[type(op)]
         if known(left) and known(right):
             return compare(left, right)
@@ -298,9 +303,15 @@ class ExpressionReader(ABC):
         arguments: list[Value] = []
         for each in node.args:
             if isinstance(each, ast.Starred):
-                arguments += self.read(each.value)
+                items = items_of(self.read(each.value))
+                if items is None:
+                    self.text.refuse(each, "expected a tuple")
+                arguments += items
             else:
                 arguments.append(self.read(each))
+        for each in node.keywords:
+            if each.arg is None:
+                self.text.refuse(each.value, "arguments behind ** cannot be read")
         named = {each.arg: self.read(each.value) for each in node.keywords if each.arg}
         path = self.path(node.func)
         if path is None and isinstance(node.func, ast.Attribute):  # a method
@@ -386,11 +397,19 @@ def condition_of(formula: Formula) -> Formula:
 
 
 def _shifted_left(value: Formula, by: Formula) -> Formula:
-    return value * 2**by
+    return value * _power_of_two(by)
 
 
 def _shifted_right(value: Formula, by: Formula) -> Formula:
-    return FloorDiv(value, 2**by)
+    return FloorDiv(value, _power_of_two(by))
+
+
+def _power_of_two(exponent: Formula) -> Formula:
+    if not exponent.is_Integer or not 0 <= exponent <= MAX_SHIFT:
+        raise ArithmeticError(
+            f"bits are moved by {exponent}; expected a number from 0 to {MAX_SHIFT}"
+        )
+    return 2**exponent
 
 
 def _name_of(node: ast.AST) -> str:
@@ -416,29 +435,6 @@ _OF_BITS: Final[Mapping[type, Callable[..., Formula]]] = {
     ast.BitXor: BitXor,
 }
 """The operators that work on bits, unless both sides are conditions."""
-
-_OPERATORS_OF_NUMBERS: Final[Mapping[type, str]] = {
-    ast.Add: "add",
-    ast.Sub: "sub",
-    ast.Mult: "mul",
-    ast.Div: "truediv",
-    ast.FloorDiv: "floordiv",
-    ast.Mod: "mod",
-    ast.Pow: "pow",
-    ast.BitAnd: "and_",
-    ast.BitOr: "or_",
-    ast.BitXor: "xor",
-    ast.LShift: "lshift",
-    ast.RShift: "rshift",
-}
-"""What :mod:`operator` calls the operators, for numbers that are known."""
-
-_UNARY_OF_NUMBERS: Final[Mapping[type, Callable[..., Value]]] = {
-    ast.USub: operator.neg,
-    ast.UAdd: operator.pos,
-    ast.Not: operator.not_,
-    ast.Invert: operator.invert,
-}
 
 _COMPARISONS: Final[Mapping[type, tuple[Callable[..., Value], Callable[..., Formula]]]] = {
     ast.Eq: (operator.eq, sympy.Eq),

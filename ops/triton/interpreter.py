@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import sympy
 
 from ops.triton.expressions import ExpressionReader, condition_of, is_nonnegative
+from ops.triton.kernel_text import defaults_of, names_assigned, parameters_of
 from ops.triton.kernel_values import (
+    MAX_RANK,
     IntegerBlock,
     TensorPointer,
     UnknownBlock,
     aligned,
     as_block,
     common_shape,
+    is_reserved,
     items_of,
     known,
     number_of,
 )
-from ops.triton.loop_values import after_iterations, change_of, mark_of, marked, substituted
+from ops.triton.loop_values import after_iterations, amounts_of, marked, substituted
 from ops.triton.tl_functions import FUNCTIONS, FunctionCall, plain_name
 from simplifier import FloorDiv, Interval, Max, symbol
 
@@ -29,13 +32,13 @@ if TYPE_CHECKING:
 
     from ops.triton.kernel_text import KernelText
     from ops.triton.kernel_values import Formula, Value
+    from ops.triton.loop_values import Amounts
 
 MAX_DEPTH: Final = 32
 """Functions that call each other: more is a recursion, which Triton does not have, either."""
 
-
-MAX_RANK: Final = 8
-"""Dimensions of a block: Triton has at most 5."""
+MAX_STATEMENTS: Final = 5000
+"""That are run, with those of functions and of trials: a kernel of a thousand lines has fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,10 @@ class KernelInterpreter(ExpressionReader):
         self._conditions: tuple[Formula, ...] = ()
         self._is_exact = True
         self._is_trial = False
-        self._names: set[str] = set()
+        self._may_be_left = False
+        """Whether values have decided that some programs left the function."""
+        self._trials = 0
+        self._statements = 0
         self._depth = 0
 
     # What functions ask for.
@@ -116,7 +122,8 @@ class KernelInterpreter(ExpressionReader):
         unknown = held.implied if isinstance(held, UnknownBlock) else held.formula
         whole = IntegerBlock(held.shape, unknown)
         condition = sympy.And(*self._conditions, condition_of(aligned(whole, len(shape))))
-        is_exact = self._is_exact and isinstance(held, IntegerBlock)
+        is_certain = self._is_exact and not self._may_be_left
+        is_exact = is_certain and isinstance(held, IntegerBlock)
         if not self._is_trial:
             placed = IntegerBlock(shape, aligned(address, len(shape)))
             self.records.append(AccessRecord(node, kind, placed, condition, self._loops, is_exact))
@@ -130,8 +137,8 @@ class KernelInterpreter(ExpressionReader):
         Raises:
             TritonError: it cannot be read, or a value is of no parameter.
         """
-        self.values = self.bound(function, (), values, function)
         try:
+            self.values = self.bound(function, (), values, function)
             self.run(function.body)
         except _Returned:
             pass
@@ -170,7 +177,7 @@ class KernelInterpreter(ExpressionReader):
         """What a function of the text gives, run here."""
         if self._depth >= MAX_DEPTH:
             self.text.refuse(node, "the functions call each other again and again")
-        outside, conditions = self.values, self._conditions
+        outside = self.values, self._conditions, self._may_be_left
         self.values = self.bound(function, arguments, named, node)
         self._depth += 1
         try:
@@ -179,7 +186,7 @@ class KernelInterpreter(ExpressionReader):
             return returned.value
         finally:
             self._depth -= 1
-            self.values, self._conditions = outside, conditions
+            self.values, self._conditions, self._may_be_left = outside
         return None
 
     def bound(
@@ -194,7 +201,7 @@ class KernelInterpreter(ExpressionReader):
         found = dict(zip(names, arguments, strict=False)) | dict(named)
         for name, default in defaults_of(function).items():
             if name not in found:
-                found[name] = self.read(default)
+                found[name] = self.of_module(default)
         if {*found} != {*names} or len(arguments) > len(names):
             self.text.refuse(node, f"{function.name} takes {', '.join(names) or 'nothing'}")
         return found
@@ -204,6 +211,11 @@ class KernelInterpreter(ExpressionReader):
     def run(self, body: Iterable[ast.stmt]) -> None:
         """Run statements one after the other."""
         for statement in body:
+            self._statements += 1
+            if self._statements > MAX_STATEMENTS:
+                self.text.refuse(
+                    statement, f"this kernel runs more than {MAX_STATEMENTS} statements"
+                )
             runner = self._runners.get(type(statement))
             if runner is None:
                 name = type(statement).__name__
@@ -266,7 +278,7 @@ class KernelInterpreter(ExpressionReader):
                 raise _Returned(None)
             self.values = self.values if ended_first else first
             if condition is None:
-                self._is_exact = False
+                self._may_be_left = True
             else:
                 self._conditions = (*self._conditions, opposite if ended_first else condition)
             return
@@ -297,7 +309,13 @@ class KernelInterpreter(ExpressionReader):
                 self.text.refuse(body[-1], "a value is returned only under a condition")
             return True
         finally:
+            remaining = self._conditions[len(conditions) + (condition is not None) :]
             self._conditions, self._is_exact = conditions, is_exact
+        # Some programs may have left the function inside of the branch.
+        if condition is None:
+            self._may_be_left |= bool(remaining)
+        elif remaining:
+            self._conditions = (*conditions, sympy.Or(sympy.Not(condition), sympy.And(*remaining)))
         return False
 
     def _merged(self, test: Value, first: Value, second: Value) -> Value:
@@ -318,17 +336,19 @@ class KernelInterpreter(ExpressionReader):
         self.bounds[counter.name] = Interval(0, None)
         self.values[node.target.id] = IntegerBlock((), start + counter * step)
         before = dict(self.values)
-        changes = self._changes(node, counter, before)
-        self.values = {name: after_iterations(changes, before, name, counter) for name in before}
+        amounts = self._amounts(node, counter, before)
+        self.values = {name: after_iterations(amounts, before, name, {}) for name in before}
         outside = self._loops
         self._loops = (*outside, KernelLoop(counter, trips))
         self._iteration(node.body)
         self._loops = outside
-        last = {counter: trips - 1}
-        count = trips if is_nonnegative(trips, self.bounds) else Max(trips, 0)
+        last, is_run = {counter: trips - 1}, is_nonnegative(trips - 1, self.bounds)
+        count = {counter: trips if is_run else Max(trips, 0)}
         after = {name: substituted(value, last) for name, value in self.values.items()}
+        if not is_run:
+            after[node.target.id] = UnknownBlock((), "the counter of a loop that may not run")
         self.values = after | {
-            name: after_iterations(changes, before, name, count) for name in changes
+            name: after_iterations(amounts, before, name, count) for name in amounts
         }
 
     def _range(self, node: ast.For) -> tuple[Formula, Formula, Formula]:
@@ -339,6 +359,11 @@ class KernelInterpreter(ExpressionReader):
         if node.orelse:
             self.text.refuse(node.orelse[0], "a loop with an else cannot be read")
         given = [self.formula(each, self.read(each)) for each in call.args]
+        named = {each.arg: each.value for each in call.keywords}
+        if "step" in named and len(given) == _STEP:
+            given.append(self.formula(named["step"], self.read(named["step"])))
+        if not 1 <= len(given) <= _STEP + 1 or named.keys() & _OTHER_ENDS:
+            self.text.refuse(call, "expected an end, or a start and an end, and maybe a step")
         if len(given) == 1:
             given.insert(0, sympy.Integer(0))
         start, stop, step = (*given, sympy.Integer(1))[:3]
@@ -349,38 +374,34 @@ class KernelInterpreter(ExpressionReader):
     def _fresh(self, name: str) -> sympy.Symbol:
         """A variable of a name that nothing has yet."""
         found, number = name, 1
-        while found in self._names or found in self.bounds:
+        while is_reserved(found) or found in self.bounds:
             found, number = f"{name}_{number}", number + 1
-        self._names.add(found)
         return symbol(found)
 
     def _iteration(self, body: Sequence[ast.stmt]) -> None:
-        conditions = self._conditions
+        before = self._conditions, self._may_be_left
         try:
             self.run(body)
         except _Returned:
+            self._may_be_left = not self._may_be_left
+        if (self._conditions, self._may_be_left) != before:
             self.text.refuse(body[0], "a loop that may be left in between cannot be read")
-        finally:
-            self._conditions = conditions
 
-    def _changes(
+    def _amounts(
         self, node: ast.For, counter: sympy.Symbol, before: Mapping[str, Value]
-    ) -> dict[str, Value]:
-        """By how much each variable changes with an iteration; ``UnknownBlock`` if by no constant.
-
-        The body runs once on a trial, with a symbol for the value of each variable before.
-        """
+    ) -> Amounts:
+        """What iterations add to the variables: the body runs once on a trial, on marks of them."""
         own = getattr(node.target, "id", "")
-        carried = [name for name in _assigned(node.body) if name in before and name != own]
-        marks = {name: marked(before[name], name) for name in carried}
-        trial, self._is_trial = self._is_trial, True
-        self.values = {**before, **marks}
+        assigned = dict.fromkeys(names_assigned(node.body))
+        carried = [name for name in assigned if name in before and name != own]
+        self._trials += 1
+        marks = {name: marked(before[name], f"_before_{self._trials}_{name}") for name in carried}
+        outside = self._is_trial, dict(self.bounds)
+        self._is_trial, self.values = True, {**before, **marks}
         self._iteration(node.body)
-        self._is_trial = trial
         after, self.values = self.values, dict(before)
-        moving = {counter}
-        moving |= {mark_of(name, place) for name in carried for place in range(MAX_RANK)}
-        return {name: change_of(before[name], marks[name], after[name], moving) for name in carried}
+        self._is_trial, self.bounds = outside
+        return amounts_of(before, marks, after, counter)
 
     def _skip(self, _node: ast.stmt) -> None:
         """Nothing that touches memory."""
@@ -402,30 +423,14 @@ class KernelInterpreter(ExpressionReader):
     """How each kind of statement is run."""
 
 
-def _assigned(body: Iterable[ast.stmt]) -> list[str]:
-    """The variables that statements assign, in order."""
-    nodes = (node for statement in body for node in ast.walk(statement))
-    names = (node for node in nodes if isinstance(node, ast.Name))
-    return [*dict.fromkeys(each.id for each in names if isinstance(each.ctx, ast.Store))]
-
-
-def parameters_of(function: ast.FunctionDef) -> list[ast.arg]:
-    """All parameters of a function."""
-    return [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
-
-
-def defaults_of(function: ast.FunctionDef) -> dict[str, ast.expr]:
-    """The defaults of the parameters that have some."""
-    places = [*function.args.posonlyargs, *function.args.args]
-    given = function.args.defaults
-    last = places[len(places) - len(given) :]
-    found = {each.arg: value for each, value in zip(last, given, strict=True)}
-    only = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
-    return found | {each.arg: value for each, value in only if value is not None}
-
-
 _NOT_CHOSEN: Final = (str, tuple, TensorPointer)
 """What a branch cannot choose by a formula."""
+
+_STEP: Final = 2
+"""The place of the step among the arguments of a range."""
+
+_OTHER_ENDS: Final = {"start", "stop", "end", "arg1", "arg2", None}
+"""Arguments of ranges that are read by their places alone."""
 
 _RANGES: Final = ("range", "tl.range", "tl.static_range")
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections import Counter
 from textwrap import dedent
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from simplifier import Span, TextError
 from simplifier.errors import ArgumentError, check_type, listed, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 
 class TritonError(TextError):
@@ -34,8 +35,9 @@ class KernelText:
             place = _offset(source, error.lineno or 1, 0) + max(0, (error.offset or 1) - 1)
             span = Span(source, place, place + 1, file)
             raise TritonError(f"this is not Python: {error.msg}", span) from None
-        except (ValueError, RecursionError) as error:  # a null byte, or deep nesting
-            raise TritonError(f"this is not Python: {error}", Span(source, 0, 1, file)) from None
+        except (ValueError, RecursionError, MemoryError) as error:  # a null byte, or deep nesting
+            reason = str(error) or "it is nested too deeply"
+            raise TritonError(f"this is not Python: {reason}", Span(source, 0, 1, file)) from None
         self.functions: Mapping[str, ast.FunctionDef] = {
             node.name: node for node in module.body if isinstance(node, ast.FunctionDef)
         }
@@ -104,8 +106,10 @@ def _offset(source: str, line: int, column: int) -> int:
 
 def _constants(module: ast.Module) -> list[tuple[str, ast.expr]]:
     """The variables of the module that are assigned once each, with what they are."""
+    outside = [node for node in module.body if not isinstance(node, _FUNCTIONS)]
+    assigned = Counter(names_assigned(outside))
     found: list[tuple[str, ast.expr]] = []
-    for node in module.body:
+    for node in outside:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 found.append((name, value))
@@ -113,4 +117,30 @@ def _constants(module: ast.Module) -> list[tuple[str, ast.expr]]:
                 found.append((name, value))
             case _:
                 pass
-    return found
+    return [(name, value) for name, value in found if assigned[name] == 1]
+
+
+def parameters_of(function: ast.FunctionDef) -> list[ast.arg]:
+    """All parameters of a function."""
+    return [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+
+
+def defaults_of(function: ast.FunctionDef) -> dict[str, ast.expr]:
+    """The defaults of the parameters that have some."""
+    places = [*function.args.posonlyargs, *function.args.args]
+    given = function.args.defaults
+    last = places[len(places) - len(given) :]
+    found = {each.arg: value for each, value in zip(last, given, strict=True)}
+    only = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
+    return found | {each.arg: value for each, value in only if value is not None}
+
+
+def names_assigned(body: Iterable[ast.stmt]) -> list[str]:
+    """The variables that statements assign, in order, as often as they do."""
+    nodes = (node for statement in body for node in ast.walk(statement))
+    names = (node for node in nodes if isinstance(node, ast.Name))
+    return [each.id for each in names if isinstance(each.ctx, ast.Store)]
+
+
+_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+"""What has variables of its own."""

@@ -7,9 +7,10 @@ in elements, is a sum of a pointer argument and an offset.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import sympy
 from sympy.logic.boolalg import Boolean
@@ -23,6 +24,16 @@ Formula: TypeAlias = Any
 """An expression of sympy over integers, or one of its conditions."""
 
 BlockShape: TypeAlias = "tuple[int, ...]"
+
+MAX_RANK: Final = 8
+"""Dimensions of a block: Triton has at most 5."""
+
+_RESERVED: Final = re.compile(r"(pid|i|num_programs)\d+|_before_.*|register|lane|warp|block")
+
+
+def is_reserved(name: str) -> bool:
+    """Whether maps of kernels have a variable of this name, so that no argument may have it."""
+    return _RESERVED.fullmatch(name) is not None
 
 
 class ShapesDifferError(Exception):
@@ -158,6 +169,8 @@ def common_shape(shapes: Sequence[BlockShape]) -> BlockShape:
     (16, 32)
     """
     rank = max(map(len, shapes), default=0)
+    if rank > MAX_RANK:
+        raise ShapesDifferError(f"a block has {rank} dimensions; expected at most {MAX_RANK}")
     found: list[int] = []
     for sizes in zip(*((1,) * (rank - len(shape)) + shape for shape in shapes), strict=True):
         several = {*sizes} - {1}
@@ -197,7 +210,7 @@ def moved(formula: Formula, places: dict[int, int]) -> Formula:
 
 def with_axes(value: Value, items: Sequence[int | None]) -> IntegerBlock | UnknownBlock:
     """A block with its dimensions in some order, and a new one of size 1 for each ``None``."""
-    shape = tuple(1 if item is None else value.shape[item] for item in items)
+    shape = common_shape([tuple(1 if item is None else value.shape[item] for item in items)])
     if isinstance(value, UnknownBlock):
         return UnknownBlock(shape, value.reason)
     places = {item: new for new, item in enumerate(items) if item is not None}

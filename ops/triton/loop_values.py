@@ -1,9 +1,19 @@
-"""Values that the iterations of a loop hand on, in closed form: so much more with each of them."""
+"""Values that the iterations of a loop hand on, in closed form: sums of what each iteration adds.
+
+The body of a loop runs once with a *mark*, a symbol, for each value before an iteration. What it
+adds to the mark is the change. A change that is a polynomial of the counter has a sum:
+
+    for k in range(6):
+        ptr += k * stride            # ptr + stride * (k * (k - 1) // 2)
+"""
 
 from __future__ import annotations
 
+import operator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from math import factorial
+from typing import TYPE_CHECKING, Final
 
 import sympy
 
@@ -12,72 +22,89 @@ from ops.triton.kernel_values import (
     TensorPointer,
     UnknownBlock,
     as_block,
+    axis,
+    combined,
     items_of,
     number_of,
 )
-from simplifier import symbol
+from simplifier import FloorDiv, symbol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from ops.triton.kernel_values import Formula, Value
 
+    Amounts = Mapping[str, tuple[Formula, ...] | UnknownBlock]
+    """What the iterations before one add to each variable, over the counter of the loop."""
 
-def mark_of(name: str, place: int) -> sympy.Symbol:
-    """What stands for the value of a variable before an iteration."""
-    return symbol(f"_before_{name}_{place}")
+MAX_DEGREE: Final = 4
+"""Of what an iteration adds, as a polynomial of the counter: kernels add constants, or count."""
 
 
 def marked(value: Value, name: str) -> Value:
-    """A value with symbols in its place."""
+    """A value with symbols in its place; what is no integer may be anything in an iteration.
+
+    The mark of a block has a symbol for each dimension, so that a transposed mark is another one.
+    """
     if isinstance(value, TensorPointer):
-        marks = tuple(mark_of(name, place) for place in range(len(value.offsets)))
+        marks = tuple(symbol(f"{name}_{place}") for place in range(len(value.offsets)))
         return replace(value, offsets=marks)
-    block = as_block(value)
-    if isinstance(block, IntegerBlock) and not block.is_condition:
-        return IntegerBlock(block.shape, mark_of(name, 0))
-    return value
-
-
-def change_of(before: Value, mark: Value, after: Value, moving: set[sympy.Symbol]) -> Value:
-    """What an iteration adds to a variable."""
-    if isinstance(mark, TensorPointer) and isinstance(after, TensorPointer):
-        pairs = zip(after.offsets, mark.offsets, strict=True)
-        changes = [sympy.expand(new - old) for new, old in pairs]
-        if not any(each.free_symbols & moving for each in changes):
-            return tuple(changes)
-    if isinstance(mark, IntegerBlock) and not mark.is_condition:
-        change = _difference(as_block(after), mark)
-        if change is not None and not change.free_symbols & moving:
-            return change
-    after_shape = getattr(after, "shape", getattr(before, "shape", ()))
-    return UnknownBlock(after_shape, "a variable that each iteration changes otherwise")
-
-
-def _difference(after: IntegerBlock | UnknownBlock, mark: IntegerBlock) -> Formula | None:
-    """What one block of integers is more than another; ``None`` if they are not alike."""
-    if not isinstance(after, IntegerBlock) or after.is_condition or after.shape != mark.shape:
-        return None
-    return sympy.expand(after.formula - mark.formula)
-
-
-def after_iterations(
-    changes: Mapping[str, Value], before: Mapping[str, Value], name: str, iteration: Formula
-) -> Value:
-    """A variable after so many iterations."""
-    value = before[name]
-    if name not in changes:
-        return value
-    change = changes[name]
-    if isinstance(change, UnknownBlock):
-        reason = value.reason if isinstance(value, UnknownBlock) else change.reason
-        return UnknownBlock(change.shape, reason)
-    if isinstance(value, TensorPointer):
-        return value.moved([each * iteration for each in change])
     block = as_block(value)
     if isinstance(block, UnknownBlock):
         return block
-    return number_of(IntegerBlock(block.shape, block.formula + change * iteration))
+    if block.is_condition:
+        return UnknownBlock(block.shape, "a condition that a loop changes")
+    places = (
+        axis(number) * symbol(f"{name}_{number + 1}")
+        for number, size in enumerate(block.shape)
+        if size > 1
+    )
+    return IntegerBlock(block.shape, symbol(f"{name}_0") + sum(places))
+
+
+def amounts_of(
+    before: Mapping[str, Value],
+    marks: Mapping[str, Value],
+    after: Mapping[str, Value],
+    counter: sympy.Symbol,
+) -> Amounts:
+    """What iterations add to each marked variable, from what one of them makes of the marks.
+
+    What one variable adds to another is known once its own sum is.
+    """
+    changes = {name: _changes(mark, after[name]) for name, mark in marks.items()}
+    moving = {each for mark in marks.values() for each in _symbols(mark)}
+    found: dict[str, tuple[Formula, ...] | UnknownBlock] = {}
+    in_closed_form: dict[sympy.Symbol, Formula] = {}
+    for _ in changes:  # each round finds at least one more, if any
+        for name, change in changes.items():
+            sums = [_sum(each.xreplace(in_closed_form), counter, moving) for each in change or ()]
+            if name in found or not sums or None in sums:
+                continue
+            found[name] = tuple(sums)
+            mark, start = marks[name], as_block(before[name])
+            is_scalar = isinstance(mark, IntegerBlock) and not mark.shape
+            if is_scalar and isinstance(start, IntegerBlock):
+                in_closed_form[mark.formula] = start.formula + sums[0]
+    others = (name for name in marks if name not in found)
+    return found | {name: _unknown(name, before[name], after[name]) for name in others}
+
+
+def after_iterations(
+    amounts: Amounts, before: Mapping[str, Value], name: str, given: Mapping[sympy.Symbol, Formula]
+) -> Value:
+    """A variable after as many iterations as the counter of the loop is given to be."""
+    value = before[name]
+    amount = amounts.get(name)
+    if amount is None:
+        return value
+    if isinstance(amount, UnknownBlock):
+        return amount
+    added = [each.xreplace(given) for each in amount]
+    if isinstance(value, TensorPointer):
+        return value.moved(added)
+    block = as_block(value)
+    return number_of(combined(operator.add, block, IntegerBlock(block.shape, added[0])))
 
 
 def substituted(value: Value, given: Mapping[sympy.Symbol, Formula]) -> Value:
@@ -90,3 +117,63 @@ def substituted(value: Value, given: Mapping[sympy.Symbol, Formula]) -> Value:
     if isinstance(value, TensorPointer):
         return replace(value, offsets=tuple(each.xreplace(given) for each in value.offsets))
     return value
+
+
+def _symbols(mark: Value) -> Iterator[sympy.Symbol]:
+    formulas = mark.offsets if isinstance(mark, TensorPointer) else ()
+    if isinstance(mark, IntegerBlock):
+        formulas = (mark.formula.subs(dict.fromkeys(map(axis, range(len(mark.shape))), 1)),)
+    for formula in formulas:
+        yield from formula.free_symbols
+
+
+def _changes(mark: Value, after: Value) -> tuple[Formula, ...] | None:
+    """What an iteration adds to each part of a mark; ``None`` if the two are not alike."""
+    if isinstance(mark, TensorPointer):
+        if not isinstance(after, TensorPointer) or replace(after, offsets=mark.offsets) != mark:
+            return None
+        return tuple(new - old for new, old in zip(after.offsets, mark.offsets, strict=True))
+    block = as_block(after)
+    if not isinstance(mark, IntegerBlock) or not isinstance(block, IntegerBlock):
+        return None
+    if block.is_condition or block.shape != mark.shape:
+        return None
+    return (block.formula - mark.formula,)
+
+
+def _sum(change: Formula, counter: sympy.Symbol, moving: set[sympy.Symbol]) -> Formula | None:
+    """The sum of a polynomial over the numbers below the counter; ``None`` if there is no such.
+
+    By Newton's forward differences, whose binomial coefficients are integers.
+    """
+    expanded = sympy.expand(change)
+    if expanded.free_symbols & moving or not expanded.is_polynomial(counter):
+        return None
+    degree = _degree(expanded, counter)
+    if degree > MAX_DEGREE:
+        return None
+    row = [expanded.xreplace({counter: sympy.Integer(n)}) for n in range(degree + 1)]
+    integral: Formula = sympy.Integer(0)
+    rational: Formula = sympy.Integer(0)
+    factors: Formula = sympy.Integer(1)
+    for order in range(1, degree + 2):
+        factors = sympy.expand(factors * (counter - order + 1))
+        integral += row[0] * FloorDiv(factors, factorial(order))
+        rational += row[0] * factors / factorial(order)
+        row = [after - before for before, after in pairwise(row)]
+    simplest = sympy.expand(rational)
+    has_fractions = any(not each.is_Integer for each in simplest.atoms(sympy.Rational))
+    return integral if has_fractions else simplest
+
+
+def _degree(polynomial: Formula, variable: sympy.Symbol) -> int:
+    powers = (each for each in polynomial.atoms(sympy.Pow) if each.base == variable)
+    return max([int(each.exp) for each in powers], default=int(variable in polynomial.free_symbols))
+
+
+def _unknown(name: str, before: Value, after: Value) -> UnknownBlock:
+    shape = getattr(after, "shape", getattr(before, "shape", ()))
+    for value in (before, after):
+        if isinstance(value, UnknownBlock):
+            return UnknownBlock(shape, value.reason)
+    return UnknownBlock(shape, f"{name}, whose value in a loop has no closed form")

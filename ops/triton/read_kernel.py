@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import ast
-import re
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import sympy
 
 from indexing import IndexingMap, Variable
-from ops.triton.interpreter import KernelInterpreter, defaults_of, parameters_of
+from ops.triton.interpreter import KernelInterpreter
 from ops.triton.kernel_access import KernelAccess
-from ops.triton.kernel_text import KernelText
-from ops.triton.kernel_values import IntegerBlock, axis
+from ops.triton.kernel_text import KernelText, defaults_of, parameters_of
+from ops.triton.kernel_values import IntegerBlock, axis, is_reserved
 from simplifier import Interval, bounds_of, symbol
 from simplifier.errors import ArgumentError, check_integers, check_type, quoted
 from simplifier.tools.display import Displayed, html_of_table
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ops.triton.interpreter import AccessRecord, KernelLoop
+
+MAX_AXES: Final = 3
+"""Of a grid, as GPUs have them."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -87,9 +90,9 @@ def read_kernel(
       line 7: store out_ptr: (pid0, i0) -> (pid0 * 128 + i0), domain: pid0 in [0, 7],
     i0 in [0, 127], pid0 * 128 + i0 in [0, 999]
     """
-    known = {**_checked(constants, "constants"), **_checked(arguments, "arguments")}
+    known = {**_checked(constants, "constants"), **_numbers(_checked(arguments, "arguments"))}
     if grid is not None:
-        check_integers(grid, "read_kernel: grid")
+        _check_grid(grid)
     text, own_name = KernelText.of(kernel)
     function = text.kernel(name or own_name)
     interpreter = KernelInterpreter(text, grid)
@@ -107,7 +110,26 @@ def read_kernel(
 
 def _checked(given: Mapping[str, Any] | None, role: str) -> Mapping[str, Any]:
     check_type(given or {}, Mapping, f"read_kernel: {role}", "a mapping from names to values")
-    return given or {}
+    return {name: _plain(value) for name, value in (given or {}).items()}
+
+
+def _plain(value: object) -> object:
+    """An integer of NumPy as one of Python; anything else as it is."""
+    is_other = hasattr(value, "__index__") and not isinstance(value, int)
+    return operator.index(cast("Any", value)) if is_other else value
+
+
+def _numbers(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    for name, value in arguments.items():
+        check_type(value, (int, float), f"read_kernel: arguments: {name}", "a number")
+    return arguments
+
+
+def _check_grid(grid: Sequence[int]) -> None:
+    check_integers(grid, "read_kernel: grid")
+    if len(grid) > MAX_AXES or any(size < 1 for size in grid):
+        message = f"read_kernel: grid is {tuple(grid)}"
+        raise ArgumentError(f"{message}; expected one to {MAX_AXES} sizes of at least 1")
 
 
 def _unknown_parameters(
@@ -125,13 +147,10 @@ def _unknown_parameters(
         if each.annotation is not None and ast.unparse(each.annotation).endswith("constexpr"):
             message = f"read_kernel: {each.arg} is a constexpr without a value"
             raise ArgumentError(f"{message}; expected one in constants")
-        if _RESERVED.fullmatch(each.arg):
+        if is_reserved(each.arg):
             message = f"read_kernel: {quoted(each.arg)} is the name of a variable of the maps"
             raise ArgumentError(f"{message}; expected another name, or a value in arguments")
         yield each
-
-
-_RESERVED: Final = re.compile(r"(pid|i|num_programs)\d+|_before_.*")
 
 
 # Accesses.

@@ -200,10 +200,15 @@ def _random(_reader: ExpressionReader, call: FunctionCall) -> Value:
 def _accessed(reader: ExpressionReader, call: FunctionCall) -> Value:
     """A load, a store or an atomic operation, by addresses or by a block pointer."""
     kind = call.function.rpartition(".")[2]
+    other = sorted({*call.named} - _ARGUMENTS_OF_MEMORY)
+    if other:
+        reader.text.refuse(call.node, f"{call.function} has no argument {other[0]!r}")
     pointer = call.get(0, "pointer")
     if isinstance(pointer, TensorPointer):
         every = tuple(range(len(pointer.block)))
-        checked = every if pointer.is_descriptor else call.named.get("boundary_check", ())
+        checked = (
+            every if pointer.is_descriptor else call.get(_PLACE_OF_CHECK, "boundary_check", ())
+        )
         mask: Value = IntegerBlock(pointer.block, pointer.within(checked))
         return reader.accessed(call.node, kind, pointer.address(), mask)
     mask = call.get(_PLACE_OF_MASK.get(kind, 2), "mask")
@@ -275,6 +280,16 @@ _GRID_AXES: Final = 3
 
 _PLACE_OF_MASK: Final = {"load": 1, "atomic_cas": 3}
 """Where the mask stands, if not behind the pointer and the value."""
+
+_PLACE_OF_CHECK: Final = 3
+
+_ARGUMENTS_OF_MEMORY: Final = frozenset(
+    (
+        *("pointer", "mask", "other", "value", "val", "cmp", "boundary_check", "padding_option"),
+        *("cache", "cache_modifier", "eviction_policy", "volatile", "sem", "scope"),
+    )
+)
+"""Names of arguments of loads, stores and atomic operations."""
 
 _MEMORY: Final = (
     "load",
