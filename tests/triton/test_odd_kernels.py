@@ -151,7 +151,7 @@ REFUSED: list[tuple[str, str]] = [
     ("tl.load(x_ptr + tl.program_id(0) // (n - 5))", "the divisor is -2; expected at least 1"),
     ("tl.load(x_ptr + tl.program_id(0) % (n - 3))", "the divisor is 0; expected at least 1"),
     ("tl.load(x_ptr + (tl.program_id(0) << -1))", "bits are moved by -1; expected a number"),
-    ("tl.load(x_ptr, maks=n > 2)", "tl.load has no argument 'maks'"),
+    ("tl.load(x_ptr, mask_=n > 2)", "tl.load has no argument 'mask_'"),
     ("tl.load(x_ptr, **n)", "arguments behind ** cannot be read"),
     ("tl.load(x_ptr, *n)", "expected a tuple"),
     ("tl.load(x_ptr + changed)", "'changed' has no value"),
