@@ -46,6 +46,7 @@ from simplifier.extraction.width import (
     divides_by_negative,
     goes_beyond,
     is_wide,
+    width_as_written,
     width_if_exceeded,
 )
 from simplifier.laws.catalogue.extrema import PRUNE
@@ -334,7 +335,14 @@ def _extracted(scope: Scope, form: Form) -> Form:
     if is_no_costlier(result, form):
         return _cheapest_of_parts(scope, form, result) if _has_extremum(form) else result
     parts = _cheapest_parts(scope, form)
-    return parts if is_kept(scope, parts) else result
+    return parts if is_kept(scope, parts) or _is_no_wider(scope, parts, result) else result
+
+
+def _is_no_wider(scope: Scope, form: Form, result: Form) -> bool:
+    """Whether a form needs no wider integers than a result, and divides by no negative number."""
+    if divides_by_negative(form):
+        return False
+    return width_as_written(scope, form) <= width_as_written(scope, result)
 
 
 def _is_torn(scope: Scope, form: Form, canonical: Form, tear: float) -> bool:

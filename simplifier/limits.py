@@ -172,7 +172,7 @@ Otherwise each step of the search moves terms in and out of all of them [clamps 
 """
 
 MAX_WIDENING: Final = 64
-"""A given form that is cheaper is kept if it divides at most so many times its natural width.
+"""A cheaper form that is given stays if it divides or compares at most so many natural widths.
 
 Canonical forms divide common factors out, so the width of a plain linear index may be a few bits
 more than that of its digits. Formulas that exploit wide products need many more.

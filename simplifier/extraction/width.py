@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from simplifier.bounds.context import term_by_term
 from simplifier.bounds.ranges import range_as_written, ranges_as_written
-from simplifier.expr.form import FLOORDIV, MAX, VARIABLE, Form, postorder
+from simplifier.expr.form import EXTREMA, FLOORDIV, MAX, VARIABLE, Form, postorder
 from simplifier.expr.size import is_deep
+from simplifier.extraction.cost import DIVISIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -202,7 +203,8 @@ def reduced(form: Form, radix: int) -> Form:
 def is_wide(scope: Scope, form: Form, tolerance: int = 1) -> bool:
     """Whether some part of a form, as it is written, goes beyond the natural width.
 
-    What the form divides may do so by the tolerance, so many times; then all of it may as much.
+    What the form divides or compares may do so by the tolerance, so many times; then all of it may
+    as much.
 
     >>> from simplifier.bounds.interval import Interval
     >>> from simplifier.canonical.scope import scope_of
@@ -218,8 +220,8 @@ def is_wide(scope: Scope, form: Form, tolerance: int = 1) -> bool:
     width = max(_widths_of_parts(ranges, form))
     if natural.admits(width):
         return False
-    dividends = max((_width_of_dividend(ranges, atom) for atom in ranges), default=0)
-    return width > dividends or dividends > natural.known * tolerance
+    operands = max((_width_of_operand(ranges, atom) for atom in ranges), default=0)
+    return width > operands or operands > natural.known * tolerance
 
 
 def width_as_written(scope: Scope, form: Form) -> float:
@@ -262,9 +264,14 @@ def _widths_of_parts(ranges: Mapping[Atom, Range], form: Form) -> Iterator[float
             yield _width_of_sum(ranges, argument)
 
 
-def _width_of_dividend(ranges: Mapping[Atom, Range], atom: Atom) -> float:
-    """Of what a division divides, also counted from its other end."""
-    return _width_of_sum(ranges, atom.numerator) + abs(atom.divisor) if atom.divisor else 0
+def _width_of_operand(ranges: Mapping[Atom, Range], atom: Atom) -> float:
+    """Of what a division divides, also counted from its other end; of what an extremum compares."""
+    if atom.kind in EXTREMA:
+        return max(_width_of_sum(ranges, operand) for operand in atom.arguments)
+    if atom.kind not in DIVISIONS:
+        return 0
+    divisor = magnitude(term_by_term(ranges, atom.arguments[1]))
+    return inf if divisor is None else _width_of_sum(ranges, atom.numerator) + divisor
 
 
 def _width_of_sum(ranges: Mapping[Atom, Range], form: Form) -> float:

@@ -342,6 +342,25 @@ def test_a_part_beyond_the_natural_width_is_wide(
     assert is_wide(scope, parse_form(text)) is expected
 
 
+KEPT = [
+    pytest.param("min(y + 3, n)", {"y": (1, 6), "n": (2, 7)}, id="a bit wider than n"),
+    pytest.param("min(2, y * 4)", {"y": (-2, 5)}, id="twice as wide as the clamp"),
+    pytest.param("min(x, y * 2 + 1)", {"x": (1, 6), "y": (-2, 5)}, id="an odd number"),
+    pytest.param("(4 - x * 3) mod n", {"x": (0, 7), "n": (1, 4)}, id="a symbolic remainder"),
+    pytest.param("(n - x * 15) floordiv n", {"x": (0, 3), "n": (2, 7)}, id="a symbolic quotient"),
+    pytest.param("(min(x, 5) * -3) floordiv n", {"x": (1, 6), "n": (2, 7)}, id="of a minimum"),
+    pytest.param(
+        "n - ((x * 4 + 1) mod n) * 6", {"x": (-2, 5), "n": (2, 7)}, id="torn, it is wider still"
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "bounds"), KEPT)
+def test_what_compares_or_divides_wider_numbers_gets_no_costlier(text: str, bounds: Bounds) -> None:
+    expression = parse_expr(text)
+    assert cost(simplify(expression, bounds)) <= cost(expression)
+
+
 # Of any input.
 
 
