@@ -169,6 +169,100 @@ TRITON: Final[dict[str, tuple[Callable[[], LinearLayout], str]]] = {
         lambda: linear.swizzled_shared((4, 8), vec=1, per_phase=1, max_phase=4, order=(0, 1)),
         "offset 1,0 2,0 1,1 2,2 0,4; block",
     ),
+    "LeadingOffset_128x16_4_2": (
+        lambda: linear.nvmma_shared(
+            (128, 16), swizzle_bytes=32, element_bits=16, is_transposed=False
+        ),
+        "offset 0,1 0,2 0,4 0,8 1,0 2,0 4,8 8,0 16,0 32,0 64,0; block",
+    ),
+    "LeadingOffset_8x32_2_4": (
+        lambda: linear.nvmma_shared(
+            (8, 32), swizzle_bytes=64, element_bits=16, is_transposed=False
+        ),
+        "offset 0,1 0,2 0,4 0,8 0,16 1,0 2,8 4,16; block",
+    ),
+    "LeadingOffset_8x64_1_8": (
+        lambda: linear.nvmma_shared(
+            (8, 64), swizzle_bytes=128, element_bits=16, is_transposed=False
+        ),
+        "offset 0,1 0,2 0,4 0,8 0,16 0,32 1,8 2,16 4,32; block",
+    ),
+    "LeadingOffset_8x64_1_8_32b": (
+        lambda: linear.nvmma_shared(
+            (8, 64), swizzle_bytes=128, element_bits=32, is_transposed=False
+        ),
+        "offset 0,1 0,2 0,4 0,8 0,16 1,4 2,8 4,16 0,32; block",
+    ),
+    "LeadingOffset_128x128_1_8_128b_transposed": (
+        lambda: linear.nvmma_shared(
+            (128, 128), swizzle_bytes=128, element_bits=32, is_transposed=True
+        ),
+        "offset 1,0 2,0 4,0 8,0 16,0 4,1 8,2 16,4 0,8 0,16 0,32 0,64 32,0 64,0; block",
+    ),
+    "LeadingOffset_32x4x64_1_8_32b": (
+        lambda: linear.nvmma_shared(
+            (32, 4, 64), swizzle_bytes=64, element_bits=32, is_transposed=False
+        ),
+        (
+            "offset 0,0,1 0,0,2 0,0,4 0,0,8 0,1,0 0,2,4 1,0,8 2,0,0 4,0,0 8,0,0 16,0,0 0,0,16 "
+            "0,0,32; block"
+        ),
+    ),
+    "LeadingOffset_64x4x32_1_8_32b_transposed": (
+        lambda: linear.nvmma_shared(
+            (64, 4, 32), swizzle_bytes=64, element_bits=32, is_transposed=True
+        ),
+        (
+            "offset 1,0,0 2,0,0 4,0,0 8,0,0 0,0,4 4,0,8 8,0,16 0,1,0 0,2,0 0,0,1 0,0,2 16,0,0 "
+            "32,0,0; block"
+        ),
+    ),
+    "MFMA32_2x4Warps, transposed": (
+        lambda: linear.amd_mfma((128, 128), (2, 4), (32, 32, 8), is_transposed=True),
+        "register 0,1 0,2 0,8 0,16 64,0; lane 1,0 2,0 4,0 8,0 16,0 0,4; warp 0,32 0,64 32,0; block",
+    ),
+    "MFMA32_2x4Warps, transposed, two tiles each way": (
+        lambda: linear.amd_mfma(
+            (128, 128), (2, 4), (32, 32, 8), is_transposed=True, tiles_per_warp=(2, 2)
+        ),
+        (
+            "register 0,1 0,2 0,8 0,16 0,32 32,0; lane 1,0 2,0 4,0 8,0 16,0 0,4; warp 0,64 "
+            "0,0 64,0; block"
+        ),
+    ),
+    "MFMA32_2x4x1Warps, batch": (
+        lambda: linear.amd_mfma((2, 64, 32), (2, 4, 1), (32, 32)),
+        (
+            "register 0,1,0 0,2,0 0,8,0 0,16,0; lane 0,0,1 0,0,2 0,0,4 0,0,8 0,0,16 0,4,0; "
+            "warp 0,32,0 0,0,0 1,0,0; block"
+        ),
+    ),
+    "warp1onK_mfma32_rhs_kwidth8": (
+        lambda: linear.amd_dot_operand((256, 256), 1, (1, 4), (32, 32), 8),
+        (
+            "register 1,0 2,0 4,0 16,0 32,0 64,0 128,0 0,128; lane 0,1 0,2 0,4 0,8 0,16 8,0; "
+            "warp 0,32 0,64; block"
+        ),
+    ),
+    "warp1onK_mfma16_rhs_kwidth8, one row": (
+        lambda: linear.amd_dot_operand((1, 128), 1, (1, 4), (16, 16), 8),
+        "register 0,0 0,0 0,0 0,64; lane 0,1 0,2 0,4 0,8 0,0 0,0; warp 0,16 0,32; block",
+    ),
+    "warp1onK_mfma16_rhs_kwidth8, batch": (
+        lambda: linear.amd_dot_operand((1, 256, 256), 1, (1, 1, 8), (16, 16), 8),
+        (
+            "register 0,1,0 0,2,0 0,4,0 0,32,0 0,64,0 0,128,0 0,0,128; lane 0,0,1 0,0,2 0,0,4 "
+            "0,0,8 0,8,0 0,16,0; warp 0,0,16 0,0,32 0,0,64; block"
+        ),
+    ),
+    "SliceOfMmaV2, copies in registers": (
+        lambda: linear.slice_of(linear.nvidia_mma((8, 1), 2, (2, 2), (16, 8)), 1),
+        "register; lane 0 0 1 2 4; warp 0 0; block",
+    ),
+    "SharedSwizzled2D, one column": (
+        lambda: linear.swizzled_shared((64, 1), vec=2, per_phase=2, max_phase=4),
+        "offset 1,0 2,0 4,0 8,0 16,0 32,0; block",
+    ),
 }
 
 
@@ -222,6 +316,17 @@ ENCODINGS: Final[dict[str, Callable[[], LinearLayout]]] = {
     "#ttg.amd_mfma<{warpsPerCTA = [2, 2], instrShape = [32, 32], isTransposed = true}>": (
         lambda: linear.amd_mfma((64, 64), (2, 2), (32, 32), is_transposed=True)
     ),
+    "#ttg.amd_mfma<{version = 3, warpsPerCTA = [2, 2], instrShape = [32, 32, 8], "
+    "isTransposed = true, tilesPerWarp = [2, 1]}>": lambda: linear.amd_mfma(
+        (64, 64), (2, 2), (32, 32), is_transposed=True, tiles_per_warp=(2, 1)
+    ),
+    "#ttg.dot_op<{opIdx = 0, parent = #ttg.amd_mfma<{warpsPerCTA = [2, 2], instrShape = [16, 16], "
+    "isTransposed = false}>, kWidth = 4}>": lambda: linear.amd_dot_operand(
+        (64, 64), 0, (2, 2), (16, 16), 4
+    ),
+    "#ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = true, elementBitWidth = 16}>": (
+        lambda: linear.nvmma_shared((64, 64), swizzle_bytes=64, element_bits=16, is_transposed=True)
+    ),
     "#ttg.linear<{register = [[0, 1]], lane = [[1, 0]], warp = [], block = []}>": (
         lambda: LinearLayout(
             {"register": [(0, 1)], "lane": [(1, 0)], "warp": [], "block": []},
@@ -256,8 +361,60 @@ BAD_ENCODINGS: Final = """
      ^^^^^^^^^^^^^^^ swizzled_shared: vec is 3; expected a power of two
 
 #ttg.blocked<{order = x}>
-                      ^ expected an integer, a list or an encoding, but found 'x'
+                      ^ expected an integer, a list, true or false, but found 'x'
+
+#ttg.slice<{dim = 0, dim = 1}>
+                     ^^^ dim is there twice
+
+#ttg.nvidia_mma<{versionMajor = 2, CGALayout = [[0, 1]]}>
+                                   ^^^^^^^^^ expected a field of nvidia_mma, but found 'CGALayout'
+
+#ttg.dot_op<{opIdx = true, parent = #ttg.nvidia_mma<{}>, kWidth = 2}>
+     ^^^^^^ opIdx of dot_op is no integer
+
+#ttg.linear<{register = [[0, true]]}>
+     ^^^^^^ register of linear is no list of integers
+
+#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = 0, elementBitWidth = 16}>
+     ^^^^^^^^^^^^ transposed of nvmma_shared is neither true nor false
+
+#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 4}>
+     ^^^^^^^^^^^^ nvmma_shared: element_bits is 4; expected one of 8, 16, 32, 64
+
+#mma
+ ^^^ expected ttg or the name of a definition, but found 'mma'
 """
+
+
+@pytest.mark.parametrize(
+    ("definitions", "expected"),
+    [
+        ("#A = #ttg.slice<{dim = 0, parent = #B}>", "1:37: expected ttg or the name"),
+        ("#A = #ttg.slice<{dim = 0, parent = #A}>", "1:36: encodings are nested deeper than 8"),
+        ("#A = #ttg.linear<{}>\n#A = #ttg.linear<{}>", "2:2: A is defined twice"),
+        ("#A = #ttg.slice<{dim = 0}>", "1:11: slice lacks parent"),
+        ("#A = #ttg.shared_memory", "1:11: expected an encoding"),
+    ],
+)
+def test_bad_definitions(definitions: str, expected: str) -> None:
+    """The caret stands in the definitions."""
+    with pytest.raises(TextError, match=re.escape(expected)):
+        linear.parse_encoding("#A", (64, 64), definitions)
+
+
+def test_definitions_stand_among_the_other_lines_of_a_module() -> None:
+    module = f"""
+    // #A = #ttg.blocked<{{}}>
+    #map = affine_map<(d0) -> (d0)>
+    #smem = #ttg.shared_memory
+    #A = {BLOCKED}
+    #rows = #ttg.slice<{{dim = 1, parent = #A}}>
+    module attributes {{"ttg.num-warps" = 4 : i32}} {{ tt.func @f(%a: tensor<64x64xf32, #A>) }}
+    """
+    assert linear.parse_encoding("#A", (64, 64), module) == ENCODINGS[BLOCKED]()
+    text = "#ttg.slice<{dim = 1, parent = #A}>"
+    rows = linear.parse_encoding("#rows", (64,), module)
+    assert rows == linear.parse_encoding(text, (64,), module)
 
 
 @pytest.mark.parametrize("drawn", drawn_errors(BAD_ENCODINGS))
@@ -531,6 +688,33 @@ CALLS: Final[dict[str, tuple[Callable[[], object], type[IndexingError], str]]] =
         "expected 2 or 3",
     ),
     "an instruction": (lambda: linear.amd_mfma((8, 8), (1, 1), (4, 4)), ShapeError, "(32, 32) or"),
+    "an operand": (
+        lambda: linear.amd_dot_operand((64, 64), 2, (1, 1), (32, 32), 4),
+        ShapeError,
+        "expected 0 or 1",
+    ),
+    "tiles": (
+        lambda: linear.amd_mfma((64, 64), (1, 1), (32, 32), tiles_per_warp=(2,)),
+        ShapeError,
+        "expected 2 numbers",
+    ),
+    "rows": (
+        lambda: linear.nvmma_shared((4, 64), swizzle_bytes=128, element_bits=16),
+        ShapeError,
+        "8 rows or more of 64 elements",
+    ),
+    "a copy of one dimension": (
+        lambda: linear.nvmma_shared((64,), swizzle_bytes=32, element_bits=16),
+        ShapeError,
+        "expected a matrix",
+    ),
+    "shared memory": (
+        lambda: linear.conversion(
+            ROWS, linear.swizzled_shared((32, 32), vec=1, per_phase=1, max_phase=1)
+        ),
+        ShapeError,
+        "shared_access is for shared memory",
+    ),
     "bytes": (lambda: linear.shared_access(ROWS, ROWS, 3), ShapeError, "1, 2, 4, 8 or 16"),
     "not linear": (
         lambda: linear.from_map(parse_map("(d0) -> (d0 * 3), domain: d0 in [0, 7]")),

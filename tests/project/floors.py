@@ -78,7 +78,8 @@ FLOORS: Final[Mapping[str, Floors]] = {
     ),
     "indexing.layout.linear": (
         ("indexing.layout.linear.linear_layout",),
-        ("indexing.layout.linear.encodings", "indexing.layout.linear.linear_maps"),
+        ("indexing.layout.linear.encoding_parts", "indexing.layout.linear.linear_maps"),
+        ("indexing.layout.linear.encodings", "indexing.layout.linear.shared_encodings"),
         (
             "indexing.layout.linear.linear_text",
             "indexing.layout.linear.encoding_text",

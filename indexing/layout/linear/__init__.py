@@ -8,26 +8,28 @@ from indexing.layout.linear.conversion import (
     shared_access,
     vector_width,
 )
+from indexing.layout.linear.encoding_parts import BlockSplit
 from indexing.layout.linear.encoding_text import parse_encoding
 from indexing.layout.linear.encodings import (
-    BlockSplit,
+    amd_dot_operand,
     amd_mfma,
     blocked,
     dot_operand,
     nvidia_mma,
     slice_of,
-    swizzled_shared,
 )
 from indexing.layout.linear.linear_layout import LinearLayout
 from indexing.layout.linear.linear_maps import from_map, to_map
 from indexing.layout.linear.linear_picture import picture
 from indexing.layout.linear.linear_text import parse
+from indexing.layout.linear.shared_encodings import nvmma_shared, swizzled_shared
 
 __all__ = [
     "BlockSplit",
     "LayoutConversion",
     "LinearLayout",
     "SharedAccess",
+    "amd_dot_operand",
     "amd_mfma",
     "blocked",
     "conversion",
@@ -35,6 +37,7 @@ __all__ = [
     "from_map",
     "invert_and_compose",
     "nvidia_mma",
+    "nvmma_shared",
     "parse",
     "parse_encoding",
     "picture",

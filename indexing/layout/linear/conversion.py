@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from indexing.errors import ShapeError
 from indexing.exact.bit_matrix import Elimination
-from indexing.layout.linear.encodings import BLOCK, LANE, OFFSET, REGISTER, WARP
+from indexing.layout.linear.encoding_parts import BLOCK, LANE, OFFSET, REGISTER, WARP
 from indexing.layout.linear.linear_layout import LinearLayout
-from simplifier.errors import INTEGER, check_type
+from simplifier.errors import INTEGER, check_type, listed, quoted
 from simplifier.tools.display import Displayed
 
 if TYPE_CHECKING:
@@ -87,9 +87,13 @@ class LayoutConversion(Displayed):
 def conversion(source: LinearLayout, destination: LinearLayout) -> LayoutConversion:
     """How data gets from a distributed layout into another.
 
+    A place of the destination takes its element from the nearest place of the source that has it:
+    its own, another register of its thread, another lane of its warp, and so on.
+
     Raises:
         ArgumentError: an argument is no layout.
-        ShapeError: as :func:`invert_and_compose`.
+        ShapeError: an in-dimension is none of register, lane, warp and block, the source lacks
+            elements, or as :func:`invert_and_compose`.
 
     >>> from indexing.layout.linear import blocked, nvidia_mma
     >>> rows = blocked((32, 32), (1, 2), (8, 4), (1, 1), (1, 0))
@@ -99,25 +103,37 @@ def conversion(source: LinearLayout, destination: LinearLayout) -> LayoutConvers
     'lane'
     """
     places = invert_and_compose(source, destination)
-    changed = [name for name in _LEVELS if not _stays(places, name)]
-    return LayoutConversion(places, changed[0] if changed else "nothing")
+    for each in (source, destination):
+        other = [name for name in each.in_dims if name not in _LEVELS]
+        if other:
+            message = f"the in-dimension {quoted(other[0])}; expected one of {listed(_LEVELS)}"
+            raise ShapeError(f"conversion: {message}; shared_access is for shared memory")
+    if not source.is_surjective:
+        raise ShapeError("conversion: the source has no place for some elements")
+    return LayoutConversion(
+        places, _moves(source.with_out_dims([*destination.out_dims]), destination)
+    )
 
 
-_LEVELS = (BLOCK, WARP, LANE, REGISTER)
+_LEVELS = (REGISTER, LANE, WARP, BLOCK)
 
 
-def _stays(places: LinearLayout, name: str) -> bool:
-    """Whether an index of a place is the same before and after."""
-    if name not in places.in_dims and name not in places.out_dims:
-        return True
-    if places.in_dims.get(name) != places.out_dims.get(name):
-        return False
-    kept = places.sublayout(places.in_dims, [name])
-    expected = {
-        each: [(1 << bit if each == name else 0,) for bit in range(count)]
-        for each, count in places.in_bits.items()
-    }
-    return kept == LinearLayout(expected, {name: places.out_dims[name]})
+def _moves(source: LinearLayout, destination: LinearLayout) -> str:
+    """The nearest level from which each place of the destination finds its element."""
+    given = dict(zip(_bits_of(source), source.matrix, strict=True))
+    wanted = dict(zip(_bits_of(destination), destination.matrix, strict=True))
+    if all(given.get(bit) == element for bit, element in wanted.items()):
+        return "nothing"
+    for number, level in enumerate(_LEVELS):
+        near = _LEVELS[: number + 1]
+        reached = Elimination([element for bit, element in given.items() if bit[0] in near])
+        if all(
+            (bit[0] in near or bit in given)
+            and reached.solution(element ^ (0 if bit[0] in near else given[bit])) is not None
+            for bit, element in wanted.items()
+        ):
+            return level
+    return BLOCK
 
 
 def vector_width(distributed: LinearLayout, shared: LinearLayout | None = None) -> int:

@@ -7,43 +7,48 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias, Union
 
 from indexing.errors import ShapeError
+from indexing.layout.linear.encoding_parts import BlockSplit
 from indexing.layout.linear.encodings import (
-    BlockSplit,
+    amd_dot_operand,
     amd_mfma,
     blocked,
     dot_operand,
     nvidia_mma,
     slice_of,
-    swizzled_shared,
 )
 from indexing.layout.linear.linear_layout import LinearLayout
-from simplifier.errors import TextError, check_type, listed
+from indexing.layout.linear.shared_encodings import nvmma_shared, swizzled_shared
+from simplifier.errors import Span, TextError, check_integers, check_type, listed
 from simplifier.tools.lexer import ScanningLexer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from simplifier.errors import Span
-
 MAX_PARENTS: Final = 8
 """Encodings inside encodings: a slice of a slice of an operand is as deep as kernels have them."""
 
 
-def parse_encoding(text: str, shape: Sequence[int]) -> LinearLayout:
+def parse_encoding(text: str, shape: Sequence[int], definitions: str = "") -> LinearLayout:
     """The layout of a tensor with this encoding in Triton's intermediate representation.
 
-    Reads ``blocked``, ``linear``, ``nvidia_mma``, ``amd_mfma``, ``dot_op``, ``slice`` and
-    ``swizzled_shared``; a parent stands inside its child, not behind an alias.
+    Reads ``blocked``, ``linear``, ``nvidia_mma``, ``amd_mfma``, ``dot_op``, ``slice``,
+    ``swizzled_shared`` and ``nvmma_shared``. The text may be an alias such as ``#mma``, or name
+    some; ``definitions`` is the module, or the part of it, that defines them.
 
     Raises:
-        ArgumentError: the text is no string, or the shape holds no integers.
-        TextError: the text is no such encoding or does not fit the shape, with a caret under the
-            place.
+        ArgumentError: a text is no string, or the shape holds no integers.
+        TextError: the text is no such encoding, has fields that mean something else, or does not
+            fit the shape, with a caret under the place.
 
-    >>> layout = parse_encoding("#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], "
-    ...                         "warpsPerCTA = [4, 1], order = [1, 0]}>", (32, 16))
-    >>> layout.bases["lane"]
+    >>> kernel = '''
+    ... #A = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1],
+    ...                    order = [1, 0]}>
+    ... #rows = #ttg.slice<{dim = 1, parent = #A}>
+    ... '''
+    >>> parse_encoding("#A", (32, 16), kernel).bases["lane"]
     ((0, 4), (0, 8), (1, 0), (2, 0), (4, 0))
+    >>> parse_encoding("#rows", [32], kernel).bases["warp"]
+    ((8,), (16,))
     >>> parse_encoding("#ttg.blocked<{sizePerThread = [1, 4]}>", (32, 16))
     Traceback (most recent call last):
     simplifier.errors.TextError: 1:6: blocked lacks threadsPerWarp
@@ -51,7 +56,9 @@ def parse_encoding(text: str, shape: Sequence[int]) -> LinearLayout:
          ^^^^^^^
     """
     check_type(text, str, "parse_encoding: the text", "a string")
-    lexer = _EncodingLexer(text)
+    check_type(definitions, str, "parse_encoding: the definitions", "a string")
+    check_integers(shape, "parse_encoding: the shape")
+    lexer = _EncodingLexer(text, 0, definitions)
     encoding = _read(lexer, 0)
     lexer.finish()
     return encoding.layout(tuple(shape))
@@ -61,9 +68,15 @@ Value: TypeAlias = Union[int, bool, "list[Value]", "_Encoding"]
 
 
 class _EncodingLexer(ScanningLexer):
+    __slots__ = ("definitions",)
+
     pattern = re.compile(
         r"\s*(?:(?P<integer>[0-9]{1,18})|(?P<word>[A-Za-z_]\w*)|(?P<mark>\S)|(?P<end>\Z))"
     )
+
+    def __init__(self, source: str, position: int, definitions: str) -> None:
+        super().__init__(source, position=position)
+        self.definitions = definitions
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +90,7 @@ class _Encoding:
     def layout(self, shape: tuple[int, ...]) -> LinearLayout:
         """The layout for a shape; its errors point at the name."""
         try:
-            return _MAKERS[self.name](self, shape)
+            return _MAKERS[self.name].make(self, shape)
         except ShapeError as error:
             raise TextError(str(error), self.span) from None
 
@@ -90,8 +103,15 @@ class _Encoding:
     def number(self, name: str) -> int:
         """A field that is an integer."""
         value = self.value(name)
-        if not isinstance(value, int):
+        if not isinstance(value, int) or isinstance(value, bool):
             raise TextError(f"{name} of {self.name} is no integer", self.span)
+        return value
+
+    def flag(self, name: str) -> bool:
+        """A field that is true or false."""
+        value = self.value(name)
+        if not isinstance(value, bool):
+            raise TextError(f"{name} of {self.name} is neither true nor false", self.span)
         return value
 
     def numbers(self, name: str) -> list[int]:
@@ -99,8 +119,12 @@ class _Encoding:
         value = self.value(name)
         if not isinstance(value, list):
             raise TextError(f"{name} of {self.name} is no list", self.span)
-        found = [each for each in value if isinstance(each, int)]
-        if len(found) < len(value):
+        return self.integers(name, value)
+
+    def integers(self, name: str, values: list[Value]) -> list[int]:
+        """The values of a list, which are integers."""
+        found = [each for each in values if isinstance(each, int) and not isinstance(each, bool)]
+        if len(found) < len(values):
             raise TextError(f"{name} of {self.name} is no list of integers", self.span)
         return found
 
@@ -115,17 +139,19 @@ class _Encoding:
     @property
     def blocks(self) -> BlockSplit:
         """How blocks of a cluster share the tensor; nothing is said of one block."""
-        names = ("CTAsPerCGA", "CTASplitNum", "CTAOrder")
-        return BlockSplit(*(self.numbers(each) if each in self.fields else () for each in names))
+        return BlockSplit(*(self.numbers(each) if each in self.fields else () for each in _BLOCKS))
+
+
+_BLOCKS: Final = ("CTAsPerCGA", "CTASplitNum", "CTAOrder")
 
 
 def _read(lexer: _EncodingLexer, depth: int) -> _Encoding:
-    """``#ttg.name<{field = value, ...}>``; ``#triton_gpu.`` as older versions write it."""
+    """``#ttg.name<{field = value, ...}>``, with ``#triton_gpu.`` in older versions, or an alias."""
     if depth == MAX_PARENTS:
         raise lexer.error(f"encodings are nested deeper than {MAX_PARENTS}")
     lexer.expect("#", "before an encoding")
     if lexer.text not in {"ttg", "triton_gpu"}:
-        raise lexer.expected("ttg")
+        return _read_alias(lexer, depth)
     lexer.advance()
     lexer.expect(".")
     span, name = lexer.span, lexer.text
@@ -134,28 +160,51 @@ def _read(lexer: _EncodingLexer, depth: int) -> _Encoding:
     lexer.advance()
     lexer.expect("<")
     lexer.expect("{", "before the fields")
-    fields = dict(lexer.separated(lambda: _read_field(lexer, depth), "}"))
+    fields: dict[str, Value] = {}
+    lexer.separated(lambda: _read_field(lexer, name, fields, depth), "}")
     lexer.expect(">")
     return _Encoding(name, fields, span)
 
 
-def _read_field(lexer: _EncodingLexer, depth: int) -> tuple[str, Value]:
+def _read_alias(lexer: _EncodingLexer, depth: int) -> _Encoding:
+    """What the definitions say of a name."""
+    definitions, name = lexer.definitions, lexer.text
+    found = [each for each in _DEFINITION.finditer(definitions) if each["name"] == name]
+    if not found:
+        raise lexer.expected("ttg or the name of a definition")
+    if len(found) > 1:
+        span = Span(definitions, *found[1].span("name"))
+        raise lexer.error(f"{name} is defined twice", span)
+    lexer.advance()
+    return _read(_EncodingLexer(definitions, found[0].end(), definitions), depth + 1)
+
+
+_DEFINITION: Final = re.compile(r"^[ \t]*#(?P<name>[A-Za-z_]\w*)[ \t]*=\s*(?=#)", re.MULTILINE)
+"""The beginning of a definition; a module has other lines, which are not read."""
+
+
+def _read_field(lexer: _EncodingLexer, encoding: str, fields: dict[str, Value], depth: int) -> None:
+    """``name = value``, into the fields. A field that is not known could change the layout."""
     if lexer.kind != "word":
         raise lexer.expected("the name of a field")
-    name = lexer.advance()
+    name, maker = lexer.text, _MAKERS[encoding]
+    if name in fields:
+        raise lexer.error(f"{name} is there twice")
+    if maker.fields and name not in maker.fields:
+        raise lexer.expected(f"a field of {encoding}", hint=f"one of {listed(maker.fields)}")
+    lexer.advance()
     lexer.expect("=", "behind the name of a field")
-    return name, _read_value(lexer, depth)
+    is_encoding = name == "parent" and lexer.text == "#"
+    fields[name] = _read(lexer, depth + 1) if is_encoding else _read_value(lexer, 0)
 
 
 def _read_value(lexer: _EncodingLexer, depth: int) -> Value:
-    if lexer.text == "#":
-        return _read(lexer, depth + 1)
     if lexer.text == "[":
         return _read_list(lexer, depth + 1)
     if lexer.text in {"true", "false"}:
         return lexer.advance() == "true"
     if lexer.kind != "integer":
-        raise lexer.expected("an integer, a list or an encoding")
+        raise lexer.expected("an integer, a list, true or false")
     return int(lexer.advance())
 
 
@@ -183,7 +232,7 @@ def _linear(encoding: _Encoding, shape: tuple[int, ...]) -> LinearLayout:
         rows = [each for each in vectors if isinstance(each, list)] if is_list else []
         if not isinstance(vectors, list) or len(rows) < len(vectors):
             raise TextError(f"{name} of linear is no list of bases", encoding.span)
-        bases[name] = [[each for each in row if isinstance(each, int)] for row in rows]
+        bases[name] = [encoding.integers(name, row) for row in rows]
     return LinearLayout(bases, {f"dim{dim}": size for dim, size in enumerate(shape)})
 
 
@@ -198,18 +247,26 @@ def _amd_mfma(encoding: _Encoding, shape: tuple[int, ...]) -> LinearLayout:
         shape,
         encoding.numbers("warpsPerCTA"),
         encoding.numbers("instrShape"),
-        is_transposed=bool(encoding.number("isTransposed")),
+        is_transposed=encoding.flag("isTransposed"),
+        tiles_per_warp=encoding.numbers(_TILES) if _TILES in encoding.fields else (),
         blocks=encoding.blocks,
     )
 
 
+_TILES: Final = "tilesPerWarp"
+
+
 def _dot_operand(encoding: _Encoding, shape: tuple[int, ...]) -> LinearLayout:
     parent = encoding.parent
-    if parent.name != "nvidia_mma":
-        raise TextError("dot_op: expected nvidia_mma as the parent", parent.span)
-    version = parent.number("versionMajor")
+    if parent.name not in {"nvidia_mma", "amd_mfma"} or _TILES in parent.fields:
+        expected = f"expected nvidia_mma or amd_mfma without {_TILES} as the parent"
+        raise TextError(f"dot_op: {expected}", parent.span)
     operand, width = encoding.number("opIdx"), encoding.number("kWidth")
     warps = parent.numbers("warpsPerCTA")
+    if parent.name == "amd_mfma":
+        instruction = parent.numbers("instrShape")
+        return amd_dot_operand(shape, operand, warps, instruction, width, parent.blocks)
+    version = parent.number("versionMajor")
     return dot_operand(shape, operand, warps, width, parent.blocks, version=version)
 
 
@@ -229,12 +286,49 @@ def _swizzled_shared(encoding: _Encoding, shape: tuple[int, ...]) -> LinearLayou
     )
 
 
-_MAKERS: Final[Mapping[str, Callable[[_Encoding, tuple[int, ...]], LinearLayout]]] = {
-    "blocked": _blocked,
-    "linear": _linear,
-    "nvidia_mma": _nvidia_mma,
-    "amd_mfma": _amd_mfma,
-    "dot_op": _dot_operand,
-    "slice": _slice,
-    "swizzled_shared": _swizzled_shared,
+def _nvmma_shared(encoding: _Encoding, shape: tuple[int, ...]) -> LinearLayout:
+    return nvmma_shared(
+        shape,
+        swizzle_bytes=encoding.number("swizzlingByteWidth"),
+        element_bits=encoding.number("elementBitWidth"),
+        is_transposed=encoding.flag("transposed"),
+        blocks=encoding.blocks,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Maker:
+    """How an encoding becomes a layout, and the fields it may have; without any, all are read."""
+
+    make: Callable[[_Encoding, tuple[int, ...]], LinearLayout]
+    fields: tuple[str, ...] = ()
+
+
+_MAKERS: Final[Mapping[str, _Maker]] = {
+    "blocked": _Maker(
+        _blocked, ("sizePerThread", "threadsPerWarp", "warpsPerCTA", "order", *_BLOCKS)
+    ),
+    "linear": _Maker(_linear),
+    "nvidia_mma": _Maker(
+        _nvidia_mma, ("versionMajor", "versionMinor", "warpsPerCTA", "instrShape", *_BLOCKS)
+    ),
+    "amd_mfma": _Maker(
+        _amd_mfma,
+        (
+            "version",
+            "versionMajor",
+            "versionMinor",
+            "warpsPerCTA",
+            "instrShape",
+            "isTransposed",
+            _TILES,
+            *_BLOCKS,
+        ),
+    ),
+    "dot_op": _Maker(_dot_operand, ("opIdx", "parent", "kWidth")),
+    "slice": _Maker(_slice, ("dim", "parent")),
+    "swizzled_shared": _Maker(_swizzled_shared, ("vec", "perPhase", "maxPhase", "order", *_BLOCKS)),
+    "nvmma_shared": _Maker(
+        _nvmma_shared, ("swizzlingByteWidth", "transposed", "elementBitWidth", *_BLOCKS)
+    ),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from indexing.errors import ShapeError
-from indexing.layout.linear.encodings import LANE, REGISTER, WARP
+from indexing.layout.linear.encoding_parts import LANE, REGISTER, WARP
 from indexing.layout.linear.linear_layout import LinearLayout
 from indexing.pictures.label_grid import LabelGrid
 from simplifier.errors import check_type
