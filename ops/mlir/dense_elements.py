@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from ops.mlir.mlir_types import Type
 
+MAX_REPEATED: Final = 1 << 20
+"""One value is repeated so often: attributes are lists of dimensions, groups and pairs."""
+
 Number: TypeAlias = "bool | int | float | complex"
 
 
@@ -34,9 +37,11 @@ class DenseElements:
         return self.values is not None and len(self.values) == 1 != self.shape.element_count
 
     def all_values(self) -> tuple[Number, ...] | None:
-        """A value for each element."""
+        """A value for each element; ``None`` if they are not known, or one stands for too many."""
         if self.values is None or not self.is_splat:
             return self.values
+        if self.shape.element_count > MAX_REPEATED:
+            return None
         return self.values * self.shape.element_count
 
 

@@ -122,6 +122,96 @@ OPERATIONS = {
         "%0 = stablehlo.constant dense<[0xFF80, 1.0]> : tensor<2xbf16>",
         "constant({ -inf, 1.0 })",
     ),
+    "what is sent": (
+        (
+            '%t = stablehlo.create_token : !stablehlo.token %0 = "stablehlo.send"(%a, %t) <{'
+            "channel_handle = #stablehlo.channel_handle<handle = 5, type = 2>, is_host_transfer = "
+            "true}> : (tensor<2x3xf32>, !stablehlo.token) -> !stablehlo.token"
+        ),
+        "send-done(%send.0.send), channel_id=5, is_host_transfer=true",
+    ),
+    "what is received": (
+        (
+            '%t = stablehlo.create_token : !stablehlo.token %0:2 = "stablehlo.recv"(%t) <{'
+            "channel_handle = #stablehlo.channel_handle<handle = 5, type = 3>, is_host_transfer = "
+            "true}> : (!stablehlo.token) -> (tensor<2x3xf32>, !stablehlo.token)"
+        ),
+        "get-tuple-element(%recv.0.recv-done), index=1",
+    ),
+    "an infeed of two arrays": (
+        (
+            '%t = stablehlo.create_token : !stablehlo.token %0:3 = "stablehlo.infeed"(%t) '
+            '<{infeed_config = "x", layout = [[0, 1], [0]]}> : (!stablehlo.token) '
+            "-> (tensor<2x3xf32>, tensor<3xi32>, !stablehlo.token)"
+        ),
+        "get-tuple-element(%infeed.0.infeed.0), index=1",
+    ),
+    "an outfeed of two arrays": (
+        (
+            '%t = stablehlo.create_token : !stablehlo.token %0 = "stablehlo.outfeed"(%a, %a, %t) '
+            '<{outfeed_config = "c"}> : (tensor<2x3xf32>, tensor<2x3xf32>, !stablehlo.token) '
+            "-> !stablehlo.token"
+        ),
+        'outfeed(%outfeed.0.operands, %t), outfeed_config="c"',
+    ),
+    "normalized batches": (
+        (
+            '%s = stablehlo.iota dim = 0 : tensor<3xf32> %0 = "stablehlo.batch_norm_inference"'
+            "(%a, %s, %s, %s, %s) <{epsilon = 1.0e-3 : f32, feature_index = 1 : i64}> "
+            ": (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) "
+            "-> tensor<2x3xf32>"
+        ),
+        "batch-norm-inference(%a, %s, %s, %s, %s), epsilon=0.001, feature_index=1",
+    ),
+    "training on batches": (
+        (
+            '%s = stablehlo.iota dim = 0 : tensor<3xf32> %0:3 = "stablehlo.batch_norm_training"'
+            "(%a, %s, %s) <{epsilon = 1.0e-3 : f32, feature_index = 1 : i64}> "
+            ": (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>) "
+            "-> (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>)"
+        ),
+        "get-tuple-element(%batch_norm_training.0), index=2",
+    ),
+    "gradients of normalized batches": (
+        (
+            '%s = stablehlo.iota dim = 0 : tensor<3xf32> %0:3 = "stablehlo.batch_norm_grad"'
+            "(%a, %s, %s, %s, %a) <{epsilon = 1.0e-3 : f32, feature_index = 1 : i64}> : (tensor<"
+            "2x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<2x3xf32>) "
+            "-> (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>)"
+        ),
+        "get-tuple-element(%batch_norm_grad.0), index=2",
+    ),
+    "parts that all devices exchange": (
+        (
+            '%0 = "stablehlo.all_to_all"(%a) <{split_dimension = 0 : i64, concat_dimension = 1 : '
+            "i64, split_count = 2 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> "
+            ": (tensor<2x3xf32>) -> tensor<1x6xf32>"
+        ),
+        "reshape(%all_to_all.0.turned)",
+    ),
+    "parts that stay in their dimension": (
+        (
+            '%0 = "stablehlo.all_to_all"(%a) <{split_dimension = 0 : i64, concat_dimension = 0 : '
+            "i64, split_count = 2 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> "
+            ": (tensor<2x3xf32>) -> tensor<2x3xf32>"
+        ),
+        "all-to-all(%a), replica_groups={{0,1}}, dimensions={0}",
+    ),
+    "a bitcast of an array in another layout": (
+        (
+            "%0 = mhlo.bitcast %a {result_layout = dense<0> : tensor<1xindex>, "
+            "source_layout = dense<[0, 1]> : tensor<2xindex>} : (tensor<2x3xf32>) -> tensor<6xf32>"
+        ),
+        "bitcast(%bitcast.0.source)",
+    ),
+    "a fusion": (
+        (
+            '%0 = "mhlo.fusion"(%a) <{fusion_kind = #mhlo<fusion_kind kInput>}> ({ '
+            "^bb0(%x: tensor<2x3xf32>): %1 = stablehlo.negate %x : tensor<2x3xf32> "
+            "mhlo.return %1 : tensor<2x3xf32> }) : (tensor<2x3xf32>) -> tensor<2x3xf32>"
+        ),
+        "fusion(%a), kind=kInput, calls=%fusion.0.calls",
+    ),
     "complex numbers": (
         "%0 = stablehlo.constant dense<(1.0, -2.0)> : tensor<complex<f32>>",
         "constant((1.0, -2.0))",
@@ -160,6 +250,40 @@ def test_a_loop_carries_what_it_reads_around_it() -> None:
     loop = module["while.0"]
     assert str(loop.shape) == "(s32[], f32[4]{0}, f32[4]{0})"
     assert not isinstance(output_to_input(loop, 1).indexing[0], Unknown)
+
+
+def test_parameters_and_fusions_have_the_layouts_that_xla_notes() -> None:
+    module = stablehlo.parse("""
+    module @m attributes {
+        mhlo.xla_entry_computation_parameter_layouts = [dense<[0, 1]> : tensor<2xindex>],
+        mhlo.xla_entry_computation_parameter_tiles = [[dense<[8, 128]> : tensor<2xindex>]]} {
+      func.func @main(%a: tensor<2x3xf32>) -> tensor<2x3xf32> {
+        %0 = "mhlo.fusion"(%a) <{fusion_kind = #mhlo<fusion_kind kLoop>}> ({
+          ^bb0(%x: tensor<2x3xf32>): mhlo.return %x : tensor<2x3xf32>
+        }) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+        return %0 : tensor<2x3xf32>
+      }
+    }""")
+    assert [str(module[name].shape) for name in "ax"] == ["f32[2,3]{0,1:T(8,128)}"] * 2
+
+
+DONATIONS = {
+    "%a: tensor<2xf32> {tf.aliasing_output = 0 : i32}": "input_output_alias={{}: (0, {}, may-alias)}",
+    "%b: tensor<2xf32>, %a: tensor<2xf32> {jax.buffer_donor = true}": "buffer_donor={(1, {})}",
+}
+"""Arguments, and the attribute of the module that says whose memory results may take."""
+
+
+@pytest.mark.parametrize("arguments", DONATIONS)
+def test_donated_arguments_are_attributes_of_the_module(arguments: str) -> None:
+    text = "{ return %a : tensor<2xf32> }"
+    module = stablehlo.parse(f"func.func @main({arguments}) -> tensor<2xf32> {text}")
+    assert str(module).splitlines()[0] == f"HloModule module_main, {DONATIONS[arguments]}"
+
+
+def test_a_donation_to_no_result_is_refused() -> None:
+    with pytest.raises(MlirTextError, match="tf.aliasing_output is 1, but there are 1 results"):
+        stablehlo.parse("func.func @main(%a: tensor<2xf32> {tf.aliasing_output = 1}) { return %a }")
 
 
 def test_shardings_of_shardy_become_those_of_hlo() -> None:
@@ -209,6 +333,80 @@ WRONG = {
         '%0 = "arith.addf"(%a, %a) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>',
         1,
         "has no counterpart in HLO",
+    ),
+    "parts of no size": (
+        (
+            '%0 = "stablehlo.all_to_all"(%a) <{split_dimension = 0 : i64, concat_dimension = 0 : '
+            "i64, split_count = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> "
+            ": (tensor<2xf32>) -> tensor<2xf32>"
+        ),
+        1,
+        "does not split in 0",
+    ),
+    "one value for too many dimensions": (
+        (
+            '%0 = "stablehlo.transpose"(%a) {permutation = dense<0> : tensor<99999999999xi64>} '
+            ": (tensor<2xf32>) -> tensor<2xf32>"
+        ),
+        1,
+        "permutation is no list of integers",
+    ),
+    "one value for too many groups": (
+        (
+            '%0 = "stablehlo.collective_permute"(%a) <{source_target_pairs = dense<0> '
+            ": tensor<99999999999x2xi64>}> : (tensor<2xf32>) -> tensor<2xf32>"
+        ),
+        1,
+        "source_target_pairs has no values, or too many",
+    ),
+    **{
+        f"{name}, which HLO lacks": (
+            f'%0 = "{name}"(%a, %a) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>',
+            1,
+            f"{name}: the operation has no counterpart in HLO",
+        )
+        for name in (
+            *("stablehlo.dynamic_conv", "stablehlo.dynamic_reduce_window"),
+            *("chlo.ragged_dot", "stablehlo.uniform_quantize"),
+        )
+    },
+    "a layout of another rank": (
+        (
+            "%0 = mhlo.bitcast %a {result_layout = dense<[1, 0]> : tensor<2xindex>} "
+            ": (tensor<2xf32>) -> tensor<2xf32>"
+        ),
+        1,
+        "mhlo.bitcast: ",
+    ),
+    "a bitcast of a token": (
+        (
+            "%t = stablehlo.create_token : !stablehlo.token %0 = mhlo.bitcast %t "
+            "{source_layout = dense<0> : tensor<1xindex>} : (!stablehlo.token) -> tensor<2xf32>"
+        ),
+        48,
+        "has no layout",
+    ),
+    "a fusion without a region": (
+        '%0 = "mhlo.fusion"(%a) : (tensor<2xf32>) -> tensor<2xf32>',
+        1,
+        "expected a region, not 0",
+    ),
+    "a fusion of no kind": (
+        (
+            '%0 = "mhlo.fusion"(%a) <{fusion_kind = #mhlo<fusion_kind kFast>}> ({ '
+            "^bb0(%x: tensor<2xf32>): mhlo.return %x : tensor<2xf32> }) "
+            ": (tensor<2xf32>) -> tensor<2xf32>"
+        ),
+        1,
+        "kind is 'kFast'; expected one of kLoop",
+    ),
+    "a fusion of other operands": (
+        (
+            '%0 = "mhlo.fusion"(%a) ({ ^bb0(%x: tensor<3xf32>): '
+            "mhlo.return %x : tensor<3xf32> }) : (tensor<2xf32>) -> tensor<3xf32>"
+        ),
+        1,
+        "mhlo.fusion: ",
     ),
     "too many values": (
         "%0 = stablehlo.constant dense<[1.0, 2.0, 3.0]> : tensor<2xf32>",

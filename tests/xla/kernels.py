@@ -34,7 +34,8 @@ def _answers(instruction: Instruction) -> Iterator[Indexings]:
 
 def starts(row: Row) -> Outcome:
     """The intervals to which starts are clamped, by the maps to the elements that hold them."""
-    found = answer_to({**row, "direction": "output_to_input", "physical_layout": False})
+    asked = {**row, "direction": "output_to_input", "physical_layout": False}
+    found = answer_to(asked, module_of(row))
     if isinstance(found, Unknown):
         return of_values(found.reason, row)
     (way,) = found

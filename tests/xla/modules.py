@@ -1,4 +1,8 @@
-"""What XLA's tests ask of instructions, fusions and modules: their maps, in both directions."""
+"""What XLA's tests ask of instructions, fusions and modules: their maps, in both directions.
+
+The questions in :data:`OF_MODULES` are asked of modules of StableHLO, too: those name instructions
+by their locations, and take the results of an operation with several into a tuple.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from tests.xla.facts import Verdict
 from tests.xla.outcome import Outcome, verdict_on_map
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from indexing import IndexingMap
     from ops import OperandIndexing
@@ -45,20 +49,29 @@ def _row_of(row: Row) -> Row:
 # One instruction.
 
 
-def maps_of_instruction(row: Row) -> Outcome:
+def maps_of_instruction(row: Row, module: HloModule) -> Outcome:
     """The maps between a result and an operand of the entry's root."""
-    return of_indexings(answer_to(row), row)
+    return of_indexings(answer_to(row, module), row)
 
 
-def answer_to(row: Row) -> Indexings:
+def answer_to(row: Row, module: HloModule) -> Indexings:
     """What the library says to the row's question; the answers for several results in one."""
-    root = module_of(row).entry.root
+    root = _operation_of(module.entry.root)
     physical: bool = row["physical_layout"]
     operand: int = row["operand"] or 0
     if row["direction"] == "output_to_input":
         answers = output_to_input(root, row.get("output", 0), physical_layout=physical).indexing
         return answers[operand] if answers else ()
     return _united(input_to_output(root, operand, physical_layout=physical).indexing)
+
+
+def _operation_of(root: Instruction) -> Instruction:
+    """The root, or the operation with several results whose tuple it is."""
+    if root.opcode != "tuple" or not root.operands:
+        return root
+    made = [each.operands[0] for each in root.operands if each.opcode == "get-tuple-element"]
+    is_whole = len(made) == len(root.operands) == len(made[0].shape.elements)
+    return made[0] if is_whole and len(set(made)) == 1 else root
 
 
 def _united(answers: Sequence[Indexings]) -> Indexings:
@@ -109,12 +122,17 @@ def _verdict_on_origins(way: OperandIndexing, row: Row) -> Verdict:
         return Verdict.SAME if "right" in row or not told else Verdict.WRONG
     for origin, expected in zip(way.runtime, told, strict=True):
         name, *place = [expected] if isinstance(expected, str) else expected
-        if origin.instruction.name != name.rpartition("/")[2] or place not in (
+        if _name_in_test(origin.instruction) != name.rpartition("/")[2] or place not in (
             [],
             [str(origin.map)],
         ):
             return Verdict.WRONG
     return Verdict.BETTER if "rt_vars_xla" in row else Verdict.SAME
+
+
+def _name_in_test(instruction: Instruction) -> str:
+    """The name in XLA's test: StableHLO keeps it as that of the location."""
+    return str(instruction.attributes.get("metadata", {}).get("op_name") or instruction.name)
 
 
 def _origins_text(row: Row, field: str) -> Iterator[str]:
@@ -124,30 +142,38 @@ def _origins_text(row: Row, field: str) -> Iterator[str]:
 # Fusions.
 
 
-def maps_inside(row: Row) -> Outcome:
+def maps_inside(row: Row, module: HloModule) -> Outcome:
     """The maps from an instruction of a computation to another one."""
-    module = module_of(row)
     start = _named(module, row["from"])
     return of_indexings(fusion_indexing(start).get(_named(module, row["to"]), ()), row)
 
 
-def epilogue(row: Row) -> Outcome:
+def epilogue(row: Row, module: HloModule) -> Outcome:
     """What the users of a hero make of its result."""
-    hero = _named(module_of(row), row["hero"])
+    hero = _named(module, row["hero"])
     return of_indexings(Fusion.of_computation(hero.computation).epilogue(hero), row)
 
 
 def _named(module: HloModule, name: str) -> Instruction:
+    """The instruction of a name, in the entry if there are several and no computation is named."""
     computation, _, own = name.rpartition("/")
-    return next(
-        each
-        for each in module.instructions
-        if each.name == own and computation in {"", each.computation.name}
-    )
+    wanted = computation or module.entry.name
+    found = (each for each in module.instructions if _name_in_test(each) == own)
+    return min(found, key=lambda each: each.computation.name != wanted)
 
 
-QUESTIONS: Final[dict[str, Question]] = {
+OF_MODULES: Final[dict[str, Callable[[Row, HloModule], Outcome]]] = {
     "epilogue": epilogue,
     "maps inside": maps_inside,
     "maps of an instruction": maps_of_instruction,
+}
+"""Questions about a row's module."""
+
+
+def _of_own_module(ask: Callable[[Row, HloModule], Outcome]) -> Question:
+    return lambda row: ask(row, module_of(row))
+
+
+QUESTIONS: Final[dict[str, Question]] = {
+    kind: _of_own_module(ask) for kind, ask in OF_MODULES.items()
 }

@@ -53,7 +53,7 @@ chlo | acos acosh asin asin_acos_kernel asinh atan atanh bessel_i1e broadcast_ad
     broadcast_shift_right_arithmetic broadcast_shift_right_logical broadcast_subtract \
     broadcast_xor broadcast_zeta conj cosh digamma erf erf_inv erfc is_inf is_neg_inf is_pos_inf \
     lgamma next_after polygamma sinh square tan zeta
-mhlo | acos acosh asin asinh atan atanh copy cosh erf sinh stochastic_convert
+mhlo | acos acosh asin asinh atan atanh bitcast copy cosh erf sinh stochastic_convert
 """
 """Dialect | operations | words that stand for attributes."""
 
@@ -339,6 +339,7 @@ _OTHERS: Final[Mapping[str, AssemblyForm]] = {
     "func.call": _call("callee"),
     "func.return": _return,
     "chlo.top_k": _top_k,
+    "mhlo.return": _return,
     "mhlo.topk": _top_k,
     "sdy.return": _return,
     "stablehlo.compare": _compare,

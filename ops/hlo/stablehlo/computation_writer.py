@@ -9,6 +9,7 @@ from ops.hlo.errors import AttributeValueError
 from ops.hlo.stablehlo.common_attributes import common_attributes
 from ops.hlo.stablehlo.constructions import CONSTRUCTIONS
 from ops.hlo.stablehlo.control_flow import CONTROL_FLOW
+from ops.hlo.stablehlo.entry_attributes import laid_out
 from ops.hlo.stablehlo.given_operation import GivenOperation
 from ops.hlo.stablehlo.operation_table import OPERATIONS, attributes_of
 from ops.hlo.stablehlo.operation_writer import OperationWriter, name_in_hlo
@@ -17,6 +18,7 @@ from ops.hlo.stablehlo.tracked_sizes import note_division
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from indexing.layout import Layout
     from ops.hlo.module import Computation, Instruction
     from ops.mlir.operation import Argument, MlirBlock, MlirOperation
     from ops.sizes import Size
@@ -32,11 +34,15 @@ class ComputationWriter(OperationWriter):
     # Blocks
 
     def parameters(
-        self, arguments: Sequence[Argument], sizes: Mapping[int, tuple[Size, ...]] | None = None
+        self,
+        arguments: Sequence[Argument],
+        sizes: Mapping[int, tuple[Size, ...]] | None = None,
+        layouts: Sequence[Layout | None] = (),
     ) -> None:
-        """A parameter for each argument; ``sizes`` are those of some."""
+        """A parameter for each argument; ``sizes`` and ``layouts`` are those of some."""
         for number, argument in enumerate(arguments):
-            shape = self.module.shape_of(argument)
+            layout = layouts[number] if number < len(layouts) else None
+            shape = laid_out(self.module.shape_of(argument), layout)
             attributes = common_attributes(
                 argument.attributes, argument.location, shape, self.module.context
             )
@@ -107,12 +113,16 @@ class ComputationWriter(OperationWriter):
         }
 
     def region(
-        self, given: GivenOperation, blocks: tuple[MlirBlock, ...], name: str
+        self,
+        given: GivenOperation,
+        blocks: tuple[MlirBlock, ...],
+        name: str,
+        layouts: Sequence[Layout | None] = (),
     ) -> Computation:
-        """A computation with the arguments of a region as parameters."""
+        """A computation with the arguments of a region as parameters, in these layouts."""
         inside = self.inside()
         block = self.block_of(given, blocks)
-        inside.parameters(block.arguments)
+        inside.parameters(block.arguments, layouts=layouts)
         return inside.finished(name, inside.run(block))
 
     def inlined(self, given: GivenOperation, name: str) -> Sequence[Instruction]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ops.hlo.stablehlo.attribute_conversions import CONVERTED, compare_attributes
+from ops.hlo.stablehlo.compiled_operations import COMPILED_OPERATIONS
 from ops.hlo.stablehlo.computed_sizes import ASSERTION, COMPUTED_SIZES, assert_sizes
 from ops.hlo.stablehlo.device_operations import DEVICE_OPERATIONS
 from ops.hlo.stablehlo.literals import literal_of
@@ -147,6 +148,7 @@ _BROADCAST_OF_CHLO: Final = (
 """Operations of CHLO that stretch their operands."""
 
 CONSTRUCTIONS: Final[Mapping[str, Construction]] = {
+    **COMPILED_OPERATIONS,
     **COMPUTED_SIZES,
     **CONVERTED,
     **DEVICE_OPERATIONS,

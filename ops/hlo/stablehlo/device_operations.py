@@ -42,12 +42,13 @@ def _along(name: str) -> AttributesOf:
 def _all_to_all(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
     """Parts along one dimension, that are joined along another one."""
     split, joined = given.integer("split_dimension"), given.integer("concat_dimension")
-    if split == joined:
-        return writer.results(given, "all-to-all", _along("split_dimension")(given))
     count, operand = given.integer("split_count"), given.operand
     sizes = list(operand.shape.dimensions)
-    if not (0 <= split < len(sizes) and 0 <= joined < len(sizes)) or sizes[split] % max(count, 1):
+    is_inside = 0 <= split < len(sizes) and 0 <= joined < len(sizes)
+    if not is_inside or count < 1 or sizes[split] % count:
         given.fail(f"dimension {split} of {operand.shape} does not split in {count}")
+    if split == joined:
+        return writer.results(given, "all-to-all", _along("split_dimension")(given))
     apart = [*sizes[:split], count, sizes[split] // count, *sizes[split + 1 :]]
     parts = writer.shaped(given, "reshape", operand, apart, name="parts")
     attributes = _collective(given) | {"dimensions": (split,)}

@@ -157,7 +157,9 @@ class GivenOperation:
         value = self.get(name, ())
         rows = value
         if isinstance(value, DenseElements):
-            flat = value.all_values() or ()
+            flat = value.all_values()
+            if flat is None:
+                self.fail(f"attribute {name} has no values, or too many")
             rows = tuple(flat[start : start + columns] for start in range(0, len(flat), columns))
         if not isinstance(rows, tuple):
             self.fail(f"attribute {name} is no list")

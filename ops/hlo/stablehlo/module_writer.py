@@ -6,11 +6,12 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from indexing.layout import UNBOUNDED_SIZE, Shape
+from indexing.layout import UNBOUNDED_SIZE, Shape, ShapeError
 from ops.hlo.instruction_builder import InstructionBuilder
 from ops.hlo.module import HloModule
 from ops.hlo.stablehlo.common_attributes import ModuleContext
 from ops.hlo.stablehlo.computation_writer import ComputationWriter
+from ops.hlo.stablehlo.entry_attributes import donations, entry_layouts
 from ops.hlo.stablehlo.given_operation import GivenOperation
 from ops.hlo.stablehlo.shardings import mesh_of
 from ops.hlo.stablehlo.tracked_sizes import RAW, SizedBuilder, TrackedSizes
@@ -66,11 +67,13 @@ class ModuleWriter:
 
     def module(self) -> HloModule:
         """The module, whose entry is the function ``main`` or else the first public one."""
-        entry = self._function(self._entry(), is_entry=True)
+        main = self._entry()
+        entry = self._function(main, is_entry=True)
+        attributes = dict(self._counts()) | self._donations(self._functions[main], entry.root)
         name = re.sub(r"[^\w.-]", "_", str(self._attributes.get("sym_name", "")), flags=re.ASCII)
         return HloModule(
             *(name or f"module_{entry.name}", tuple(self._shared.computations), entry),
-            *(MappingProxyType(dict(self._module_attributes())), self.text.source, self.text.file),
+            *(MappingProxyType(attributes), self.text.source, self.text.file),
             size_facts=tuple(self.sizes.facts),
         )
 
@@ -83,11 +86,20 @@ class ModuleWriter:
         public = (name for name in names if not _is_private(self._functions[name]))
         return "main" if "main" in names else next(public, names[0])
 
-    def _module_attributes(self) -> Iterator[tuple[str, int]]:
+    def _counts(self) -> Iterator[tuple[str, int]]:
         for name, own in _COUNTS.items():
             count = self._attributes.get(name)
             if isinstance(count, int) and count > 1:
                 yield own, count
+
+    def _donations(self, main: MlirOperation, root: Instruction) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        try:
+            for name, each in donations(main.regions[0][0].arguments, root.shape):
+                found[name] = (*found.get(name, ()), each)
+        except ShapeError as error:
+            GivenOperation(main, self.text).fail(str(error))
+        return found
 
     def function(self, name: str, caller: GivenOperation) -> Computation:
         """The computation of a function.
@@ -139,7 +151,8 @@ class ModuleWriter:
         writer = ComputationWriter(self, self.builder())
         block = writer.block_of(given, operation.regions[0] if operation.regions else ())
         sizes = self._sizes_of(block.arguments) if is_entry and self.is_polymorphic else {}
-        writer.parameters(block.arguments, sizes)
+        layouts = entry_layouts(self._attributes) if is_entry else ()
+        writer.parameters(block.arguments, sizes, layouts)
         own = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)
         own = own if own[:1].isalpha() or own[:1] == "_" else f"_{own}"
         self._made[name] = writer.finished(own, writer.run(block))

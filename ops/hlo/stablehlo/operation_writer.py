@@ -17,6 +17,7 @@ from simplifier.errors import quoted
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from indexing.layout import Layout
     from ops.hlo.instruction_builder import InstructionBuilder
     from ops.hlo.literal import Literal
     from ops.hlo.module import Computation, Instruction
@@ -93,9 +94,13 @@ class OperationWriter(ABC):
 
     @abstractmethod
     def region(
-        self, given: GivenOperation, blocks: tuple[MlirBlock, ...], name: str
+        self,
+        given: GivenOperation,
+        blocks: tuple[MlirBlock, ...],
+        name: str,
+        layouts: Sequence[Layout | None] = (),
     ) -> Computation:
-        """A computation with the arguments of a region as parameters."""
+        """A computation with the arguments of a region as parameters, in these layouts."""
 
     @abstractmethod
     def inlined(self, given: GivenOperation, name: str) -> Sequence[Instruction]:
