@@ -157,6 +157,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("ops.hlo.stablehlo.operation_writer",),
         ("ops.hlo.stablehlo.construction",),
         ("ops.hlo.stablehlo.attribute_conversions", "ops.hlo.stablehlo.device_operations"),
+        ("ops.hlo.stablehlo.compiled_operations", "ops.hlo.stablehlo.entry_attributes"),
         ("ops.hlo.stablehlo.computed_sizes", "ops.hlo.stablehlo.control_flow"),
         ("ops.hlo.stablehlo.constructions",),
         ("ops.hlo.stablehlo.computation_writer",),

@@ -282,7 +282,7 @@ def test_donated_arguments_are_attributes_of_the_module(arguments: str) -> None:
 
 
 def test_a_donation_to_no_result_is_refused() -> None:
-    with pytest.raises(MlirTextError, match="tf.aliasing_output is 1, but there are 1 results"):
+    with pytest.raises(MlirTextError, match=r"tf\.aliasing_output is 1, but there are 1 results"):
         stablehlo.parse("func.func @main(%a: tensor<2xf32> {tf.aliasing_output = 1}) { return %a }")
 
 

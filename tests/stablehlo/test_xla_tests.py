@@ -24,7 +24,6 @@ from tests.xla.modules import OF_MODULES
 
 if TYPE_CHECKING:
     from ops.hlo import HloModule
-
     from tests.conformance import Row
 
 _NAMES = "XLA does not write the names of a fusion's parameters and computation"
@@ -77,7 +76,7 @@ def test_the_answers_are_those_for_hlo(fact: Fact) -> None:
 def test_what_xla_does_not_write_is_refused() -> None:
     refused = {hlo_of(fact.row) for fact in ASKED if REFUSED in fact.name}
     for each in refused:
-        with pytest.raises(MlirTextError, match="mhlo.unknown: the operation has no counterpart"):
+        with pytest.raises(MlirTextError, match=r"mhlo\.unknown: the operation has no counterpart"):
             module_of_text(texts()[each])
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ops.hlo.stablehlo.given_operation import GivenOperation
     from ops.hlo.stablehlo.operation_writer import OperationWriter
 
+
 def _fusion(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
     """A fusion; the parameters of its computation have the layouts of its operands."""
     if len(given.operation.regions) != 1:
@@ -36,9 +37,7 @@ def _bitcast(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruc
     return [writer.add(given, "bitcast", shape, [operand], {})]
 
 
-def _in_layout(
-    writer: OperationWriter, given: GivenOperation, operand: Instruction
-) -> Instruction:
+def _in_layout(writer: OperationWriter, given: GivenOperation, operand: Instruction) -> Instruction:
     """The operand in the layout that a bitcast reads: a copy, if it has another one."""
     order = given.integers("source_layout")
     if operand.shape.array_layout.minor_to_major == order:
