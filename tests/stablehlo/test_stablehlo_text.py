@@ -268,7 +268,7 @@ def test_parameters_and_fusions_have_the_layouts_that_xla_notes() -> None:
 
 
 DONATIONS = {
-    "%a: tensor<2xf32> {tf.aliasing_output = 0 : i32}": "input_output_alias={{}: (0, {}, may-alias)}",
+    "%a: tensor<2xf32> {tf.aliasing_output = 0}": "input_output_alias={{}: (0, {}, may-alias)}",
     "%b: tensor<2xf32>, %a: tensor<2xf32> {jax.buffer_donor = true}": "buffer_donor={(1, {})}",
 }
 """Arguments, and the attribute of the module that says whose memory results may take."""
