@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from indexing import IndexingMap, MapError
 from indexing.exact.sets import IndexSet
 from ops.performance import coalescing
-from ops.triton.blocked_layout import coalesced_layout
+from ops.triton.thread_layout import by_thread, coalesced_layout
 from simplifier import Interval, symbol
 from simplifier.errors import check_integers
 from simplifier.tools.display import Displayed
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from indexing.layout import ElementType
+    from indexing.layout.linear import LinearLayout
     from ops.performance import Coalescing, Device
-    from ops.triton.blocked_layout import BlockedLayout
 
 
 class OutOfBoundsElement(NamedTuple):
@@ -106,19 +106,22 @@ class KernelAccess(Displayed):
         element_type: ElementType | str,
         *,
         num_warps: int = 4,
-        layout: BlockedLayout | None = None,
+        layout: LinearLayout | None = None,
     ) -> Coalescing:
         """The sectors that the warps of the whole grid load, or store.
 
-        Triton gives the elements of a block to threads by a :class:`BlockedLayout`: the one of its
+        Triton gives the elements of a block to threads by a linear layout: the blocked one of its
         coalescing pass, unless one is given.
 
         Raises:
+            ShapeError: the layout is not of this block, or a size is no power of two.
             MapError: a program id or a loop is not bounded, or an argument has no value.
             DeviceError: the device lacks a figure.
         """
-        chosen = layout or coalesced_layout(self.map, self.block, device, element_type, num_warps)
-        return coalescing(chosen.by_thread(self.map), device, element_type=element_type)
+        if layout is None:
+            layout = coalesced_layout(self.map, self.block, device, element_type, num_warps)
+        threads = by_thread(self.map, self.block, layout)
+        return coalescing(threads, device, element_type=element_type)
 
     def _first(self, wrong: IndexingMap) -> OutOfBoundsElement | None:
         """The first point of a map of these variables, which leads to a wrong element."""

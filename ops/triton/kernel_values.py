@@ -28,7 +28,7 @@ BlockShape: TypeAlias = "tuple[int, ...]"
 MAX_RANK: Final = 8
 """Dimensions of a block: Triton has at most 5."""
 
-_RESERVED: Final = re.compile(r"(pid|i|num_programs)\d+|_before_.*|register|lane|warp|block")
+_RESERVED: Final = re.compile(r"(pid|i|num_programs)\d+|_before_.*|register\d*|th_x|bl_[xyz]")
 
 
 def is_reserved(name: str) -> bool:

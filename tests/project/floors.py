@@ -198,7 +198,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
     ),
     "ops.triton": (
         ("ops.triton.kernel_text", "ops.triton.kernel_values"),
-        ("ops.triton.blocked_layout", "ops.triton.known_numbers", "ops.triton.loop_values"),
+        ("ops.triton.thread_layout", "ops.triton.known_numbers", "ops.triton.loop_values"),
         ("ops.triton.expressions",),
         ("ops.triton.kernel_access", "ops.triton.tl_functions"),
         ("ops.triton.interpreter",),

@@ -6,14 +6,25 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from indexing import IndexingMap
+from indexing.layout import ShapeError
+from indexing.layout.linear import (
+    BlockSplit,
+    LinearLayout,
+    blocked,
+    blocked_for,
+    nvidia_mma,
+    swizzled_shared,
+)
 from ops.performance import A100
-from ops.triton import BlockedLayout, KernelAccesses, TritonError, read_kernel
+from ops.triton import KernelAccesses, TritonError, read_kernel
+from ops.triton.thread_layout import by_thread
 from simplifier.errors import ArgumentError
 from tests.triton import kernels_by_hand as by_hand
 from tests.triton.tl_model import Pointer, Touched, run
@@ -200,32 +211,101 @@ def test_the_layout_of_the_coalescing_pass_follows_memory() -> None:
     by_row, by_column = (each.coalescing(A100, "f32") for each in kernel.accesses)
     assert (by_row.vector_width, by_row.ratio, by_row.sectors) == (4, 1.0, 512)
     assert (by_column.vector_width, by_column.ratio) == (4, 1.0)
-    order = BlockedLayout.of((64, 64), size_per_thread=(1, 4), order=(1, 0), num_warps=4)
-    assert (order.threads_per_warp, order.warps) == ((2, 16), (4, 1))
-    across = kernel.accesses[1].coalescing(A100, "f32", layout=order)
+    by_rows = blocked((64, 64), (1, 4), (2, 16), (4, 1), (1, 0))
+    assert kernel.accesses[0].coalescing(A100, "f32", layout=by_rows) == by_row
+    across = kernel.accesses[1].coalescing(A100, "f32", layout=by_rows)
     assert across.ratio > 2
 
 
-LAYOUTS = [
-    BlockedLayout.of((64, 32), size_per_thread=(1, 4), order=(1, 0), num_warps=4),
-    BlockedLayout.of((8, 16), size_per_thread=(2, 1), order=(0, 1), num_warps=2),
-    BlockedLayout.of((4, 4), size_per_thread=(1, 2), order=(1, 0), num_warps=1),
-    BlockedLayout.of((512,), size_per_thread=(4,), order=(0,), num_warps=2),
-    BlockedLayout.of((2, 4, 8), size_per_thread=(1, 2, 2), order=(2, 0, 1), num_warps=1),
+LAYOUTS: dict[str, LinearLayout] = {
+    "smaller than the block": blocked_for((64, 32), 4, size_per_thread=(1, 4)),
+    "columns first": blocked_for((8, 16), 2, size_per_thread=(2, 1), order=(0, 1)),
+    "larger than the block": blocked_for((4, 4), 1, size_per_thread=(1, 2)),
+    "one dimension": blocked_for((512,), 2, size_per_thread=(4,)),
+    "three": blocked_for((2, 4, 8), 1, size_per_thread=(1, 2, 2), order=(2, 0, 1)),
+    "mma": nvidia_mma((32, 32), 2, (2, 1), (16, 8)),
+}
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_threads_hold_the_elements_of_their_layout(name: str) -> None:
+    layout = LAYOUTS[name]
+    block = tuple(layout.out_dims.values())
+    sizes = {f"i{number}": size for number, size in enumerate(block)}
+    offset = "0"
+    for place, size in sizes.items():
+        offset = f"({offset}) * {size} + {place}"
+    threads = by_thread(IndexingMap([offset], sizes), block, layout)
+    held = Counter((dims[0], *results) for dims, _, _, results in threads.points())
+    registers, lanes, warps = (layout.in_dims[name] for name in ("register", "lane", "warp"))
+    expected: Counter[tuple[int, ...]] = Counter()
+    for register, lane, warp in product(range(registers), range(lanes), range(warps)):
+        element = layout(register=register, lane=lane, warp=warp).values()
+        place = 0
+        for size, index in zip(block, element, strict=True):
+            place = place * size + index
+        expected[warp * lanes + lane, place] += 1
+    assert held == expected
+    assert {place for _, place in held} == {*range(prod(block))}
+
+
+BUILT = [
+    (((64, 64), 4, (1, 4), (1, 0), 32), ((2, 16), (4, 1))),
+    (((8, 16), 2, (2, 1), (0, 1), 32), ((4, 8), (1, 2))),
+    (((512, 1), 4, (1, 1), (1, 0), 32), ((32, 1), (4, 1))),
+    (((16, 256), 4, (1, 2), (1, 0), 32), ((1, 32), (1, 4))),
+    (((2, 4, 8), 1, (1, 2, 2), (2, 0, 1), 64), ((2, 8, 4), (1, 1, 1))),
 ]
 
 
-@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
-def test_threads_hold_each_element_equally_often(layout: BlockedLayout) -> None:
-    places = [f"i{number}" for number in range(len(layout.block))]
-    sizes = dict(zip(places, layout.block, strict=True))
-    offset = places[0]
-    for place in places[1:]:
-        offset = f"({offset}) * {sizes[place]} + {place}"
-    by_thread = layout.by_thread(IndexingMap([offset], sizes))
-    held = Counter(results[0] for *_, results in by_thread.points())
-    assert sorted(held) == [*range(prod(layout.block))]
-    assert len({*held.values()}) == 1
+@pytest.mark.parametrize(("given", "expected"), BUILT)
+def test_lanes_and_warps_follow_the_order(
+    given: tuple[Any, ...], expected: tuple[Any, ...]
+) -> None:
+    shape, warps, sizes, order, lanes = given
+    found = blocked_for(shape, warps, size_per_thread=sizes, order=order, lanes=lanes)
+    assert found == blocked(shape, sizes, expected[0], expected[1], order)
+
+
+WRONG_LAYOUTS: list[tuple[Callable[[], LinearLayout], str]] = [
+    (
+        lambda: blocked_for((64, 32), 4),
+        r"the layout is of the shape \(64, 32\); expected \(64, 64\)",
+    ),
+    (
+        lambda: swizzled_shared((64, 64), vec=1, per_phase=1, max_phase=1),
+        "the layout is from offset",
+    ),
+    (
+        lambda: blocked((64, 64), (1, 1), (1, 32), (4, 1), (1, 0), blocks=BlockSplit((2, 1))),
+        r"block \(size 2\); expected register, lane and warp, and one block",
+    ),
+    (lambda: blocked_for((64, 64), 3), "num_warps is 3; expected a power of two"),
+    (lambda: blocked_for((64, 64), 0), "num_warps is 0; expected a power of two"),
+    (lambda: blocked_for((64, 64), 4, order=(0, 0)), "expected the dimensions 0 to 1"),
+    (lambda: blocked_for((64, 64), 4, size_per_thread=(0, 1)), "a size per thread is 0"),
+]
+
+
+@pytest.mark.parametrize(("layout", "message"), WRONG_LAYOUTS)
+def test_layouts_that_do_not_fit_are_refused(
+    layout: Callable[[], LinearLayout], message: str
+) -> None:
+    kernel = read_kernel(ROWS, {"M": 64, "N": 64}, {"stride": 64}, grid=(1,))
+    with pytest.raises(ShapeError, match=message):
+        kernel.accesses[0].coalescing(A100, "f32", layout=layout())
+
+
+def test_blocks_of_any_number_of_warps_that_is_a_power_of_two() -> None:
+    kernel = read_kernel(ROWS, {"M": 64, "N": 64}, {"stride": 64}, grid=(1,))
+    assert kernel.accesses[0].coalescing(A100, "f32", num_warps=8).ratio == 1
+    with pytest.raises(ShapeError, match="num_warps is 0; expected a power of two"):
+        kernel.accesses[0].coalescing(A100, "f32", num_warps=0)
+
+
+def test_a_scalar_is_one_thread_s() -> None:
+    kernel = read_kernel("def kernel(x_ptr): tl.load(x_ptr + tl.program_id(0) * 8)", grid=(4,))
+    assert kernel.accesses[0].coalescing(A100, "f32").sectors == 4
 
 
 # What cannot be read.

@@ -18,6 +18,7 @@ from indexing.layout.linear.encoding_parts import (
     WARP,
     BlockSplit,
     check_length,
+    check_order,
     check_power,
     check_shape,
     counting,
@@ -67,6 +68,50 @@ def blocked(
     for name, sizes in given.items():
         layout *= counting("blocked", name, sizes, order, rank)
     return filled("blocked", layout, shape, blocks)
+
+
+def blocked_for(
+    shape: Sizes,
+    num_warps: int,
+    *,
+    size_per_thread: Sizes = (),
+    order: Sizes = (),
+    lanes: int = 32,
+) -> LinearLayout:
+    """``#ttg.blocked`` whose lanes and warps follow ``order`` until they cover a dimension.
+
+    What is left of them is along the last dimension of the order. Unless given, a thread holds one
+    element, and the order begins with the last dimension.
+
+    Raises:
+        ArgumentError: an argument is no integer or holds none.
+        ShapeError: a size is no power of two, lengths differ, or the order is no permutation.
+
+    Source:
+        The builder of Triton's ``BlockedEncodingAttr`` from a shape and a number of warps.
+
+    >>> found = blocked_for((64, 64), 4, size_per_thread=(1, 4))
+    >>> found == blocked((64, 64), (1, 4), (2, 16), (4, 1), (1, 0))
+    True
+    """
+    rank = check_shape("blocked_for", shape)
+    sizes = tuple(size_per_thread) or (1,) * rank
+    dims = tuple(order) or tuple(reversed(range(rank)))
+    check_length("blocked_for: size_per_thread", sizes, rank)
+    check_order("blocked_for", dims, rank)
+    for name, value in {"num_warps": num_warps, "lanes": lanes}.items():
+        check_power("blocked_for", name, value)
+    for value in sizes:
+        check_power("blocked_for", "a size per thread", value)
+    of_lanes, of_warps = [1] * rank, [1] * rank
+    for dim in dims[:-1]:
+        wanted = max(1, shape[dim] // sizes[dim])
+        of_lanes[dim] = min(wanted, lanes)
+        of_warps[dim] = min(wanted // of_lanes[dim], num_warps)
+        lanes //= of_lanes[dim]
+        num_warps //= of_warps[dim]
+    of_lanes[dims[-1]], of_warps[dims[-1]] = lanes, num_warps
+    return blocked(shape, sizes, of_lanes, of_warps, dims)
 
 
 def nvidia_mma(
