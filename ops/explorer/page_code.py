@@ -19,6 +19,7 @@ MODULES: Final = (
     "grid.js",
     "address.js",
     "search.js",
+    "theme.js",
     "graph_layout.js",
     "array_view.js",
     "reads_view.js",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 import pytest
@@ -108,6 +108,30 @@ def test_an_address_is_a_link_to_a_view(context: Context, tmp_path: Path) -> Non
     assert opened.words("param_0.1") == "reads 128 elements in 129 reads: (1, 2, 0…127)"
     assert opened.page.locator(".line.current").inner_text().startswith("49")
     assert opened.complaints == []
+
+
+def test_the_back_button_leads_to_what_was_shown_before(context: Context, tmp_path: Path) -> None:
+    explore(hlo.load("examples/softmax.hlo")).write(tmp_path / "page.html")
+    opened = OpenPage(context, tmp_path / "page.html", "#c=main.3&i=ynn_fusion.1")
+    for key in ("ArrowUp", "e", "ArrowDown", "Escape"):  # elements are no steps
+        opened.page.keyboard.press(key)
+    assert opened.page.locator(".reads h2").inner_text().startswith("%x.1")
+    opened.page.go_back()
+    opened.page.locator(".reads h2", has_text="%ynn_fusion.1").wait_for()
+    assert opened.complaints == []
+
+
+def test_nothing_overlaps_where_there_is_little_room(context: Context, tmp_path: Path) -> None:
+    explore(hlo.load("examples/mha_causal.hlo")).write(tmp_path / "page.html")
+    opened = OpenPage(context, tmp_path / "page.html")
+    opened.page.set_viewport_size({"width": 400, "height": 800})
+    boxes = [
+        opened.page.locator(f".explorer {part}").bounding_box()
+        for part in ("header", ".list", ".graph", ".reads", ".text")
+    ]
+    ends = [(box["y"], box["y"] + box["height"]) for box in boxes]
+    assert all(end <= start for (_, end), (start, _) in pairwise(ends))
+    assert opened.page.evaluate("document.documentElement.scrollWidth") == 400
 
 
 HOSTILE = """HloModule m, entry_computation_layout={(f32[4]{0})->f32[4]{0}}

@@ -67,6 +67,8 @@ MAPS: Final = (
     "(d0) -> (-d0 floordiv 3, (-d0) mod 5), domain: d0 in [2, 9]",
     "()[s0, s1] -> (s0, s1), domain: s0 in [0, 3], s1 in [0, 3], (s0 + s1) mod 2 in [1, 1]",
     "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [-2, 5]",
+    "(d0){rt0} -> (d0), domain: d0 in [0, 3], rt0 in [0, 4]",
+    "(d0)[s0]{rt0} -> (s0 floordiv rt0), domain: d0 in [0, 1], s0 in [0, 5], rt0 in [1, 3]",
     "() -> (), domain:",
     "()[s0] -> (), domain: s0 in [0, 4]",
     "(d0) -> (d0 * 100000000000 + 7), domain: d0 in [0, 3]",
@@ -76,10 +78,14 @@ MAPS: Final = (
 
 
 def reads_by_python(indexing_map: IndexingMap) -> dict[tuple[int, ...], Counter[str]]:
-    """How often each point reads each element, over all values of runtime variables."""
+    """How often each point reads each element, with the runtime values that read it most."""
+    counts = Counter(
+        (dims, runtime, ",".join(map(str, results)))
+        for dims, _, runtime, results in indexing_map.points()
+    )
     found: dict[tuple[int, ...], Counter[str]] = {}
-    for dims, _, _, results in indexing_map.points():
-        found.setdefault(dims, Counter())[",".join(map(str, results))] += 1
+    for (dims, _, result), count in counts.items():
+        found[dims] = found.get(dims, Counter()) | Counter({result: count})
     return found
 
 
@@ -217,6 +223,22 @@ def test_modules_import_only_those_before_them() -> None:
         imported = re.findall(r'^import .* from "\./(.*)";$', page_file(name), re.MULTILINE)
         assert set(imported) <= set(MODULES[:number])
         assert len(imported) == page_file(name).count("import ")
+
+
+def test_names_of_modules_are_different() -> None:
+    """Of the top level: a page is all modules as one."""
+    top = re.compile(r"^(?:export )?(?:const|let|class|function\*?) (\w+)", re.MULTILINE)
+    names = Counter(name for module in MODULES for name in top.findall(page_file(module)))
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+@needs_node
+def test_the_theme_is_jupyterlabs_before_the_systems(tmp_path: Path) -> None:
+    cases = [(None, False), (None, True), ("true", True), ("false", False)]
+    program = f"""import {{ themeOf }} from "./theme.js";
+const themes = {json.dumps(cases)}.map(([jupyter, system]) => themeOf(jupyter ?? undefined, system));
+console.log(JSON.stringify(themes));"""
+    assert in_node(tmp_path, program) == ["light", "dark", "light", "dark"]
 
 
 # What the page knows.

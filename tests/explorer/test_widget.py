@@ -51,7 +51,9 @@ def jupyter_lab(folder: Path) -> Generator[str]:
     with socket() as found:
         found.bind(("127.0.0.1", 0))
         port: int = found.getsockname()[1]
+    unused = {"jupyter_lsp": False, "jupyter_server_terminals": False}
     options = [f"--ServerApp.port={port}", "--IdentityProvider.token=", "--allow-root"]
+    options.append(f"--ServerApp.jpserver_extensions={unused}")
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", *options]
     places = {f"JUPYTER_{name}_DIR": str(folder / ".jupyter") for name in ("CONFIG", "RUNTIME")}
     server = subprocess.Popen(
@@ -109,7 +111,7 @@ def test_the_widget_works_in_jupyterlab(tmp_path: Path) -> None:
         wait_for(f"{address}/api")
         page = context.new_page()
         page.set_default_timeout(SECONDS * 1000)
-        page.goto(f"{address}/lab/tree/explore.ipynb")
+        page.goto(f"{address}/doc/tree/explore.ipynb")  # loads less than /lab
         page.locator(".jp-CodeCell .cm-content").first.click()
         page.keyboard.press("Shift+Enter")
         page.locator(".explorer .line.current", has_text="ROOT %exp.0").wait_for()
@@ -120,3 +122,5 @@ def test_the_widget_works_in_jupyterlab(tmp_path: Path) -> None:
         row, _ = element.rstrip(")").split(", ")
         said = page.locator(".explorer .elements").inner_text()
         assert said == f"reads 128 elements in 129 reads: (0, {row}, 0…127)"
+        page.evaluate("document.body.dataset.jpThemeLight = 'false'")
+        page.locator(".explorer[data-theme=dark]").wait_for()

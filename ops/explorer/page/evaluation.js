@@ -6,7 +6,8 @@ export const MAX_VISITS = 200000;
 /**
  * The elements that one element of a result reads through several indexings.
  *
- * A runtime variable may have any value of its interval, so all of them are followed.
+ * A runtime variable may have any value of its interval, so all of them are followed. It has one at a
+ * time: `count` says how often an element is read with those values that read it most.
  * @param {object[]} indexings what Python says of each: its bounds, and the number of its code
  * @param {Function[]} functions the code
  * @param {number[]} element
@@ -14,38 +15,50 @@ export const MAX_VISITS = 200000;
  *   mayRead: boolean, refused: string[]}}
  */
 export function readsOf(indexings, functions, element) {
-  const reads = new Map();
-  const found = { reads, visits: 0, isCut: false, mayRead: false, refused: [] };
-  const visit = (index) => {
-    if (found.visits === MAX_VISITS) {
-      found.isCut = true;
-      return true;
-    }
-    found.visits += 1;
-    const key = index.join(",");
-    const known = reads.get(key);
-    if (known) known.count += 1;
-    else reads.set(key, { index, count: 1 });
-    return false;
-  };
-  for (const indexing of indexings) follow(indexing, functions, element, visit, found);
+  const found = { reads: new Map(), visits: 0, isCut: false, mayRead: false, refused: [] };
+  const sum = (left, right) => left + right;
+  for (const indexing of indexings) {
+    merge(found.reads, follow(indexing, functions, element, found), sum);
+  }
   return found;
 }
 
-function follow(indexing, functions, element, visit, found) {
+/** The elements that one indexing reads. */
+function follow(indexing, functions, element, found) {
+  const reads = new Map();
   if (indexing.code === undefined) {
     found.refused.push(indexing.no_code);
-    return;
+    return reads;
   }
-  if (!isWithin(indexing.dims, element)) return;
+  if (!isWithin(indexing.dims, element)) return reads;
   const runtime = indexing.runtime ?? [];
   if (runtime.length) found.mayRead = true;
   let calls = 0;
   for (const values of pointsOf(runtime)) {
     found.isCut ||= calls === MAX_VISITS;
-    if (found.isCut) return;
-    functions[indexing.code](...element, ...values, visit);
+    if (found.isCut) break;
+    const once = new Map();
+    functions[indexing.code](...element, ...values, (index) => visit(index, once, found));
+    merge(reads, once, Math.max);
     calls += 1;
+  }
+  return reads;
+}
+
+/** Note a read; whether there are too many. */
+function visit(index, reads, found) {
+  found.isCut ||= found.visits === MAX_VISITS;
+  if (found.isCut) return true;
+  found.visits += 1;
+  merge(reads, [[index.join(","), { index, count: 1 }]], (left, right) => left + right);
+  return false;
+}
+
+/** Put reads to those that are known; `join` says what becomes of two counts. */
+function merge(reads, others, join) {
+  for (const [key, { index, count }] of others) {
+    const known = reads.get(key);
+    reads.set(key, { index, count: known ? join(known.count, count) : count });
   }
 }
 

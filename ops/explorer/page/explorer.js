@@ -4,6 +4,7 @@ import { graphView } from "./graph_view.js";
 import { listView } from "./list_view.js";
 import { readsView } from "./reads_view.js";
 import { textView } from "./text_view.js";
+import { followTheme } from "./theme.js";
 
 // The explorer: its parts, what they show together, and the keyboard.
 
@@ -119,8 +120,13 @@ function addressNow(data, { view, instruction, output, pinned }) {
   return addressOf({ view: seen, instruction: chosen, output, element: pinned });
 }
 
+/** Another instruction is a step that the back button undoes; another element is none. */
 function writeAddress(data, state) {
-  history.replaceState(null, "", addressNow(data, state));
+  const [address, before] = [addressNow(data, state), readAddress(location.hash)];
+  const { view, instruction } = readAddress(address);
+  const isStep = before.view !== null && (before.view !== view || before.instruction !== instruction);
+  if (isStep) history.pushState(null, "", address);
+  else history.replaceState(null, "", address);
 }
 
 /** The state that the address means; where it means nothing, the first view. */
@@ -186,10 +192,10 @@ function neighbour({ views }, { view, instruction }, step) {
   return members[members.indexOf(instruction) + step];
 }
 
-/** Draw again when there is another size, or another color scheme. */
+/** Draw again when there is another size, or another theme. */
 function redrawOnChange(root, { text, reads }) {
   new ResizeObserver(() => text.redraw()).observe(root);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => reads.redraw());
+  followTheme(root, reads.redraw);
 }
 
 /** Begin when an element has a size: a notebook attaches it later. */

@@ -1,7 +1,10 @@
-import { fill, grouped, html } from "./dom.js";
+import { fill, grouped, html, withoutMiddle } from "./dom.js";
 import { entriesOf, MAX_RESULTS, search } from "./search.js";
 
 // Search, and below it what was found; without a question, the computations.
+
+/** Characters of a name: three lines of them. */
+const MAX_TITLE = 60;
 
 /**
  * The list at the side.
@@ -78,7 +81,7 @@ function itemOf(found, number, onclick) {
   return html(
     "li",
     { id: `found-${number}`, role: "option", "aria-selected": "false", onclick },
-    html("span", { class: "title" }, found.title),
+    html("span", { class: "title", title: found.title }, withoutMiddle(found.title, MAX_TITLE)),
     html("span", { class: "kind" }, found.kind),
     html("span", { class: "detail" }, found.detail),
   );

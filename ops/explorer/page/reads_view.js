@@ -63,7 +63,7 @@ function panelOf(data, functions, state, listeners, wanted) {
   const light = (element) => {
     const at = own.isDrawn ? element : null;
     own.view.show(new Map(), at);
-    fill(place, at ? `element (${at.join(", ")})` : hint);
+    fill(place, at && reads.length ? `element (${at.join(", ")})` : hint);
     for (const other of others) other.light(at);
   };
   const targets = result?.parameters ? targetChoice(target, listeners.onTarget) : null;
@@ -117,7 +117,7 @@ function ownView(instruction, state, { onElement }) {
   const sizes = instruction.arrays[state.output];
   const isDrawn = isDrawable(sizes);
   const view = isDrawn
-    ? arrayView(`result of ${instruction.name}, ${sizes.join(" by ")}`, sizes, {
+    ? arrayView(`result of ${instruction.name}, ${sizeWords(sizes)}`, sizes, {
         onHover: (element) => onElement(element, false),
         onPin: (element) => onElement(element, true),
       })
@@ -181,16 +181,17 @@ function formulaList(indexings, sizes) {
 function domainOf({ dims, where }, sizes) {
   const isWhole = ([lower, upper], axis) => lower === 0 && upper === sizes?.[axis] - 1;
   const narrow = dims.flatMap((bounds, axis) =>
-    isWhole(bounds, axis) ? [] : [`d${axis} in [${bounds.join(", ")}]`],
+    isWhole(bounds, axis) ? [] : [`d${axis} in [${bounds.map((each) => each ?? "inf").join(", ")}]`],
   );
   return [...narrow, ...(where ?? [])].join(", ");
 }
 
 /** What is read, as a sentence. */
 function wordsOf({ reads, visits, isCut, mayRead, refused }) {
+  if (refused.length && !reads.size) return `A map is not evaluated: ${refused.join("; ")}.`;
   const verb = mayRead ? "may read" : "reads";
   const count = `${grouped(reads.size)} element${reads.size === 1 ? "" : "s"}`;
-  const times = visits > reads.size ? ` in ${grouped(visits)} reads` : "";
+  const times = visits > reads.size && !mayRead ? ` in ${grouped(visits)} reads` : "";
   const listed = reads.size <= MAX_LISTED ? [...reads.values()].map(({ index }) => index) : [];
   const where = inWords(listed, MAX_RUNS).join(" ");
   const notes = refused.map((reason) => ` A map is not evaluated: ${reason}.`);
