@@ -236,8 +236,8 @@ def test_names_of_modules_are_different() -> None:
 def test_the_theme_is_jupyterlabs_before_the_systems(tmp_path: Path) -> None:
     cases = [(None, False), (None, True), ("true", True), ("false", False)]
     program = f"""import {{ themeOf }} from "./theme.js";
-const themes = {json.dumps(cases)}.map(([jupyter, system]) => themeOf(jupyter ?? undefined, system));
-console.log(JSON.stringify(themes));"""
+const of = ([jupyter, system]) => themeOf(jupyter ?? undefined, system);
+console.log(JSON.stringify({json.dumps(cases)}.map(of)));"""
     assert in_node(tmp_path, program) == ["light", "dark", "light", "dark"]
 
 
