@@ -9,7 +9,7 @@ from indexing.formats.code.map_functions import check_name
 from ops.fusion import Fusion, FusionSchedule
 from ops.hlo.module import Instruction
 from ops.kernels.c_kernel import CKernel
-from ops.kernels.errors import KernelError
+from ops.kernels.errors import KernelError, refused
 from ops.kernels.numpy_kernel import NumpyKernel
 from ops.kernels.triton_kernel import TritonKernel
 from ops.schedules import Schedule
@@ -54,8 +54,8 @@ def emit_kernel(
             elements need.
 
     Raises:
-        KernelError: an operation or an element type that is not emitted, with the instruction; or
-            a schedule of other arrays.
+        KernelError: an operation, an element type, or a size ``?`` that is not emitted, with the
+            instruction; or a schedule of other arrays.
         MapError: a name that the language cannot use.
 
     >>> from ops import hlo
@@ -86,10 +86,21 @@ def emit_kernel(
         expected = listed(WRITERS)
         raise KernelError(f"emit_kernel: language is {quoted(language)}; expected {expected}")
     check_name(name, "emit_kernel", LANGUAGES[language].reserved)
+    fusion = Fusion.of(fusion)
+    _check_sizes(fusion)
     if schedule is not None:
         check_type(schedule, (Schedule, FusionSchedule), "emit_kernel: schedule", "a schedule")
         if language not in WITH_THREADS:
             reason = f"a schedule has threads, and {language} has none; expected c or cuda"
             raise KernelError(f"emit_kernel: schedule: {reason}")
-        return CKernel(Fusion.of(fusion), language, schedule).text(name)
-    return WRITERS[language](Fusion.of(fusion), name)
+        return CKernel(fusion, language, schedule).text(name)
+    return WRITERS[language](fusion, name)
+
+
+def _check_sizes(fusion: Fusion) -> None:
+    """Refuse sizes without a bound: a kernel is for arrays of given sizes."""
+    for each in fusion.instructions:
+        for array in each.shape.arrays:
+            if array.is_unbounded:
+                reason = f"a kernel needs sizes that are numbers, and the shape is {array}"
+                raise refused(each, reason)

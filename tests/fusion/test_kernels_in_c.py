@@ -151,6 +151,23 @@ REFUSED = [
     ),
 ]
 
+UNKNOWN_SIZES = [
+    ("x = f32[?,4] parameter(0) ROOT y = f32[?,4] exponential(x)", "%x: .* the shape is f32"),
+    (
+        """x = f32[?] parameter(0) c = f32[] constant(0)
+        ROOT y = f32[] reduce(x, c), dimensions={0}, to_apply=add""",
+        "%x: a kernel needs sizes that are numbers",
+    ),
+    ("x = f32[<=8] parameter(0) ROOT y = f32[4] slice(x), slice={[1:5]}", "%y: slice has no map"),
+]
+
+
+@pytest.mark.parametrize("language", ["c", "cuda", "triton", "numpy"])
+@pytest.mark.parametrize(("body", "message"), UNKNOWN_SIZES)
+def test_sizes_that_are_not_known_are_refused(body: str, message: str, language: str) -> None:
+    with pytest.raises(KernelError, match=f"emit_kernel: {message}"):
+        emit_kernel(Fusion.of_computation(chain(body)), language)
+
 
 @pytest.mark.parametrize(("body", "message"), REFUSED)
 def test_what_is_not_emitted_is_refused_with_its_instruction(body: str, message: str) -> None:
