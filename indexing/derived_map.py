@@ -64,6 +64,9 @@ class DerivableMap(ReadableMap):
     ) -> Self:
         """The map on the points at which the expression lies in the interval, or a condition holds.
 
+        Raises:
+            MapError: a name is not declared; ``replace(parameters=[K])`` declares a parameter.
+
         >>> from indexing import parse_map
         >>> from simplifier import symbol
         >>> rows = parse_map("(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9]")

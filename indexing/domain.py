@@ -10,6 +10,7 @@ sorts behind the others, so that constraints begin with them: ``d0 - N``.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -307,7 +308,10 @@ class Domain:
         if atom.kind in FOREIGN:
             return f"{quoted(str(forms.Form(0, {atom: 1})))}; expected integer arithmetic"
         if atom.kind is AtomKind.VARIABLE and atom.name not in known:
-            return f"{quoted(atom.name)}; expected a declared variable ({listed(self.names)})"
+            declared = f"{quoted(atom.name)}; expected a declared variable ({listed(self.names)})"
+            if _POSITIONAL.fullmatch(atom.name):
+                return declared
+            return f"{declared}; parameters=[{atom.name}] declares a parameter"
         return ""
 
     def __iter__(self) -> Iterator[Variable]:
@@ -419,3 +423,7 @@ def _unnamed(variables: Iterable[Variable], letter: str) -> tuple[Variable, ...]
         variable.called("") if variable.given_name == f"{letter}{position}" else variable
         for position, variable in enumerate(given)
     )
+
+
+_POSITIONAL: Final = re.compile(r"(d|s|rt)\d+")
+"""What variables without a name are called."""

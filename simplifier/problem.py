@@ -41,8 +41,12 @@ Expression: TypeAlias = sympy.Expr | Boolean | int
 """Integer arithmetic, or a condition, which is 1 where it holds and 0 elsewhere."""
 Name: TypeAlias = sympy.Symbol | str
 EndsLike: TypeAlias = "IntervalLike | tuple[sympy.Expr | int | None, sympy.Expr | int | None]"
-Bounds: TypeAlias = Mapping[sympy.Symbol, EndsLike] | Mapping[str, EndsLike]
+Bounds: TypeAlias = (
+    Mapping[sympy.Symbol, EndsLike] | Mapping[str, EndsLike] | Mapping[sympy.Expr, EndsLike]
+)
 """Of symbols or their names; a symbol without bounds is any integer that its assumptions allow.
+
+The value of a function may have bounds, too: ``{g(x): (0, 5)}``.
 
 Ends may be expressions: ``{x: (0, n - 1)}``.
 """
@@ -154,6 +158,9 @@ class Problem:
             self.constraints.append((halves, Interval(remainder, remainder)))
 
     def _restrict(self, name: Name, interval: Interval) -> None:
+        if isinstance(name, sympy.Function):
+            self.constraints.append((self._read(name), interval))
+            return
         if isinstance(name, sympy.Symbol):
             self._declare(name)
             name = name.name
@@ -173,7 +180,7 @@ class Facts:
 
     Args:
         bounds: for symbols or their names, closed intervals or pairs. An end that is an expression
-            is a constraint.
+            is a constraint, and so are the bounds of a function, ``{g(x): (0, 5)}``.
         constraints: pairs of an expression and the interval that it is known to lie in, or
             conditions.
 

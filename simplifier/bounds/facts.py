@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import reduce
+from typing import TYPE_CHECKING, Any, Final
 
 from simplifier.bounds.interval import Interval
 from simplifier.expr.form import CONDITIONS, AtomKind, Form
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from simplifier.bounds.context import Constraints
     from simplifier.expr.form import Atom
@@ -77,7 +78,28 @@ def _of_condition(atom: Atom, *, holds: bool) -> Iterator[tuple[Form, Interval]]
         for condition in atom.arguments:
             yield from _facts(condition, Interval(1, 1))
     else:
+        if atom.kind is AtomKind.AND:
+            yield from _of_branches(_facts(each, Interval(0, 0)) for each in atom.arguments)
         yield Form(0, {atom: 1}), Interval(0, 0)
+
+
+def _of_branches(branches: Iterable[Iterable[tuple[Form, Interval]]]) -> Constraints:
+    """What some branch says of each form of which all say something: ``x < 5 or x < 3``."""
+    said = [_joined(branch) for branch in branches]
+    shared = (form for form in said[0] if all(form in each for each in said))
+    hulls = {form: reduce(Interval.union, (each[form] for each in said)) for form in shared}
+    return tuple((form, hull) for form, hull in hulls.items() if hull != _EVERYTHING)
+
+
+def _joined(facts: Iterable[tuple[Form, Interval]]) -> dict[Form, Interval]:
+    """The facts, one for each form."""
+    joined: dict[Form, Interval] = {}
+    for form, interval in facts:
+        joined[form] = joined.get(form, _EVERYTHING).intersect(interval)
+    return joined
+
+
+_EVERYTHING: Final = Interval(None, None)
 
 
 def _compared(difference: Form, interval: Interval) -> tuple[Form, Interval]:

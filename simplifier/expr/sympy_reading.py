@@ -138,7 +138,8 @@ def read_whole(
     reading = read(expression)
     for fraction in reading.fractions:
         if not fraction.is_integer:
-            message = "is a fraction; expected an integer, or floor around it"
+            rounded = operations.floordiv(fraction.numerator, fraction.divisor)
+            message = f"is a fraction; expected an integer, or floor around it, such as {rounded}"
             raise ConversionError(fraction.part, reading.whole, message)
     return reading.form, reading.symbols
 

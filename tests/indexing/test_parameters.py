@@ -456,7 +456,11 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "not declared": (
         lambda: IndexingMap([D0 + N], [Variable((0, 3))]),
-        "IndexingMap: result 0 uses 'N'; expected a declared variable",
+        "expected a declared variable (d0); parameters=[N] declares a parameter",
+    ),
+    "a size that is a fraction": (
+        lambda: IndexingMap.from_sizes([D0], dims=[N / 4]),
+        "is a fraction; expected an integer, or floor around it, such as (N - 4) floordiv 4",
     ),
     "renamed to another": (
         lambda: IndexingMap.from_sizes([D0], dims=[N * M]).rename(N="M"),
@@ -471,7 +475,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
 
 @pytest.mark.parametrize(("ask", "message"), REFUSED.values(), ids=REFUSED)
 def test_refusals_name_what_is_wrong(ask: Callable[[], object], message: str) -> None:
-    with pytest.raises((MapError, TypeError)) as caught:
+    with pytest.raises((MapError, TypeError, ConversionError)) as caught:
         ask()
     assert message in str(caught.value)
 

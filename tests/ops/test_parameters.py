@@ -331,7 +331,10 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "a fraction": (
         lambda: ops.reverse((N / 2,), (0,)),
-        "reverse: operand sizes: N/2: is a fraction; expected an integer, or floor around it",
+        (
+            "reverse: operand sizes: N/2: is a fraction; expected an integer, or floor around it, "
+            "such as N floordiv 2"
+        ),
     ),
     "text": (
         lambda: ops.reverse(("N",), (0,)),  # pyright: ignore[reportArgumentType]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import sympy
 from hypothesis import given
+from sympy import And, Eq, Ne, Or
 
 from indexing import IndexingMap
 from simplifier import (
@@ -98,6 +99,28 @@ def test_facts_are_constraints_of_maps() -> None:
     facts = Facts({d0: (0, 5)}, [sympy.Eq(Mod(d0, 2), 0)])
     limited = IndexingMap([d0], IndexingMap.from_sizes([d0], dims=[10]).dims, constraints=facts)
     assert str(limited) == "(d0) -> (d0), domain: d0 in [0, 5], d0 mod 2 in [0, 0]"
+
+
+G: Any = sympy.Function("g", integer=True)
+
+BOUNDED = [
+    pytest.param(x, Facts({}, [Or(x < 5, x < 3)]), "[-inf, 4]", id="the greater of two ends"),
+    pytest.param(x, Facts({}, [Or(x < 5, And(x > 7, x < 9))]), "[-inf, 8]", id="a gap between"),
+    pytest.param(
+        x, Facts({}, [Or(Eq(x, 9), And(x > 2, x < 4), Eq(x, 5))]), "[3, 9]", id="points and a pair"
+    ),
+    pytest.param(x, Facts({}, [Or(x < 5, G(x) < 3)]), "[-inf, inf]", id="about other things"),
+    pytest.param(x, Facts({}, [Or(Ne(x, 5), x < 3)]), "[-inf, inf]", id="all but a point"),
+    pytest.param(G(x) + 1, Facts({G(x): (0, 5)}), "[1, 6]", id="a function"),
+    pytest.param(G(x), Facts({G(x): (0, x), x: (1, 4)}), "[0, 4]", id="a function up to a symbol"),
+]
+
+
+@pytest.mark.parametrize(("expression", "facts", "expected"), BOUNDED)
+def test_choices_and_functions_have_bounds(
+    expression: sympy.Expr, facts: Facts, expected: str
+) -> None:
+    assert str(bounds_of(expression, facts)) == expected
 
 
 WRONG: dict[str, Callable[[], Any]] = {
