@@ -45,13 +45,16 @@ def parse(text: str) -> CuteLayout:
 
 
 def parse_swizzle(text: str) -> Swizzle:
-    """The swizzle that a text describes: ``Sw<3,4,3>``, ``Swizzle<3,4,3>`` or ``S<3,4,3>``.
+    """The swizzle that a text describes.
+
+    It is ``Sw<3,4,3>`` as C++ prints it, ``Swizzle<3,4,3>`` as its type is written, ``S<3,4,3>``
+    as CuTe's language in Python prints it, or ``SW_3_4_3`` as ``pycute`` does.
 
     Raises:
         TextError: the text is none, with a caret under the place.
 
-    >>> parse_swizzle("Swizzle<3,4,3>")
-    Swizzle(3, 4, 3)
+    >>> parse_swizzle("Swizzle<3,4,3>"), parse_swizzle("SW_3_4_-3")
+    (Swizzle(3, 4, 3), Swizzle(3, 4, -3))
     """
     return _whole(text, _read_swizzle)
 
@@ -109,16 +112,19 @@ def _read_tuple(lexer: _CuteLexer, level: int = 0) -> IntTuple:
 
 def _read_swizzle(lexer: _CuteLexer) -> Swizzle:
     start = lexer.start
-    if lexer.text not in _SWIZZLES:
+    if lexer.accept("SW_"):
+        bits, base, shift = lexer.integer(), lexer.integer(), lexer.integer()
+    elif lexer.text in _SWIZZLES:
+        lexer.advance()
+        lexer.expect("<")
+        bits = lexer.integer()
+        lexer.expect(",")
+        base = lexer.integer()
+        lexer.expect(",")
+        shift = lexer.integer()
+        lexer.expect(">")
+    else:
         raise lexer.expected("a swizzle such as Sw<3,4,3>")
-    lexer.advance()
-    lexer.expect("<")
-    bits = lexer.integer()
-    lexer.expect(",")
-    base = lexer.integer()
-    lexer.expect(",")
-    shift = lexer.integer()
-    lexer.expect(">")
     return _made(lexer, start, lambda: Swizzle(bits, base, shift))
 
 

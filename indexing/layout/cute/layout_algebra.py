@@ -208,7 +208,9 @@ def left_inverse(layout: CuteLayout) -> CuteLayout:
     """The layout ``L`` with ``L(layout(i)) == i``, for a layout that repeats no offset.
 
     As CuTe makes it, of the layout and its complement: where a stride is no multiple of what
-    smaller strides reach, it inverts only the offsets below.
+    smaller strides reach, it inverts only the offsets below; of indices that a stride of 0 repeats,
+    it gives the first. A layout whose strides interleave, such as ``(2,3):(6,4)``, has no
+    complement and is refused; ``pycute`` answers with a size of 0.
 
     Raises:
         ShapeError: as :func:`complement`.
