@@ -28,14 +28,19 @@ if TYPE_CHECKING:
     from indexing.validation import Size
 
 _TOKEN: Final = re.compile(r"\.\.\.|->|[()]|\w+|\S")
+MAX_SIZE_DIGITS: Final = 18
+"""Of an axis without a name: what 64 bits count."""
+
 _ARROW: Final = "->"
 _ELLIPSIS: Final = "..."
+_TWO_CALLS: Final = "einops.repeat and einops.reduce are two calls"
 _OPERATIONS: Final = "einops.rearrange, reduce and repeat have patterns such as b (h w) -> h w b"
 
 
 def read_pattern(pattern: str, shape: Sequence[Size], sizes: Mapping[str, Size]) -> NamedIndices:
     """What a pattern says of an operand with a shape; see :func:`indexing.from_einops`."""
     check_type(pattern, str, "from_einops: the pattern", "a string")
+    expected = _expressions("shape", shape)
     left, right = _PatternSide.both(pattern)
     rank = len(shape) - (len(left.groups) - left.has_ellipsis)
     if rank < 0 or (rank and not left.has_ellipsis):
@@ -48,21 +53,21 @@ def read_pattern(pattern: str, shape: Sequence[Size], sizes: Mapping[str, Size])
     if reduced and new:
         span = reduced[0].span
         missing = f"{span.source[span.start : span.stop]} is reduced"
-        raise TextError(f"the axis is new, but {missing}; expected one of both", new[0].span)
+        raise TextError(f"the axis is new, but {missing}; {_TWO_CALLS}", new[0].span)
     known = AxisSizes(_given(sizes, {axis.name for axis in chain(*operand, *result)}))
     known.sizes.update(
         {axis.name: Integer(axis.size) for axis in chain(*operand, *result) if axis.size}
     )
-    for group, size in zip(operand, _expressions(shape), strict=True):
+    for group, size in zip(operand, expected, strict=True):
         known.fit(group, size, group[0].span if group else left.span)
     if unsized := [axis for axis in new if axis.name not in known.sizes]:
         raise TextError(f"the size of {unsized[0].name} is not known", unsized[0].span)
     return related(operand, result, reduced, known)
 
 
-def _expressions(sizes: Sequence[Size]) -> list[sympy.Expr]:
+def _expressions(argument: str, sizes: Sequence[Size]) -> list[sympy.Expr]:
     """Sizes as expressions, checked as those of :meth:`indexing.IndexingMap.from_sizes`."""
-    read_sizes("shape", sizes)
+    read_sizes(argument, sizes)
     return [expression_of(size) for size in sizes]
 
 
@@ -70,7 +75,7 @@ def _given(sizes: Mapping[str, Size], names: set[str]) -> dict[str, sympy.Expr]:
     for name in sizes:
         if name not in names:
             raise MapError(f"from_einops: {name!r} has a size, but is no axis of the pattern")
-    return dict(zip(sizes, _expressions([*sizes.values()]), strict=True))
+    return {name: _expressions(name, [size])[0] for name, size in sizes.items()}
 
 
 def _without(groups: Sequence[Group], others: Sequence[Group]) -> list[NamedAxis]:
@@ -136,6 +141,8 @@ class _PatternSide:
         if text != _ELLIPSIS and not (text.isdecimal() or text.isidentifier()):
             raise TextError("expected the name of an axis, '1', '...' or '('", span, _OPERATIONS)
         if text.isdecimal():
+            if len(text) > MAX_SIZE_DIGITS:
+                raise TextError(f"a size has at most {MAX_SIZE_DIGITS} digits", span)
             if int(text) == 0:
                 raise TextError("the size of an axis is 1 or more", span)
             return

@@ -71,6 +71,8 @@ def _refuse(what: str) -> NoReturn:
 def _size(name: str, bounds: Interval) -> int:
     if bounds.lower != 0 or bounds.upper is None:
         _refuse(f"{name} in {bounds}, which does not count from 0")
+    if bounds.upper < 0:
+        _refuse(f"{name} in {bounds}, which has no element")
     return bounds.upper + 1
 
 

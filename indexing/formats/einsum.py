@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from itertools import chain
 from string import ascii_letters
 from typing import TYPE_CHECKING, Final
@@ -12,15 +13,14 @@ import sympy
 
 from indexing.errors import MapError
 from indexing.formats.named_axes import AxisSizes, NamedAxis, NamedIndices, expression_of, related
-from indexing.relation import check_without_parameters
+from indexing.relation import Relation, check_without_parameters
 from indexing.validation import read_sizes
 from simplifier.errors import Span, TextError, check_type, quoted
 from simplifier.expr.printer import format_form
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from indexing.relation import Relation
     from indexing.validation import Size
 
 _ELLIPSIS: Final = "..."
@@ -33,6 +33,8 @@ _SEPARATED: Final = re.compile(r"[A-Za-z_]\w*[ \t]+[A-Za-z_.]")
 def read_einsum(text: str, shapes: Sequence[Sequence[Size]]) -> list[NamedIndices]:
     """What a string says of operands with shapes; see :func:`indexing.from_einsum`."""
     check_type(text, str, "from_einsum: the text", "a string such as 'ij,jk->ik'")
+    for shape in shapes:
+        read_sizes("shapes", shape)
     left, arrow, right = text.partition("->")
     pattern = _NAME if _SEPARATED.search(text) else _LETTER
     starts = [0, *(found.end() for found in re.finditer(",", left))]
@@ -123,7 +125,6 @@ def _sizes(
     """The size of each axis; one of 1 broadcasts."""
     sizes: dict[str, sympy.Expr] = {}
     for operand, shape in zip(operands, shapes, strict=True):
-        read_sizes("shapes", shape)
         for axis, given in zip(operand, shape, strict=True):
             size, known = expression_of(given), sizes.get(axis.name, sympy.S.One)
             if known not in (sympy.S.One, size) and size != sympy.S.One:
@@ -155,6 +156,7 @@ def to_einsum(maps: Iterable[Relation]) -> str:
     ranges with the same name are one label, which is summed.
 
     Raises:
+        ArgumentError: the maps are no maps.
         MapError: a map has parameters or constraints, or a result that is no variable, or sizes
             do not fit; the message names the map.
 
@@ -164,7 +166,10 @@ def to_einsum(maps: Iterable[Relation]) -> str:
     >>> to_einsum([left, parse_map(f"(d0, d1)[s0] -> (s0, d1), {domain}")])
     'ac,cb->ab'
     """
+    check_type(maps, Iterable, "to_einsum: the maps", "maps, one for each operand")
     given = [*maps]
+    for each in given:
+        check_type(each, Relation, "to_einsum: a map", "an IndexingMap")
     if not given:
         raise MapError("to_einsum: there are no maps; expected one for each operand")
     sizes: dict[str, object] = {}

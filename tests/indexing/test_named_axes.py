@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, MapError, from_einops, from_einsum, parse_map, to_einsum
 from simplifier import TextError, symbol
+from simplifier.errors import ArgumentError
 from tests.carets import DrawnError, drawn_errors
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ b c -> b -> c
          ^^ expected one '->', from operand to result
 
 b c -> b d
-         ^ the axis is new, but c is reduced; expected one of both
+         ^ the axis is new, but c is reduced; einops.repeat and einops.reduce are two calls
 
 b (c (d)) -> b c d
      ^ groups are not nested
@@ -240,9 +241,16 @@ def test_sizes_of_no_axis() -> None:
         from_einops("b -> b", [2], q=3)
     with pytest.raises(MapError, match=r"shape\[0\] is -1; expected a size"):
         from_einops("b -> b", [-1])
+    with pytest.raises(MapError, match="shape is None; expected a sequence"):
+        from_einops("b -> b", None)  # type: ignore[arg-type]
+    with pytest.raises(MapError, match=r"b\[0\] is True; expected a size"):
+        from_einops("(b c) -> b c", [6], b=True)
+    with pytest.raises(TextError, match="at most 18 digits"):
+        from_einops("9" * 5000 + " -> 1", [3])
 
 
 REFUSED = {
+    "(d0) -> (d0), domain: d0 in [0, -1]": "has no element",
     "(d0) -> (d0, d0), domain: d0 in [0, 3]": "a diagonal",
     "(d0) -> (d0 + 1), domain: d0 in [0, 3]": "1 in a result",
     "(d0) -> (d0 * 2), domain: d0 in [0, 3]": r"the result 2\*d0, which leaves gaps or overlaps",
@@ -376,3 +384,11 @@ NO_STRINGS: list[tuple[list[str], str]] = [
 def test_maps_without_a_string(texts: list[str], message: str) -> None:
     with pytest.raises(MapError, match=message):
         to_einsum(map(parse_map, texts))
+
+
+@pytest.mark.parametrize("maps", [3, [3]])
+def test_no_maps(maps: object) -> None:
+    with pytest.raises(ArgumentError, match="to_einsum: "):
+        to_einsum(maps)  # type: ignore[arg-type]
+    with pytest.raises(MapError, match="shapes is None"):
+        from_einsum("i", None)  # type: ignore[arg-type]
