@@ -62,8 +62,12 @@ PACKAGES: Final = (
     "indexing.layout.cute",
     "indexing.layout.linear",
     "ops.hlo",
+    "ops.mlir",
+    "ops.pallas",
     "ops.performance",
     "ops.schedules",
+    "ops.stablehlo",
+    "ops.triton",
 )
 """The packages with a page of the reference. A name that several export is on the first's page."""
 

@@ -65,18 +65,16 @@ class LinalgGeneric:
         for kind in self.iterator_types:
             if kind not in ITERATOR_TYPES:
                 expected = listed(ITERATOR_TYPES)
-                raise MapError(f"{_NAME}: an iterator is {kind!r}; expected one of {expected}")
+                raise MapError(f"an iterator is {kind!r}; expected one of {expected}")
         loops = len(self.sizes)
         if len(self.iterator_types) != loops:
-            message = f"{_NAME}: there are {loops} loops, but {len(self.iterator_types)} iterators"
+            message = f"there are {loops} loops, but {len(self.iterator_types)} iterators"
             raise MapError(message)
         for number, each in enumerate(self.maps):
             if len(each.dims) != loops or each.ranges or each.runtime:
-                raise MapError(
-                    f"{_NAME}: map {number} is {each}; expected {loops} dimensions alone"
-                )
+                raise MapError(f"map {number} is {each}; expected {loops} dimensions alone")
         if not 0 < self.outputs <= len(self.maps):
-            raise MapError(f"{_NAME}: {self.outputs} of {len(self.maps)} operands are outputs")
+            raise MapError(f"{self.outputs} of {len(self.maps)} operands are outputs")
 
     def reads(self, output: int = 0) -> tuple[IndexingMap, ...]:
         """For each input, the map from an element of an output to the elements that it needs.
@@ -192,13 +190,12 @@ class _GenericReader:
         lexer.expect(":", "before the type of an operation")
         found = read_function_type(lexer, self._reader.attributes.types)
         segments = draft.attributes.get("operandSegmentSizes")
-        is_pair = isinstance(segments, tuple) and len(cast("tuple[object, ...]", segments)) == 2  # noqa: PLR2004
-        outputs: object = cast("tuple[object, ...]", segments)[1] if is_pair else None
-        if not isinstance(outputs, int):
-            raise self._error(
-                draft.start, "expected operandSegmentSizes = array<i32: inputs, outputs>"
-            )
-        return found.inputs, outputs
+        operands = len(found.inputs)
+        counts = [(operands - outputs, outputs) for outputs in range(operands + 1)]
+        if segments not in counts:
+            message = f"expected operandSegmentSizes = array<i32: n, m> of {operands} operands"
+            raise self._error(draft.start, message)
+        return found.inputs, counts.index(segments)
 
     def _operands(self, word: str) -> tuple[Type, ...]:
         """Take ``ins(%a, %b : type, type)``, if it is there."""
@@ -225,11 +222,14 @@ class _GenericReader:
         if not texts or len(texts) != len(shapes):
             message = f"expected indexing_maps with a map for each of {len(shapes)} operands"
             raise self._error(start, message)
-        kinds: Any = draft.attributes.get("iterator_types", ())
+        given = draft.attributes.get("iterator_types")
+        if not isinstance(given, tuple):
+            raise self._error(start, 'expected iterator_types, such as ["parallel", "reduction"]')
+        kinds = map(_word, cast("tuple[object, ...]", given))
         try:
             sizes = _sizes(texts, shapes)
             maps = tuple(_on(each, sizes) for each in texts)
-            return LinalgGeneric(sizes, maps, tuple(map(_word, kinds)), outputs)
+            return LinalgGeneric(sizes, maps, tuple(kinds), outputs)
         except MapError as error:
             raise self._error(start, str(error)) from None
 
@@ -259,7 +259,10 @@ def _word(kind: object) -> str:
 def _sizes(maps: Sequence[IndexingMap], shapes: Sequence[Shape]) -> tuple[sympy.Expr | int, ...]:
     """The size of each loop: that of a dimension which it alone indexes."""
     found: dict[int, sympy.Expr | int] = {}
+    loops = len(maps[0].dims)
     for each, shape in zip(maps, shapes, strict=True):
+        if len(each.dims) != loops:
+            raise MapError(f"a map has {len(each.dims)} dimensions, but the first has {loops}")
         if len(each.results) != shape.rank:
             raise MapError(f"a map has {len(each.results)} results for {shape.text(layout=False)}")
         for place, size in enumerate(shape.dimensions):
@@ -271,7 +274,7 @@ def _sizes(maps: Sequence[IndexingMap], shapes: Sequence[Shape]) -> tuple[sympy.
                 found[loop] = size
             elif size not in {known, UNBOUNDED_SIZE}:
                 raise MapError(f"loop {loop} runs over {known} and over {size} elements")
-    missing = [loop for loop in range(len(maps[0].dims)) if loop not in found]
+    missing = [loop for loop in range(loops) if loop not in found]
     if missing:
         raise MapError(f"the size of loop {missing[0]} follows from no operand")
     return tuple(

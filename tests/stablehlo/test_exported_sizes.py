@@ -7,6 +7,8 @@
 from __future__ import annotations
 
 import importlib
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -70,3 +72,13 @@ def test_exported_functions_have_the_maps_of_their_jaxprs(name: str) -> None:
     ]
     text = export.export(jax.jit(function))(*arguments).mlir_module()
     assert maps_of(stablehlo.parse(text)) == maps_of(from_jax(function, *arguments))
+
+
+@pytest.mark.needs("jax")
+def test_the_example_of_the_page() -> None:
+    page = Path(__file__).parents[2] / "docs" / "stablehlo.md"
+    (example,) = re.findall(r"```python\n(from jax .*?)```", page.read_text("utf-8"), re.DOTALL)
+    names: dict[str, Any] = {"stablehlo": stablehlo}
+    exec(compile(example, str(page), "exec"), names)  # noqa: S102 - the page's own text
+    ((text,),) = (found[0] for found in maps_of(names["module"]))
+    assert text.startswith("(d0)<b, s> -> (d0 floordiv (s * 4), d0 mod (s * 4))")

@@ -85,6 +85,29 @@ WRONG = {
         generic("affine_map<(i) -> (j)>", "parallel", "outs(%a : tensor<4xf32>)"),
         "j",
     ),
+    "kinds that are no list": (
+        f"linalg.generic {{indexing_maps = [{ONE}], iterator_types = 5}} outs(%a : tensor<4xf32>)",
+        "linalg.generic: expected iterator_types, such as",
+    ),
+    "no kinds": (
+        f"linalg.generic {{indexing_maps = [{ONE}]}} outs(%a : tensor<4xf32>)",
+        "linalg.generic: expected iterator_types, such as",
+    ),
+    "maps of other loops": (
+        generic(
+            f"{ONE}, affine_map<(i, j) -> (i)>",
+            "parallel",
+            "ins(%b : tensor<4xf32>) outs(%a : tensor<4xf32>)",
+        ),
+        "linalg.generic: a map has 2 dimensions, but the first has 1",
+    ),
+    "more outputs than operands": (
+        (
+            f'"linalg.generic"(%a) <{{indexing_maps = [{ONE}], iterator_types = ["parallel"], '
+            "operandSegmentSizes = array<i32: 0, 9>}> ({}) : (tensor<4xf32>) -> ()"
+        ),
+        "expected operandSegmentSizes = array<i32: n, m> of 1 operands",
+    ),
     "cut off": ("linalg.generic {indexing_maps = [", "the value of an attribute"),
 }
 """Texts, and what is said of them."""
