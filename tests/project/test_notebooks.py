@@ -31,6 +31,12 @@ def test_notebook_is_stored_without_outputs(notebook: Path) -> None:
     assert [cell["source"] for cell in code if cell["outputs"] or cell["execution_count"]] == []
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_every_notebook_has_a_link(page: str) -> None:
+    text = (ROOT / page).read_text("utf-8")
+    assert [each.name for each in NOTEBOOKS if f"notebooks/{each.name})" not in text] == []
+
+
 def with_its_needs(notebook: Path) -> Any:  # noqa: ANN401 - pytest's
     """A notebook that imports JAX needs it."""
     imports_jax = "import jax" in notebook.read_text("utf-8")
