@@ -176,12 +176,28 @@ _CHARACTER: Final = 6.6
 _TITLE: Final = 34
 _NAMES: Final = 190
 _FILLS: Final = {"ops": "#fdf0d5", "indexing": "#cfe0f5", "simplifier": "#e9e9e9"}
-_STYLE: Final = """
-text { font: 12px system-ui, sans-serif; fill: #222; }
-.package { font-size: 17px; font-weight: 600; }
-.name { font: 600 12px ui-monospace, monospace; }
-.count { font-weight: 400; fill: #555; }
-rect { stroke: #888; }
+_PAPER: Final = "#fff"
+_DARK: Final = {
+    _PAPER: "#14181d",
+    _FILLS["ops"]: "#4a3a17",
+    _FILLS["indexing"]: "#1d3a57",
+    _FILLS["simplifier"]: "#2a323b",
+}
+"""The fills where a reader's system is dark."""
+
+_DARK_FILLS: Final = "\n".join(f'rect[fill="{a}"] {{ fill: {b}; }}' for a, b in _DARK.items())
+_STYLE: Final = f"""
+text {{ font: 12px system-ui, sans-serif; fill: #222; }}
+.package {{ font-size: 17px; font-weight: 600; }}
+.name {{ font: 600 12px ui-monospace, monospace; }}
+.count {{ font-weight: 400; fill: #555; }}
+rect {{ stroke: #888; }}
+@media (prefers-color-scheme: dark) {{
+text {{ fill: #e4e8ed; }}
+.count {{ fill: #9aa5b1; }}
+rect {{ stroke: #59636e; }}
+{_DARK_FILLS}
+}}
 """
 
 
@@ -235,7 +251,7 @@ def drawing() -> str:
     size = f'width="{_WIDTH}" height="{top:g}" viewBox="0 0 {_WIDTH} {top:g}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size}>'
     title = "<title>The floors of the three packages, low ones below</title>"
-    background = f'<rect width="{_WIDTH}" height="{top:g}" fill="#fff" style="stroke: none"/>'
+    background = f'<rect width="{_WIDTH}" height="{top:g}" fill="{_PAPER}" style="stroke: none"/>'
     return "\n".join([head, title, f"<style>{_STYLE}</style>", background, *parts, "</svg>\n"])
 
 
