@@ -80,6 +80,13 @@ def _elementwise(instruction: Instruction, known: Known) -> Sequence[Found]:
     return [found]
 
 
+def _bitcast(instruction: Instruction, known: Known) -> Sequence[Found]:
+    """Under its own shape an array keeps its sizes."""
+    if instruction.operands[0].shape == instruction.shape:
+        return _first(instruction, known)
+    return [[None] * instruction.shape.rank]
+
+
 def _broadcast(instruction: Instruction, known: Known) -> Sequence[Found]:
     found: list[Size | None] = [None] * instruction.shape.rank
     sizes = known.sizes(instruction.operands[0])
@@ -252,6 +259,7 @@ SIZES: Final[Mapping[str, Rule]] = {
     **dict.fromkeys(("all-gather", "all-to-all", "reduce-scatter"), _but_along),
     **dict.fromkeys(("copy", "domain", "opt-barrier", "tuple"), _through_tuple),
     **dict.fromkeys(("dot", "scaled-dot"), _dot),
+    "bitcast": _bitcast,
     "bitcast-convert": _first,
     "broadcast": _broadcast,
     "concatenate": _concatenate,

@@ -232,7 +232,7 @@ def why_sizes_do_not_tell(instruction: Instruction) -> str | None:
         for element in each.shape.array_indices:
             if isinstance(sizes := known_sizes(each, element), Unknown):
                 return sizes.reason
-    if instruction.opcode == "bitcast":
+    if instruction.opcode == "bitcast" and instruction.operands[0].shape != instruction.shape:
         return "the place of an element depends on sizes"
     refused = _REFUSED.get(instruction.opcode)
     if refused is None:

@@ -166,6 +166,8 @@ def _between_shapes(
 
 def _bitcast(instruction: Instruction) -> OpIndexing:
     (operand,) = instruction.operands
+    if any(operand.shape.dynamic_dimensions) and operand.shape == instruction.shape:
+        return reshape(sizes_of(operand), sizes_of(instruction))
     return bitcast(operand.shape, instruction.shape)
 
 
