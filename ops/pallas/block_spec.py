@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import operator
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 from indexing import IndexingMap, Variable
 from ops.pallas.errors import PallasError
 from ops.performance.summary import text_of_shape
-from simplifier import symbol
+from simplifier import Interval, symbol
 from simplifier.errors import INTEGER, check_integers, check_type, quoted
 
 if TYPE_CHECKING:
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 _AXES: Final = "ijklmnop"
 """What the axes of a grid are called if nobody says."""
 
+_RESERVED: Final = re.compile(r"_.*|b\d+$|rt\d+$")
+"""Names that an axis does not keep: those of places in a block and of prefetched values."""
+
 
 @dataclass(frozen=True, slots=True)
 class ElementBlock:
@@ -29,6 +34,10 @@ class ElementBlock:
 
     The index map tells the first element, not the number of the block. It counts in the array with
     its ``padding``: as many elements before and behind it, of which the values are undefined.
+
+    Raises:
+        ArgumentError: an argument holds no integers.
+        PallasError: the size is below 1, or the padding is not two numbers of at least 0.
 
     >>> ElementBlock(64, (0, 3)).padding
     (0, 3)
@@ -40,6 +49,11 @@ class ElementBlock:
     def __post_init__(self) -> None:
         check_type(self.size, INTEGER, "ElementBlock: size", "a positive integer")
         check_integers(self.padding, "ElementBlock: padding")
+        if self.size < 1:
+            raise PallasError(f"ElementBlock: size is {self.size}; expected at least 1")
+        if len(self.padding) != len(("before", "behind")) or min(self.padding) < 0:
+            message = f"ElementBlock: padding is {tuple(self.padding)}"
+            raise PallasError(f"{message}; expected two numbers of at least 0")
 
 
 BlockSize: TypeAlias = "int | ElementBlock | None"
@@ -64,6 +78,7 @@ class BlockSpec:
 
     Raises:
         ArgumentError: an argument is of another kind.
+        PallasError: a size is below 1, or a number of buffers below 0.
 
     >>> rows = BlockSpec((128, 64), lambda i, j, k: (i, k))
     >>> print(rows.indices((2, 4, 3), rank=2))
@@ -76,6 +91,8 @@ class BlockSpec:
 
     def __post_init__(self) -> None:
         check_type(self.buffers, INTEGER, "BlockSpec: buffers", "an integer of at least 0")
+        if self.buffers < 0:
+            raise PallasError(f"BlockSpec: buffers is {self.buffers}; expected at least 0")
         if self.block_shape is not None:
             expected = "sizes, ElementBlocks or None"
             check_type(self.block_shape, Iterable, "BlockSpec: block_shape", expected)
@@ -171,6 +188,14 @@ def _over_grid(given: IndexingMap, grid: Sequence[int]) -> IndexingMap:
         message = f"BlockSpec: index_map is {given}; expected a dimension for each of the"
         raise PallasError(f"{message} {len(grid)} axes of the grid, and no ranges")
     names = [variable.name for variable in given.dims]
+    others = (given.constraints, given.parameters, given.runtime)
+    if any(others) or any(map(_RESERVED.fullmatch, names)):
+        expected = "expected no other variables or conditions, and no dimension named b0, b1 ..."
+        raise PallasError(f"BlockSpec: index_map is {given}; {expected}")
+    for axis, (variable, size) in enumerate(zip(given.dims, grid, strict=True)):
+        if not variable.bounds.contains(Interval(0, size - 1)):
+            message = f"BlockSpec: {variable.name} of index_map is in {variable.bounds}"
+            raise PallasError(f"{message}; expected all {size} steps along axis {axis} of the grid")
     return given.replace(dims=_steps(grid, names))
 
 
@@ -186,9 +211,16 @@ def _names_of(function: IndexFunction, count: int) -> tuple[str, ...]:
     if len(names) != count:
         message = f"BlockSpec: index_map takes {len(names)} arguments"
         raise PallasError(f"{message}; expected {count}, one for each axis of the grid")
-    return axis_names(count) if any(name.startswith("_") for name in names) else names
+    return axis_names(count) if any(map(_RESERVED.match, names)) else names
 
 
 def _called(function: IndexFunction, names: Sequence[str]) -> list[Any]:
     found = function(*map(symbol, names))
-    return [*cast("Iterable[Any]", found)] if isinstance(found, (tuple, list)) else [found]
+    results = [*cast("Iterable[Any]", found)] if isinstance(found, (tuple, list)) else [found]
+    return [_plain(each) for each in results]
+
+
+def _plain(result: object) -> object:
+    """An integer of NumPy as one of Python; anything else as it is."""
+    is_integer = hasattr(result, "__index__") and getattr(result, "shape", None) == ()
+    return operator.index(cast("Any", result)) if is_integer else result

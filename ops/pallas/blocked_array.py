@@ -59,6 +59,8 @@ class OutOfBoundsBlock(NamedTuple):
     def __str__(self) -> str:
         given = "".join(f", for {name} = {value}" for name, value in self.values)
         expected = f"expected {self.valid} along dimension {self.axis}"
+        if (self.valid.upper or 0) < (self.valid.lower or 0):
+            expected = f"no block fits along dimension {self.axis}"
         return f"{self.array}: step {self.step} takes block {self.block}{given}; {expected}"
 
 

@@ -11,7 +11,7 @@ from ops.pallas.block_spec import BlockSpec, ElementBlock, axis_names
 from ops.pallas.blocked_array import BlockedArray
 from ops.pallas.errors import PallasError
 from ops.pallas.index_map_jaxpr import read_index_map
-from ops.pallas.pallas_call import PARALLEL, PallasCall, semantics_of
+from ops.pallas.pallas_call import ARBITRARY, PARALLEL, PallasCall, semantics_of
 from simplifier.errors import ArgumentError, quoted
 
 if TYPE_CHECKING:
@@ -138,7 +138,10 @@ def _semantics(parameters: OfJax, grid: Sequence[int]) -> tuple[str, ...]:
     if "triton" in type(parameters).__module__:
         return (PARALLEL[0],) * len(grid)
     given = getattr(parameters, "dimension_semantics", None) or ()
-    return semantics_of([str(getattr(each, "value", each)) for each in given], grid)
+    if not given and "mosaic_gpu" in type(parameters).__module__:
+        return (PARALLEL[0],) * len(grid)
+    names = [str(getattr(each, "value", each)) for each in given]
+    return semantics_of([ARBITRARY if each == "sequential" else each for each in names], grid)
 
 
 def _scratch_bytes(aval: OfJax) -> int:

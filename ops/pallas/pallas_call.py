@@ -13,7 +13,7 @@ from ops.pallas.blocked_array import BlockedArray, steps_of_numbers
 from ops.pallas.errors import PallasError
 from ops.performance.summary import text_of_shape
 from simplifier import symbol
-from simplifier.errors import check_integers, check_type, listed, quoted
+from simplifier.errors import INTEGER, check_integers, check_type, listed, quoted
 from simplifier.tools.display import Displayed, html_of_table
 
 if TYPE_CHECKING:
@@ -319,6 +319,10 @@ def pallas_call(
     sizes = tuple(map(int, grid))
     if any(size < 1 for size in sizes):
         raise PallasError(f"pallas_call: grid is {sizes}; expected sizes of at least 1")
+    check_type(scratch_bytes, INTEGER, "pallas_call: scratch_bytes", "an integer of at least 0")
+    if scratch_bytes < 0:
+        raise PallasError(f"pallas_call: scratch_bytes is {scratch_bytes}; expected at least 0")
+    _check_names(inputs, outputs, aliases)
     return PallasCall(
         sizes,
         tuple(_arrays(inputs, sizes, "inputs")),
@@ -350,11 +354,33 @@ def semantics_of(given: Sequence[str], grid: Sequence[int]) -> tuple[str, ...]:
 def _arrays(
     given: Mapping[str, Specified], grid: Sequence[int], role: str
 ) -> Iterator[BlockedArray]:
-    check_type(given, Mapping, f"pallas_call: {role}", "a mapping from names to arrays")
-    for name, (shape, spec) in given.items():
-        check_type(spec, BlockSpec, f"pallas_call: {role}: {name}", "a shape and a BlockSpec")
+    for name, specified in given.items():
+        where, expected = f"pallas_call: {role}: {name}", "a shape and a BlockSpec"
+        check_type(specified, tuple, where, expected)
+        if len(specified) != len(("shape", "spec")):
+            raise PallasError(f"{where} has {len(specified)} parts; expected {expected}")
+        shape, spec = specified
+        check_type(spec, BlockSpec, where, expected)
         read = Shape.parse(shape) if isinstance(shape, str) else shape
+        check_type(read, Shape, where, expected)
+        if read.is_tuple or any(size < 0 for size in read.dimensions):
+            message = f"{where} is {text_of_shape(read)}"
+            raise PallasError(f"{message}; expected an array whose sizes are known")
         yield BlockedArray.of(name, read, spec, grid)
+
+
+def _check_names(
+    inputs: Mapping[str, Specified],
+    outputs: Mapping[str, Specified],
+    aliases: Mapping[str, str] | None,
+) -> None:
+    for role, given in {"inputs": inputs, "outputs": outputs}.items():
+        check_type(given, Mapping, f"pallas_call: {role}", "a mapping from names to arrays")
+    both = sorted({*inputs} & {*outputs})
+    if both:
+        message = f"pallas_call: {quoted(both[0])} is the name of an operand and of a result"
+        raise PallasError(f"{message}; expected different names, and aliases if they are one array")
+    check_type(aliases or {}, Mapping, "pallas_call: aliases", "a mapping from operands to results")
 
 
 def _place(name: str, arrays: Mapping[str, Specified], role: str) -> int:

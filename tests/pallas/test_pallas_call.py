@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from indexing import parse_map
 from ops.pallas import BlockSpec, ElementBlock, PallasError, pallas_call
 from simplifier import FloorDiv, Min
 from simplifier.errors import ArgumentError
@@ -27,6 +29,8 @@ SEMANTICS = ("parallel", "arbitrary")
 
 Number = Any
 """An integer, or an expression."""
+
+ONE: Number = np.int64(1)
 
 IN_PARALLEL = ", and run in parallel along axis 1 of the grid"
 
@@ -134,6 +138,26 @@ CASES: dict[str, tuple[PallasCall, list[str]]] = {
             f"o: steps (0, 0) and (0, 1) both write element (0,){IN_PARALLEL}",
         ],
     ),
+    "one cell that all steps write, as in jax-ml/jax pull request 37183": (
+        pallas_call((4,), {}, {"r": ("s32[1,1]", BlockSpec())}, semantics=("parallel",)),
+        [f"r: steps (0,) and (1,) both write element (0, 0){IN_PARALLEL}".replace("1 of", "0 of")],
+    ),
+    "the same with one step, as it was mended": (
+        pallas_call((1,), {}, {"r": ("s32[1,1]", BlockSpec())}, semantics=("parallel",)),
+        [],
+    ),
+    "a window that is larger than the array": (
+        pallas_call((1,), {"x": ("f32[8]", BlockSpec((ElementBlock(9),), lambda i: i))}, {}),
+        ["x: step (0,) takes block (0,); no block fits along dimension 0"],
+    ),
+    "axes with the names of places, and numbers of NumPy": (
+        pallas_call(
+            (2, 2),
+            {"x": ("f32[8,2]", BlockSpec((2, 2), lambda b0, rt0: (2 * b0 + rt0, ONE)))},
+            {},
+        ),
+        ["x: step (0, 0) takes block (0, 1); expected [0, 0] along dimension 1"],
+    ),
     "a sum over the last axis": (
         pallas_call(
             (2, 4),
@@ -211,7 +235,11 @@ def test_memory_has_the_buffers_and_the_scratch_memory() -> None:
     ]
 
 
-WRONG = {
+def of_map(text: str) -> PallasCall:
+    return pallas_call((4,), {"x": ("f32[4]", BlockSpec((1,), parse_map(text)))}, {})
+
+
+WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "grid": (lambda: pallas_call((0,), {}, {}), "grid is (0,); expected sizes of at least 1"),
     "semantics": (
         lambda: pallas_call((2,), {}, {}, semantics=("serial",)),
@@ -229,6 +257,38 @@ WRONG = {
         lambda: pallas_call((2,), {"x": ("f32[4]", BlockSpec((2,), lambda i: (i, 0)))}, {}),
         "index_map gives 2 results; expected 1",
     ),
+    "parts": (
+        lambda: pallas_call((2,), {"x": ("f32[4]",)}, {}),  # pyright: ignore[reportArgumentType]
+        "inputs: x has 1 parts; expected a shape and a BlockSpec",
+    ),
+    "tuple": (
+        lambda: pallas_call((2,), {"x": ("(f32[2], f32[2])", BlockSpec((1,)))}, {}),
+        "expected an array whose sizes are known",
+    ),
+    "unknown size": (
+        lambda: pallas_call((2,), {"x": ("f32[?]", BlockSpec((1,)))}, {}),
+        "expected an array whose sizes are known",
+    ),
+    "one name twice": (
+        lambda: pallas_call((1,), {"x": ("f32[4]", BlockSpec())}, {"x": ("f32[4]", BlockSpec())}),
+        "'x' is the name of an operand and of a result",
+    ),
+    "scratch": (lambda: pallas_call((2,), {}, {}, scratch_bytes=-1), "scratch_bytes is -1"),
+    "buffers": (lambda: BlockSpec(buffers=-1), "buffers is -1; expected at least 0"),
+    "window": (lambda: ElementBlock(0), "size is 0; expected at least 1"),
+    "padding": (lambda: ElementBlock(2, (-1, 0)), "padding is (-1, 0); expected two numbers"),
+    "map of fewer steps": (
+        lambda: of_map("(d0) -> (d0), domain: d0 in [0, 1]"),
+        "d0 of index_map is in [0, 1]; expected all 4 steps along axis 0 of the grid",
+    ),
+    "map with a condition": (
+        lambda: of_map("(d0) -> (d0), domain: d0 in [0, 3], d0 mod 2 in [0, 0]"),
+        "expected no other variables or conditions",
+    ),
+    "map of places": (
+        lambda: of_map("(b0) -> (b0), domain: b0 in [0, 3]"),
+        "no dimension named b0, b1",
+    ),
     "size": (lambda: BlockSpec((0,)), "block_shape has the size 0; expected at least 1"),
     "alias": (lambda: pallas_call((2,), {}, {}, aliases={"x": "o"}), "aliases have 'x'"),
 }
@@ -245,6 +305,12 @@ def test_what_makes_no_sense_is_refused(name: str) -> None:
 def test_arguments_of_other_kinds_are_refused() -> None:
     with pytest.raises(ArgumentError, match="expected a shape and a BlockSpec"):
         pallas_call((2,), {"x": ("f32[4]", 3)}, {})  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ArgumentError, match="expected a shape and a BlockSpec"):
+        pallas_call((2,), {"x": (5, BlockSpec())}, {})  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ArgumentError, match="expected a mapping from operands to results"):
+        pallas_call((2,), {}, {}, aliases=[1])  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ArgumentError, match="expected an integer of at least 0"):
+        pallas_call((2,), {}, {}, scratch_bytes="5")  # pyright: ignore[reportArgumentType]
 
 
 def test_a_call_shows_itself() -> None:

@@ -1,4 +1,4 @@
-"""Calls of Pallas read off JAX functions: index maps point by point, and kernels of the guides."""
+"""Calls of Pallas read off JAX functions: index maps point by point, and kernels of JAX."""
 
 # pyright: reportUnknownLambdaType=false, reportUnknownMemberType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
@@ -145,7 +145,22 @@ def test_the_product_of_the_guides() -> None:
     assert [each and each.copies for each in call.traffic().values()] == [24, 24, 6]
 
 
-def test_the_softmax_of_the_guides_for_a_batch_and_in_a_loop() -> None:
+def test_the_kernels_that_jax_comes_with() -> None:
+    of_gpu = pytest.importorskip("jax.experimental.pallas.ops.gpu.softmax")
+    (call,) = pallas_calls(of_gpu.softmax, array(3, 5, 100))
+    assert (call.grid, call.semantics, call.problems()) == ((3, 5), ("parallel",) * 2, ())
+    assert call.inputs[0].block == (None, None, 100)
+    of_tpu = pytest.importorskip("jax.experimental.pallas.ops.tpu.matmul")
+
+    def product(x: OfJax, y: OfJax) -> OfJax:
+        return of_tpu.matmul(x, y, block_shape=(128, 128), block_k=128)
+
+    (call,) = pallas_calls(product, array(256, 512), array(512, 384))
+    assert (call.grid, call.problems()) == ((2, 3, 4), ())
+    assert [each and each.copies for each in call.traffic().values()] == [24, 24, 6]
+
+
+def test_a_softmax_for_a_batch_and_in_a_loop() -> None:
     (call,) = pallas_calls(jax().vmap(softmax), array(3, 100, 256))
     assert (call.grid, call.problems()) == ((3, 13), ())
     assert call.inputs[0].block == (None, 8, 256)
@@ -224,6 +239,21 @@ def test_all_steps_of_a_gpu_run_in_parallel() -> None:
     options = {"compiler_params": triton.CompilerParams(num_warps=4)}
     (call,) = pallas_calls(call_with(lambda i, j: (i, j), **options), array(24, 512))
     assert call.semantics == ("parallel", "parallel")
+
+
+def test_mosaic_gpu_has_parallel_and_sequential_axes() -> None:
+    # A stand-in, as Mosaic GPU needs packages that JAX for the CPU does not have.
+    triton = importlib.import_module("jax.experimental.pallas.triton")
+    module = "jax._src.pallas.mosaic_gpu.core"
+    for given, expected in (
+        (None, ("parallel", "parallel")),
+        (("parallel", "sequential"), ("parallel", "arbitrary")),
+    ):
+        names = {"__module__": module, "dimension_semantics": given}
+        parameters = type("CompilerParams", (triton.CompilerParams,), names)
+        options = {"compiler_params": parameters()}
+        (call,) = pallas_calls(call_with(lambda i, j: (i, j), **options), array(24, 512))
+        assert call.semantics == expected
 
 
 def test_without_jax_one_line_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
