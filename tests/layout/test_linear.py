@@ -688,6 +688,22 @@ CALLS: Final[dict[str, tuple[Callable[[], object], type[IndexingError], str]]] =
         "expected 2 or 3",
     ),
     "an instruction": (lambda: linear.amd_mfma((8, 8), (1, 1), (4, 4)), ShapeError, "(32, 32) or"),
+    "no instruction": (
+        lambda: linear.nvidia_mma((16, 16), 3, (1, 1), ()),
+        ShapeError,
+        "expected M and N",
+    ),
+    "a width": (
+        lambda: linear.dot_operand((16, 16), 0, (1, 1), 3),
+        ShapeError,
+        "k_width is 3; expected a power of two",
+    ),
+    "a slice": (lambda: linear.slice_of(ROWS, "a"), ArgumentError, "expected an integer"),  # type: ignore[arg-type]
+    "blocks": (
+        lambda: linear.blocked((4,), (1,), (1,), (1,), (0,), blocks=3),  # type: ignore[arg-type]
+        ArgumentError,
+        "expected a BlockSplit",
+    ),
     "an operand": (
         lambda: linear.amd_dot_operand((64, 64), 2, (1, 1), (32, 32), 4),
         ShapeError,

@@ -138,6 +138,8 @@ def nvidia_mma(
     if version not in _MMA_VERSIONS or rank < _MATRIX:
         message = f"version {version} for a tensor of rank {rank}; expected 2 or 3, and rank 2 or 3"
         raise ShapeError(f"nvidia_mma: {message}")
+    if len(instr_shape) < _MATRIX:
+        raise ShapeError(f"nvidia_mma: instr_shape {tuple(instr_shape)}; expected M and N")
     ampere = version == _MMA_VERSIONS[0]
     tile = (*[1] * (rank - len(instr_shape)), *instr_shape) if ampere else tuple(instr_shape[:2])
     inner_first = tuple(reversed(range(rank)))
@@ -176,6 +178,7 @@ def dot_operand(
     (((0, 1), (8, 0), (0, 8)), ((0, 2), (0, 4), (1, 0), (2, 0), (4, 0)))
     """
     rank = check_shape("dot_operand", shape)
+    check_power("dot_operand", "k_width", k_width)
     is_first, ampere = operand == 0, version == _MMA_VERSIONS[0]
     if operand not in (0, 1) or version not in _MMA_VERSIONS or not (is_first or ampere):
         expected = "expected operand 0 or 1, and only 0 for version 3"
@@ -296,6 +299,7 @@ def slice_of(parent: LinearLayout, dim: int) -> LinearLayout:
     ((), ((0,), (0,), (1,), (2,), (4,)))
     """
     check_type(parent, LinearLayout, "slice_of: the parent", "a LinearLayout")
+    check_type(dim, INTEGER, "slice_of: dim", "an integer")
     names = list(parent.out_dims)
     if not 0 <= dim < len(names) or len(names) < _MATRIX:
         message = f"dimension {dim} of {len(names)}; expected one of several"
