@@ -173,7 +173,16 @@ class FusionMaps:
             outer = caller.operands[number] if caller else parameter
             if self.selection.is_read(parameter, outer):
                 given = found.simplify().minimal() if self.minimal else found
-                entry = Entry(root, output, "parameter", number, given.simplify(), caller=caller)
+                entry = Entry(
+                    root,
+                    output,
+                    "parameter",
+                    number,
+                    given.simplify(),
+                    caller=caller,
+                    is_back=self.view.is_back,
+                    is_whole=self.view.addressing == Addressing(),
+                )
                 yield from map(self._seen, _split(entry))
 
     def _seen(self, entry: Entry) -> Entry:
@@ -183,8 +192,7 @@ class FusionMaps:
         ends = (parameter, result) if self.view.is_back else (result, parameter)
         addressing = self.view.addressing
         answer = of_element(addressing.of(entry.answer, *ends), entry.element or 0)
-        is_whole = addressing == Addressing()
-        return replace(entry, answer=answer, is_back=self.view.is_back, is_whole=is_whole)
+        return entry if answer is entry.answer else replace(entry, answer=answer)
 
 
 def _to_parameters(

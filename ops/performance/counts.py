@@ -88,11 +88,14 @@ def sum_of_counts(counts: Iterable[Count]) -> Count:
     [4, 7] 4*N + 7
     """
     listed = [*counts]
+    integers = [each for each in listed if isinstance(each, int)]
+    numbers = sum(integers)
+    if len(integers) == len(listed):
+        return numbers
     between = [each for each in listed if isinstance(each, Interval)]
-    numbers = sum(each for each in listed if isinstance(each, int))
     symbolic = [each for each in listed if isinstance(each, sympy.Expr)]
     if not between:
-        return simplest(sum(symbolic, sympy.Integer(0)) + numbers) if symbolic else numbers
+        return simplest(sum(symbolic, sympy.Integer(0)) + numbers)
     unknown = [Interval(0, None)] if symbolic else []
     return count_of(sum((*between, *unknown), Interval(numbers, numbers)))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indexing import IndexingMap
 from indexing.symbolic_bounds import Ends
-from indexing.transform.evaluate import result_columns
+from indexing.transform.evaluate import MAX_INT64, result_columns
 from indexing.transform.substitute import arranged
 from ops.performance.tally import (
     MAX_MARKS,
@@ -191,11 +191,40 @@ def if_same_or_different(
     static = [form for form in part.forms if {*runtime}.isdisjoint(forms.variables_of((form,)))]
     if part.domain.constraints or not _are_values(part.forms, static, runtime):
         return None
+    choices = size_of(part.domain.bounds[name] for name in runtime)
+    known = _of_single_variables(part, static, [form for key in keys for form in key], choices)
+    if known is not None:
+        return known
     points, is_there = _by_place_and_key(part, static, keys, deadline)
     different = is_there.sum(axis=1)
-    choices = [part.domain.bounds[name] for name in runtime]
-    most = different.clip(max=size_of(choices)).sum()
+    most = different.clip(max=choices).sum()
     return Extremes(points, Interval(int((different > 0).sum()), int(most)))
+
+
+def _of_single_variables(
+    part: IndexingMap, places: Sequence[Form], keys: Sequence[Form], choices: int
+) -> Extremes | None:
+    """The numbers as products of sizes, where each place and key is a dimension or a constant.
+
+    ``None`` where one is more than that. Most gathers are so plain, and need no NumPy.
+    """
+    bounds, points = part.domain.bounds, volume(part)
+    _, ranges, _ = part.domain.by_role(part.domain.identifiers)
+    if ranges or not 0 < points < MAX_INT64:
+        return None
+    of_places, of_keys = _dimensions(places), _dimensions(keys)
+    if of_places is None or of_keys is None:
+        return None
+    reached = size_of(bounds[name] for name in of_places)
+    different = size_of(bounds[name] for name in of_keys - of_places)
+    return Extremes(Interval(points, points), Interval(reached, reached * min(different, choices)))
+
+
+def _dimensions(index: Sequence[Form]) -> set[str] | None:
+    """The dimensions that are coordinates; ``None`` if a coordinate is computed from some."""
+    moved = [form for form in index if form.terms]
+    names = [name for form in moved if (name := form.single_variable()) is not None]
+    return {*names} if len(names) == len(moved) else None
 
 
 def _are_values(wanted: Sequence[Form], static: Sequence[Form], runtime: Sequence[str]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ops.performance.counts import bytes_of, cell_of_count, elements_of, ratio, sum_of_counts
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from ops.rules.registry import Registry
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class KernelSummary(Displayed):
     """What a kernel reads and writes, and how it reads each operand.
 
@@ -49,12 +50,12 @@ class KernelSummary(Displayed):
     fusion: Fusion
     operands: tuple[OperandUtilization, ...]
 
-    @property
+    @cached_property
     def bytes_read(self) -> Count:
         """The elements that are read, each once."""
         return sum_of_counts(row.bytes for row in self.operands)
 
-    @property
+    @cached_property
     def bytes_written(self) -> Count:
         """All results."""
         return sum_of_counts(

@@ -287,6 +287,26 @@ def test_counts_of_a_gather_are_those_of_all_indices(
     assert row.reads == prod(module.entry.root.shape.dimensions)
 
 
+BATCHES: dict[str, tuple[str, str, tuple[int, int]]] = {
+    "one index in each row": ("3,1", "3", (3, 3)),
+    "two indices in each row": ("3,2,1", "3,2", (3, 6)),
+    "more indices than columns in each row": ("3,5,1", "3,5", (3, 12)),
+}
+
+
+@pytest.mark.parametrize(("ids", "result", "elements"), BATCHES.values(), ids=BATCHES)
+def test_counts_of_a_gather_from_each_row(ids: str, result: str, elements: tuple[int, int]) -> None:
+    module = entry(
+        f"""x = f32[3,4] parameter(0) ids = s32[{ids}] parameter(1)
+        ROOT r = f32[{result}] gather(x, ids), offset_dims={{}}, collapsed_slice_dims={{1}},
+            start_index_map={{1}}, operand_batching_dims={{0}}, start_indices_batching_dims={{0}},
+            index_vector_dim={ids.count(",")}, slice_sizes={{1,1}}"""
+    )
+    row = row_of(utilization(Fusion.of_computation(module.entry)), named(module, "x"))
+    assert (ends(row.elements_read), row.bounds) == (elements, "")
+    assert row.reads == prod(module.entry.root.shape.dimensions)
+
+
 def _window(
     index: tuple[int, ...], window: tuple[int, ...], shape: list[int]
 ) -> Iterator[tuple[int, ...]]:
