@@ -68,7 +68,7 @@ MAPS = {
     ),
     "concatenate in front": (
         "f32[<=9,4] concatenate(p, u), dimensions={0}",
-        "(d0, d1)<p_0> -> (d0, d1), domain: d0 in [0, p_0 - 1], d1 in [0, 3], p_0 in [1, 6]",
+        "(d0, d1)<p_0> -> (d0, d1), domain: d0 in [0, p_0 - 1], d1 in [0, 3], p_0 in [0, 6]",
     ),
     "pad": (
         "f32[<=7,4] pad(p, z), padding=1_2x0_0",
@@ -134,7 +134,7 @@ MAPS = {
     ),
     "a static operand beside a dynamic one": (
         "f32[<=6,4] add(p, d), d = f32[6,4] broadcast(z), dimensions={}",
-        "(d0, d1)<p_0> -> (d0, d1), domain: d0 in [0, p_0 - 1], d1 in [0, 3], p_0 in [1, 6]",
+        "(d0, d1)<p_0> -> (d0, d1), domain: d0 in [0, p_0 - 1], d1 in [0, 3], p_0 in [0, 6]",
     ),
     "without bound": (
         "f32[4,?] transpose(a), dimensions={1,0}",
