@@ -144,6 +144,9 @@ MAX_NESTED_CHOICES: Final = 8
 MAX_NESTED_BITS: Final = 8
 """Functions of bits that are nested deeper are divided no further [bitxor(f, bitxor(g, h))]."""
 
+MAX_BITS_JOINED: Final = 64
+"""A function of bits with more operands is one operand of others [levels of bitxor(f, y + n)]."""
+
 MAX_RESIDUES: Final = 1024
 """A polynomial is evaluated for so many residues of its variables [n*(n + 1)*(n + 2)/6]."""
 

@@ -24,7 +24,7 @@ from simplifier.laws.catalogue.bits import (
     SAME_BITS,
     SHIFTED_MASK,
 )
-from simplifier.limits import MAX_NESTED_BITS
+from simplifier.limits import MAX_BITS_JOINED, MAX_NESTED_BITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,11 +108,22 @@ def _joined(context: Context, kind: AtomKind, left: Form, right: Form) -> Form:
 
 
 def _operands(kind: AtomKind, form: Form) -> tuple[Form, ...]:
-    """The operands of a function of bits within others of its kind; another form is one itself."""
-    atom = form.only_atom
-    if atom is None or atom.kind is not kind:
-        return (form,)
-    return tuple(part for operand in atom.arguments for part in _operands(kind, operand))
+    """The operands of a function of bits within others of its kind; another form is one itself.
+
+    One of too many operands is one itself, too.
+    """
+    found: list[Form] = []
+    waiting = [form]
+    while waiting:
+        each = waiting.pop()
+        atom = each.only_atom
+        if atom is not None and atom.kind is kind:
+            waiting += reversed(atom.arguments)
+        else:
+            found.append(each)
+        if len(found) + len(waiting) > MAX_BITS_JOINED:
+            return (form,)
+    return tuple(found)
 
 
 def _that_count(kind: AtomKind, operands: Sequence[Form]) -> list[Form]:

@@ -35,7 +35,7 @@ def test_a_module_is_as_it_was(name: str) -> None:
     assert [each.read for each in found.traffic] == [total, total]
 
 
-EDITS = {
+EDITS: dict[str, tuple[str, str, str, list[tuple[str, str | None, str | None]]]] = {
     "renamed": (ROW_SHARES, "totals", "sums", [("renamed", "totals", "sums")]),
     "another opcode": (ROW_SHARES, "divide(", "multiply(", [("changed", "share", "share")]),
     "operands in another order": (
