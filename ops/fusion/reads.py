@@ -21,6 +21,8 @@ from ops.rules.sources import routed_from
 from simplifier import Interval
 from simplifier.exact import BUDGET, BudgetError, NotQuasiAffineError
 from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.form import AtomKind
 from simplifier.tools.display import Displayed
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     from ops.hlo import Instruction
     from ops.rules.registry import Registry
     from ops.rules.rule import Calls
-    from simplifier.expr.form import Form
+    from simplifier.expr.form import Atom, Form
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -241,17 +243,44 @@ def tells_ranges(indexing_map: IndexingMap) -> bool:
     True
     >>> tells_ranges(parse_map("()[s0] -> (s0 mod 4), domain: s0 in [0, 7]"))
     False
+    >>> tells_ranges(parse_map("()[s0] -> (s0 mod 4, s0 floordiv 4), domain: s0 in [0, 7]"))
+    True
     """
     domain = indexing_map.domain
     _, ranges, _ = domain.by_role(domain.identifiers)
     unknown = {each for each in ranges if domain.bounds[each].size != 1}
-    left = [*indexing_map.forms]
+    left = _with_dividends(indexing_map.forms)
     while unknown:
         told = next(filter(None, (_told(form, unknown) for form in left)), None)
         if told is None:
             return False
         unknown.remove(told)
     return True
+
+
+def _with_dividends(results: Iterable[Form]) -> list[Form]:
+    """Results, with what they tell together: ``x floordiv 8`` and ``x mod 8`` tell ``x``."""
+    known = dict.fromkeys(results)
+    while True:
+        remainders = [form.only_atom for form in known]
+        told = {
+            atom.numerator: None
+            for atom in remainders
+            if atom is not None and atom.kind is AtomKind.MOD and atom.divisor
+            if atom.numerator not in known and _quotient_beside(atom) in known
+        }
+        if not told:
+            return [*known]
+        known |= told
+
+
+def _quotient_beside(remainder: Atom) -> Form:
+    """``x floordiv 64`` for ``(x floordiv 8) mod 8``."""
+    numerator, divisor = remainder.numerator, remainder.divisor
+    inner = numerator.only_atom
+    if inner is not None and inner.kind is AtomKind.FLOORDIV and divisor > 0:
+        numerator, divisor = inner.numerator, inner.divisor * divisor
+    return operations.floordiv(numerator, forms.constant(divisor))
 
 
 def _told(form: Form, unknown: Container[str]) -> str | None:
