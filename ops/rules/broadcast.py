@@ -47,7 +47,7 @@ def broadcast(operand_sizes: Sizes, output_sizes: Sizes, dimensions: Sequence[in
     (d0)[s0, s1] -> (s0, d0, s1), domain: d0 in [0, 19], s0 in [0, 9], s1 in [0, 29]
     >>> from simplifier import symbol
     >>> print(broadcast((symbol("N"),), (8,), (0,)).output_to_input[0])
-    (d0)<N> -> (min(N - 1, d0)), domain: d0 in [0, 7], N in [0, inf],
+    (d0)<N> -> (min(N - 1, d0)), domain: d0 in [0, 7], N in [1, 8],
     (N != 8 and N != 1) in [0, 0]
     """
     operand_sizes = checked_sizes("broadcast", "operand", operand_sizes)

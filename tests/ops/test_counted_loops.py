@@ -260,7 +260,7 @@ OFFSETS: Final[list[tuple[str, str, dict[str, Any], str]]] = [
         "some are clamped",
         "e = T[] constant(10) o = T[] multiply(i, e)",
         {},
-        "(d0){rt0} -> (min(rt0 * 5, 28) * 2 + d0), domain: d0 in [0, 7], rt0 in [0, 7]",
+        "(d0){rt0} -> (min(rt0 * 10, 56) + d0), domain: d0 in [0, 7], rt0 in [0, 7]",
     ),
     (
         "steps of eight",

@@ -369,7 +369,7 @@ TILES = {
         """(d0, d1) -> ((d0 * 8 + d1) floordiv 12, (d0 * 8 + d1) mod 12), domain: d0 in [0, 5],
         d1 in [0, 7]""",
         """offsets: (A * t0 * 8 + B * t1) floordiv 12, (A * t0 * 8 + B * t1) mod 12;
-        sizes: (A * B + 11) floordiv 12, A * B + min(-(A * B) + 12, 0); strides: 1, 1;
+        sizes: (A * B + 11) floordiv 12, min(A * B, 12); strides: 1, 1;
         mask: (A * t0 + (i0 * 12 + i1) floordiv B < 6 and B * t1 + (i0 * 12 + i1) mod B < 8);
         constraints: 4 mod B in [0, 0] && A in [1, 1] || A mod 3 in [0, 0] && B in [8, 8]""",
     ),
@@ -377,7 +377,7 @@ TILES = {
         """(d0, d1) -> ((d0 * 8 + d1) floordiv 12, (d0 * 8 + d1) mod 12), domain: d0 in [0, 4],
         d1 in [0, 7]""",
         """offsets: (A * t0 * 8 + B * t1) floordiv 12, (A * t0 * 8 + B * t1) mod 12;
-        sizes: (A * B + 11) floordiv 12, A * B + min(-(A * B) + 12, 0); strides: 1, 1;
+        sizes: (A * B + 11) floordiv 12, min(A * B, 12); strides: 1, 1;
         mask: (i0 * 12 + i1 < A * B and A * t0 + (i0 * 12 + i1) floordiv B < 5 and
         B * t1 + (i0 * 12 + i1) mod B < 8);
         constraints: 4 mod B in [0, 0] && A in [1, 1] || A in [5, 5] && B in [8, 8] ||
