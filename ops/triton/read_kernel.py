@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     from ops.triton.interpreter import AccessRecord, KernelLoop
 
+MAX_ADDRESS_DEGREE: Final = 32
+"""An address is multiplied out to find its pointer; its terms grow with its degree."""
+
 MAX_AXES: Final = 3
 """Of a grid, as GPUs have them."""
 
@@ -101,6 +104,10 @@ def read_kernel(
         interpreter.bounds[argument] = Interval(0, None)
         known[argument] = IntegerBlock((), symbol(argument))
     interpreter.run_kernel(function, known)
+    for record in interpreter.records:
+        if _degree(record.address.formula) > MAX_ADDRESS_DEGREE:
+            message = f"this address is a product of more than {MAX_ADDRESS_DEGREE} factors"
+            text.refuse(record.node, message)
     integers = _integers(interpreter.records)
     return KernelAccesses(
         function.name,
@@ -154,6 +161,16 @@ def _unknown_parameters(
 
 
 # Accesses.
+
+
+def _degree(formula: sympy.Basic) -> int:
+    """How many variables a term of a formula may multiply."""
+    if formula.is_Symbol:
+        return 1
+    degrees = [_degree(each) for each in formula.args]
+    if isinstance(formula, sympy.Pow) and formula.exp.is_Integer:
+        return degrees[0] * int(formula.exp)
+    return sum(degrees) if isinstance(formula, sympy.Mul) else max(degrees, default=0)
 
 
 def _integers(records: Sequence[AccessRecord]) -> set[str]:

@@ -120,6 +120,10 @@ def test_counters_keep_their_names_in_nested_loops() -> None:
 
 
 REFUSED: list[tuple[str, str]] = [
+    (
+        "y = tl.program_id(0)" + "\ny = y * y + 1" * 8 + "\ntl.load(x_ptr + y)",
+        "a product of more than 32 factors",
+    ),
     ("for k in range(8):\n    if tl.program_id(0) > k: return", "a loop that may be left"),
     (
         (
