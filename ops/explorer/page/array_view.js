@@ -1,4 +1,4 @@
-import { grouped, html } from "./dom.js";
+import { html } from "./dom.js";
 import { beside, cellOf, elementOf, gridOf, isInSlice, noteOf, sliceRank } from "./grid.js";
 
 // One array: a grid on a canvas, a slider for each dimension that the grid leaves out.
@@ -164,10 +164,4 @@ export function noArrayView(reason) {
 /** Whether an array has elements that a grid can show. */
 export function isDrawable(sizes) {
   return Boolean(sizes) && sizes.every((size) => size > 0);
-}
-
-/** How many elements an array has, in words. */
-export function countOf(sizes) {
-  const total = sizes.reduce((product, size) => product * size, 1);
-  return `${grouped(total)} element${total === 1 ? "" : "s"}`;
 }

@@ -63,7 +63,7 @@ function merge(reads, others, join) {
 }
 
 /** Whether an index lies in a box of closed intervals, of which an end may be open. */
-export function isWithin(box, index) {
+function isWithin(box, index) {
   const holds = ([lower, upper], value) =>
     (lower === null || value >= lower) && (upper === null || value <= upper);
   return box.length === index.length && box.every((bounds, axis) => holds(bounds, index[axis]));

@@ -1,5 +1,5 @@
 import { addressOf, readAddress } from "./address.js";
-import { fill, html } from "./dom.js";
+import { fill, grouped, html } from "./dom.js";
 import { graphView } from "./graph_view.js";
 import { listView } from "./list_view.js";
 import { readsView } from "./reads_view.js";
@@ -62,15 +62,11 @@ export function explorer(root, data, functions, { isPage }) {
   listenToKeys(isPage ? document : root, { data, state, parts, help, select, open, change });
   redrawOnChange(root, parts);
   whenSized(root, () => change(isPage ? fromAddress(data) : opened(data, 0)));
-  if (isPage) {
-    globalThis.addEventListener("hashchange", () => {
-      if (location.hash !== addressNow(data, state)) change(fromAddress(data));
-    });
-  }
+  if (isPage) followAddress(data, state, change);
 }
 
 function headerOf({ module, file, instructions }, help) {
-  const what = `${instructions.length.toLocaleString("en")} instructions`;
+  const what = `${grouped(instructions.length)} instructions`;
   const button = html("button", { onclick: () => help.showModal(), title: "keys" }, "?");
   button.setAttribute("aria-label", "help");
   return html(
@@ -145,6 +141,13 @@ function fromAddress(data) {
     wanted.element.every((each, axis) => each < sizes[axis]);
   const element = isInside ? wanted.element : null;
   return { view, instruction, output: wanted.output, element, pinned: element };
+}
+
+/** Show what the address means when it is another one, as behind the back button. */
+function followAddress(data, state, change) {
+  globalThis.addEventListener("hashchange", () => {
+    if (location.hash !== addressNow(data, state)) change(fromAddress(data));
+  });
 }
 
 // The keyboard, and what else comes from outside.

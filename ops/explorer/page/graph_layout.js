@@ -2,7 +2,7 @@
 // Where the instructions of a graph stand; those near one of them, if there are many.
 
 /** Instructions that are drawn at once: more take seconds to lay out, and fit on no screen. */
-export const MAX_DRAWN = 150;
+const MAX_DRAWN = 150;
 
 /** Neighbours of an instruction that are drawn if not all are: some have hundreds. */
 const MAX_NEIGHBOURS = 12;

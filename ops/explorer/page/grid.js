@@ -1,7 +1,7 @@
 // An array as a grid: its last two dimensions, of one slice. A cell of a large array is a block.
 
 /** Cells along an axis: more are too small to be hit with a mouse. */
-export const MAX_CELLS = 96;
+const MAX_CELLS = 96;
 
 /** Elements of a vector in a row; longer vectors are wrapped. */
 const WRAP = 64;

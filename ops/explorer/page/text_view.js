@@ -27,23 +27,12 @@ export function textView(data, { onSelect }) {
     const count = Math.ceil(node.clientHeight / LINE_HEIGHT) + 2 * SPARE;
     rows.style.transform = `translateY(${first * LINE_HEIGHT}px)`;
     const lines = data.lines.slice(first, first + count);
-    fill(rows, ...lines.map((text, each) => row(text, first + each)));
+    fill(rows, ...lines.map((text, each) => lineOf(text, first + each)));
   };
-  const row = (text, number) => {
+  const lineOf = (text, number) => {
     const instruction = atLine.get(number);
-    const classes = ["line"];
-    if (number === shown.current) classes.push("current");
-    if (instruction !== undefined) classes.push("link");
-    return html(
-      "div",
-      {
-        class: classes.join(" "),
-        "aria-current": number === shown.current ? "true" : null,
-        onclick: instruction === undefined ? null : () => onSelect(instruction),
-      },
-      html("span", { class: "number" }, number + 1),
-      text,
-    );
+    const choose = instruction === undefined ? null : () => onSelect(instruction);
+    return row(text, number, number === shown.current, choose);
   };
   const show = (state) => {
     const line = data.instructions[state.instruction].line;
@@ -55,6 +44,20 @@ export function textView(data, { onSelect }) {
   };
   node.addEventListener("scroll", redraw);
   return { node, show, redraw };
+}
+
+function row(text, number, isCurrent, onclick) {
+  const classes = ["line", isCurrent ? "current" : null, onclick ? "link" : null];
+  return html(
+    "div",
+    {
+      class: classes.filter(Boolean).join(" "),
+      "aria-current": isCurrent ? "true" : null,
+      onclick,
+    },
+    html("span", { class: "number" }, number + 1),
+    text,
+  );
 }
 
 function revealLine(node, line) {
