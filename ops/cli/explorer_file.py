@@ -10,6 +10,7 @@ from ops.cli.documents import Document, Fields, Row, attempt, fields_of_command
 from ops.cli.module_questions import load_module
 from ops.explorer import explore as page_about
 from ops.hlo import HloFileError
+from ops.hlo.files import write_text
 
 if TYPE_CHECKING:
     from ops.cli.console import Console
@@ -53,7 +54,7 @@ def _written(file: str, output: str) -> WrittenPage:
     if Path(output).suffix not in {"", ".html", ".htm"}:
         raise HloFileError(output, "the page is HTML; expected a name in .html")
     module = load_module(file)
-    page = page_about(module)
-    page.write(output)
+    page = page_about(module).html
+    write_text(output, page)
     count = sum(1 for _ in module.instructions)
-    return WrittenPage(module.name, count, output, len(page.html.encode()))
+    return WrittenPage(module.name, count, output, len(page.encode()))

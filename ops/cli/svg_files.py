@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ops.hlo import HloFileError
+from ops.hlo.files import write_text
 
 
 def write_svg(file: str, svg: str) -> None:
@@ -16,7 +17,4 @@ def write_svg(file: str, svg: str) -> None:
     kind = Path(file).suffix
     if kind not in {"", ".svg"}:
         raise HloFileError(file, f"the picture is an SVG, not {kind}; expected a name in .svg")
-    try:
-        Path(file).write_text(f"{svg}\n", "utf-8")
-    except OSError as error:
-        raise HloFileError(file, error.strerror or str(error)) from None
+    write_text(file, f"{svg}\n")

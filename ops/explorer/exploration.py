@@ -7,7 +7,6 @@ from base64 import b64encode
 from dataclasses import dataclass
 from hashlib import sha256
 from html import escape
-from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from ops.explorer.page_data import PageData
 from ops.explorer.views import views_of
 from ops.explorer.widget import MissingPackageError, widget_of
 from ops.fusion import fusion_graph
-from ops.hlo import HloFileError
+from ops.hlo.files import write_text
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -68,10 +67,7 @@ class Exploration:
         Raises:
             HloFileError: the file cannot be written.
         """
-        try:
-            Path(path).write_text(self.html, "utf-8")
-        except OSError as error:
-            raise HloFileError(str(path), error.strerror or str(error)) from None
+        write_text(path, self.html)
 
     def widget(self) -> AnyWidget:
         """The page as a widget for notebooks; a notebook shows it by itself.

@@ -108,6 +108,18 @@ def decoded(content: bytes, name: str) -> str:
         raise HloFileError(name, message) from None
 
 
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text to a file, in UTF-8.
+
+    Raises:
+        HloFileError: the file cannot be written.
+    """
+    try:
+        Path(path).write_text(text, "utf-8")
+    except OSError as error:
+        raise HloFileError(os.fspath(path), error.strerror or str(error)) from None
+
+
 def _decompressed(content: bytes, name: str) -> bytes:
     try:
         return gzip.decompress(content)
