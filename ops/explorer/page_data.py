@@ -19,7 +19,7 @@ from ops.rules.op_indexing import Unknown
 from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from indexing import IndexingMap, Variable
     from indexing.domain import Domain
@@ -61,7 +61,7 @@ class PageData:
     def fields(self) -> Json:
         """All that the page knows, as JSON."""
         module = self._views[0].fusion.computation.own_module
-        lines, place = _text_of(module, self._views)
+        lines, place = _text_of(module, self._numbers, self._number_of_view)
         instructions = [
             each
             for number, view in enumerate(self._views)
@@ -221,19 +221,20 @@ def _where(domain: Domain) -> Iterator[str]:
 
 
 def _text_of(
-    module: HloModule | None, views: Sequence[ProgramView]
+    module: HloModule | None,
+    instructions: Collection[Instruction],
+    computations: Iterable[Computation],
 ) -> tuple[list[str], dict[Instruction, int]]:
     """The lines of the program, and at which of them, counted from 0, instructions begin.
 
     A module without a text of its own, as one from JAX, is printed.
     """
-    instructions = [each for view in views for each in (*view.fusion.instructions, *view.outside)]
     if module is not None and module.source and all(each.stop for each in instructions):
         lines = module.source.split("\n")
         starts = [0, *accumulate(len(line) + 1 for line in lines)]
         place = {each: bisect_right(starts, each.start) - 1 for each in instructions}
     else:
-        lines, place = _printed(dict.fromkeys(each.fusion.computation for each in views))
+        lines, place = _printed(computations)
     return [_cut(line, _MAX_LINE) for line in lines], place
 
 

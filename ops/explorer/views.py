@@ -21,9 +21,16 @@ Explored: TypeAlias = HloModule | Computation | Fusion | Instruction
 class ProgramView:
     """Instructions that are one graph, and the word for what they are."""
 
-    name: str
     kind: str
     fusion: Fusion
+
+    @property
+    def name(self) -> str:
+        """The name of the computation; of a part of it, the names of its first and last one."""
+        if self.is_whole:
+            return self.fusion.computation.name
+        first, *others = (each.name for each in self.fusion.instructions)
+        return f"{first} to {others[-1]}" if others else first
 
     @property
     def is_whole(self) -> bool:
@@ -70,8 +77,7 @@ def views_of(thing: Explored) -> tuple[ProgramView, ...]:
         return tuple(_of_computations(_with_callees([thing])))
     fusion = Fusion.of(thing)
     called = [each for member in fusion.instructions for each in member.computations]
-    first = ProgramView(_name(fusion), "fusion", fusion)
-    return (first, *_of_computations(_with_callees(called)))
+    return (ProgramView("fusion", fusion), *_of_computations(_with_callees(called)))
 
 
 def _of_computations(computations: Iterable[Computation]) -> Iterator[ProgramView]:
@@ -84,14 +90,7 @@ def _of_computations(computations: Iterable[Computation]) -> Iterator[ProgramVie
         for called in caller.computations
     }
     for each in given:
-        yield ProgramView(each.name, _kind(each, kinds), Fusion.of_computation(each))
-
-
-def _name(fusion: Fusion) -> str:
-    if fusion.instructions == fusion.computation.instructions:
-        return fusion.computation.name
-    first, *others = (each.name for each in fusion.instructions)
-    return f"{first} to {others[-1]}" if others else first
+        yield ProgramView(_kind(each, kinds), Fusion.of_computation(each))
 
 
 def _is_scalar(computation: Computation) -> bool:
