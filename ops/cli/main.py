@@ -31,6 +31,7 @@ from ops.cli.examples import example
 from ops.cli.explorer_file import explore
 from ops.cli.memory_questions import ORDERS, WITH_WARPS
 from ops.cli.options import (
+    A_MODULE,
     FILTERS,
     LONG,
     MODULES,
@@ -276,7 +277,7 @@ _COMMANDS: Final = {
             "diff examples/softmax.hlo examples/layernorm.hlo --opcode fusion --json",
         ),
         {
-            "before": {"metavar": "BEFORE", "help": "a module in HLO text"},
+            "before": {"metavar": "BEFORE", "help": A_MODULE},
             "after": {"metavar": "AFTER", "help": "the other one; one may be -, standard input"},
         }
         | without(FILTERS, "--parameter", "--unknown")
@@ -380,10 +381,7 @@ _COMMANDS: Final = {
             "python -m indexing example mha_causal | python -m indexing explore - -o page.html",
         ),
         {
-            "file": {
-                "metavar": "FILE",
-                "help": "a module in HLO text, which may be compressed (.gz); - is standard input",
-            },
+            "file": {"metavar": "FILE", "help": f"{A_MODULE}, or - for standard input"},
             "-o": {
                 "dest": "output",
                 "metavar": "FILE.html",

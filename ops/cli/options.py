@@ -76,12 +76,14 @@ def _numbers(text: str, expected: str) -> tuple[int, ...]:
 
 # What is asked, and of what.
 
+A_MODULE: Final = "a module in HLO or StableHLO text, or in XLA's protobuf; also compressed (.gz)"
+"""What a file of a module may be."""
+
 MODULES: Final[Options] = {
     "files": {
         "metavar": "FILE",
         "nargs": "+",
-        "help": "a module in HLO text, which may be compressed (.gz), a folder of them, "
-        "or - for standard input",
+        "help": f"{A_MODULE}, a folder of them, or - for standard input",
     },
     "--jobs": {
         "metavar": "N",
