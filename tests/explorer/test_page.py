@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import shutil
@@ -17,6 +18,7 @@ import pytest
 
 from indexing import parse_map
 from ops import Fusion, explore, hlo
+from ops.explorer import page_code, page_data
 from ops.explorer.page_code import MODULES, NoCode, code_of_map, function_list, page_file
 from ops.hlo import HloFileError
 from simplifier.errors import ArgumentError
@@ -230,6 +232,15 @@ def test_names_of_modules_are_different() -> None:
     top = re.compile(r"^(?:export )?(?:const|let|class|function\*?) (\w+)", re.MULTILINE)
     names = Counter(name for module in MODULES for name in top.findall(page_file(module)))
     assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_the_documentation_tells_the_limits_of_the_code() -> None:
+    code = [*map(page_file, MODULES), *map(inspect.getsource, (page_code, page_data))]
+    limits = re.findall(r"MAX_\w+(?:: Final)? = ([\d_]+)", "\n".join(code))
+    page = (ROOT / "docs" / "explorer.md").read_text("utf-8")
+    told = re.findall(r"^\| ([\d,]+) (?!bits)", page, re.MULTILINE)
+    assert told
+    assert {int(each.replace(",", "")) for each in told} <= {*map(int, limits)}
 
 
 @needs_node
