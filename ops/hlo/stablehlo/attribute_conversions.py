@@ -10,7 +10,7 @@ from ops.hlo.values import DimensionLabels, Window, check_labels
 from ops.mlir.mlir_attributes import DialectAttribute
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ops.hlo.stablehlo.construction import Construction
     from ops.hlo.stablehlo.given_operation import GivenOperation
@@ -100,34 +100,24 @@ def _scatter(given: GivenOperation) -> dict[str, Any]:
 
 
 def _indexed(
-    given: GivenOperation, numbers: GivenOperation, required: Mapping[str, str]
+    given: GivenOperation, numbers: GivenOperation, required: Sequence[str]
 ) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        name: numbers.integers(source, ()) for name, source in required.items()
-    }
+    found: dict[str, Any] = {name: numbers.integers(name, ()) for name in required}
     for name in _BATCHING:
         axes = numbers.integers(name, ())
-        found |= {_BATCHING[name]: axes} if axes else {}
+        found |= {name: axes} if axes else {}
     if given.flag("indices_are_sorted"):
         found["indices_are_sorted"] = True
     return found | {"index_vector_dim": numbers.integer("index_vector_dim", 0)}
 
 
-_GATHERED: Final = {
-    name: name for name in ("offset_dims", "collapsed_slice_dims", "start_index_map")
-}
-_SCATTERED: Final = {
-    name: name
-    for name in ("update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims")
-}
-_BATCHING: Final = {
-    name: name
-    for name in (
-        *("operand_batching_dims", "start_indices_batching_dims"),
-        *("input_batching_dims", "scatter_indices_batching_dims"),
-    )
-}
-"""Attributes of gathers and scatters, by the names that StableHLO gives them."""
+_GATHERED: Final = ("offset_dims", "collapsed_slice_dims", "start_index_map")
+_SCATTERED: Final = ("update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims")
+_BATCHING: Final = (
+    *("operand_batching_dims", "start_indices_batching_dims"),
+    *("input_batching_dims", "scatter_indices_batching_dims"),
+)
+"""Attributes of gathers and scatters, which StableHLO and HLO call alike."""
 
 
 def _convolution(given: GivenOperation) -> dict[str, Any]:
