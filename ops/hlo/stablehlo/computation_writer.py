@@ -8,10 +8,8 @@ from indexing.layout import Shape, ShapeError
 from ops.hlo.errors import AttributeValueError
 from ops.hlo.stablehlo.common_attributes import common_attributes
 from ops.hlo.stablehlo.constructions import CONSTRUCTIONS
-from ops.hlo.stablehlo.control_flow import CONTROL_FLOW
 from ops.hlo.stablehlo.entry_attributes import laid_out
 from ops.hlo.stablehlo.given_operation import GivenOperation
-from ops.hlo.stablehlo.operation_table import OPERATIONS, attributes_of
 from ops.hlo.stablehlo.operation_writer import OperationWriter, name_in_hlo
 from ops.hlo.stablehlo.tracked_sizes import note_division
 
@@ -24,8 +22,6 @@ if TYPE_CHECKING:
     from ops.sizes import Size
 
 _DIALECTS: Final = frozenset(["stablehlo", "chlo", "mhlo", "func", "sdy"])
-
-_RETURNS: Final = frozenset(["return"])
 
 
 class ComputationWriter(OperationWriter):
@@ -58,7 +54,7 @@ class ComputationWriter(OperationWriter):
     def run(self, block: MlirBlock) -> list[Instruction]:
         """What the block returns."""
         for operation in block.operations:
-            if operation.name.rpartition(".")[2] in _RETURNS:
+            if operation.name.rpartition(".")[2] == "return":
                 return [self.value(name) for name in operation.operands]
             self.operation(operation)
         return []
@@ -88,19 +84,10 @@ class ComputationWriter(OperationWriter):
 
     def _made(self, given: GivenOperation) -> Sequence[Instruction]:
         dialect, _, _ = given.operation.name.rpartition(".")
-        if dialect not in _DIALECTS:
+        construct = CONSTRUCTIONS.get(given.name) if dialect in _DIALECTS else None
+        if construct is None:
             given.fail("the operation has no counterpart in HLO")
-        name = given.name
-        if name in CONTROL_FLOW:
-            return CONTROL_FLOW[name](self, given)
-        construct = CONSTRUCTIONS.get(name)
-        if construct:
-            return construct(self, given)
-        row = OPERATIONS.get(name)
-        if row is None:
-            given.fail("the operation has no counterpart in HLO")
-        attributes = attributes_of(row, given) | self.called(given, row.computations)
-        return self.results(given, row.opcode, attributes)
+        return construct(self, given)
 
     def called(self, given: GivenOperation, names: Sequence[str]) -> dict[str, Computation]:
         """The computations of the regions of an operation, by the attributes that they are."""

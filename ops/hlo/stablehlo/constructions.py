@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 from ops.hlo.stablehlo.attribute_conversions import CONVERTED, compare_attributes
 from ops.hlo.stablehlo.compiled_operations import COMPILED_OPERATIONS
 from ops.hlo.stablehlo.computed_sizes import ASSERTION, COMPUTED_SIZES, assert_sizes
+from ops.hlo.stablehlo.control_flow import CONTROL_FLOW
 from ops.hlo.stablehlo.device_operations import DEVICE_OPERATIONS
 from ops.hlo.stablehlo.literals import literal_of
+from ops.hlo.stablehlo.operation_table import TABLED
 from ops.mlir.dense_elements import DenseElements
 
 if TYPE_CHECKING:
@@ -148,8 +150,10 @@ _BROADCAST_OF_CHLO: Final = (
 """Operations of CHLO that stretch their operands."""
 
 CONSTRUCTIONS: Final[Mapping[str, Construction]] = {
+    **TABLED,
     **COMPILED_OPERATIONS,
     **COMPUTED_SIZES,
+    **CONTROL_FLOW,
     **CONVERTED,
     **DEVICE_OPERATIONS,
     **dict.fromkeys(_ELEMENTWISE_OF_CHLO, _elementwise),

@@ -12,9 +12,10 @@ from indexing.layout import Shape
 from ops.mlir.operation import Name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ops.hlo.module import Computation, Instruction
+    from ops.hlo.stablehlo.construction import Construction
     from ops.hlo.stablehlo.given_operation import GivenOperation
     from ops.hlo.stablehlo.operation_writer import OperationWriter
     from ops.mlir.operation import MlirBlock
@@ -161,9 +162,7 @@ def _converted(
     return [writer.element(given, made, place) for place in range(len(shapes))]
 
 
-CONTROL_FLOW: Final[
-    Mapping[str, Callable[[OperationWriter, GivenOperation], Sequence[Instruction]]]
-] = {
+CONTROL_FLOW: Final[Mapping[str, Construction]] = {
     "case": _case,
     "if": _if,
     "manual_computation": _manual_computation,

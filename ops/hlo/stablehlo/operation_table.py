@@ -5,23 +5,16 @@ Source: the specification of StableHLO, and the attributes of :mod:`ops.hlo.opco
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
-from ops.hlo.attributes import ATTRIBUTES, BOOLEAN, FLOAT, INTEGER, INTEGER_LISTS, INTEGERS
+from ops.hlo.attributes import ATTRIBUTES, BOOLEAN, FLOAT, INTEGER, INTEGERS
+from ops.hlo.stablehlo.construction import one_instruction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from ops.hlo.stablehlo.construction import AttributesOf, Construction
     from ops.hlo.stablehlo.given_operation import GivenOperation
-
-
-class TableRow(NamedTuple):
-    """An opcode, the sources of its attributes, and those that are computations."""
-
-    opcode: str
-    attributes: tuple[tuple[str, str], ...] = ()
-    computations: tuple[str, ...] = ()
-
 
 _TABLE: Final = """
 abs acos acosh add and asin asinh atan atanh atan2 bitcast_convert cbrt ceil clamp complex convert \
@@ -32,51 +25,40 @@ abs acos acosh add and asin asinh atan atanh atan2 bitcast_convert cbrt ceil cla
     stochastic_convert subtract tan tanh tuple xor
 add_dependency
 after_all create_token | after-all
-all_to_all | | dimensions=split_dimension
 batch_norm_grad batch_norm_inference batch_norm_training | | epsilon feature_index
 cholesky | | lower
-collective_broadcast
-collective_permute | | source_target_pairs
 concatenate | | dimensions=dimension
 dynamic_slice | | dynamic_slice_sizes=slice_sizes
 dynamic_update_slice
-fft | | fft_length
 get_dimension_size set_dimension_size | | dimensions=dimension
 get_tuple_element | | index
 iota | | iota_dimension
 map | | dimensions | to_apply
 reduce | | dimensions | to_apply
-reduce_precision | | exponent_bits mantissa_bits
 reverse | | dimensions
-rng_bit_generator
-top_k topk | topk | k
 transpose | | dimensions=permutation
 """
 """Operations | opcode, if its name is another one | attributes | computations."""
 
 
-def _rows() -> Mapping[str, TableRow]:
-    found: dict[str, TableRow] = {}
+def _constructions() -> Mapping[str, Construction]:
+    found: dict[str, Construction] = {}
     for line in _TABLE.strip().splitlines():
         names, *parts = (part.strip() for part in line.split("|"))
         opcode, attributes, computations = (*parts, "", "", "")[:3]
         pairs = [each.partition("=") for each in attributes.split()]
-        sources = tuple((name, source or name) for name, _, source in pairs)
+        read = _reader({name: source or name for name, _, source in pairs})
         for name in names.split():
             own = opcode or name.replace("_", "-")
-            found[name] = TableRow(own, sources, tuple(computations.split()))
+            found[name] = one_instruction(own, read, *computations.split())
     return found
 
 
-OPERATIONS: Final = _rows()
-"""What each operation becomes, by its name without the dialect."""
-
-
-def attributes_of(row: TableRow, given: GivenOperation) -> dict[str, Any]:
+def _reader(sources: Mapping[str, str]) -> AttributesOf:
     """The attributes of an instruction, by the form that each has in HLO."""
-    return {
+    return lambda given: {
         name: _BY_FORM[ATTRIBUTES[name]](given, source)
-        for name, source in row.attributes
+        for name, source in sources.items()
         if given.has(source)
     }
 
@@ -86,6 +68,8 @@ _BY_FORM: Final[Mapping[Any, Callable[[GivenOperation, str], Any]]] = {
     FLOAT: lambda given, name: given.number(name),
     INTEGER: lambda given, name: given.integer(name),
     INTEGERS: lambda given, name: given.integers(name),
-    INTEGER_LISTS: lambda given, name: given.rows(name, 2),
 }
 """How the value of an attribute is read, by its codec in HLO."""
+
+TABLED: Final = _constructions()
+"""Operations by their names without the dialect."""
