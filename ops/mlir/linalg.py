@@ -13,7 +13,7 @@ from indexing import IndexingMap, MapError, from_affine_map
 from indexing.layout import UNBOUNDED_SIZE, Shape
 from ops.mlir.mlir_attributes import DialectAttribute
 from ops.mlir.mlir_lexer import MlirLexer, MlirTextError
-from ops.mlir.mlir_types import read_function_type
+from ops.mlir.mlir_types import read_function_type, shapes_of
 from ops.mlir.operation_reader import OperationDraft, OperationReader
 from simplifier import symbol
 from simplifier.errors import Span, TextError, check_type, listed
@@ -144,29 +144,19 @@ class _GenericReader:
     def __init__(self, lexer: MlirLexer) -> None:
         self._lexer = lexer
         self._reader = OperationReader(lexer, {})
-        self._aliases: dict[str, Any] = {}
 
     def generics(self) -> Iterator[LinalgGeneric]:
         """Take a whole text."""
         lexer = self._lexer
         while lexer.kind != "end":
             if lexer.kind == "alias" and lexer.source[lexer.stop : lexer.stop + 2].strip() == "=":
-                self._alias()
+                self._reader.alias()
                 continue
             word, start = lexer.advance(), lexer.previous_stop
             if word == _NAME:
                 yield self._generic(start - len(word), is_generic=False)
             elif word == f'"{_NAME}"':
                 yield self._generic(start - len(word), is_generic=True)
-
-    def _alias(self) -> None:
-        lexer = self._lexer
-        name = lexer.advance()
-        lexer.expect("=", f"after {name}")
-        if name[0] == "!":
-            self._reader.attributes.types[name] = self._reader.type()
-        else:
-            self._aliases[name[1:]] = self._reader.attributes.value()
 
     def _generic(self, start: int, *, is_generic: bool) -> LinalgGeneric:
         draft = OperationDraft(_NAME, start)
@@ -176,8 +166,8 @@ class _GenericReader:
             self._reader.attribute_dictionary(draft)
             inputs, results = self._operands("ins"), self._operands("outs")
             types, outputs = (*inputs, *results), len(results)
-        shapes = [each for each in types if isinstance(each, Shape)]
-        if len(shapes) != len(types):
+        shapes = shapes_of(types)
+        if shapes is None:
             raise self._error(start, "the operands are no arrays")
         return self._made(start, draft, shapes, outputs)
 
@@ -205,13 +195,11 @@ class _GenericReader:
         lexer.expect("(", f"after {word}")
         names = self._reader.operands()
         lexer.expect(":", "before the types of operands")
-        types = [self._reader.type()]
-        while lexer.accept(","):
-            types.append(self._reader.type())
+        types = self._reader.types()
         lexer.expect(")", "after the types of operands")
         if len(types) != len(names):
             raise lexer.error(f"there are {len(names)} operands, but {len(types)} types")
-        return tuple(types)
+        return types
 
     def _made(
         self, start: int, draft: OperationDraft, shapes: Sequence[Shape], outputs: int
@@ -236,7 +224,7 @@ class _GenericReader:
     def _map(self, start: int, value: object) -> IndexingMap:
         """An affine map without sizes."""
         if isinstance(value, DialectAttribute) and not value.body:
-            value = self._aliases.get(value.name)
+            value = self._reader.aliases.get(value.name)
         if not isinstance(value, DialectAttribute) or value.name != "affine_map":
             raise self._error(start, "expected affine maps as indexing_maps")
         try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from indexing.layout import Shape
 from ops.mlir.dense_elements import DenseElements, read_dense
 from ops.mlir.locations import Location, read_location
 from ops.mlir.mlir_types import MAX_NESTING, Type, at_type, read_type
@@ -161,9 +160,6 @@ class AttributeReader:
         start = self.lexer.start + 1
         return DialectAttribute(name, self.lexer.balanced(f"'<' after {name}")[1:-1], start)
 
-    def _function_type(self) -> Type:
-        return self.type()
-
 
 _BY_KIND: Final[Mapping[str, Callable[[AttributeReader], Attribute]]] = {
     "number": AttributeReader._number,  # noqa: SLF001 - its own
@@ -186,9 +182,3 @@ _BY_TEXT: Final[Mapping[str, Callable[[AttributeReader], Attribute]]] = {
     "affine_set": AttributeReader._affine,  # noqa: SLF001 - likewise
 }
 """How a value is read, by the kind of its first token, or by the token."""
-
-
-def shapes_of(types: tuple[Type, ...]) -> tuple[Shape, ...] | None:
-    """Types as shapes; ``None`` if one is something else."""
-    shapes = tuple(each for each in types if isinstance(each, Shape))
-    return shapes if len(shapes) == len(types) else None

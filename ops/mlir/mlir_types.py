@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Shape, ShapeError
@@ -76,6 +76,12 @@ def read_type(lexer: MlirLexer, aliases: Mapping[str, Type], depth: int = 0) -> 
     return Shape(_read_element_type(lexer))
 
 
+def shapes_of(types: tuple[Type, ...]) -> tuple[Shape, ...] | None:
+    """Types as shapes; ``None`` if one is something else."""
+    shapes = tuple(each for each in types if isinstance(each, Shape))
+    return shapes if len(shapes) == len(types) else None
+
+
 def at_type(lexer: MlirLexer) -> bool:
     """Whether a type begins here."""
     text = lexer.text
@@ -85,11 +91,14 @@ def at_type(lexer: MlirLexer) -> bool:
 _WORDS: Final = {"tensor", "memref", "vector", "tuple", "(", "complex", "none"}
 
 
-def read_types(lexer: MlirLexer, aliases: Mapping[str, Type], depth: int = 0) -> tuple[Type, ...]:
-    """Take a type, or several in parentheses."""
+def read_result_types(
+    lexer: MlirLexer, aliases: Mapping[str, Type], depth: int = 0
+) -> tuple[Type, ...]:
+    """Take the type of a result, or those of several in parentheses."""
     if lexer.text != "(":
         return (read_type(lexer, aliases, depth),)
-    return lexer.listed(lambda: read_type(lexer, aliases, depth + 1), "(", ")", "the types")
+    read = partial(read_type, lexer, aliases, depth + 1)
+    return lexer.listed(read, "(", ")", "the types of results")
 
 
 def read_function_type(
@@ -98,7 +107,7 @@ def read_function_type(
     """Take ``(tensor<2xf32>) -> tensor<f32>``."""
     inputs = lexer.listed(lambda: read_type(lexer, aliases, depth + 1), "(", ")", "the types")
     lexer.expect("->", "after the types of operands")
-    return FunctionType(inputs, read_types(lexer, aliases, depth + 1))
+    return FunctionType(inputs, read_result_types(lexer, aliases, depth + 1))
 
 
 def _read_array(lexer: MlirLexer) -> Shape:
@@ -145,8 +154,8 @@ def _read_tuple(lexer: MlirLexer, aliases: Mapping[str, Type], depth: int) -> Sh
     start = lexer.start
     lexer.advance()
     types = lexer.listed(lambda: read_type(lexer, aliases, depth + 1), "<", ">", "the elements")
-    shapes = [each for each in types if isinstance(each, Shape)]
-    if len(shapes) != len(types):
+    shapes = shapes_of(types)
+    if shapes is None:
         raise lexer.error_since(start, "a tuple has arrays, tuples and tokens as elements")
     return Shape.of_tuple(shapes)
 

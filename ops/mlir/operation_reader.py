@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from ops.mlir.locations import read_location
 from ops.mlir.mlir_attributes import Attribute, AttributeReader
 from ops.mlir.mlir_lexer import MlirLexer
-from ops.mlir.mlir_types import MAX_NESTING, FunctionType, Type, read_function_type, read_type
+from ops.mlir.mlir_types import (
+    MAX_NESTING,
+    FunctionType,
+    Type,
+    read_function_type,
+    read_result_types,
+)
 from ops.mlir.operation import Argument, MlirBlock, MlirModule, MlirOperation, Name
 from simplifier.errors import quoted
 
@@ -68,14 +74,15 @@ class OperationReader:
             raise lexer.error("expected a module of MLIR, but the text is empty")
         while lexer.kind != "end":
             if lexer.kind == "alias":
-                self._alias()
+                self.alias()
             elif lexer.text == "{":  # a resource section: {-# ... #-}
                 lexer.balanced("'{'")
             else:
                 found.append(self.operation())
         return found
 
-    def _alias(self) -> None:
+    def alias(self) -> None:
+        """Take ``#name = attribute`` or ``!name = type``."""
         lexer = self.lexer
         name = lexer.advance()
         lexer.expect("=", f"after {name}")
@@ -169,7 +176,14 @@ class OperationReader:
 
     def type(self) -> Type:
         """Take a type."""
-        return read_type(self.lexer, self.attributes.types)
+        return self.attributes.type()
+
+    def types(self) -> tuple[Type, ...]:
+        """Take types with commas between them."""
+        found = [self.type()]
+        while self.lexer.accept(","):
+            found.append(self.type())
+        return tuple(found)
 
     def operand(self) -> Name:
         """Take the name of a value."""
@@ -217,21 +231,15 @@ class OperationReader:
         """
         lexer = self.lexer
         lexer.expect(":", f"before the type of {draft.name}")
-        inputs = [self.type()]
-        while lexer.accept(","):
-            inputs.append(self.type())
+        inputs = self.types()
         if len(inputs) == 1 and isinstance(inputs[0], FunctionType):
             draft.types_of_operands, draft.types = inputs[0].inputs, inputs[0].results
         elif lexer.accept("->"):
-            draft.types_of_operands, draft.types = tuple(inputs), self._result_types()
+            draft.types_of_operands = inputs
+            draft.types = read_result_types(lexer, self.attributes.types)
         else:
-            draft.types_of_operands = tuple(inputs)
-            draft.types = tuple(inputs) if results is None else (inputs[-1],) * results
-
-    def _result_types(self) -> tuple[Type, ...]:
-        if self.lexer.text == "(":
-            return self.lexer.listed(self.type, "(", ")", "the types of results")
-        return (self.type(),)
+            draft.types_of_operands = inputs
+            draft.types = inputs if results is None else (inputs[-1],) * results
 
     # Regions
 

@@ -9,6 +9,7 @@ from indexing.layout import Shape, ShapeError
 from ops.mlir.dense_elements import DenseElements
 from ops.mlir.mlir_attributes import AttributeReader, DialectAttribute, Keyword, SymbolReference
 from ops.mlir.mlir_lexer import MlirLexer, MlirTextError
+from ops.mlir.mlir_types import shapes_of
 from simplifier.errors import Span
 
 if TYPE_CHECKING:
@@ -46,8 +47,8 @@ class GivenOperation:
     @property
     def shapes(self) -> tuple[Shape, ...]:
         """The shapes of the results."""
-        found = tuple(each for each in self.operation.types if isinstance(each, Shape))
-        if len(found) != len(self.operation.types):
+        found = shapes_of(self.operation.types)
+        if found is None:
             self.fail("the results are no arrays, tuples or tokens")
         return self._as_xla_says(found)
 
@@ -169,11 +170,8 @@ class GivenOperation:
         return tuple(row for row in found if row is not None)
 
     def fields(self, name: str) -> GivenOperation:
-        """What stands in an attribute of a dialect, as attributes."""
-        return self.fields_of(self.get(name), name)
-
-    def fields_of(self, found: object, name: str) -> GivenOperation:
         """The fields of ``#stablehlo.gather<offset_dims = [0], ...>``, as attributes."""
+        found = self.get(name)
         if isinstance(found, dict):
             return self._with(found)  # pyright: ignore[reportUnknownArgumentType] - read so
         if not isinstance(found, DialectAttribute):
@@ -182,7 +180,6 @@ class GivenOperation:
         return self._with(AttributeReader(lexer).fields(">"))
 
     def _with(self, attributes: Mapping[str, Any]) -> GivenOperation:
-
         return replace(self, operation=replace(self.operation, attributes=attributes))
 
 
