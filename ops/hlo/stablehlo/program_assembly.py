@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from ops.mlir.mlir_attributes import DialectAttribute
-from ops.mlir.mlir_types import FunctionType, Type
 from ops.mlir.operation import Argument, Name
 
 if TYPE_CHECKING:
@@ -31,13 +30,10 @@ def _function(reader: OperationReader, draft: OperationDraft) -> None:
         draft.attributes["sym_visibility"] = lexer.word("private, public or the name of a function")
     draft.attributes["sym_name"] = lexer.symbol("the name of a function, such as @main")
     arguments = _parameters(reader)
-    results, given = _declared_results(reader) if lexer.accept("->") else ((), ())
+    if lexer.accept("->"):
+        _skip_results(reader)
     if lexer.accept("attributes"):
         draft.attributes |= reader.attributes.dictionary()
-    types = tuple(each.type for each in arguments)
-    draft.attributes["function_type"] = FunctionType(types, results)
-    draft.attributes["arg_attrs"] = tuple(each.attributes for each in arguments)
-    draft.attributes["res_attrs"] = given
     if lexer.text == "{":
         draft.regions = (reader.region_of_dialect("func", arguments),)
 
@@ -56,19 +52,19 @@ def _parameters(reader: OperationReader) -> tuple[Argument, ...]:
     return lexer.listed(read, "(", ")", "the parameters")
 
 
-def _declared_results(
-    reader: OperationReader,
-) -> tuple[tuple[Type, ...], tuple[Mapping[str, Any], ...]]:
+def _skip_results(reader: OperationReader) -> None:
+    """Take types of results with their attributes: what the body returns has the types."""
     lexer = reader.lexer
-    if lexer.text != "(":
-        return (reader.type(),), ({},)
-    rows = lexer.listed(lambda: _declared_result(reader), "(", ")", "the results")
-    return tuple(found for found, _ in rows), tuple(given for _, given in rows)
 
+    def skip() -> None:
+        reader.type()
+        if lexer.text == "{":
+            reader.attributes.dictionary()
 
-def _declared_result(reader: OperationReader) -> tuple[Type, Mapping[str, Any]]:
-    found = reader.type()
-    return found, reader.attributes.dictionary() if reader.lexer.text == "{" else {}
+    if lexer.text == "(":
+        lexer.listed(skip, "(", ")", "the results")
+    else:
+        reader.type()
 
 
 # Shardy.
