@@ -92,7 +92,8 @@ def _always(text: str) -> Rule:
     return lambda _operands, _attributes: Shape.parse(text)
 
 
-def _one_or_tuple(shapes: Sequence[Shape]) -> Shape:
+def one_or_tuple(shapes: Sequence[Shape]) -> Shape:
+    """The shape of a result, or the tuple of those of several."""
     return shapes[0] if len(shapes) == 1 else Shape.of_tuple(shapes)
 
 
@@ -151,7 +152,7 @@ def _reduce(operands: Sequence[Shape], attributes: Attributes) -> Shape:
     if len(results) != len(inputs):
         raise AttributeValueError(f"to_apply has {len(results)} results for {len(inputs)} inputs")
     pairs = zip(inputs, results, strict=True)
-    return _one_or_tuple([Shape(each.element_type, _sizes(i, kept)) for i, each in pairs])
+    return one_or_tuple([Shape(each.element_type, _sizes(i, kept)) for i, each in pairs])
 
 
 def _dot(operands: Sequence[Shape], attributes: Attributes) -> Shape:
@@ -176,7 +177,7 @@ def _reduce_window(operands: Sequence[Shape], attributes: Attributes) -> Shape:
     rows = window_rows("reduce-window", inputs[0].dimensions, window)
     sizes = _numbers(window_count(*row) for row in rows)
     starts = operands[len(inputs) :]
-    return _one_or_tuple([Shape(start.element_type, sizes) for start in starts])
+    return one_or_tuple([Shape(start.element_type, sizes) for start in starts])
 
 
 def _convolution(operands: Sequence[Shape], attributes: Attributes) -> Shape:
@@ -231,7 +232,7 @@ def _conditional(_: Sequence[Shape], attributes: Attributes) -> Shape:
 
 
 def _scatter(operands: Sequence[Shape], _: Attributes) -> Shape:
-    return _one_or_tuple(operands[: len(operands) // 2])
+    return one_or_tuple(operands[: len(operands) // 2])
 
 
 def _batch_norm(operands: Sequence[Shape], attributes: Attributes) -> Shape:
@@ -356,7 +357,7 @@ _RULES: dict[str, Rule] = {
     "set-dimension-size": _set_dimension_size,
     "shuffle": _first,
     "slice": _slice,
-    "sort": lambda operands, _: _one_or_tuple(operands),
+    "sort": lambda operands, _: one_or_tuple(operands),
     "topk": _topk,
     "transpose": _transpose,
     "triangular-solve": lambda operands, _: operands[1],

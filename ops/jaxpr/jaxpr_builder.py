@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Shape, ShapeError
 from ops.hlo.instruction_builder import InstructionBuilder
 from ops.hlo.literal import Literal
+from ops.hlo.shape_inference import one_or_tuple
 from ops.jaxpr.primitives import written
 from ops.sizes import read_integer
 
@@ -42,8 +43,7 @@ class JaxprBuilder(InstructionBuilder, ABC):
         name: str = "",
     ) -> Instruction:
         """An instruction that gives an array, or a tuple of them."""
-        shapes = [shape_of(aval) for aval in avals]
-        shape = shapes[0] if len(shapes) == 1 else Shape.of_tuple(shapes)
+        shape = one_or_tuple([shape_of(aval) for aval in avals])
         sizes = tuple(map(sizes_of, avals))
         return self.made(opcode, shape, sizes, operands, attributes, number=number, name=name)
 

@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
 def _fusion(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
     """A fusion; the parameters of its computation have the layouts of its operands."""
-    if len(given.operation.regions) != 1:
-        given.fail(f"expected a region, not {len(given.operation.regions)}")
-    (region,) = given.operation.regions
-    layouts = [each.shape.layout for each in given.operands]
+    region, layouts = given.region, [each.shape.layout for each in given.operands]
     name = f"{writer.name_of(given)}.calls"
     kind = given.word("fusion_kind", "kLoop")
     calls = writer.region(given, region, name, layouts)

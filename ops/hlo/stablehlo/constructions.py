@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from ops.hlo.hlo_lexer import escape
 from ops.hlo.stablehlo.attribute_conversions import CONVERTED, compare_attributes
 from ops.hlo.stablehlo.compiled_operations import COMPILED_OPERATIONS
 from ops.hlo.stablehlo.computed_sizes import ASSERTION, COMPUTED_SIZES, assert_sizes
@@ -94,11 +95,13 @@ def _custom_call(writer: OperationWriter, given: GivenOperation) -> Sequence[Ins
         attributes["api_version"] = _API_VERSIONS[version]
     config = given.get("backend_config", "")
     if isinstance(config, str) and config:
-        attributes["backend_config"] = writer.quoted(config)
+        attributes["backend_config"] = escape(config)
     called = given.get("called_computations", ())
     if isinstance(called, tuple) and called:
         names = given.words("called_computations")
-        attributes["called_computations"] = tuple(writer.function(given, name) for name in names)
+        attributes["called_computations"] = tuple(
+            writer.module.function(name, given) for name in names
+        )
     return writer.results(given, "custom-call", attributes)
 
 
@@ -116,7 +119,7 @@ def _called(attribute: str) -> Construction:
     def construct(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
         if writer.module.is_polymorphic:  # sizes are those of one call
             return writer.inlined(given, given.word(attribute))
-        called = writer.function(given, given.word(attribute))
+        called = writer.module.function(given.word(attribute), given)
         composite = {"is_composite": True} if attribute == "decomposition" else {}
         return writer.results(given, "call", {"to_apply": called, **composite})
 

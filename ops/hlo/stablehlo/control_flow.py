@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from indexing.layout import Shape
-from ops.mlir.operation import Name
+from ops.hlo.shape_inference import one_or_tuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from indexing.layout import Shape
     from ops.hlo.module import Computation, Instruction
     from ops.hlo.stablehlo.construction import Construction
     from ops.hlo.stablehlo.given_operation import GivenOperation
@@ -83,24 +83,21 @@ def _read_around(writer: OperationWriter, blocks: Iterable[MlirBlock]) -> dict[s
             for name in operation.operands:
                 value = None if name.text in own else writer.find(name.text)
                 if value is not None and value.opcode != "constant":
-                    found[name.text] = writer.value(Name(name.text, name.start))
+                    found[name.text] = writer.value(name)
     return found
 
 
-def _branches(given: GivenOperation, writer: OperationWriter) -> list[Any]:
+def _branches(
+    writer: OperationWriter, given: GivenOperation
+) -> list[tuple[Instruction, Computation]]:
     """The operand and the computation of each branch."""
-    pairs: list[Any] = []
+    pairs: list[tuple[Instruction, Computation]] = []
     for number, region in enumerate(given.operation.regions):
         block = writer.block_of(given, region)
         if block.arguments:
             given.fail("a branch takes no arguments")
         around = _read_around(writer, (block,))
-        shape = Shape.of_tuple([each.shape for each in around.values()])
-        operand = (
-            next(iter(around.values()))
-            if len(around) == 1
-            else writer.add(given, "tuple", shape, [*around.values()], {}, name=f"read{number}")
-        )
+        operand = writer.bundled(given, [*around.values()], f"read{number}")
         inside, _ = _with_state(writer, [*around], operand)
         results = inside.run(block)
         pairs.append((operand, inside.finished(f"{writer.name_of(given)}.branch{number}", results)))
@@ -108,7 +105,7 @@ def _branches(given: GivenOperation, writer: OperationWriter) -> list[Any]:
 
 
 def _case(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
-    pairs = _branches(given, writer)
+    pairs = _branches(writer, given)
     if not pairs:
         given.fail("expected a branch")
     attributes = {"branch_computations": tuple(computation for _, computation in pairs)}
@@ -117,7 +114,7 @@ def _case(writer: OperationWriter, given: GivenOperation) -> Sequence[Instructio
 
 
 def _if(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
-    pairs = _branches(given, writer)
+    pairs = _branches(writer, given)
     if len(pairs) != 2:  # noqa: PLR2004 - for true and for false
         given.fail(f"expected two branches, not {len(pairs)}")
     names = "true_computation", "false_computation"
@@ -128,9 +125,7 @@ def _if(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]
 
 def _manual_computation(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
     """A part that each device runs on its part of arrays; custom calls convert them, as in XLA."""
-    if len(given.operation.regions) != 1:
-        given.fail(f"expected a region, not {len(given.operation.regions)}")
-    (region,) = given.operation.regions
+    region = given.region
     block = writer.block_of(given, region)
     if len(block.arguments) != len(given.operands):
         given.fail(f"the region takes {len(block.arguments)} values, not {len(given.operands)}")
@@ -138,8 +133,7 @@ def _manual_computation(writer: OperationWriter, given: GivenOperation) -> Seque
     parts = _converted(writer, given, "xla.sdy.GlobalToLocalShape", given.operands, locals_)
     body = writer.region(given, region, f"{writer.name_of(given)}.body")
     made = writer.add(given, "call", body.root.shape, parts, {"to_apply": body}, name="call")
-    count = len(given.operation.types)
-    results = [made] if count == 1 else [writer.element(given, made, n) for n in range(count)]
+    results = writer.elements(given, made, len(given.operation.types))
     return _converted(writer, given, "xla.sdy.LocalToGlobalShape", results, given.shapes)
 
 
@@ -153,13 +147,11 @@ def _converted(
     """Arrays of all devices as those of one, or back."""
     if not shapes:
         return []
-    shape = shapes[0] if len(shapes) == 1 else Shape.of_tuple(shapes)
     attributes = {"custom_call_target": target}
     name = target.rpartition(".")[2]
+    shape = one_or_tuple(shapes)
     made = writer.add(given, "custom-call", shape, operands, attributes, name=name)
-    if len(shapes) == 1:
-        return [made]
-    return [writer.element(given, made, place) for place in range(len(shapes))]
+    return writer.elements(given, made, len(shapes))
 
 
 CONTROL_FLOW: Final[Mapping[str, Construction]] = {

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from indexing.layout import ElementType, Shape
 from ops.hlo.replica_groups import ListedGroups
+from ops.hlo.shape_inference import one_or_tuple
 from ops.hlo.stablehlo.construction import one_instruction
 from ops.mlir.dense_elements import DenseElements
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ops.hlo.module import Instruction
     from ops.hlo.stablehlo.construction import AttributesOf, Construction
@@ -70,7 +71,10 @@ def _permute(given: GivenOperation) -> dict[str, Any]:
 # Transfers.
 
 
-def _transfer(opcode: str) -> Construction:
+def _transfer(
+    opcode: str,
+    write: Callable[[OperationWriter, GivenOperation, dict[str, Any]], Sequence[Instruction]],
+) -> Construction:
     """What sends, receives, or talks to the host: data goes with a token."""
 
     def construct(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
@@ -80,7 +84,7 @@ def _transfer(opcode: str) -> Construction:
         config = given.get(f"{opcode}_config", "")
         if isinstance(config, str) and config:
             attributes[f"{opcode}_config"] = config
-        return _TRANSFERS[opcode](writer, given, attributes)
+        return write(writer, given, attributes)
 
     return construct
 
@@ -99,7 +103,7 @@ def _infeed(
     writer: OperationWriter, given: GivenOperation, attributes: dict[str, Any]
 ) -> Sequence[Instruction]:
     *data, token = _fed(given)
-    shape = Shape.of_tuple([data[0] if len(data) == 1 else Shape.of_tuple(data), token])
+    shape = Shape.of_tuple([one_or_tuple(data), token])
     fed = writer.add(given, "infeed", shape, given.operands, attributes, name="infeed")
     return _unpacked(writer, given, fed, data)
 
@@ -126,7 +130,7 @@ def _recv(
     writer: OperationWriter, given: GivenOperation, attributes: dict[str, Any]
 ) -> Sequence[Instruction]:
     *data, token = _fed(given)
-    received = data[0] if len(data) == 1 else Shape.of_tuple(data)
+    received = one_or_tuple(data)
     begun_shape = Shape.of_tuple([received, Shape(ElementType.U32), token])
     begun = writer.add(given, "recv", begun_shape, given.operands, attributes, name="recv")
     shape = Shape.of_tuple([received, token])
@@ -139,12 +143,8 @@ def _unpacked(
 ) -> Sequence[Instruction]:
     """The arrays of the first element of a tuple, and the token behind it."""
     first, token = (writer.element(given, made, place) for place in range(2))
-    if len(data) == 1:
-        return [first, token]
-    return [*(writer.element(given, first, place) for place in range(len(data))), token]
+    return [*writer.elements(given, first, len(data)), token]
 
-
-_TRANSFERS: Final = {"infeed": _infeed, "outfeed": _outfeed, "recv": _recv, "send": _send}
 
 DEVICE_OPERATIONS: Final[Mapping[str, Construction]] = {
     "all_gather": one_instruction("all-gather", _along("all_gather_dim")),
@@ -153,9 +153,9 @@ DEVICE_OPERATIONS: Final[Mapping[str, Construction]] = {
     "collective_permute": one_instruction("collective-permute", _permute),
     "reduce_scatter": one_instruction("reduce-scatter", _along("scatter_dimension"), "to_apply"),
     "all_to_all": _all_to_all,
-    "infeed": _transfer("infeed"),
-    "outfeed": _transfer("outfeed"),
-    "recv": _transfer("recv"),
-    "send": _transfer("send"),
+    "infeed": _transfer("infeed", _infeed),
+    "outfeed": _transfer("outfeed", _outfeed),
+    "recv": _transfer("recv", _recv),
+    "send": _transfer("send", _send),
 }
 """Operations by their names without the dialect."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ops.hlo.module import Instruction
-    from ops.mlir.operation import MlirModule, MlirOperation
+    from ops.mlir.operation import MlirBlock, MlirModule, MlirOperation
 
 _T = TypeVar("_T")
 
@@ -61,6 +61,13 @@ class GivenOperation:
     def operand(self) -> Instruction:
         """The only operand."""
         return self._only(self.operands, "operand")
+
+    @property
+    def region(self) -> tuple[MlirBlock, ...]:
+        """The blocks of the only region."""
+        if len(self.operation.regions) != 1:
+            self.fail(f"expected a region, not {len(self.operation.regions)}")
+        return self.operation.regions[0]
 
     def _only(self, found: tuple[_T, ...], what: str) -> _T:
         if len(found) != 1:

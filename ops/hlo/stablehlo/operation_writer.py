@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from indexing.layout import UNBOUNDED_SIZE, Shape
 from ops.hlo.attributes import ENUMERATIONS
-from ops.hlo.hlo_lexer import escape
 from ops.hlo.opcodes import OPCODES
+from ops.hlo.shape_inference import one_or_tuple
 from ops.hlo.stablehlo.common_attributes import ModuleContext, common_attributes
 from ops.hlo.verifier import verify
 from simplifier.errors import quoted
@@ -147,10 +147,6 @@ class OperationWriter(ABC):
             given.fail(f"expected regions of one block, not of {len(blocks)}")
         return blocks[0]
 
-    def function(self, given: GivenOperation, name: str) -> Computation:
-        """The computation of a function that an operation calls."""
-        return self.module.function(name, given)
-
     # Instructions
 
     def results(
@@ -162,12 +158,9 @@ class OperationWriter(ABC):
     ) -> list[Instruction]:
         """An instruction with the results of an operation: itself, or the elements of a tuple."""
         shapes = given.shapes
-        shape = shapes[0] if len(shapes) == 1 else Shape.of_tuple(shapes)
         read = given.operands if operands is None else operands
-        made = self.add(given, opcode, shape, read, attributes)
-        if len(shapes) == 1:
-            return [made]
-        return [self.element(given, made, place) for place in range(len(shapes))]
+        made = self.add(given, opcode, one_or_tuple(shapes), read, attributes)
+        return self.elements(given, made, len(shapes))
 
     def add(  # noqa: PLR0913 - the fields of an instruction
         self,
@@ -205,6 +198,12 @@ class OperationWriter(ABC):
         results = given.operation.results
         value = results[0].partition("#")[0][1:] if results else ""
         return f"{given.name}.{value}" if value.isdecimal() or not value else name_in_hlo(value)
+
+    def elements(self, given: GivenOperation, made: Instruction, count: int) -> list[Instruction]:
+        """An instruction as so many results: itself, or the elements of a tuple."""
+        if count == 1:
+            return [made]
+        return [self.element(given, made, place) for place in range(count)]
 
     def element(self, given: GivenOperation, made: Instruction, place: int) -> Instruction:
         """An element of a tuple."""
@@ -293,16 +292,14 @@ class OperationWriter(ABC):
         attributes = {"dimensions": tuple(range(shape.rank)), "to_apply": called}
         return self.add(given, "map", shape, operands, attributes)
 
-    def bundled(self, given: GivenOperation, values: Sequence[Instruction]) -> Instruction:
+    def bundled(
+        self, given: GivenOperation, values: Sequence[Instruction], name: str = "operands"
+    ) -> Instruction:
         """A value, or a tuple of several."""
         if len(values) == 1:
             return values[0]
         shape = Shape.of_tuple([each.shape for each in values])
-        return self.add(given, "tuple", shape, values, {}, name="operands")
-
-    def quoted(self, text: str) -> str:
-        """A text as HLO has it among attributes that are kept as they are written."""
-        return escape(text)
+        return self.add(given, "tuple", shape, values, {}, name=name)
 
 
 def _check(
