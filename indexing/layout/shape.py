@@ -334,7 +334,7 @@ class _ShapeReader(ScanningLexer):
         try:
             return read()
         except ShapeError as error:
-            raise self.error(str(error), self.span_of(start, self.previous_stop)) from None
+            raise self.error_since(start, str(error)) from None
         finally:
             self.depth -= 1
 

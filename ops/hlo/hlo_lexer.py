@@ -85,13 +85,6 @@ class HloLexer(ScanningLexer):
         self.instruction = ""
         super().__init__(source, file)
 
-    def accept(self, text: str) -> bool:
-        """Go past the current token if it reads ``text``; without a call, as it is asked often."""
-        if self.text != text:
-            return False
-        self.jump(self.stop)
-        return True
-
     def name(self, what: str) -> str:
         """Take a name; its percent sign is left out, and so is a colon behind it, as in XLA."""
         if self.text in SHAPE_TYPES:
@@ -222,10 +215,6 @@ class HloLexer(ScanningLexer):
     def error(self, message: str, span: Span | None = None, hint: str = "") -> HloTextError:
         """An error about the current token, or about another part of the text."""
         return HloTextError(message, span or self.span, hint, self.instruction)
-
-    def error_since(self, start: int, message: str, hint: str = "") -> HloTextError:
-        """An error about the text from ``start`` to the last token that was taken."""
-        return self.error(message, self.span_of(start, self.previous_stop), hint)
 
 
 def _shown(text: str) -> str:

@@ -61,13 +61,6 @@ class MlirLexer(ScanningLexer):
 
     pattern = _TOKEN
 
-    def accept(self, text: str) -> bool:
-        """Go past the current token if it reads ``text``; without a call, as it is asked often."""
-        if self.text != text:
-            return False
-        self.jump(self.stop)
-        return True
-
     def taken(self, kind: str, what: str) -> str:
         """Take a token of a kind."""
         if self.kind != kind:
@@ -140,10 +133,6 @@ class MlirLexer(ScanningLexer):
     def error(self, message: str, span: Span | None = None, hint: str = "") -> MlirTextError:
         """An error about the current token, or about another part of the text."""
         return MlirTextError(message, span or self.span, hint)
-
-    def error_since(self, start: int, message: str, hint: str = "") -> MlirTextError:
-        """An error about the text from ``start`` to the last token that was taken."""
-        return self.error(message, self.span_of(start, self.previous_stop), hint)
 
 
 def unescape(quoted_text: str) -> str:

@@ -128,6 +128,13 @@ class ScanningLexer(Lexer):
         self.jump(self.stop)
         return text
 
+    def accept(self, text: str) -> bool:
+        """Go past the current token if it reads ``text``; without a call, as it is asked often."""
+        if self.text != text:
+            return False
+        self.jump(self.stop)
+        return True
+
     @property
     def span(self) -> Span:
         """Where the current token stands."""
@@ -136,6 +143,10 @@ class ScanningLexer(Lexer):
     def span_of(self, start: int, stop: int) -> Span:
         """A part of the text, at least one character long."""
         return Span(self.source, start, max(stop, start + 1), self.file)
+
+    def error_since(self, start: int, message: str, hint: str = "") -> TextError:
+        """An error about the text from ``start`` to the last token that was taken."""
+        return self.error(message, self.span_of(start, self.previous_stop), hint)
 
     def matching(self, pattern: re.Pattern[str], what: str) -> str:
         """Go past the text from here that matches a pattern, where tokens are not the usual ones.
