@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from indexing.layout import Layout, ShapeError
+from ops.hlo.stablehlo.given_operation import integers_of
 from ops.hlo.values import Aliasing
 from ops.mlir.dense_elements import DenseElements
 
@@ -53,13 +54,8 @@ def _layout(order: object, tiles: object) -> Layout | None:
 
 def _integers(value: object) -> tuple[int, ...] | None:
     """The values of dense elements of rank 1, if all are integers."""
-    if not isinstance(value, DenseElements) or value.shape.rank != 1:
-        return None
-    values = value.all_values()
-    if values is None:
-        return None
-    found = tuple(each for each in values if isinstance(each, int))
-    return found if len(found) == len(values) else None
+    is_list = isinstance(value, DenseElements) and value.shape.rank == 1
+    return integers_of(value) if is_list else None
 
 
 def laid_out(shape: Shape, layout: Layout | None) -> Shape:

@@ -114,7 +114,7 @@ class GivenOperation:
 
     def integers(self, name: str, default: Any = _ABSENT) -> tuple[int, ...]:  # noqa: ANN401
         """A list of integers, however it is written."""
-        found = _integers(self.get(name, default))
+        found = integers_of(self.get(name, default))
         if found is None:
             self.fail(f"attribute {name} is no list of integers, such as [0, 1]")
         return found
@@ -171,7 +171,7 @@ class GivenOperation:
             rows = tuple(flat[start : start + columns] for start in range(0, len(flat), columns))
         if not isinstance(rows, tuple):
             self.fail(f"attribute {name} is no list")
-        found = [_integers(row) for row in cast("tuple[object, ...]", rows)]
+        found = [integers_of(row) for row in cast("tuple[object, ...]", rows)]
         if not all(row is not None and len(row) == columns for row in found):
             self.fail(f"attribute {name} is no list of {columns} integers each")
         return tuple(row for row in found if row is not None)
@@ -190,7 +190,7 @@ class GivenOperation:
         return replace(self, operation=replace(self.operation, attributes=attributes))
 
 
-def _integers(value: object) -> tuple[int, ...] | None:
+def integers_of(value: object) -> tuple[int, ...] | None:
     """Integers, however they are written; ``None`` if it is something else."""
     if isinstance(value, DenseElements):
         value = value.all_values()
