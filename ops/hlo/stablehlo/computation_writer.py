@@ -47,7 +47,7 @@ class ComputationWriter(OperationWriter):
                 (),
                 attributes,
                 number=number,
-                name=name_in_hlo(argument.name.text),
+                name=name_in_hlo(argument.name.text[1:], "v."),
                 place=(argument.name.start, argument.name.start + len(argument.name.text)),
             )
 

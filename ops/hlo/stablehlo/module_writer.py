@@ -13,6 +13,7 @@ from ops.hlo.stablehlo.common_attributes import ModuleContext
 from ops.hlo.stablehlo.computation_writer import ComputationWriter
 from ops.hlo.stablehlo.entry_attributes import donations, entry_layouts
 from ops.hlo.stablehlo.given_operation import GivenOperation
+from ops.hlo.stablehlo.operation_writer import name_in_hlo
 from ops.hlo.stablehlo.shardings import mesh_of
 from ops.hlo.stablehlo.tracked_sizes import RAW, SizedBuilder, TrackedSizes
 from ops.mlir.locations import Location
@@ -70,7 +71,7 @@ class ModuleWriter:
         main = self._entry()
         entry = self._function(main, is_entry=True)
         attributes = dict(self._counts()) | self._donations(self._functions[main], entry.root)
-        name = re.sub(r"[^\w.-]", "_", str(self._attributes.get("sym_name", "")), flags=re.ASCII)
+        name = name_in_hlo(str(self._attributes.get("sym_name", "")), "")
         return HloModule(
             *(name or f"module_{entry.name}", tuple(self._shared.computations), entry),
             *(MappingProxyType(attributes), self.text.source, self.text.file),
@@ -153,9 +154,7 @@ class ModuleWriter:
         sizes = self._sizes_of(block.arguments) if is_entry and self.is_polymorphic else {}
         layouts = entry_layouts(self._attributes) if is_entry else ()
         writer.parameters(block.arguments, sizes, layouts)
-        own = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)
-        own = own if own[:1].isalpha() or own[:1] == "_" else f"_{own}"
-        self._made[name] = writer.finished(own, writer.run(block))
+        self._made[name] = writer.finished(name_in_hlo(name, "_"), writer.run(block))
         self._waiting.pop()
         return self._made[name]
 

@@ -197,7 +197,9 @@ class OperationWriter(ABC):
         """The name of the value, behind that of the operation if it is a number only."""
         results = given.operation.results
         value = results[0].partition("#")[0][1:] if results else ""
-        return f"{given.name}.{value}" if value.isdecimal() or not value else name_in_hlo(value)
+        return (
+            f"{given.name}.{value}" if value.isdecimal() or not value else name_in_hlo(value, "v.")
+        )
 
     def elements(self, given: GivenOperation, made: Instruction, count: int) -> list[Instruction]:
         """An instruction as so many results: itself, or the elements of a tuple."""
@@ -322,11 +324,11 @@ _WORDS: Final = {name: tuple(words.split()) for name, words in ENUMERATIONS.item
 """What attributes may be of which HLO knows all values."""
 
 
-def name_in_hlo(value: str) -> str:
-    """The name of a value as one of HLO.
+def name_in_hlo(name: str, before: str) -> str:
+    """A name of MLIR, without its mark, as one of HLO; what begins with no letter has ``before``.
 
-    >>> name_in_hlo("%arg0"), name_in_hlo("%0"), name_in_hlo("%$x")
+    >>> name_in_hlo("arg0", "v."), name_in_hlo("0", "v."), name_in_hlo("$x", "v.")
     ('arg0', 'v.0', '_x')
     """
-    name = re.sub(r"[^\w.-]", "_", value.removeprefix("%"), flags=re.ASCII)
-    return name if name[:1].isalpha() or name[:1] == "_" else f"v.{name}"
+    plain = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)
+    return plain if plain[:1].isalpha() or plain[:1] == "_" else before + plain
