@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from indexing.layout import Shape, ShapeError
+from indexing.layout import ShapeError
 from ops.hlo.errors import AttributeValueError
 from ops.hlo.stablehlo.common_attributes import common_attributes
 from ops.hlo.stablehlo.constructions import CONSTRUCTIONS
@@ -59,15 +59,6 @@ class ComputationWriter(OperationWriter):
             self.operation(operation)
         return []
 
-    def finished(self, name: str, results: Sequence[Instruction]) -> Computation:
-        """The computation, with one result or a tuple of several."""
-        root = results[0] if len(results) == 1 else self._tuple(results)
-        return self.builder.computation(name, self.builder.instructions, root)
-
-    def _tuple(self, results: Sequence[Instruction]) -> Instruction:
-        shape = Shape.of_tuple([each.shape for each in results])
-        return self.builder.made("tuple", shape, _sizes(results), results, name="results")
-
     # Operations
 
     def operation(self, operation: MlirOperation) -> None:
@@ -88,16 +79,6 @@ class ComputationWriter(OperationWriter):
         if construct is None:
             given.fail("the operation has no counterpart in HLO")
         return construct(self, given)
-
-    def called(self, given: GivenOperation, names: Sequence[str]) -> dict[str, Computation]:
-        """The computations of the regions of an operation, by the attributes that they are."""
-        regions = given.operation.regions
-        if len(regions) != len(names):
-            given.fail(f"expected {len(names)} regions, not {len(regions)}")
-        return {
-            name: self.region(given, region, f"{self.name_of(given)}.{name}")
-            for name, region in zip(names, regions, strict=True)
-        }
 
     def region(
         self,
@@ -126,12 +107,3 @@ class ComputationWriter(OperationWriter):
         self.module.left()
         note_division(self.module.sizes, name, given.operands, results)
         return results
-
-    def inside(self) -> ComputationWriter:
-        """A writer for a region of this computation."""
-        return ComputationWriter(self.module, self.module.builder(), self)
-
-
-def _sizes(results: Sequence[Instruction]) -> Any:  # noqa: ANN401 - rows of sizes
-    rows = [each.sizes for each in results]
-    return None if None in rows else tuple(row for each in rows for row in each or ())

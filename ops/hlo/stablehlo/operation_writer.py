@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 
 from indexing.layout import UNBOUNDED_SIZE, Shape
 from ops.hlo.attributes import ENUMERATIONS
@@ -81,16 +81,8 @@ class OperationWriter(ABC):
         self._outer = outer
 
     @abstractmethod
-    def inside(self) -> OperationWriter:
-        """A writer for a region of this computation."""
-
-    @abstractmethod
     def run(self, block: MlirBlock) -> list[Instruction]:
         """What the block returns."""
-
-    @abstractmethod
-    def finished(self, name: str, results: Sequence[Instruction]) -> Computation:
-        """The computation, with one result or a tuple of several."""
 
     @abstractmethod
     def region(
@@ -106,9 +98,29 @@ class OperationWriter(ABC):
     def inlined(self, given: GivenOperation, name: str) -> Sequence[Instruction]:
         """The results of a function, whose instructions become part of this computation."""
 
-    @abstractmethod
+    # Computations
+
+    def inside(self) -> Self:
+        """A writer for a region of this computation."""
+        return type(self)(self.module, self.module.builder(), self)
+
+    def finished(self, name: str, results: Sequence[Instruction]) -> Computation:
+        """The computation, with one result or a tuple of several."""
+        if len(results) == 1:
+            return self.builder.computation(name, self.builder.instructions, results[0])
+        shape = Shape.of_tuple([each.shape for each in results])
+        root = self.builder.made("tuple", shape, None, results, name="results")
+        return self.builder.computation(name, self.builder.instructions, root)
+
     def called(self, given: GivenOperation, names: Sequence[str]) -> dict[str, Computation]:
         """The computations of the regions of an operation, by the attributes that they are."""
+        regions = given.operation.regions
+        if len(regions) != len(names):
+            given.fail(f"expected {len(names)} regions, not {len(regions)}")
+        return {
+            name: self.region(given, region, f"{self.name_of(given)}.{name}")
+            for name, region in zip(names, regions, strict=True)
+        }
 
     # Values
 
