@@ -10,6 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ops import Unknown, hlo, output_to_input, stablehlo
+from ops.hlo.stablehlo.attribute_conversions import CONVERTED
+from ops.hlo.stablehlo.compiled_operations import COMPILED_OPERATIONS
+from ops.hlo.stablehlo.computed_sizes import COMPUTED_SIZES
+from ops.hlo.stablehlo.control_flow import CONTROL_FLOW
+from ops.hlo.stablehlo.device_operations import DEVICE_OPERATIONS
+from ops.hlo.stablehlo.operation_table import TABLED
 from ops.stablehlo import MlirTextError
 from tests.stablehlo.stablehlo_modules import NAMES, stablehlo_text
 
@@ -227,6 +233,17 @@ def test_operations_become_instructions(name: str) -> None:
     last = [each for each in entry.instructions if each.opcode != "tuple"][-1]
     assert str(last).partition(" = ")[2].partition(" ")[2] == expected
     assert str(hlo.parse(str(last.computation.module))) == str(last.computation.module)
+
+
+TABLES = (
+    *(COMPILED_OPERATIONS, COMPUTED_SIZES, CONTROL_FLOW),
+    *(CONVERTED, DEVICE_OPERATIONS, TABLED),
+)
+
+
+def test_no_operation_stands_in_two_tables() -> None:
+    names = [name for table in TABLES for name in table]
+    assert sorted(names) == sorted({*names})
 
 
 def test_a_loop_carries_what_it_reads_around_it() -> None:
