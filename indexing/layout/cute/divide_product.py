@@ -11,11 +11,10 @@ from indexing.errors import ShapeError
 from indexing.layout.cute.cute_layout import CuteLayout
 from indexing.layout.cute.layout_algebra import (
     Tiler,
-    by_mode,
+    by_tiler,
     coalesce,
     complement,
     composition,
-    tiler_layout,
 )
 from simplifier.errors import check_type
 
@@ -35,14 +34,11 @@ def logical_divide(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
     >>> print(logical_divide(parse("(4,2,3):(2,1,8)"), parse("4:2")))
     ((2,2),(2,3)):((4,1),(2,8))
     """
-    check_type(layout, CuteLayout, "logical_divide: the layout", "a CuteLayout")
-    if tiler is None:
-        return layout
-    if isinstance(tiler, tuple):
-        return by_mode("logical_divide", logical_divide, layout, tiler)
-    tile = tiler_layout(tiler, "logical_divide")
-    rest = complement(tile, layout.size)
-    return composition(layout, CuteLayout.of_modes([tile, rest]))
+    return by_tiler("logical_divide", _divided, layout, tiler)
+
+
+def _divided(layout: CuteLayout, tile: CuteLayout) -> CuteLayout:
+    return composition(layout, CuteLayout.of_modes([tile, complement(tile, layout.size)]))
 
 
 def zipped_divide(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
@@ -101,14 +97,12 @@ def logical_product(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
     >>> print(logical_product(parse("(2,2):(4,1)"), parse("6:1")))
     ((2,2),(2,3)):((4,1),(2,8))
     """
-    check_type(layout, CuteLayout, "logical_product: the layout", "a CuteLayout")
-    if tiler is None:
-        return layout
-    if isinstance(tiler, tuple):
-        return by_mode("logical_product", logical_product, layout, tiler)
-    repeated = tiler_layout(tiler, "logical_product")
-    free = complement(layout, layout.size * repeated.cosize)
-    return CuteLayout.of_modes([layout, composition(free, repeated)])
+    return by_tiler("logical_product", _multiplied, layout, tiler)
+
+
+def _multiplied(layout: CuteLayout, tiler: CuteLayout) -> CuteLayout:
+    free = complement(layout, layout.size * tiler.cosize)
+    return CuteLayout.of_modes([layout, composition(free, tiler)])
 
 
 def zipped_product(layout: CuteLayout, tiler: Tiler) -> CuteLayout:

@@ -7,6 +7,7 @@ Source: CuTe's documentation (NVIDIA/cutlass, media/docs/cpp/cute/02_layout_alge
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, Union
 
 from indexing.errors import ShapeError
@@ -42,11 +43,11 @@ def coalesce(layout: CuteLayout, profile: IntTuple | None = None) -> CuteLayout:
     """
     check_type(layout, CuteLayout, "coalesce: the layout", "a CuteLayout")
     if isinstance(profile, tuple):
-        return by_mode("coalesce", coalesce, layout, profile)
-    return from_leaves(_joined(layout.leaves))
+        return _by_mode("coalesce", coalesce, layout, profile)
+    return _from_leaves(_joined(layout.leaves))
 
 
-def from_leaves(leaves: Iterable[Leaf]) -> CuteLayout:
+def _from_leaves(leaves: Iterable[Leaf]) -> CuteLayout:
     """The layout of these sizes and strides: one mode without a tuple, and 1:0 for none."""
     given = tuple(leaves)
     if len(given) < 2:  # noqa: PLR2004 - one needs no tuple
@@ -68,7 +69,7 @@ def _joined(leaves: Iterable[Leaf]) -> list[Leaf]:
     return joined
 
 
-def by_mode(
+def _by_mode(
     name: str,
     operation: Callable[[CuteLayout, T], CuteLayout],
     layout: CuteLayout,
@@ -83,12 +84,28 @@ def by_mode(
     return CuteLayout.of_modes([*changed, *modes[len(tiler) :]])
 
 
-def tiler_layout(tiler: object, name: str) -> CuteLayout:
-    """The layout that a tiler without a tuple is: ``n`` stands for ``n:1``.
+def by_tiler(
+    name: str,
+    operation: Callable[[CuteLayout, CuteLayout], CuteLayout],
+    layout: CuteLayout,
+    tiler: Tiler,
+) -> CuteLayout:
+    """What an operation makes of a layout and a tiler: mode by mode for a tuple.
 
     Raises:
-        ArgumentError: it is none.
+        ArgumentError: the layout or the tiler is none.
+        ShapeError: the tuple has more parts than the layout modes.
     """
+    check_type(layout, CuteLayout, f"{name}: the layout", "a CuteLayout")
+    if tiler is None:
+        return layout
+    if isinstance(tiler, tuple):
+        return _by_mode(name, partial(by_tiler, name, operation), layout, tiler)
+    return operation(layout, _tiler_layout(tiler, name))
+
+
+def _tiler_layout(tiler: object, name: str) -> CuteLayout:
+    """The layout that a tiler without a tuple is: ``n`` stands for ``n:1``."""
     if isinstance(tiler, int) and not isinstance(tiler, bool):
         return CuteLayout(tiler)
     if isinstance(tiler, CuteLayout):
@@ -114,19 +131,17 @@ def composition(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
     >>> print(composition(parse("(12,(4,8)):(59,(13,1))"), (parse("3:4"), parse("8:2"))))
     (3,(2,4)):(236,(26,1))
     """
-    check_type(layout, CuteLayout, "composition: the layout", "a CuteLayout")
-    if tiler is None:
-        return layout
-    if isinstance(tiler, tuple):
-        return by_mode("composition", composition, layout, tiler)
-    given = tiler_layout(tiler, "composition")
-    if isinstance(given.shape, tuple):
-        return CuteLayout.of_modes(composition(layout, mode) for mode in given.modes)
-    ((size, stride),) = given.leaves
-    return from_leaves(_composed(layout, size, stride))
+    return by_tiler("composition", _composed, layout, tiler)
 
 
-def _composed(layout: CuteLayout, size: int, stride: int) -> list[Leaf]:
+def _composed(layout: CuteLayout, tiler: CuteLayout) -> CuteLayout:
+    if isinstance(tiler.shape, tuple):
+        return CuteLayout.of_modes(_composed(layout, mode) for mode in tiler.modes)
+    ((size, stride),) = tiler.leaves
+    return _from_leaves(_strided(layout, size, stride))
+
+
+def _strided(layout: CuteLayout, size: int, stride: int) -> list[Leaf]:
     """Every ``stride``-th element of a layout, and of these the first ``size``."""
     if stride == 0:
         return [(size, 0)]
@@ -177,7 +192,7 @@ def complement(layout: CuteLayout, cotarget: IntTuple = 1) -> CuteLayout:
         found.append((stride // filled, filled))
         filled = size * stride
     found.append((-(-target // filled), filled))
-    return from_leaves(_joined(found))
+    return _from_leaves(_joined(found))
 
 
 def right_inverse(layout: CuteLayout) -> CuteLayout:
@@ -201,7 +216,7 @@ def right_inverse(layout: CuteLayout) -> CuteLayout:
             break
         found.append((size, index))
         reached = size * stride
-    return from_leaves(_joined(found))
+    return _from_leaves(_joined(found))
 
 
 def left_inverse(layout: CuteLayout) -> CuteLayout:
