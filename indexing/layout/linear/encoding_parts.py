@@ -39,6 +39,11 @@ def dimension_names(rank: int) -> list[str]:
     return [f"dim{dim}" for dim in range(rank)]
 
 
+def dimensions(sizes: Sizes) -> dict[str, int]:
+    """The out-dimensions of a tensor with their sizes."""
+    return dict(zip(dimension_names(len(sizes)), sizes, strict=True))
+
+
 def counting(where: str, name: str, sizes: Sizes, order: Sizes, rank: int) -> LinearLayout:
     """Places that count through a box, along ``order[0]`` first."""
     check_length(f"{where}: {name}", sizes, rank)
@@ -52,7 +57,7 @@ def counting(where: str, name: str, sizes: Sizes, order: Sizes, rank: int) -> Li
 def filled(where: str, layout: LinearLayout, shape: Sizes, blocks: BlockSplit) -> LinearLayout:
     """A layout of one block made as large as its part of a shape, and the blocks beside it."""
     cluster = layout_of_blocks(where, shape, blocks)
-    wanted = dict(zip(dimension_names(len(shape)), part_of_block(shape, cluster), strict=True))
+    wanted = dimensions(part_of_block(shape, cluster))
     first = next(iter(layout.in_dims))
     for name in layout.out_dims:
         size = layout.out_dims[name]
@@ -84,7 +89,7 @@ def layout_of_blocks(where: str, shape: Sizes, blocks: BlockSplit) -> LinearLayo
     for name, values in {"per_cluster": per_cluster, "split": split}.items():
         check_length(f"{where}: blocks.{name}", values, rank)
     check_order(where, order, rank)
-    layout = LinearLayout({BLOCK: []}, dict.fromkeys(dimension_names(rank), 1))
+    layout = LinearLayout({BLOCK: []}, dimensions((1,) * rank))
     for dim in order:
         check_power(where, "blocks.split", split[dim])
         if per_cluster[dim] % split[dim]:
@@ -92,7 +97,7 @@ def layout_of_blocks(where: str, shape: Sizes, blocks: BlockSplit) -> LinearLayo
             raise ShapeError(f"{where}: {message} along dimension {dim}; expected a multiple")
         layout *= LinearLayout.identity(split[dim], BLOCK, f"dim{dim}")
         layout *= LinearLayout.zeros(per_cluster[dim] // split[dim], BLOCK, f"dim{dim}")
-    return _cut(layout, dict(zip(dimension_names(rank), shape, strict=True)))
+    return _cut(layout, dimensions(shape))
 
 
 def part_of_block(shape: Sizes, cluster: LinearLayout) -> list[int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias, Union
 
 from indexing.errors import ShapeError
-from indexing.layout.linear.encoding_parts import BlockSplit
+from indexing.layout.linear.encoding_parts import BlockSplit, dimensions
 from indexing.layout.linear.encodings import (
     amd_dot_operand,
     amd_mfma,
@@ -226,14 +226,13 @@ def _blocked(encoding: _Encoding, shape: tuple[int, ...]) -> LinearLayout:
 
 def _linear(encoding: _Encoding, shape: tuple[int, ...]) -> LinearLayout:
     bases: dict[str, list[list[int]]] = {}
-    for name in encoding.fields:
-        vectors = encoding.value(name)
-        is_list = isinstance(vectors, list)
-        rows = [each for each in vectors if isinstance(each, list)] if is_list else []
-        if not isinstance(vectors, list) or len(rows) < len(vectors):
+    for name, vectors in encoding.fields.items():
+        given = vectors if isinstance(vectors, list) else [vectors]
+        rows = [each for each in given if isinstance(each, list)]
+        if len(rows) < len(given):
             raise TextError(f"{name} of linear is no list of bases", encoding.span)
         bases[name] = [encoding.integers(name, row) for row in rows]
-    return LinearLayout(bases, {f"dim{dim}": size for dim, size in enumerate(shape)})
+    return LinearLayout(bases, dimensions(shape))
 
 
 def _nvidia_mma(encoding: _Encoding, shape: tuple[int, ...]) -> LinearLayout:

@@ -22,7 +22,7 @@ from indexing.layout.linear.encoding_parts import (
     check_power,
     check_shape,
     counting,
-    dimension_names,
+    dimensions,
     filled,
 )
 from indexing.layout.linear.linear_layout import LinearLayout
@@ -309,8 +309,7 @@ def slice_of(parent: LinearLayout, dim: int) -> LinearLayout:
         name: [vector for vector in vectors if name != REGISTER or any(vector)]
         for name, vectors in kept.bases.items()
     }
-    sizes = kept.out_dims.values()
-    return LinearLayout(bases, dict(zip(dimension_names(len(sizes)), sizes, strict=True)))
+    return LinearLayout(bases, dimensions(tuple(kept.out_dims.values())))
 
 
 def _mma_tile(where: str, tile: Sizes, width: int, order: Sizes) -> LinearLayout:

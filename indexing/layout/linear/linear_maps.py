@@ -9,6 +9,7 @@ from indexing.errors import MapError
 from indexing.exact.bit_forms import input_bits, read_rows, write_rows
 from indexing.exact.bit_inversion import bits_of_dims
 from indexing.exact.bit_matrix import transposed
+from indexing.layout.linear.encoding_parts import dimension_names
 from indexing.layout.linear.linear_layout import LinearLayout
 from indexing.map import IndexingMap
 from indexing.variable import Variable
@@ -65,7 +66,7 @@ def from_map(indexing_map: IndexingMap, out_dims: Sequence[str] = ()) -> LinearL
     inputs = input_bits(counts)
     read = [_rows(simplest, form, inputs) for form in simplest.forms]
     widths = list(map(len, read))
-    names = tuple(out_dims) or tuple(f"dim{number}" for number in range(len(widths)))
+    names = tuple(out_dims) or dimension_names(len(widths))
     if len(names) != len(widths):
         raise MapError(f"from_map: {len(names)} names for {len(widths)} results")
     dims = [variable.name for variable in simplest.dims]

@@ -18,6 +18,7 @@ from indexing.layout.linear.encoding_parts import (
     check_shape,
     counting,
     dimension_names,
+    dimensions,
     filled,
     layout_of_blocks,
     part_of_block,
@@ -66,8 +67,8 @@ def swizzled_shared(
         if rank >= _MATRIX and dim == dims[1]:
             basis[dims[0]] = vec * (step // per_phase % max_phase) % inside[dims[0]]
         bases.append(tuple(basis))
-    sizes = dict(zip(dimension_names(rank), inside, strict=True))
-    return filled("swizzled_shared", LinearLayout({OFFSET: bases}, sizes), shape, blocks)
+    layout = LinearLayout({OFFSET: bases}, dimensions(inside))
+    return filled("swizzled_shared", layout, shape, blocks)
 
 
 def nvmma_shared(
