@@ -153,7 +153,10 @@ def vector_width(distributed: LinearLayout, shared: LinearLayout | None = None) 
     4
     """
     check_type(distributed, LinearLayout, "vector_width: the layout", "a LinearLayout")
-    offsets = distributed if shared is None else _offsets(distributed, shared)
+    return _width_of(distributed if shared is None else _offsets(distributed, shared))
+
+
+def _width_of(offsets: LinearLayout) -> int:
     last = list(offsets.out_dims)[-1:]
     along = offsets.sublayout(offsets.in_dims, last).bases
     whole = dict(zip(_bits_of(offsets), offsets.matrix, strict=True))
@@ -230,8 +233,8 @@ def shared_access(
         raise ShapeError(
             f"shared_access: elements of {element_bytes} bytes; expected 1, 2, 4, 8 or 16"
         )
-    width = min(vector_width(distributed, shared), MAX_ACCESS_BYTES // element_bytes)
     offsets = _offsets(distributed, shared)
+    width = min(_width_of(offsets), MAX_ACCESS_BYTES // element_bytes)
     lanes = range(offsets.in_dims.get(LANE, 1))
     starts = [offsets(lane=lane)[OFFSET] if LANE in offsets.in_dims else 0 for lane in lanes]
     access = width * element_bytes
