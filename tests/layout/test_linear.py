@@ -511,6 +511,14 @@ def test_maps_say_the_same_as_bases(layout: LinearLayout) -> None:
     assert again.bases == layout.bases
 
 
+def test_sizes_and_bases_may_be_integers_of_numpy() -> None:
+    one, four = np.int64(1), np.int64(4)
+    lanes = LinearLayout.identity(four, "lane", "dim0")  # type: ignore[arg-type]
+    assert lanes == LinearLayout({"lane": [(one,), (2,)]}, {"dim0": four})  # type: ignore[dict-item]
+    assert lanes == LinearLayout({"lane": [(one,), (2,)]}, ["dim0"])  # type: ignore[dict-item]
+    assert str(lanes) == str(LinearLayout.identity(4, "lane", "dim0"))
+
+
 def test_products_put_layouts_side_by_side() -> None:
     a = linear.blocked((16, 16), (1, 4), (8, 4), (1, 1), (1, 0))
     parts = (

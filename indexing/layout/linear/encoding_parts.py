@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing.errors import ShapeError
-from indexing.layout.linear.linear_layout import LinearLayout
+from indexing.layout.linear.linear_layout import LinearLayout, bit_count
 from simplifier.errors import check_integers, check_type
 
 if TYPE_CHECKING:
@@ -134,5 +134,4 @@ def check_order(where: str, order: Sizes, rank: int) -> None:
 def check_power(where: str, what: str, value: int) -> None:
     """Check that a value is a power of two."""
     check_type(value, int, f"{where}: {what}", "an integer")
-    if value < 1 or value & (value - 1):
-        raise ShapeError(f"{where}: {what} is {value}; expected a power of two")
+    bit_count(value, f"{where}: {what}")

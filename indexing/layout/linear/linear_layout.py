@@ -55,13 +55,13 @@ class LinearLayout:
         out_dims: Mapping[str, int] | Sequence[str],
     ) -> None:
         """Check the bases and sizes."""
-        given = {name: tuple(map(tuple, vectors)) for name, vectors in bases.items()}
         names = tuple(out_dims)
-        _check_names("in-dimension", given)
+        _check_names("in-dimension", bases)
         _check_names("out-dimension", names)
-        for name, vectors in given.items():
-            for vector in vectors:
-                _check_basis(name, vector, names)
+        given = {
+            name: tuple(_basis(name, vector, names) for vector in vectors)
+            for name, vectors in bases.items()
+        }
         sizes = _sizes(out_dims, [*chain(*given.values())])
         for name, vectors in given.items():
             for vector in vectors:
@@ -81,7 +81,7 @@ class LinearLayout:
            lane=2 -> (2)
         where out dims are: [dim0 (size 4)]
         """
-        count = _bit_count(size, f"identity: the size of {in_dim}")
+        count = bit_count(size, f"identity: the size of {in_dim}")
         return cls({in_dim: [(1 << bit,) for bit in range(count)]}, {out_dim: size})
 
     @classmethod
@@ -94,7 +94,7 @@ class LinearLayout:
         >>> LinearLayout.zeros(4, "lane", "dim0")(lane=3)
         {'dim0': 0}
         """
-        count = _bit_count(size, f"zeros: the size of {in_dim}")
+        count = bit_count(size, f"zeros: the size of {in_dim}")
         return cls({in_dim: [(0,)] * count}, {out_dim: 1})
 
     @classmethod
@@ -351,19 +351,25 @@ def _over(vectors: Iterable[Basis], names: Iterable[str], wanted: Iterable[str])
 def _sizes(out_dims: Mapping[str, int] | Sequence[str], vectors: Sequence[Basis]) -> dict[str, int]:
     if isinstance(out_dims, Mapping):
         for name, size in out_dims.items():
-            _bit_count(size, f"LinearLayout: the size of {name}")
-        return dict(out_dims)
+            bit_count(size, f"LinearLayout: the size of {name}")
+        return {name: int(size) for name, size in out_dims.items()}
     return {
         name: 1 << max((vector[number].bit_length() for vector in vectors), default=0)
         for number, name in enumerate(out_dims)
     }
 
 
-def _bit_count(size: int, what: str) -> int:
+def bit_count(size: int, what: str) -> int:
+    """The number of bits of the places of a size, ``what``.
+
+    Raises:
+        ArgumentError: it is no integer.
+        ShapeError: it is no power of two.
+    """
     check_type(size, INTEGER, what, "an integer")
     if size < 1 or size & (size - 1):
         raise ShapeError(f"{what} is {size}; expected a power of two")
-    return size.bit_length() - 1
+    return int(size).bit_length() - 1
 
 
 def _check_names(what: str, names: Iterable[object]) -> None:
@@ -375,7 +381,9 @@ def _check_names(what: str, names: Iterable[object]) -> None:
         seen.add(name)
 
 
-def _check_basis(name: str, vector: Basis, outs: Sequence[str]) -> None:
+def _basis(name: str, given: Sequence[int], outs: Sequence[str]) -> Basis:
+    """A basis of plain integers; it may be given with those of NumPy."""
+    vector = tuple(given)
     for index in vector:
         check_type(index, INTEGER, f"LinearLayout: an index in a basis of {name}", "an integer")
     if len(vector) != len(outs):
@@ -383,6 +391,7 @@ def _check_basis(name: str, vector: Basis, outs: Sequence[str]) -> None:
         raise ShapeError(f"LinearLayout: basis {vector} of {name}; {expected}")
     if min(vector, default=0) < 0:
         raise ShapeError(f"LinearLayout: basis {vector} of {name} is negative")
+    return tuple(map(int, vector))
 
 
 def _check_inside(name: str, vector: Basis, sizes: Mapping[str, int]) -> None:
