@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from math import prod
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
-from indexing.pictures.svg import GAP, LINE, text, text_width
+from indexing.pictures.svg import GAP, LINE, Panel, text, text_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -117,7 +117,43 @@ def _short_gaps(shown: Sequence[int]) -> Iterator[int]:
 # Labels.
 
 
-def row_labels(axis: Axis, right: float, ys: Sequence[float], height: float) -> Iterator[str]:
+class GridFrame(NamedTuple):
+    """What is around the cells of a grid, and where they are.
+
+    ``xs`` are the left ends of the columns, ``ys`` the tops of the rows. The frame, a title and the
+    labels of rows and columns, is ``elements``.
+    """
+
+    xs: list[float]
+    ys: list[float]
+    elements: tuple[str, ...]
+    width: float
+    height: float
+
+    @classmethod
+    def of(
+        cls, rows: Axis, columns: Axis, width: float, height: float, title: str = ""
+    ) -> GridFrame:
+        """The frame of a grid whose cells have a width and a height."""
+        left = labels_width(rows)
+        top = LINE * (bool(title) + 2 * bool(columns.dimensions))
+        xs = [left + x for x in columns.starts(width, GAP)]
+        ys = [top + y for y in rows.starts(height, GAP)]
+        elements = (
+            *([text(0, 12, title)] if title else []),
+            *_row_labels(rows, left - 8, ys, height),
+            *_column_labels(columns, left, top - 5, xs, width),
+        )
+        name_of_columns = left + text_width(f"{columns.name} →", "label")
+        right = max(xs[-1] + width, text_width(title), name_of_columns)
+        return cls(xs, ys, elements, right, ys[-1] + height)
+
+    def around(self, cells: Iterable[str]) -> Panel:
+        """The grid with cells that are drawn at their places."""
+        return Panel(self.width, self.height, (*self.elements, *cells))
+
+
+def _row_labels(axis: Axis, right: float, ys: Sequence[float], height: float) -> Iterator[str]:
     """The index of each row, to the left of ``right``; ``ys`` are the tops of the rows."""
     if not axis.dimensions:
         return
@@ -128,7 +164,7 @@ def row_labels(axis: Axis, right: float, ys: Sequence[float], height: float) -> 
         yield text(right, y - GAP / 2 + 4, "⋮", "label", "end")
 
 
-def column_labels(
+def _column_labels(
     axis: Axis, left: float, bottom: float, xs: Sequence[float], width: float
 ) -> Iterator[str]:
     """The index of each column, above ``bottom``; ``xs`` are the left ends of the columns."""

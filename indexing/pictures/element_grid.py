@@ -15,15 +15,12 @@ from indexing.pictures.axis import (
     MAX_PLANES,
     MAX_ROWS,
     Axis,
-    column_labels,
+    GridFrame,
     labels,
-    labels_width,
-    row_labels,
     shown_positions,
 )
 from indexing.pictures.svg import (
     GAP,
-    LINE,
     MAX_WIDTH,
     Panel,
     below,
@@ -239,25 +236,13 @@ def _plane(grid: ElementGrid, plane: Position, most: int) -> Panel:
     written = [str(count) for line in counts for count in line] if most > 1 else []
     contents = (*written, *labels(columns))
     width = max((_MIN_WIDTH, *(text_width(each, "label") + 6 for each in contents)))
-    title = grid.plane_title(plane)
-    left = labels_width(rows)
-    top = LINE * (bool(title) + 2 * bool(columns.dimensions))
-    xs = [left + x for x in columns.starts(width, GAP)]
-    ys = [top + y for y in rows.starts(_HEIGHT, GAP)]
+    frame = GridFrame.of(rows, columns, width, _HEIGHT, grid.plane_title(plane))
     cells = [
         (x, y, count)
-        for y, line in zip(ys, counts, strict=True)
-        for x, count in zip(xs, line, strict=True)
+        for y, line in zip(frame.ys, counts, strict=True)
+        for x, count in zip(frame.xs, line, strict=True)
     ]
-    elements = (
-        *([text(0, 12, title)] if title else []),
-        *row_labels(rows, left - 8, ys, _HEIGHT),
-        *column_labels(columns, left, top - 5, xs, width),
-        *_drawn(cells, width, grid, most),
-    )
-    labels_of_columns = left + text_width(f"{columns.name} →", "label")
-    right = max(xs[-1] + width, text_width(title), labels_of_columns)
-    return Panel(right, ys[-1] + _HEIGHT, elements)
+    return frame.around(_drawn(cells, width, grid, most))
 
 
 def _drawn(

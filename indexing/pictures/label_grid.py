@@ -10,15 +10,11 @@ from indexing.pictures.axis import (
     MAX_COLUMNS,
     MAX_ROWS,
     Axis,
-    column_labels,
+    GridFrame,
     labels,
-    labels_width,
-    row_labels,
     shown_positions,
 )
 from indexing.pictures.svg import (
-    GAP,
-    LINE,
     Panel,
     Picture,
     document,
@@ -96,21 +92,13 @@ class LabelGrid(Picture):
         cells = [[self.cell(row, column) for column in columns.positions] for row in rows.positions]
         written = (label for row in cells for label, _ in row)
         width = max(_MIN_WIDTH, *(text_width(each) + 8 for each in chain(written, labels(columns))))
-        left, top = labels_width(rows), 2 * LINE
-        xs = [left + x for x in columns.starts(width, GAP)]
-        ys = [top + y for y in rows.starts(_HEIGHT, GAP)]
+        frame = GridFrame.of(rows, columns, width, _HEIGHT)
         boxes = [
             _LabelBox(x, y, width, *cell)
-            for y, row in zip(ys, cells, strict=True)
-            for x, cell in zip(xs, row, strict=True)
+            for y, row in zip(frame.ys, cells, strict=True)
+            for x, cell in zip(frame.xs, row, strict=True)
         ]
-        elements = (
-            *row_labels(rows, left - 8, ys, _HEIGHT),
-            *column_labels(columns, left, top - 5, xs, width),
-            *_drawn(boxes),
-        )
-        right = max(xs[-1] + width, left + text_width(f"{columns.name} →", "label"))
-        return Panel(right, ys[-1] + _HEIGHT, elements)
+        return frame.around(_drawn(boxes))
 
     def __str__(self) -> str:
         rows, columns = self._axes()

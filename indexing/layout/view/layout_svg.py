@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from indexing.layout.steps import memory_size
 from indexing.layout.view.drawing import HEIGHT, OUTLINED_LEVELS, Box, drawn
 from indexing.layout.view.picture import layout_picture
-from indexing.pictures.axis import column_labels, labels, labels_width, row_labels
+from indexing.pictures.axis import GridFrame, labels
 from indexing.pictures.svg import (
     GAP,
     LINE,
@@ -116,23 +116,13 @@ _MAX_INDEX: Final = 40
 def _plane(plane: Plane, picture: LayoutPicture, colors: int) -> Panel:
     rows, columns = picture.rows, picture.columns
     width = _cell_width([*(str(cell.offset) for cell in picture.cells), *labels(columns)], picture)
-    left = labels_width(rows)
-    title = shortened(plane.title, _MAX_TITLE)
-    top = LINE * (bool(title) + 2 * bool(columns.dimensions))
-    xs = [left + x for x in columns.starts(width, GAP)]
-    ys = [top + y for y in rows.starts(HEIGHT, GAP)]
+    frame = GridFrame.of(rows, columns, width, HEIGHT, shortened(plane.title, _MAX_TITLE))
     boxes = [
         Box(cell, x, y, width, str(cell.offset))
-        for y, row in zip(ys, plane.cells, strict=True)
-        for x, cell in zip(xs, row, strict=True)
+        for y, row in zip(frame.ys, plane.cells, strict=True)
+        for x, cell in zip(frame.xs, row, strict=True)
     ]
-    elements = (
-        *([text(0, 12, title)] if title else []),
-        *row_labels(rows, left - 8, ys, HEIGHT),
-        *column_labels(columns, left, top - 5, xs, width),
-        *drawn(boxes, colors),
-    )
-    return Panel(max(xs[-1] + width, text_width(title)), ys[-1] + HEIGHT, elements)
+    return frame.around(drawn(boxes, colors))
 
 
 # The memory.
