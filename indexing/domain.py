@@ -10,7 +10,6 @@ sorts behind the others, so that constraints begin with them: ``d0 - N``.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -18,7 +17,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from indexing.errors import MapError
-from indexing.parameters import parameter_identifier, united
+from indexing.parameters import POSITIONAL, parameter_identifier, united
 from simplifier import Interval
 from simplifier.errors import listed, quoted
 from simplifier.expr import form as forms
@@ -309,7 +308,7 @@ class Domain:
             return f"{quoted(str(forms.Form(0, {atom: 1})))}; expected integer arithmetic"
         if atom.kind is AtomKind.VARIABLE and atom.name not in known:
             declared = f"{quoted(atom.name)}; expected a declared variable ({listed(self.names)})"
-            if _POSITIONAL.fullmatch(atom.name):
+            if POSITIONAL.fullmatch(atom.name):
                 return declared
             return f"{declared}; parameters=[{atom.name}] declares a parameter"
         return ""
@@ -423,7 +422,3 @@ def _unnamed(variables: Iterable[Variable], letter: str) -> tuple[Variable, ...]
         variable.called("") if variable.given_name == f"{letter}{position}" else variable
         for position, variable in enumerate(given)
     )
-
-
-_POSITIONAL: Final = re.compile(r"(d|s|rt)\d+")
-"""What variables without a name are called."""

@@ -38,7 +38,8 @@ def has_parameters(form: Form) -> bool:
     return any(name[0] == PARAMETER for name in forms.variables_of((form,)))
 
 
-_POSITIONAL: Final = re.compile(r"(d|s|rt)\d+")
+POSITIONAL: Final = re.compile(r"(d|s|rt)\d+")
+"""What variables without a name are called."""
 
 
 def other_use(name: str) -> str:
@@ -47,7 +48,7 @@ def other_use(name: str) -> str:
     >>> other_use("rt0"), other_use("inf"), other_use("N")
     ('as a variable is by its position', 'as an open end is', '')
     """
-    if _POSITIONAL.fullmatch(name):
+    if POSITIONAL.fullmatch(name):
         return "as a variable is by its position"
     if name in KINDS:
         return "as a coordinate of a launch is"
