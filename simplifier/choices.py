@@ -138,8 +138,7 @@ def _is_choice(form: Form) -> bool:
 def _divided_branches(kind: AtomKind, form: Form, divisor: Form, depth: int) -> Form:
     """A quotient or remainder of a multiple of a choice, as a choice of quotients."""
     if not depth or not _is_choice(form):
-        divide = operations.floordiv if kind is AtomKind.FLOORDIV else operations.mod
-        return divide(form, divisor)
+        return operations.build(kind, (form, divisor))
     ((atom, factor),) = form.terms.items()
     condition, *branches = atom.arguments
     multiples = (branch.times(factor).plus_constant(form.constant) for branch in branches)

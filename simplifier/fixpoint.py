@@ -197,12 +197,14 @@ def _abstracted(scope: Scope, form: Form, result: Form, limit: float) -> Form:
     abstraction = abstraction_of(scope, form, operations)
     inner = scope.beside(abstraction.bounds)
     canonical = inner.canonical(abstraction.form)
-    is_cheap = abstraction.least_cost(canonical) >= cost_of_form(result)
-    if count_maxima(canonical) > MAX_MAXIMA_SEARCHED or (is_cheap and limit == inf):
+    if count_maxima(canonical) > MAX_MAXIMA_SEARCHED:
         return result
-    is_same = abstraction.only_renames(canonical, scope.canonical(form))
-    if is_same and limit == inf and not subtracts(result):
-        return result  # what is subtracted may be part of a remainder that the search passed by
+    if limit == inf:
+        if abstraction.least_cost(canonical) >= cost_of_form(result):
+            return result
+        # What is subtracted may be part of a remainder that the search passed by.
+        if not subtracts(result) and abstraction.only_renames(canonical, scope.canonical(form)):
+            return result
     meanings = {name: _cheaper(scope, each) for name, each in abstraction.meanings.items()}
     reading = _extracted if limit == inf else _step
     (other,) = substitute([reading(inner, abstraction.form)], meanings)

@@ -79,13 +79,12 @@ class Fact(NamedTuple):
     def multiples_near(self, form: Form) -> Iterator[int]:
         """Multiples of the fact's form, if it is a polynomial, that cancel some term of another."""
         found: dict[int, None] = {}
-        if not all(map(variables_multiplied, self.form.terms)):
-            return iter(found)
         for atom, value in self.form.terms.items():
             multiple, remainder = divmod(form.terms.get(atom, 0), value)
             if multiple and not remainder:
                 found[multiple] = None
-        return iter(found)
+        is_polynomial = bool(found) and all(map(variables_multiplied, self.form.terms))
+        return iter(found if is_polynomial else ())
 
 
 def variables_multiplied(atom: Atom) -> tuple[Atom, ...]:
