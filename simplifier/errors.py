@@ -38,11 +38,16 @@ def quoted(value: object) -> str:
         text = repr(value[: _MAX_QUOTE + 1] if isinstance(value, str) else value)
     except (RecursionError, ValueError):  # deeply nested, or with an integer of very many digits
         text = f"a large {type(value).__name__}"
-    return _cut(text)
+    return beginning_of(text)
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _MAX_QUOTE else f"{text[:_MAX_QUOTE]}..."
+def beginning_of(text: str, most: int = _MAX_QUOTE) -> str:
+    """A text, without the end of a long one.
+
+    >>> beginning_of("d0"), beginning_of("d0 + s0", 3)
+    ('d0', 'd0 ...')
+    """
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 def listed(names: Collection[str]) -> str:
@@ -70,7 +75,7 @@ _LONG_WORD: Final = re.compile(r"\S{300,}")
 
 
 def _with_short_words(message: str) -> str:
-    return _LONG_WORD.sub(lambda word: _cut(word[0]), message)
+    return _LONG_WORD.sub(lambda word: beginning_of(word[0]), message)
 
 
 class ArgumentError(IndexingError, TypeError):

@@ -12,7 +12,7 @@ from sympy import Add, S
 
 from indexing.errors import MapError
 from indexing.relation import check_without_parameters
-from simplifier.errors import quoted
+from simplifier.errors import beginning_of
 from simplifier.expr.functions import FloorDiv, Mod
 from simplifier.expr.sympy_writing import to_sympy
 
@@ -85,7 +85,7 @@ def _terms(result: sympy.Expr, sizes: Mapping[str, int]) -> list[tuple[_Variable
             continue
         digit = _digit(rest, sizes)
         if digit is None or factor <= 0:
-            _refuse(f"{quoted(str(term))[1:-1]} in a result")
+            _refuse(f"{beginning_of(str(term))} in a result")
         found.append((digit, int(factor)))
     return found
 
@@ -135,7 +135,7 @@ def _group(
     expected = 1
     for weight, axis in reversed(weights):
         if weight != expected:
-            _refuse(f"the result {quoted(str(result))[1:-1]}, which leaves gaps or overlaps")
+            _refuse(f"the result {beginning_of(str(result))}, which leaves gaps or overlaps")
         expected *= axis.size
     return [axis for _, axis in weights]
 

@@ -15,7 +15,7 @@ from indexing.errors import MapError
 from indexing.formats.named_axes import AxisSizes, NamedAxis, NamedIndices, expression_of, related
 from indexing.relation import Relation, check_without_parameters
 from indexing.validation import read_sizes
-from simplifier.errors import Span, TextError, check_type, quoted
+from simplifier.errors import Span, TextError, beginning_of, check_type
 from simplifier.expr.printer import format_form
 
 if TYPE_CHECKING:
@@ -200,6 +200,6 @@ def _checked_labels(number: int, given: Relation, sizes: dict[str, object]) -> l
     for position, name in enumerate(names):
         if name not in variables:
             raise MapError(
-                f"{where}: result {position} is {quoted(name)[1:-1]}; expected a variable"
+                f"{where}: result {position} is {beginning_of(name)}; expected a variable"
             )
     return names

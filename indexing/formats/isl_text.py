@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from indexing.errors import MapError
-from simplifier.errors import Span, TextError
+from simplifier.errors import Span, TextError, beginning_of
 from simplifier.exact.isl import load_isl
 from simplifier.expr.parser import is_name
 
@@ -68,7 +68,7 @@ def readable(name: str | None) -> str:
 def shown(value: object) -> str:
     """A value for a message, on one line."""
     text = f"{type(value).__name__} {value}"
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
+    return beginning_of(text, _MAX_SHOWN)
 
 
 def check_isl_text(text: str) -> None:

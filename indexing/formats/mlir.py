@@ -16,7 +16,7 @@ from indexing.formats.text import read_items, read_names
 from indexing.relation import Relation
 from indexing.variable import Variable, interval_of
 from simplifier import Interval
-from simplifier.errors import INTEGER, Span, TextError, check_type, listed, quoted
+from simplifier.errors import INTEGER, Span, TextError, beginning_of, check_type, listed, quoted
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.fold import fold
@@ -139,7 +139,7 @@ def _objection(form: Form, symbols: Container[str]) -> str:
         are_symbolic = [symbolic.issuperset(argument.terms) for argument in atom.arguments]
         if expected := _expected(atom, are_symbolic):
             part = format_form(forms.Form(0, {atom: 1}))
-            return f"{quoted(part)[1:-1]} in it; expected {expected}"
+            return f"{beginning_of(part)} in it; expected {expected}"
         if all(are_symbolic) and (atom.arguments or atom.name in symbols):
             symbolic.add(atom)
     return ""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard
 import sympy
 from sympy.logic.boolalg import Boolean, BooleanAtom
 
-from simplifier.errors import IndexingError
+from simplifier.errors import IndexingError, beginning_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.foreign import READERS
@@ -67,7 +67,7 @@ def _excerpt(thing: object) -> str:
         text = str(thing)
     except RecursionError:
         return "a deeply nested expression"
-    return text if len(text) <= _MAX_EXCERPT else f"{text[:_MAX_EXCERPT]}..."
+    return beginning_of(text, _MAX_EXCERPT)
 
 
 def is_relation(thing: object) -> TypeGuard[Boolean | bool]:

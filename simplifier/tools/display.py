@@ -10,6 +10,8 @@ from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from simplifier.errors import beginning_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -60,7 +62,7 @@ class Displayed:
 def in_one_line(text: str) -> str:
     """The lines of a text in one, without the end of a long one."""
     line = "; ".join(part.strip() for part in text.splitlines()).replace(":; ", ": ")
-    return _without_end(line, _MAX_LINE)
+    return beginning_of(line, _MAX_LINE)
 
 
 def html(content: str) -> str:
@@ -138,11 +140,7 @@ def html_of_sections(title: str, sections: Iterable[tuple[str, str, bool]]) -> s
 
 def cut(text: str, most: int = MAX_LENGTH) -> str:
     """The escaped text, without the end of a long one."""
-    return escape(_without_end(text, most))
-
-
-def _without_end(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[:most]}..."
+    return escape(beginning_of(text, most))
 
 
 def _cell(text: str) -> str:
