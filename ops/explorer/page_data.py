@@ -16,7 +16,7 @@ from ops.explorer.page_code import NoCode, code_of_map
 from ops.fusion import by_producer
 from ops.hlo.source_location import source_locations
 from ops.rules.op_indexing import Unknown
-from simplifier.errors import IndexingError
+from simplifier.errors import IndexingError, beginning_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -195,12 +195,12 @@ def _description(indexing: OperandIndexing) -> Json:
     domain = indexing.map.domain
     formula = f"({', '.join(map(domain.text_of, indexing.map.forms))})"
     found: Json = {
-        "formula": _cut(formula, _MAX_FORMULA),
-        "map": _cut(format_map(indexing.map), _MAX_FORMULA),
+        "formula": beginning_of(formula, _MAX_FORMULA),
+        "map": beginning_of(format_map(indexing.map), _MAX_FORMULA),
         "dims": _bounds(domain.dims),
         "runtime": _bounds(domain.runtime),
-        "where": [_cut(each, _MAX_FORMULA) for each in _where(domain)],
-        "notes": [_cut(f"{name}: {note}", _MAX_FORMULA) for name, note in indexing.notes()],
+        "where": [beginning_of(each, _MAX_FORMULA) for each in _where(domain)],
+        "notes": [beginning_of(f"{name}: {note}", _MAX_FORMULA) for name, note in indexing.notes()],
     }
     return {name: value for name, value in found.items() if value or name == "dims"}
 
@@ -235,7 +235,7 @@ def _text_of(
         place = {each: bisect_right(starts, each.start) - 1 for each in instructions}
     else:
         lines, place = _printed(computations)
-    return [_cut(line, _MAX_LINE) for line in lines], place
+    return [beginning_of(line, _MAX_LINE) for line in lines], place
 
 
 def _printed(computations: Iterable[Computation]) -> tuple[list[str], dict[Instruction, int]]:
@@ -246,7 +246,3 @@ def _printed(computations: Iterable[Computation]) -> tuple[list[str], dict[Instr
         place |= {each: first + number for number, each in enumerate(computation.instructions)}
         lines += [*str(computation).split("\n"), ""]
     return lines, place
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[:most]}..."
