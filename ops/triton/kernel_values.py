@@ -28,6 +28,9 @@ BlockShape: TypeAlias = "tuple[int, ...]"
 MAX_RANK: Final = 8
 """Dimensions of a block: Triton has at most 5."""
 
+MAX_FACTORS: Final = 32
+"""Of a term that is multiplied out: a formula has more terms with each factor."""
+
 _RESERVED: Final = re.compile(r"(pid|i|num_programs)\d+|_before_.*|register\d*|th_x|bl_[xyz]")
 
 
@@ -124,6 +127,21 @@ def axis(number: int) -> sympy.Symbol:
 def is_condition(formula: Formula) -> bool:
     """Whether a formula is true or false; sympy takes every symbol for a condition, too."""
     return isinstance(formula, Boolean) and not isinstance(formula, sympy.Symbol)
+
+
+def multiplied_out(formula: Formula) -> Formula | None:
+    """A formula as a sum of terms; ``None`` if one may have more than ``MAX_FACTORS`` factors."""
+    return None if _degree(formula) > MAX_FACTORS else sympy.expand(formula)
+
+
+def _degree(formula: Formula) -> int:
+    """How many variables a term of a formula may multiply."""
+    if formula.is_Symbol:
+        return 1
+    degrees = [_degree(each) for each in formula.args]
+    if isinstance(formula, sympy.Pow) and formula.exp.is_Integer:
+        return degrees[0] * int(formula.exp)
+    return sum(degrees) if isinstance(formula, sympy.Mul) else max(degrees, default=0)
 
 
 def as_block(value: Value) -> IntegerBlock | UnknownBlock:

@@ -25,6 +25,7 @@ from ops.triton.kernel_values import (
     axis,
     combined,
     items_of,
+    multiplied_out,
     number_of,
 )
 from simplifier import FloorDiv, symbol
@@ -146,10 +147,10 @@ def _sum(change: Formula, counter: sympy.Symbol, moving: set[sympy.Symbol]) -> F
 
     By Newton's forward differences, whose binomial coefficients are integers.
     """
-    expanded = sympy.expand(change)
-    if expanded.free_symbols & moving or not expanded.is_polynomial(counter):
+    expanded = multiplied_out(change)
+    if expanded is None or expanded.free_symbols & moving or not expanded.is_polynomial(counter):
         return None
-    degree = _degree(expanded, counter)
+    degree = _degree_in(counter, expanded)
     if degree > MAX_DEGREE:
         return None
     row = [expanded.xreplace({counter: sympy.Integer(n)}) for n in range(degree + 1)]
@@ -166,7 +167,8 @@ def _sum(change: Formula, counter: sympy.Symbol, moving: set[sympy.Symbol]) -> F
     return integral if has_fractions else simplest
 
 
-def _degree(polynomial: Formula, variable: sympy.Symbol) -> int:
+def _degree_in(variable: sympy.Symbol, polynomial: Formula) -> int:
+    """The largest power of a variable in a polynomial that is multiplied out."""
     powers = (each for each in polynomial.atoms(sympy.Pow) if each.base == variable)
     return max([int(each.exp) for each in powers], default=int(variable in polynomial.free_symbols))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import sympy
@@ -14,7 +14,7 @@ from indexing import IndexingMap, Variable
 from ops.triton.interpreter import KernelInterpreter
 from ops.triton.kernel_access import KernelAccess
 from ops.triton.kernel_text import KernelText, defaults_of, parameters_of
-from ops.triton.kernel_values import IntegerBlock, axis, is_reserved
+from ops.triton.kernel_values import MAX_FACTORS, IntegerBlock, axis, is_reserved, multiplied_out
 from simplifier import Interval, bounds_of, symbol
 from simplifier.errors import ArgumentError, check_integers, check_type, quoted
 from simplifier.tools.display import Displayed, html_of_table
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ops.triton.interpreter import AccessRecord, KernelLoop
-
-MAX_ADDRESS_DEGREE: Final = 32
-"""An address is multiplied out to find its pointer; its terms grow with its degree."""
 
 MAX_AXES: Final = 3
 """Of a grid, as GPUs have them."""
@@ -104,14 +101,11 @@ def read_kernel(
         interpreter.bounds[argument] = Interval(0, None)
         known[argument] = IntegerBlock((), symbol(argument))
     interpreter.run_kernel(function, known)
-    for record in interpreter.records:
-        if _degree(record.address.formula) > MAX_ADDRESS_DEGREE:
-            message = f"this address is a product of more than {MAX_ADDRESS_DEGREE} factors"
-            text.refuse(record.node, message)
-    integers = _integers(interpreter.records)
+    records = [_multiplied_out(text, each) for each in interpreter.records]
+    integers = _integers(records)
     return KernelAccesses(
         function.name,
-        tuple(_access(interpreter, each, unknown, integers) for each in interpreter.records),
+        tuple(_access(interpreter, each, unknown, integers) for each in records),
     )
 
 
@@ -163,14 +157,13 @@ def _unknown_parameters(
 # Accesses.
 
 
-def _degree(formula: sympy.Basic) -> int:
-    """How many variables a term of a formula may multiply."""
-    if formula.is_Symbol:
-        return 1
-    degrees = [_degree(each) for each in formula.args]
-    if isinstance(formula, sympy.Pow) and formula.exp.is_Integer:
-        return degrees[0] * int(formula.exp)
-    return sum(degrees) if isinstance(formula, sympy.Mul) else max(degrees, default=0)
+def _multiplied_out(text: KernelText, record: AccessRecord) -> AccessRecord:
+    """The access with its address as a sum of terms, of which one is the pointer."""
+    formula = multiplied_out(record.address.formula)
+    if formula is None:
+        message = f"this address is a product of more than {MAX_FACTORS} factors"
+        text.refuse(record.node, message)
+    return replace(record, address=IntegerBlock(record.address.shape, formula))
 
 
 def _integers(records: Sequence[AccessRecord]) -> set[str]:
@@ -178,8 +171,8 @@ def _integers(records: Sequence[AccessRecord]) -> set[str]:
     found: set[str] = set()
     for record in records:
         formulas = [record.condition, *(loop.trip_count for loop in record.loops)]
-        address = sympy.expand(record.address.formula)
-        formulas += [term for term in sympy.Add.make_args(address) if not term.is_Symbol]
+        terms = sympy.Add.make_args(record.address.formula)
+        formulas += [term for term in terms if not term.is_Symbol]
         found |= {each.name for formula in formulas for each in formula.free_symbols}
     return found
 
@@ -191,7 +184,7 @@ def _access(
     integers: set[str],
 ) -> KernelAccess:
     """The access with its pointer apart from the offset."""
-    address = sympy.expand(record.address.formula)
+    address = record.address.formula
     terms = {str(term) for term in sympy.Add.make_args(address) if term.is_Symbol}
     pointers = [name for name in arguments if name in terms - integers]
     if len(pointers) != 1:

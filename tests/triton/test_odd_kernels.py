@@ -124,6 +124,11 @@ REFUSED: list[tuple[str, str]] = [
         "y = tl.program_id(0)" + "\ny = y * y + 1" * 8 + "\ntl.load(x_ptr + y)",
         "a product of more than 32 factors",
     ),
+    (
+        "y = n + tl.program_id(0)" + "\ny = y * y + 1" * 8 + "\nfor k in range(n):\n"
+        "    x_ptr += y\n    tl.load(x_ptr)",
+        "x_ptr, whose value in a loop has no closed form",
+    ),
     ("for k in range(8):\n    if tl.program_id(0) > k: return", "a loop that may be left"),
     (
         (
