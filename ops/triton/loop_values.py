@@ -79,8 +79,10 @@ def amounts_of(
     in_closed_form: dict[sympy.Symbol, Formula] = {}
     for _ in changes:  # each round finds at least one more, if any
         for name, change in changes.items():
-            sums = [_sum(each.xreplace(in_closed_form), counter, moving) for each in change or ()]
-            if name in found or not sums or None in sums:
+            if name in found or change is None:
+                continue
+            sums = [_sum(each.xreplace(in_closed_form), counter, moving) for each in change]
+            if not sums or None in sums:
                 continue
             found[name] = tuple(sums)
             mark, start = marks[name], as_block(before[name])
