@@ -8,7 +8,7 @@ in elements, is a sum of a pointer argument and an offset.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
@@ -24,6 +24,9 @@ Formula: TypeAlias = Any
 """An expression of sympy over integers, or one of its conditions."""
 
 BlockShape: TypeAlias = "tuple[int, ...]"
+
+MAX_AXES: Final = 3
+"""Of a grid, as GPUs have them."""
 
 MAX_RANK: Final = 8
 """Dimensions of a block: Triton has at most 5."""
@@ -74,7 +77,8 @@ class UnknownBlock:
 class TensorPointer:
     """A block of a tensor, by its offsets: ``tl.make_block_ptr``, or a tensor descriptor.
 
-    ``checked`` are the dimensions in which what lies outside of the tensor is left out.
+    An access leaves out what lies outside of the tensor: of a descriptor along all dimensions,
+    otherwise along those that it checks.
     """
 
     base: Formula
@@ -87,9 +91,7 @@ class TensorPointer:
     def moved(self, by: Sequence[Formula]) -> TensorPointer:
         """The block so many elements further along each dimension."""
         offsets = tuple(one + other for one, other in zip(self.offsets, by, strict=True))
-        return TensorPointer(
-            self.base, self.sizes, self.strides, offsets, self.block, self.is_descriptor
-        )
+        return replace(self, offsets=offsets)
 
     def address(self) -> IntegerBlock:
         """The addresses of the elements of the block."""

@@ -6,7 +6,7 @@ import ast
 import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import sympy
 
@@ -14,7 +14,14 @@ from indexing import IndexingMap, Variable
 from ops.triton.interpreter import KernelInterpreter
 from ops.triton.kernel_access import KernelAccess
 from ops.triton.kernel_text import KernelText, defaults_of, parameters_of
-from ops.triton.kernel_values import MAX_FACTORS, IntegerBlock, axis, is_reserved, multiplied_out
+from ops.triton.kernel_values import (
+    MAX_AXES,
+    MAX_FACTORS,
+    IntegerBlock,
+    axis,
+    is_reserved,
+    multiplied_out,
+)
 from simplifier import Interval, bounds_of, symbol
 from simplifier.errors import ArgumentError, check_integers, check_type, quoted
 from simplifier.tools.display import Displayed, html_of_table
@@ -23,9 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ops.triton.interpreter import AccessRecord, KernelLoop
-
-MAX_AXES: Final = 3
-"""Of a grid, as GPUs have them."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import sympy
 
 from ops.triton.kernel_values import (
+    MAX_AXES,
     IntegerBlock,
     TensorPointer,
     UnknownBlock,
@@ -55,7 +56,7 @@ def _num_programs(reader: ExpressionReader, call: FunctionCall) -> Value:
 
 def _axis_of_grid(reader: ExpressionReader, call: FunctionCall) -> int:
     found = _known_number(reader, call, 0, "axis")
-    if not 0 <= found < _GRID_AXES:
+    if not 0 <= found < MAX_AXES:
         reader.text.refuse(call.node, f"a grid has no axis {found}; expected 0, 1 or 2")
     return found
 
@@ -275,8 +276,6 @@ def _by_descriptor(reader: ExpressionReader, call: FunctionCall) -> Value:
 
 Handler = Any
 """From a reader and a call to a value."""
-
-_GRID_AXES: Final = 3
 
 _PLACE_OF_MASK: Final = {"load": 1, "atomic_cas": 3}
 """Where the mask stands, if not behind the pointer and the value."""
