@@ -10,12 +10,12 @@ import operator
 from typing import TYPE_CHECKING, Any, Final
 
 import sympy
-from sympy.logic.boolalg import Boolean
 
 from indexing import IndexingMap, Variable
 from ops.pallas.blocked_array import PrefetchedScalar
 from ops.pallas.errors import PallasError
 from simplifier import FloorDiv, Interval, Max, Min, Mod, bounds_of, symbol
+from simplifier.expr.sympy_reading import is_relation, relation_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -141,12 +141,12 @@ def _number(value: OfJax) -> Value:
 def _chosen(which: Value, *cases: Value) -> Value:
     """``select_n``: the case of a number, or the second case where a condition holds."""
     conditions = (
-        [sympy.Not(which)]
-        if _is_condition(which)
+        [sympy.Not(relation_of(which))]
+        if is_relation(which)
         else [sympy.Eq(which, n) for n in _all_but(cases)]
     )
     chosen = zip(cases, conditions, strict=False)
-    if not all(map(_is_condition, cases)):
+    if not all(map(is_relation, cases)):
         return sympy.Piecewise(*chosen, (cases[-1], True))
     otherwise = cases[-1]
     for case, condition in reversed([*chosen]):
@@ -158,15 +158,11 @@ def _all_but(cases: Sequence[Value]) -> range:
     return range(len(cases) - 1)
 
 
-def _is_condition(value: Value) -> bool:
-    return isinstance(value, Boolean) and not isinstance(value, sympy.Symbol)
-
-
 def _of_conditions(of_conditions: Callable[..., Value]) -> Callable[..., Value]:
     """``and`` and ``or``, which are also for bits of integers, where they have no expression."""
 
     def apply(*operands: Value) -> Value:
-        if not all(map(_is_condition, operands)):
+        if not all(map(is_relation, operands)):
             raise PallasError("pallas_calls: an index map works on the bits of an integer")
         return of_conditions(*operands)
 
@@ -174,7 +170,7 @@ def _of_conditions(of_conditions: Callable[..., Value]) -> Callable[..., Value]:
 
 
 def _converted(value: Value) -> Value:
-    return sympy.Piecewise((1, value), (0, True)) if _is_condition(value) else value
+    return sympy.Piecewise((1, value), (0, True)) if is_relation(value) else value
 
 
 def _power(value: Value, exponent: int) -> Value:

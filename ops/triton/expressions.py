@@ -16,7 +16,6 @@ from ops.triton.kernel_values import (
     aligned,
     as_block,
     combined,
-    is_condition,
     items_of,
     known,
     number_of,
@@ -35,6 +34,7 @@ from simplifier import (
     bounds_of,
     symbol,
 )
+from simplifier.expr.sympy_reading import is_relation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -372,13 +372,13 @@ def _implied_by_both(left: Value, right: Value) -> UnknownBlock | None:
 
 def _implied(block: Value, rank: int) -> Formula:
     from_block = block.implied if isinstance(block, UnknownBlock) else block.formula
-    if not is_condition(from_block):
+    if not is_relation(from_block):
         return sympy.true
     return aligned(IntegerBlock(block.shape, from_block), rank)
 
 
 def _where(test: Formula, first: Formula, second: Formula) -> Formula:
-    if is_condition(first) and is_condition(second):
+    if all(map(is_relation, (first, second))):
         return sympy.Or(sympy.And(test, first), sympy.And(sympy.Not(test), second))
     return sympy.Piecewise((first, test), (second, True))
 
@@ -393,7 +393,7 @@ def _either(*conditions: Formula) -> Formula:
 
 def condition_of(formula: Formula) -> Formula:
     """A condition; a number is true unless it is 0."""
-    return formula if is_condition(formula) else sympy.Ne(formula, 0)
+    return formula if is_relation(formula) else sympy.Ne(formula, 0)
 
 
 def _shifted_left(value: Formula, by: Formula) -> Formula:

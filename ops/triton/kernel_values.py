@@ -13,9 +13,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import sympy
-from sympy.logic.boolalg import Boolean
 
 from simplifier import symbol
+from simplifier.expr.sympy_reading import is_relation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -56,7 +56,7 @@ class IntegerBlock:
     @property
     def is_condition(self) -> bool:
         """Whether it holds conditions."""
-        return is_condition(self.formula)
+        return is_relation(self.formula)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +124,6 @@ Value: TypeAlias = Any
 def axis(number: int) -> sympy.Symbol:
     """The place in a block along a dimension."""
     return symbol(f"i{number}")
-
-
-def is_condition(formula: Formula) -> bool:
-    """Whether a formula is true or false; sympy takes every symbol for a condition, too."""
-    return isinstance(formula, Boolean) and not isinstance(formula, sympy.Symbol)
 
 
 def multiplied_out(formula: Formula) -> Formula | None:
