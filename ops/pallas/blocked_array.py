@@ -176,10 +176,11 @@ class BlockedArray(Displayed):
         """What is copied as the grid runs; ``None`` if values decide it, or the kernel copies."""
         if self.depends_on_values or not self.buffers:
             return None
-        moved = IndexRelation(self.by_number(self.elements)).restrict(self.changes())
+        changes = self.changes()
+        moved = IndexRelation(self.by_number(self.elements)).restrict(changes)
         points = sum(int(each.count()) for each in moved.maps) if moved else 0
         needed = int(self.elements.image().count())
-        return BlockTraffic(int(self.changes().count()), self._bytes(points), self._bytes(needed))
+        return BlockTraffic(int(changes.count()), self._bytes(points), self._bytes(needed))
 
     def _bytes(self, elements: int) -> int:
         return -(-elements * self.shape.element_size_in_bits // _BITS_OF_BYTE)

@@ -154,11 +154,12 @@ class PallasCall(Displayed):
 
         For each array, the first step is named.
         """
+        races = self.races()
         return (
             *self.out_of_bounds(),
             *self.unwritten(),
-            *self.races(),
-            *self.late_revisits(),
+            *races,
+            *self._late_revisits(races),
             *self.alias_conflicts(),
         )
 
@@ -191,9 +192,7 @@ class PallasCall(Displayed):
         Steps that follow each other may take the same block: they add to it. Results with a race
         are left out.
         """
-        racing = {race.array for race in self.races()}
-        found = (self._late_revisit(each) for each in self.outputs if each.name not in racing)
-        return tuple(each for each in found if each is not None)
+        return self._late_revisits(self.races())
 
     def alias_conflicts(self) -> tuple[AliasConflict, ...]:
         """For each alias the first step that writes an element that a later step reads."""
@@ -229,6 +228,11 @@ class PallasCall(Displayed):
         ranges = [Variable.of_size(size, name) for name, size in others.items()]
         dims = [Variable.of_size(size, name) for name, size in zip(names, self.grid, strict=True)]
         return IndexingMap(results, dims, ranges).without_unused_symbols()
+
+    def _late_revisits(self, races: Sequence[WriteRace]) -> tuple[LateRevisit, ...]:
+        racing = {race.array for race in races}
+        found = (self._late_revisit(each) for each in self.outputs if each.name not in racing)
+        return tuple(each for each in found if each is not None)
 
     def _late_revisit(self, array: BlockedArray) -> LateRevisit | None:
         blocks = array.elements if array.may_overlap else array.indices_in_bounds
