@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from indexing.domain import Constraint
     from ops.jaxpr.primitives import OfJax
     from ops.sizes import Size
+    from simplifier.errors import IndexingError
 
 
 def from_jax(function: Callable[..., Any], *arguments: OfJax) -> HloModule:
@@ -52,17 +53,29 @@ def from_jax(function: Callable[..., Any], *arguments: OfJax) -> HloModule:
     Raises:
         ShapeError: JAX is not installed, or a size or type has no place in HLO.
     """
+    closed = traced("from_jax", ShapeError, function, arguments)
+    name = re.sub(r"\W", "_", getattr(function, "__name__", "function"))
+    return _Builder(_facts(closed.jaxpr.invars)).module(name, closed)
+
+
+def traced(
+    where: str, error: type[IndexingError], function: Callable[..., Any], arguments: Iterable[OfJax]
+) -> OfJax:
+    """The closed jaxpr of a function, for whoever begins his messages with ``where``.
+
+    Raises:
+        ArgumentError: the function is none.
+        error: JAX is not installed.
+    """
     if not callable(function):
-        raise ArgumentError(f"from_jax: the function is {quoted(function)}; expected a callable")
+        raise ArgumentError(f"{where}: the function is {quoted(function)}; expected a callable")
     try:
         import jax  # noqa: PLC0415  (an extra)
     except ImportError:
-        message = "from_jax: JAX is not installed; expected it, as after pip install jax"
-        raise ShapeError(message) from None
+        message = f"{where}: JAX is not installed; expected it, as after pip install jax"
+        raise error(message) from None
     make_jaxpr: OfJax = jax.make_jaxpr  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
-    name = re.sub(r"\W", "_", getattr(function, "__name__", "function"))
-    closed = make_jaxpr(function)(*arguments)
-    return _Builder(_facts(closed.jaxpr.invars)).module(name, closed)
+    return make_jaxpr(function)(*arguments)
 
 
 class _Builder(JaxprBuilder):

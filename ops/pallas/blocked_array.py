@@ -18,6 +18,7 @@ from ops.pallas.block_spec import (
     extent,
     text_of_block,
 )
+from ops.performance.counts import bytes_of
 from ops.performance.summary import text_of_shape
 from simplifier import FloorDiv, Interval, Mod, symbol
 from simplifier.tools.display import Displayed
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from ops.pallas.block_spec import BlockSize, BlockSpec
 
     Step = tuple[int, ...]
-
-_BITS_OF_BYTE = 8
 
 
 class PrefetchedScalar(NamedTuple):
@@ -183,7 +182,7 @@ class BlockedArray(Displayed):
         return BlockTraffic(int(changes.count()), self._bytes(points), self._bytes(needed))
 
     def _bytes(self, elements: int) -> int:
-        return -(-elements * self.shape.element_size_in_bits // _BITS_OF_BYTE)
+        return int(bytes_of(elements, self.shape.element_size_in_bits))
 
     # Bounds.
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from indexing import Variable
 from indexing.layout import ShapeError
+from ops.jaxpr.from_jax import traced
 from ops.jaxpr.jaxpr_builder import shape_of
 from ops.pallas.block_spec import BlockSpec, ElementBlock, axis_names
 from ops.pallas.blocked_array import BlockedArray
 from ops.pallas.errors import PallasError
 from ops.pallas.index_map_jaxpr import read_index_map
 from ops.pallas.pallas_call import ARBITRARY, PARALLEL, PallasCall, semantics_of
-from simplifier.errors import ArgumentError, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -31,16 +31,7 @@ def pallas_calls(function: Callable[..., Any], *arguments: OfJax) -> tuple[Palla
         PallasError: JAX is not installed, or a grid, a block or an index map cannot be read.
         ArgumentError: the function cannot be called.
     """
-    if not callable(function):
-        message = f"pallas_calls: the function is {quoted(function)}"
-        raise ArgumentError(f"{message}; expected a callable")
-    try:
-        import jax  # noqa: PLC0415  (an extra)
-    except ImportError:
-        message = "pallas_calls: JAX is not installed; expected it, as after pip install jax"
-        raise PallasError(message) from None
-    make_jaxpr: OfJax = jax.make_jaxpr  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
-    closed = make_jaxpr(function)(*arguments)
+    closed = traced("pallas_calls", PallasError, function, arguments)
     return tuple(map(_read_call, _equations(closed.jaxpr)))
 
 
