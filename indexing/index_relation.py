@@ -22,7 +22,8 @@ from indexing.parameters import check_parameter
 from indexing.variable import Variable
 from simplifier.errors import check_type, quoted
 from simplifier.exact import BUDGET, kept_context
-from simplifier.exact.isl import asked_of_kept, context_of, load_isl
+from simplifier.exact.budget import asked_of_kept
+from simplifier.exact.isl import context_of, load_isl
 from simplifier.tools.display import html_of_text
 
 if TYPE_CHECKING:

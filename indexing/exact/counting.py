@@ -17,7 +17,8 @@ from indexing.exact.boxes import box_size, lone_box
 from indexing.exact.isl_sets import check_bounded, coordinates, graph_of, points_of, rank_of
 from indexing.relation import check_without_parameters
 from simplifier import Interval
-from simplifier.exact.isl import asked, integer, load_isl, number
+from simplifier.exact.budget import asked
+from simplifier.exact.isl import integer, load_isl, number
 from simplifier.tools.disjoint_set import united
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from indexing.exact.sets import read_set
 from indexing.parameters import united
 from indexing.relation import check_map
 from simplifier.exact import BUDGET, Space
-from simplifier.exact.isl import asked
+from simplifier.exact.budget import asked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

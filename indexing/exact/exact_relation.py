@@ -29,7 +29,7 @@ from indexing.validation import read_names
 from simplifier import Interval
 from simplifier.errors import check_integers, check_type
 from simplifier.exact import BUDGET, NotQuasiAffineError, Space
-from simplifier.exact.isl import asked
+from simplifier.exact.budget import asked
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 

@@ -25,7 +25,8 @@ from simplifier import Interval, NotQuasiAffineError
 from simplifier.errors import listed, quoted
 from simplifier.evaluation import MAX_INT64
 from simplifier.exact import ATTEMPT, BUDGET, BudgetError, Space
-from simplifier.exact.isl import asked, checked_budget, integer, load_isl
+from simplifier.exact.budget import asked, checked_budget
+from simplifier.exact.isl import integer, load_isl
 from simplifier.exact.isl import number as isl_number
 from simplifier.expr import form as forms
 from simplifier.tools.disjoint_set import united

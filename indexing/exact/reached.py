@@ -15,7 +15,8 @@ from indexing.exact.symbolic_inversion import tells_points
 from indexing.relation import check_without_parameters
 from simplifier import NotQuasiAffineError
 from simplifier.exact import BUDGET, Space
-from simplifier.exact.isl import asked, load_isl
+from simplifier.exact.budget import asked
+from simplifier.exact.isl import load_isl
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -13,7 +13,8 @@ from indexing.exact.set_reading import Reading, SetNames, reading_of_boxes, read
 from indexing.exact.set_values import coordinates_of, isl_of, parameters_last
 from indexing.formats.isl_text import isl_set, readable
 from simplifier.exact import BUDGET, Space, kept_context
-from simplifier.exact.isl import asked_of_kept, load_isl
+from simplifier.exact.budget import asked_of_kept
+from simplifier.exact.isl import load_isl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -48,7 +48,8 @@ from indexing.symbolic_bounds import limit_texts
 from indexing.variable import size_of
 from simplifier.errors import check_integers, check_type, quoted
 from simplifier.exact import BUDGET, Space
-from simplifier.exact.isl import asked_of_kept, context_of, load_isl
+from simplifier.exact.budget import asked_of_kept
+from simplifier.exact.isl import context_of, load_isl
 from simplifier.expr.sympy_writing import to_sympy
 from simplifier.tools.display import html_of_text
 

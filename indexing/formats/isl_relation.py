@@ -21,7 +21,8 @@ from indexing.relation import Relation
 from indexing.simplify import simplified
 from indexing.variable import Variable
 from simplifier.errors import Span, TextError, quoted
-from simplifier.exact.isl import asked, context_of, load_isl
+from simplifier.exact.budget import asked
+from simplifier.exact.isl import context_of, load_isl
 from simplifier.expr.form import EXTREMA, postorder
 
 if TYPE_CHECKING:

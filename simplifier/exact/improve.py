@@ -17,8 +17,10 @@ from contextlib import suppress
 from math import gcd
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from simplifier.exact.isl import BudgetError, Space, integer, quasi_affine
+from simplifier.exact.budget import BudgetError
+from simplifier.exact.isl import integer
 from simplifier.exact.questions import all_bounds
+from simplifier.exact.space import Space, quasi_affine
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import EXTREMA, ZERO, AtomKind, Form, combine, postorder
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
     from simplifier.bounds.interval import Interval
     from simplifier.canonical.scope import Scope
-    from simplifier.exact.isl import Allowance
+    from simplifier.exact.budget import Allowance
     from simplifier.expr.form import Atom
 
 

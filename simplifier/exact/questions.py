@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from simplifier.bounds.interval import Interval
 from simplifier.exact import points
-from simplifier.exact.isl import BUDGET, Space, asked, quasi_affine
+from simplifier.exact.budget import BUDGET, asked
 from simplifier.exact.points import points_with_values
+from simplifier.exact.space import Space, quasi_affine
 from simplifier.expr import form as forms
 from simplifier.problem import ask
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     import islpy
 
-    from simplifier.exact.isl import Allowance, Budget
+    from simplifier.exact.budget import Allowance, Budget
     from simplifier.exact.points import Chunk
     from simplifier.expr.form import Form
     from simplifier.problem import Bounds, Constraints, Expression, Facts, Problem

@@ -31,7 +31,8 @@ from simplifier import (
 )
 from simplifier import problem as memory
 from simplifier.canonical.scope import scope_of
-from simplifier.exact import isl
+from simplifier.exact import Space
+from simplifier.exact import budget as budgets
 from simplifier.exact.improve import finished, reduced, solved
 from simplifier.expr.form import variable
 from simplifier.extraction.cost import cost_of_form
@@ -227,34 +228,34 @@ def test_one_long_attempt_may_be_a_collection_of_garbage(
     seconds: tuple[int, ...], is_answered: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now, lasts = 0, iter(seconds)
-    monkeypatch.setattr(isl, "process_time", lambda: now)
+    monkeypatch.setattr(budgets, "process_time", lambda: now)
 
-    def ask(_: isl.Space) -> str:
+    def ask(_: Space) -> str:
         nonlocal now
         last = next(lasts, None)
         if last is None:
             return "answer"
         now += last
-        raise BudgetError(isl.ATTEMPT)
+        raise BudgetError(budgets.ATTEMPT)
 
     if is_answered:
-        assert isl.asked(ask, isl.BUDGET) == "answer"
+        assert budgets.asked(ask, budgets.BUDGET) == "answer"
     else:
         with pytest.raises(BudgetError):
-            isl.asked(ask, isl.BUDGET)
+            budgets.asked(ask, budgets.BUDGET)
 
 
-@pytest.mark.parametrize("budget", [None, 3 * isl.ATTEMPT], ids=["no limit", "operations"])
+@pytest.mark.parametrize("budget", [None, 3 * budgets.ATTEMPT], ids=["no limit", "operations"])
 def test_after_a_few_operations_a_question_has_all_of_its_budget(budget: int | None) -> None:
-    asked: list[isl.Space] = []
+    asked: list[Space] = []
 
-    def ask(space: isl.Space) -> str:
+    def ask(space: Space) -> str:
         asked.append(space)
         if len(asked) == 1:
-            raise BudgetError(isl.ATTEMPT)
+            raise BudgetError(budgets.ATTEMPT)
         return f"{space.context.get_max_operations()} operations"
 
-    assert isl.asked(ask, budget) == f"{budget or 0} operations"
+    assert budgets.asked(ask, budget) == f"{budget or 0} operations"
 
 
 def test_simplify_keeps_what_it_has_when_the_budget_ends() -> None:
