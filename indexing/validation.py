@@ -19,8 +19,9 @@ from simplifier.canonical.scope import scope_of
 from simplifier.divisibility import is_multiple
 from simplifier.errors import listed, quoted
 from simplifier.expr import form as forms
+from simplifier.expr.expression_lexer import ExpressionLexer
 from simplifier.expr.operations import is_condition
-from simplifier.expr.parser import ExpressionLexer, parse_form, read_expression
+from simplifier.expr.parser import parse_form, read_expression
 from simplifier.expr.sympy_reading import (
     ConversionError,
     from_sympy,

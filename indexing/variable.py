@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 from indexing.errors import MapError
 from simplifier import Interval, IntervalError
 from simplifier.errors import quoted
-from simplifier.expr.parser import is_name
+from simplifier.expr.expression_lexer import is_name
 
 if TYPE_CHECKING:
     import sympy

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from indexing.errors import MapError
 from simplifier.errors import Span, TextError, beginning_of
 from simplifier.exact.isl import load_isl
-from simplifier.expr.parser import is_name
+from simplifier.expr.expression_lexer import is_name
 
 if TYPE_CHECKING:
     import islpy

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from sympy import Expr, Integer, S, cancel, fraction
 
 from simplifier.errors import Span, TextError
+from simplifier.expr.expression_lexer import is_name
 from simplifier.expr.functions import FloorDiv, Mod, symbol
-from simplifier.expr.parser import is_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

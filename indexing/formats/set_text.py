@@ -16,7 +16,8 @@ from simplifier import Interval
 from simplifier.bounds.facts import facts_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.parser import ExpressionLexer, read_expression
+from simplifier.expr.expression_lexer import ExpressionLexer
+from simplifier.expr.parser import read_expression
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -20,8 +20,9 @@ from indexing.symbolic_bounds import Ends, limit_texts, limits
 from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.errors import check_type, quoted
+from simplifier.expr.expression_lexer import ExpressionLexer
 from simplifier.expr.form import ZERO
-from simplifier.expr.parser import ExpressionLexer, read_expression
+from simplifier.expr.parser import read_expression
 from simplifier.expr.printer import DIALECTS, Spelling
 
 if TYPE_CHECKING:

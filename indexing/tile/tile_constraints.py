@@ -18,7 +18,8 @@ from indexing.transform.evaluate import checked_value, evaluate_forms
 from simplifier.errors import check_type, listed
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.parser import ExpressionLexer, read_expression
+from simplifier.expr.expression_lexer import ExpressionLexer
+from simplifier.expr.parser import read_expression
 from simplifier.expr.printer import format_form
 from simplifier.expr.sympy_writing import to_condition
 from simplifier.fixpoint import range_of, simplified

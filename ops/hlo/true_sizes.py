@@ -27,9 +27,9 @@ from ops.hlo.size_rules import SCALARS, SIZES
 from ops.sizes import as_form, plain, shown_sizes
 from simplifier import Interval
 from simplifier.expr import form as forms
+from simplifier.expr.expression_lexer import is_name
 from simplifier.expr.form import Form
 from simplifier.expr.operations import substitute
-from simplifier.expr.parser import is_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

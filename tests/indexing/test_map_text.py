@@ -15,8 +15,9 @@ from indexing import (
     parse_map,
 )
 from simplifier import IndexingError, TextError, parse_expr
+from simplifier.expr.expression_lexer import ExpressionLexer
 from simplifier.expr.form import variable
-from simplifier.expr.parser import ExpressionLexer, parse_form, read_expression
+from simplifier.expr.parser import parse_form, read_expression
 from simplifier.expr.printer import DIALECTS
 from tests.strategies import any_maps, maps
 
