@@ -14,7 +14,7 @@ from indexing.layout import UNBOUNDED_SIZE, common_blocks
 from ops.hlo.opcodes import LIKE_OPERANDS
 from ops.hlo.result_sizes import dot_sizes, gather_sizes, padded_size, window_count, window_rows
 from ops.hlo.values import Window
-from ops.sizes import difference, floor_divided, product, total
+from ops.sizes import difference, floor_divided, product, read_integer, total
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -152,7 +152,7 @@ def _gather(instruction: Instruction, known: Known) -> Sequence[Found]:
     operand, indices = instruction.operands
     named = instruction.attributes
     rows = zip(known.sizes(operand), operand.shape.dimensions, named["slice_sizes"], strict=True)
-    part = [size if part == bound else part for size, bound, part in rows]
+    part = [size if part == bound else read_integer(part) for size, bound, part in rows]
     return [gather_sizes(part, known.sizes(indices), named)]
 
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Shape
 from ops.hlo.module import Instruction
+from ops.hlo.neutral_elements import neutral_element
 from ops.hlo.values import DimensionLabels, Window
 from ops.jaxpr.jaxpr_builder import array_shape, scalar_of, shape_of, size_of, sizes_of
-from ops.jaxpr.primitives import written
+from ops.jaxpr.primitives import SCATTERS, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -145,7 +146,9 @@ def _place_of_extremum(direction: str) -> Composite:
         places = SimpleNamespace(shape=whole.shape, dtype=aval.dtype)
         values = SimpleNamespace(shape=aval.shape, dtype=whole.dtype)
         numbers = add.add("iota", [places], attributes={"iota_dimension": axis})
-        starts = [add.constant(scalar_of(whole)), add.constant(scalar_of(aval), 0)]
+        fold = "maximum" if direction == "GT" else "minimum"
+        first = neutral_element(fold, operand.shape.element_type)
+        starts = [add.constant(scalar_of(whole), first), add.constant(scalar_of(aval), 0)]
         compared = _first_extremum(direction, shape_of(scalar_of(whole)), shape_of(scalar_of(aval)))
         step = add.computation(f"first_{direction}", compared)
         attributes = {"dimensions": (axis,), "to_apply": step}
@@ -156,7 +159,10 @@ def _place_of_extremum(direction: str) -> Composite:
 
 
 def _first_extremum(direction: str, value: Shape, place: Shape) -> list[Instruction]:
-    """Of two pairs of a value and its place, the one that comes first in the order."""
+    """Of two pairs of a value and its place, the one that comes first in the order.
+
+    What is no number comes before all numbers.
+    """
     a, i, b, j = parameters = tuple(
         Instruction(name, "parameter", shape, parameter_number=number)
         for number, (name, shape) in enumerate(zip("aibj", (value, place) * 2, strict=True))
@@ -169,7 +175,9 @@ def _first_extremum(direction: str, value: Shape, place: Shape) -> list[Instruct
         made.append(Instruction(name, opcode, shape, operands, given))
         return made[-1]
 
-    beyond = add("beyond", "compare", truth, a, b, direction=direction)
+    compared = add("compared", "compare", truth, a, b, direction=direction)
+    no_number = add("no_number", "compare", truth, a, a, direction="NE")
+    beyond = add("beyond", "or", truth, compared, no_number)
     equal = add("equal", "compare", truth, a, b, direction="EQ")
     earlier = add("earlier", "compare", truth, i, j, direction="LT")
     first = add("first", "and", truth, equal, earlier)
@@ -210,10 +218,7 @@ COMPOSITES: Final[Mapping[str, Composite]] = {
     "cumprod": _cumulative("multiply"),
     "cumsum": _cumulative("add"),
     "scatter": _scatter("second"),
-    "scatter-add": _scatter("add"),
-    "scatter_max": _scatter("maximum"),
-    "scatter_min": _scatter("minimum"),
-    "scatter_mul": _scatter("multiply"),
+    **{name: _scatter(opcode) for name, opcode in SCATTERS.items()},
     "split": _split,
     "stack": _stack,
     "tile": _tile,

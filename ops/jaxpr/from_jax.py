@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from indexing.layout import Shape, ShapeError
 from ops.hlo.module import Computation, HloModule, Instruction
+from ops.hlo.neutral_elements import neutral_element
 from ops.jaxpr.composites import COMPOSITES
 from ops.jaxpr.jaxpr_builder import JaxprBuilder, scalar_of, shape_of, size_of, sizes_of
-from ops.jaxpr.jaxpr_loops import LOOPS
+from ops.jaxpr.jaxpr_control_flow import CONTROL_FLOW
 from ops.jaxpr.primitives import (
     CALLS,
     COMPARISONS,
@@ -125,8 +126,8 @@ class _Builder(JaxprBuilder):
         if name in CALLS:
             called = given[CALLS[name]]
             return self.run(called if hasattr(called, "jaxpr") else _closed(called), operands)
-        if name in LOOPS:
-            return LOOPS[name](self, equation, operands)
+        if name in CONTROL_FLOW:
+            return CONTROL_FLOW[name](self, equation, operands)
         if name == "dim_as_value":
             return [self._value(size_of(given["dim"]), avals[0])]
         if name in INDEXED:
@@ -152,7 +153,8 @@ class _Builder(JaxprBuilder):
     ) -> list[Instruction]:
         """The operands as HLO has them: some that are parameters in JAX are constants there."""
         if name in FOLDS:
-            return [*operands, self.constant(scalar)]
+            first = neutral_element(FOLDS[name], operands[0].shape.element_type)
+            return [*operands, self.constant(scalar, first)]
         match name:
             case "select_n" if len(operands) == len(SELECTED):
                 return [operands[number] for number in SELECTED]

@@ -143,6 +143,18 @@ ELEMENTWISE: Final[Mapping[str, str]] = {
 """The opcodes of primitives that work element by element."""
 
 
+SCATTERS: Final[Mapping[str, str]] = {
+    f"scatter{joint}{name}": opcode
+    for joint in "-_"
+    for name, opcode in (
+        ("add", "add"),
+        ("max", "maximum"),
+        ("min", "minimum"),
+        ("mul", "multiply"),
+    )
+}
+"""Scatters that combine updates with elements, and by which opcode; versions of JAX differ."""
+
 INDEXED: Final[Mapping[str, int]] = {
     "dynamic_slice": 1,
     "dynamic_update_slice": 2,

@@ -115,6 +115,31 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "one row replaced": (lambda x: x.at[0].set(1.0), ("b, s",)),
     "rows added to": (lambda x, i: x.at[i].add(1.0), ("b, s", "3; int32")),
+    "rows multiplied": (lambda x, i: x.at[i].multiply(2.0), ("b, s", "3; int32")),
+    "every second multiplied": (lambda x: x.at[::2].multiply(2.0), ("b",)),
+    "rows limited": (lambda x, i: x.at[i].min(2.0).at[i].max(0.0), ("b, s", "3; int32")),
+    "branches": (
+        lambda x, y, i: jax().lax.cond(i[0] > 0, lambda: x[::-1] + y, lambda: y * 2),
+        ("b, s", "b, s", "1; int32"),
+    ),
+    "branches of several results": (
+        lambda x, y, i: sum(
+            jax().lax.cond(i[0] > 0, lambda a, b: (a, b), lambda a, b: (b.T, a.T), x, y)[:1]
+        ),
+        ("b, b", "b, b", "1; int32"),
+    ),
+    "one of three branches": (
+        lambda x, i: jax().lax.switch(
+            i[0], [lambda a: a.sum(0), lambda a: a[0], lambda a: numpy().sort(a[0])], x
+        ),
+        ("b, s", "1; int32"),
+    ),
+    "branches in a branch": (
+        lambda x, i: jax().lax.cond(
+            i[0] > 0, lambda: jax().lax.cond(i[0] > 1, lambda: x[::-1], lambda: x), lambda: x * 2
+        ),
+        ("b", "1; int32"),
+    ),
     "layer norm": (lambda x: (x - x.mean(-1, keepdims=True)) / x.std(-1, keepdims=True), ("b, s",)),
     "gradient": (
         lambda x: x * jax().grad(lambda y: (jax().nn.softmax(y) ** 2).sum())(x),

@@ -124,7 +124,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("ops.hlo.files",),
         ("ops.hlo.values", "ops.hlo.replica_groups", "ops.hlo.literal"),
         ("ops.hlo.attributes",),
-        ("ops.hlo.opcodes",),
+        ("ops.hlo.opcodes", "ops.hlo.neutral_elements"),
         ("ops.hlo.names",),
         ("ops.hlo.module",),
         (
@@ -179,7 +179,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
     "ops.jaxpr": (
         ("ops.jaxpr.primitives",),
         ("ops.jaxpr.jaxpr_builder",),
-        ("ops.jaxpr.composites", "ops.jaxpr.jaxpr_loops", "ops.jaxpr.size_values"),
+        ("ops.jaxpr.composites", "ops.jaxpr.jaxpr_control_flow", "ops.jaxpr.size_values"),
         ("ops.jaxpr.from_jax",),
         ("ops.jaxpr",),
     ),

@@ -37,6 +37,7 @@ def _while(writer: OperationWriter, given: GivenOperation) -> Sequence[Instructi
             given.fail(f"{message}, but the loop carries {len(given.operands)}")
         names = [*(argument.name.text for argument in block.arguments), *around]
         inside, passed = _with_state(writer, names, carried)
+        _keep_values(writer, around.values(), passed[len(given.operands) :])
         results = inside.run(block)
         kept = passed[len(given.operands) :] if part == "body" else []
         computations[part] = inside.finished(f"{name}.{part}", [*results, *kept])
@@ -63,6 +64,17 @@ def _with_state(
             name=f"arguments.{place}",
         )
     return inside, [inside.values[name] for name in names]
+
+
+def _keep_values(
+    writer: OperationWriter, around: Iterable[Instruction], passed: Iterable[Instruction]
+) -> None:
+    """What is passed to a computation has the values there that it has around it."""
+    sizes = writer.module.sizes
+    for outside, inside in zip(around, passed, strict=True):
+        values = sizes.values(outside)
+        if values is not None:
+            sizes.set_values(inside, values)
 
 
 def _read_around(writer: OperationWriter, blocks: Iterable[MlirBlock]) -> dict[str, Instruction]:
@@ -98,7 +110,8 @@ def _branches(
             given.fail("a branch takes no arguments")
         around = _read_around(writer, (block,))
         operand = writer.bundled(given, [*around.values()], f"read{number}")
-        inside, _ = _with_state(writer, [*around], operand)
+        inside, passed = _with_state(writer, [*around], operand)
+        _keep_values(writer, around.values(), passed)
         results = inside.run(block)
         pairs.append((operand, inside.finished(f"{writer.name_of(given)}.branch{number}", results)))
     return pairs

@@ -93,6 +93,8 @@ class TrackedSizes:
         """The sizes of the arrays of a result, if all follow."""
         if opcode == "while":
             return operands[0].sizes if self._keeps_shapes else None
+        if opcode == "conditional":
+            return self._of_branches(Instruction("", opcode, shape, (), attributes))
         rule = SIZES.get(opcode)
         if rule is None or not all(self._is_known(each) for each in operands):
             return None
@@ -111,6 +113,15 @@ class TrackedSizes:
                 for row, array in rows
             )
         )
+
+    def _of_branches(self, conditional: Instruction) -> tuple[tuple[Size, ...], ...] | None:
+        """The sizes of the results of all branches, if those of each are the same."""
+        roots = [branch.root for branch in conditional.branches]
+        rows = {
+            tuple(tuple(self.sizes(root, number)) for number in root.shape.array_indices)
+            for root in roots
+        }
+        return closed(next(iter(rows))) if len(rows) == 1 else None
 
     def _is_known(self, instruction: Instruction) -> bool:
         arrays = range(len(instruction.shape.arrays))

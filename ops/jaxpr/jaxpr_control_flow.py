@@ -1,4 +1,7 @@
-"""Loops of JAX as loops of HLO: ``scan``, and so ``map`` and most of ``fori_loop``, and ``while``.
+"""Loops and branches of JAX as those of HLO.
+
+Loops are ``while`` and ``scan``, and so ``map`` and most of ``fori_loop``. Branches are ``cond``,
+and so ``switch``.
 
 A scan of a known length is a ``while`` that counts, with slices and updates in its body. One of
 symbolic length or sizes is the operation ``scan``, whose rule looks at what one step uses.
@@ -37,6 +40,23 @@ def _while(
     return _loop(builder, state, operands, next_state, goes_on)[body:]
 
 
+def _cond(builder: JaxprBuilder, equation: OfJax, operands: list[Instruction]) -> list[Instruction]:
+    """Jaxprs of which the first operand chooses one; each takes all other operands."""
+    chosen, *given = operands
+    state, after = _avals(equation.invars[1:]), _avals(equation.outvars)
+
+    def branch(closed: OfJax) -> InsideOfCall:
+        return lambda inside, arguments: inside.run(closed, arguments)
+
+    jaxprs = equation.params["branches"]
+    branches = tuple(_called(builder, "branch", state, branch(each)) for each in jaxprs)
+    arguments = [_tuple(builder, given)] * len(branches)
+    attributes = {"branch_computations": branches}
+    return _elements(
+        builder, builder.made("conditional", *_state(after), [chosen, *arguments], attributes)
+    )
+
+
 def _scan(builder: JaxprBuilder, equation: OfJax, operands: list[Instruction]) -> list[Instruction]:
     """A jaxpr for slice after slice, which carries values from each to the next."""
     avals = _avals(equation.outvars)
@@ -49,11 +69,15 @@ def _scan(builder: JaxprBuilder, equation: OfJax, operands: list[Instruction]) -
     return _elements(builder, builder.add("custom-call", avals, operands, target))
 
 
-InsideOfLoop: TypeAlias = "Callable[[JaxprBuilder, list[Instruction]], list[Instruction]]"
-"""Adds what a loop computes of the arrays of its state to a computation that it calls."""
+InsideOfCall: TypeAlias = "Callable[[JaxprBuilder, list[Instruction]], list[Instruction]]"
+"""Adds what a loop or branch computes of the arrays of its state to a computation it calls."""
 
-LOOPS: Final[Mapping[str, Callable[..., list[Instruction]]]] = {"scan": _scan, "while": _while}
-"""The primitives that run jaxprs again and again, and what makes a loop of each."""
+CONTROL_FLOW: Final[Mapping[str, Callable[..., list[Instruction]]]] = {
+    "cond": _cond,
+    "scan": _scan,
+    "while": _while,
+}
+"""The primitives that choose jaxprs or run them again and again, and what is made of each."""
 
 
 class _Scan:
@@ -182,30 +206,38 @@ def _loop(
     builder: JaxprBuilder,
     avals: Sequence[OfJax],
     state: Sequence[Instruction],
-    next_state: InsideOfLoop,
-    goes_on: InsideOfLoop,
+    next_state: InsideOfCall,
+    goes_on: InsideOfCall,
 ) -> list[Instruction]:
     """The arrays of a state after a ``while``, and so the results of these functions in it."""
-
-    def computation(name: str, make: InsideOfLoop, *, is_tuple: bool) -> Computation:
-        inside = builder.nested()
-        shape, sizes = _state(avals)
-        given = inside.made("parameter", shape, sizes, number=0)
-        results = make(inside, _elements(inside, given))
-        if is_tuple:
-            _tuple(inside, results)
-        else:
-            inside.made("copy", results[0].shape, results[0].sizes, results)
-        return inside.computation(name, inside.instructions)
-
     attributes = {
-        "condition": computation("condition", goes_on, is_tuple=False),
-        "body": computation("body", next_state, is_tuple=True),
+        "condition": _called(builder, "condition", avals, goes_on, is_tuple=False),
+        "body": _called(builder, "body", avals, next_state),
     }
     before = _tuple(builder, state)
     return _elements(
         builder, builder.made("while", before.shape, before.sizes, [before], attributes)
     )
+
+
+def _called(
+    builder: JaxprBuilder,
+    name: str,
+    avals: Sequence[OfJax],
+    make: InsideOfCall,
+    *,
+    is_tuple: bool = True,
+) -> Computation:
+    """A computation of a tuple of arrays, which gives a tuple, or one array."""
+    inside = builder.nested()
+    shape, sizes = _state(avals)
+    given = inside.made("parameter", shape, sizes, number=0)
+    results = make(inside, _elements(inside, given))
+    if is_tuple:
+        _tuple(inside, results)
+    else:
+        inside.made("copy", results[0].shape, results[0].sizes, results)
+    return inside.computation(name, inside.instructions)
 
 
 def _tuple(builder: JaxprBuilder, arrays: Sequence[Instruction]) -> Instruction:
