@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from indexing.formats.code.language import LANGUAGES
@@ -111,7 +112,7 @@ def _numpy_number(value: float, element_type: ElementType) -> str:
 
 
 NUMPY: Final = Dialect(
-    language=LANGUAGES["numpy"],
+    language=replace(LANGUAGES["numpy"], integer={}),  # its integers have 64 bits by themselves
     types=_NUMPY_TYPES,
     operations=_by_kind(
         {"select": "np.where({0}, {1}, {2})"}, _NUMPY_ORDERED, _NUMPY_FLOATS, "~{0}"

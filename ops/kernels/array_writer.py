@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from indexing.layout.element_type import Kind
+from ops.hlo.neutral_elements import NEUTRAL, neutral_element
 from ops.kernels.element_writer import ElementWriter
+from simplifier.expr.form import variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from indexing.domain import Constraint
     from indexing.formats.code.loop_nest import LocalNames, LoopBlock
-    from indexing.layout import ElementType, Shape
+    from indexing.layout import Shape
     from ops.fusion import Fusion
     from ops.hlo.module import Instruction
     from ops.kernels.dialect import Dialect
@@ -71,9 +72,9 @@ class ArrayWriter(ElementWriter):
         super().assign(block, chosen)
 
     def may_solve(self, constraint: Constraint, block: LoopBlock) -> bool:
-        """Loops are the same for all elements."""
-        del constraint, block
-        return False
+        """Loops are the same for all elements: they end where sizes say."""
+        own = f"d{len(block.variables)}"
+        return {*variables_of(constraint[:1])} <= {own, *self.sizes.identifiers}
 
     # Reductions.
 
@@ -81,7 +82,7 @@ class ArrayWriter(ElementWriter):
         """What an operation makes of the start of a reduction and of all that is reduced."""
         start, element_type = source.operands[1], source.shape.element_type
         values = start.literal.values if start.literal is not None else None
-        if [*(values or ())] == [neutral(operation, element_type)]:
+        if [*(values or ())] == [neutral_element(operation, element_type)]:
             return total
         template = self.dialect.operations[element_type.kind][operation]
         operands = [self.value(start, 0, (), block), total]
@@ -107,26 +108,4 @@ def operation_of(source: Instruction) -> str:
     computation = source.attributes["to_apply"]
     root = computation.root
     is_one = {*root.operands} == {*computation.parameters} and not root.shape.is_tuple
-    return root.opcode if is_one and root.opcode in _NEUTRAL else ""
-
-
-def neutral(operation: str, element_type: ElementType) -> float:
-    """What an operation folds without an effect."""
-    if element_type.kind is Kind.FLOAT or operation not in _EXTREMA:
-        return _NEUTRAL[operation]
-    if element_type.kind is Kind.BOOLEAN:
-        return operation == "minimum"
-    is_signed = element_type.kind is Kind.SIGNED
-    least = -(1 << (element_type.bits - 1)) if is_signed else 0
-    return least if operation == "maximum" else least + (1 << element_type.bits) - 1
-
-
-_EXTREMA: Final = ("maximum", "minimum")
-_NEUTRAL: Final[Mapping[str, float]] = {
-    "add": 0,
-    "multiply": 1,
-    "and": -1,
-    "or": 0,
-    "maximum": float("-inf"),
-    "minimum": float("inf"),
-}
+    return root.opcode if is_one and root.opcode in NEUTRAL else ""

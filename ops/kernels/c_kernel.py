@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
-from math import prod
 from typing import TYPE_CHECKING
 
 from indexing.formats.code.coder import helpers_in
 from indexing.formats.code.loop_bounds import digits_of, divisors_of
 from indexing.formats.code.loop_nest import LocalNames, LoopBlock
 from indexing.layout import ElementType, Kind
-from ops.kernels.element_writer import (
-    ElementWriter,
-    array_of,
-    element_types,
-    in_order,
-    index_of,
-    major_first,
-    source_of,
-)
+from ops.kernels.element_writer import ElementWriter, array_of, element_types, source_of
+from ops.kernels.indices import in_order, index_of, major_first
 from ops.kernels.joined_loops import joined_dimensions
 from ops.kernels.multi_pass import has_columns, inside_of, write_columns, write_inside
 from ops.kernels.scalar_operations import CUDA, EXTREMA, C, names_in_templates
 from ops.kernels.scheduled import scheduled_writes, write_scheduled
 from ops.rules.op_indexing import Unknown
-from simplifier import Interval
+from ops.sizes import as_form, product
 from simplifier.expr.form import Form, constant
 
 if TYPE_CHECKING:
@@ -33,8 +25,9 @@ if TYPE_CHECKING:
     from indexing.layout import Shape
     from ops.fusion import Fusion, FusionSchedule
     from ops.hlo.module import Computation, Instruction
-    from ops.kernels.element_writer import Index
+    from ops.kernels.indices import Index
     from ops.schedules import Schedule
+    from ops.sizes import Size
 
 
 class CKernel(ElementWriter):
@@ -54,7 +47,7 @@ class CKernel(ElementWriter):
         dialect, language = self.dialect, self.dialect.language
         sources = [source_of(root, output) for root, output in self.fusion.results]
         results = [(self.names.fresh(source.name), source, output) for source, output in sources]
-        top = LoopBlock(self.names)
+        top = self.sizes.top()
         for number, (pointer, source, output) in enumerate(results):
             if self._schedule is None:
                 self._write_result(top, pointer, source, output)
@@ -71,6 +64,7 @@ class CKernel(ElementWriter):
                 f"{self._stored_type(source, array_of(source, output))} *restrict {pointer}"
                 for pointer, source, output in results
             ),
+            *(f"{top.type_of(each.bounds)} {each.name}" for each in self.sizes.arguments),
         ]
         head = f"void {name}({', '.join(parameters)}) {{"
         if dialect is CUDA:
@@ -78,7 +72,8 @@ class CKernel(ElementWriter):
         helpers = helpers_in(top.lines, {**language.helpers, **dialect.helpers})
         includes = ["#include <math.h>", *language.head, *self._includes(helpers)]
         lines = [*self._reductions.values(), *top.lines]
-        body = [head, *(f"  {line}" for line in lines), "}"]
+        told = self.sizes.comments(language)
+        body = [*told, head, *(f"  {line}" for line in lines), "}"]
         return "\n".join([*includes, "", *helpers, *body]) + "\n"
 
     def _includes(self, helpers: Sequence[str]) -> list[str]:
@@ -96,7 +91,7 @@ class CKernel(ElementWriter):
     # Results.
 
     def _write_result(self, top: LoopBlock, pointer: str, source: Instruction, output: int) -> None:
-        shape = array_of(source, output)
+        sizes, order = self.sizes.of(source, output), major_first(array_of(source, output))
         if self.dialect is CUDA:
             self._write_by_threads(top, pointer, source, output)
             return
@@ -110,23 +105,25 @@ class CKernel(ElementWriter):
         index: dict[int, Form] = {}
         for group in joined_dimensions(self, source, output):
             total = constant(0)
-            for size, stride in self._split(source, output, group, shape):
-                if size > 1:
-                    inner, counter = block.loop(Interval(0, size - 1), f"d{group[0]}")
+            for size, stride in self._split(source, output, group):
+                if size != 1:
+                    inner, counter = self.looped(block, size, f"d{group[0]}")
                     loops.append((block, inner))
                     block, total = inner, total + counter * stride
-            index |= index_of(total, shape, block, group) if group[1:] else {group[0]: total}
+            found = index_of(total, sizes, order, block, group) if group[1:] else {group[0]: total}
+            index |= found
         self._store(block, in_order(index), pointer, source, output)
         for outer, inner in reversed(loops):
             outer.close_loop(inner)
 
     def _split(
-        self, source: Instruction, output: int, group: Sequence[int], shape: Shape
-    ) -> list[tuple[int, int]]:
+        self, source: Instruction, output: int, group: Sequence[int]
+    ) -> Sequence[tuple[Size, int]]:
         """Sizes and strides of the loops over dimensions, so that quotients are counters."""
-        size = prod(shape.dimensions[each] for each in group)
+        sizes = self.sizes.of(source, output)
+        size = product(sizes[each] for each in group)
         is_read = source in self.fusion.instructions and source not in self.pointers
-        if group[1:] or not is_read:
+        if group[1:] or not is_read or isinstance(size, Form):
             return [(size, 1)]
         forms = [
             form
@@ -140,15 +137,16 @@ class CKernel(ElementWriter):
     def _write_by_threads(
         self, top: LoopBlock, pointer: str, source: Instruction, output: int
     ) -> None:
-        shape = array_of(source, output)
-        count = prod(shape.dimensions)
-        inner, place = top.loop(Interval(0, max(count - 1, 0)), "i")
+        sizes, order = self.sizes.of(source, output), major_first(array_of(source, output))
+        count = product(sizes)
+        inner, place = self.looped(top, count or 1, "i")
         counter = inner.variables[-1]
-        index = in_order(index_of(place, shape, inner))
+        index = in_order(index_of(place, sizes, order, inner))
         self._store(inner, index, pointer, source, output)
         kind = top.type_of(counter.bounds)
         thread = "(int64_t)blockIdx.x * blockDim.x + threadIdx.x"
-        top.lines.append(f"if ({thread} < {count}) {{")
+        (limit,) = top.texts([as_form(count)])
+        top.lines.append(f"if ({thread} < {limit}) {{")
         top.lines.append(f"  const {kind} {counter.name} = {thread};")
         top.lines += [*(f"  {line}" for line in inner.lines), "}"]
 
@@ -157,7 +155,7 @@ class CKernel(ElementWriter):
     ) -> None:
         index = tuple(map(block.simplified, index))
         value = self.value(source, output, index, block)
-        offset = self.place(array_of(source, output), index, block)
+        offset = self.place(source, output, index, block)
         block.lines.append(f"{pointer}[{offset}] = {self.stored(array_of(source, output), value)};")
 
     # Reductions.

@@ -7,31 +7,38 @@ is a method of its own writer.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from indexing.formats.code.loop_bounds import solving
 from indexing.formats.code.map_functions import comparisons
 from indexing.layout import logical_to_linear
+from indexing.symbolic_bounds import Ends, ends_and_constraints
 from ops.kernels.errors import refused
-from ops.rules.op_indexing import OpIndexing
+from ops.kernels.indices import major_first, row_major
+from ops.kernels.kernel_sizes import KernelSizes
+from ops.rules.op_indexing import OpIndexing, Unknown
+from ops.sizes import as_form, variable_of
 from simplifier.expr import operations
 from simplifier.expr.form import Form, constant, variable, variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from indexing import IndexingMap
     from indexing.domain import Constraint
     from indexing.formats.code.loop_nest import LocalNames, LoopBlock
-    from indexing.layout import ElementType, Shape
+    from indexing.layout import ElementType, Layout, Shape
     from ops.fusion import Fusion
     from ops.hlo.module import Computation, Instruction
     from ops.kernels.dialect import Dialect
+    from ops.kernels.indices import Index
+    from ops.sizes import Extent
 
-VIEWS: Final = ("bitcast", "broadcast", "reshape", "reverse", "slice", "transpose")
+VIEWS: Final = (
+    *("bitcast", "broadcast", "dynamic-reshape", "reshape", "reverse", "set-dimension-size"),
+    *("slice", "transpose"),
+)
 """Operations that only say which element of their first operand an element is."""
-
-Index: TypeAlias = tuple[Form, ...]
 
 
 class ElementWriter:
@@ -44,6 +51,7 @@ class ElementWriter:
         self.pointers: Mapping[Instruction, str] = {
             each: names.fresh(each.name) for each in fusion.operands
         }
+        self.sizes = KernelSizes(fusion, names)
 
     # Values.
 
@@ -75,7 +83,7 @@ class ElementWriter:
 
     def loaded(self, source: Instruction, index: Index, block: LoopBlock) -> str:
         """The name of an element of an operand."""
-        form = self.offset(source.shape, index, block)
+        form = self.offset(source, 0, index, block)
         text = self.load(self.pointers[source], form, block)
         template = self.dialect.loaded.get(source.shape.element_type, "{0}")
         return self.named(source, block, template.format(text))
@@ -89,9 +97,8 @@ class ElementWriter:
         if source.opcode == "constant":
             return self.constant(source)
         kind = self.type_of(source, source.shape)
-        if source.opcode == "iota":
-            dimension: int = source.attributes["iota_dimension"]
-            (text,) = block.texts([index[dimension]])
+        if source.opcode in ("iota", "get-dimension-size"):
+            (text,) = block.texts([self._counted(source, index)])
             is_call = "({0}" in self.dialect.cast
             return self.dialect.cast.format(text if is_call else f"({text})", t=kind)
         template = self.dialect.template_of(source)
@@ -102,6 +109,14 @@ class ElementWriter:
             for each in source.operands
         ]
         return self.dialect.written(template, values, source.shape.element_type)
+
+    def _counted(self, source: Instruction, index: Index) -> Form:
+        """The integer that an element is, which depends on no other element."""
+        if source.opcode == "iota":
+            dimension: int = source.attributes["iota_dimension"]
+            return index[dimension]
+        (dimension,) = source.attributes["dimensions"]
+        return as_form(self.sizes.of(source.operands[0], 0)[dimension])
 
     def constant(self, source: Instruction) -> str:
         """The text of a constant."""
@@ -117,7 +132,7 @@ class ElementWriter:
         operand = source.operands[0]
         if operand.shape.element_type is not source.shape.element_type:
             raise refused(source, "a bitcast to another element type is not emitted")
-        return self.value(operand, 0, applied(self.map_of(source, 0), index), block)
+        return self.value(operand, 0, self.applied(self.map_of(source, 0), index), block)
 
     def _chosen(self, source: Instruction, index: Index, block: LoopBlock) -> str:
         """What one of several operands has: the first one whose map is defined there."""
@@ -127,14 +142,14 @@ class ElementWriter:
         asked = [self.asked(each, index, block) for each in maps]
         if [] in asked:
             always = asked.index([])
-            return self.value(operands[always], 0, applied(maps[always], index), block)
+            return self.value(operands[always], 0, self.applied(maps[always], index), block)
         last = self.value(source.operands[1], 0, (), block) if is_pad else self.nothing(source)
         result = self.declared(source, source.shape, block, last)
         for operand, found, facts in zip(operands, maps, asked, strict=True):
             if any(map(block.fails, facts)):
                 continue
             inner = self.guarded(block, facts)
-            value = self.value(operand, 0, applied(found, index), inner)
+            value = self.value(operand, 0, self.applied(found, index), inner)
             self.assign(inner, {result: value})
             self.close_guard(block, inner, facts)
         return result
@@ -176,16 +191,14 @@ class ElementWriter:
         body = self.guarded(inner, facts) if facts else inner
         point = (*index, *counters)
         inputs = source.operands[: len(totals)]
-        values = [self.value(each, 0, applied(found, point), body) for each in inputs]
+        values = [self.value(each, 0, self.applied(found, point), body) for each in inputs]
         self.combine(source, source.attributes["to_apply"], totals, values, body)
         if facts:
             self.close_guard(inner, body, facts)
         outer = [block, *opened[:-1]]
-        is_plain = bool(opened) and not facts and opened[-1].steps is None
-        if is_plain and (pragma := self.pragma_of(source, totals)):
-            outer[-1].lines.append(pragma)
+        pragma = self.pragma_of(source, totals) if opened and not facts else ""
         for around, within in reversed([*zip(outer, opened, strict=False)]):
-            around.close_loop(within)
+            around.close_loop(within, pragma if within is inner else "")
 
     def pragma_of(self, source: Instruction, totals: Sequence[str]) -> str:
         """What stands before the innermost loop of a reduction."""
@@ -196,13 +209,12 @@ class ElementWriter:
         self, found: IndexingMap, index: Index, block: LoopBlock
     ) -> tuple[list[LoopBlock], list[Form], list[Constraint]]:
         """Loops over the ranges of a map, their counters, and what is left to ask inside."""
-        known = dict(zip(found.domain.identifiers, index, strict=False))
+        known = {**self.sizes.known, **dict(zip(found.domain.identifiers, index, strict=False))}
         left = [*found.domain.constraints]
         opened: list[LoopBlock] = []
         inner = block
-        for identifier, each in zip(
-            found.domain.identifiers[len(index) :], found.ranges, strict=True
-        ):
+        looped = found.domain.identifiers[len(index) : len(index) + len(found.ranges)]
+        for identifier, each in zip(looped, found.ranges, strict=True):
             place = f"d{len(inner.variables)}"
             known[identifier] = variable(place)
             if each.bounds.is_point:
@@ -216,7 +228,7 @@ class ElementWriter:
             inner, _ = inner.loop(each.bounds, "s0", facts)
             opened.append(inner)
         bounds = zip(index, (each.bounds for each in found.dims), strict=True)
-        counters = [known[each] for each in found.domain.identifiers[len(index) :]]
+        counters = [known[each] for each in looped]
         return opened, counters, unknown([*bounds, *placed(left, known)], inner)
 
     def may_solve(self, constraint: Constraint, block: LoopBlock) -> bool:
@@ -275,8 +287,16 @@ class ElementWriter:
     def asked(self, found: IndexingMap, index: Index, block: LoopBlock) -> list[Constraint]:
         """What has to be asked of an index so that a map is defined there."""
         bounds = zip(index, (each.bounds for each in found.dims), strict=False)
-        known = dict(zip(found.domain.identifiers, index, strict=True))
+        known = self._known_at(found, index)
         return unknown([*bounds, *placed(found.domain.constraints, known)], block)
+
+    def applied(self, found: IndexingMap, point: Sequence[Form]) -> Index:
+        """The results of a map at a point."""
+        return operations.substitute(found.forms, self._known_at(found, point))
+
+    def _known_at(self, found: IndexingMap, point: Sequence[Form]) -> dict[str, Form]:
+        """The values of all variables of a map: those with positions, and sizes."""
+        return {**self.sizes.known, **dict(zip(found.domain.identifiers, point, strict=False))}
 
     def condition(self, facts: Sequence[Constraint], block: LoopBlock) -> str:
         """The text of a question."""
@@ -296,8 +316,10 @@ class ElementWriter:
     def map_of(self, source: Instruction, operand: int) -> IndexingMap:
         """From an element of the result to those of an operand."""
         found = self.fusion.registry.maps(source)
+        if isinstance(found, Unknown):
+            raise refused(source, found.reason)
         one = found.output_to_input[operand] if isinstance(found, OpIndexing) else None
-        if one is None or one.is_undefined or one.runtime or one.parameters:
+        if one is None or one.is_undefined or one.runtime:
             raise refused(source, f"{source.opcode} has no map that is known before it runs")
         return one
 
@@ -305,17 +327,40 @@ class ElementWriter:
         """From an element of the first operand to that of the result, if that is known."""
         found = self.fusion.registry.maps(source)
         one = found.input_to_output[0] if isinstance(found, OpIndexing) else None
-        return None if one is None or one.is_undefined or one.runtime else one
+        is_numeric = one is not None and not (one.is_undefined or one.runtime or one.parameters)
+        return one if is_numeric else None
 
-    def offset(self, shape: Shape, index: Index, block: LoopBlock) -> Form:
+    def offset(self, source: Instruction, output: int, index: Index, block: LoopBlock) -> Form:
         """Where in memory an element lies."""
-        (form,) = applied(logical_to_linear(shape), index)
+        shape = array_of(source, output)
+        if not shape.is_unbounded:
+            (form,) = self.applied(logical_to_linear(shape), index)
+        elif shape.layout is not None and not _is_plain(shape.layout):
+            raise refused(source, f"the steps between elements of {shape} are unknown")
+        else:
+            form = row_major(index, self.sizes.in_memory(source, output), major_first(shape))
         return block.simplified(form)
 
-    def place(self, shape: Shape, index: Index, block: LoopBlock) -> str:
+    def place(self, source: Instruction, output: int, index: Index, block: LoopBlock) -> str:
         """The text of :meth:`offset`."""
-        (text,) = block.texts([self.offset(shape, index, block)])
+        (text,) = block.texts([self.offset(source, output, index, block)])
         return text
+
+    # Loops over sizes.
+
+    def looped(self, block: LoopBlock, extent: Extent, wish: str) -> tuple[LoopBlock, Form]:
+        """A block in a loop over some values, and the counter of the loop."""
+        counter, facts = variable_of(f"d{len(block.variables)}", extent)
+        return block.loop(counter.bounds, wish, facts)
+
+    def ranges_of(self, found: IndexingMap) -> list[Extent]:
+        """The values of the ranges of a map."""
+        if not found.parameters:
+            return [each.bounds for each in found.ranges]
+        ends, _ = ends_and_constraints(found.domain)
+        count = len(found.dims)
+        ranges = [*ends.values()][count : count + len(found.ranges)]
+        return [Ends(*operations.substitute(_both(each), self.sizes.known)) for each in ranges]
 
     # Names and types.
 
@@ -341,35 +386,19 @@ class ElementWriter:
         return found
 
 
-def applied(found: IndexingMap, point: Sequence[Form]) -> Index:
-    """The results of a map at a point."""
-    known = dict(zip(found.domain.identifiers, point, strict=True))
-    return operations.substitute(found.forms, known)
+def _both(ends: Ends) -> tuple[Form, Form]:
+    """The ends of a range, which has both."""
+    return ends.lower or constant(0), ends.upper or constant(0)
+
+
+def _is_plain(layout: Layout) -> bool:
+    """Whether elements lie one after the other, in an order of the dimensions."""
+    return not (layout.tiles or layout.split_configs or layout.is_sparse)
 
 
 def array_of(source: Instruction, output: int) -> Shape:
     """An array of the result of an instruction."""
     return source.shape.arrays[output]
-
-
-def index_of(
-    place: Form, shape: Shape, block: LoopBlock, dimensions: Collection[int] | None = None
-) -> dict[int, Form]:
-    """The index in some dimensions (all) that is the given one when counted in memory."""
-    found: dict[int, Form] = {}
-    stride = 1
-    for dimension in reversed(major_first(shape)):
-        if dimensions is None or dimension in dimensions:
-            size = max(shape.dimensions[dimension], 1)
-            digit = operations.mod(operations.floordiv(place, constant(stride)), constant(size))
-            found[dimension] = block.simplified(digit)
-            stride *= size
-    return found
-
-
-def in_order(index: Mapping[int, Form]) -> Index:
-    """The forms by their numbers."""
-    return tuple(index[number] for number in sorted(index))
 
 
 def element_types(fusion: Fusion) -> set[ElementType]:
@@ -382,13 +411,6 @@ def source_of(root: Instruction, output: int) -> tuple[Instruction, int]:
     if root.opcode == "tuple" and all(not each.shape.is_tuple for each in root.operands):
         return root.operands[output], 0
     return root, output
-
-
-def major_first(shape: Shape) -> list[int]:
-    """The dimensions, the one with the largest steps in memory first."""
-    layout = shape.layout
-    order = layout.minor_to_major if layout is not None else range(shape.rank - 1, -1, -1)
-    return [*reversed(order)]
 
 
 def placed(rows: Iterable[Constraint], known: Mapping[str, Form]) -> list[Constraint]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing.layout import logical_to_linear
-from ops.kernels.element_writer import array_of, major_first
+from ops.kernels.element_writer import array_of
+from ops.kernels.indices import major_first
 from ops.rules.op_indexing import Unknown
 from simplifier import Interval
 from simplifier.expr.form import AtomKind, variables_of
@@ -25,6 +26,8 @@ def joined_dimensions(
 ) -> list[list[int]]:
     """The dimensions of an array, the major ones first; those that may be one loop together."""
     shape = array_of(source, output)
+    if writer.sizes.arguments:  # they say only when the kernel runs whether dimensions join
+        return [[dimension] for dimension in major_first(shape)]
     moves = [_Moves.of(each, shape) for each in _offsets(writer, source, output)]
     groups: list[list[int]] = []
     order = major_first(shape)

@@ -9,7 +9,7 @@ from indexing.formats.code.map_functions import check_name
 from ops.fusion import Fusion, FusionSchedule
 from ops.hlo.module import Instruction
 from ops.kernels.c_kernel import CKernel
-from ops.kernels.errors import KernelError, refused
+from ops.kernels.errors import KernelError
 from ops.kernels.numpy_kernel import NumpyKernel
 from ops.kernels.triton_kernel import TritonKernel
 from ops.schedules import Schedule
@@ -45,6 +45,11 @@ def emit_kernel(
     reduced; ``NAME_programs`` says how many there are. In NumPy, the function takes arrays and
     returns the results.
 
+    Sizes that only the running program knows, ``?`` and ``<=n``, are arguments behind the arrays,
+    integers in the order of their names; comments say what each is. ``NAME_programs`` is a function
+    of them then. An array ``?`` lies in memory without gaps, one of ``<=n`` has a place for ``n``;
+    in NumPy, arrays have their true sizes. Shapes have to fit the program, as numbers have.
+
     Args:
         fusion: a fusion, or an instruction: that of a fusion stands for what it calls.
         language: ``"c"``, ``"cuda"``, ``"triton"`` or ``"numpy"``.
@@ -54,8 +59,8 @@ def emit_kernel(
             elements need.
 
     Raises:
-        KernelError: an operation, an element type, or a size ``?`` that is not emitted, with the
-            instruction; or a schedule of other arrays.
+        KernelError: an operation or an element type that is not emitted, or a size that is not
+            known before the kernel runs, with the instruction; or a schedule of other arrays.
         MapError: a name that the language cannot use.
 
     >>> from ops import hlo
@@ -87,7 +92,6 @@ def emit_kernel(
         raise KernelError(f"emit_kernel: language is {quoted(language)}; expected {expected}")
     check_name(name, "emit_kernel", LANGUAGES[language].reserved)
     fusion = Fusion.of(fusion)
-    _check_sizes(fusion)
     if schedule is not None:
         check_type(schedule, (Schedule, FusionSchedule), "emit_kernel: schedule", "a schedule")
         if language not in WITH_THREADS:
@@ -95,12 +99,3 @@ def emit_kernel(
             raise KernelError(f"emit_kernel: schedule: {reason}")
         return CKernel(fusion, language, schedule).text(name)
     return WRITERS[language](fusion, name)
-
-
-def _check_sizes(fusion: Fusion) -> None:
-    """Refuse sizes without a bound: a kernel is for arrays of given sizes."""
-    for each in fusion.instructions:
-        for array in each.shape.arrays:
-            if array.is_unbounded:
-                reason = f"a kernel needs sizes that are numbers, and the shape is {array}"
-                raise refused(each, reason)

@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING, Final
 
 from indexing.formats.code.loop_nest import LoopBlock
 from indexing.layout import logical_to_linear
-from ops.kernels.element_writer import VIEWS, applied, in_order, index_of, major_first
+from ops.kernels.element_writer import VIEWS
+from ops.kernels.indices import in_order, index_of, major_first
 from ops.kernels.joined_loops import joined_dimensions
 from simplifier import Interval
 from simplifier.expr import operations
 from simplifier.expr.form import AtomKind, Form, constant, variable, variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from indexing import IndexingMap
     from indexing.layout import Shape
     from ops.hlo.module import Instruction
     from ops.kernels.element_writer import ElementWriter
+    from ops.sizes import Extent
 
 _MAX_COLUMNS: Final = 1 << 12
 """Of accumulators on the stack."""
@@ -38,17 +40,17 @@ def has_columns(writer: ElementWriter, source: Instruction) -> bool:
     kept, read = major_first(source.shape)[-1], major_first(source.operands[0].shape)[-1]
     found, column = writer.map_of(source, 0), f"d{kept}"
     is_asked = any(column in variables_of((form,)) for form, _ in found.domain.constraints)
-    is_wide = source.shape.dimensions[kept] > _MAX_COLUMNS
-    return found.forms[read] == variable(column) and not is_asked and not is_wide
+    size = writer.sizes.of(source, 0)[kept]
+    is_narrow = isinstance(size, int) and size <= _MAX_COLUMNS
+    return found.forms[read] == variable(column) and not is_asked and is_narrow
 
 
 def write_columns(writer: ElementWriter, top: LoopBlock, pointer: str, source: Instruction) -> None:
     """Adds row to row, where a loop for each column would jump from row to row."""
-    shape = source.shape
+    shape, sizes = source.shape, writer.sizes.of(source, 0)
     *others, kept = major_first(shape)
     columns = Interval(0, shape.dimensions[kept] - 1)
-    bounds = {number: Interval(0, shape.dimensions[number] - 1) for number in others}
-    block, index, close = _nested(top, bounds)
+    block, index, close = _nested(writer, top, {number: sizes[number] for number in others})
     total = writer.names.fresh(source.name)
     start = writer.value(source.operands[1], 0, (), block)
     block.lines.append(f"{writer.type_of(source, shape)} {total}[{shape.dimensions[kept]}];")
@@ -57,7 +59,7 @@ def write_columns(writer: ElementWriter, top: LoopBlock, pointer: str, source: I
     block.close_loop(first)
     _fold_rows(writer, source, total, {**index, kept: Form(0, {})}, block)
     last, index[kept] = block.loop(columns, f"d{kept}")
-    offset = writer.place(shape, in_order(index), last)
+    offset = writer.place(source, 0, in_order(index), last)
     value = f"{total}[{_counter(last)}]"
     last.lines.append(f"{pointer}[{offset}] = {writer.stored(shape, value)};")
     block.close_loop(last)
@@ -73,12 +75,11 @@ def _fold_rows(
     row = opened[-1] if opened else block
     body = row.guarded(facts) if facts else row
     column, place = body.loop(Interval(0, source.shape.dimensions[kept] - 1), f"d{kept}")
-    read = applied(found, (*in_order({**index, kept: place}), *counters))
+    read = writer.applied(found, (*in_order({**index, kept: place}), *counters))
     value = writer.value(source.operands[0], 0, read, column)
     cell = f"{total}[{_counter(column)}]"
     writer.combine(source, source.attributes["to_apply"], [cell], [value], column)
-    body.lines.append("#pragma omp simd")
-    body.close_loop(column)
+    body.close_loop(column, "#pragma omp simd")
     if facts:
         writer.close_guard(row, body, facts)
     for around, within in reversed([*zip((block, *opened), opened, strict=False)]):
@@ -95,7 +96,7 @@ def inside_of(writer: ElementWriter, source: Instruction) -> tuple[Instruction, 
         views.append(pad)
         pad = pad.operands[0]
     is_cast = any(view.shape.element_type is not pad.shape.element_type for view in views)
-    if pad.opcode != "pad" or pad in writer.pointers or is_cast:
+    if pad.opcode != "pad" or pad in writer.pointers or is_cast or source.shape.dynamic_dimensions:
         return None
     found = writer.forward_map(pad)
     for view in reversed(views):
@@ -145,7 +146,9 @@ def write_inside(
         fill(block, place, level.low * size)
         inner, counter = block.loop(Interval(0, level.count - 1), f"d{level.dimensions[0]}")
         first = counter + level.first
-        index.update(index_of(first, operand.shape, inner, level.dimensions))
+        order = major_first(operand.shape)
+        sizes = operand.shape.dimensions
+        index.update(index_of(first, sizes, order, inner, level.dimensions))
         write(inner, rest, place + (counter + level.low) * size)
         block.close_loop(inner)
         behind = level.low + level.count
@@ -157,10 +160,10 @@ def write_inside(
         return
     fill(top, constant(0), prod(source.shape.dimensions))
     bounds = {number: to.dims[number].bounds for number in major_first(operand.shape)}
-    block, found, close = _nested(top, bounds)
+    block, found, close = _nested(writer, top, bounds)
     index.update(found)
     known = dict(zip(to.domain.identifiers, in_order(index), strict=True))
-    store(block, writer.offset(source.shape, operations.substitute(to.forms, known), block))
+    store(block, writer.offset(source, 0, operations.substitute(to.forms, known), block))
     close()
 
 
@@ -222,12 +225,12 @@ def _order(levels: Sequence[_BoxLevel]) -> Iterator[int]:
 
 
 def _nested(
-    top: LoopBlock, bounds: dict[int, Interval]
+    writer: ElementWriter, top: LoopBlock, extents: Mapping[int, Extent]
 ) -> tuple[LoopBlock, dict[int, Form], Callable[[], None]]:
     """The block in loops over numbered variables, their forms, and what closes the loops."""
     block, forms, loops = top, dict[int, Form](), list[tuple[LoopBlock, LoopBlock]]()
-    for number, interval in bounds.items():
-        inner, forms[number] = block.loop(interval, f"d{number}")
+    for number, extent in extents.items():
+        inner, forms[number] = writer.looped(block, extent, f"d{number}")
         loops.append((block, inner))
         block = inner
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ops.fusion import FusionSchedule
-from ops.kernels.element_writer import applied, array_of, placed, unknown
+from ops.kernels.element_writer import array_of, placed, unknown
 from ops.kernels.errors import refused
 from simplifier.expr.form import constant, variables_of
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from indexing import IndexingMap
     from indexing.formats.code.loop_nest import LoopBlock
     from ops.hlo.module import Instruction
-    from ops.kernels.element_writer import ElementWriter, Index
+    from ops.kernels.element_writer import ElementWriter
+    from ops.kernels.indices import Index
     from ops.schedules import Schedule
 
 COORDINATES: Final = {
@@ -40,6 +41,8 @@ def scheduled_writes(
     is_of_fusion = isinstance(schedule, FusionSchedule)
     writes = schedule.writes(number) if is_of_fusion else schedule.writes
     shape = array_of(source, output)
+    if shape.dynamic_dimensions:
+        raise refused(source, f"a schedule is for sizes that are numbers, and the shape is {shape}")
     for access in writes:
         if access.shape.dimensions != shape.dimensions:
             raise refused(source, f"the schedule writes {access.shape}; expected one of {shape}")
@@ -100,7 +103,7 @@ def _write_thread(
     opened, counters, inside = writer.loops_over(written, index, thread)
     inner = opened[-1] if opened else thread
     body = writer.guarded(inner, inside) if inside else inner
-    store(body, applied(written, (*index, *counters)))
+    store(body, writer.applied(written, (*index, *counters)))
     if inside:
         writer.close_guard(inner, body, inside)
     for outer, within in reversed([*zip((thread, *opened), opened, strict=False)]):

@@ -8,26 +8,20 @@ neighbours in the result; where these do not change what is reduced, it goes alo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from indexing.formats.code.coder import helpers_in, is_narrow
 from indexing.formats.code.loop_nest import LocalNames, LoopBlock
-from indexing.variable import Variable
+from indexing.symbolic_bounds import Ends
+from ops.hlo.neutral_elements import neutral_element
 from ops.kernels.array_operations import TRITON
-from ops.kernels.array_writer import ArrayWriter, neutral, operation_of
-from ops.kernels.element_writer import (
-    VIEWS,
-    applied,
-    array_of,
-    in_order,
-    index_of,
-    major_first,
-    source_of,
-)
+from ops.kernels.array_writer import ArrayWriter, operation_of
+from ops.kernels.element_writer import VIEWS, array_of, source_of
+from ops.kernels.indices import digits, in_order, index_of, major_first
+from ops.sizes import as_form, ceil_divided, plain, product, total
 from simplifier import Interval
 from simplifier.expr import operations
-from simplifier.expr.form import Form, constant, variable, variables_of
+from simplifier.expr.form import Form, constant, variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -36,7 +30,8 @@ if TYPE_CHECKING:
     from indexing.layout import Shape
     from ops.fusion import Fusion
     from ops.hlo.module import Computation, Instruction
-    from ops.kernels.element_writer import Index
+    from ops.kernels.indices import Index
+    from ops.sizes import Extent, Size
 
 BLOCK: Final = 1024
 """The elements of a vector, at most."""
@@ -59,12 +54,12 @@ class _WorkOfPrograms:
     is_of_blocks: bool = False
     """Whether programs count blocks of the vector."""
 
-    def programs_for(self, shape: Shape) -> int:
-        """How many programs there are."""
+    def programs_for(self, sizes: Sequence[Size], top: LoopBlock) -> Size:
+        """How many programs there are for an array of some sizes."""
         if self.is_of_blocks:
-            count = _size(shape, self.vector)
-            return -(-count // _width(count))
-        return _size(shape, self.programs)
+            count = _size(sizes, self.vector)
+            return ceil_divided(count, _width(count, top))
+        return _size(sizes, self.programs)
 
 
 class TritonKernel(ArrayWriter):
@@ -78,7 +73,7 @@ class TritonKernel(ArrayWriter):
         """The elements of the vectors in blocks."""
         self._folds: dict[Computation, tuple[str, list[str]]] = {}
         """The functions that fold, by what they compute."""
-        self._programs = 1
+        self._programs: Size = 1
 
     def text(self) -> str:
         """The whole text."""
@@ -86,24 +81,44 @@ class TritonKernel(ArrayWriter):
         sources = [source_of(root, output) for root, output in self.fusion.results]
         results = [(self.names.fresh(source.name), source, output) for source, output in sources]
         plans = [self._plan(source, output) for source, output in sources]
-        shapes = [array_of(source, output) for source, output in sources]
-        self._programs = max(map(_WorkOfPrograms.programs_for, plans, shapes))
-        top = LoopBlock(self.names)
-        alike: dict[tuple[_WorkOfPrograms, Sequence[int], Sequence[int]], list[_Result]] = {}
-        for row, plan, shape in zip(results, plans, shapes, strict=True):
-            key = plan, shape.dimensions, tuple(major_first(shape))
+        top = self.sizes.top()
+        top.lines += self._arguments_in_their_types(top)
+        sizes = [self.sizes.of(source, output) for source, output in sources]
+        counts = [plan.programs_for(each, top) for plan, each in zip(plans, sizes, strict=True)]
+        most = operations.maximum(as_form(count) for count in counts)
+        self._programs = plain(top.simplified(most))
+        alike: dict[tuple[_WorkOfPrograms, Sequence[Size], Sequence[int]], list[_Result]] = {}
+        for row, plan, each in zip(results, plans, sizes, strict=True):
+            key = plan, each, tuple(major_first(array_of(*row[1:])))
             alike.setdefault(key, []).append(row)
         for (plan, *_), rows in alike.items():
             self._write_results(top, plan, rows)
-        parameters = ", ".join([*self.pointers.values(), *(row[0] for row in results)])
-        body = ["@triton.jit", f"def {name}({parameters}):", *_indented(top.lines)]
+        given = [*self.pointers.values(), *(row[0] for row in results)]
+        given += [each.name for each in self.sizes.arguments]
+        told = self.sizes.comments(self.dialect.language)
+        body = ["@triton.jit", f"def {name}({', '.join(given)}):", *_indented(top.lines)]
         functions = [lines for _, lines in self._folds.values()]
         written = [line for lines in (*functions, body) for line in lines]
         helpers = [[text] for text in helpers_in(written, self.dialect.language.helpers)]
         uses_libdevice = any("libdevice." in line for line in written)
         head = [*self.dialect.language.head, *([_LIBDEVICE] if uses_libdevice else [])]
-        blocks = [head, *helpers, *functions, body, [f"{name}_programs = {self._programs}"]]
+        blocks = [head, *helpers, *functions, [*told, *body], self._count_of_programs()]
         return "\n\n\n".join("\n".join(lines) for lines in blocks) + "\n"
+
+    def _arguments_in_their_types(self, top: LoopBlock) -> Iterator[str]:
+        """Lines that widen sizes: Triton gives an integer the type that its value needs."""
+        language = self.dialect.language
+        for each in self.sizes.arguments:
+            kind = top.type_of(each.bounds)
+            value = language.cast.format(each.name, type=kind)
+            yield language.statement.format(name=each.name, value=value)
+
+    def _count_of_programs(self) -> list[str]:
+        """The lines that say how many programs there are: a number, or a function of sizes."""
+        name = f"{self._name}_programs"
+        if isinstance(self._programs, int):
+            return [f"{name} = {self._programs}"]
+        return self.sizes.python_function(name, self._programs)
 
     # Results.
 
@@ -112,24 +127,23 @@ class TritonKernel(ArrayWriter):
     ) -> None:
         """Writes results of one shape."""
         _, source, output = results[0]
-        shape = array_of(source, output)
+        sizes, order = self.sizes.of(source, output), major_first(array_of(source, output))
         opened: list[_Opened] = []
-        index = dict.fromkeys(range(shape.rank), constant(0))
+        index = dict.fromkeys(order, constant(0))
         block = top
         if plan.is_of_blocks:
-            count = _size(shape, plan.vector)
+            count = _size(sizes, plan.vector)
             block, place = self._block_of_program(block, count, opened)
-            index |= index_of(place, shape, block, plan.vector)
+            index |= index_of(place, sizes, order, block, plan.vector)
         else:
-            block, place = self._program(block, _size(shape, plan.programs), opened)
-            index |= index_of(place, shape, block, plan.programs)
+            block, place = self._program(block, _size(sizes, plan.programs), opened)
+            index |= index_of(place, sizes, order, block, plan.programs)
             if plan.vector:
-                block, place = self._along(block, _size(shape, plan.vector), "i", opened)
-                index |= index_of(place, shape, block, plan.vector)
-        for dimension in major_first(shape):
+                block, place = self._along(block, _size(sizes, plan.vector), "i", opened)
+                index |= index_of(place, sizes, order, block, plan.vector)
+        for dimension in order:
             if dimension in plan.loops:
-                bounds = Interval(0, shape.dimensions[dimension] - 1)
-                inner, index[dimension] = block.loop(bounds, f"d{dimension}")
+                inner, index[dimension] = self.looped(block, sizes[dimension], f"d{dimension}")
                 opened.append(_Opened(block, inner))
                 block = inner
         for pointer, source, output in results:
@@ -138,77 +152,82 @@ class TritonKernel(ArrayWriter):
             each.close()
 
     def _program(
-        self, block: LoopBlock, count: int, opened: list[_Opened]
+        self, block: LoopBlock, count: Size, opened: list[_Opened]
     ) -> tuple[LoopBlock, Form]:
         """The program as an index."""
         if count == self._programs == 1:
             return block, constant(0)
-        inner, place = block.loop(Interval(0, count - 1), "program")
+        inner, place = self.looped(block, count, "program")
+        (text,) = block.texts([as_form(count)])
         name = inner.variables[-1].name
-        guard = (f"if {name} < {count}:",) if count < self._programs else ()
-        opened.append(_Opened(block, inner, (f"{name} = tl.program_id(0)", *guard)))
+        guard = () if count == self._programs else (f"if {name} < {text}:",)
+        program = _program_in_bits(inner.variables[-1].bounds)
+        opened.append(_Opened(block, inner, (f"{name} = {program}", *guard)))
         return inner, place
 
     def _block_of_program(
-        self, block: LoopBlock, count: int, opened: list[_Opened]
+        self, block: LoopBlock, count: Size, opened: list[_Opened]
     ) -> tuple[LoopBlock, Form]:
         """A vector of neighbours for each program."""
-        width = _width(count)
-        inner, place = block.loop(Interval(0, count - 1), "i")
-        is_small = is_narrow(Interval(0, self._programs * width))
-        program = "tl.program_id(0)" if is_small else "tl.program_id(0).to(tl.int64)"
-        lines = self._vector(inner, f"{program} * {width} + ", count, self._programs * width)
+        width = _width(count, block)
+        inner, place = self.looped(block, count, "i")
+        covered = self._programs * width
+        program = _program_in_bits(Interval(0, block.range_of(as_form(covered)).upper))
+        lines = self._vector(inner, f"{program} * {width} + ", count, covered)
         opened.append(_Opened(block, inner, lines))
         return inner, place
 
     def _along(
-        self, block: LoopBlock, count: int, wish: str, opened: list[_Opened]
+        self, block: LoopBlock, count: Size, wish: str, opened: list[_Opened]
     ) -> tuple[LoopBlock, Form]:
         """A vector of so many elements, in a loop if it is long."""
-        width = _width(count)
-        inner, place = block.loop(Interval(0, count - 1), wish)
-        if count <= width:
+        width = _width(count, block)
+        inner, place = self.looped(block, count, wish)
+        if _most(count, block) <= width:
             opened.append(_Opened(block, inner, self._vector(inner, "", count, width)))
             return inner, place
         start = self.names.fresh("start")
-        lines = self._vector(inner, f"{start} + ", count, -(-count // width) * width)
-        head = (f"for {start} in range(0, {count}, {width}):",)
+        lines = self._vector(inner, f"{start} + ", count, ceil_divided(count, width) * width)
+        (limit,) = block.texts([as_form(count)])
+        head = (f"for {start} in range(0, {limit}, {width}):",)
         opened.append(_Opened(block, inner, head, lines))
         return inner, place
 
-    def _vector(self, inner: LoopBlock, start: str, count: int, covered: int) -> tuple[str, ...]:
+    def _vector(self, inner: LoopBlock, start: str, count: Size, covered: Size) -> tuple[str, ...]:
         """The lines that make the last variable of a block a vector."""
-        name, width = inner.variables[-1].name, _width(count)
+        around = inner.parent or inner
+        name, width = inner.variables[-1].name, _width(count, around)
         self._widths[inner] = width
         line = f"{name} = {start}tl.arange(0, {width})"
         if covered == count:
             return (line,)
         mask = self.masks[inner] = self.names.fresh("is_inside")
-        return line, f"{mask} = {name} < {count}"
+        (limit,) = around.texts([as_form(count)])
+        return line, f"{mask} = {name} < {limit}"
 
     def _store(
         self, block: LoopBlock, pointer: str, source: Instruction, output: int, index: Index
     ) -> None:
         index = tuple(map(block.simplified, index))
         value = self.value(source, output, index, block)
-        place = self._place(pointer, self.offset(array_of(source, output), index, block), block)
+        place = self._place(pointer, self.offset(source, output, index, block), block)
         mask = self.mask_of(block)
         block.lines.append(f"tl.store({place}, {value}{f', mask={mask}' if mask else ''})")
 
     # What to compute where.
 
     def _plan(self, source: Instruction, output: int) -> _WorkOfPrograms:
-        shape = array_of(source, output)
-        whole = frozenset(number for number, size in enumerate(shape.dimensions) if size > 1)
-        bounds = (Interval(0, max(size - 1, 0)) for size in shape.dimensions)
-        names = LocalNames(self.dialect.language)
-        probe = LoopBlock(names, tuple(Variable(each, names.fresh("d")) for each in bounds))
-        index = tuple(variable(f"d{number}") for number in range(shape.rank))
-        found = [*self._reductions(source, output, index, probe)]
+        sizes = self.sizes.of(source, output)
+        whole = frozenset(number for number, size in enumerate(sizes) if size not in (0, 1))
+        probe, index = self.sizes.top(LocalNames(self.dialect.language)), list[Form]()
+        for size in sizes:
+            probe, counter = self.looped(probe, size or 1, "d")
+            index.append(counter)
+        found = [*self._reductions(source, output, tuple(index), probe)]
         if not found:
             return _WorkOfPrograms(vector=whole, is_of_blocks=bool(whole))
         used = {name for _, read in found for name in variables_of(read)}
-        read = frozenset(number for number in whole if f"d{number}" in used)
+        read = frozenset(number for number in whole if index[number].single_variable() in used)
         if any(map(_folds_neighbours, (each for each, _ in found))):
             return _WorkOfPrograms(programs=read, vector=whole - read)
         if not read:
@@ -232,10 +251,10 @@ class TritonKernel(ArrayWriter):
             elif source.opcode == "get-tuple-element":
                 left.append((source.operands[0], source.attributes["index"], index))
             elif source.opcode in VIEWS or source.opcode == "pad":
-                left.append((source.operands[0], 0, applied(self.map_of(source, 0), index)))
+                left.append((source.operands[0], 0, self.applied(self.map_of(source, 0), index)))
             elif source.opcode == "concatenate":
                 for number, each in enumerate(source.operands):
-                    left.append((each, 0, applied(self.map_of(source, number), index)))
+                    left.append((each, 0, self.applied(self.map_of(source, number), index)))
             else:
                 alike = (each for each in source.operands if each.shape.rank == len(index))
                 left += [(each, 0, index) for each in alike]
@@ -283,10 +302,11 @@ class TritonKernel(ArrayWriter):
             return None
         operation, computation = operation_of(source), source.attributes["to_apply"]
         nothing = self._nothing(source, operation, block)
-        sizes = [each.bounds.size or 0 for each in found.ranges]
+        sizes = [_size_of(each) for each in self.ranges_of(found)]
         opened: list[_Opened] = []
-        inner, place = self._along(block, prod(sizes), "s0", opened)
-        values = self._row(source, found, (*index, *_digits(place, sizes, inner)), nothing, inner)
+        inner, place = self._along(block, product(sizes), "s0", opened)
+        point = (*index, *digits(place, sizes, inner))
+        values = self._row(source, found, point, nothing, inner)
         width = self._widths[inner]
         if opened[0].is_loop:
             spread = [f"tl.broadcast_to({each}, ({width},))" for each in nothing]
@@ -306,7 +326,7 @@ class TritonKernel(ArrayWriter):
             starts = source.operands[len(source.operands) // 2 :]
             return [self.value(each, 0, (), block) for each in starts]
         element_type = source.shape.element_type
-        return [self.dialect.number(neutral(operation, element_type), element_type)]
+        return [self.dialect.number(neutral_element(operation, element_type), element_type)]
 
     def _row(
         self,
@@ -320,7 +340,7 @@ class TritonKernel(ArrayWriter):
         facts = self.asked(found, point, inner)
         body = self.guarded(inner, facts) if facts else inner
         inputs = source.operands[: len(nothing)]
-        values = [self.value(each, 0, applied(found, point), body) for each in inputs]
+        values = [self.value(each, 0, self.applied(found, point), body) for each in inputs]
         mask = self.mask_of(body)
         if facts:
             self.close_guard(inner, body, facts)
@@ -381,27 +401,35 @@ def _indented(lines: Sequence[str]) -> list[str]:
     return [f"{TRITON.language.indent}{line}" for line in lines]
 
 
-def _size(shape: Shape, dimensions: Iterable[int]) -> int:
-    return prod(shape.dimensions[each] for each in dimensions)
+def _size(sizes: Sequence[Size], dimensions: Iterable[int]) -> Size:
+    return product(sizes[each] for each in sorted(dimensions))
 
 
-def _width(count: int) -> int:
+def _size_of(extent: Extent) -> Size:
+    """How many values a range has, which begins at 0."""
+    if isinstance(extent, Ends):
+        return total((extent.upper or constant(0), 1))
+    return extent.size or 0 if isinstance(extent, Interval) else 0
+
+
+def _most(count: Size, block: LoopBlock) -> float:
+    """The greatest value of a size in a block."""
+    most = block.range_of(as_form(count)).upper
+    return float("inf") if most is None else most
+
+
+def _width(count: Size, block: LoopBlock) -> int:
     """The length of a vector for so many elements: a power of two."""
-    return min(BLOCK, 1 << max(count - 1, 0).bit_length())
+    most = min(BLOCK, _most(count, block))
+    return 1 << max(int(most) - 1, 0).bit_length()
+
+
+def _program_in_bits(values: Interval) -> str:
+    """The number of a program, in as many bits as what is computed from it needs."""
+    return "tl.program_id(0)" if is_narrow(values) else "tl.program_id(0).to(tl.int64)"
 
 
 def _folds_neighbours(source: Instruction) -> bool:
     """Whether neighbours in memory are reduced."""
     last = major_first(source.operands[0].shape)[-1:]
     return source.opcode == "reduce" and not {*source.attributes["dimensions"]}.isdisjoint(last)
-
-
-def _digits(place: Form, sizes: Sequence[int], block: LoopBlock) -> Index:
-    """The index in an array of these sizes, the last dimension first."""
-    found: list[Form] = []
-    stride = 1
-    for size in reversed(sizes):
-        digit = operations.mod(operations.floordiv(place, constant(stride)), constant(size))
-        found.append(block.simplified(digit))
-        stride *= size
-    return tuple(reversed(found))

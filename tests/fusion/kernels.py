@@ -101,7 +101,7 @@ def check_close(found: Array, expected: Array, small: bool = False) -> None:
     np.testing.assert_allclose(*wide, rtol=tolerance, atol=tolerance)
 
 
-def run_in_numpy(text: str, name: str, operands: Sequence[Array]) -> tuple[Array, ...]:
+def run_in_numpy(text: str, name: str, operands: Sequence[Array | int]) -> tuple[Array, ...]:
     """The results of a kernel in NumPy."""
     scope: dict[str, Any] = {}
     exec(text, scope)  # noqa: S102 - the text under test

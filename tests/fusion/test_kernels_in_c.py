@@ -140,6 +140,10 @@ REFUSED = [
     ("x = f32[0] parameter(0) ROOT y = f32[0] negate(x)", "%y: an array without elements"),
     ("ROOT y = f32[2] constant({1, 2})", "%y: a constant array of different values"),
     (
+        "x = f32[?,8]{1,0:T(2,2)} parameter(0) ROOT y = f32[?,8] negate(x)",
+        "%x: the steps between elements of f32.* are unknown",
+    ),
+    (
         """x = f32[4] parameter(0) c = f32[] constant(0) p = f32[6] pad(x, c), padding=1_1
         ROOT y = s32[6] bitcast(p)""",
         "%y: a bitcast to another element type",
@@ -152,13 +156,11 @@ REFUSED = [
 ]
 
 UNKNOWN_SIZES = [
-    ("x = f32[?,4] parameter(0) ROOT y = f32[?,4] exponential(x)", "%x: .* the shape is f32"),
     (
-        """x = f32[?] parameter(0) c = f32[] constant(0)
-        ROOT y = f32[] reduce(x, c), dimensions={0}, to_apply=add""",
-        "%x: a kernel needs sizes that are numbers",
+        """x = f32[8] parameter(0) s = s32[] parameter(1) n = s32[] abs(s)
+        ROOT y = f32[<=8] set-dimension-size(x, n), dimensions={0}""",
+        "%n: the kernel computes it, and it is the size n of an array",
     ),
-    ("x = f32[<=8] parameter(0) ROOT y = f32[4] slice(x), slice={[1:5]}", "%y: slice has no map"),
 ]
 
 

@@ -137,8 +137,8 @@ _HEAD = "import triton\nimport triton.language as tl\n"
 _LIBDEVICE = "from triton.language.extra import libdevice\n"
 
 
-def run(text: str, name: str, arrays: Sequence[Array]) -> None:
-    """Runs all programs of a kernel on flat arrays."""
+def run(text: str, name: str, arrays: Sequence[Array], sizes: Sequence[int] = ()) -> None:
+    """Runs all programs of a kernel on flat arrays; it may take sizes behind them."""
     program: list[Tensor] = [_scalar(0)]
     language = SimpleNamespace(
         **_TYPES,
@@ -164,13 +164,17 @@ def run(text: str, name: str, arrays: Sequence[Array]) -> None:
     exec(text.replace(_HEAD, "").replace(_LIBDEVICE, ""), scope)  # noqa: S102 - the text under test
     pointers = [Pointer(array, np.zeros((), np.int64)) for array in arrays]
     with np.errstate(all="ignore"):
-        for number in range(scope[f"{name}_programs"]):
+        for number in range(_count_of(scope[f"{name}_programs"], sizes)):
             program[0] = _scalar(number)
-            scope[name](*pointers)
+            scope[name](*pointers, *map(_scalar, sizes))
 
 
-def _range(*ends: int) -> Iterator[Tensor]:
-    return (_scalar(number) for number in range(*ends))
+def _count_of(programs: int | Callable[..., int], sizes: Sequence[int]) -> int:
+    return programs if isinstance(programs, int) else programs(*sizes)
+
+
+def _range(*ends: Tensor | int) -> Iterator[Tensor]:
+    return (_scalar(number) for number in range(*(int(values_in(end)) for end in ends)))
 
 
 def _scalar(number: int) -> Tensor:

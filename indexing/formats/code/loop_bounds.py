@@ -34,7 +34,10 @@ def plain_steps(bounds: Interval) -> CounterSteps:
 
 
 def steps_of(counter: str, bounds: Interval, constraints: Iterable[Constraint]) -> CounterSteps:
-    """The values of a bounded counter that meet constraints, which :func:`solving` has found.
+    """The values of a counter that meet constraints, which :func:`solving` has found.
+
+    The counter has a first value, or is not negative; it has a last value, or a constraint that
+    ends it.
 
     >>> from simplifier.expr.form import variable
     >>> from simplifier import Interval
@@ -43,7 +46,8 @@ def steps_of(counter: str, bounds: Interval, constraints: Iterable[Constraint]) 
     >>> print(steps.first, "to", steps.last)
     max((-d0 + 1) ceildiv 2, 0) to min((-d0 + 16) floordiv 2, 9)
     """
-    lower, upper = [constant(bounds.lower or 0)], [constant(bounds.upper or 0)]
+    lower = [constant(bounds.lower or 0)]
+    upper = [] if bounds.upper is None else [constant(bounds.upper)]
     residues: list[tuple[Form, int]] = []
     for form, interval in constraints:
         residue = _residue(counter, form, interval)

@@ -11,6 +11,7 @@ from indexing.formats.code.language import NARROW, WIDE
 from indexing.formats.code.loop_bounds import plain_steps, steps_of
 from indexing.simplify import scope_with_facts
 from indexing.variable import Variable
+from simplifier import Interval
 from simplifier.expr.form import Form, variable, variables_of
 from simplifier.fixpoint import simplified
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from indexing.domain import Constraint
     from indexing.formats.code.language import Language
     from indexing.formats.code.loop_bounds import CounterSteps
-    from simplifier import Interval
 
 
 class LocalNames:
@@ -70,12 +70,15 @@ class LoopBlock:
     ) -> tuple[LoopBlock, Form]:
         """A block inside a loop, and the variable of the loop.
 
-        The loop goes where ``facts`` hold, which :func:`~.loop_bounds.solving` has found.
+        The loop goes where ``facts`` hold, which :func:`~.loop_bounds.solving` has found. They end
+        a loop that has no upper bound.
         """
-        counter = Variable(bounds, self.names.fresh(wish))
         form = variable(f"d{len(self.variables)}")
         facts = tuple(facts)
         steps = steps_of(f"d{len(self.variables)}", bounds, facts) if facts else None
+        if bounds.upper is None and steps is not None:
+            bounds = Interval(bounds.lower, self.range_of(steps.last).upper)
+        counter = Variable(bounds, self.names.fresh(wish))
         constraints = (*self.constraints, *facts)
         inner = LoopBlock(self.names, (*self.variables, counter), constraints, self, steps=steps)
         return inner, form
@@ -86,6 +89,17 @@ class LoopBlock:
         return LoopBlock(self.names, self.variables, facts, self, is_guarded=True)
 
     # What is known.
+
+    def learn(self, facts: Iterable[Constraint]) -> None:
+        """Takes constraints that hold in the block, and in those that are made inside from now."""
+        if more := tuple(facts):
+            self.constraints += more
+            self.domain = self.domain.constrained(more)
+            self._ranges = Ranges(self.domain)
+
+    def range_of(self, form: Form) -> Interval:
+        """An interval with all values of a form, as far as it is quickly known."""
+        return self._ranges.of(form)
 
     def simplified(self, form: Form) -> Form:
         """The form as short as what is known here allows."""
@@ -152,11 +166,14 @@ class LoopBlock:
 
     # Ends.
 
-    def close_loop(self, inner: LoopBlock) -> None:
-        """Adds the loop over a block's last variable, with the lines of the block in it."""
+    def close_loop(self, inner: LoopBlock, pragma: str = "") -> None:
+        """Adds the loop over a block's last variable, with the lines of the block in it.
+
+        A ``pragma`` for the compiler stands right in front of the loop.
+        """
         counter = inner.variables[-1]
         steps = inner.steps or plain_steps(counter.bounds)
-        first, stop = self._ends(counter.name, steps)
+        first, stop = self.ends_of(inner)
         step, values = steps.step, counter.bounds
         for each in (steps.first, steps.last):
             values = values.union(self._ranges.of(each))
@@ -169,11 +186,14 @@ class LoopBlock:
             next=f"++{counter.name}" if step == 1 else f"{counter.name} += {step}",
             span=span if step == 1 else f"{span}, {step}",
         )
-        self.lines.append(head)
+        self.lines += [pragma, head] if pragma else [head]
         self._close(inner)
 
-    def _ends(self, name: str, steps: CounterSteps) -> tuple[str, str]:
-        """The texts of the first value and of that behind the last."""
+    def ends_of(self, inner: LoopBlock) -> tuple[str, str]:
+        """The texts of the first value of a loop's counter, and of that behind the last."""
+        name, steps = inner.variables[-1].name, inner.steps
+        if steps is None:
+            steps = plain_steps(inner.variables[-1].bounds)
         forms = self.simplified(steps.first), self.simplified(steps.last + 1)
         texts, bits = self.texts_and_bits(forms)
         first, stop = map(alone, texts)

@@ -1,0 +1,352 @@
+"""Kernels that take sizes as arguments: one text computes what the kernels of all numbers do."""
+
+# pyright: reportUnknownLambdaType=false, reportUnknownMemberType=false
+# JAX is untyped.
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import re
+from contextlib import suppress
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from indexing.layout import UNBOUNDED_SIZE
+from ops import Fusion, FusionSchedule, emit_kernel, from_jax, hlo, schedule_of
+from ops.hlo import size_origins
+from ops.kernels import KernelError
+from ops.kernels.triton_kernel import BLOCK
+from tests.fusion.kernels import REDUCERS, Array, check_close, drawn, in_memory, run_in_numpy
+from tests.fusion.test_kernels_in_c import compiled, needs_compiler
+from tests.fusion.triton_stand_in import run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from indexing.layout import Shape
+    from ops.hlo import Computation
+
+# A size in a program is written {number|symbolic}: what it is for n and m, and what is told of it.
+
+Sizes = dict[str, int]
+
+PROGRAMS = {
+    "elementwise": "x = f32[{n|?},4] parameter(0) ROOT y = f32[{n|?},4] exponential(x)",
+    "softmax": """x = f32[{n|?},{m|?}] parameter(0) low = f32[] constant(-inf)
+        zero = f32[] constant(0)
+        peak = f32[{n|?}] reduce(x, low), dimensions={1}, to_apply=max
+        peaks = f32[{n|?},{m|?}] broadcast(peak), dimensions={0}
+        less = f32[{n|?},{m|?}] subtract(x, peaks) grown = f32[{n|?},{m|?}] exponential(less)
+        total = f32[{n|?}] reduce(grown, zero), dimensions={1}, to_apply=add
+        totals = f32[{n|?},{m|?}] broadcast(total), dimensions={0}
+        ROOT share = f32[{n|?},{m|?}] divide(grown, totals)""",
+    "transpose": """x = f32[{n|?},{m|?},3] parameter(0)
+        t = f32[3,{n|?},{m|?}] transpose(x), dimensions={2,0,1}
+        ROOT y = f32[3,{n|?},{m|?}] abs(t)""",
+    "columns": """x = s32[{n|?},{m|?}] parameter(0) zero = s32[] constant(0)
+        ROOT r = s32[{m|?}] reduce(x, zero), dimensions={0}, to_apply=sum""",
+    "few columns": """x = f32[{n|?},7] parameter(0) zero = f32[] constant(0)
+        ROOT r = f32[7] reduce(x, zero), dimensions={0}, to_apply=add""",
+    "all elements": """x = f32[{n|?},{m|?}] parameter(0) one = f32[] constant(1)
+        ROOT r = f32[] reduce(x, one), dimensions={0,1}, to_apply=add""",
+    "greatest of none": """x = s32[{n|<=8},3] parameter(0) low = s32[] constant(-2147483648)
+        ROOT r = s32[3] reduce(x, low), dimensions={0}, to_apply=greatest""",
+    "concatenate": """x = f32[{n|<=8},4] parameter(0) y = f32[3,4] parameter(1)
+        ROOT c = f32[{n + 3|<=11},4] concatenate(x, y), dimensions={0}""",
+    "concatenate of two sizes": """x = f32[2,{n|<=8}] parameter(0) y = f32[2,{m|?}] parameter(1)
+        z = f32[2,{m|?}] negate(y)
+        ROOT c = f32[2,{n + m + n|?}] concatenate(x, z, x), dimensions={1}""",
+    "pad": """x = f32[{n|?},{m|<=6}] parameter(0) c = f32[] constant(3)
+        ROOT d = f32[{n + 2|?},{2 * m + 2|<=14}] pad(x, c), padding=1_1x1_2_1""",
+    "reverse": """x = f32[{n|<=8},{m|<=6}] parameter(0)
+        ROOT r = f32[{n|<=8},{m|<=6}] reverse(x), dimensions={0,1}""",
+    "places": """x = f32[{n|?},{m|?}] parameter(0) low = f32[] constant(-inf)
+        i = s32[{n|?},{m|?}] iota(), iota_dimension=1 none = s32[] constant(-1)
+        ROOT r = (f32[{n|?}], s32[{n|?}]) reduce(x, i, low, none), dimensions={1}, to_apply=arg""",
+    "layouts": """x = f32[{n|?},{m|?},2]{0,2,1} parameter(0) c = f32[{n|?},{m|?},2]{2,1,0} copy(x)
+        ROOT s = f32[{n|?},{m|?},2]{1,0,2} negate(c)""",
+    "two results": """x = s32[{n|?},5] parameter(0) y = s32[{n|?},5] multiply(x, x)
+        t = s32[5,{n|?}] transpose(x), dimensions={1,0}
+        ROOT both = (s32[{n|?},5], s32[5,{n|?}]) tuple(y, t)""",
+    "heads": """x = f32[{n|?},8] parameter(0) h = f32[{n|?},2,4] reshape(x)
+        t = f32[2,{n|?},4] transpose(h), dimensions={1,0,2} ROOT y = f32[2,{n|?},4] abs(t)""",
+    "windows": """x = f32[{n|?}] parameter(0) zero = f32[] constant(0)
+        ROOT r = f32[{(n + 1) // 2|?}] reduce-window(x, zero), window={size=3 stride=2 pad=1_1},
+        to_apply=add""",
+    "names of C": "int = f32[{n|?}] parameter(0) ROOT int_0 = f32[{n|?}] negate(int)",
+    "the size itself": """x = s32[{n|<=8}] parameter(0)
+        s = s32[] get-dimension-size(x), dimensions={0}
+        b = s32[{n|<=8}] broadcast(s), dimensions={} ROOT y = s32[{n|<=8}] add(x, b)""",
+}
+
+NUMBERS: list[Sizes] = [{"n": 1, "m": 1}, {"n": 2, "m": 5}, {"n": 8, "m": 6}, {"n": 5, "m": 3}]
+NONE = {"n": 0, "m": 2}
+LONG = {"n": 3, "m": 2500}
+
+_SIZE = re.compile(r"\{([^{}|]+)\|([^{}|]+)\}")
+_FOLDS = """
+sum { a = s32[] parameter(0) b = s32[] parameter(1) ROOT r = s32[] add(a, b) }
+greatest { a = s32[] parameter(0) b = s32[] parameter(1) ROOT r = s32[] maximum(a, b) }
+"""
+
+
+def symbolic(body: str) -> Computation:
+    return _parsed(_SIZE.sub(r"\2", body))
+
+
+def numeric(body: str, sizes: Sizes) -> Computation:
+    """The program for some numbers, whose kernels other tests compare with JAX."""
+    return _parsed(_SIZE.sub(lambda found: str(_value(found[1], sizes)), body))
+
+
+def _parsed(body: str) -> Computation:
+    return hlo.parse(f"HloModule m\n{REDUCERS}{_FOLDS}\nENTRY e {{ {body} }}").entry
+
+
+def _value(text: str, sizes: Sizes) -> int:
+    return int(eval(text, dict(sizes)))  # noqa: S307 - of the table above
+
+
+class Run(NamedTuple):
+    """The arguments of one run of a kernel, and what it has to give."""
+
+    operands: Sequence[Array]
+    sizes: Sequence[int]
+    expected: Sequence[Array]
+
+
+def run_of(body: str, sizes: Sizes) -> Run:
+    """What the kernel for these numbers computes; the sizes are in the order of the arguments."""
+    plain = numeric(body, sizes)
+    random = np.random.default_rng(7)
+    operands = [drawn(each.shape, random) for each in plain.parameters]
+    known = {
+        name: plain[origin.instruction.name].shape.dimensions[origin.dimension or 0]
+        for name, origin in size_origins(symbolic(body).module).items()
+    }
+    kernel = emit_kernel(Fusion.of_computation(plain), "numpy")
+    expected = run_in_numpy(kernel, "kernel", operands)
+    return Run(operands, [known[name] for name in sorted(known)], expected)
+
+
+# Memory.
+
+UNTOUCHED = 55
+
+
+def held(values: Array, shape: Shape) -> Array:
+    """An array in memory, which has a place for as many elements as bounds say."""
+    whole = np.full(_places(values, shape), UNTOUCHED).astype(values.dtype)
+    whole[tuple(map(slice, values.shape))] = values
+    return in_memory(whole, shape)
+
+
+def _places(values: Array, shape: Shape) -> list[int]:
+    pairs = zip(shape.dimensions, values.shape, strict=True)
+    return [size if bound == UNBOUNDED_SIZE else bound for bound, size in pairs]
+
+
+def check_results(results: Sequence[Array], wanted: Run, computation: Computation) -> None:
+    """All elements are right, and none beyond the sizes is written."""
+    shapes = computation.root.shape.arrays
+    for found, values, shape in zip(results, wanted.expected, shapes, strict=True):
+        check_close(found.reshape(-1), held(values, shape).reshape(-1))
+
+
+def empty_results(wanted: Run, computation: Computation) -> list[Array]:
+    shapes = computation.root.shape.arrays
+    pairs = zip(wanted.expected, shapes, strict=True)
+    return [np.full(prod(_places(*each)), UNTOUCHED).astype(each[0].dtype) for each in pairs]
+
+
+def held_operands(wanted: Run, computation: Computation) -> list[Array]:
+    pairs = zip(wanted.operands, computation.parameters, strict=True)
+    return [held(values, each.shape).reshape(-1) for values, each in pairs]
+
+
+# Sizes.
+
+
+def numbers_for(body: str) -> list[Sizes]:
+    """Also none, where an array may have no elements, and more than a vector of Triton has."""
+    return [*NUMBERS, NONE, *([] if "<=" in body else [LONG])]
+
+
+def runs_of(body: str) -> list[Run]:
+    """The runs for which there are kernels of numbers, which arrays without elements have not."""
+    found: list[Run] = []
+    for sizes in numbers_for(body):
+        with suppress(KernelError):
+            found.append(run_of(body, sizes))
+    return found
+
+
+by_program = pytest.mark.parametrize("body", PROGRAMS.values(), ids=PROGRAMS)
+
+
+@by_program
+def test_one_text_in_numpy_is_right_for_all_sizes(body: str) -> None:
+    check_numpy(symbolic(body), runs_of(body))
+
+
+@by_program
+def test_one_text_in_triton_is_right_for_all_sizes(body: str) -> None:
+    check_triton(symbolic(body), runs_of(body))
+
+
+@needs_compiler
+def test_one_text_in_c_is_right_for_all_sizes(tmp_path: Path) -> None:
+    check_c([(symbolic(body), runs_of(body)) for body in PROGRAMS.values()], tmp_path)
+
+
+def check_numpy(computation: Computation, runs: Sequence[Run]) -> None:
+    text = emit_kernel(Fusion.of_computation(computation), "numpy")
+    for each in runs:
+        results = run_in_numpy(text, "kernel", [*each.operands, *each.sizes])
+        for found, expected in zip(results, each.expected, strict=True):
+            assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+            check_close(found, expected)
+
+
+def check_triton(computation: Computation, runs: Sequence[Run]) -> None:
+    text = emit_kernel(Fusion.of_computation(computation), "triton")
+    for each in runs:
+        results = empty_results(each, computation)
+        run(text, "kernel", [*held_operands(each, computation), *results], each.sizes)
+        check_results(results, each, computation)
+
+
+def check_c(rows: Sequence[tuple[Computation, Sequence[Run]]], folder: Path) -> None:
+    texts = [
+        emit_kernel(Fusion.of_computation(computation), "c", f"kernel{number}")
+        for number, (computation, _) in enumerate(rows)
+    ]
+    library = compiled(texts, folder)
+    for number, (text, (computation, runs)) in enumerate(zip(texts, rows, strict=True)):
+        kernel, kinds = getattr(library, f"kernel{number}"), size_types(text)
+        for each in runs:
+            results = empty_results(each, computation)
+            arrays = [*held_operands(each, computation), *results]
+            pointers = [array.ctypes.data_as(ctypes.c_void_p) for array in arrays]
+            sizes = [kind(size) for kind, size in zip(kinds, each.sizes, strict=True)]
+            kernel(*pointers, *sizes)
+            check_results(results, each, computation)
+
+
+def size_types(text: str) -> list[Any]:
+    """The types of the arguments that are no pointers."""
+    head = next(line for line in text.splitlines() if line.startswith("void "))
+    return [
+        getattr(ctypes, f"c_int{bits}") for bits in re.findall(r"int(32|64)_t \w+(?=[,)])", head)
+    ]
+
+
+# Functions of JAX with symbolic sizes.
+
+OfJax = Any
+"""A value of JAX, which is untyped."""
+
+
+def jax() -> OfJax:
+    return importlib.import_module("jax")
+
+
+def numpy() -> OfJax:
+    return importlib.import_module("jax.numpy")
+
+
+FUNCTIONS: dict[str, tuple[Callable[..., OfJax], str]] = {
+    "softmax": (lambda x: jax().nn.softmax(x, axis=-1), "b, s"),
+    "softmax of columns": (lambda x: jax().nn.softmax(x, axis=0), "b, s"),
+    "layer norm": (lambda x: (x - x.mean(-1, keepdims=True)) / x.std(-1, keepdims=True), "b, s"),
+    "causal mask": (
+        lambda x: numpy().where(numpy().tril(numpy().ones((x.shape[1],) * 2, bool)), x, -1e9),
+        "b, s, s",
+    ),
+    "heads apart": (
+        lambda x: x.reshape(x.shape[0], x.shape[1], 2, 4).transpose(0, 2, 1, 3).reshape(-1, 4) * 2,
+        "b, s, 8",
+    ),
+    "padded and joined": (
+        lambda x: numpy().concatenate([x, numpy().pad(x, ((0, 0), (x.shape[0], 2)))], axis=1),
+        "b, s",
+    ),
+    "halves swapped": (
+        lambda x: numpy().concatenate(numpy().split(x, 2, axis=1)[::-1], axis=1),
+        "b, 2*s",
+    ),
+    "rows of a product": (lambda x: x.reshape(x.shape[0], -1, 4).sum(axis=1), "b, 4*s"),
+    "sum of all": (lambda x: x.reshape(-1).sum(), "b, s"),
+    "place of the greatest": (lambda x: numpy().argmax(x, axis=1), "b, s"),
+    "tiled": (lambda x: numpy().tile(x, (2, 3)), "b, s"),
+    "pooling": (
+        lambda x: jax().lax.reduce_window(
+            *(x, -numpy().inf, jax().lax.max, (1, 3), (1, 2), ((0, 0), (1, 1)))
+        ),
+        "b, s",
+    ),
+}
+
+
+def computation_of(name: str) -> Computation:
+    function, sizes = FUNCTIONS[name]
+    shape = jax().ShapeDtypeStruct(jax().export.symbolic_shape(sizes), "float32")
+    return from_jax(function, shape).entry
+
+
+def runs_in_jax(name: str) -> list[Run]:
+    """What JAX computes for some numbers."""
+    function, text = FUNCTIONS[name]
+    runs: list[Run] = []
+    for given in ({"b": 1, "s": 1}, {"b": 3, "s": 5}, {"b": 2, "s": 1030}):
+        if text.count("s") == 2 and given["s"] > BLOCK:
+            continue  # a square of so many elements takes long
+        sizes = [_value(each, given) for each in text.split(",")]
+        x = np.random.default_rng(3).normal(size=sizes).astype(np.float32)
+        used = [given[letter] for letter in "bs" if letter in text]
+        runs.append(Run([x], used, [np.asarray(function(numpy().asarray(x)))]))
+    return runs
+
+
+@pytest.mark.needs("jax")
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_one_text_for_all_sizes_computes_what_jax_does(name: str) -> None:
+    computation, runs = computation_of(name), runs_in_jax(name)
+    check_numpy(computation, runs)
+    check_triton(computation, runs)
+
+
+@needs_compiler
+@pytest.mark.needs("jax")
+def test_one_text_in_c_computes_what_jax_does(tmp_path: Path) -> None:
+    check_c([(computation_of(name), runs_in_jax(name)) for name in FUNCTIONS], tmp_path)
+
+
+# What texts say.
+
+
+def test_arguments_have_comments() -> None:
+    text = emit_kernel(Fusion.of_computation(symbolic(PROGRAMS["concatenate"])), "cuda")
+    assert "/* x_0 in [0, 8]: size of dimension 0 of %x = f32[<=8,4]" in text
+    assert "float *__restrict__ c, int32_t x_0)" in text
+
+
+def test_offsets_of_a_row_have_no_division() -> None:
+    for language in ("c", "triton", "numpy"):
+        text = emit_kernel(Fusion.of_computation(symbolic(PROGRAMS["softmax"])), language)
+        assert not re.search(r"[/%] *x_[01]", text)
+
+
+def test_a_schedule_is_for_numbers() -> None:
+    module = hlo.parse("""fused { x = f32[8,4] parameter(0) ROOT y = f32[8,4] exponential(x) }
+        ENTRY e { x = f32[8,4] parameter(0)
+        ROOT f = f32[8,4] fusion(x), kind=kLoop, calls=fused }""")
+    schedule = schedule_of(module.entry.root)
+    assert isinstance(schedule, FusionSchedule)
+    with pytest.raises(KernelError, match="%y: a schedule is for sizes that are numbers"):
+        emit_kernel(symbolic(PROGRAMS["elementwise"]).root, schedule=schedule)
