@@ -85,7 +85,7 @@ def mod(context: Context, numerator: Form, divisor: Form) -> Form:
     if divisor == ZERO:
         return by_zero(context, AtomKind.MOD, numerator)
     context.fired(REMAINDER)
-    return numerator.plus(context.product(divisor, quotient(context, numerator, divisor)), -1)
+    return numerator.plus(context.product(divisor, context.quotient(numerator, divisor)), -1)
 
 
 def quotient(context: Context, numerator: Form, divisor: Form) -> Form:
@@ -109,7 +109,8 @@ def quotient(context: Context, numerator: Form, divisor: Form) -> Form:
         if shorter is not None:
             return context.quotient(*shorter)
         context.fired(INTEGER_OUTSIDE)
-        return context.floordiv(quotient(context, numerator, divisor.exactly_divided(scale)), scale)
+        inner = context.quotient(numerator, divisor.exactly_divided(scale))
+        return context.floordiv(inner, scale)
     outside, numerator = divided(context, numerator, divisor)
     if outside != ZERO:
         context.fired(POLYNOMIAL_PART)

@@ -85,7 +85,7 @@ class Scope(Context):
         self.smaller: Smaller[Scope] | None = None
         """An equal problem, where some constraint is an equation that can be solved."""
         self._canonical: dict[Atom, Form] = {}
-        self._quotients: dict[tuple[Key, int], Form] = {}
+        self._quotients: dict[tuple[Key, int | Key], Form] = {}
         self._views: dict[Key, DigitView] = {}
         self._sums: dict[tuple[Key, int], Range] = {}
         if constraints:
@@ -249,7 +249,11 @@ class Scope(Context):
         """``floor(numerator / divisor)`` for any divisor."""
         if not divisor.terms and divisor.constant:
             return self.floordiv(numerator, divisor.constant)
-        return nonlinear.quotient(self, numerator, divisor)
+        key = (numerator.key, divisor.key)
+        found = self._quotients.get(key)
+        if found is None or self.log is not None:
+            found = self._quotients[key] = nonlinear.quotient(self, numerator, divisor)
+        return found
 
     def mod(self, numerator: Form, divisor: Form) -> Form:
         """``numerator - divisor * floor(numerator / divisor)``."""
