@@ -14,6 +14,7 @@ import re
 import threading
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import chain
 from math import gcd
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
@@ -259,7 +260,7 @@ class Form:
     @property
     def order(self) -> Key:
         """Sorts forms by structure alone, as atoms do."""
-        return tuple(self.terms.items()), self.constant
+        return tuple(chain.from_iterable(self.terms.items())), self.constant
 
     @property
     def depth(self) -> int:
