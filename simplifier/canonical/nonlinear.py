@@ -200,12 +200,15 @@ def _without_common_atom(
 def _one_value(context: Context, numerator: Form, divisor: Form) -> int | None:
     """``floor(A/B) = j`` where ``j*B <= A <= j*B + B - 1``, for ``B >= 1``."""
     low, high = range_by_corners(context, numerator, divisor)
-    candidates = [low, -1, 0] if isinstance(low, int) else [-1, 0]
-    for value in dict.fromkeys(candidates):
+    if isinstance(low, int) and low == high:
+        return low
+    for value in dict.fromkeys((low, -1, 0)):
+        if not isinstance(value, int) or not low <= value <= high:
+            continue
         at_least = range_less_multiple(context, numerator, divisor, value)[0] >= 0
         if at_least and range_less_multiple(context, numerator, divisor, value + 1)[1] < 0:
             return value
-    return low if isinstance(low, int) and low == high else None
+    return None
 
 
 def _flattened(context: Context, numerator: Form, divisor: Form) -> tuple[Form, Form] | None:

@@ -87,7 +87,8 @@ class Scope(Context):
         self._canonical: dict[Atom, Form] = {}
         self._quotients: dict[tuple[Key, int | Key], Form] = {}
         self._views: dict[Key, DigitView] = {}
-        self._sums: dict[tuple[Key, int], Range] = {}
+        self._sums: list[dict[Key, Range]] = [{} for _ in range(MAX_RANGE_DEPTH + 1)]
+        """The ranges of sums, by the depth to which they were looked into."""
         if constraints:
             self._propagate(bounds, constraints, solvable)
 
@@ -210,10 +211,10 @@ class Scope(Context):
         if len(form.terms) <= 1:
             atom = form.only_atom
             return ranges.range_of(self, form, depth) if atom is None else self.ranges[atom]
-        key = (form.key, depth)
-        known = self._sums.get(key)
+        sums = self._sums[depth]
+        known = sums.get(form.key)
         if known is None:
-            known = self._sums[key] = ranges.range_of(self, form, depth)
+            known = sums[form.key] = ranges.range_of(self, form, depth)
         return known
 
     # Operations on canonical forms.
