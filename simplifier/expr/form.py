@@ -77,7 +77,7 @@ LOGICAL: Final = frozenset({*CONDITIONS, AtomKind.SELECT, *BITWISE, AtomKind.CAL
 """What laws of arithmetic do not look into."""
 
 Key: TypeAlias = "tuple[object, ...]"
-Content: TypeAlias = "tuple[AtomKind, str, tuple[Key, ...]]"
+Content: TypeAlias = "tuple[AtomKind | str | Key, ...]"
 """What tells an atom from others: its kind, its name and the keys of its arguments."""
 
 _REMEMBERED_NAMES = 4096
@@ -149,12 +149,12 @@ class Atom:
 
     def __init__(
         self,
-        content: Content,
+        kind: AtomKind,
+        name: str,
         arguments: tuple[Form, ...],
         expression: sympy.Expr | None,
         function: type[sympy.Function] | None,
     ) -> None:
-        kind, name, _ = content
         self.kind = kind
         self.arguments = arguments
         self.name = name
@@ -174,8 +174,8 @@ class Atom:
         elif depth > _NESTED_ORDER_DEPTH:
             self.order = (kind, depth, self.digest())
         else:
-            orders = tuple([argument.order for argument in arguments])
-            self.order = (kind, depth, name or divisor, orders)
+            orders = [argument.order for argument in arguments]
+            self.order = (kind, depth, name or divisor, *chain.from_iterable(orders))
 
     def __lt__(self, other: Atom) -> bool:
         return self.order < other.order
@@ -473,10 +473,10 @@ class _Atoms:
         function: type[sympy.Function] | None = None,
     ) -> Atom:
         """The one atom of this content."""
-        content = (kind, name, tuple([argument.key for argument in arguments]))
+        content = (kind, name, *[argument.key for argument in arguments])
         reference = self._references.get(content)
         known = None if reference is None else reference()
-        return known or self._enter(content, Atom(content, arguments, expression, function))
+        return known or self._enter(content, Atom(kind, name, arguments, expression, function))
 
     def _enter(self, content: Content, fresh: Atom) -> Atom:
         """The fresh atom, unless another thread was faster."""

@@ -93,11 +93,18 @@ def _distinct(choose: Callable[[list[int]], int], arguments: Iterable[Form]) -> 
 def product(factors: Iterable[Form]) -> Form:
     """The product; a constant multiplies a sum out, sums are not multiplied with each other."""
     scale = 1
-    parts: list[Form] = []
+    others: list[Form] = []
     for factor in factors:
-        if factor.is_constant:
+        if factor.terms:
+            others.append(factor)
+        else:
             scale *= factor.constant
-            continue
+    if not others or not scale:
+        return constant(scale)
+    if len(others) == 1:
+        return others[0].times(scale)
+    parts: list[Form] = []
+    for factor in others:
         if not factor.constant and len(factor.terms) == 1:
             ((atom, value),) = factor.terms.items()
             scale *= value
@@ -105,10 +112,6 @@ def product(factors: Iterable[Form]) -> Form:
             parts += atom.arguments if is_joined else (Form(0, {atom: 1}),)
         else:
             parts.append(factor)
-    if not parts or not scale:
-        return constant(scale)
-    if len(parts) == 1:
-        return parts[0].times(scale)
     parts.sort(key=lambda form: form.order)
     return Form(0, {atom_of(AtomKind.PRODUCT, tuple(parts)): scale})
 
@@ -265,7 +268,12 @@ def replace(form: Form, replacements: Mapping[Atom, Form]) -> Form:
     values = _Values(replacements)
     for atom in postorder((form,)):
         if atom not in replaced and _may_hold(atom, replaced):
-            arguments = tuple([combine(argument, values) for argument in atom.arguments])
+            arguments = tuple(
+                [
+                    each if values.keys().isdisjoint(each.terms) else combine(each, values)
+                    for each in atom.arguments
+                ]
+            )
             values[atom] = rebuilt(atom, arguments)
     return combine(form, values)
 
