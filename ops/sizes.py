@@ -285,7 +285,11 @@ def is_numeric(extents: Iterable[object]) -> bool:
 
 
 def scaled(form: Form, size: Size) -> Form:
-    """A form times a size."""
+    """A form times a size.
+
+    >>> scaled(forms.variable("d0"), forms.variable("~N"))
+    Form(d0 * ~N)
+    """
     return operations.product((form, size)) if isinstance(size, Form) else form * size
 
 
@@ -336,11 +340,11 @@ def least(one: Size, other: Size) -> Size:
     return plain(operations.minimum((as_form(one), as_form(other))))
 
 
-def floor_divided(size: Size, divisor: int) -> Size:
-    """The quotient by a positive number, rounded down."""
-    if isinstance(size, int):
+def floor_divided(size: Size, divisor: Size) -> Size:
+    """The quotient by a positive size, rounded down."""
+    if isinstance(size, int) and isinstance(divisor, int):
         return size // divisor
-    return size if divisor == 1 else plain(operations.floordiv(size, forms.constant(divisor)))
+    return size if divisor == 1 else plain(operations.floordiv(as_form(size), as_form(divisor)))
 
 
 def ceil_divided(size: Size, divisor: Size) -> Size:

@@ -12,8 +12,19 @@ from ops.index_maps import (
     checked_numbers,
     checked_sizes,
 )
-from ops.sizes import at_least, divided, equal, floor_divided, least, not_negative
+from ops.sizes import (
+    at_least,
+    divided,
+    equal,
+    floor_divided,
+    least,
+    not_negative,
+    read_integer,
+    total,
+)
+from simplifier import Interval
 from simplifier.errors import check_type
+from simplifier.expr.form import Form
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +36,7 @@ if TYPE_CHECKING:
 
 SizeT = TypeVar("SizeT", int, "Size")
 
-WindowRow: TypeAlias = "tuple[Size, int, int, int, int, int, int]"
+WindowRow: TypeAlias = "tuple[Size, Size, Size, Size, Size, int, int]"
 """The size of an operand in one dimension, and the arguments of :func:`window_count` after it."""
 
 
@@ -34,10 +45,10 @@ WindowRow: TypeAlias = "tuple[Size, int, int, int, int, int, int]"
 
 def window_count(  # noqa: PLR0913, PLR0917 - a row of a window
     operand_size: Size,
-    window_size: int,
-    stride: int = 1,
-    low: int = 0,
-    high: int = 0,
+    window_size: Size,
+    stride: Size = 1,
+    low: Size = 0,
+    high: Size = 0,
     base_dilation: int = 1,
     window_dilation: int = 1,
 ) -> Size:
@@ -46,10 +57,11 @@ def window_count(  # noqa: PLR0913, PLR0917 - a row of a window
     >>> window_count(operand_size=13, window_size=3, stride=2, low=1, high=1)
     7
     """
-    padding = low + high - (window_size - 1) * window_dilation - 1
-    count = floor_divided(_dilated(operand_size, base_dilation) + padding, stride) + 1
-    of_nothing = padding // stride + 1
-    return count if of_nothing >= 0 else at_least(0, count)
+    padding = total((low, high, -((window_size - 1) * window_dilation), -1))
+    room = total((_dilated(operand_size, base_dilation), padding))
+    count = total((floor_divided(room, stride), 1))
+    of_nothing = floor_divided(padding, stride) + 1
+    return count if isinstance(of_nothing, int) and of_nothing >= 0 else at_least(0, count)
 
 
 def _dilated(size: Size, dilation: int) -> Size:
@@ -65,17 +77,20 @@ def window_rows(op: str, operand_sizes: Sequence[Size], window: Window) -> list[
     check_count(op, "window", window.size, len(operand_sizes))
     _check_positive(op, window)
     lows, highs = ([pair[side] for pair in window.pad] for side in range(2))
-    columns = (
-        *(operand_sizes, window.size, window.stride, lows, highs),
-        *(window.lhs_dilate, window.rhs_dilate),
-    )
-    return [*zip(*columns, strict=True)]
+    columns = (map(read_integer, each) for each in (window.size, window.stride, lows, highs))
+    return [*zip(operand_sizes, *columns, window.lhs_dilate, window.rhs_dilate, strict=True)]
+
+
+def window_conditions(rows: Sequence[WindowRow]) -> list[Constraint]:
+    """That sizes and strides of windows are 1 or more, where they are over parameters."""
+    sizes = (size for _, *row in rows for size in row[:2])
+    return [(size, Interval(1, None)) for size in sizes if isinstance(size, Form)]
 
 
 def _check_positive(op: str, window: Window) -> None:
     for field in ("size", "stride", "lhs_dilate", "rhs_dilate"):
         for position, value in enumerate(getattr(window, field)):
-            if value < 1:
+            if isinstance(value, int) and value < 1:
                 message = f"{op}: the window has {field} {value} in dimension {position}"
                 raise ShapeError(f"{message}; expected 1 or more")
 
@@ -172,8 +187,10 @@ def convolution_sizes(
     batches, conditions = _check_groups(lhs, rhs, groups)
     conditions += not_negative((*lhs.values(), *rhs.values()))
     kernel = [rhs[label] for label in spatial]
-    conditions += check_sizes("convolution", "the window", window.size, kernel, "as in the kernel")
+    windows = [*map(read_integer, window.size)]
+    conditions += check_sizes("convolution", "the window", windows, kernel, "as in the kernel")
     rows = window_rows("convolution", [lhs[label] for label in spatial], window)
+    conditions += window_conditions(rows)
     sizes = {label: window_count(*row) for label, row in zip(spatial, rows, strict=True)}
     sizes |= {"b": batches, "f": rhs["o"]}
     output = {label: sizes[label] for label in labels.output}

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from ops.hlo.hlo_lexer import HloLexer
+    from ops.sizes import SizeLike
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +25,15 @@ class Window:
 
     ``pad`` is the padding before and after, which may be negative. ``lhs_dilate`` and
     ``rhs_dilate`` dilate the operand (base) and the window. ``rhs_reversal`` reverses the window.
+    Sizes, strides and padding may be expressions of sympy over symbolic sizes.
 
     >>> print(Window(size=(3, 3), stride=(2, 1), pad=((0, 1), (-1, 1))))
     size=3x3 stride=2x1 pad=0_1x-1_1
     """
 
-    size: tuple[int, ...] = ()
-    stride: tuple[int, ...] = ()
-    pad: tuple[tuple[int, int], ...] = ()
+    size: tuple[SizeLike, ...] = ()
+    stride: tuple[SizeLike, ...] = ()
+    pad: tuple[tuple[SizeLike, SizeLike], ...] = ()
     lhs_dilate: tuple[int, ...] = ()
     rhs_dilate: tuple[int, ...] = ()
     rhs_reversal: tuple[int, ...] = ()

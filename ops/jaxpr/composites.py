@@ -5,12 +5,12 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from indexing.layout import UNBOUNDED_SIZE, ElementType, Shape
+from indexing.layout import ElementType, Shape
 from ops.hlo.module import Instruction
 from ops.hlo.neutral_elements import neutral_element
-from ops.hlo.values import DimensionLabels, Window
+from ops.hlo.values import DimensionLabels
 from ops.jaxpr.jaxpr_builder import array_shape, scalar_of, shape_of, size_of, sizes_of
-from ops.jaxpr.primitives import SCATTERS, written
+from ops.jaxpr.primitives import SCATTERS, SYMBOLIC_DILATION, window_of, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -71,17 +71,12 @@ def _convolution(
     given = equation.params
     numbers = given["dimension_numbers"]
     spatial: Sequence[int] = numbers.rhs_spec[2:]
-    kernel = tuple(operands[1].shape.dimensions[axis] for axis in spatial)
-    padding = [size for pair in given["padding"] for size in pair]
-    if UNBOUNDED_SIZE in kernel or not all(isinstance(size, int) for size in padding):
-        return [add.add("custom-call", avals, operands, {"custom_call_target": _SYMBOLIC_WINDOW})]
-    window = Window(
-        size=kernel,
-        stride=tuple(given["window_strides"]),
-        pad=tuple(map(tuple, given["padding"])),
-        lhs_dilate=tuple(given["lhs_dilation"]),
-        rhs_dilate=tuple(given["rhs_dilation"]),
-    )
+    _, kernel = (variable.aval.shape for variable in equation.invars)
+    dilations = given["lhs_dilation"], given["rhs_dilation"]
+    window = window_of((kernel[axis] for axis in spatial), given, *dilations)
+    if window is None:
+        target = f"conv_general_dilated {SYMBOLIC_DILATION}"
+        return [add.add("custom-call", avals, operands, {"custom_call_target": target})]
     labels = DimensionLabels(
         _labels(numbers.lhs_spec, "bf"),
         _labels(numbers.rhs_spec, "oi"),
@@ -90,9 +85,6 @@ def _convolution(
     counts = {name: given[name] for name in ("feature_group_count", "batch_group_count")}
     attributes = {"window": window, "dim_labels": labels, **counts}
     return [add.add("convolution", avals, operands, attributes)]
-
-
-_SYMBOLIC_WINDOW: Final = "conv_general_dilated with a window of symbolic size"
 
 
 def _labels(spec: Sequence[int], first: str) -> str:

@@ -11,7 +11,7 @@ from ops.hlo.values import Window
 from simplifier import FloorDiv, Max, Min, Mod, symbol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     import sympy
 
@@ -223,18 +223,31 @@ def _fft(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
 
 
 def _window(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    """A fold over windows; of windows of symbolic sizes the maps are unknown."""
-    rows = (given["window_dimensions"], given["window_strides"], *given["padding"])
-    if not all(isinstance(each, int) for row in rows for each in row):
-        return rule_of("reduce-window of a symbolic size")({})
-    window = Window(
-        size=tuple(given["window_dimensions"]),
-        stride=tuple(given["window_strides"]),
-        pad=tuple(map(tuple, given["padding"])),
-        lhs_dilate=tuple(given["base_dilation"]),
-        rhs_dilate=tuple(given["window_dilation"]),
-    )
+    """A fold over windows."""
+    dilations = given["base_dilation"], given["window_dilation"]
+    window = window_of(given["window_dimensions"], given, *dilations)
+    if window is None:
+        return rule_of(f"reduce-window {SYMBOLIC_DILATION}")({})
     return "reduce-window", {"window": window}
+
+
+def window_of(
+    sizes: Iterable[OfJax], given: Mapping[str, Any], base: OfJax, inner: OfJax
+) -> Window | None:
+    """The window of these sizes and dilations; ``None`` for dilations that are no numbers."""
+    if not all(isinstance(each, int) for each in (*base, *inner)):
+        return None
+    return Window(
+        size=tuple(map(written, sizes)),
+        stride=tuple(map(written, given["window_strides"])),
+        pad=tuple((written(low), written(high)) for low, high in given["padding"]),
+        lhs_dilate=tuple(base),
+        rhs_dilate=tuple(inner),
+    )
+
+
+SYMBOLIC_DILATION: Final = "with a symbolic dilation: elements would lie in unknown steps"
+"""Why a window has no maps: which positions hold elements is a question of divisibility."""
 
 
 _RULES: Final[Mapping[str, Rule]] = {

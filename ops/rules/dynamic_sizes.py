@@ -262,10 +262,6 @@ def _every(instruction: Instruction) -> Axes:
         yield from ((number, axis) for axis in range(operand.shape.rank))
 
 
-def _of_second(instruction: Instruction) -> Axes:
-    return ((number, axis) for number, axis in _every(instruction) if number == 1)
-
-
 def _bounded_of_second(instruction: Instruction) -> Axes:
     """Not those of any size: of these programs, XLA says what StableHLO does."""
     sizes = instruction.operands[1].shape.dimensions
@@ -287,7 +283,7 @@ _REFUSED: Final[Mapping[str, _Refused]] = {
     ),
     **dict.fromkeys(("collective-broadcast", "collective-permute"), _Refused(_ON_REPLICAS, _every)),
     "ragged-all-to-all": _Refused(_ON_REPLICAS, _rows),
-    "convolution": _Refused("offsets depend on the size", _of_second),
+    "convolution": _Refused("offsets depend on the size", _bounded_of_second),
     "dynamic-update-slice": _Refused("the start depends on the size", _bounded_of_second),
 }
 """Opcode -> the dimensions that must not be dynamic."""

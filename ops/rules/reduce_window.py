@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ops.hlo.result_sizes import window_conditions, window_rows
 from ops.index_maps import (
     check_sizes,
     checked_operand_count,
@@ -60,16 +61,25 @@ def reduce_window(operand_sizes: Sizes, window: Window, inputs: int = 1) -> OpIn
     d0 mod 2 - s0 * 2 in [-1, 1]
     >>> print(reduce_window((12,), Window(size=(3,), stride=(3,))).input_to_output[0])
     (d0) -> (d0 floordiv 3), domain: d0 in [0, 11]
+
+    Sizes, strides and padding of windows may be symbolic, but not dilations:
+
+    >>> from simplifier import symbol
+    >>> rows, width = symbol("N"), symbol("K")
+    >>> print(reduce_window((rows,), Window(size=(width,))).output_to_input[0])
+    (d0)[s0]<K, N> -> (d0 + s0), domain: d0 in [0, N - K], s0 in [0, K - 1], K in [1, inf],
+    N in [1, inf]
     """
     operand_sizes = checked_sizes("reduce-window", "operand", operand_sizes)
     inputs = checked_operand_count("reduce-window", "inputs", inputs)
     windows = sliding_windows("reduce-window", operand_sizes, window)
+    conditions = window_conditions(window_rows("reduce-window", operand_sizes, window))
     output_sizes = tuple(window.count for window in windows)
     return OpIndexing(
         output_sizes,
         (from_windows(windows),) * inputs + (no_dimensions(output_sizes),) * inputs,
         (to_windows(windows),) * inputs + (every_element(output_sizes),) * inputs,
-    ).on_condition(not_negative(operand_sizes))
+    ).on_condition([*not_negative(operand_sizes), *conditions])
 
 
 def select_and_scatter(operand_sizes: Sizes, source_sizes: Sizes, window: Window) -> OpIndexing:
@@ -111,6 +121,7 @@ def select_and_scatter(operand_sizes: Sizes, source_sizes: Sizes, window: Window
     source_sizes = checked_sizes(op, "source", source_sizes)
     conditions = check_sizes(op, "the source", source_sizes, counts, "as a reduce-window has")
     conditions += not_negative((*operand_sizes, *source_sizes))
+    conditions += window_conditions(window_rows(op, operand_sizes, window))
     to_source, to_result = to_windows(windows), from_windows(windows)
     # Sharing a window is symmetric, so both directions are one map.
     to_operand = through_windows(windows)

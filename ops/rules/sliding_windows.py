@@ -16,12 +16,20 @@ from indexing.parameters import has_parameters
 from ops.hlo.result_sizes import window_count, window_rows
 from ops.hlo.values import Window
 from ops.index_maps import checked_sizes, dim, index_map, symbol
-from ops.sizes import between, inside, least
+from ops.sizes import (
+    as_form,
+    between,
+    ceil_divided,
+    floor_divided,
+    inside,
+    least,
+    numbers,
+    scaled,
+)
 from simplifier import Interval
 from simplifier.errors import check_type
-from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import ZERO
+from simplifier.expr.form import ZERO, Form
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,7 +40,6 @@ if TYPE_CHECKING:
     from ops.hlo import Instruction
     from ops.index_maps import Extent, Sizes
     from ops.sizes import Size
-    from simplifier.expr.form import Form
 
 
 ConstrainedIndex: TypeAlias = "tuple[Form, list[Constraint]]"
@@ -49,10 +56,10 @@ class SlidingWindow:
     """
 
     operand_size: Size
-    window_size: int
-    stride: int = 1
-    low: int = 0
-    high: int = 0
+    window_size: Size
+    stride: Size = 1
+    low: Size = 0
+    high: Size = 0
     base_dilation: int = 1
     window_dilation: int = 1
 
@@ -70,21 +77,21 @@ class SlidingWindow:
         )
 
     @property
-    def elements_per_window(self) -> int:
+    def elements_per_window(self) -> Size:
         """How many elements one window may hold."""
         return 1 if self.is_single else self.window_size
 
     @property
-    def windows_per_element(self) -> int:
+    def windows_per_element(self) -> Size:
         """How many windows may hold one element, for any size of the operand."""
         if self.is_paired:
             return 1
-        return min(self.count, self._overlap) if isinstance(self.count, int) else self._overlap
+        return self.count if self._may_be_any_window else self._overlap
 
     @property
     def windows_per_offset(self) -> Size:
         """How many windows may hold an element at one and the same offset."""
-        if not self.is_single:
+        if not self.is_single or isinstance(self._growth, Form):
             return self.count
         return 1 if self._growth else self._holders
 
@@ -104,11 +111,13 @@ class SlidingWindow:
 
         For sizes over parameters, no window is taken for such a one unless all are.
         """
-        if not isinstance(self.count, int) or not isinstance(self.operand_size, int):
+        given = (self.count, self.operand_size, self.stride, self.low, self.window_size)
+        if (known := numbers(given)) is None:
             return self._is_one_to_one
-        windows, elements = self.count - 1, self.operand_size - 1
-        step, growth = self.base_dilation, self.base_dilation - self.stride
-        first, last = -self.low, (self.window_size - 1) * self.window_dilation - self.low
+        count, operand_size, stride, low, window_size = known
+        windows, elements = count - 1, operand_size - 1
+        step, growth = self.base_dilation, self.base_dilation - stride
+        first, last = -low, (window_size - 1) * self.window_dilation - low
         # The neighbours of the element move evenly from window to window: look at the ends.
         after = (number * growth + step for number in (0, min(windows, elements - 1)))
         before = (number * growth - step for number in (1, min(windows, elements + 1)))
@@ -140,16 +149,16 @@ class SlidingWindow:
         if self.is_paired:
             return element, self._meeting(element)[1]
         position = element * self.base_dilation + self.low
-        if isinstance(self.count, int) and self.count <= self._overlap:
-            own = position - choice * self.stride
+        if self._may_be_any_window:
+            own = position - scaled(choice, self.stride)
             return choice, _index_of(own, max(1, self._spread), 0, self.window_size)[1]
         step = self._common_step
         position, constraints = _quotient(position, step)
-        stride, spread = self.stride // step, self._spread // step
+        stride, spread = floor_divided(self.stride, step), self._spread // step
         if spread == 1:
-            window = operations.floordiv(position, forms.constant(stride)) - choice
-            offset = operations.mod(position, forms.constant(stride)) + choice * stride
-            constraints.append((offset, Interval(0, self.window_size - 1)))
+            window = operations.floordiv(position, as_form(stride)) - choice
+            offset = operations.mod(position, as_form(stride)) + scaled(choice, stride)
+            constraints += inside(offset, between(0, self.window_size - 1))
         else:
             window, more = _quotient(position - choice * spread, stride)
             constraints += more
@@ -157,9 +166,10 @@ class SlidingWindow:
 
     def window_at(self, offset: Form, choice: Form) -> ConstrainedIndex:
         """A window that holds an element at an offset; ``choice`` is below `windows_per_offset`."""
-        if not self.is_single:
+        growth = self._growth
+        if not self.is_single or isinstance(growth, Form):
             return choice, self._held(choice, offset)[1]
-        distance, growth = offset * self.window_dilation - self.low, self._growth
+        distance = offset * self.window_dilation - self.low
         window, constraints = choice, [(distance, Interval(0, 0))]
         if growth:
             window, constraints = _quotient(distance if growth > 0 else -distance, abs(growth))
@@ -169,12 +179,12 @@ class SlidingWindow:
 
     def _meeting(self, window: Form) -> ConstrainedIndex:
         """The offset at which a window holds its element."""
-        distance, spread = window * self._growth + self.low, max(1, self._spread)
+        distance, spread = scaled(window, self._growth) + self.low, max(1, self._spread)
         offset, constraints = _index_of(distance, spread, 0, self.window_size)
         return offset, [*constraints, *inside(window, between(0, self._holders - 1))]
 
     @property
-    def _growth(self) -> int:
+    def _growth(self) -> Size:
         """How much the position of the element in its window grows from window to window."""
         return (self.base_dilation if self.is_paired else 0) - self.stride
 
@@ -187,50 +197,59 @@ class SlidingWindow:
 
     def _held(self, window: Form, offset: Form) -> ConstrainedIndex:
         """The element at an offset; padding and the gaps of a dilated operand hold none."""
-        position = window * self.stride + offset * self.window_dilation
+        position = scaled(window, self.stride) + offset * self.window_dilation
         return _index_of(position, self.base_dilation, self.low, self.operand_size)
 
     @property
     def _existing(self) -> Interval | Ends:
         """The numbers of windows, unbounded where no window beyond could hold an element anyway."""
-        if not isinstance(self.count, int) or not isinstance(self.operand_size, int):
+        given = (self.count, self.operand_size, self.stride, self.low, self.window_size)
+        if (known := numbers(given)) is None:
             return between(0, self.count - 1)
-        last_offset = (self.window_size - 1) * self.window_dilation
-        last_element = self.low + (self.operand_size - 1) * self.base_dilation
-        is_before = self.low <= last_offset - self.stride
-        is_behind = last_element >= self.count * self.stride
-        return Interval(0 if is_before else None, self.count - 1 if is_behind else None)
+        count, operand_size, stride, low, window_size = known
+        last_offset = (window_size - 1) * self.window_dilation
+        last_element = low + (operand_size - 1) * self.base_dilation
+        is_before = low <= last_offset - stride
+        is_behind = last_element >= count * stride
+        return Interval(0 if is_before else None, count - 1 if is_behind else None)
 
     @property
     def _spread(self) -> int:
         """The distance between two offsets of a window; 0 if there is only one offset."""
-        return self.window_dilation if self.window_size > 1 else 0
+        return 0 if self.window_size == 1 else self.window_dilation
 
     @property
     def _common_step(self) -> int:
-        """All positions of all windows are multiples of this."""
-        return gcd(self.stride, self._spread)
+        """All positions of all windows are multiples of this, whatever the parameters are."""
+        return gcd(self.stride, self._spread) if isinstance(self.stride, int) else 1
 
     @property
-    def _overlap(self) -> int:
+    def _overlap(self) -> Size:
         """How many windows would hold one element, if there were no first or last window."""
         step = self._common_step
-        return (
-            -(-self.window_size * step // self.stride) if self._spread == step else self.window_size
-        )
+        if self._spread != step:
+            return self.window_size
+        return ceil_divided(self.window_size * step, self.stride)
+
+    @property
+    def _may_be_any_window(self) -> bool:
+        """Whether there are no more windows than may hold one element."""
+        if not isinstance(self.count, int):
+            return False
+        return not isinstance(self._overlap, int) or self.count <= self._overlap
 
 
-def _index_of(position: Form, step: int, start: int, size: Size) -> ConstrainedIndex:
+def _index_of(position: Form, step: int, start: Size, size: Size) -> ConstrainedIndex:
     """The index of a position among ``size`` positions, in steps from a start on."""
     index, constraints = _quotient(position - start, step)
     return index, [*inside(position, between(start, start + (size - 1) * step)), *constraints]
 
 
-def _quotient(distance: Form, step: int) -> ConstrainedIndex:
+def _quotient(distance: Form, step: Size) -> ConstrainedIndex:
     """The number of steps in a distance, which must be a multiple of the step."""
     if step == 1:
         return distance, []
-    divisor = forms.constant(step)
+    divisor = as_form(step)
     remainder = operations.mod(distance, divisor)
     return operations.floordiv(distance, divisor), [(remainder, Interval(0, 0))]
 

@@ -284,6 +284,18 @@ FUNCTIONS: dict[str, tuple[Callable[..., OfJax], str]] = {
     "sum of all": (lambda x: x.reshape(-1).sum(), "b, s"),
     "place of the greatest": (lambda x: numpy().argmax(x, axis=1), "b, s"),
     "tiled": (lambda x: numpy().tile(x, (2, 3)), "b, s"),
+    "windows of any size": (
+        lambda x: jax().lax.reduce_window(
+            *(x, 0.0, jax().lax.add, (x.shape[0], 1), (1, 1), ((x.shape[0] - 1, 0), (0, 0)))
+        ),
+        "b, s",
+    ),
+    "windows in steps of any size": (
+        lambda x: jax().lax.reduce_window(
+            *(x, 0.0, jax().lax.add, (1, 2), (1, x.shape[0]), "VALID")
+        ),
+        "b, s + 1",
+    ),
     "pooling": (
         lambda x: jax().lax.reduce_window(
             *(x, -numpy().inf, jax().lax.max, (1, 3), (1, 2), ((0, 0), (1, 1)))

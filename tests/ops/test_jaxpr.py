@@ -113,6 +113,38 @@ FUNCTIONS: dict[str, Function] = {
         ),
         ("b, s, 2", "3, 1, 4"),
     ),
+    "convolution with any kernel": (
+        lambda x, w: jax().lax.conv_general_dilated(x, w, (1,), "VALID"),
+        ("2, 2, b + s", "3, 2, s"),
+    ),
+    "convolution of the same size with any kernel": (
+        lambda x, w: jax().lax.conv_general_dilated(x, w, (1,), "SAME"),
+        ("1, 2, b", "3, 2, s"),
+    ),
+    "convolution in steps of any size": (
+        lambda x, w: jax().lax.conv_general_dilated(x, w, (w.shape[2],), "VALID"),
+        ("1, 2, b*s", "3, 2, s"),
+    ),
+    "windows of any size": (
+        lambda x: jax().lax.reduce_window(
+            *(x, 0.0, jax().lax.add, (x.shape[0], 1), (1, 1), ((x.shape[0] - 1, 0), (0, 0)))
+        ),
+        ("b, s",),
+    ),
+    "windows in steps of any size": (
+        lambda x: jax().lax.reduce_window(x, 0.0, jax().lax.add, (1, 2), (1, x.shape[0]), "VALID"),
+        ("b, s + 1",),
+    ),
+    "windows with gaps in steps of any size": (
+        lambda x: jax().lax.reduce_window(
+            *(x, 0.0, jax().lax.add, (1, 2), (1, x.shape[0]), "VALID"), window_dilation=(1, 2)
+        ),
+        ("b, s + 2",),
+    ),
+    "one window for all": (
+        lambda x: jax().lax.reduce_window(x, 0.0, jax().lax.add, x.shape, (1, 1), "VALID"),
+        ("b, s",),
+    ),
     "one row replaced": (lambda x: x.at[0].set(1.0), ("b, s",)),
     "rows added to": (lambda x, i: x.at[i].add(1.0), ("b, s", "3; int32")),
     "rows multiplied": (lambda x, i: x.at[i].multiply(2.0), ("b, s", "3; int32")),
@@ -278,12 +310,16 @@ def test_what_has_no_rule_is_unknown() -> None:
 
 
 @pytest.mark.needs("jax")
-def test_a_window_of_symbolic_size_is_unknown() -> None:
-    shapes = arguments(("1, 2, b + s", "3, 2, s"))
-    module = ops.from_jax(lambda x, w: jax().lax.conv_general_dilated(x, w, (1,), "VALID"), *shapes)
+def test_a_window_with_a_symbolic_dilation_is_unknown() -> None:
+    def function(x: OfJax) -> OfJax:
+        return jax().lax.reduce_window(
+            *(x, 0.0, jax().lax.add, (1, 2), (1, 1), "VALID"), window_dilation=(1, x.shape[0])
+        )
+
+    module = ops.from_jax(function, *arguments(("b, s + b",)))
     found = parameter_indexing(module.entry.root)[module.entry.parameters[0]]
     assert isinstance(found, Unknown)
-    assert "conv_general_dilated with a window of symbolic size" in found.reason
+    assert "reduce-window with a symbolic dilation: elements would lie" in found.reason
 
 
 @pytest.mark.needs("jax")

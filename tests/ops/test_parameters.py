@@ -114,6 +114,28 @@ BUILDERS: dict[str, Build] = {
     "select_and_scatter": lambda n, m, _: ops.select_and_scatter(
         (n,), (m,), Window(size=(2,), stride=(2,), pad=((0, 1),))
     ),
+    "reduce_window of any size": lambda n, m, k: ops.reduce_window(
+        (n,), Window(size=(m,), stride=(k,))
+    ),
+    "reduce_window of any padding": lambda n, m, k: ops.reduce_window(
+        (n,), Window(size=(2,), stride=(2,), pad=((m, k),))
+    ),
+    "reduce_window of any size with gaps": lambda n, m, k: ops.reduce_window(
+        (n,), Window(size=(m,), stride=(k,), lhs_dilate=(2,), rhs_dilate=(2,))
+    ),
+    "reduce_window of all": lambda n, m, _: ops.reduce_window((n, m), Window(size=(n, m))),
+    "reduce_window of one element": lambda _, m, k: ops.reduce_window(
+        (1,), Window(size=(m,), stride=(k,), pad=((2, 1),))
+    ),
+    "select_and_scatter of any size": lambda n, m, k: ops.select_and_scatter(
+        (n,), (m,), Window(size=(k,), stride=(k,))
+    ),
+    "convolution with any kernel": lambda n, m, k: ops.convolution(
+        (1, n, 2), (m, 2, 3), LABELS, Window(size=(m,), stride=(k,), rhs_reversal=(1,))
+    ),
+    "convolution of one element": lambda n, m, k: ops.convolution(
+        (n, 1, 2), (m, 2, 3), LABELS, Window(size=(m,), stride=(k,), pad=((1, 2),))
+    ),
     "convolution": lambda n, m, k: ops.convolution(
         (n, m, k), (2, k, 3), LABELS, Window(size=(2,), pad=((1, 0),))
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pytest
@@ -98,7 +98,7 @@ def windowed(draw: st.DrawFn, least_rank: int = 0) -> tuple[Sizes, Window]:
 
 def is_cut(window: Window) -> bool:
     """Whether the windows are elements, and padding cuts some off: XLA breaks off at it."""
-    edges = [edge for pair in window.pad for edge in pair]
+    edges = [edge for pair in cast("list[Sizes]", window.pad) for edge in pair]
     rest = {*window.size, *window.stride, *window.lhs_dilate}
     return rest <= {1} and min(edges, default=0) < 0 and max(edges, default=0) <= 0
 
@@ -160,7 +160,7 @@ def convolutions(draw: st.DrawFn) -> Convolution:
     group, batch, outputs = (0 if draw(RARELY) else draw(st.integers(1, 2)) for _ in range(3))
     letters = [str(number) for number in range(rank)]
     sizes = dict(zip(letters, spatial, strict=True)) | {"b": batch * batches, "f": group * features}
-    kernel = dict(zip(letters, window.size, strict=True))
+    kernel = dict(zip(letters, cast("Sizes", window.size), strict=True))
     kernel |= {"i": group, "o": outputs * features * batches}
     orders = ["".join(draw(st.permutations([*letters, *others]))) for others in ("bf", "io", "bf")]
     return Convolution(
