@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from indexing.domain import bare
 from indexing.formats.code.coder import alone
 from indexing.formats.code.language import LANGUAGES
 from indexing.formats.code.loop_nest import LocalNames, LoopBlock
@@ -58,9 +59,7 @@ class KernelSizes:
                 raise refused(made, f"{reason}; expected sizes that are known before it runs")
         self._facts: tuple[Constraint, ...] = ()
         if given:
-            told, bounded = self._told(fusion), self.top()
-            facts = dict.fromkeys((*told, *self._sizes_of_all(fusion)))
-            self._facts = tuple(each for each in facts if not bounded.holds(each))
+            self._learn((*self._told(fusion), *self._sizes_of_all(fusion)))
 
     # Sizes of arrays.
 
@@ -99,6 +98,14 @@ class KernelSizes:
     def top(self, names: LocalNames | None = None) -> LoopBlock:
         """A block in which the sizes are known, and what holds for them."""
         return LoopBlock(names or self._names, self.arguments, self._facts)
+
+    def _learn(self, facts: Iterable[Constraint]) -> None:
+        """Take the facts that do not follow from others, short ones first."""
+        known = self.top()
+        for form, interval in sorted(map(bare, facts), key=lambda row: len(row[0].terms)):
+            if not known.holds((known.simplified(form), interval)):
+                known.learn([(form, interval)])
+        self._facts, self.arguments = known.constraints, known.domain.dims
 
     def _told(self, fusion: Fusion) -> Iterator[Constraint]:
         """What the module says of the sizes."""

@@ -354,6 +354,20 @@ def test_offsets_of_a_row_have_no_division() -> None:
         assert not re.search(r"[/%] *x_[01]", text)
 
 
+@pytest.mark.needs("jax")
+def test_facts_shorten_formulas_and_choose_bits() -> None:
+    """A row of 4 * n elements is a number of fours, and no offset passes 32 bits."""
+    facts = ["mod(s, 4) == 0", "s <= 512", "b <= 64"]
+    b, s = jax().export.symbolic_shape("b, s", constraints=facts)
+    shape = jax().ShapeDtypeStruct((b, s), "float32")
+    module = from_jax(lambda x: x.reshape(b, s // 4, 4).transpose(0, 2, 1), shape)
+    text = emit_kernel(Fusion.of_computation(module.entry))
+    assert "/* s mod 4 in [0, 0] */" in text
+    assert "int32_t b, int32_t s)" in text
+    assert "x[s * d0 + d2 * 4 + d1]" in text
+    assert "int64_t" not in text
+
+
 def test_a_schedule_is_for_numbers() -> None:
     module = hlo.parse("""fused { x = f32[8,4] parameter(0) ROOT y = f32[8,4] exponential(x) }
         ENTRY e { x = f32[8,4] parameter(0)
