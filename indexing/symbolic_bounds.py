@@ -13,7 +13,7 @@ from indexing.parameters import PARAMETER
 from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import EXTREMA, AtomKind
+from simplifier.expr.form import AtomKind
 from simplifier.expr.printer import DOCUMENT
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def ends_and_constraints(domain: Domain) -> tuple[dict[str, Ends], Domain]:
         _add(found[name], forms.ZERO, bounds)
     left: list[Constraint] = []
     for form, interval in domain.constraints:
-        limited = limited_variable(form)
+        limited = limited_variable((form, interval))
         if limited is None:
             left.append((form, interval))
         else:
@@ -65,15 +65,15 @@ def ends_and_constraints(domain: Domain) -> tuple[dict[str, Ends], Domain]:
     return ends, domain.with_constraints(left)
 
 
-def limited_sides(domain: Domain) -> set[tuple[str, str]]:
-    """The variables, by identifier, with the side of each end that is over parameters."""
-    return {
-        (limited, side)
-        for form, interval in domain.constraints
-        if (limited := limited_variable(form)) is not None
-        for side, end in (("lower", interval.lower), ("upper", interval.upper))
-        if end is not None
-    }
+def symbolic_ends(domain: Domain) -> Iterator[tuple[str, str, Form]]:
+    """The variables, by identifier, with the side of each end that is over parameters, and it."""
+    for form, interval in domain.constraints:
+        limited = limited_variable((form, interval))
+        if limited is not None:
+            base = forms.variable(limited) - form
+            for side, end in (("lower", interval.lower), ("upper", interval.upper)):
+                if end is not None:
+                    yield limited, side, base + end
 
 
 def _add(ends: tuple[list[Form], list[Form]], base: Form, interval: Interval) -> None:
@@ -83,15 +83,22 @@ def _add(ends: tuple[list[Form], list[Form]], base: Form, interval: Interval) ->
             side.append(base + end)
 
 
-def limited_variable(form: Form) -> str | None:
-    """The variable that a constraint bounds: it plus an expression over parameters alone."""
+def limited_variable(constraint: Constraint) -> str | None:
+    """The variable that a constraint bounds: it plus an expression over parameters alone.
+
+    None, if the end is a minimum or maximum that says two things, which are two constraints; or if
+    there is no end.
+    """
+    form, interval = constraint
     names = [name for name in forms.variables_of((form,)) if name[0] != PARAMETER]
-    if len(names) != 1 or form.constant or any(atom.kind in EXTREMA for atom in form.terms):
+    if len(names) != 1 or form.constant or interval == Interval(None, None):
         return None
     (name,) = names
-    rest = form - forms.variable(name)
-    is_free = not any(used == name for used in forms.variables_of((rest,)))
-    return name if is_free and rest.terms else None
+    end = forms.variable(name) - form
+    is_free = not any(used == name for used in forms.variables_of((end,)))
+    sides = (interval.lower, AtomKind.MAX), (interval.upper, AtomKind.MIN)
+    is_split = any(len(_parts(end + by, kind)) > 1 for by, kind in sides if by is not None)
+    return name if is_free and end.terms and not is_split else None
 
 
 def turned_to_variable(constraint: Constraint) -> Constraint:
@@ -101,9 +108,9 @@ def turned_to_variable(constraint: Constraint) -> Constraint:
     >>> turned_to_variable((n - d0, Interval(1, None)))
     (Form(d0 - ~N), Interval(lower=None, upper=-1))
     """
-    form, interval = constraint
-    is_turned = limited_variable(form) is None and limited_variable(-form) is not None
-    return (-form, -interval) if is_turned else constraint
+    turned = -constraint[0], -constraint[1]
+    is_turned = limited_variable(constraint) is None and limited_variable(turned) is not None
+    return turned if is_turned else constraint
 
 
 def conditions_for_values(ends: Ends) -> list[Constraint]:

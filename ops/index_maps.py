@@ -13,6 +13,7 @@ from indexing import IndexingMap, Variable
 from indexing.domain import LETTERS, Domain, bare
 from indexing.layout import ShapeError
 from indexing.parameters import united
+from indexing.simplify import conditioned
 from ops.limits import MAX_OPERANDS
 from ops.sizes import (
     equal,
@@ -120,7 +121,7 @@ def _symbolic_map(
 
 
 def on_condition(indexing_map: IndexingMap, conditions: Sequence[Constraint]) -> IndexingMap:
-    """The map where conditions on parameters hold.
+    """The map where conditions on parameters hold; those that bounds decide are left out.
 
     >>> square = index_map([dim(1), dim(0)], [forms.variable("~M"), forms.variable("~N")])
     >>> same = (forms.variable("~M") - forms.variable("~N"), Interval(0, 0))
@@ -133,7 +134,7 @@ def on_condition(indexing_map: IndexingMap, conditions: Sequence[Constraint]) ->
     domain = indexing_map.domain
     used = parameters_in((form for form, _ in conditions), ())
     wider = replace(domain, parameters=united((*domain.parameters, *used)))
-    limited = wider.constrained(map(bare, conditions))
+    limited = conditioned(wider, conditions)
     return IndexingMap.from_forms(indexing_map.forms, limited)
 
 

@@ -234,12 +234,14 @@ def _form_of_extent(extent: Extent) -> Form | None:
 def equal(one: Size, other: Size, message: str) -> list[Constraint]:
     """The condition that two sizes are equal; none if they always are.
 
+    Nothing else may say that they are not negative: a map need not have variables of these sizes.
+
     Raises:
         ShapeError: they never are.
     """
     apart = difference(one, other)
     if isinstance(apart, Form):
-        return [(apart, Interval(0, 0))]
+        return [(apart, Interval(0, 0)), *not_negative((one, other))]
     if apart:
         raise ShapeError(_for_people(message))
     return []
@@ -306,6 +308,8 @@ def divided(size: Size, count: Size, message: str) -> tuple[Size, list[Constrain
     """
     if not count:
         return 0, equal(size, 0, message)
+    if count == 1:
+        return size, []
     times = _times_of(size, count)
     if times is not None:
         return times, []

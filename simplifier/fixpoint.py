@@ -213,7 +213,8 @@ def _abstracted(scope: Scope, form: Form, result: Form, limit: float) -> Form:
         return goes_beyond(scope, reading, limit), cost_of_form(reading)
 
     is_better = rank(other) < rank(result) or (limit != inf and rank(other) == rank(result))
-    if not is_better or not is_kept(scope, other):
+    is_costlier = cost_of_form(other) > cost_of_form(form) and is_kept(scope, form)
+    if not is_better or is_costlier or not is_kept(scope, other):
         return result
     _log_abstraction(scope, inner, form, abstraction, other)
     return other

@@ -1,5 +1,6 @@
 """Maps in their smallest form: sharp bounds, few constraints, cheap results."""
 
+from indexing.simplify.size_conditions import conditioned
 from indexing.simplify.normal_form import scope_with_facts
 from indexing.simplify.smallest import (
     result_bounds,
@@ -10,6 +11,7 @@ from indexing.simplify.smallest import (
 from indexing.simplify.tightening import simplified_domain
 
 __all__ = [
+    "conditioned",
     "result_bounds",
     "scope_with_facts",
     "simplified",

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
-from indexing.domain import substituted_constraints
-from indexing.parameters import has_parameters
+from indexing.domain import bare, substituted_constraints
+from indexing.parameters import PARAMETER, has_parameters
 from simplifier import Interval, symbol
 from simplifier.bounds.branches import branches
 from simplifier.bounds.context import Fact
@@ -21,7 +21,7 @@ from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, Range
 from simplifier.canonical.scope import Scope, scope_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import CONDITIONS, AtomKind, Form, weighted_sum
+from simplifier.expr.form import CONDITIONS, EXTREMA, AtomKind, Form, weighted_sum
 from simplifier.extraction.cost import cost_of_form
 from simplifier.fixpoint import simplified as simplified_form
 from simplifier.tools.disjoint_set import connected_components
@@ -75,6 +75,9 @@ def numerator(fact: Fact) -> list[_Limited]:
 
 def extracted(scope: Scope, fact: Fact) -> Constraint:
     """The fact as a constraint of least cost: on its form or the negative, without a constant."""
+    bound = _bound_by_extremum(scope, fact)
+    if bound is not None:
+        return bound
     values = Interval.from_range(scope.range_of(fact.form))
     interval = interval_within(fact.form, Interval.from_range(fact.ends), values)
     same, turned = fact.form, -fact.form
@@ -83,6 +86,29 @@ def extracted(scope: Scope, fact: Fact) -> Constraint:
     if _text_rank(turned) < _text_rank(same):
         same, interval = turned, -interval
     return same.plus_constant(-same.constant), interval - same.constant
+
+
+def _bound_by_extremum(scope: Scope, fact: Fact) -> Constraint | None:
+    """A limit of one variable by extrema of parameters, as the end that it is.
+
+    ``d0 * 3 + min(1 - N * 2, 0) in [-inf, 0]`` is ``d0 <= max(N * 2 - 1, 0) floordiv 3``.
+    """
+    form, interval = fact.form, Interval.from_range(fact.ends)
+    names = [name for name in forms.variables_of((form,)) if name[0] != PARAMETER]
+    has_extrema = any(atom.kind in EXTREMA for atom in form.terms)
+    is_one_end = (interval.lower is None) != (interval.upper is None)
+    if not (has_extrema and is_one_end and len(names) == 1):
+        return None
+    variable = forms.variable(names[0])
+    factor = sum(form.terms.get(atom, 0) for atom in variable.terms)
+    rest = form.plus(variable, -factor)
+    if not factor or names[0] in forms.variables_of((rest,)):
+        return None
+    is_upper = (interval.lower is None) == (factor > 0)
+    beside = ((interval.lower or interval.upper or 0) - rest).times(1 if factor > 0 else -1)
+    divide = operations.floordiv if is_upper else operations.ceildiv
+    end = simplified_form(scope, divide(beside, forms.constant(abs(factor))))
+    return bare((variable - end, Interval(None, 0) if is_upper else Interval(0, None)))
 
 
 def interval_within(form: Form, interval: Interval, values: Interval) -> Interval:
@@ -123,6 +149,7 @@ def _smaller(scope: Scope, fact: Fact) -> list[_Limited]:
         or _numerator_of_symbolic(scope, fact)
         or _high_part(scope, fact)
         or list(_branches(fact))
+        or only_branch(scope, fact)
     )
 
 
@@ -186,6 +213,25 @@ def _branches(fact: Fact) -> Iterator[_Limited]:
         if atom.kind is AtomKind.MAX and is_open[factor < 0]:
             yield from ((branch, fact.ends) for branch in branches(fact.form, atom))
             return
+
+
+def only_branch(scope: Scope, fact: Fact) -> list[_Limited]:
+    """``max(A, B) + C`` is at least ``l`` where ``A + C`` is, if ``B + C`` never is.
+
+    Likewise a minimum is at most ``u``.
+    """
+    lower, upper = fact.ends
+    is_open = lower == NEGATIVE_INFINITY, upper == INFINITY
+    for atom, factor in fact.form.terms.items():
+        if atom.kind is AtomKind.MAX and is_open[factor > 0]:
+            ranges = {branch: scope.range_of(branch) for branch in branches(fact.form, atom)}
+            reaching = [
+                branch
+                for branch, (least, greatest) in ranges.items()
+                if greatest >= lower and least <= upper
+            ]
+            return [(branch, fact.ends) for branch in reaching] if len(reaching) == 1 else []
+    return []
 
 
 def connected(constraints: Iterable[Constraint]) -> list[list[Constraint]]:

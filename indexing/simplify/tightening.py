@@ -20,10 +20,11 @@ from indexing.simplify.normal_form import (
     scope_within,
 )
 from indexing.simplify.residues import Residues, merged
-from indexing.symbolic_bounds import limited_sides, limited_variable, turned_to_variable
+from indexing.symbolic_bounds import limited_variable, symbolic_ends, turned_to_variable
 from simplifier import Interval
 from simplifier.bounds.context import Fact, term_by_term
 from simplifier.expr import form as forms
+from simplifier.expr.form import CONDITIONS
 from simplifier.extraction.cost import cost_of_form
 from simplifier.fixpoint import range_of
 from simplifier.fixpoint import simplified as simplified_form
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from indexing.domain import Constraint, Domain
+    from simplifier.bounds.interval import Range
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Form
 
@@ -49,6 +51,14 @@ def simplified_domain(domain: Domain, *, preserve_size_one: bool = False) -> Dom
     """
     if not domain.constraints:
         return domain
+    tightened = _tightened(domain, preserve_size_one=preserve_size_one)
+    opened = with_open_ends(tightened)
+    if opened is tightened:
+        return tightened
+    return simplified_domain(opened, preserve_size_one=preserve_size_one)
+
+
+def _tightened(domain: Domain, *, preserve_size_one: bool) -> Domain:
     preserved = PreservedVariables.of if preserve_size_one else _none_preserved
     domain = with_bounds_of_constraints(domain)
     groups = connected(domain.constraints)
@@ -123,7 +133,7 @@ def _with_sharper_bounds(domain: Domain) -> Domain:
 
 def unless_symbolic(domain: Domain, narrowed: Iterable[Constraint]) -> list[Constraint]:
     """The bounds without ends on sides where an expression over parameters is the end."""
-    sides = limited_sides(domain)
+    sides = {(name, side) for name, side, _ in symbolic_ends(domain)}
     return [
         (
             variable,
@@ -135,6 +145,39 @@ def unless_symbolic(domain: Domain, narrowed: Iterable[Constraint]) -> list[Cons
         for variable, bounds in narrowed
         if (identifier := variable.single_variable())
     ]
+
+
+def with_open_ends(domain: Domain) -> Domain:
+    """The same points; a number is no end where one over parameters is no farther.
+
+    ``d0 in [0, min(K - 1, 2)]`` is ``d0 in [0, K - 1]`` if ``K in [0, 3]``.
+    """
+    if not domain.parameters or domain.is_known_empty:
+        return domain
+    scope = scope_within(domain, domain.constraints_among(domain.parameter_identifiers))
+    bounds = {
+        name: _without_end(domain.bounds[name], side)
+        for name, side, end in symbolic_ends(domain)
+        if _implies(scope.range_of(scope.canonical(end)), domain.bounds[name], side)
+    }
+    if not bounds:
+        return domain
+    opened = (
+        variable.within(bounds.get(identifier, variable.bounds))
+        for identifier, variable in zip(domain.identifiers, domain.variables, strict=True)
+    )
+    return with_open_ends(domain.with_variables(opened, domain.constraints))
+
+
+def _implies(values: Range, bounds: Interval, side: str) -> bool:
+    """Whether an end with these values is no farther than a number that is the end, too."""
+    if side == "lower":
+        return bounds.lower is not None and values[0] >= bounds.lower
+    return bounds.upper is not None and values[1] <= bounds.upper
+
+
+def _without_end(bounds: Interval, side: str) -> Interval:
+    return Interval(None, bounds.upper) if side == "lower" else Interval(bounds.lower, None)
 
 
 # Each constraint for itself, and remainders of one form together.
@@ -153,6 +196,7 @@ def _normal(domain: Domain, preserved: PreservedVariables) -> Domain:
             return domain.emptied()
         residues, rest = _split_by_residues(scope, facts)
         is_costlier = _cost([*(each.constraint for each in residues), *rest]) > _cost([constraint])
+        is_costlier &= not any(map(limited_variable, rest))  # it reads as an end
         remainders += () if is_costlier else residues
         others += [_in_given_shape(scope, constraint)] if is_costlier else rest
     left = merged(remainders)
@@ -249,6 +293,8 @@ def _values(domain: Domain, form: Form) -> Interval:
         ranges = {atom: domain.bounds[atom.name].ends for atom in form.terms}
         return Interval.from_range(term_by_term(ranges, form))
     scope = scope_within(domain, ())
+    if any(atom.kind in CONDITIONS for atom in form.terms):
+        return range_of(scope, form)
     return Interval.from_range(scope.range_of(scope.canonical(form)))
 
 
@@ -321,7 +367,7 @@ def _comparable(constraint: Constraint, others: list[Constraint]) -> tuple[Const
     The bounds of a variable stay, whatever follows from constraints with other variables: so an end
     over parameters is compared only with what is on the same variable, and on parameters alone.
     """
-    limited = limited_variable(constraint[0])
+    limited = limited_variable(constraint)
     if limited is None:
         return tuple(others)
     return tuple(

@@ -83,10 +83,10 @@ def _with_conditions(
     if not domain.parameters or domain.is_known_empty:
         return indexing_map
     free = set(candidates(domain)) - set(forms.variables_of(indexing_map.forms))
-    for form, _ in domain.constraints:
-        if limited_variable(form) not in free:
-            free.difference_update(forms.variables_of((form,)))
-    others = [pair for pair in domain.constraints if limited_variable(pair[0]) not in free]
+    for pair in domain.constraints:
+        if limited_variable(pair) not in free:
+            free.difference_update(forms.variables_of(pair[:1]))
+    others = [pair for pair in domain.constraints if limited_variable(pair) not in free]
     if len(others) == len(domain.constraints):
         return indexing_map
     ends, _ = ends_and_constraints(domain)

@@ -101,8 +101,7 @@ def padded_size(size: Size, low: Size, high: Size, interior: int) -> Size:
     >>> padded_size(4, 1, 2, 3)
     16
     """
-    gaps = at_least(0, size - 1) * interior if interior else 0
-    return low + size + gaps + high
+    return low + _dilated(size, interior + 1) + high
 
 
 # Dot.

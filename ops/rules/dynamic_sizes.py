@@ -22,7 +22,7 @@ from ops.index_maps import (
 from ops.rules.op_indexing import OpIndexing, Unknown
 from ops.rules.reshape import reshape
 from ops.rules.rule import OpRule, bounds_of, check_scalars, only_dimension, sizes_of
-from ops.sizes import equal, product, read_integer
+from ops.sizes import equal, not_negative, product, read_integer
 from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
@@ -126,7 +126,10 @@ def dynamic_reshape(
     ]
     to_input, to_output = moved.output_to_input[0], moved.input_to_output[0]
     before, after = (product(map(read_integer, each)) for each in (operand_sizes, output_sizes))
-    conditions = equal(before, after, "dynamic-reshape: the numbers of elements differ")
+    conditions = [
+        *equal(before, after, "dynamic-reshape: the numbers of elements differ"),
+        *not_negative(map(read_integer, (*operand_sizes, *output_sizes))),
+    ]
     behind = _behind_the_first(operand_sizes, output_sizes) if operand_dynamic else ()
     decisive = [(number, axis) for number, axis in behind if axis in dynamic[number]]
     if decisive:

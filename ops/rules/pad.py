@@ -60,9 +60,9 @@ def pad(operand_sizes: Sizes, padding: Sequence[tuple[SizeLike, SizeLike, int]])
         for axis, (size, triple) in enumerate(zip(operand_sizes, triples, strict=True))
     )
     lows, steps = [low for low, _, _ in triples], [interior + 1 for _, _, interior in triples]
-    bounds = list(zip(operand_sizes, output_sizes, lows, steps, strict=True))
-    taken = [_taken(*bound) for bound in bounds]
-    kept = [_kept(*bound) for bound in bounds]
+    bounds = list(zip(operand_sizes, triples, strict=True))
+    taken = [_taken(size, *triple) for size, triple in bounds]
+    kept = [_kept(size, *triple) for size, triple in bounds]
     return OpIndexing(
         output_sizes,
         (strided_numbers(taken, lows, steps), no_dimensions(output_sizes)),
@@ -92,15 +92,19 @@ def _padded_size(axis: int, size: Size, low: Size, high: Size, interior: int) ->
     return padded
 
 
-def _taken(size: Size, padded: Size, low: Size, step: int) -> Interval | Ends:
-    """The indices of the result from the first to the last element of the operand."""
-    return met(between(low, low + (size - 1) * step), between(0, padded - 1))
+def _taken(size: Size, low: Size, high: Size, interior: int) -> Interval | Ends:
+    """The indices of the result from the first to the last element of the operand.
+
+    If there is an element, the last one and what follows it tell the size of the result.
+    """
+    last = low + (size - 1) * (interior + 1)
+    return met(between(low, last), between(0, last + high))
 
 
-def _kept(size: Size, padded: Size, low: Size, step: int) -> Interval | Ends:
+def _kept(size: Size, low: Size, high: Size, interior: int) -> Interval | Ends:
     """The elements of the operand that are not cut off."""
-    first, last = -floor_divided(low, step), floor_divided(padded - 1 - low, step)
-    return met(between(first, last), between(0, size - 1))
+    before, after = (floor_divided(each, interior + 1) for each in (low, high))
+    return met(between(-before, size - 1 + after), between(0, size - 1))
 
 
 # Reading instructions.

@@ -82,9 +82,9 @@ def _of_two(context: Context, kind: AtomKind, left: Form, right: Form) -> Form:
             if found is not None:
                 return found
     split = _split(context, left, right)
-    if split > 1:
+    low = [context.mod(each, constant(split)) if split > 1 else each for each in (left, right)]
+    if low != [left, right]:
         context.fired(_BY_DIGITS[kind])
-        low = [context.mod(each, constant(split)) for each in (left, right)]
         high = [context.floordiv(each, split) for each in (left, right)]
         return _of_two(context, kind, *high).times(split).plus(_lower(context, kind, *low))
     return _joined(context, kind, left, right)

@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, MapError, Variable, first_difference, from_isl, parse_map
 from indexing.domain import Domain
-from simplifier import ConversionError, Interval, NotQuasiAffineError, TextError, symbol
+from simplifier import (
+    ConversionError,
+    Interval,
+    Max,
+    Min,
+    NotQuasiAffineError,
+    TextError,
+    symbol,
+)
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from tests.carets import DrawnError, drawn_errors
@@ -227,6 +235,8 @@ ENDS = [
     ("d0 in [0, M * N - 1]", (0, None), [(D0 - M * N, (None, -1))]),
     ("d0 in [N, N + 3]", (None, None), [(D0 - N, (0, 3))]),
     ("d0 in [-N, inf]", (None, None), [(D0 + N, (0, None))]),
+    ("d0 in [0, max(N * 2, 1)]", (0, None), [(D0 - Max(N * 2, 1), (None, 0))]),
+    ("d0 in [0, min(M, N) - 1]", (0, None), [(D0 - Min(M, N), (None, -1))]),
 ]
 
 
@@ -247,7 +257,8 @@ STAY_CONSTRAINTS = [
     "d0 + d1 - N in [-inf, 0]",
     "d0 mod 2 - N in [-inf, 0]",
     "M - N in [0, inf]",
-    "d0 - min(M, N) in [-inf, -1]",
+    "d0 - min(M, N) in [-inf, 0]",
+    "d0 - M in [-inf, inf]",
 ]
 
 
@@ -257,6 +268,28 @@ def test_other_constraints_stay_constraints(constraint: str) -> None:
     made = parse_map(f"(d0, d1)<M, N> -> (d0), domain: {bounds}, {constraint}")
     assert str(made).endswith(constraint)
     assert parse_map(str(made)) == made
+
+
+SIMPLER_ENDS = [
+    # bounds, what they are simplified to
+    ("d0 in [0, min(K - 1, 2)], K in [0, 3]", "d0 in [0, K - 1], K in [1, 3]"),
+    ("d0 in [max(K - 1, 0), K - 1], K in [1, inf]", "d0 in [K - 1, K - 1], K in [1, inf]"),
+    (
+        "d0 in [0, inf], K in [0, inf], d0 * 3 + min(K * -2 + 1, 0) in [-inf, 0]",
+        "d0 in [0, max(K * 2 - 1, 0) floordiv 3], K in [0, inf]",
+    ),
+    (
+        "d0 in [-inf, inf], K in [-inf, inf], max(K * 2, 1) - d0 in [-inf, 0]",
+        "d0 in [max(K * 2, 1), inf], K in [-inf, inf]",
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "expected"), SIMPLER_ENDS, ids=[row[0] for row in SIMPLER_ENDS])
+def test_ends_that_others_imply_are_left_out(given: str, expected: str) -> None:
+    simple = parse_map(f"(d0)<K> -> (d0), domain: {given}").simplify()
+    assert " ".join(str(simple).split()) == f"(d0)<K> -> (d0), domain: {expected}"
+    assert simple.simplify() == simple == parse_map(str(simple))
 
 
 def test_assumptions_of_symbols_are_bounds() -> None:

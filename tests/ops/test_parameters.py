@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import ops
 from indexing import IndexingMap, MapError
+from indexing.simplify import conditioned
 from ops import OpIndexing, ShapeError, StepUse
 from ops.hlo import DimensionLabels, Window
 from simplifier import symbol
@@ -270,6 +271,59 @@ def test_numbers_for_sizes(build: Build, sizes: tuple[int, int, int]) -> None:
 
 OF_SHAPES = {"bitcast"}
 """Takes shapes, which have numbers for sizes."""
+
+
+@pytest.mark.parametrize("build", BUILDERS.values(), ids=BUILDERS)
+def test_conditions_are_said_once(build: Build) -> None:
+    """Not with both signs, nor where bounds decide them; nor is a number that an end implies."""
+    for made in maps_of(_over_parameters(build)):
+        if not made.is_undefined:
+            domain = made.domain
+            conditions = domain.constraints_among(domain.parameter_identifiers)
+            others = [each for each in domain.constraints if each not in conditions]
+            assert conditioned(domain.with_constraints(others), conditions) == domain
+
+
+PADDED: dict[str, tuple[OpIndexing, list[str]]] = {
+    # to the operand and to the padding value, and back
+    "between": (
+        ops.pad((N,), [(1, 1, 1)]),
+        [
+            (
+                "(d0)<N> -> ((d0 - 1) floordiv 2), "
+                "domain: d0 in [1, N * 2 - 1], N in [0, inf], (d0 - 1) mod 2 in [0, 0]"
+            ),
+            "(d0)<N> -> (), domain: d0 in [0, max(N * 2 - 1, 0) + 1], N in [0, inf]",
+            "(d0)<N> -> (d0 * 2 + 1), domain: d0 in [0, N - 1], N in [0, inf]",
+            "()[s0]<N> -> (s0), domain: s0 in [0, max(N * 2 - 1, 0) + 1], N in [0, inf]",
+        ],
+    ),
+    "between and cut": (
+        ops.pad((N,), [(-1, -1, 2)]),
+        [
+            (
+                "(d0)<N> -> ((d0 + 1) floordiv 3), "
+                "domain: d0 in [0, N * 3 - 5], N in [2, inf], (d0 + 1) mod 3 in [0, 0]"
+            ),
+            "(d0)<N> -> (), domain: d0 in [0, N * 3 - 5], N in [2, inf]",
+            "(d0)<N> -> (d0 * 3 - 1), domain: d0 in [1, N - 2], N in [2, inf]",
+            "()[s0]<N> -> (s0), domain: s0 in [0, N * 3 - 5], N in [2, inf]",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize(("made", "texts"), PADDED.values(), ids=PADDED)
+def test_ends_of_a_padded_dimension(made: OpIndexing, texts: list[str]) -> None:
+    """A maximum stands where there may be no element, and nowhere else."""
+    assert [" ".join(str(each).split()) for each in maps_of(made)] == texts
+
+
+def test_sizes_that_are_equal_are_one_condition() -> None:
+    """They are compared in both orders."""
+    made = str(next(maps_of(_over_parameters(BUILDERS["scan element by element"]))))
+    assert "K - M in [0, 0]" in made
+    assert "M - K in [0, 0]" not in made
 
 
 def test_every_builder_is_asked() -> None:

@@ -61,6 +61,20 @@ if TYPE_CHECKING:
         pytest.param(
             "max(w, min(z, 1)) % -3", {"w": (0, 2), "z": (0, 2)}, {}, id="quick, limited 15/43009"
         ),
+        # ((-m + 36) floordiv 12 + m) floordiv 5 + (m + 11) floordiv 12 costs 17, not 13
+        pytest.param(
+            "((m ceildiv 12) * 4 + m - 1) ceildiv 5",
+            {"m": (2, 64)},
+            {},
+            id="never costlier, a multiple",
+        ),
+        # RecursionError: the lower bits were split from themselves
+        pytest.param(
+            "bitxor((n ceildiv 6) mod 16, 9)",
+            {"n": (8, 1024)},
+            {"n mod 8": (0, 0)},
+            id="quick, bits",
+        ),
     ],
 )
 def test_what_was_found_stays_right(

@@ -250,6 +250,13 @@ WANTED: list[tuple[str, Bounds, str]] = [
             " + min(max((min(max(d0 - 2, 0), 4) * 280 + d1) mod 200 - 66, 0), 115) floordiv 29"
         ),
     ),
+    # narrower than the input, which costs less
+    (
+        "1 - (x ceildiv 2) * 24",
+        {"x": (0, 7)},
+        "(x mod 2) * -24 - (x floordiv 2) * 24 + 1",
+    ),
+    ("max(x, y) * 8 - x * 6", {"x": (0, 63), "y": (0, 7)}, "max(y - x, 0) * 8 + x * 2"),
     # positive divisors
     ("((d0 + 2) floordiv 3) * 3", {"d0": (0, 99)}, "((d0 + 2) floordiv 3) * 3"),
     ("(d0 floordiv -3) * -3", {"d0": (0, 99)}, "((d0 + 2) floordiv 3) * 3"),
