@@ -1,7 +1,7 @@
 """Maps in their smallest form: sharp bounds, few constraints, cheap results."""
 
-from indexing.simplify.size_conditions import conditioned
 from indexing.simplify.normal_form import scope_with_facts
+from indexing.simplify.size_conditions import conditioned
 from indexing.simplify.smallest import (
     result_bounds,
     simplified,
