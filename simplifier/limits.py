@@ -109,6 +109,10 @@ MAX_TERMS_LINKED: Final = 3
 """Of a sum of more terms it is not asked what facts imply together: most of them are no question
 of their own, and each takes a program [a maximum of two minima of quotients]."""
 
+MAX_TERMS_MULTIPLIED: Final = 16
+"""Of a sum of more terms no product is bounded by facts about its factors: each step looks at all
+factors of all terms, and an index of eight dimensions of symbolic size has nine terms."""
+
 MAX_PIVOTS: Final = 24
 """How often the facts that bound a form are exchanged for better ones."""
 

@@ -18,6 +18,7 @@ from simplifier.bounds.interval import (
     meet,
 )
 from simplifier.bounds.linear import LinearFacts
+from simplifier.bounds.multiplied_facts import least_and_most
 from simplifier.bounds.polynomials import (
     common_factors,
     monomial_form,
@@ -36,6 +37,7 @@ from simplifier.laws.catalogue.lemmas import (
     DIGIT_RANGE,
     FACT_RANGE,
     FACTS_RANGE,
+    MULTIPLIED_FACT,
     POWER_RANGE,
     PRODUCT_RANGE,
     QUOTIENT_RANGE,
@@ -94,6 +96,8 @@ def _readings(
     if AtomKind.PRODUCT in kinds:
         yield from _by_common_factor(context, form, depth)
         yield from _by_symbolic_digits(context, form, depth)
+        if depth == MAX_RANGE_DEPTH and any(isinstance(end, Infinity) for end in plain):
+            yield from _by_multiplied_facts(context, form, depth)
     if AtomKind.QUOTIENT in kinds and depth == MAX_RANGE_DEPTH:
         yield from with_what_is_beside(context, form)
     if context.facts:
@@ -207,6 +211,14 @@ def _by_facts_together(context: Context, form: Form) -> Iterator[Reading]:
 
 def _linear_facts(context: Context) -> LinearFacts:
     return LinearFacts(context.facts)
+
+
+def _by_multiplied_facts(context: Context, form: Form, depth: int) -> Iterator[Reading]:
+    """Facts about factors of products take their place."""
+    ends = least_and_most(context, form)
+    if ends is not None:
+        low, high = (range_of(context, end, depth - 1) for end in ends)
+        yield MULTIPLIED_FACT, (low[0], high[1])
 
 
 def _by_common_factor(context: Context, form: Form, depth: int) -> Iterator[Reading]:

@@ -346,6 +346,8 @@ UNCHANGED: dict[str, tuple[IndexingMap, tuple[Size, ...]]] = {
     "joined and split": (_reshaped((N, M), (N * M,), (N, M)), (N, M)),
     "split and joined": (_reshaped((N * M,), (N, M), (N * M,)), (N * M,)),
     "around": (_reshaped((K, N, M), (K * N, M), (K, N * M), (K, N, M)), (K, N, M)),
+    "three sizes, joined at once": (_reshaped((K, N, M), (K * N * M,), (K, N, M)), (K, N, M)),
+    "a number and two sizes": (_reshaped((4, N, M), (N * 4 * M,), (4, N, M)), (4, N, M)),
     "with numbers": (_reshaped((N * 4,), (N, 4), (N * 2, 2), (N * 4,)), (N * 4,)),
     "heads": (_reshaped((K, N * 8), (K, N, 8), (K * N, 8), (K, N * 8)), (K, N * 8)),
     "joined, split and joined": (

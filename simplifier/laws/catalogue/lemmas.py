@@ -218,6 +218,26 @@ FACTS_RANGE = Law(
     ),
 )
 
+MULTIPLIED_FACT = Law(
+    name="range by a fact times a product",
+    identity="A <= B * u + C",
+    condition="A == B * F + C and F <= u and B >= 0",
+    why="What is said of a factor is said of its products. So the sizes of a tensor bound an index"
+    " of any number of dimensions.",
+    proof=("B * F <= B * u",),
+    example=Example(
+        "max((i * M + j) * K + k - N * M * K, -1)",
+        "0 <= i and i < N and 0 <= j and j < M and 0 <= k and k < K",
+        "-1",
+    ),
+    near_miss=NearMiss(
+        "max((i * M + j) * K + k - N * M * K, -1)",
+        "0 <= i and i < N and 0 <= j and j < M and 0 <= k and k <= K",
+        "max(((i - N) * M + j) * K + k, -1)",
+        "k may be K",
+    ),
+)
+
 SYMBOLIC_DIGIT = Law(
     name="range of a digit of symbolic radix",
     identity="0 <= A mod B <= B - 1",
