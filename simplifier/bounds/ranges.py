@@ -96,8 +96,7 @@ def _readings(
     if AtomKind.PRODUCT in kinds:
         yield from _by_common_factor(context, form, depth)
         yield from _by_symbolic_digits(context, form, depth)
-        if depth == MAX_RANGE_DEPTH and any(isinstance(end, Infinity) for end in plain):
-            yield from _by_multiplied_facts(context, form, depth)
+        yield from _by_multiplied_facts(context, form, plain, depth)
     if AtomKind.QUOTIENT in kinds and depth == MAX_RANGE_DEPTH:
         yield from with_what_is_beside(context, form)
     if context.facts:
@@ -213,9 +212,12 @@ def _linear_facts(context: Context) -> LinearFacts:
     return LinearFacts(context.facts)
 
 
-def _by_multiplied_facts(context: Context, form: Form, depth: int) -> Iterator[Reading]:
-    """Facts about factors of products take their place."""
-    ends = least_and_most(context, form)
+def _by_multiplied_facts(
+    context: Context, form: Form, plain: Range, depth: int
+) -> Iterator[Reading]:
+    """What facts say of factors takes the place of their products; once, where an end is open."""
+    is_open = depth == MAX_RANGE_DEPTH and any(isinstance(end, Infinity) for end in plain)
+    ends = least_and_most(context, form) if is_open else None
     if ends is not None:
         low, high = (range_of(context, end, depth - 1) for end in ends)
         yield MULTIPLIED_FACT, (low[0], high[1])
