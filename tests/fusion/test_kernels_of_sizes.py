@@ -360,12 +360,36 @@ def test_facts_shorten_formulas_and_choose_bits() -> None:
     facts = ["mod(s, 4) == 0", "s <= 512", "b <= 64"]
     b, s = jax().export.symbolic_shape("b, s", constraints=facts)
     shape = jax().ShapeDtypeStruct((b, s), "float32")
-    module = from_jax(lambda x: x.reshape(b, s // 4, 4).transpose(0, 2, 1), shape)
+
+    def turned(x: OfJax) -> OfJax:
+        return x.reshape(b, s // 4, 4).transpose(0, 2, 1)
+
+    module = from_jax(turned, shape)
     text = emit_kernel(Fusion.of_computation(module.entry))
     assert "/* s mod 4 in [0, 0] */" in text
     assert "int32_t b, int32_t s)" in text
     assert "x[s * d0 + d2 * 4 + d1]" in text
     assert "int64_t" not in text
+
+
+def test_a_size_that_a_program_sets_is_an_argument() -> None:
+    module = hlo.parse("""ENTRY e { x = f32[8,4] parameter(0) s = s32[] parameter(1)
+        d = f32[<=8,4] set-dimension-size(x, s), dimensions={0}
+        ROOT r = f32[<=8,4] reverse(d), dimensions={0} }""")
+    text = emit_kernel(Fusion.of_computation(module.entry), "numpy")
+    assert "# s_2 in [0, 8]: value of %s = s32[] parameter(1)" in text
+    x = np.arange(32).reshape(8, 4)
+    (found,) = run_in_numpy(text, "kernel", [x, np.array(3), 3])
+    assert found.tolist() == x[2::-1].tolist()
+
+
+def test_a_size_with_several_values_is_refused() -> None:
+    module = hlo.parse("""fused { p = f32[?] parameter(0) ROOT n = f32[?] negate(p) }
+        ENTRY e { x = f32[?] parameter(0) y = f32[?] parameter(1)
+        f = f32[?] fusion(x), kind=kLoop, calls=fused g = f32[?] fusion(y), kind=kLoop, calls=fused
+        ROOT t = (f32[?], f32[?]) tuple(f, g) }""")
+    with pytest.raises(KernelError, match="%n: the size of dimension 0 of %n differs"):
+        emit_kernel(module["f"])
 
 
 def test_a_schedule_is_for_numbers() -> None:
