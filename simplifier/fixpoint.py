@@ -112,7 +112,7 @@ def _is_cheapest(scope: Scope, form: Form) -> bool:
 def _fixpoint(scope: Scope, form: Form) -> Form:
     """Step after step, until nothing changes; of a cycle, its cheapest form."""
     path = [form]
-    while (following := _step(scope, path[-1])) not in path:
+    while (following := _remembered_step(scope, path[-1])) not in path:
         if _is_cheapest(scope, following):
             return following
         path.append(following)
@@ -121,6 +121,23 @@ def _fixpoint(scope: Scope, form: Form) -> Form:
     if scope.log is not None:
         scope.log.iterations[form.key] = path[: path.index(cheapest) + 1]
     return cheapest
+
+
+class _Steps(dict["Key", "Form"]):
+    """What each form comes to by one step in a scope: forms meet on their ways."""
+
+    def __init__(self, _: Context) -> None:
+        super().__init__()
+
+
+def _remembered_step(scope: Scope, form: Form) -> Form:
+    if scope.log is not None:
+        return _step(scope, form)
+    steps = scope.memory(_Steps)
+    following = steps.get(form.key)
+    if following is None:
+        following = steps[form.key] = _step(scope, form)
+    return following
 
 
 def _step(scope: Scope, form: Form) -> Form:
@@ -492,6 +509,8 @@ def _undominated(scope: Scope, kind: AtomKind, operands: tuple[Form, ...]) -> tu
 
 def _cheaper(scope: Scope, form: Form) -> Form:
     """What is extracted of the canonical form, unless the form itself is cheaper."""
+    if form.is_constant:
+        return form
     canonical = scope.canonical(form)
     if _is_torn(scope, form, canonical, _tear_of_part(canonical)):
         return form
