@@ -123,7 +123,7 @@ def _fixpoint(scope: Scope, form: Form) -> Form:
     return cheapest
 
 
-class _Steps(dict["Key", "Form"]):
+class _Following(dict["Key", "Form"]):
     """What each form comes to by one step in a scope: forms meet on their ways."""
 
     def __init__(self, _: Context) -> None:
@@ -133,7 +133,7 @@ class _Steps(dict["Key", "Form"]):
 def _remembered_step(scope: Scope, form: Form) -> Form:
     if scope.log is not None:
         return _step(scope, form)
-    steps = scope.memory(_Steps)
+    steps = scope.memory(_Following)
     following = steps.get(form.key)
     if following is None:
         following = steps[form.key] = _step(scope, form)
