@@ -20,11 +20,13 @@ from indexing.exact.isl_sets import (
     points_of,
     rank_of,
 )
+from indexing.exact.numbers_for_parameters import is_refuted
 from indexing.exact.reached import count_reached
 from indexing.exact.sets import read_set, set_of_points
 from indexing.exact.symbolic_counting import symbolic_count
 from indexing.exact.symbolic_inversion import tells_points
 from indexing.relation import Relation, check_map, check_without_parameters
+from indexing.simplify import simplified
 from indexing.validation import read_names
 from simplifier import Interval
 from simplifier.errors import check_integers, check_type
@@ -156,12 +158,23 @@ class ExactRelation(Relation):
         options = {"runtime_as_parameters": runtime_as_parameters}
         if not are_comparable(self, other, **options):
             return False
+
+        def ask(one: Relation, two: Relation) -> bool:
+            return asked(
+                lambda space: ask_isl(*both(one, two, space.context, **options)),
+                budget,
+                otherwise=lambda most: ask_points(one, two, most, **options),
+            )
+
         one, two = with_same_parameters((self, other))
-        return asked(
-            lambda space: ask_isl(*both(one, two, space.context, **options)),
-            budget,
-            otherwise=lambda most: ask_points(one, two, most, **options),
-        )
+        try:
+            return ask(one, two)
+        except NotQuasiAffineError:
+            if simplified(one) == simplified(two):
+                return True
+            if one.parameters and is_refuted((one, two), ask):
+                return False
+            raise
 
     def first_difference(
         self,
@@ -294,15 +307,21 @@ class ExactRelation(Relation):
         (False, True)
         """
         options = {"runtime_as_parameters": runtime_as_parameters}
-        try:
+
+        def ask(relation: Relation) -> bool:
             return asked(
-                lambda space: bool(accesses_of(self, space.context, **options).is_injective()),
+                lambda space: bool(accesses_of(relation, space.context, **options).is_injective()),
                 budget,
-                otherwise=lambda most: few_points.is_injective(self, most, **options),
+                otherwise=lambda most: few_points.is_injective(relation, most, **options),
             )
+
+        try:
+            return ask(self)
         except NotQuasiAffineError:
             if tells_points(self):
                 return True
+            if self.parameters and is_refuted((self,), ask):
+                return False
             raise
 
     def covers(

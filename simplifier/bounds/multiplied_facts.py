@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simplifier.bounds.context import variables_multiplied
 from simplifier.bounds.interval import Infinity, Range
 from simplifier.bounds.polynomials import factors, monomial_form
 from simplifier.expr.form import Form
@@ -83,10 +84,11 @@ def _with_limit(
 
 
 def _limits_by_facts(context: Context, atom: Atom, sign: int) -> Iterator[Form]:
-    """Forms that are at most 0, in which the atom has this sign, by facts about several atoms."""
+    """Forms that are at most 0, with this sign of the atom, by facts that are polynomials."""
     for fact in context.facts:
-        if atom in fact.form.terms and len(fact.form.terms) > 1:
-            yield from _limit(fact.form, fact.ends, is_upper=fact.form.terms[atom] * sign > 0)
+        terms = fact.form.terms
+        if atom in terms and len(terms) > 1 and all(map(variables_multiplied, terms)):
+            yield from _limit(fact.form, fact.ends, is_upper=terms[atom] * sign > 0)
 
 
 def _limits_by_bounds(context: Context, atom: Atom, sign: int) -> Iterator[Form]:

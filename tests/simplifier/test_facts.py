@@ -68,6 +68,11 @@ CASES: dict[str, list[Case]] = {
             "-1",
         ),
         ("max(((y - 4) * m + x) * k + w, -1)", ["y < 4", "x < m", "w < k"], "-1"),
+        (
+            "max(((y - n) * m + x) * k, -1)",
+            ["x * k + w - m * (w floordiv n) >= 1", "y < n"],
+            "max(((y - n) * m + x) * k, -1)",
+        ),
         ("min(((y - n) * m + x) * k, -1)", ["y >= n", "x >= m"], "-1"),
         ("min(x floordiv n, x)", ["x >= 0"], "x floordiv n"),
         ("min(x floordiv n, x)", ["x >= -1"], "min(x, x floordiv n)"),
