@@ -18,7 +18,7 @@ from simplifier.limits import MAX_TERMS_MULTIPLIED
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simplifier.bounds.context import Context
+    from simplifier.bounds.context import Context, Fact
     from simplifier.bounds.interval import End
     from simplifier.expr.form import Atom
 
@@ -42,8 +42,24 @@ def least_and_most(context: Context, form: Form) -> tuple[Form, Form] | None:
     signs = {value > 0 for value in form.terms.values()}
     if len(form.terms) > MAX_TERMS_MULTIPLIED or len(signs) < 2:  # noqa: PLR2004 - both
         return None
+    if not _has_fact_about_factor(context, form):
+        return None
     most, least = _bounded(context, form), -_bounded(context, -form)
     return None if most == least == form else (least, most)
+
+
+def _has_fact_about_factor(context: Context, form: Form) -> bool:
+    """Whether a fact can multiply; by bounds alone other readings are as tight."""
+    known = {atom for fact in context.facts if _multiplies(fact) for atom in fact.form.terms}
+    return bool(known) and any(
+        not known.isdisjoint(parts) for parts in map(factors, form.terms) if len(parts) > 1
+    )
+
+
+def _multiplies(fact: Fact) -> bool:
+    """Whether a fact compares polynomials; what bounds a single atom is in its range."""
+    terms = fact.form.terms
+    return len(terms) > 1 and all(map(variables_multiplied, terms))
 
 
 def _bounded(context: Context, form: Form) -> Form:
@@ -87,7 +103,7 @@ def _limits_by_facts(context: Context, atom: Atom, sign: int) -> Iterator[Form]:
     """Forms that are at most 0, with this sign of the atom, by facts that are polynomials."""
     for fact in context.facts:
         terms = fact.form.terms
-        if atom in terms and len(terms) > 1 and all(map(variables_multiplied, terms)):
+        if atom in terms and _multiplies(fact):
             yield from _limit(fact.form, fact.ends, is_upper=terms[atom] * sign > 0)
 
 
