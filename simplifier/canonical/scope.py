@@ -55,7 +55,7 @@ from simplifier.limits import MAX_EQUATIONS, MAX_RANGE_DEPTH
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from simplifier.bounds.interval import Range
+    from simplifier.bounds.interval import Interval, Range
     from simplifier.expr.form import Key
     from simplifier.laws.law import Law
 
@@ -94,7 +94,7 @@ class Scope(Context):
 
     def _propagate(self, bounds: Bounds, constraints: Constraints, solvable: int) -> None:
         """Take over what follows from the constraints."""
-        knowledge = propagated(self.beside, bounds, constraints, solvable)
+        knowledge = propagated(self.beside, bounds, _in_order(constraints), solvable)
         if knowledge is None:
             self.is_empty = True
             return
@@ -291,6 +291,19 @@ def _names_in(fact: Form) -> frozenset[str]:
 def _names(forms: Iterable[Form]) -> frozenset[str]:
     """What stands in forms and is no operation: variables, and foreign expressions."""
     return frozenset(atom.name for atom in postorder(forms) if not atom.arguments)
+
+
+def _in_order(constraints: Constraints) -> Constraints:
+    """Constraints sorted by structure, so that no answer depends on the order they came in.
+
+    Those of few variables come first: the first equations are solved.
+    """
+    return tuple(sorted(constraints, key=_size_and_order)) if len(constraints) > 1 else constraints
+
+
+def _size_and_order(constraint: tuple[Form, Interval]) -> tuple[int, Key]:
+    form, _ = constraint
+    return len(_names_in(form)), form.order
 
 
 def relevant(

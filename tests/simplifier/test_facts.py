@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, permutations
 from math import ceil, floor
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -224,6 +224,27 @@ def _corners(rows: list[Row]) -> Iterator[list[Fraction]]:
 
 def _with_column(matrix: list[list[int]], at: int, column: list[int]) -> list[list[int]]:
     return [[*row[:at], new, *row[at + 1 :]] for row, new in zip(matrix, column, strict=True)]
+
+
+CONGRUENCES = {
+    # expression, facts about a, b, c and d in [0, 6], its bounds
+    "a variable of three": (
+        "d * d floordiv b",
+        ["d mod 2 == 0", "(c * 4 - a - 2) mod 2 == 0", "b mod 3 == 0", "(c + d * 4 + 1) mod 3 == 1"],
+        Interval(0, 12),
+    ),
+    "one of two": ("a + b", ["a mod 4 == 0", "(a + b) mod 3 == 0"], Interval(0, 9)),
+}
+
+
+@pytest.mark.parametrize(("text", "facts", "expected"), CONGRUENCES.values(), ids=CONGRUENCES)
+def test_the_order_of_facts_makes_no_difference(
+    text: str, facts: list[str], expected: Interval
+) -> None:
+    expression, known = parse_expr(text), [(parse_expr(fact), 1) for fact in facts]
+    box = dict.fromkeys("abcd", (0, 6))
+    found = {bounds_of(expression, box, order) for order in permutations(known)}
+    assert found == {expected}
 
 
 def _determinant(matrix: list[list[int]]) -> int:
