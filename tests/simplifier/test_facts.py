@@ -230,7 +230,12 @@ CONGRUENCES = {
     # expression, facts about a, b, c and d in [0, 6], its bounds
     "a variable of three": (
         "d * d floordiv b",
-        ["d mod 2 == 0", "(c * 4 - a - 2) mod 2 == 0", "b mod 3 == 0", "(c + d * 4 + 1) mod 3 == 1"],
+        [
+            "d mod 2 == 0",
+            "(c * 4 - a - 2) mod 2 == 0",
+            "b mod 3 == 0",
+            "(c + d * 4 + 1) mod 3 == 1",
+        ],
         Interval(0, 12),
     ),
     "one of two": ("a + b", ["a mod 4 == 0", "(a + b) mod 3 == 0"], Interval(0, 9)),
