@@ -143,6 +143,7 @@ class KernelSizes:
 _PYTHON: Final = replace(
     LANGUAGES["numpy"],
     name="python",
+    reserved=frozenset(),
     general={
         **LANGUAGES["numpy"].general,
         AtomKind.MIN: "min({0}, {1})",

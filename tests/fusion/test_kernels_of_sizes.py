@@ -283,6 +283,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., OfJax], str]] = {
     "rows of a product": (lambda x: x.reshape(x.shape[0], -1, 4).sum(axis=1), "b, 4*s"),
     "sum of all": (lambda x: x.reshape(-1).sum(), "b, s"),
     "place of the greatest": (lambda x: numpy().argmax(x, axis=1), "b, s"),
+    "rolled": (lambda x: numpy().roll(x, 1, axis=1), "b, s"),
     "tiled": (lambda x: numpy().tile(x, (2, 3)), "b, s"),
     "windows of any size": (
         lambda x: jax().lax.reduce_window(
@@ -381,6 +382,32 @@ def test_a_size_that_a_program_sets_is_an_argument() -> None:
     x = np.arange(32).reshape(8, 4)
     (found,) = run_in_numpy(text, "kernel", [x, np.array(3), 3])
     assert found.tolist() == x[2::-1].tolist()
+
+
+@pytest.mark.parametrize("name", ["np", "max", "tl", "kernel_programs", "program"])
+def test_a_size_may_have_any_name(name: str) -> None:
+    """Also one that the count of programs would call, or that other languages reserve."""
+    module = hlo.parse(f"""add {{ a = s32[] parameter(0) b = s32[] parameter(1)
+        ROOT r = s32[] add(a, b) }}
+        fused {{ p = s32[<=8,4] parameter(0) q = s32[2000] parameter(1) zero = s32[] constant(0)
+        r = s32[<=8] reduce(p, zero), dimensions={{1}}, to_apply=add n = s32[2000] negate(q)
+        ROOT t = (s32[<=8], s32[2000]) tuple(r, n) }}
+        ENTRY e {{ x = s32[8,4] parameter(0) {name} = s32[] parameter(1) q = s32[2000] parameter(2)
+        d = s32[<=8,4] set-dimension-size(x, {name}), dimensions={{0}}
+        ROOT f = (s32[<=8], s32[2000]) fusion(d, q), kind=kLoop, calls=fused }}""")
+    text = emit_kernel(module["f"], "triton")
+    x, q = np.arange(32, dtype=np.int32), np.arange(2000, dtype=np.int32)
+    sums, negatives = np.full(8, UNTOUCHED, np.int32), np.full(2000, UNTOUCHED, np.int32)
+    run(text, "kernel", [x, q, sums, negatives], [5])
+    assert sums.tolist() == [*x.reshape(8, 4).sum(axis=1)[:5], *[UNTOUCHED] * 3]
+    assert negatives.tolist() == [*-q]
+
+
+@pytest.mark.needs("jax")
+def test_conditions_have_constants_on_one_side() -> None:
+    text = emit_kernel(Fusion.of_computation(computation_of("rolled")))
+    assert "if (d1 < 1) {" in text
+    assert "if (d1 >= 1) {" in text
 
 
 def test_a_size_with_several_values_is_refused() -> None:
