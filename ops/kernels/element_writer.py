@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from indexing.domain import bare
 from indexing.formats.code.loop_bounds import solving
 from indexing.formats.code.map_functions import comparisons
 from indexing.layout import logical_to_linear
@@ -420,5 +421,5 @@ def placed(rows: Iterable[Constraint], known: Mapping[str, Form]) -> list[Constr
 
 def unknown(rows: Iterable[Constraint], block: LoopBlock) -> list[Constraint]:
     """The constraints that a block does not know to hold."""
-    short = [(block.simplified(form), interval) for form, interval in rows]
+    short = [bare((block.simplified(form), interval)) for form, interval in rows]
     return [row for row in short if not block.holds(row)]
