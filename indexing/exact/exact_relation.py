@@ -159,7 +159,7 @@ class ExactRelation(Relation):
         if not are_comparable(self, other, **options):
             return False
 
-        def ask(one: Relation, two: Relation) -> bool:
+        def ask(one: Relation, two: Relation, *, budget: Budget = budget) -> bool:
             return asked(
                 lambda space: ask_isl(*both(one, two, space.context, **options)),
                 budget,
@@ -172,7 +172,7 @@ class ExactRelation(Relation):
         except NotQuasiAffineError:
             if simplified(one) == simplified(two):
                 return True
-            if one.parameters and is_refuted((one, two), ask):
+            if one.parameters and is_refuted((one, two), ask, budget):
                 return False
             raise
 
@@ -308,7 +308,7 @@ class ExactRelation(Relation):
         """
         options = {"runtime_as_parameters": runtime_as_parameters}
 
-        def ask(relation: Relation) -> bool:
+        def ask(relation: Relation, *, budget: Budget = budget) -> bool:
             return asked(
                 lambda space: bool(accesses_of(relation, space.context, **options).is_injective()),
                 budget,
@@ -320,7 +320,7 @@ class ExactRelation(Relation):
         except NotQuasiAffineError:
             if tells_points(self):
                 return True
-            if self.parameters and is_refuted((self,), ask):
+            if self.parameters and is_refuted((self,), ask, budget):
                 return False
             raise
 

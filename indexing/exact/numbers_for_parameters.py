@@ -6,12 +6,12 @@ numbers for ``M`` and ``N``, ``d0*M + d1`` is affine, and isl answers.
 
 from __future__ import annotations
 
+from datetime import timedelta
 from itertools import islice, product
 from typing import TYPE_CHECKING, Final
 
-from indexing.errors import MapError
 from indexing.transform.substitute import substitute
-from simplifier.exact import NotQuasiAffineError
+from simplifier.exact import BUDGET, BudgetError, NotQuasiAffineError
 from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from indexing.relation import RelationT
     from indexing.variable import Variable
+    from simplifier.exact import Budget
     from simplifier.expr.form import Form
 
 MAX_NUMBERS: Final = 3
@@ -28,24 +29,29 @@ MAX_CHOICES: Final = 27
 """How many choices of numbers for all parameters are tried: milliseconds each."""
 
 
-def is_refuted(maps: Sequence[RelationT], ask: Callable[..., bool]) -> bool:
+def is_refuted(
+    maps: Sequence[RelationT], ask: Callable[..., bool], budget: Budget = BUDGET
+) -> bool:
     """Whether a question about maps of the same parameters has the answer no for some numbers.
+
+    ``ask`` takes the maps with numbers and a budget: all choices together end within a time.
 
     >>> from indexing import parse_map
     >>> given = "(d0)<M> -> (d0 * M), domain: d0 in [0, 9], M in "
-    >>> [is_refuted([parse_map(given + bounds)], lambda each: each.is_injective())
+    >>> [is_refuted([parse_map(given + bounds)], lambda each, budget: each.is_injective())
     ...  for bounds in ("[0, inf]", "[1, inf]")]
     [True, False]
     """
+    share = budget / MAX_CHOICES if isinstance(budget, timedelta) else budget
     for numbers in _choices(maps[0].parameters):
         fixed = [substitute(each, numbers, ((), (), ())) for each in maps]
         try:
-            if not ask(*fixed):
+            if not ask(*fixed, budget=share):
                 return True
         except NotQuasiAffineError:
-            return False  # nor with other numbers
-        except MapError:
-            continue  # undefined: these numbers divide by zero
+            continue  # these numbers divide by zero; others may not
+        except BudgetError:
+            return False
     return False
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from datetime import timedelta
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,9 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, MapError, Variable, first_difference, from_isl, parse_map
 from indexing.domain import Domain
+from indexing.exact.numbers_for_parameters import MAX_CHOICES, is_refuted
 from simplifier import (
+    BudgetError,
     ConversionError,
     Interval,
     Max,
@@ -544,6 +547,9 @@ EQUAL: dict[str, tuple[IndexingMap, IndexingMap, bool]] = {
     "a size that may be zero": (
         _index("d0 floordiv M", least=0), _index("d1 floordiv M", least=0), False
     ),
+    "a divisor that may be zero": (
+        _index("d0 floordiv (M - 1)"), _index("d0 ceildiv (M - 1)"), False
+    ),
 }  # fmt: skip
 
 
@@ -559,6 +565,27 @@ def test_a_stride_that_may_be_zero_tells_no_points() -> None:
     stride = "(d0)<K, N> -> (d0 * K), domain: d0 in [0, N - 1], K in [{}, inf], N in [1, inf]"
     assert parse_map(stride.format(1)).is_injective()
     assert not parse_map(stride.format(0)).is_injective()
+
+
+def test_numbers_that_divide_by_zero_leave_the_answer_to_others() -> None:
+    parts = parse_map("(d0)<M> -> (d0 floordiv M), domain: d0 in [0, 9], M in [0, inf]")
+    assert not parts.is_injective()
+
+
+def test_all_numbers_together_take_no_more_than_the_time() -> None:
+    shares: list[timedelta] = []
+
+    def ask(_: IndexingMap, *, budget: timedelta) -> bool:
+        shares.append(budget)
+        if len(shares) == MAX_CHOICES:
+            raise BudgetError(budget)
+        return True
+
+    sizes = ", ".join(f"{size} in [0, inf]" for size in "KMN")
+    stride = parse_map(f"(d0)<K, M, N> -> (d0 * K * M * N), domain: d0 in [0, 9], {sizes}")
+    assert not is_refuted([stride], ask, timedelta(seconds=1))
+    assert len(shares) == MAX_CHOICES
+    assert sum(shares, timedelta()) <= timedelta(seconds=1)
 
 
 def test_what_no_number_refutes_and_no_law_proves_is_refused() -> None:
