@@ -15,7 +15,8 @@ from functools import partial, reduce
 from math import gcd
 from typing import TYPE_CHECKING
 
-from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, Range
+from simplifier.bounds.context import UNBOUNDED
+from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, Range, meet
 from simplifier.bounds.polynomials import (
     cofactor,
     degree,
@@ -44,6 +45,7 @@ from simplifier.expr.form import (
     constant,
 )
 from simplifier.expr.size import is_deep
+from simplifier.laws.catalogue.lemmas import SYMBOLIC_DIGIT
 from simplifier.laws.catalogue.quotients import (
     COMMON_FACTOR,
     FLATTEN,
@@ -420,5 +422,26 @@ def monomial(context: Context, atoms: Iterable[Atom]) -> Atom:
         return ordered[0]
     atom = atom_of(AtomKind.PRODUCT, tuple(Form(0, {factor: 1}) for factor in ordered))
     if atom not in context.ranges:
-        context.remember(atom, monomial_range(context, ordered))
+        ends = monomial_range(context, ordered)
+        for each in ordered:
+            if each.kind is AtomKind.QUOTIENT:
+                ends = meet(ends, _range_as_multiple(context, each, ordered))
+        context.remember(atom, ends)
     return atom
+
+
+def _range_as_multiple(context: Context, quotient: Atom, parts: Sequence[Atom]) -> Range:
+    """``C*B*floor(A/B)`` is ``C`` times ``A`` less a digit; unbounded where ``B`` is not there."""
+    numerator, divisor = quotient.arguments
+    others = list(parts)
+    others.remove(quotient)
+    if divisor.only_atom is None or context.divisor_range(divisor)[0] < 1:
+        return UNBOUNDED
+    for factor in factors(divisor.only_atom):
+        if factor not in others:
+            return UNBOUNDED
+        others.remove(factor)
+    context.used(SYMBOLIC_DIGIT)
+    least, _ = range_less_multiple(context, numerator, divisor, 1)
+    multiple = least + 1, context.range_of(numerator)[1]
+    return product_range(multiple, monomial_range(context, others))

@@ -147,6 +147,29 @@ def test_a_quotient_rounded_up_is_bounded_by_all_of_its_divisors() -> None:
     assert bounds_of(parse_expr("5 ceildiv y"), {"y": (1, 10)}) == Interval(1, 5)
 
 
+MULTIPLES = {
+    # a number rounded to a multiple of m, in [1, 9]; y and x, in [0, 4]; its range
+    "above zero": ("(y floordiv m) * m", (0, 20), Interval(0, 20)),
+    "around zero": ("(y floordiv m) * m", (-20, 1), Interval(-28, 1)),
+    "times a symbol": ("(y floordiv m) * m * x", (-20, 20), Interval(-112, 80)),
+    "of a product": ("(y floordiv (m * x + m)) * m * (x + 1)", (0, 50), Interval(0, 50)),
+    "without the divisor": ("(y floordiv m) * x", (-20, 20), Interval(-80, 80)),
+}
+
+
+@pytest.mark.parametrize(("text", "ends", "expected"), MULTIPLES.values(), ids=MULTIPLES)
+def test_what_is_rounded_down_is_no_greater(
+    text: str, ends: tuple[int, int], expected: Interval
+) -> None:
+    box = {"y": ends, "m": (1, 9), "x": (0, 4)}
+    interval = bounds_of(parse_expr(text), box)
+    assert interval == expected
+    assert bounds_of(parse_expr(text), box, [(parse_expr("x + m"), (None, 99))]) == interval
+    problem = Problem(parse_form(text), {name: Interval(*pair) for name, pair in box.items()})
+    values, _ = values_of(problem.form, problem.points())
+    assert all(value in interval for value in values)
+
+
 # Digits whose radix and stride are both symbols.
 
 STRIDED_DIGITS = {
