@@ -152,7 +152,15 @@ def _condition(form: Form, inner: _ExpressionOf) -> Boolean:
     atom = form.only_atom or negated(form)
     if atom is None or atom.kind not in CONDITIONS:
         return sympy.Ne(_sum(form, inner), sympy.Integer(0))
-    return _relation(atom, inner, holds=not form.constant)
+    if form.constant:
+        return _relation(atom, inner, holds=False)
+    return _condition_of(inner(atom))
+
+
+def _condition_of(number: sympy.Expr) -> Boolean:
+    """The condition of a number that is 1 where it holds; it is not made again for each use."""
+    condition: Boolean = number.args[0].args[1]
+    return condition
 
 
 def _relation(atom: Atom, inner: _ExpressionOf, *, holds: bool) -> Boolean:

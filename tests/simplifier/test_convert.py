@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,11 +12,13 @@ from hypothesis import given
 from sympy.functions.elementary.piecewise import ExprCondPair
 
 from simplifier import CeilDiv, ConversionError, FloorDiv, Max, Min, Mod, symbol
+from simplifier.expr import operations
 from simplifier.expr.form import AtomKind
 from simplifier.expr.parser import parse_form
 from simplifier.expr.printer import format_form
 from simplifier.expr.sympy_reading import _remembered_reading, from_sympy
 from simplifier.expr.sympy_writing import to_sympy
+from tests.call_counts import calls_of
 from tests.strategies import expressions
 
 if TYPE_CHECKING:
@@ -223,6 +226,24 @@ def test_what_must_be_an_integer_inside_a_choice_is_asked_every_time() -> None:
 
 def test_deep_choices_are_converted() -> None:
     assert from_sympy(_choices(2_000, x)).depth == 2_001
+
+
+def _condition_that_holds_others(depth: int) -> Form:
+    """``x < 1`` where the condition before holds, ``y < 1`` elsewhere: it is there twice."""
+    condition = parse_form("x < 0")
+    for level in range(1, depth + 1):
+        first = operations.conjunction([condition, parse_form(f"x < {level}")])
+        second = operations.conjunction(
+            [operations.negation(condition), parse_form(f"y < {level}")]
+        )
+        neither = operations.conjunction([operations.negation(first), operations.negation(second)])
+        condition = operations.negation(neither)
+    return condition
+
+
+def test_conditions_inside_conditions_are_made_once() -> None:
+    to_sympy(_condition_that_holds_others(2))
+    assert calls_of(partial(to_sympy, _condition_that_holds_others(6))) < 60_000
 
 
 def test_what_is_not_evaluated_is_read_through() -> None:
