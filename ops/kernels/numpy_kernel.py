@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from indexing.formats.code.coder import helpers_in
+from indexing.formats.code.coder import alone, helpers_in
 from indexing.formats.code.loop_nest import LocalNames
 from ops.hlo.neutral_elements import neutral_element
 from ops.kernels.array_operations import NUMPY
@@ -19,7 +19,7 @@ from ops.sizes import as_form
 from simplifier.expr.form import Form, constant
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from indexing.formats.code.loop_nest import LoopBlock
     from indexing.layout import Shape
@@ -106,8 +106,7 @@ class NumpyKernel(ArrayWriter):
         name = self.names.fresh(source.name)
         kind = self._stored_type(source, shape)
         sizes = block.texts([as_form(size) for size in self.sizes.of(source, output)])
-        shown = f"({', '.join(sizes)}{',' * (len(sizes) == 1)})"
-        whole = f"np.broadcast_to(np.asarray({value}, {kind}), {shown})"
+        whole = f"np.broadcast_to(np.asarray({value}, {kind}), {_tuple_of(map(alone, sizes))})"
         block.lines.append(f"{name} = {whole}.copy()")
         return name
 
@@ -169,8 +168,8 @@ class NumpyKernel(ArrayWriter):
             value = self.chosen_by(self.masks[body], value, nothing)
             self.close_guard(inner, body, facts)
         if self.homes.get(value) is not inner or inner.parent is not block:
-            sizes = ", ".join(map(_length, reversed(axes)))
-            value = f"spread({value}, ({sizes}{', 1' * behind},))"
+            sizes = [*map(_length, reversed(axes)), *["1"] * behind]
+            value = f"spread({value}, {_tuple_of(sizes)})"
         block.lines += _lines_down_to(inner, block)
         along = tuple(range(len(counters))) if counters[1:] else 0
         kind = self.type_of(source, source.shape)
@@ -192,6 +191,12 @@ class NumpyKernel(ArrayWriter):
     def _stored_type(self, source: Instruction, shape: Shape) -> str:
         self.type_of(source, shape)
         return self.dialect.types[shape.element_type]
+
+
+def _tuple_of(texts: Iterable[str]) -> str:
+    """The text of a tuple."""
+    given = tuple(texts)
+    return f"({', '.join(given)}{',' * (len(given) == 1)})"
 
 
 def _length(axis: LoopBlock) -> str:
