@@ -151,6 +151,7 @@ SCATTERS: Final[Mapping[str, str]] = {
         ("max", "maximum"),
         ("min", "minimum"),
         ("mul", "multiply"),
+        ("sub", "subtract"),
     )
 }
 """Scatters that combine updates with elements, and by which opcode; versions of JAX differ."""

@@ -148,6 +148,7 @@ FUNCTIONS: dict[str, Function] = {
     "one row replaced": (lambda x: x.at[0].set(1.0), ("b, s",)),
     "rows added to": (lambda x, i: x.at[i].add(1.0), ("b, s", "3; int32")),
     "rows multiplied": (lambda x, i: x.at[i].multiply(2.0), ("b, s", "3; int32")),
+    "rows subtracted": (lambda x, i: x.at[i].subtract(2.0), ("b, s", "3; int32")),
     "every second multiplied": (lambda x: x.at[::2].multiply(2.0), ("b",)),
     "rows limited": (lambda x, i: x.at[i].min(2.0).at[i].max(0.0), ("b, s", "3; int32")),
     "branches": (
