@@ -143,8 +143,14 @@ def _dynamic_slice(instruction: Instruction, known: Known) -> Sequence[Found]:
 
 
 def _dot(instruction: Instruction, known: Known) -> Sequence[Found]:
-    lhs, rhs = (known.sizes(operand) for operand in instruction.operands[:2])
-    return [dot_sizes(lhs, rhs, instruction.attributes)]
+    """A batch has the size of the dynamic operand, as the result of :func:`_elementwise`."""
+    (lhs, rhs), named = instruction.operands[:2], instruction.attributes
+    sizes, others = [*known.sizes(lhs)], known.sizes(rhs)
+    batches = named.get("lhs_batch_dims", ()), named.get("rhs_batch_dims", ())
+    for left, right in zip(*batches, strict=True):
+        if not any(lhs.shape.dynamic_dimensions[left : left + 1]):
+            sizes[left] = others[right]
+    return [dot_sizes(sizes, others, named)]
 
 
 def _gather(instruction: Instruction, known: Known) -> Sequence[Found]:

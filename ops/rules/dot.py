@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from indexing.layout import ShapeError
@@ -21,7 +22,7 @@ from ops.index_maps import (
     unrelated,
 )
 from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import OpRule, sizes_of
+from ops.rules.rule import OpRule, bounds_of, sizes_of
 from ops.sizes import divided, equal, not_negative, scaled, shown_sizes
 from simplifier import Interval
 from simplifier.expr.form import Form
@@ -384,8 +385,26 @@ def _dot(build: Callable[..., OpIndexing], *further: str) -> MapsFunction:
     return maps
 
 
+def _dot_of_two(instruction: Instruction) -> OpIndexing:
+    """A static dimension is read as far as the dynamic one that it is paired with.
+
+    XLA fills what is beyond a dynamic size with zeros, up to the bound, which is the static size.
+    """
+    attributes = {name: instruction.attributes.get(name, ()) for name in _PAIRED}
+    lhs, rhs = (dict(enumerate(sizes_of(operand))) for operand in instruction.operands)
+    lhs_bounds, rhs_bounds = (dict(enumerate(bounds_of(each))) for each in instruction.operands)
+    contracting_and_batch = zip(_PAIRED[::2], _PAIRED[1::2], strict=True)
+    pairs = (zip(attributes[a], attributes[b], strict=False) for a, b in contracting_and_batch)
+    for left, right in chain.from_iterable(pairs):  # the builder checks them
+        if left in lhs and right in rhs and lhs_bounds[left] == rhs_bounds[right]:
+            dynamic = [size for size in (lhs[left], rhs[right]) if isinstance(size, Form)]
+            if len(dynamic) == 1:
+                lhs[left] = rhs[right] = dynamic[0]
+    return dot([*lhs.values()], [*rhs.values()], **attributes)
+
+
 RULES: Final[Mapping[str, OpRule]] = {
-    "dot": OpRule(_dot(dot)),
+    "dot": OpRule(_dot_of_two),
     "ragged-dot": OpRule(_dot(ragged_dot, "lhs_ragged_dims", "rhs_group_dims")),
     "scaled-dot": OpRule(_dot(scaled_dot)),
 }

@@ -136,6 +136,24 @@ MAPS = {
         "f32[<=6,4] add(p, d), d = f32[6,4] broadcast(z), dimensions={}",
         "(d0, d1)<p_0> -> (d0, d1), domain: d0 in [0, p_0 - 1], d1 in [0, 3], p_0 in [0, 6]",
     ),
+    "dot with a static operand": (
+        (
+            "f32[4,4] dot(p, d), lhs_contracting_dims={0}, rhs_contracting_dims={0}, "
+            "d = f32[6,4] broadcast(z), dimensions={}"
+        ),
+        (
+            "(d0, d1)[s0]<p_0> -> (s0, d0), domain: d0 in [0, 3], d1 in [0, 3], "
+            "s0 in [0, p_0 - 1], p_0 in [0, 6]"
+        ),
+    ),
+    "dot with a static batch": (
+        (
+            "f32[<=6] dot(p, d), lhs_batch_dims={0}, rhs_batch_dims={0}, "
+            "lhs_contracting_dims={1}, rhs_contracting_dims={1}, "
+            "d = f32[6,4] broadcast(z), dimensions={}"
+        ),
+        "(d0)[s0]<p_0> -> (d0, s0), domain: d0 in [0, p_0 - 1], s0 in [0, 3], p_0 in [0, 6]",
+    ),
     "without bound": (
         "f32[4,?] transpose(a), dimensions={1,0}",
         "(d0, d1)<a_0> -> (d1, d0), domain: d0 in [0, 3], d1 in [0, a_0 - 1], a_0 in [0, inf]",
@@ -253,6 +271,12 @@ MOVED = {
     "reduce": "ROOT r = s32[4] reduce(q, z), dimensions={0}, to_apply=sum",
     "reduce the others": "ROOT r = s32[<=5] reduce(q, z), dimensions={1}, to_apply=sum",
     "dot": "ROOT r = s32[4,4] dot(q, q), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+    "dot of dynamic and static": (
+        "ROOT r = s32[4,4] dot(q, p), lhs_contracting_dims={0}, rhs_contracting_dims={0}"
+    ),
+    "batches of static and dynamic": (
+        "ROOT r = s32[<=5,4,4] dot(p, q), lhs_batch_dims={0}, rhs_batch_dims={0}"
+    ),
     "dot of batches": "ROOT r = s32[<=5,4,4] dot(q, q), lhs_batch_dims={0}, rhs_batch_dims={0}",
     "reduce-window": "ROOT r = s32[<=4,4] reduce-window(q, z), window={size=2x1}, to_apply=sum",
     "chain": "a = s32[<=5,4] reverse(q), dimensions={0} b = s32[<=10,4] concatenate(a, q), "
