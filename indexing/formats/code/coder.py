@@ -307,8 +307,9 @@ class Coder(Printer):
         if Form(0, form.terms) in self._named_sums:
             return f"({self.sum(form)})" if form.constant else self.sum(form)
         text = super().operand(form)
-        if is_enclosed(alone(text)):
-            return alone(text)
+        inner = alone(text)
+        if inner.isidentifier() or is_enclosed(inner):
+            return inner
         is_bits = form.only_atom is not None and self.is_infix(form.only_atom)
         return f"({text})" if is_bits and not is_enclosed(text) else text
 
