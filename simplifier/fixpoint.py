@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from simplifier import choices
 from simplifier.bounds.interval import Interval
 from simplifier.bounds.ranges import range_as_written
+from simplifier.canonical.scope import scope_of
 from simplifier.expr.fold import fold
 from simplifier.expr.form import (
     EXTREMA,
@@ -74,14 +75,22 @@ if TYPE_CHECKING:
     from simplifier.extraction.abstraction import Abstraction
 
 
+_REMEMBERED_RESULTS: Final = 1 << 14
+"""After so many results of one scope all are forgotten: each takes some kilobytes."""
+
+
 def simplified(scope: Scope, form: Form) -> Form:
     """The cheapest form found; simplifying it again changes nothing."""
     results = scope.memory(_Results)
     result = results.get(form.key)
     if result is None:
-        result = results[form.key] = _simplified(scope, form)
+        result = _simplified(scope, form)
+        count = len(results)
+        results[form.key] = result
         if scope.log is None:
             results[result.key] = result
+            if count // _REMEMBERED_RESULTS < len(results) // _REMEMBERED_RESULTS:
+                scope_of.cache_clear()  # whoever has a scope keeps it
     return result
 
 

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pytest
 import sympy
 
-from simplifier import FloorDiv, IndexingError, Interval, Mod, bounds_of, simplify, symbol
+from simplifier import FloorDiv, IndexingError, Interval, Mod, bounds_of, fixpoint, simplify, symbol
 from simplifier import problem as memory
+from simplifier.canonical.scope import scope_of
+from simplifier.expr.parser import parse_form
+from simplifier.fixpoint import simplified
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -139,3 +142,20 @@ def test_threads_share_the_memory() -> None:
     memory._remembered.cache_clear()
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(answers, range(64))) == expected
+
+
+def test_a_scope_of_very_many_results_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    bounds = (("x", Interval(0, 63)),)
+    forms = [parse_form(f"(x * {number} + 5) floordiv 7") for number in range(1, 31)]
+
+    def answers() -> tuple[list[object], int]:
+        scope_of.cache_clear()
+        found = [(scope_of(bounds), simplified(scope_of(bounds), form)) for form in forms]
+        return [result for _, result in found], len({scope for scope, _ in found})
+
+    expected, scopes = answers()
+    assert scopes == 1
+    monkeypatch.setattr(fixpoint, "_REMEMBERED_RESULTS", 16)
+    again, scopes = answers()
+    assert again == expected
+    assert 1 < scopes < len(forms) // 4
