@@ -18,7 +18,7 @@ from ops.index_maps import (
     no_dimensions,
 )
 from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import OpRule, sizes_of
+from ops.rules.rule import OpRule, as_large_as, sizes_of
 from ops.sizes import not_negative
 from simplifier.errors import check_type
 
@@ -109,17 +109,8 @@ def _shared(operand_sizes: tuple[tuple[Size, ...], ...]) -> OpIndexing:
 def _elementwise(instruction: Instruction) -> OpIndexing:
     operands = instruction.operands
     if instruction.shape.dynamic_dimensions:
-        return elementwise([_as_large_as(instruction, operand) for operand in operands])
+        return elementwise([as_large_as(instruction, operand) for operand in operands])
     return elementwise([sizes_of(operand) for operand in operands])
-
-
-def _as_large_as(result: Instruction, operand: Instruction) -> Sizes:
-    """The sizes of an operand; a static one that is the bound in the result is read in part."""
-    if operand.shape.rank != result.shape.rank:
-        return sizes_of(operand)
-    bounds = result.shape.dimensions
-    every = zip(sizes_of(operand), bounds, sizes_of(result), strict=True)
-    return [whole if size == bound else size for size, bound, whole in every]
 
 
 def _copy(instruction: Instruction) -> OpIndexing | Mapping[Pair, OpIndexing]:

@@ -134,6 +134,15 @@ def bounds_of(instruction: Instruction) -> tuple[Size, ...]:
     return tuple(size if bound == UNBOUNDED_SIZE else bound for bound, size in pairs)
 
 
+def as_large_as(result: Instruction, operand: Instruction) -> Sequence[Size]:
+    """The sizes of an operand; a static one that is the bound in the result is read in part."""
+    if operand.shape.rank != result.shape.rank:
+        return sizes_of(operand)
+    bounds = result.shape.dimensions
+    every = zip(sizes_of(operand), bounds, sizes_of(result), strict=True)
+    return [whole if size == bound else size for size, bound, whole in every]
+
+
 def only_dimension(instruction: Instruction) -> int:
     """The attribute ``dimensions`` of an operation along one dimension."""
     dimensions: tuple[int, ...] = instruction.attributes["dimensions"]

@@ -17,7 +17,7 @@ from ops.index_maps import (
     index_map,
 )
 from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import OpRule, only_dimension, sizes_of
+from ops.rules.rule import OpRule, as_large_as, only_dimension, sizes_of
 from ops.sizes import as_form, at_most, between, ceil_divided, not_negative, product
 from simplifier import Interval
 from simplifier.errors import check_type
@@ -215,8 +215,12 @@ def _up_to_the_end(operand: Instruction, limits: Sizes) -> list[SizeLike]:
 
 
 def _concatenate(instruction: Instruction) -> OpIndexing:
-    sizes = [sizes_of(operand) for operand in instruction.operands]
-    return concatenate(sizes, only_dimension(instruction))
+    sizes, along = [*map(sizes_of, instruction.operands)], only_dimension(instruction)
+    if instruction.shape.dynamic_dimensions:
+        beside = [as_large_as(instruction, each) for each in instruction.operands]
+        pairs = (zip(*pair, strict=True) for pair in zip(sizes, beside, strict=True))
+        sizes = [tuple(pair[axis != along] for axis, pair in enumerate(each)) for each in pairs]
+    return concatenate(sizes, along)
 
 
 RULES: Final[Mapping[str, OpRule]] = {

@@ -262,6 +262,7 @@ MOVED = {
     "reshape and back": "a = s32[<=20] reshape(t) ROOT r = s32[4,<=5] reshape(a)",
     "concatenate": "ROOT r = s32[<=10,4] concatenate(q, p), dimensions={0}",
     "concatenate twice": "ROOT r = s32[<=15,4] concatenate(q, p, q), dimensions={0}",
+    "concatenate along another": "ROOT r = s32[<=5,8] concatenate(p, q), dimensions={1}",
     "pad": "ROOT r = s32[<=9,4] pad(q, z), padding=1_3x0_0",
     "pad between": "ROOT r = s32[<=10,4] pad(q, z), padding=0_1_1x0_0",
     "broadcast": "ROOT r = s32[2,<=5,4] broadcast(q), dimensions={1,2}",
