@@ -7,6 +7,8 @@ symbolic size is compared with the size.
 
 from __future__ import annotations
 
+from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from simplifier.bounds.context import variables_multiplied
@@ -16,15 +18,16 @@ from simplifier.expr.form import Form
 from simplifier.limits import MAX_TERMS_MULTIPLIED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
     from simplifier.bounds.context import Context, Fact
-    from simplifier.bounds.interval import End
     from simplifier.expr.form import Atom
 
+_ORDER = attrgetter("order")
 
-def least_and_most(context: Context, form: Form) -> tuple[Form, Form] | None:
-    """Shorter forms that are nowhere greater, and nowhere less; ``None`` if no fact says so.
+
+def at_most(context: Context, form: Form) -> Form | None:
+    """A shorter form that is nowhere less; ``None`` if no fact says so.
 
     Nor of a sum of many terms, or of one sign: nothing cancels there.
 
@@ -35,22 +38,20 @@ def least_and_most(context: Context, form: Form) -> tuple[Form, Form] | None:
     >>> bounds = ("i", naturals), ("j", naturals), *((size, positive) for size in "KMN")
     >>> facts = (parse_form("N - i"), positive), (parse_form("M - j"), positive)
     >>> scope = scope_of(bounds, facts)
-    >>> _, most = least_and_most(scope, scope.canonical(parse_form("(i * M + j - N * M) * K")))
-    >>> print(most)
+    >>> print(at_most(scope, scope.canonical(parse_form("(i * M + j - N * M) * K"))))
     -K
     """
     signs = {value > 0 for value in form.terms.values()}
     if len(form.terms) > MAX_TERMS_MULTIPLIED or len(signs) < 2:  # noqa: PLR2004 - both
         return None
-    if not _has_fact_about_factor(context, form):
-        return None
-    most, least = _bounded(context, form), -_bounded(context, -form)
-    return None if most == least == form else (least, most)
+    polynomials = [fact for fact in context.facts if _multiplies(fact)]
+    limits = [limit for fact in polynomials for limit in _limits(fact.form, fact.ends)]
+    return _bounded(context, form, limits) if _are_about_factor(limits, form) else None
 
 
-def _has_fact_about_factor(context: Context, form: Form) -> bool:
+def _are_about_factor(limits: Iterable[Form], form: Form) -> bool:
     """Whether a fact can multiply; by bounds alone other readings are as tight."""
-    known = {atom for fact in context.facts if _multiplies(fact) for atom in fact.form.terms}
+    known = {atom for limit in limits for atom in limit.terms}
     return bool(known) and any(
         not known.isdisjoint(parts) for parts in map(factors, form.terms) if len(parts) > 1
     )
@@ -62,59 +63,72 @@ def _multiplies(fact: Fact) -> bool:
     return len(terms) > 1 and all(map(variables_multiplied, terms))
 
 
-def _bounded(context: Context, form: Form) -> Form:
-    """A form that is nowhere less."""
+def _bounded(context: Context, form: Form, limits: Sequence[Form]) -> Form | None:
+    """A form that is nowhere less, by facts and by bounds; ``None`` if no fact helps."""
+    is_by_fact = False
     for _ in form.terms:
-        shorter = next(_steps(context, form), None)
+        shorter = next(_steps(context, form, lambda _: limits), None)
+        if shorter is not None:
+            is_by_fact = True
+        else:
+            shorter = next(_steps(context, form, partial(_bounds_of, context)), None)
         if shorter is None:
             break
         form = shorter
-    return form
+    return form if is_by_fact else None
 
 
-def _steps(context: Context, form: Form) -> Iterator[Form]:
-    """Shorter forms that are nowhere less, by one fact or bound each; facts come first."""
-    products = [(atom, factors(atom)) for atom in form.terms]
-    products.sort(key=lambda product: -len(product[1]))
-    for limits in (_limits_by_facts, _limits_by_bounds):
-        for atom, parts in products:
-            for factor in dict.fromkeys(parts) if len(parts) > 1 else ():
-                others = list(parts)
-                others.remove(factor)
-                for limit in limits(context, factor, form.terms[atom]):
-                    yield from _with_limit(context, form, others, limit, atom, factor)
-
-
-def _with_limit(
-    context: Context, form: Form, others: list[Atom], limit: Form, atom: Atom, factor: Atom
+def _steps(
+    context: Context, form: Form, limits_of: Callable[[Atom], Iterable[Form]]
 ) -> Iterator[Form]:
-    """The form less a product times what is at most 0, if a term goes and the form is shorter."""
-    multiple, remainder = divmod(form.terms[atom], limit.terms[factor])
-    if remainder:
-        return
+    """Shorter forms that are nowhere less, by one limit each."""
+    products = {factors(atom): atom for atom in form.terms}
+    for parts in sorted(products, key=len, reverse=True):
+        atom = products[parts]
+        value = form.terms[atom]
+        for factor in dict.fromkeys(parts) if len(parts) > 1 else ():
+            others = list(parts)
+            others.remove(factor)
+            for limit in limits_of(factor):
+                weight = limit.terms.get(factor, 0)
+                if value * weight <= 0 or value % weight:
+                    continue
+                if _may_shorten(products, others, limit, factor):
+                    added = limit.times(-value // weight)
+                    yield from _with_added(context, form, atom, others, added)
+
+
+def _may_shorten(
+    known: Container[tuple[Atom, ...]], others: Sequence[Atom], limit: Form, factor: Atom
+) -> bool:
+    """Whether as many products as a limit adds are in the form already, and may go."""
+    added = [factors(term) for term in limit.terms if term != factor]
+    if limit.constant:
+        added.append(())
+    present = sum(tuple(sorted((*others, *each), key=_ORDER)) in known for each in added)
+    return 2 * present >= len(added)
+
+
+def _with_added(
+    context: Context, form: Form, atom: Atom, others: list[Atom], limit: Form
+) -> Iterator[Form]:
+    """The form and a product with what is at least 0, if an atom goes and the form is shorter."""
     scale = monomial_form(context, others)
     if context.range_of(scale)[0] >= 0:
-        shorter = form.plus(context.product(scale, limit), -multiple)
+        shorter = form.plus(context.product(scale, limit))
         if atom not in shorter.terms and len(shorter.terms) < len(form.terms):
             yield shorter
 
 
-def _limits_by_facts(context: Context, atom: Atom, sign: int) -> Iterator[Form]:
-    """Forms that are at most 0, with this sign of the atom, by facts that are polynomials."""
-    for fact in context.facts:
-        terms = fact.form.terms
-        if atom in terms and _multiplies(fact):
-            yield from _limit(fact.form, fact.ends, is_upper=terms[atom] * sign > 0)
+def _bounds_of(context: Context, atom: Atom) -> Iterator[Form]:
+    """Forms that are at most 0 by the bounds of an atom."""
+    return _limits(Form(0, {atom: 1}), context.known_range(atom))
 
 
-def _limits_by_bounds(context: Context, atom: Atom, sign: int) -> Iterator[Form]:
-    """The same by the bounds of the atom."""
-    yield from _limit(Form(0, {atom: 1}), context.known_range(atom), is_upper=sign > 0)
-
-
-def _limit(form: Form, ends: Range, *, is_upper: bool) -> Iterator[Form]:
-    """The form less its upper end, or its lower end less the form; none if that is infinite."""
-    end: End = ends[is_upper]
-    if not isinstance(end, Infinity):
-        limit = form.plus_constant(-end)
-        yield limit if is_upper else -limit
+def _limits(form: Form, ends: Range) -> Iterator[Form]:
+    """Forms that are at most 0 where a form lies between two ends."""
+    lower, upper = ends
+    if not isinstance(upper, Infinity):
+        yield form.plus_constant(-upper)
+    if not isinstance(lower, Infinity):
+        yield -form.plus_constant(-lower)

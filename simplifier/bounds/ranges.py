@@ -18,7 +18,7 @@ from simplifier.bounds.interval import (
     meet,
 )
 from simplifier.bounds.linear import LinearFacts
-from simplifier.bounds.multiplied_facts import least_and_most
+from simplifier.bounds.multiplied_facts import at_most
 from simplifier.bounds.polynomials import (
     common_factors,
     monomial_form,
@@ -216,11 +216,12 @@ def _by_multiplied_facts(
     context: Context, form: Form, plain: Range, depth: int
 ) -> Iterator[Reading]:
     """What facts say of factors takes the place of their products; once, where an end is open."""
-    is_open = depth == MAX_RANGE_DEPTH and any(isinstance(end, Infinity) for end in plain)
-    ends = least_and_most(context, form) if is_open else None
-    if ends is not None:
-        low, high = (range_of(context, end, depth - 1) for end in ends)
-        yield MULTIPLIED_FACT, (low[0], high[1])
+    if depth < MAX_RANGE_DEPTH:
+        return
+    if plain[1] == INFINITY and (bound := at_most(context, form)) is not None:
+        yield MULTIPLIED_FACT, (NEGATIVE_INFINITY, range_of(context, bound, depth - 1)[1])
+    if plain[0] == NEGATIVE_INFINITY and (bound := at_most(context, -form)) is not None:
+        yield MULTIPLIED_FACT, (-range_of(context, bound, depth - 1)[1], INFINITY)
 
 
 def _by_common_factor(context: Context, form: Form, depth: int) -> Iterator[Reading]:

@@ -189,17 +189,20 @@ def runs_of(body: str) -> list[Run]:
 by_program = pytest.mark.parametrize("body", PROGRAMS.values(), ids=PROGRAMS)
 
 
+@pytest.mark.needs("ml_dtypes")
 @by_program
 def test_one_text_in_numpy_is_right_for_all_sizes(body: str) -> None:
     check_numpy(symbolic(body), runs_of(body))
 
 
+@pytest.mark.needs("ml_dtypes")
 @by_program
 def test_one_text_in_triton_is_right_for_all_sizes(body: str) -> None:
     check_triton(symbolic(body), runs_of(body))
 
 
 @needs_compiler
+@pytest.mark.needs("ml_dtypes")
 def test_one_text_in_c_is_right_for_all_sizes(tmp_path: Path) -> None:
     check_c([(symbolic(body), runs_of(body)) for body in PROGRAMS.values()], tmp_path)
 
