@@ -17,7 +17,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import count
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from indexing.layout import UNBOUNDED_SIZE
 from indexing.parameters import PARAMETER, other_use, parameter_identifier
@@ -32,13 +32,16 @@ from simplifier.expr.form import Form
 from simplifier.expr.operations import substitute
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import sympy
 
     from indexing.domain import Constraint
     from ops.hlo.module import Computation, HloModule, Instruction
+    from ops.hlo.size_rules import Known
     from ops.sizes import Size
+
+    Answer = TypeVar("Answer")
 
 ArraySizes: TypeAlias = "tuple[Size | None, ...]"
 """The sizes of an array; ``None`` where it differs from run to run of a computation."""
@@ -217,8 +220,7 @@ class _Inference:
     def value(self, instruction: Instruction) -> Size:
         """The value of a scalar."""
         if instruction not in self._values:
-            rule = SCALARS.get(instruction.opcode)
-            found = rule(instruction, self) if rule else None
+            found = self._by_rule(SCALARS, instruction)
             self._values[instruction] = (
                 self._parameter(SizeOrigin(instruction)) if found is None else found
             )
@@ -261,11 +263,23 @@ class _Inference:
             return self._state(instruction)
         results = [self._after(run) for run in self._runs(instruction)]
         if not results:
-            rule = SIZES.get(instruction.opcode)
-            return rule(instruction, self) if rule else ()
+            return self._by_rule(SIZES, instruction) or ()
         if instruction.opcode == "async-start":
             return ()
         return [[*map(_common, *each)] for each in zip(*results, strict=True)]
+
+    def _by_rule(
+        self, rules: Mapping[str, Callable[[Instruction, Known], Answer]], instruction: Instruction
+    ) -> Answer | None:
+        """What the rule of an opcode says; nothing of an instruction that does not fit.
+
+        Whoever asks for its maps is told what is wrong, and where.
+        """
+        rule = rules.get(instruction.opcode)
+        try:
+            return rule(instruction, self) if rule else None
+        except (LookupError, ValueError):
+            return None
 
     def _after(self, run: _Run) -> list[tuple[Size | None, ...]]:
         """The sizes of the result of a computation."""

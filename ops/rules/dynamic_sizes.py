@@ -303,6 +303,7 @@ def _set_dimension_size(instruction: Instruction) -> OpIndexing:
     operand, size = instruction.operands
     check_scalars("set-dimension-size", [size])
     sizes, dimension = [*sizes_of(operand)], only_dimension(instruction)
+    checked_dimensions("set-dimension-size", "dimensions", [dimension], operand.shape.rank)
     sizes[dimension] = bounds_of(operand)[dimension]
     return set_dimension_size(sizes, dimension)
 

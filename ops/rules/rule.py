@@ -118,9 +118,11 @@ def sizes_and_part(
     """The sizes of a tensor, and those of a part of it, which has a start that is clamped.
 
     A dynamic dimension that is taken whole has its true size in both. Otherwise XLA clamps the
-    start to the bound.
+    start to the bound. A part of another rank is for the operation to refuse.
     """
     sizes, bounds = sizes_of(instruction), bounds_of(instruction)
+    if len(part) != len(sizes):
+        return sizes, tuple(map(read_integer, part))
     rows = [*zip(sizes, bounds, map(read_integer, part), strict=True)]
     return (
         tuple(size if taken == bound else bound for size, bound, taken in rows),
