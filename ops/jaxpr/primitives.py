@@ -258,7 +258,7 @@ _RULES: Final[Mapping[str, Rule]] = {
     **{name: _window for name in FOLDS if "window" in name},
     "bitcast_convert_type": _plain("bitcast-convert"),
     "broadcast_in_dim": _renamed("broadcast", dimensions="broadcast_dimensions"),
-    "concatenate": lambda given: ("concatenate", {"dimensions": (given["dimension"],)}),
+    "concatenate": lambda given: ("concatenate", {"dimensions": (int(given["dimension"]),)}),
     "dot_general": _dot,
     "dynamic_slice": _dynamic_slice,
     "dynamic_update_slice": _plain("dynamic-update-slice"),

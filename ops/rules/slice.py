@@ -220,7 +220,10 @@ def _concatenate(instruction: Instruction) -> OpIndexing:
     if instruction.shape.dynamic_dimensions:
         beside = [as_large_as(instruction, each) for each in instruction.operands]
         pairs = (zip(*pair, strict=True) for pair in zip(sizes, beside, strict=True))
-        sizes = [tuple(pair[axis != along] for axis, pair in enumerate(each)) for each in pairs]
+        sizes = [
+            tuple(own if axis == along else size for axis, (own, size) in enumerate(each))
+            for each in pairs
+        ]
     return concatenate(sizes, along)
 
 
