@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # No deadline: how long an example takes says nothing on a busy machine.
-settings.register_profile("dev", deadline=None, max_examples=50)
+settings.register_profile("dev", deadline=None, max_examples=30)
 settings.register_profile(
     "ci",
     deadline=None,
