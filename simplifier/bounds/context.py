@@ -63,6 +63,11 @@ class Fact(NamedTuple):
         lower, upper = self.ends
         return lower if isinstance(lower, int) and lower == upper else None
 
+    @property
+    def is_polynomial(self) -> bool:
+        """Whether the form is a sum of variables and products of variables."""
+        return all(map(variables_multiplied, self.form.terms))
+
     def multiple_in(self, form: Form) -> int:
         """How many times the fact's form is contained in another; 0 if it is not."""
         leading = form.terms.get(self.lead)
@@ -83,8 +88,7 @@ class Fact(NamedTuple):
             multiple, remainder = divmod(form.terms.get(atom, 0), value)
             if multiple and not remainder:
                 found[multiple] = None
-        is_polynomial = bool(found) and all(map(variables_multiplied, self.form.terms))
-        return iter(found if is_polynomial else ())
+        return iter(found if found and self.is_polynomial else ())
 
 
 def variables_multiplied(atom: Atom) -> tuple[Atom, ...]:

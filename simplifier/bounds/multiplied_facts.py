@@ -11,16 +11,16 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from simplifier.bounds.context import variables_multiplied
 from simplifier.bounds.interval import Infinity, Range
 from simplifier.bounds.polynomials import factors, monomial_form
 from simplifier.expr.form import Form
 from simplifier.limits import MAX_TERMS_MULTIPLIED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterator, Sequence
 
-    from simplifier.bounds.context import Context, Fact
+    from simplifier.bounds.context import Context
+    from simplifier.bounds.interval import End
     from simplifier.expr.form import Atom
 
 _ORDER = attrgetter("order")
@@ -41,37 +41,49 @@ def at_most(context: Context, form: Form) -> Form | None:
     >>> print(at_most(scope, scope.canonical(parse_form("(i * M + j - N * M) * K"))))
     -K
     """
-    signs = {value > 0 for value in form.terms.values()}
-    if len(form.terms) > MAX_TERMS_MULTIPLIED or len(signs) < 2:  # noqa: PLR2004 - both
+    known = context.memory(_Limits)
+    if len(form.terms) > MAX_TERMS_MULTIPLIED or not any(map(known.may_multiply, form.terms)):
         return None
-    polynomials = [fact for fact in context.facts if _multiplies(fact)]
-    limits = [limit for fact in polynomials for limit in _limits(fact.form, fact.ends)]
-    return _bounded(context, form, limits) if _are_about_factor(limits, form) else None
+    signs = {value > 0 for value in form.terms.values()}
+    return _bounded(context, form, known) if len(signs) > 1 else None
 
 
-def _are_about_factor(limits: Iterable[Form], form: Form) -> bool:
-    """Whether a fact can multiply; by bounds alone other readings are as tight."""
-    known = {atom for limit in limits for atom in limit.terms}
-    return bool(known) and any(
-        not known.isdisjoint(parts) for parts in map(factors, form.terms) if len(parts) > 1
-    )
+class _Limits:
+    """Forms that are at most 0 by facts that compare polynomials, by the atoms in them.
+
+    A fact about a single atom is in its range; by bounds alone other readings are as tight.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._about: dict[Atom, list[Form]] = {}
+        for fact in context.facts:
+            if len(fact.form.terms) > 1 and fact.is_polynomial:
+                for is_upper in (True, False):
+                    for limit in _limit(fact.form, fact.ends, is_upper=is_upper):
+                        for atom in limit.terms:
+                            self._about.setdefault(atom, []).append(limit)
+
+    def about(self, atom: Atom, *, is_upper: bool) -> Iterator[Form]:
+        """Those in which the atom counts positively, or negatively."""
+        for limit in self._about.get(atom, ()):
+            if (limit.terms[atom] > 0) == is_upper:
+                yield limit
+
+    def may_multiply(self, atom: Atom) -> bool:
+        """Whether an atom is a product, and some fact is about a factor of it."""
+        parts = factors(atom) if self._about else ()
+        return len(parts) > 1 and not self._about.keys().isdisjoint(parts)
 
 
-def _multiplies(fact: Fact) -> bool:
-    """Whether a fact compares polynomials; what bounds a single atom is in its range."""
-    terms = fact.form.terms
-    return len(terms) > 1 and all(map(variables_multiplied, terms))
-
-
-def _bounded(context: Context, form: Form, limits: Sequence[Form]) -> Form | None:
+def _bounded(context: Context, form: Form, known: _Limits) -> Form | None:
     """A form that is nowhere less, by facts and by bounds; ``None`` if no fact helps."""
     is_by_fact = False
     for _ in form.terms:
-        shorter = next(_steps(context, form, lambda _: limits), None)
+        shorter = next(_steps(context, form, known.about), None)
         if shorter is not None:
             is_by_fact = True
         else:
-            shorter = next(_steps(context, form, partial(_bounds_of, context)), None)
+            shorter = next(_steps(context, form, partial(_bound_of, context)), None)
         if shorter is None:
             break
         form = shorter
@@ -79,7 +91,7 @@ def _bounded(context: Context, form: Form, limits: Sequence[Form]) -> Form | Non
 
 
 def _steps(
-    context: Context, form: Form, limits_of: Callable[[Atom], Iterable[Form]]
+    context: Context, form: Form, limits_of: Callable[..., Iterator[Form]]
 ) -> Iterator[Form]:
     """Shorter forms that are nowhere less, by one limit each."""
     products = {factors(atom): atom for atom in form.terms}
@@ -89,12 +101,10 @@ def _steps(
         for factor in dict.fromkeys(parts) if len(parts) > 1 else ():
             others = list(parts)
             others.remove(factor)
-            for limit in limits_of(factor):
-                weight = limit.terms.get(factor, 0)
-                if value * weight <= 0 or value % weight:
-                    continue
-                if _may_shorten(products, others, limit, factor):
-                    added = limit.times(-value // weight)
+            for limit in limits_of(factor, is_upper=value > 0):
+                count, remainder = divmod(value, limit.terms[factor])
+                if not remainder and _may_shorten(products, others, limit, factor):
+                    added = limit.times(-count)
                     yield from _with_added(context, form, atom, others, added)
 
 
@@ -120,15 +130,14 @@ def _with_added(
             yield shorter
 
 
-def _bounds_of(context: Context, atom: Atom) -> Iterator[Form]:
-    """Forms that are at most 0 by the bounds of an atom."""
-    return _limits(Form(0, {atom: 1}), context.known_range(atom))
+def _bound_of(context: Context, atom: Atom, *, is_upper: bool) -> Iterator[Form]:
+    """A form that is at most 0 by a bound of an atom."""
+    return _limit(Form(0, {atom: 1}), context.known_range(atom), is_upper=is_upper)
 
 
-def _limits(form: Form, ends: Range) -> Iterator[Form]:
-    """Forms that are at most 0 where a form lies between two ends."""
-    lower, upper = ends
-    if not isinstance(upper, Infinity):
-        yield form.plus_constant(-upper)
-    if not isinstance(lower, Infinity):
-        yield -form.plus_constant(-lower)
+def _limit(form: Form, ends: Range, *, is_upper: bool) -> Iterator[Form]:
+    """The form less its upper end, or its lower end less the form; none if that is infinite."""
+    end: End = ends[is_upper]
+    if not isinstance(end, Infinity):
+        limit = form.plus_constant(-end)
+        yield limit if is_upper else -limit
