@@ -41,14 +41,14 @@ def at_most(context: Context, form: Form) -> Form | None:
     >>> print(at_most(scope, scope.canonical(parse_form("(i * M + j - N * M) * K"))))
     -K
     """
-    known = context.memory(_Limits)
+    known = context.memory(_FactLimits)
     if len(form.terms) > MAX_TERMS_MULTIPLIED or not any(map(known.may_multiply, form.terms)):
         return None
     signs = {value > 0 for value in form.terms.values()}
     return _bounded(context, form, known) if len(signs) > 1 else None
 
 
-class _Limits:
+class _FactLimits:
     """Forms that are at most 0 by facts that compare polynomials, by the atoms in them.
 
     A fact about a single atom is in its range; by bounds alone other readings are as tight.
@@ -75,7 +75,7 @@ class _Limits:
         return len(parts) > 1 and not self._about.keys().isdisjoint(parts)
 
 
-def _bounded(context: Context, form: Form, known: _Limits) -> Form | None:
+def _bounded(context: Context, form: Form, known: _FactLimits) -> Form | None:
     """A form that is nowhere less, by facts and by bounds; ``None`` if no fact helps."""
     is_by_fact = False
     for _ in form.terms:
