@@ -1,8 +1,6 @@
-"""The table and the picture of docs/architecture.md; run as a program, it writes both.
+"""What the packages are made of, printed; and the picture of docs/architecture.md, written.
 
-The table measures the three packages, and compares them with what they were before they were
-rebuilt. The picture shows the floors of `floors.py`: each module or package is a box, with how many
-modules it holds and what it is for.
+The picture shows the floors of `floors.py`: each module or package is a box with what it is for.
 """
 
 from __future__ import annotations
@@ -12,13 +10,14 @@ import json
 import re
 import subprocess
 import sys
-from dataclasses import asdict, dataclass
+import tokenize
+from dataclasses import dataclass
 from html import escape
+from io import StringIO
 from statistics import median, quantiles
 from textwrap import wrap
 from typing import TYPE_CHECKING, Final
 
-from tests.pages import with_generated
 from tests.project.floors import FLOORS, IMPORTS_UPWARDS
 from tests.project.imports import circles, imports_of, module_of
 from tests.project.sources import PACKAGES, ROOT, Source, sources
@@ -26,68 +25,41 @@ from tests.project.sources import PACKAGES, ROOT, Source, sources
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-PAGE: Final = ROOT / "docs" / "architecture.md"
 PICTURE: Final = ROOT / "docs" / "images" / "floors.svg"
-STRUCTURE: Final = "structure"
-"""The name of the marks around the table."""
+
+MAX_LINES_OF_A_PART: Final = 250
+"""A module with a single importer and fewer lines could be a part of it."""
 
 
 # The measures.
 
 
-@dataclass(frozen=True)
-class Structure:
-    """What the packages are made of; lengths of functions are lines without the docstring."""
-
-    files: int
-    lines: int
-    functions: int
-    median_length: int
-    long_length: int
-    circles: int
-    modules_in_circles: int
-    with_one_importer: int
-    files_entered: int
-    deepest_call: int
-
-
-BEFORE: Final = Structure(
-    files=283,
-    lines=41_057,
-    functions=2_856,
-    median_length=5,
-    long_length=16,
-    circles=7,
-    modules_in_circles=88,
-    with_one_importer=76,
-    files_entered=69,
-    deepest_call=39,
-)
-"""At commit 8db8128, by this module."""
-
-ROWS: Final = {
-    "files": "files",
-    "lines": "lines",
-    "functions": "functions",
-    "median_length": "lines of a function, median",
-    "long_length": "lines of a function, 95 of 100 have no more",
-    "circles": "circles of imports",
-    "modules_in_circles": "modules on them",
-    "with_one_importer": "modules that one other imports",
-    "files_entered": "files entered to print the fusions of `examples/softmax.hlo`",
-    "deepest_call": "calls of functions on top of each other, at most, while doing so",
-}
-
-
-def measured() -> Structure:
-    """The structure of the packages as they are."""
+def measures() -> Iterator[tuple[str, int | float]]:
+    """Figures of the packages, each with its name; lengths of functions without docstrings."""
     files = sources(*PACKAGES)
+    lines = sum(len(source.text.splitlines()) for source in files)
+    code = [code_lines(source) for source in files]
+    imports = sum(map(import_lines, files))
     lengths = [length for source in files for length in function_lengths(source)]
-    modules = frozenset(map(module_of, files))
+    yield "files", len(files)
+    yield "code lines", sum(code)
+    yield "lines that import, in a hundred", round(100 * imports / lines, 1)
+    yield "functions", len(lengths)
+    yield "lines of a function, median", round(median(lengths))
+    yield "lines of a function, 95 of 100 have no more", round(quantiles(lengths, n=20)[-1])
+    yield from _measures_of_imports(files)
+    for command in COMMANDS:
+        entered, deepest = calls_of(command)
+        yield f"files entered by `{' '.join(command)}`", entered
+        yield "  calls of functions on top of each other, at most", deepest
+
+
+def _measures_of_imports(files: Sequence[Source]) -> Iterator[tuple[str, int]]:
+    modules = {module_of(source): source for source in files}
     imports = [
         found
         for source in files
-        for found in imports_of(source, modules)
+        for found in imports_of(source, frozenset(modules))
         if found.imported in modules and found.imported != found.importer
     ]
     doors = {importer for importer, _ in IMPORTS_UPWARDS}
@@ -95,17 +67,51 @@ def measured() -> Structure:
     importers: dict[str, set[str]] = {}
     for found in imports:
         importers.setdefault(found.imported, set()).add(found.importer)
-    return Structure(
-        files=len(files),
-        lines=sum(len(source.text.splitlines()) for source in files),
-        functions=len(lengths),
-        median_length=round(median(lengths)),
-        long_length=round(quantiles(lengths, n=20)[-1]),
-        circles=len(closed),
-        modules_in_circles=sum(map(len, closed)),
-        with_one_importer=sum(len(names) == 1 for names in importers.values()),
-        **calls_of_the_main_job(),
-    )
+    single = [module for module, names in importers.items() if len(names) == 1]
+    short = [m for m in single if len(modules[m].text.splitlines()) < MAX_LINES_OF_A_PART]
+    yield "circles of imports", len(closed)
+    yield "modules on them", sum(map(len, closed))
+    yield "modules that one other imports", len(single)
+    yield f"  below {MAX_LINES_OF_A_PART} lines", len(short)
+
+
+def code_lines(source: Source) -> int:
+    """The lines of a file that hold code: no docstrings, comments and blank lines."""
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(StringIO(source.text).readline):
+        if token.type not in _WITHOUT_CODE:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    for node in source.nodes(ast.Expr):
+        if isinstance(node, ast.Expr) and _is_text(node.value):
+            lines.difference_update(_lines_of(node))
+    return len(lines)
+
+
+_WITHOUT_CODE: Final = frozenset(
+    {
+        tokenize.COMMENT,
+        tokenize.NL,
+        tokenize.NEWLINE,
+        tokenize.INDENT,
+        tokenize.DEDENT,
+        tokenize.ENDMARKER,
+    }
+)
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def import_lines(source: Source) -> int:
+    """The lines of a file that import."""
+    return sum(len(_lines_of(node)) for node in source.nodes(ast.Import, ast.ImportFrom))
+
+
+def _lines_of(node: ast.AST) -> range:
+    first: int = getattr(node, "lineno", 1)
+    last: int | None = getattr(node, "end_lineno", None)
+    return range(first, (last or first) + 1)
 
 
 def function_lengths(source: Source) -> Iterator[int]:
@@ -113,14 +119,21 @@ def function_lengths(source: Source) -> Iterator[int]:
     for node in source.nodes(ast.FunctionDef, ast.AsyncFunctionDef):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             docstring = ast.get_docstring(node, clean=False)
-            lines = (node.end_lineno or node.lineno) - node.lineno + 1
-            yield lines - (0 if docstring is None else docstring.count("\n") + 1)
+            yield len(_lines_of(node)) - (0 if docstring is None else docstring.count("\n") + 1)
 
+
+COMMANDS: Final = (
+    ("fusions", "examples/softmax.hlo"),
+    ("coalescing", "examples/softmax.hlo"),
+    ("simplify", "-e", "d0 + d1 - d0"),
+)
+"""Commands whose way through the files is measured; the first is the README's main job."""
 
 _WATCHED: Final = """
 import contextlib, importlib, io, json, sys
 
-folders, modules = tuple(json.loads(sys.argv[1])), json.loads(sys.argv[2])
+folders, modules, command = map(json.loads, sys.argv[1:])
+folders = tuple(folders)
 for module in modules:
     importlib.import_module(module)
 
@@ -143,27 +156,22 @@ def watch(frame, event, argument):
 from ops.cli import main
 with contextlib.redirect_stdout(io.StringIO()):
     sys.setprofile(watch)
-    main(["fusions", "examples/softmax.hlo"])
+    main(command)
     sys.setprofile(None)
-print(json.dumps({"files_entered": len(entered), "deepest_call": deepest}))
+print(json.dumps([len(entered), deepest]))
 """
-"""A program that runs the README's main job, all modules loaded, and says what it went through."""
+"""A program that runs a command, all modules loaded, and says what it went through."""
 
 
-def calls_of_the_main_job() -> dict[str, int]:
-    """How many files the README's main job enters, and how deep its calls are nested."""
+def calls_of(command: Sequence[str]) -> tuple[int, int]:
+    """The number of files that a command enters, and how deep its calls are nested."""
     folders = [f"{ROOT / package}/" for package in PACKAGES]
     modules = [m for m in map(module_of, sources(*PACKAGES)) if not m.endswith("__main__")]
-    command = [sys.executable, "-c", _WATCHED, json.dumps(folders), json.dumps(modules)]
-    ran = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
-    return json.loads(ran.stdout)
-
-
-def table(now: Structure) -> str:
-    """What was and what is, a row each."""
-    before, after = asdict(BEFORE), asdict(now)
-    rows = (f"| {text} | {before[name]:,} | {after[name]:,} |" for name, text in ROWS.items())
-    return "\n".join(["| | before | now |", "| --- | ---: | ---: |", *rows])
+    arguments = map(json.dumps, (folders, modules, command))
+    run = [sys.executable, "-c", _WATCHED, *arguments]
+    ran = subprocess.run(run, cwd=ROOT, check=True, capture_output=True, text=True)
+    entered, deepest = json.loads(ran.stdout)
+    return entered, deepest
 
 
 # The picture.
@@ -190,11 +198,9 @@ _STYLE: Final = f"""
 text {{ font: 12px system-ui, sans-serif; fill: #222; }}
 .package {{ font-size: 17px; font-weight: 600; }}
 .name {{ font: 600 12px ui-monospace, monospace; }}
-.count {{ font-weight: 400; fill: #555; }}
 rect {{ stroke: #888; }}
 @media (prefers-color-scheme: dark) {{
 text {{ fill: #e4e8ed; }}
-.count {{ fill: #9aa5b1; }}
 rect {{ stroke: #59636e; }}
 {_DARK_FILLS}
 }}
@@ -203,42 +209,27 @@ rect {{ stroke: #59636e; }}
 
 @dataclass(frozen=True)
 class Box:
-    """A module or package of a floor: its name there, how many modules it is, and its purpose."""
+    """A module or package of a floor: its name there, and its purpose."""
 
     name: str
-    count: int
     purpose: str
 
 
 def boxes(package: str) -> list[list[Box]]:
     """The floors of a package as the picture shows them, low ones first."""
     files = {module_of(source): source for source in sources(*PACKAGES)}
-    floors = [[_box(name, package, files) for name in names] for names in FLOORS[package]]
-    return [[box for box in floor if box.count] for floor in floors if any(b.count for b in floor)]
+    floors = ([name for name in names if name in files] for names in FLOORS[package])
+    return [[_box(name, package, files[name]) for name in names] for names in floors if names]
 
 
-def _box(name: str, package: str, files: dict[str, Source]) -> Box:
-    inside = [module for module in files if name in {module, package} or _is_in(module, name)]
-    count = sum(_covers(name, module, package) for module in inside)
-    documented = files.get(name)
-    text = ast.get_docstring(documented.tree) if documented else None
-    purpose = (text or "").partition("\n\n")[0].partition("\n")[0]
+def _box(name: str, package: str, source: Source) -> Box:
     if name == package:
-        return Box("__init__", count, "The public names.")
-    is_package = bool(documented and documented.path.endswith("__init__.py"))
+        return Box("__init__", "The public names.")
+    text = ast.get_docstring(source.tree) or ""
+    purpose = text.partition("\n\n")[0].partition("\n")[0]
+    is_package = source.path.endswith("__init__.py")
     shown = name.removeprefix(f"{package}.") + "/" * is_package
-    return Box(shown, count, re.sub(r":\w+:`[~!]?([^`]*)`|`+", r"\1", purpose))
-
-
-def _is_in(module: str, name: str) -> bool:
-    return module.startswith(f"{name}.")
-
-
-def _covers(name: str, module: str, package: str) -> bool:
-    """Whether no longer name of a floor covers the module."""
-    names = [other for names in FLOORS[package] for other in names]
-    fitting = [n for n in names if n == module or (n != package and _is_in(module, n))]
-    return bool(fitting) and max(fitting, key=len) == name
+    return Box(shown, re.sub(r":\w+:`[~!]?([^`]*)`|`+", r"\1", purpose))
 
 
 def drawing() -> str:
@@ -299,8 +290,7 @@ def _is_wide(width: float) -> bool:
 
 
 def _name_and_purpose(box: Box, left: float, top: float, width: float) -> Iterator[str]:
-    modules = f'<tspan class="count" dx="6">{box.count} modules</tspan>' if box.count > 1 else ""
-    yield f'<text class="name" x="{left:g}" y="{top:g}">{escape(box.name)}{modules}</text>'
+    yield _text(left, top, box.name, "name")
     if _is_wide(width):
         yield _text(left + _NAMES, top, box.purpose)
     for number, line in enumerate(_texts(box, width)[1:], start=1):
@@ -314,5 +304,4 @@ def _text(x: float, y: float, text: str, class_: str = "") -> str:
 
 if __name__ == "__main__":
     PICTURE.write_text(drawing(), "utf-8")
-    page = PAGE.read_text("utf-8")
-    PAGE.write_text(with_generated(page, STRUCTURE, table(measured())), "utf-8")
+    sys.stdout.writelines(f"{figure:>9,}  {name}\n" for name, figure in measures())
