@@ -147,6 +147,13 @@ TOGETHER = [
     (("d0 in [0, 11], d1 in [0, 85], d0 * 86 + d1 in [0, 1023], (d0 * 86 + d1) floordiv 64 in "
       "[0, 12]"),
      "d0 in [0, 9], d1 in [0, 85], d0 * 86 + d1 in [0, 831]"),
+    # a residue that wraps around, of the negative of a form with an interval
+    ("d0 in [0, 30], d1 in [0, 9], (d0 * 2 - d1) mod 5 in [1, 2], d1 - d0 * 2 in [-4, 11]",
+     "d0 in [0, 5], d1 in [0, 9], (d0 * 2 - d1) mod 5 in [1, 2], d0 * 2 - d1 in [-9, 2]"),
+    # both branches of a maximum reach the interval, one at its last value alone
+    ("d0 in [0, 9], d1 in [0, 5], max(d0, d1) in [5, 9]",
+     "d0 in [0, 9], d1 in [0, 5], max(d0, d1) in [5, 9]"),
+    ("d0 in [0, 9], d1 in [0, 4], max(d0, d1) in [5, 9]", "d0 in [5, 9], d1 in [0, 4]"),
     # smaller where the others hold
     ("d0 in [0, 30], d1 in [0, 9], d0 + d1 in [0, 15], (d0 + d1) mod 16 + d1 * 3 in [5, 30]",
      "d0 in [0, 15], d1 in [0, 7], d0 + d1 in [2, 15], d1 * 4 + d0 in [5, 30]"),
@@ -326,6 +333,14 @@ def test_the_nearest_number_that_is_left(one: Residues) -> None:
     for value in range(-9, 9):
         assert one.from_value(value) == min(each for each in left if each >= value)
         assert one.to_value(value) == max(each for each in left if each <= value)
+
+
+@pytest.mark.parametrize("one", SMALL, ids=str)
+def test_remainders_of_the_negative_form_are_the_negatives(one: Residues) -> None:
+    turned = one.about(-one.form)
+    assert turned is not None
+    assert turned == one.negated()
+    assert all((-value in turned) == (value in one) for value in range(-12, 12))
 
 
 @pytest.mark.parametrize("one", SMALL, ids=str)

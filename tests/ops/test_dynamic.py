@@ -150,6 +150,36 @@ def test_simplified_maps_say_the_same(part: Part) -> None:
             assert related(way.simplify()) == related(way)
 
 
+KNOWN_STARTS = [
+    # size, part, start, where the part begins
+    (9, 4, -7, 0),
+    (9, 4, -1, 0),
+    (9, 4, 0, 0),
+    (9, 4, 2, 2),
+    (9, 4, 5, 5),
+    (9, 4, 6, 5),
+    (9, 4, 99, 5),
+    (9, 9, -3, 0),
+    (9, 0, -3, 0),
+    (9, 0, 12, 9),
+]
+
+
+@pytest.mark.parametrize(("size", "part", "start", "first"), KNOWN_STARTS)
+def test_a_known_start_is_clamped_at_both_ends(
+    size: int, part: int, start: int, first: int
+) -> None:
+    covered = {((at,), (first + at,)) for at in range(part)}
+    turned = {(there, here) for here, there in covered}
+    kept = {((at,), (at,)) for at in range(size) if not first <= at < first + part}
+    slicing = ops.dynamic_slice((size,), (part,), (start,))
+    assert related(slicing.output_to_input[0]) == covered
+    assert related(slicing.input_to_output[0]) == turned
+    update = ops.dynamic_update_slice((size,), (part,), (start,))
+    assert [related(way) for way in update.output_to_input[:2]] == [kept, turned]
+    assert [related(way) for way in update.input_to_output[:2]] == [kept, covered]
+
+
 # One after the other.
 
 
