@@ -216,6 +216,9 @@ class Layout:
             raise ShapeError(
                 f"the shape has {rank} dimensions, but the layout {self} has {levels} level types"
             )
+        dense = {level for level in self.dim_level_types if level.kind is LevelKind.DENSE}
+        if dense - {LevelType()}:
+            raise ShapeError(f"the layout {self} has a dense dimension out of order or not unique")
         if self.is_sparse and self.tiles:
             raise ShapeError(f"the layout {self} has tiles, but is for a sparse array")
         if self.physical_shape is not None and not self.is_sparse:

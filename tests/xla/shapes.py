@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import reduce
+from math import prod
 from operator import eq
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -20,7 +21,9 @@ from indexing.layout import (
     dimensions_unmodified_by_reshape,
     in_memory_order,
     linear_index,
+    multi_index,
     one_sized_dimensions_changed_by_reshape,
+    pieces,
     reorder_dimensions,
     reshape_is_bitcast,
     strides,
@@ -93,6 +96,19 @@ def byte_strides(row: Row) -> list[int] | None:
     return None if bits % 8 else [(stride or 0) * bits // 8 for stride in found]
 
 
+def offset_of_its_index(row: Row) -> object:
+    """The offset of the element that lies at an offset."""
+    shape = _shape(row)
+    index = multi_index(row["offset"], shape)
+    return None if index is None else linear_index(index, shape)
+
+
+def largest_piece(row: Row) -> tuple[int, ...]:
+    """The largest size of a piece along each dimension."""
+    sizes = [piece.shape.dimensions for piece in pieces(_shape(row))]
+    return tuple(map(max, *sizes)) if len(sizes) > 1 else sizes[0]
+
+
 def is_empty_array(row: Row) -> bool:
     """Whether a shape is that of an array without elements."""
     shape = _shape(row)
@@ -106,6 +122,24 @@ def subshape(row: Row) -> str:
 
 
 # Two shapes.
+
+
+def same_layouts(row: Row) -> bool:
+    """Whether two shapes are the same tuples of the same layouts, of whatever sizes."""
+    return eq(*map(_layouts_in, _shapes(row)))
+
+
+def _layouts_in(shape: Shape) -> object:
+    return tuple(map(_layouts_in, shape.elements)) if shape.is_tuple else shape.layout
+
+
+def layout_copied(row: Row) -> str | None:
+    """The second shape with the layout of the first."""
+    source, target = _shapes(row)
+    try:
+        return str(target.with_layout(source.layout))
+    except ShapeError:
+        return None
 
 
 def reshape_costs_nothing(row: Row) -> bool:
@@ -175,29 +209,41 @@ ANSWERS: Final[dict[str, Callable[[Row], object]]] = {
     "array_size": lambda row: array_size(_shape(row)).bytes,
     "arrays": lambda row: [array.text(layout=False) for array in _shape(row).arrays],
     "byte strides": byte_strides,
+    "byte strides are": lambda row: byte_strides(row) == row["strides"],
     "compatible": lambda row: Shape.is_compatible_with(*_shapes(row)),
     "decompose_bitcast": decomposition,
     "deduce_transpose": transposition,
+    "default layout": lambda row: str(Layout.default(row["rank"])),
     "delete_dimensions": lambda row: str(delete_dimensions(_shape(row), row["dimensions"])),
     "descending_layout_same_physical": lambda row: str(in_memory_order(_shape(row))),
     "dimensions_unmodified_by_reshape": lambda row: [
         list(pair) for pair in dimensions_unmodified_by_reshape(*row["sizes"])
     ],
     "element count": lambda row: _shape(row).element_count,
+    "elements of the largest piece": lambda row: prod(largest_piece(row)),
     "equal layouts": equal_layouts,
     "equal shapes": lambda row: eq(*_ignoring(row, _shapes(row))),
+    "indices in order": lambda row: [
+        list(index) for index, *_ in IndexingMap.identity(row["sizes"]).points()
+    ],
     "inserts or deletes ones": lambda row: (
         one_sized_dimensions_changed_by_reshape(*row["sizes"]) is not None
     ),
     "is empty array": is_empty_array,
+    "is sparse": lambda row: _shape(row).array_layout.is_sparse,
+    "largest piece": lambda row: list(largest_piece(row)),
+    "layout copied": layout_copied,
     "layout_print": lambda row: str(_layouts(row)[0]),
     "merged transpose": merged_transpose,
+    "multi_index": lambda row: list(multi_index(row["offset"], _shape(row)) or ()),
+    "offset of its index": offset_of_its_index,
     "points": lambda row: sum(1 for _ in IndexingMap.identity(row["sizes"]).points()),
     "reorder is bitcast": reordering_costs_nothing,
     "reorder_logical_dimensions": lambda row: str(
         reorder_dimensions(_shape(row), row["permutation"])
     ),
     "reshape_is_bitcast": reshape_costs_nothing,
+    "same layouts": same_layouts,
     "same dimensions": lambda row: eq(*(shape.dimensions for shape in _shapes(row))),
     "shape_text": read_and_printed,
     "size": size_of_dimension,

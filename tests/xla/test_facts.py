@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import Any
 
 import pytest
@@ -26,10 +26,33 @@ def name_of(case: tuple[Fact, Outcome]) -> str:
     return case[0].name
 
 
-@for_all(range(len(facts())), lambda place: facts()[place].name)
-def test_our_answer_is_what_the_row_says(place: int) -> None:
+def places_by_test() -> dict[str, list[int]]:
+    """The places of facts by the test that states them, ``interval_test-Distance``."""
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, fact in enumerate(facts()):
+        places[f"{fact.suite}-{fact.test}" if fact.suite else fact.table].append(place)
+    return places
+
+
+TESTS = places_by_test()
+
+
+@pytest.mark.parametrize("places", TESTS.values(), ids=TESTS)
+def test_our_answers_are_what_the_rows_say(places: list[int]) -> None:
+    """For each test of XLA, found by its name: ``pytest -k "interval_test and Distance"``."""
+    for_all(places, lambda place: facts()[place].name)(_answer_is_what_the_row_says)()
+
+
+def _answer_is_what_the_row_says(place: int) -> None:
     answer = outcome(place)
     assert answer.verdict is facts()[place].verdict, f"XLA: {answer.xla}\nwe: {answer.ours}"
+
+
+def test_the_mirror_of_a_suite_is_found_by_its_name() -> None:
+    for suite, asked in by_suite().items():
+        tests = {name for name in TESTS if name.startswith(f"{suite}-")}
+        assert tests == {f"{suite}-{fact.test}" for fact in asked.values()}
+    assert "indexing_map_test-Composition_Permutation" in TESTS
 
 
 @for_all(facts(), lambda fact: fact.name)
@@ -69,11 +92,13 @@ SUITES = {
     "gpu_performance_model_test",
     "gpu_recomputation_cost_model_test",
     "hlo_parser_test",
+    "index_util_test",
     "indexing_analysis_test",
     "indexing_map_serialization_test",
     "indexing_map_test",
     "interval_test",
     "layout_test",
+    "layout_util_test",
     "reshape_analysis_test",
     "reshape_tile_propagation_test",
     "scheduling_test",
