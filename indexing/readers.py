@@ -9,7 +9,7 @@ from indexing.formats.einops import read_pattern
 from indexing.formats.einsum import read_einsum
 from indexing.formats.isl_relation import isl_map, read_isl
 from indexing.formats.mlir import read_affine_map
-from indexing.formats.text import alternatives, read_map
+from indexing.formats.text import read_map, read_maps
 from indexing.index_relation import IndexRelation, relation_of_text
 from indexing.map import UNDEFINED, IndexingMap, UndefinedMap
 from simplifier.errors import check_type
@@ -35,8 +35,10 @@ def parse_map(text: str, file: str = "", *, unbounded: bool = False) -> Indexing
     map without points, is the empty map without variables and results. ``parse_map(str(m)) == m``
     for every map.
 
-    Lines such as ``hlo: of = s32[] parameter(0)`` and ``(d0) -> ()`` after the bounds of a
-    variable, as in XLA's documentation, make it a runtime variable.
+    The text may be the attribute ``#xla.indexing_map<"...">``. What XLA and this library print of
+    runtime variables is read past, with a ``TextWarning``: ``rt0: %i = s32[] parameter(1); (d0) ->
+    ()`` below the map, or ``hlo: i = s32[] parameter(1)`` and ``(d0) -> ()`` after the bounds of a
+    variable, which is a runtime variable then.
 
     Args:
         text: the map.
@@ -78,7 +80,7 @@ def parse_relation(text: str, file: str = "") -> IndexRelation[IndexingMap]:
     check_type(text, str, "parse_relation: text", "a string")
     if text.lstrip()[:1] in ("{", "["):
         return relation_of_text(IndexingMap, str(isl_map(text, "parse_relation")))
-    return IndexRelation(*(parse_map(each, file) for each in alternatives(text)))
+    return IndexRelation(*map(_map_of, read_maps(text, file)))
 
 
 def from_affine_map(

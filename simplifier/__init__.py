@@ -1,7 +1,7 @@
 """Integer expressions of ``+ - * floordiv mod ceildiv min max``: intervals and simplification."""
 
 from simplifier.bounds.interval import Interval, IntervalError
-from simplifier.errors import IndexingError, Span, TextError, UndecidedError
+from simplifier.errors import IndexingError, Span, TextError, TextWarning, UndecidedError
 from simplifier.exact import BudgetError, MissingIslError, NotQuasiAffineError, equivalent
 from simplifier.expr.foreign import READERS, Readers
 from simplifier.expr.functions import (
@@ -55,6 +55,7 @@ __all__ = [
     "Step",
     "SymbolicInterval",
     "TextError",
+    "TextWarning",
     "Trace",
     "UndecidedError",
     "bounds_of",

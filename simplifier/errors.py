@@ -211,3 +211,7 @@ class TextError(IndexingError, ValueError):
     def __str__(self) -> str:
         text = f"{self.span}: {_with_short_words(self.message)}\n{self.span.excerpt()}"
         return f"{text}\nhint: {_with_short_words(self.hint)}" if self.hint else text
+
+
+class TextWarning(UserWarning):
+    """A text says what its reader leaves out, or what may be meant otherwise."""

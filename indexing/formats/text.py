@@ -9,7 +9,7 @@ reads ``... -> (0), domain: KNOWN EMPTY``, one that is undefined ``UNDEFINED: re
 from __future__ import annotations
 
 import re
-from itertools import repeat
+import warnings
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from indexing.domain import NO_VALUES, Domain
@@ -19,7 +19,7 @@ from indexing.relation import Relation
 from indexing.symbolic_bounds import Ends, limit_texts, limits
 from indexing.variable import Variable
 from simplifier import Interval
-from simplifier.errors import check_type, quoted
+from simplifier.errors import TextWarning, check_type, quoted
 from simplifier.expr.expression_lexer import ExpressionLexer
 from simplifier.expr.form import ZERO
 from simplifier.expr.parser import read_expression
@@ -117,78 +117,79 @@ def _domain_texts(domain: Domain, spelling: Spelling) -> Iterator[str]:
 
 def read_map(text: str, file: str = "", *, unbounded: bool = False) -> Relation:
     """The relation that a text describes; see :func:`indexing.parse_map`."""
+    lexer, noted = _lexer_of(text, file)
+    relation = _read_map(lexer, noted, unbounded=unbounded)
+    lexer.finish()
+    return relation
+
+
+def read_maps(text: str, file: str = "") -> list[Relation]:
+    """The relations that ``or`` joins in a text."""
+    lexer, noted = _lexer_of(text, file)
+    relations = [_read_map(lexer, noted)]
+    while lexer.accept("or"):
+        relations.append(_read_map(lexer, noted))
+    lexer.finish()
+    return relations
+
+
+def _lexer_of(text: str, file: str) -> tuple[ExpressionLexer, frozenset[str]]:
+    """The tokens of maps alone, and the variables of which the text tells the origins.
+
+    A map has no origins: they are left out, with a warning.
+    """
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
         raise MapError(f"parse_map: text is {quoted(text)}; expected a string")
-    left, runtime = _without_origins(text)
-    return _read_map(ExpressionLexer(left, file), runtime, unbounded=unbounded)
-
-
-def alternatives(text: str) -> Iterator[str]:
-    """The maps that ``or`` joins in a text, each at its place, with blanks for the others.
-
-    >>> [*alternatives("(i) -> (i) or (j) -> (0)")]
-    ['(i) -> (i)              ', '              (j) -> (0)']
-    """
-    edges = [0, *(edge for joint in _JOINT.finditer(text) for edge in joint.span()), len(text)]
-    for start, end in zip(edges[::2], edges[1::2], strict=True):
-        yield _blank(text[:start]) + text[start:end] + _blank(text[end:])
+    if attribute := _ATTRIBUTE.fullmatch(text):
+        start, stop = attribute.span("map")
+        text = _blank(text[:start]) + text[start:stop] + _blank(text[stop:])
+    notes = [*_NOTE.finditer(text)]
+    left = _NOTE.sub(lambda note: (note["bounds"] or "") + _blank(note["note"]), text)
+    for note in notes:
+        message = f"left out, for a map has no origins: {' '.join(note['note'].split())}"
+        warnings.warn(message, TextWarning, stacklevel=4)
+    return ExpressionLexer(left, file), frozenset(note["name"] for note in notes if note["name"])
 
 
 def _blank(text: str) -> str:
     return re.sub(r"\S", " ", text)
 
 
-_JOINT = re.compile(r"\bor\b(?=\s*\([^()]*\)\s*[\[{<-])")
-"""What joins two maps: an ``or`` before declarations, not one within a condition."""
-
-
-def _without_origins(text: str) -> tuple[str, frozenset[str]]:
-    """A text with blanks for the origins in it, and the variables that have them.
-
-    XLA used to write the instruction of a runtime variable, and the map to its element, in the two
-    lines after its bounds: ``hlo: of = s32[] parameter(1)`` and ``(d0) -> ()``.
-    """
-    runtime: set[str] = set()
-
-    def blank(match: re.Match[str]) -> str:
-        runtime.add(match["name"])
-        return match["bounds"] + _blank(match["origin"])
-
-    return _ORIGIN.sub(blank, text), frozenset(runtime)
-
-
-_ORIGIN = re.compile(
-    r"(?P<bounds>^[ \t]*(?P<name>\w+) in \[[^\]\n]*\],?[ \t]*\n)"
-    r"(?P<origin>[ \t]*hlo:[^\n]*\n[ \t]*\([^\n]*->[^\n]*)",
-    re.MULTILINE,
+_ATTRIBUTE: Final = re.compile(
+    r"""\s*(?:\#\w+\s*=\s*)?\#xla(?:_gpu)?\.indexing_map<\s*"?(?P<map>[^"]*?)"?\s*>\s*""",
+    re.VERBOSE,
 )
+"""The attribute of MLIR that a map is to XLA."""
+
+_NOTE: Final = re.compile(
+    r"""^(?P<bounds>[ \t]*(?P<name>\w+)[ ]in[ ]\[[^\]\n]*\],?[ \t]*\n(?=[ \t]*hlo:))?
+    (?P<note>[ \t]*(?(bounds)hlo:[^\n]*\n[ \t]*\([^\n]*->[^\n]*|(?:
+        \w+:[^\n]*;[^\n]*->[^\n]*|replica[ ]id:[^\n]*->[^\n]*|approximation:[^\n]*|
+        runtime[ ]variables:[ \t]*)))$""",
+    re.MULTILINE | re.VERBOSE,
+)
+"""What is said of a runtime variable: its instruction and the map to its element.
+
+XLA used to write them in the two lines after the bounds: ``hlo: of = s32[] parameter(1)`` and
+``(d0) -> ()``. It writes them below the map now, as does :class:`ops.OperandIndexing`.
+"""
 
 
 def _read_map(
-    lexer: ExpressionLexer, runtime: Collection[str] = (), *, unbounded: bool = False
+    lexer: ExpressionLexer, noted: Collection[str] = (), *, unbounded: bool = False
 ) -> Relation:
     if lexer.accept_all(*_EMPTY.split()):
-        lexer.finish()
         return Relation.from_forms((), Domain(()).emptied())
     dims, ranges, rest, parameters = read_declarations(lexer)
     declared = [*dims, *ranges, *rest, *parameters]
-    roles = (dims, _without(ranges, runtime), [*_within(ranges, runtime), *rest], parameters)
-    known = _domain(roles, repeat(Interval(None, None))).by_name
+    runtime = [*(name for name in ranges if name in noted), *rest]
+    roles = (dims, [name for name in ranges if name not in noted], runtime, parameters)
+    known = _domain(roles, dict.fromkeys(declared, Interval(None, None))).by_name
     lexer.expect("->", "before the results")
     results = read_items(lexer, "()", "before the results", lambda: read_expression(lexer, known))
     symbols = {name: known[name] for name in parameters}
     bounds, constraints = _read_domain(lexer, declared, known, symbols, unbounded=unbounded)
-    lexer.finish()
-    ordered = (bounds[name] for name in known)
-    return Relation.from_forms(results, _domain(roles, ordered).constrained(constraints))
-
-
-def _without(names: Iterable[str], others: Collection[str]) -> list[str]:
-    return [name for name in names if name not in others]
-
-
-def _within(names: Iterable[str], others: Collection[str]) -> list[str]:
-    return [name for name in names if name in others]
+    return Relation.from_forms(results, _domain(roles, bounds).constrained(constraints))
 
 
 def read_declarations(lexer: ExpressionLexer) -> list[dict[str, None]]:
@@ -203,10 +204,9 @@ def read_declarations(lexer: ExpressionLexer) -> list[dict[str, None]]:
     return roles
 
 
-def _domain(roles: Iterable[Iterable[str]], bounds: Iterable[Interval]) -> Domain:
-    left = iter(bounds)
+def _domain(roles: Iterable[Iterable[str]], bounds: Mapping[str, Interval]) -> Domain:
     dims, ranges, runtime, parameters = (
-        [Variable(next(left), name) for name in names] for names in roles
+        [Variable(bounds[name], name) for name in names] for names in roles
     )
     return Domain.of(dims, ranges, runtime, (), parameters)
 
@@ -223,10 +223,10 @@ def _read_domain(
 
     With parameters, the ends of intervals may be expressions over them.
     """
-    if not lexer.text and (unbounded or not known):
+    if lexer.text in _ENDS and (unbounded or not known):
         return dict.fromkeys(known, Interval(None, None)), []
     if not lexer.accept(",") and not (lexer.text == "domain" and lexer.begins_line):
-        raise lexer.expected("', domain:'", _UNBOUNDED if not lexer.text else _BOUNDS)
+        raise lexer.expected("', domain:'", _UNBOUNDED if lexer.text in _ENDS else _BOUNDS)
     lexer.expect("domain")
     lexer.expect(":")
     if lexer.accept_all(*_EMPTY.split()):
@@ -235,7 +235,7 @@ def _read_domain(
         return _read_symbolic_domain(lexer, declared, known, parameters)
     bounds = {name: _read_bounds(lexer, name) for name in declared}
     constraints: list[Constraint] = []
-    while lexer.text:
+    while lexer.text not in _ENDS:
         form = read_expression(lexer, known)
         constraints.append((form, _read_limits(lexer)))
     return bounds, constraints
@@ -255,12 +255,15 @@ def _read_symbolic_domain(
         ends = _read_symbolic_limits(lexer, parameters)
         bounds[name], others = limits(known[name], ends)
         constraints += others
-    while lexer.text:
+    while lexer.text not in _ENDS:
         form = read_expression(lexer, known)
         interval, others = limits(form, _read_symbolic_limits(lexer, parameters))
         constraints += [(form, interval), *others]
     return bounds, constraints
 
+
+_ENDS: Final = ("", "or")
+"""What a map ends before."""
 
 _BOUNDS: Final = "the bounds of every variable must be given"
 _UNBOUNDED: Final = f"{_BOUNDS}; parse_map(text, unbounded=True) leaves them open"
@@ -304,7 +307,8 @@ def read_ends(lexer: ExpressionLexer, parameters: Mapping[str, Form]) -> Ends:
 
 
 def _finish_limits(lexer: ExpressionLexer) -> None:
-    if lexer.text and not lexer.accept(",") and not lexer.begins_line:
+    is_last = lexer.text in _ENDS
+    if not is_last and not lexer.accept(",") and not lexer.begins_line:
         raise lexer.expected("',' before the next part of the domain")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -73,7 +74,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         SystemExit: with code 2 for arguments that make no sense, with code 0 after ``--help``.
     """
     try:
-        code = _run(_parsed(argv))
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_: report(f"warning: {message}")
+            code = _run(_parsed(argv))
         if sys.stdout is not None:
             sys.stdout.flush()
     except BrokenPipeError:

@@ -16,10 +16,11 @@ as it means it.
 from __future__ import annotations
 
 import re
+import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from simplifier.errors import Span, TextError, listed, quoted
+from simplifier.errors import Span, TextError, TextWarning, listed, quoted
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.expression_lexer import RESERVED, ExpressionLexer
@@ -52,6 +53,7 @@ XLA_DIVISIONS: Final[Mapping[str, Operation]] = {
     "mod": _mod,
     "%": operations.mod,
 }
+_DIVIDING_WORDS: Final = frozenset(filter(str.isalpha, XLA_DIVISIONS))
 _SIGNS: Final = {"+": 1, "-": -1}
 _SHIFTS: Final[Mapping[str, Callable[[Form, int], Form]]] = {
     "<<": lambda form, count: form.times(1 << count),
@@ -344,12 +346,23 @@ class _ExpressionParser:
         """Hand what stood in parentheses to the group around them."""
         group = self._groups.pop()
         around, value = self._groups[-1], self._value(group, position)
-        join = _FUNCTIONS.get(self._name(group))
+        name = self._name(group)
+        if name == "-" and self._lexer.tokens[position + 1] in _DIVIDING_WORDS:
+            self._warn_of_minus(group, position)
+        join = _FUNCTIONS.get(name)
         if join is not None:
             self._check_arguments(group)
             value = join([*group.arguments, value])
         around.operand(value)
         return around
+
+    def _warn_of_minus(self, group: _Group, closing: int) -> None:
+        """Say that a sign, though not a difference, is taken before what is divided."""
+        tokens = self._lexer.tokens
+        before, word = tokens[group.opening - 2], tokens[closing + 1]
+        if before != ")" and (before in RESERVED or not before.isalnum()):
+            message = f"-(x) {word} y is read as (-(x)) {word} y, not as -((x) {word} y)"
+            warnings.warn(message, TextWarning, stacklevel=2)
 
     def _value(self, group: _Group, position: int) -> Form:
         """What stands in parentheses, or between commas; it ends at a position."""

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing import (
     IndexingMap,
+    IndexRelation,
     MapError,
     UndefinedMap,
     format_map,
     from_affine_map,
     parse_map,
+    parse_relation,
 )
-from simplifier import IndexingError, TextError, parse_expr
+from ops import Unknown, hlo, parameter_indexing
+from ops.cli.main import main
+from simplifier import IndexingError, Interval, TextError, TextWarning, parse_expr
 from simplifier.expr.expression_lexer import ExpressionLexer
 from simplifier.expr.form import variable
 from simplifier.expr.parser import parse_form, read_expression
@@ -208,6 +214,94 @@ SPELLINGS = [
 def test_spellings(read: str, written: str) -> None:
     assert read_and_written(read) == written
     assert parse_map(written) == parse_map(read)
+
+
+def in_each_order(*names: str) -> list[str]:
+    """One map, its parameters declared in each order, with their bounds in that order."""
+    bounds = {"N": "N in [2, 9]", "M": "M in [0, 0]", "K": "K in [1, N]"}
+    return [
+        f"(d0)<{', '.join(order)}> -> (N - M + d0), domain: d0 in [0, K], "
+        + ", ".join(bounds[name] for name in order)
+        for order in permutations(names)
+    ]
+
+
+@pytest.mark.parametrize("text", in_each_order("N", "M", "K"), ids="order-of-parameters-{}".format)
+def test_bounds_belong_to_the_parameters_before_them(
+    text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = parse_map(text)
+    assert {each.name: each.bounds for each in made.parameters} == {
+        "K": Interval(1, None),
+        "M": Interval(0, 0),
+        "N": Interval(2, 9),
+    }
+    assert [made.evaluate([1], parameters={"N": 9, "M": 0, "K": k}) for k in (1, 9)] == [(10,)] * 2
+    assert parse_relation(f"{text} or {text}") == IndexRelation(made)
+    assert main(["simplify", "-e", text]) == 0
+    assert parse_map(capsys.readouterr().out) == made.simplify()
+
+
+def test_the_ends_of_parameters_are_those_of_the_text() -> None:
+    made = parse_map("()<N, M> -> (N - M), domain: N in [2, 9], M in [0, 0]")
+    assert made.result_bounds() == (Interval(2, 9),)
+
+
+WINDOW = "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 2], rt0 in [0, 37]"
+WITH_NOTES = {
+    "own-text": (f"{WINDOW}\nrt0: %i = s32[] parameter(1); (d0) -> ()", WINDOW),
+    "own-text of xla": (f"{WINDOW}\nruntime variables:\nrt0: %i = s32[] f(); (d0) -> ()", WINDOW),
+    "own-text of a call": (f"{WINDOW}\nrt0: %i = s32[] parameter(1) in %f; (d0) -> ()\n", WINDOW),
+    "own-text of a replica": (f"{WINDOW}\nreplica id: (d0){{rt0}} -> (rt0)", WINDOW),
+    "own-text approximate": (f"{WINDOW}\napproximation: more than 160 terms", WINDOW),
+    "origin-dropped": (
+        """(d0)[s0] -> (d0 + s0)
+        domain:
+        d0 in [0, 9]
+        s0 in [0, 3]
+        hlo: of1 = s32[] parameter(1)
+        (d0) -> ()""",
+        "(d0){s0} -> (d0 + s0), domain: d0 in [0, 9], s0 in [0, 3]",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WITH_NOTES)
+def test_what_a_text_says_of_origins_is_left_out_with_a_warning(name: str) -> None:
+    text, written = WITH_NOTES[name]
+    with pytest.warns(TextWarning, match="a map has no origins") as caught:
+        assert str(parse_map(text)) == written
+    assert {warning.filename for warning in caught} == {__file__}
+    with pytest.warns(TextWarning, match="a map has no origins"):
+        assert parse_relation(f"{text}\nor {text}") == IndexRelation(parse_map(written))
+
+
+def test_what_the_library_prints_of_an_operand_is_read_back() -> None:
+    text = "ENTRY e { x = f32[40] parameter(0) i = s32[] parameter(1)"
+    text += "ROOT d = f32[3] dynamic-slice(x, i), dynamic_slice_sizes={3} }"
+    entry = hlo.parse(text).entry
+    read = parameter_indexing(entry.root)[entry.parameters[0]]
+    assert not isinstance(read, Unknown)
+    (indexing,) = read
+    for multiline in (False, True):
+        with pytest.warns(TextWarning, match=r"rt0: %i = s32\[\] parameter\(1\); \(d0\) -> \(\)"):
+            assert parse_map(indexing.text(multiline=multiline)) == indexing.map
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '#xla.indexing_map<"{}">',
+        ' #map = #xla.indexing_map< "{}" >\n',
+        "#xla_gpu.indexing_map<{}>",
+    ],
+)
+def test_the_attribute_of_mlir_is_read(text: str) -> None:
+    assert str(parse_map(text.format(WINDOW))) == WINDOW
+    wrong = text.format("(d0) -> (d9), domain: d0 in [0, 1]")
+    with pytest.raises(TextError) as caught:
+        parse_map(wrong)
+    assert wrong[caught.value.span.start :].startswith("d9")
 
 
 # XLA sorts whole lines: "d0 mod 2 + ..." comes before "d0 mod 2 in ...".

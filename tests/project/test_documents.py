@@ -5,6 +5,7 @@ They are those of "Indexing analysis", "Shapes and layout" and "Tiled layout".
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from indexing import from_affine_map, parse_map
 from indexing.layout import Shape
 from ops import hlo
-from simplifier.errors import TextError
+from simplifier.errors import TextError, TextWarning
 
 FILE = Path(__file__).parents[1] / "data" / "documents" / "xla.txt"
 READERS = {"map": parse_map, "hlo": hlo.parse}
@@ -33,7 +34,8 @@ def refused() -> list[tuple[str, str, str]]:
 
 @pytest.mark.parametrize("text", texts("map"))
 def test_maps_are_read(text: str) -> None:
-    read = parse_map(text)
+    with pytest.warns(TextWarning, match="hlo:") if "hlo:" in text else nullcontext():
+        read = parse_map(text)
     assert parse_map(str(read)) == read
     assert len(read.runtime) == text.count("hlo:")
 
@@ -43,6 +45,12 @@ def test_maps_without_a_domain_are_read_if_asked(text: str) -> None:
     with pytest.raises(TextError, match="unbounded=True"):
         parse_map(text)
     assert parse_map(text, unbounded=True) == from_affine_map(text)
+
+
+@pytest.mark.parametrize("text", texts("doubtful"))
+def test_maps_that_may_be_meant_otherwise_are_read_with_a_warning(text: str) -> None:
+    with pytest.warns(TextWarning, match=r"not as -\(\(x\) floordiv y\)"):
+        assert parse_map(text, unbounded=True) == from_affine_map(text)
 
 
 @pytest.mark.parametrize("text", texts("hlo"))
@@ -76,7 +84,7 @@ SIMPLIFIED = [
     ),
     ("(d0, d1) -> (-((-11d0 - d1 + 109) floordiv 11) + 9)", (9, 10), "(d0, d1) -> (d0)"),
 ]
-"""The last one is printed without the outer parentheses; but a minus binds closer than that."""
+"""The last one is printed without the outer parentheses: as it is there, it is doubtful."""
 
 
 @pytest.mark.parametrize(("text", "highest", "simple"), SIMPLIFIED)

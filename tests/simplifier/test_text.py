@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplifier import Interval, TextError, format_expr, parse_expr
+from simplifier import Interval, TextError, TextWarning, format_expr, parse_expr
 from simplifier.expr.parser import parse_form
 from simplifier.expr.printer import format_form
 from tests.carets import DrawnError, drawn_errors
@@ -92,6 +92,26 @@ SPELLINGS = [
 @pytest.mark.parametrize(("read", "written"), SPELLINGS, ids=[read for read, _ in SPELLINGS])
 def test_spellings(read: str, written: str) -> None:
     assert format_expr(parse_expr(read)) == written
+
+
+READ_WITH_CARE = [
+    ("-(a + b) floordiv 3", "(-a - b) floordiv 3"),
+    ("2 * -(a + b) mod 3", "(a * -2 - b * 2) mod 3"),
+    ("min(-(a + b) ceildiv 7, 3)", "min((-a - b) ceildiv 7, 3)"),
+]
+
+
+@pytest.mark.parametrize(("read", "written"), READ_WITH_CARE)
+def test_a_minus_before_what_is_divided_is_pointed_at(read: str, written: str) -> None:
+    with pytest.warns(TextWarning, match=r"is read as \(-\(x\)\)"):
+        assert str(parse_form(read)) == written
+
+
+@pytest.mark.parametrize(
+    "text", ["a - (a + b) mod 3", "(a) - (b) mod 3", "-((a + b) mod 3)", "-(a + b) // 3"]
+)
+def test_other_minuses_are_not(text: str) -> None:
+    parse_form(text)  # a warning would be an error
 
 
 def test_declared_variables_come_in_their_order() -> None:
