@@ -19,10 +19,10 @@ from ops.rules.op_indexing import Direction
 from ops.rules.rule import arrays_in_operands
 from ops.rules.sources import kept_by
 from simplifier.errors import check_type, listed
-from simplifier.tools.postorder import postorder
+from simplifier.tools.postorder import postorder, topological_order
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from indexing.layout import Shape
     from ops.analysis.dataflow import Step
@@ -154,7 +154,7 @@ class DataFlow:
                 for link in self.links_from(instruction, number)
             ]
         graph = self._graph(instruction.computation)
-        steps = graph.steps[graph.numbers[array]]
+        steps = graph.steps(graph.numbers[array])
         return [(graph.arrays[target], step) for target, step in steps]
 
     def _summary(self, computation: Computation) -> Summary:
@@ -185,6 +185,9 @@ class DataFlow:
                     found[question].append(arrival)
         return dict(zip(map(_position, sources), found.values(), strict=True))
 
+    def _unseen_callees(self, computation: Computation) -> list[Computation]:
+        return [each for each in self.callees(computation) if each not in self._shortcuts]
+
     def _is_source(self, instruction: Instruction) -> bool:
         """Whether the instruction is the root or, in the other direction, a parameter."""
         if self._is_backward:
@@ -203,24 +206,28 @@ class DataFlow:
         return self._arrays_at_sinks[computation]
 
     def _graph(self, computation: Computation) -> Graph:
-        """The graph of a computation; it is made after those of the computations that it calls."""
+        """The graph of a computation."""
         if computation not in self._graphs:
-            for each in postorder([computation], self._unseen_callees):
-                self._graphs[each] = self._graph_of(each)
+            begins = [computation.root] if self._is_backward else computation.parameters
+            order = topological_order([*computation.instructions, *begins[::-1]], self._behind)
+            self._graphs[computation] = Graph(_arrays(order), self._linked, self._steps_of)
         return self._graphs[computation]
 
-    def _unseen_callees(self, computation: Computation) -> list[Computation]:
-        return [callee for callee in self.callees(computation) if callee not in self._graphs]
+    def _behind(self, instruction: Instruction) -> Sequence[Instruction]:
+        """The instructions that steps from this one lead to."""
+        return instruction.operands if self._is_backward else instruction.users
 
-    def _graph_of(self, computation: Computation) -> Graph:
-        steps: dict[Array, list[Step]] = {array: [] for array in _arrays(computation.instructions)}
-        for instruction in computation.instructions:
-            for link in self._links(instruction):
-                result = instruction, link.output
-                operand = instruction.operands[link.operand], link.element
-                begin, end = (result, operand) if self._is_backward else (operand, result)
-                steps[begin].append((end, self._step(begin, link.dependence)))
-        return Graph.of(steps, self._sources(computation))
+    def _linked(self, instruction: Instruction) -> Sequence[Instruction]:
+        """The instructions whose links begin at this one."""
+        return (instruction,) if self._is_backward else instruction.users
+
+    def _steps_of(self, instruction: Instruction) -> Iterator[tuple[Array, Step]]:
+        """The steps along the links of an instruction."""
+        for link in self._links(instruction):
+            result = instruction, link.output
+            operand = instruction.operands[link.operand], link.element
+            begin, end = (result, operand) if self._is_backward else (operand, result)
+            yield begin, (end, self._step(begin, link.dependence))
 
     def _step(self, begin: Array, dependence: AnyDependence) -> AnyDependence | None:
         """The dependence, or ``None`` if every element leads to its like.
@@ -236,6 +243,8 @@ class DataFlow:
         if not calls:
             return self._numbering.links(instruction, self.direction)
         _check_calls(instruction, calls)
+        for callee in postorder(calls.computations, self._unseen_callees):
+            self._summary(callee)
         return [
             each._replace(dependence=called_by(instruction, each.dependence))
             for each in self._of_calls(instruction, calls)

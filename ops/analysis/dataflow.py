@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from ops import limits
 from ops.dependence.dependence import AnyDependence, cost
-from simplifier.tools.postorder import topological_order
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
     from indexing.layout import Shape
     from ops.hlo import Instruction
@@ -35,22 +34,34 @@ Facts: TypeAlias = "Mapping[AnyDependence, int]"
 
 
 class Graph:
-    """``steps[k]`` are the steps from ``arrays[k]``; all lead to arrays behind it."""
+    """The arrays of a computation in topological order, and the steps between them.
+
+    ``links_of`` gives the steps, with the arrays from which they lead, of an instruction: those
+    that begin at an array of one of ``linked``, found when somebody wants to go on from there. So
+    instructions that no question comes to are not looked at.
+    """
 
     def __init__(
-        self, arrays: Sequence[Array], steps: Sequence[Sequence[tuple[int, AnyDependence | None]]]
+        self,
+        arrays: Sequence[Array],
+        linked: Callable[[Instruction], Iterable[Instruction]],
+        links_of: Callable[[Instruction], Iterable[tuple[Array, Step]]],
     ) -> None:
         self.arrays = arrays
-        self.steps = steps
         self.numbers = {array: number for number, array in enumerate(arrays)}
+        self._linked = linked
+        self._links_of = links_of
+        self._steps: list[list[tuple[int, AnyDependence | None]]] = [[] for _ in arrays]
+        self._known: set[Instruction] = set()
 
-    @classmethod
-    def of(cls, steps: Mapping[Array, Sequence[Step]], begins: Sequence[Array]) -> Graph:
-        """The graph with these steps, its arrays in topological order from where they begin."""
-        neighbours = {at: [to for to, _ in each] for at, each in steps.items()}
-        arrays = topological_order([*steps, *reversed(begins)], neighbours.__getitem__)
-        numbers = {array: number for number, array in enumerate(arrays)}
-        return cls(arrays, [[(numbers[to], step) for to, step in steps[at]] for at in arrays])
+    def steps(self, number: int) -> Sequence[tuple[int, AnyDependence | None]]:
+        """The steps from the array of a number; all lead to arrays behind it."""
+        for instruction in self._linked(self.arrays[number][0]):
+            if instruction not in self._known:
+                for begin, (end, step) in [*self._links_of(instruction)]:
+                    self._steps[self.numbers[begin]].append((self.numbers[end], step))
+                self._known.add(instruction)
+        return self._steps[number]
 
     def solve(
         self,
@@ -74,7 +85,7 @@ class Graph:
             found[array] = facts
             if within is not None and instruction not in within:
                 continue
-            for target, step in self.steps[number]:
+            for target, step in self.steps(number):
                 if target not in arriving:
                     arriving[target] = []
                     heappush(waiting, target)
@@ -84,11 +95,14 @@ class Graph:
     def towards(self, ends: Iterable[Array]) -> Graph:
         """The graph with the steps alone from which a path leads to one of the ends."""
         leading = {self.numbers[end] for end in ends}
-        for number in reversed(range(len(self.arrays))):
-            if any(target in leading for target, _ in self.steps[number]):
+        every = {number: self.steps(number) for number in reversed(range(len(self.arrays)))}
+        for number, steps in every.items():
+            if any(target in leading for target, _ in steps):
                 leading.add(number)
-        steps = [[step for step in each if step[0] in leading] for each in self.steps]
-        return Graph(self.arrays, steps)
+        found = Graph(self.arrays, lambda _: (), lambda _: ())
+        for number, steps in every.items():
+            found._steps[number] = [step for step in steps if step[0] in leading]
+        return found
 
 
 # Compositions and unions, each made once.

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from ops import Fusion, hlo
+from ops import REGISTRY, Fusion, hlo
+from ops.rules.registry import Registry
 from tests.call_counts import calls_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ops.hlo import HloModule, Instruction
+    from ops.rules.rule import Calls
 
 CALL: Final = "inner { a = f32[8] parameter(0) ROOT b = f32[8] negate(a) }"
 """A computation that some of the instructions call."""
@@ -112,3 +114,37 @@ def test_a_fusion_that_was_asked_is_pickled() -> None:
     again = pickle.loads(pickle.dumps(fusion))  # noqa: S301 - our own
     assert [each.name for each in again.instructions] == [each.name for each in fusion.instructions]
     assert [*map(str, again.indexing().values())] == [*map(str, answer.values())]
+
+
+LOOP: Final = """
+body{n} {{ p = (s32[], f32[8]) parameter(0) i = s32[] get-tuple-element(p), index=0
+  x = f32[8] get-tuple-element(p), index=1 one = s32[] constant(1) next = s32[] add(i, one)
+  y = f32[8] negate(x) ROOT r = (s32[], f32[8]) tuple(next, y) }}
+goes_on{n} {{ p = (s32[], f32[8]) parameter(0) i = s32[] get-tuple-element(p), index=0
+  limit = s32[] constant(10) ROOT r = pred[] compare(i, limit), direction=LT }}
+"""
+
+
+@pytest.mark.parametrize("number", [1, 8], ids=["fusion-beside-a-loop", "fusion-beside-loops"])
+def test_the_loops_beside_a_fusion_are_not_looked_at(number: int) -> None:
+    loops = [
+        f"""w{n} = (s32[], f32[8]) while(t{n}), condition=goes_on{n}, body=body{n}
+        q{n} = f32[8] get-tuple-element(w{n}), index=1 t{n + 1} = (s32[], f32[8]) tuple(z, q{n})"""
+        for n in range(number)
+    ]
+    text = f"""inner {{ c = f32[] constant(0) ROOT b = f32[8] broadcast(c), dimensions={{}} }}
+      {"".join(LOOP.format(n=n) for n in range(number))}
+      ENTRY e {{ x = f32[8] parameter(0) z = s32[] constant(0)
+        g = f32[8] fusion(), kind=kLoop, calls=inner t0 = (s32[], f32[8]) tuple(z, x)
+        {" ".join(loops)} ROOT all = (f32[8], f32[8]) tuple(g, q{number - 1}) }}"""
+    asked: list[str] = []
+
+    class Watched(Registry):
+        def calls(self, instruction: Instruction) -> Calls | None:
+            asked.append(instruction.name)
+            return super().calls(instruction)
+
+    watched = Watched(REGISTRY.opcodes, REGISTRY.custom_calls)
+    module = hlo.parse(text)
+    Fusion.of_instruction(module["g"], registry=watched).indexing()
+    assert not {name for name in asked if name[0] in "wq"}
