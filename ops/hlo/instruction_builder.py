@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections import Counter
 from copy import copy
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from indexing.layout import ElementType, Shape
+from indexing.layout.shape import SHAPE_TYPES
 from ops.hlo.module import Computation, Instruction
 
 if TYPE_CHECKING:
@@ -54,9 +55,7 @@ class InstructionBuilder:
         place: tuple[int, int] = (0, 0),
     ) -> Instruction:
         """An instruction with a name that no other one has; ``place`` is where its text stands."""
-        base = name or opcode
-        self._names[base] += 1
-        unique = base if name and self._names[base] == 1 else f"{base}.{self._names[base]}"
+        unique = _unused(self._names, legal_name(name or opcode), is_numbered=not name)
         fields = (unique, opcode, shape, tuple(operands), attributes or {}, literal, number)
         made = Instruction(*fields, *place, sizes=sizes)
         self.instructions.append(made)
@@ -79,9 +78,40 @@ class InstructionBuilder:
         self, name: str, instructions: Sequence[Instruction], root: Instruction | None = None
     ) -> Computation:
         """A computation that others call; without a ``root``, the last instruction is it."""
-        self._called_names[name] += 1
-        count = self._called_names[name]
-        unique = name if count == 1 else f"{name}.{count}"
+        unique = _unused(self._called_names, name)
         made = Computation(unique, tuple(instructions), root or instructions[-1])
         self.computations.append(made)
         return made
+
+
+def legal_name(name: str) -> str:
+    """A name that XLA takes: words of its language are none, and ``__`` begins its own.
+
+    >>> legal_name("pred"), legal_name("__x"), legal_name("add.1")
+    ('pred_', 'a_x', 'add.1')
+    """
+    if name in _WORDS:
+        return f"{name}_"
+    return f"a{name[1:]}" if name.startswith("__") and not name.startswith("__xla_") else name
+
+
+_WORDS: Final = frozenset(
+    (
+        *SHAPE_TYPES,
+        *("HloModule", "ENTRY", "ROOT", "true", "false", "inf", "nan", "replicated", "maximal"),
+        *("manual", "last_tile_dim_replicate", "shard_as", "shard_like", "unknown", "unreduced"),
+    )
+)
+"""Of the language of HLO: types cannot name instructions, and none of them names a module."""
+
+
+def _unused(names: Counter[str], base: str, *, is_numbered: bool = False) -> str:
+    """A name, or the first one with a number behind it that is not taken; now it is."""
+    while True:
+        names[base] += 1
+        if names[base] == 1 and not is_numbered:
+            return base
+        found = f"{base}.{names[base]}"
+        if not names[found]:
+            names[found] += 1
+            return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from dataclasses import dataclass, field
+from math import copysign, isnan
 from typing import TYPE_CHECKING, Any
 
 from indexing.layout import ElementType, Kind, Shape, ShapeError
@@ -270,3 +271,16 @@ _READERS: dict[Kind, Callable[[HloLexer, ElementType], Scalar]] = {
     Kind.FLOAT: _read_float,
     Kind.COMPLEX: _read_complex,
 }
+
+
+def text_of_number(value: Scalar, element_type: ElementType) -> str:
+    """An element as it is written.
+
+    >>> text_of_number(True, ElementType.PRED), text_of_number(1 - 2j, ElementType.C64)
+    ('true', '(1.0, -2.0)')
+    """
+    if element_type.kind is Kind.COMPLEX:
+        parts = complex(value).real, complex(value).imag
+        return f"({', '.join(text_of_number(each, element_type.component) for each in parts)})"
+    sign = "-" if isinstance(value, float) and isnan(value) and copysign(1, value) < 0 else ""
+    return sign + str(value).lower()

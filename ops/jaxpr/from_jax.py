@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 from indexing.layout import Shape, ShapeError
+from ops.hlo.instruction_builder import legal_name
 from ops.hlo.module import Computation, HloModule, Instruction
 from ops.hlo.neutral_elements import neutral_element
 from ops.jaxpr.composites import COMPOSITES
@@ -55,8 +56,8 @@ def from_jax(function: Callable[..., Any], *arguments: OfJax) -> HloModule:
         ShapeError: JAX is not installed, or a size or type has no place in HLO.
     """
     closed = traced("from_jax", ShapeError, function, arguments)
-    name = re.sub(r"\W", "_", getattr(function, "__name__", "function"))
-    return _Builder(_facts(closed.jaxpr.invars)).module(name, closed)
+    name = re.sub(r"\W", "_", getattr(function, "__name__", "function"), flags=re.ASCII)
+    return _Builder(_facts(closed.jaxpr.invars)).module(legal_name(name), closed)
 
 
 def traced(
@@ -249,7 +250,7 @@ def _closed(jaxpr: OfJax) -> OfJax:
 def _names_of_arguments(jaxpr: OfJax) -> list[str]:
     """The names of the arguments in the function, as far as JAX tells them."""
     told = getattr(getattr(jaxpr, "debug_info", None), "arg_names", None) or ()
-    names = [re.sub(r"\W+", "_", each or "").strip("_") for each in told]
+    names = [re.sub(r"\W+", "_", each or "", flags=re.ASCII).strip("_") for each in told]
     if len(names) != len(jaxpr.invars) or not all(names):
         return [f"arg{number}" for number in range(len(jaxpr.invars))]
     return names

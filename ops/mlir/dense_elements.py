@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from functools import cache
+from math import copysign, frexp, inf, ldexp, nan
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from indexing.layout import ElementType, Kind, Shape
@@ -24,8 +26,7 @@ Number: TypeAlias = "bool | int | float | complex"
 class DenseElements:
     """The elements of an array in row-major order; a single one stands for all.
 
-    ``values`` is ``None`` if the text leaves them out, or if they are bytes of a type that Python
-    does not know.
+    ``values`` is ``None`` if the text leaves them out.
     """
 
     shape: Shape
@@ -126,15 +127,15 @@ def _read_float(lexer: MlirLexer, element_type: ElementType) -> float:
         raise lexer.expected(f"a number as a value of type {element_type}")
     start, text = lexer.start, lexer.advance()
     if "0x" not in text:
-        return float(text)
+        value = float(text)
+        return copysign(inf, value) if abs(value) >= element_type.float_format.limit else value
     size = (element_type.bits + 7) // 8
     try:
         content = int(text, 16).to_bytes(size, "little")
     except OverflowError:
         message = f"{text} has more bits than {element_type}"
         raise lexer.error_since(start, message) from None
-    values = _decoded(content, element_type)
-    return float("nan") if values is None else float(values[0])  # pyright: ignore[reportArgumentType] - no complex
+    return float(_decoded(content, element_type)[0])  # pyright: ignore[reportArgumentType] - no complex
 
 
 def _read_complex(lexer: MlirLexer, element_type: ElementType) -> complex:
@@ -158,7 +159,7 @@ _READERS: Final[Mapping[Kind, Callable[[MlirLexer, ElementType], Number]]] = {
 # Bytes, as JAX writes large constants.
 
 
-def _of_bytes(lexer: MlirLexer, shape: Shape) -> tuple[Number, ...] | None:
+def _of_bytes(lexer: MlirLexer, shape: Shape) -> tuple[Number, ...]:
     text = lexer.string().removeprefix("0x")
     place = lexer.span_of(lexer.previous_stop - len(text) - 4, lexer.previous_stop)
     try:
@@ -166,7 +167,7 @@ def _of_bytes(lexer: MlirLexer, shape: Shape) -> tuple[Number, ...] | None:
     except ValueError:
         raise lexer.error('expected hexadecimal digits, such as "0x0000803F"', place) from None
     element_type = shape.element_type
-    if element_type is ElementType.PRED:
+    if element_type is ElementType.PRED and len(content) != shape.element_count:
         return _of_bits(content, shape.element_count)
     size = (element_type.bits + 7) // 8
     if len(content) not in {size, size * shape.element_count}:
@@ -176,7 +177,7 @@ def _of_bytes(lexer: MlirLexer, shape: Shape) -> tuple[Number, ...] | None:
 
 
 def _of_bits(content: bytes, count: int) -> tuple[bool, ...]:
-    """Truth values, of which eight are a byte; a byte of ones or zeros stands for all."""
+    """Truth values of before LLVM 22, eight in a byte; one of ones or zeros stands for all."""
     if len(content) == 1 and content[0] in {0, 255}:
         return (content[0] == 255,) * count  # noqa: PLR2004 - all bits
     return tuple(
@@ -184,18 +185,48 @@ def _of_bits(content: bytes, count: int) -> tuple[bool, ...]:
     )
 
 
-def _decoded(content: bytes, element_type: ElementType) -> tuple[Number, ...] | None:
-    """The values of bytes; ``None`` for a type that Python does not know."""
+def _decoded(content: bytes, element_type: ElementType) -> tuple[Number, ...]:
+    """The values of bytes."""
     if element_type is ElementType.BF16:
         pairs = (content[start : start + 2] for start in range(0, len(content), 2))
         return _decoded(b"".join(b"\0\0" + pair for pair in pairs), ElementType.F32)
     if element_type.kind is Kind.COMPLEX:
-        parts = _decoded(content, element_type.component) or ()
+        parts = _decoded(content, element_type.component)
         return tuple(map(complex, parts[::2], parts[1::2]))  # pyright: ignore[reportArgumentType] - parts are real
     letter = _LETTERS.get(element_type)
     if letter is None:
-        return None
+        return tuple(map(_numbers_of_bytes(element_type).__getitem__, content))
     return struct.unpack(f"<{len(content) // element_type.bytes}{letter}", content)
+
+
+@cache
+def _numbers_of_bytes(element_type: ElementType) -> tuple[Number, ...]:
+    """What each byte stands for, of a type with no more bits; others of the byte do not count."""
+    bits, kind = element_type.bits, element_type.kind
+    codes = [byte & (1 << bits) - 1 for byte in range(256)]
+    if kind is Kind.BOOLEAN:
+        return tuple(byte > 0 for byte in range(256))
+    if kind is Kind.FLOAT:
+        return tuple(_float_of(code, element_type) for code in codes)
+    sign = 1 << bits - 1 if kind is Kind.SIGNED else 0
+    return tuple((code ^ sign) - sign for code in codes)
+
+
+def _float_of(code: int, element_type: ElementType) -> float:
+    """The number with a point that some bits are: sign, exponent, and what is behind the point."""
+    form, is_signed = element_type.float_format, element_type is not ElementType.F8E8M0FNU
+    bits, behind = element_type.bits - is_signed, form.mantissa_bits
+    is_negative, size = divmod(code, 1 << bits)
+    exponent, fraction = divmod(size, 1 << behind)
+    greatest = (1 << bits - behind) - 1 - (form.is_ieee or not is_signed)
+    bias = greatest - (frexp(form.largest)[1] - 1)
+    is_normal = exponent > 0 or not is_signed
+    value = ldexp(fraction + (is_normal << behind), max(exponent, int(is_signed)) - bias - behind)
+    if value > form.largest:
+        value = inf if form.is_ieee and not fraction else nan
+    elif is_negative and not size and element_type.endswith("fnuz"):
+        value = nan
+    return -value if is_negative else value
 
 
 _LETTERS: Final[Mapping[ElementType, str]] = {

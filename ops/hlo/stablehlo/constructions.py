@@ -8,20 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from indexing.layout import Shape
 from ops.hlo.hlo_lexer import escape
 from ops.hlo.stablehlo.attribute_conversions import CONVERTED, compare_attributes
 from ops.hlo.stablehlo.compiled_operations import COMPILED_OPERATIONS
 from ops.hlo.stablehlo.computed_sizes import ASSERTION, COMPUTED_SIZES, assert_sizes
 from ops.hlo.stablehlo.control_flow import CONTROL_FLOW
 from ops.hlo.stablehlo.device_operations import DEVICE_OPERATIONS
-from ops.hlo.stablehlo.literals import literal_of
 from ops.hlo.stablehlo.operation_table import TABLED
 from ops.mlir.dense_elements import DenseElements
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from indexing.layout import Shape
     from ops.hlo.module import Instruction
     from ops.hlo.stablehlo.construction import Construction
     from ops.hlo.stablehlo.given_operation import GivenOperation
@@ -78,8 +77,14 @@ def _constant(writer: OperationWriter, given: GivenOperation) -> Sequence[Instru
     value = given.get("value")
     if not isinstance(value, DenseElements):
         given.fail("expected dense elements as the value")
-    literal = literal_of(value)
-    return [writer.add(given, "constant", value.shape, (), {}, literal=literal)]
+    return [writer.constant(given, value.shape, value.values)]
+
+
+def _arc_tangent(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+    """The angle of a point at distance 1, since XLA has no opcode for it."""
+    shape = given.operand.shape
+    one = writer.constant(given, Shape(shape.element_type, shape.dimensions), (1.0,))
+    return writer.results(given, "atan2", {}, [given.operand, one])
 
 
 def _custom_call(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
@@ -166,6 +171,7 @@ CONSTRUCTIONS: Final[Mapping[str, Construction]] = {
         )
         for name in _BROADCAST_OF_CHLO
     },
+    "atan": _arc_tangent,
     "broadcast": _broadcast,
     "broadcast_in_dim": _broadcast_in_dim,
     "call": _called("callee"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ops.hlo.shape_inference import one_or_tuple
+from ops.hlo.stablehlo.operation_writer import is_constant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -94,7 +95,7 @@ def _read_around(writer: OperationWriter, blocks: Iterable[MlirBlock]) -> dict[s
         for operation in operations:
             for name in operation.operands:
                 value = None if name.text in own else writer.find(name.text)
-                if value is not None and value.opcode != "constant":
+                if value is not None and not is_constant(value):
                     found[name.text] = writer.value(name)
     return found
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING
 
-from ops.hlo.literal import Literal
+from ops.hlo.literal import Literal, text_of_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ops.mlir.dense_elements import DenseElements, Number
-
-MAX_ELEMENTS: Final = 1 << 22
-"""Of one value that is repeated: 32 megabytes of references, as in :mod:`ops.hlo.literal`."""
+    from ops.mlir.dense_elements import DenseElements
 
 
 def literal_of(elements: DenseElements) -> Literal:
@@ -24,21 +22,15 @@ def literal_of(elements: DenseElements) -> Literal:
     s32[2,2]{1,0} { { 1, 2 }, { 3, 4 } }
     """
     shape, values = elements.shape, elements.values
-    if values is None or (elements.is_splat and shape.element_count > MAX_ELEMENTS):
+    if values is None:
         return Literal(shape, None, (), "{...}")
-    if elements.is_splat and shape.rank:
-        return Literal(shape, elements.all_values(), (), _number(values[0]))
-    return Literal(shape, values, (), _rows(iter(values), shape.dimensions))
+    known = values[: shape.element_count]
+    text = partial(text_of_number, element_type=shape.element_type)
+    return Literal(shape, known, (), _rows(map(text, known), shape.dimensions))
 
 
-def _rows(values: Iterator[Number], sizes: Sequence[int]) -> str:
+def _rows(texts: Iterator[str], sizes: Sequence[int]) -> str:
     if not sizes:
-        return _number(next(values))
-    rows = (_rows(values, sizes[1:]) for _ in range(sizes[0]))
+        return next(texts)
+    rows = (_rows(texts, sizes[1:]) for _ in range(sizes[0]))
     return f"{{ {', '.join(rows)} }}" if sizes[0] else "{}"
-
-
-def _number(value: Number) -> str:
-    if isinstance(value, complex):
-        return f"({value.real}, {value.imag})"
-    return str(value).lower()

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from indexing.layout import UNBOUNDED_SIZE, Shape, ShapeError
-from ops.hlo.instruction_builder import InstructionBuilder
+from ops.hlo.instruction_builder import InstructionBuilder, legal_name
 from ops.hlo.module import HloModule
 from ops.hlo.stablehlo.common_attributes import ModuleContext
 from ops.hlo.stablehlo.computation_writer import ComputationWriter
@@ -71,9 +71,10 @@ class ModuleWriter:
         main = self._entry()
         entry = self._function(main, is_entry=True)
         attributes = dict(self._counts()) | self._donations(self._functions[main], entry.root)
-        name = name_in_hlo(str(self._attributes.get("sym_name", "")), "")
+        own = self._attributes.get("sym_name")
+        name = legal_name(name_in_hlo(str(own), "module_")) if own else f"module_{entry.name}"
         return HloModule(
-            *(name or f"module_{entry.name}", tuple(self._shared.computations), entry),
+            *(name, tuple(self._shared.computations), entry),
             *(MappingProxyType(attributes), self.text.source, self.text.file),
             size_facts=tuple(self.sizes.facts),
         )

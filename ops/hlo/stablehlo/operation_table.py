@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from ops.hlo.stablehlo.given_operation import GivenOperation
 
 _TABLE: Final = """
-abs acos acosh add and asin asinh atan atanh atan2 bitcast_convert cbrt ceil clamp complex convert \
+abs acos acosh add and asin asinh atanh atan2 bitcast_convert cbrt ceil clamp complex convert \
     copy cosh cosine count_leading_zeros divide erf exponential exponential_minus_one floor imag \
-    is_finite log log_plus_one logistic maximum minimum multiply negate not or partition_id popcnt \
-    power real remainder replica_id reshape round_nearest_afz round_nearest_even rsqrt select \
-    shift_left shift_right_arithmetic shift_right_logical sign sine sinh sqrt \
+    is_finite log log_plus_one logistic maximum minimum mulhi multiply negate not or partition_id \
+    popcnt power real remainder replica_id reshape round_nearest_afz round_nearest_even rsqrt \
+    select shift_left shift_right_arithmetic shift_right_logical sign sine sinh sqrt \
     stochastic_convert subtract tan tanh tuple xor
 add_dependency
 after_all create_token | after-all

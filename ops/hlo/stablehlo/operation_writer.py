@@ -11,7 +11,9 @@ from ops.hlo.attributes import ENUMERATIONS
 from ops.hlo.opcodes import OPCODES
 from ops.hlo.shape_inference import one_or_tuple
 from ops.hlo.stablehlo.common_attributes import ModuleContext, common_attributes
+from ops.hlo.stablehlo.literals import literal_of
 from ops.hlo.verifier import verify
+from ops.mlir.dense_elements import DenseElements
 from simplifier.errors import quoted
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from ops.hlo.module import Computation, Instruction
     from ops.hlo.stablehlo.given_operation import GivenOperation
     from ops.hlo.stablehlo.tracked_sizes import TrackedSizes
+    from ops.mlir.dense_elements import Number
     from ops.mlir.mlir_lexer import MlirTextError
     from ops.mlir.operation import Argument, MlirBlock, MlirModule, Name
     from ops.sizes import Size
@@ -137,16 +140,20 @@ class OperationWriter(ABC):
         if around is None:
             message = f"expected a value that is defined before, but there is no {name.text}"
             raise self.module.error(message, name.start, name.start + len(name.text))
-        if around.opcode != "constant":
+        if not is_constant(around):
             message = f"a region of this operation cannot read {name.text} from around it"
             raise self.module.error(message, name.start, name.start + len(name.text))
-        self.values[name.text] = self.builder.made(
-            *("constant", around.shape, around.sizes, (), around.attributes),
-            literal=around.literal,
-            name=around.name,
-            place=(around.start, around.stop),
-        )
+        self.values[name.text] = self._copied(around)
         return self.values[name.text]
+
+    def _copied(self, constant: Instruction) -> Instruction:
+        operands = [*map(self._copied, constant.operands)]
+        return self.builder.made(
+            *(constant.opcode, constant.shape, constant.sizes, operands, constant.attributes),
+            literal=constant.literal,
+            name=constant.name,
+            place=(constant.start, constant.stop),
+        )
 
     def find(self, name: str) -> Instruction | None:
         """The instruction of a name, here or around."""
@@ -286,6 +293,20 @@ class OperationWriter(ABC):
         sizes = None if sizes is None or UNBOUNDED_SIZE in sizes else sizes
         return self.add(given, "reshape", shape, [operand], {}, sizes=sizes, name=f"{name}thin")
 
+    def constant(
+        self, given: GivenOperation, shape: Shape, values: tuple[Number, ...] | None
+    ) -> Instruction:
+        """A constant; one value for all elements is a scalar that is repeated, as in XLA."""
+        elements = DenseElements(shape, values)
+        if not elements.is_splat or not shape.element_count:
+            literal = literal_of(elements)
+            return self.add(given, "constant", shape, (), {}, literal=literal)
+        scalar = DenseElements(Shape(shape.element_type), values)
+        one = self.add(
+            given, "constant", scalar.shape, (), {}, literal=literal_of(scalar), name="value"
+        )
+        return self.broadcast(given, one, shape, ())
+
     def elementwise(
         self, given: GivenOperation, name: str, operands: Sequence[Instruction]
     ) -> Instruction:
@@ -334,6 +355,12 @@ def _check(
 
 _WORDS: Final = {name: tuple(words.split()) for name, words in ENUMERATIONS.items()}
 """What attributes may be of which HLO knows all values."""
+
+
+def is_constant(instruction: Instruction) -> bool:
+    """Whether an instruction is a constant, or one that is repeated."""
+    is_repeated = instruction.opcode == "broadcast"
+    return (instruction.operands[0] if is_repeated else instruction).opcode == "constant"
 
 
 def name_in_hlo(name: str, before: str) -> str:
