@@ -16,7 +16,6 @@ from math import gcd
 from typing import TYPE_CHECKING, Final
 
 from simplifier.bounds.branches import branches, cancelling, maxima
-from simplifier.bounds.samples import is_somewhere_negative
 from simplifier.expr.form import ZERO, Atom, AtomKind, Form, atom_of, collected, constant, postorder
 from simplifier.expr.size import is_deep, nests_extrema
 from simplifier.laws.catalogue.extrema import (
@@ -313,7 +312,7 @@ def is_reached(context: Context, form: Form, others: Iterable[Form]) -> Law | No
     differences = [other.plus(form, -1) for other in others]
     if any(_is_nonnegative(context, difference) for difference in differences):
         return PRUNE
-    if len(differences) > MAX_OPERANDS_COMPARED or is_somewhere_negative(context, differences):
+    if len(differences) > MAX_OPERANDS_COMPARED:
         return None
     return _BY_COUNT[_count_needed(context, differences, MAX_CASES)]
 
@@ -388,8 +387,7 @@ def _sums(left: Form, right: Form) -> Iterator[Form]:
 
 
 def _is_nonnegative(context: Context, form: Form) -> bool:
-    """Whether the range says so; most forms show at some point that it cannot."""
-    return not is_somewhere_negative(context, (form,)) and context.range_of(form)[0] >= 0
+    return context.range_of(form)[0] >= 0
 
 
 def _smooth(form: Form) -> Form:
