@@ -29,7 +29,6 @@ from simplifier.expr.form import (
     weighted_sum,
 )
 from simplifier.extraction.cost import DIVISIONS, cost_of_form
-from simplifier.extraction.lower_bounds import is_no_costlier
 from simplifier.laws.catalogue.bits import DIVIDED_BITS
 from simplifier.laws.catalogue.conditions import (
     CHOSEN,
@@ -70,7 +69,7 @@ def step(scope: Scope, form: Form, asks: Questions) -> Form:
             readings = _readings(scope, rearranged, asks)
             found += [((law, *laws), read) for laws, read in readings]
     laws, result = min(found, key=_cost_of_reading) if len(found) > 1 else found[0]
-    if result == form or not is_no_costlier(result, form):
+    if result == form or cost_of_form(result) > cost_of_form(form):
         return form
     scope.read(Rewrite(laws, form, result))
     if scope.log is not None:

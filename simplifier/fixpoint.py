@@ -39,9 +39,7 @@ from simplifier.extraction.abstraction import (
 from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.divisions import with_shared_numbers
 from simplifier.extraction.gathering import gathered
-from simplifier.extraction.lower_bounds import is_no_costlier, least_cost_of_parts
 from simplifier.extraction.natural import is_plain
-from simplifier.extraction.prices import FINE
 from simplifier.extraction.search import count_maxima
 from simplifier.extraction.width import (
     divides_by_negative,
@@ -225,12 +223,10 @@ def _abstracted(scope: Scope, form: Form, result: Form, limit: float) -> Form:
     canonical = inner.canonical(abstraction.form)
     if count_maxima(canonical) > MAX_MAXIMA_SEARCHED:
         return result
-    if limit == inf:
-        if abstraction.least_cost(canonical) >= cost_of_form(result):
-            return result
-        # What is subtracted may be part of a remainder that the search passed by.
-        if not subtracts(result) and abstraction.only_renames(canonical, scope.canonical(form)):
-            return result
+    # What is subtracted may be part of a remainder that the search passed by.
+    is_searched = limit == inf and not subtracts(result)
+    if is_searched and abstraction.only_renames(canonical, scope.canonical(form)):
+        return result
     meanings = {name: _cheaper(scope, each) for name, each in abstraction.meanings.items()}
     reading = _extracted if limit == inf else _step
     (other,) = substitute([reading(inner, abstraction.form)], meanings)
@@ -361,7 +357,7 @@ def _extracted(scope: Scope, form: Form) -> Form:
     result = extracted(scope, canonical)
     if result == form:
         return form
-    if is_no_costlier(result, form):
+    if cost_of_form(result) <= cost_of_form(form):
         return _cheapest_of_parts(scope, form, result) if _has_extremum(form) else result
     parts = _cheapest_parts(scope, form)
     return parts if is_kept(scope, parts) or _is_no_wider(scope, parts, result) else result
@@ -412,8 +408,6 @@ def _has_extremum(form: Form) -> bool:
 
 def _cheapest_of_parts(scope: Scope, form: Form, result: Form) -> Form:
     """The result, or the form by its parts: as it stands it may say more than multiplied out."""
-    if least_cost_of_parts(form, scope.canonical) >= cost_of_form(result) * FINE:
-        return result
     return _parts_if(scope, form, result, lambda parts: cost_of_form(parts) < cost_of_form(result))
 
 

@@ -22,11 +22,7 @@ from simplifier.expr.form import (
     postorder,
     variable,
     variables_of,
-    weighted_sum,
 )
-from simplifier.extraction.cost import cost_of_form, operators_of_sum
-from simplifier.extraction.lower_bounds import least_cost
-from simplifier.extraction.prices import FINE
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
@@ -42,13 +38,6 @@ class Abstraction(NamedTuple):
     bounds: Bounds
     meanings: Mapping[str, Form]
     """What stands for each new variable."""
-
-    def least_cost(self, canonical: Form) -> int:
-        """What the form and its meanings cost at least, where this is its canonical form."""
-        used = {*variables_of((canonical,))}
-        inner = weighted_sum([(1, each) for name, each in self.meanings.items() if name in used])
-        operations = cost_of_form(inner) - operators_of_sum(inner)
-        return least_cost(canonical) // FINE + operations
 
     def only_renames(self, canonical: Form, original: Form) -> bool:
         """Whether its canonical form is that of the original with variables for operations.

@@ -24,7 +24,6 @@ from simplifier.extraction.divisions import (
     source_steps,
     sum_steps,
 )
-from simplifier.extraction.lower_bounds import least_cost, least_cost_at_a_glance
 from simplifier.extraction.natural import is_plain, natural_reading, says_more
 from simplifier.extraction.prices import FINE, NO_LIMIT, WIDE, Prices, fine_cost
 from simplifier.extraction.products import product_steps
@@ -129,18 +128,14 @@ class Extractor:
                 self.cost(atom)
 
     def cost_of(self, kind: AtomKind, operands: Sequence[Form], limit: int = NO_LIMIT) -> int:
-        """The cost of an operation, its operands extracted; beyond the limit its least cost."""
+        """The cost of an operation, its operands extracted; beyond the limit a part of it."""
         cost = cost_of_operation(kind, len(operands)) * FINE
         if kind is AtomKind.QUOTIENT:
             return cost + sum(self._cost_of_sum(part) for part in self.arguments(kind, operands))
-        if cost >= limit:
-            return cost
-        least = list(map(least_cost, operands)) if limit < NO_LIMIT else [0] * len(operands)
-        cost += sum(least)
-        for bound, operand in zip(least, operands, strict=True):
+        for operand in operands:
             if cost >= limit:
                 break
-            cost += self._cost_of_sum(self.extract(operand)) - bound
+            cost += self._cost_of_sum(self.extract(operand))
         return cost
 
     def _cost_of_sum(self, spelling: Form) -> int:
@@ -268,9 +263,9 @@ class _Search(NamedTuple):
     def _descent(self, form: Form, cost: int, order: Sequence[Steps]) -> list[Rewrite]:
         """Steps from a form to what costs less and less, one kind at a time, until none helps."""
         descent: list[Rewrite] = []
-        current, least = form, least_cost_at_a_glance(form)
+        current = form
         kind = 0
-        while kind < len(order) and cost > least:
+        while kind < len(order):
             found = self._cheapest_step(current, cost, order[kind])
             # A candidate whose cost was found before it was built may cost more.
             following = cost if found is None else self.prices.sum(found.after)
