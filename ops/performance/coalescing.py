@@ -132,6 +132,10 @@ def offsets_and_bits(
     check_type(access, IndexingMap, "coalescing: the access", "an Access or an IndexingMap")
     if element_type is None:
         raise MapError("coalescing: a map has no element_type; expected one, such as 'f32'")
+    count = len(access.forms)
+    if count != 1:
+        message = f"coalescing: the map has {count} results; expected one, the offset of an element"
+        raise MapError(message)
     return access, Shape.parse(f"{element_type}[]").element_size_in_bits
 
 
@@ -241,8 +245,8 @@ class Memory(NamedTuple):
     def counts(self, loads: Loads, width: int) -> _Counts:
         """What these loads touch, of so many neighbours for each lane."""
         is_load = loads.is_active.any(axis=1)
-        loads = Loads(*(each[is_load] for each in loads))
-        offsets, is_active, counts = loads
+        loads = Loads(*(each[is_load] for each in loads[:3]))
+        offsets, is_active, counts, _ = loads
         bits, sectors = offsets * self.bits, self.sectors_of(loads)
         needed = _distinct(offsets, is_active) * (width * self.bits)
         return _Counts(

@@ -1,42 +1,46 @@
 """The loads of the warps of a launch: which elements the lanes of each one touch.
 
 A warp is the threads of a block whose numbers, ``th_x`` fastest, follow each other. It loads once
-for each point of the ranges: the loops that its threads run. Blocks that touch the same elements,
-moved by a whole period of memory, are looked at once.
+for each point of the ranges: the loops that its threads run. Blocks and iterations that touch the
+same elements, moved by a whole period of memory, are looked at once.
 """
 
 from __future__ import annotations
 
-from math import prod
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from indexing import IndexingMap, MapError
-from indexing.domain import Domain
+from indexing.domain import Domain, substituted_constraints
 from indexing.relation import check_without_parameters
-from indexing.variable import GRID, VariableKind
+from indexing.transform.evaluate import MAX_INT64
+from indexing.variable import GRID
 from ops.performance.tally import size_of
 from simplifier import Interval
 from simplifier.evaluation import points_in
+from simplifier.expr import form as forms
 from simplifier.expr.form import Form, variables_of
+from simplifier.expr.operations import substitute
+from simplifier.tools.disjoint_set import united
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+    from indexing.domain import Constraint
+    from indexing.variable import VariableKind
     from ops.performance.tally import Column
     from simplifier.expr.form import Atom
 
-Name = TypeVar("Name")
-
-Coordinates: TypeAlias = "Mapping[VariableKind, Column]"
-"""Coordinates of a launch at some threads or blocks."""
+Columns: TypeAlias = "Mapping[str, Column]"
+"""Values of variables of a map, by identifier."""
 
 MAX_LOADS: Final = 1 << 26
 """Loads of threads that are gone through: some seconds."""
 
-_CHUNK: Final = 1 << 20
-"""Loads that are looked at together, so that memory stays small."""
+_CHUNK: Final = 1 << 18
+"""Loads of threads that are looked at together, so that memory stays small."""
 
-_THREADS, _BLOCKS = GRID[:3], GRID[3:]
+_MET: Final = MAX_INT64
+"""In the place of the value of a constraint that all threads meet; if none does, its negative."""
 
 
 class Loads(NamedTuple):
@@ -46,11 +50,13 @@ class Loads(NamedTuple):
         offsets: a row for each load, with the element that each lane touches.
         is_active: the lanes that load at all.
         counts: how many loads of the launch each row stands for.
+        others: what else the map leads to, for each lane.
     """
 
     offsets: Column
     is_active: Column
     counts: Column
+    others: Sequence[Column] = ()
 
 
 def loads_of_warps(
@@ -58,16 +64,16 @@ def loads_of_warps(
 ) -> Iterator[Loads]:
     """The loads of all warps; of ``vector`` neighbours of the innermost loop only the first.
 
-    What differs by a multiple of ``period`` elements is looked at once.
+    What differs by a multiple of ``period`` elements is looked at once. Behind the offset the map
+    may lead to more.
 
     Raises:
-        MapError: the map is not from the coordinates of a launch to one offset, or not bounded, or
-            there are more than :data:`MAX_LOADS` different loads.
+        MapError: the map is not from the coordinates of a launch, or not bounded, or there are more
+            than :data:`MAX_LOADS` different loads.
     """
-    launch = _Launch.of(indexing_map)
-    for blocks, counts in launch.blocks(period, vector):
-        offsets, is_active = launch.values(blocks, launch.loops(vector))
-        yield _in_warps(offsets, is_active, counts, warp_size)
+    launch = _Launch.of(indexing_map).strided(vector)
+    for columns, counts in launch.rounds(period):
+        yield _in_warps(*launch.values(columns), counts, warp_size)
 
 
 def vector_width(indexing_map: IndexingMap, most: int, period: int) -> int:
@@ -77,186 +83,186 @@ def vector_width(indexing_map: IndexingMap, most: int, period: int) -> int:
     number, and a thread loads all or none.
     """
     launch = _Launch.of(indexing_map)
-    while most > 1 and (launch.innermost_size % most or not launch.is_vector(most, period)):
+    while most > 1 and not launch.is_of_vectors(most, period):
         most //= 2
     return most
 
 
 class _Launch(NamedTuple):
-    """A map from the coordinates of a launch to an offset, to be evaluated block by block.
-
-    Arrays have three axes: blocks, points of the loops, and threads of a block.
+    """A map from the coordinates of a launch, to be evaluated at some blocks and iterations.
 
     Attributes:
-        map: from the coordinates that there are.
-        probe: from the same variables to the offset and to what constraints limit.
+        domain: the coordinates that there are, and the loops, without constraints.
+        results: what the map leads to.
+        constraints: what holds where a thread loads at all.
     """
 
-    map: IndexingMap
-    probe: IndexingMap
+    domain: Domain
+    results: Sequence[Form]
+    constraints: Sequence[Constraint]
 
     @classmethod
     def of(cls, indexing_map: IndexingMap) -> _Launch:
         check_without_parameters(indexing_map, "coalescing")
         _check_variables(indexing_map)
         domain = indexing_map.domain
-        limited = (form for form, _ in domain.constraints)
-        unlimited = Domain.of(domain.dims, domain.ranges)
-        return cls(indexing_map, IndexingMap.from_forms([*indexing_map.forms, *limited], unlimited))
+        return cls(domain.with_constraints(), indexing_map.forms, domain.constraints)
 
-    # Arrays.
-
-    def values(self, blocks: Coordinates, loops: Sequence[Column]) -> tuple[Column, Column]:
-        """The offsets at some blocks and all threads, and where the constraints are met."""
+    def values(self, columns: Columns) -> tuple[Sequence[Column], Column]:
+        """The results at some points and all threads, and where the constraints are met."""
         import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
-        launch = {**self.threads(), **blocks}
-        dims = [launch[variable.kind] for variable in self.map.dims]
-        offsets, *limited = self.probe.evaluate(dims, loops)
-        shape = np.broadcast_shapes(*(np.shape(each) for each in (*launch.values(), *loops)))
+        threads = self._threads
+        numbers = np.arange(size_of(threads.values()))
+        every = points_in(threads, numbers) | {name: at[:, None] for name, at in columns.items()}
+        found = self._evaluated((*self.results, *(form for form, _ in self.constraints)), every)
+        shape = np.broadcast_shapes((1, len(numbers)), *map(np.shape, every.values()))
         is_active = np.ones(shape, dtype=bool)
-        limits = [interval for _, interval in self.map.domain.constraints]
-        bounds = [variable.bounds for variable in self.map.dims]
-        for column, interval in zip((*limited, *dims), (*limits, *bounds), strict=True):
+        limited = [*found[len(self.results) :], *every.values()]
+        bounds = (self.domain.bounds[name] for name in every)
+        limits = [*(interval for _, interval in self.constraints), *bounds]
+        for column, interval in zip(limited, limits, strict=True):
             lower, upper = interval.ends
             is_active &= np.asarray((column >= lower) & (column <= upper), dtype=bool)
-        return np.broadcast_to(offsets, shape), is_active
+        return [np.broadcast_to(each, shape) for each in found[: len(self.results)]], is_active
 
-    def threads(self) -> Coordinates:
+    def _evaluated(self, wanted: Sequence[Form], columns: Columns) -> Sequence[Column]:
+        """Values of forms, with 0 for variables that are not given."""
+        every = {**dict.fromkeys(self.domain.identifiers, 0), **columns}
+        dims, ranges, _ = self.domain.by_role([every[name] for name in self.domain.identifiers])
+        return IndexingMap.from_forms(wanted, self.domain).evaluate(dims, ranges)
+
+    @property
+    def _threads(self) -> dict[str, Interval]:
         """The coordinates of the threads of a block, which begin at 0, ``th_x`` fastest."""
-        box = {kind: Interval(0, self._bounds(kind).upper) for kind in reversed(_THREADS)}
-        return {kind: column[None, None, :] for kind, column in _points(box).items()}
+        return {name: Interval(0, each.upper) for name, each in self._box(GRID[2::-1]).items()}
 
-    def loops(self, vector: int) -> list[Column]:
-        """The points of the loops; of each ``vector`` neighbours of the innermost one the first."""
-        starts = [variable.bounds.lower or 0 for variable in self.map.ranges]
-        sizes, steps = self._loop_sizes(vector)
-        columns = _points({place: Interval(0, size - 1) for place, size in enumerate(sizes)})
-        return [
-            (column * step + start)[None, :, None]
-            for column, step, start in zip(columns.values(), steps, starts, strict=True)
-        ]
+    def _box(self, kinds: Iterable[VariableKind]) -> dict[str, Interval]:
+        """The coordinates of these kinds that there are."""
+        identifiers = zip(self.domain.identifiers, self.domain.dims, strict=False)
+        places = {variable.kind: name for name, variable in identifiers}
+        return {places[kind]: self.domain.bounds[places[kind]] for kind in kinds if kind in places}
 
-    def _loop_sizes(self, vector: int) -> tuple[list[int], list[int]]:
-        """How often each loop runs, and by which steps."""
-        sizes = [variable.bounds.size or 0 for variable in self.map.ranges]
-        steps = [1] * len(sizes)
-        if self.innermost is not None:
-            steps[self.innermost] = vector
-        return [size // step for size, step in zip(sizes, steps, strict=True)], steps
+    # Blocks and iterations.
 
-    @property
-    def innermost(self) -> int | None:
-        """The last loop that runs more than once."""
-        places = [n for n, each in enumerate(self.map.ranges) if (each.bounds.size or 0) > 1]
-        return places[-1] if places else None
-
-    @property
-    def innermost_size(self) -> int:
-        """How often the last loop runs that runs more than once."""
-        return 1 if self.innermost is None else self.map.ranges[self.innermost].bounds.size or 0
-
-    def _bounds(self, kind: VariableKind) -> Interval:
-        """The bounds of a coordinate; 0 where it is none of the map's."""
-        return next((each.bounds for each in self.map.dims if each.kind is kind), Interval(0, 0))
-
-    # Blocks.
-
-    def blocks(self, period: int, vector: int) -> Iterator[tuple[Coordinates, Column]]:
-        """Coordinates of blocks, some at a time, and how many blocks each stands for."""
+    def rounds(self, period: int) -> Iterator[tuple[Columns, Column]]:
+        """Blocks and iterations, some at a time, and how many each of them stands for."""
         import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
-        box = {kind: self._bounds(kind) for kind in reversed(_BLOCKS)}
-        count = size_of(box.values())
-        _check_work(count)
-        columns, counts = _points(box), np.ones(count, dtype=np.int64)
-        alike = self._alike(columns, period)
-        if alike is not None:
-            _, first, counts = np.unique(alike, axis=0, return_index=True, return_counts=True)
-            columns = {kind: column[first] for kind, column in columns.items()}
-        work = prod(self._loop_sizes(vector)[0]) * self.threads()[VariableKind.TH_X].size
-        _check_work(len(counts) * work)
-        step = max(1, _CHUNK // max(work, 1))
-        for start in range(0, len(counts), step):
-            chunk = slice(start, start + step)
-            some = {kind: column[chunk, None, None] for kind, column in columns.items()}
-            yield some, counts[chunk]
+        threads, box = self._threads, self._box(GRID[:2:-1]) | self._loops
+        beside_threads = self._beside(threads)
+        apart = {name: each for name, each in box.items() if name not in beside_threads}
+        others = {name: each for name, each in box.items() if name in beside_threads}
+        numbers, counts = self._kinds(apart, period)
+        lanes, repeats = size_of(threads.values()), size_of(others.values())
+        total, step = len(counts) * repeats, max(1, _CHUNK // max(lanes, 1))
+        _check_work(total * lanes)
+        for start in range(0, total, step):
+            kind, place = np.divmod(np.arange(start, min(start + step, total)), repeats)
+            yield points_in(apart, numbers[kind]) | points_in(others, place), counts[kind]
 
-    def _alike(self, blocks: Coordinates, period: int) -> Column | None:
-        """Equal rows for blocks that are alike; ``None`` where blocks and threads are mixed.
+    def _beside(self, threads: Iterable[str]) -> Collection[str]:
+        """The variables that some term has together with a thread, or with another one of these."""
+        wanted = (*self.results, *(form for form, _ in self.constraints))
+        terms = (Form(0, {atom: 1}) for form in wanted for atom in form.terms)
+        return united([{*threads}, *({*variables_of((term,))} for term in terms)])[0]
 
-        A constraint is either met by all threads of a block, or its part that depends on the block
+    def _kinds(self, box: Mapping[str, Interval], period: int) -> tuple[Column, Column]:
+        """The numbers of points of a box that differ, and how many are like each."""
+        import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+        total = size_of(box.values())
+        _check_work(total)
+        numbers = counts = np.arange(0)
+        start = 0
+        while start < total:
+            stop = min(total, start + max(_CHUNK >> 4, len(numbers)))
+            numbers = np.concatenate([numbers, np.arange(start, stop)])
+            counts = np.concatenate([counts, np.ones(stop - start, dtype=np.int64)])
+            columns = points_in(box, numbers)
+            marks = [np.broadcast_to(mark, len(numbers)) for mark in self._marks(columns, period)]
+            _, first, kind = np.unique(marks, axis=1, return_index=True, return_inverse=True)
+            counts = np.bincount(kind.ravel(), counts).astype(np.int64)
+            numbers, start = numbers[first], stop
+        return numbers, counts
+
+    def _marks(self, columns: Columns, period: int) -> Iterator[Column]:
+        """Columns that are equal for points that are alike, without threads.
+
+        A constraint is met by all threads, or by none, or the part of it that depends on the point
         tells which ones meet it.
         """
         import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
-        identifiers = self.map.domain.identifiers
-        names = {
-            name
-            for name, variable in zip(identifiers, self.map.dims, strict=False)
-            if variable.kind in blocks
-        }
-        parts = [parted(form, names) for form in self.probe.forms]
-        both = [each for each in parts if each is not None]
-        if len(both) < len(parts):
-            return None
-        of_blocks, of_threads = zip(*both, strict=True)
-        dims = [blocks.get(variable.kind, 0) for variable in self.map.dims]
-        zeros = [0] * len(self.map.ranges)
-        offset, *limited = self._derived(of_blocks).evaluate(dims, zeros)
-        _, *inner = self._derived(of_threads).result_bounds()
-        limits = (interval for _, interval in self.map.domain.constraints)
-        rows = [offset % period]
-        for column, around, interval in zip(limited, inner, limits, strict=True):
-            lower, upper = interval.ends
-            least, most = around.ends
+        limited = [form for form, _ in self.constraints]
+        pairs = [parted(form, columns) or (form, form) for form in (*self.results, *limited)]
+        of_points, of_threads = zip(*pairs, strict=True)
+        found, first = self._evaluated(of_points, columns), len(self.results)
+        yield from (offset % period for offset in found[:first])
+        around = IndexingMap.from_forms(of_threads[first:], self.domain).result_bounds()
+        limits = (interval for _, interval in self.constraints)
+        for column, inner, limit in zip(found[first:], around, limits, strict=True):
+            (least, most), (lower, upper) = inner.ends, limit.ends
             is_met = (column + least >= lower) & (column + most <= upper)
-            rows += [is_met, np.where(is_met, 0, column)]
-        shape = blocks[VariableKind.BL_X].shape
-        return np.stack([np.broadcast_to(row, shape) for row in rows], axis=1)
-
-    def _derived(self, forms: Sequence[Form]) -> IndexingMap:
-        return IndexingMap.from_forms(forms, self.probe.domain)
+            is_missed = (column + most < lower) | (column + least > upper)
+            yield np.where(is_met, _MET, np.where(is_missed, -_MET, column))
 
     # Vectors.
 
-    def is_vector(self, width: int, period: int) -> bool:
+    @property
+    def _loops(self) -> dict[str, Interval]:
+        _, ranges, _ = self.domain.by_role(self.domain.identifiers)
+        return {name: self.domain.bounds[name] for name in ranges}
+
+    def strided(self, vector: int, step: int = 0) -> _Launch:
+        """The launch at one of so many iterations of the last loop that runs more than once."""
+        if vector == 1:
+            return self
+        loops = {name: each for name, each in self._loops.items() if (each.size or 0) > 1}
+        innermost, bounds = [*loops.items()][-1]
+        iteration = forms.variable(innermost) * vector + ((bounds.lower or 0) + step)
+        number = self.domain.identifiers.index(innermost)
+        variables = [*self.domain.variables]
+        variables[number] = variables[number].within(Interval(0, (bounds.size or 0) // vector - 1))
+        domain = self.domain.with_variables(variables)
+        results = substitute(self.results, {innermost: iteration})
+        constraints = substituted_constraints(self.constraints, {innermost: iteration})
+        return _Launch(domain, results, constraints)
+
+    def is_of_vectors(self, width: int, period: int) -> bool:
         """Whether each thread can load so many neighbours of the innermost loop at once."""
-        for blocks, _ in self.blocks(period, 1):
-            first, is_active = self.values(blocks, self.loops(width))
+        sizes = [size for each in self._loops.values() if (size := each.size or 0) > 1]
+        if not sizes or sizes[-1] % width:
+            return False
+        neighbours = [self.strided(width, step) for step in range(width)]
+        results = [form for each in neighbours for form in each.results]
+        limits = [limit for each in neighbours for limit in each.constraints]
+        every = _Launch(neighbours[0].domain, results, limits)
+        for columns, _ in every.rounds(period):
+            ((first, *_), is_active), *others = (each.values(columns) for each in neighbours)
             if (first[is_active] % width).any():
                 return False
-            for step in range(1, width):
-                loops = self.loops(width)
-                loops[self.innermost or 0] = loops[self.innermost or 0] + step
-                other, is_active_there = self.values(blocks, loops)
-                if (is_active != is_active_there).any():
-                    return False
-                if (other != first + step)[is_active].any():
+            for step, ((other, *_), is_active_there) in enumerate(others, 1):
+                if (is_active != is_active_there).any() or (other != first + step)[is_active].any():
                     return False
         return True
 
 
-def _in_warps(offsets: Column, is_active: Column, counts: Column, warp_size: int) -> Loads:
+def _in_warps(
+    results: Sequence[Column], is_active: Column, counts: Column, warp_size: int
+) -> Loads:
     """Rows of lanes, from arrays with the threads of a block as the last axis."""
     import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
-    blocks, loops, threads = offsets.shape
+    rounds, threads = is_active.shape
     warps = -(-threads // warp_size)
-    padding = [(0, 0), (0, 0), (0, warps * warp_size - threads)]
-    rows = (blocks * loops * warps, warp_size)
-    return Loads(
-        np.pad(offsets, padding).reshape(rows),
-        np.pad(is_active, padding).reshape(rows),
-        np.repeat(counts, loops * warps),
-    )
 
+    def rows(column: Column) -> Column:
+        padding = [(0, 0), (0, warps * warp_size - threads)]
+        return np.pad(column, padding).reshape(rounds * warps, warp_size)
 
-def _points(box: Mapping[Name, Interval]) -> dict[Name, Column]:
-    """All points of a box, the last variable fastest."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
-    return points_in(box, np.arange(size_of(box.values()), dtype=np.int64))
+    offsets, *others = map(rows, results)
+    return Loads(offsets, rows(is_active), np.repeat(counts, warps), others)
 
 
 def parted(form: Form, names: Collection[str]) -> tuple[Form, Form] | None:
@@ -279,10 +285,6 @@ def _check_work(loads: int) -> None:
 
 
 def _check_variables(indexing_map: IndexingMap) -> None:
-    count = len(indexing_map.forms)
-    if count != 1:
-        message = f"coalescing: the map has {count} results; expected one, the offset of an element"
-        raise MapError(message)
     for variable, name in zip(indexing_map.dims, indexing_map.domain.names, strict=False):
         if variable.kind not in GRID:
             expected = "expected th_x, th_y, th_z, bl_x, bl_y, bl_z"

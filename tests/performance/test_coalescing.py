@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -176,6 +178,35 @@ def test_launches_of_any_size_take_the_work_of_few_blocks() -> None:
         launch("bl_x * 128 + th_x", f"th_x: 128, bl_x: {blocks}"), A100, element_type="f32"
     )
     assert (found.loads, found.sectors) == (blocks * 4, blocks * 16)
+
+
+LARGE: dict[str, Callable[[int], IndexingMap]] = {
+    "coalescing-memory": lambda size: launch("bl_x * 128 + th_x", f"th_x: 128, bl_x: {size}"),
+    "limited": lambda size: launch(
+        "bl_x * 128 + th_x",
+        f"th_x: 128, bl_x: {size}",
+        f"bl_x * 128 + th_x in [0, {128 * size - 9}]",
+    ),
+    "in a loop": lambda size: launch("s0 * 128 + th_x", f"th_x: 128 | s0: {size}"),
+}
+
+
+def most_memory(ask: Callable[[], Coalescing]) -> int:
+    tracemalloc.start()
+    try:
+        ask()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", list(LARGE))
+def test_memory_depends_on_the_pattern_and_not_on_the_tensor(name: str) -> None:
+    less, more = (
+        most_memory(partial(coalescing, LARGE[name](1 << size), A100, element_type="s8"))
+        for size in (18, 19)
+    )
+    assert more < 1.5 * less
 
 
 @pytest.mark.parametrize("row", rows_of("coalescing", kind="exact"), ids=lambda row: row["id"])
