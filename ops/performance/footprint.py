@@ -18,8 +18,8 @@ from indexing.transform.substitute import arranged
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.devices.joint_indexing import deciding
 from ops.performance.offsets import (
+    alike_at_each_offset,
     at_each_offset,
-    at_one_offset,
     bounds_for_any_values,
     if_same_or_different,
     key_of,
@@ -32,7 +32,6 @@ from ops.performance.tally import (
     elements_together,
     hull_of,
     size_of,
-    tally_of,
     volume,
 )
 from simplifier import Interval, NotQuasiAffineError
@@ -233,10 +232,10 @@ def _of_part(part: _Part, deadline: Deadline) -> Footprint:
     try:
         if any(part.keys):
             return _of_values(part, deadline)
-        still = at_one_offset(part.map) if part.map.runtime else part.map
-        if still is None:
+        found = alike_at_each_offset(part.map, deadline)
+        if found is None:
             return Footprint(*at_each_offset(part.map, deadline))
-        points, elements = tally_of(still, deadline)
+        points, elements = found
     except _FAILURES:
         return _bounds(part.map)
     return Footprint(Interval(points, points), Interval(elements, elements))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from indexing import IndexingMap
+from indexing.domain import substituted_constraints
 from indexing.symbolic_bounds import Ends
 from indexing.transform.evaluate import MAX_INT64, result_columns
 from indexing.transform.substitute import arranged
@@ -17,17 +18,20 @@ from ops.performance.tally import (
     MAX_MARKS,
     MAX_POINTS,
     OutOfTimeError,
+    Tally,
     hull_of,
     numbered,
     size_of,
+    tally_of,
     volume,
 )
 from simplifier import Interval
 from simplifier.evaluation import points_in
 from simplifier.expr import form as forms
+from simplifier.expr.operations import substitute
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
     from ops.performance.tally import Column, Deadline
@@ -54,6 +58,59 @@ def key_of(origin: RuntimeOrigin) -> tuple[Form, ...]:
 # Scalars.
 
 
+def alike_at_each_offset(part: IndexingMap, deadline: Deadline) -> Tally | None:
+    """The numbers if they are seen to be the same for all values of its runtime variables.
+
+    Values only move what is touched, or what is left out of it. ``None`` if they may do more.
+
+    Raises:
+        MapError, OutOfTimeError, NotQuasiAffineError: as :func:`tally_of`.
+
+    >>> from indexing import parse_map
+    >>> from ops.performance.tally import Deadline
+    >>> text = "(d0){rt0} -> (d0), domain: d0 in [0, 9], rt0 in [0, 8], d0 - rt0 in [0, 1]"
+    >>> alike_at_each_offset(parse_map(text), Deadline(1))
+    Tally(points=2, elements=2)
+    >>> left = text.replace("d0 - rt0 in [0, 1]", "max(rt0 - d0, d0 - rt0 - 1) in [1, 9]")
+    >>> alike_at_each_offset(parse_map(left), Deadline(1))
+    Tally(points=8, elements=8)
+    """
+    still = at_one_offset(part)
+    if still is not None:
+        return tally_of(still, deadline)
+    pieces = [*filter(None, map(at_one_offset, _whole_and_hole(part)))]
+    if len(pieces) != 2:  # noqa: PLR2004 - the whole, and what is left out of it
+        return None
+    whole, hole = (tally_of(each, deadline) for each in pieces)
+    left = whole.points - hole.points
+    return Tally(left, left) if whole.points == whole.elements else None
+
+
+def _whole_and_hole(part: IndexingMap) -> Sequence[IndexingMap]:
+    """The map without its only constraint on values, and the map where that does not hold."""
+    domain = part.domain
+    moving = [each for each in domain.constraints if _uses_values(each[:1], part)]
+    if len(moving) != 1:
+        return ()
+    ((form, inside),) = moving
+    free = domain.with_constraints(each for each in domain.constraints if each not in moving)
+    (reach,) = IndexingMap.from_forms([form], free).result_bounds()
+    before, behind = _one_beyond(inside)
+    sides = [Interval(None, before), Interval(behind, None)]
+    outside = [each for each in map(reach.intersect, sides) if not each.is_empty]
+    if len(outside) != 1 or reach in outside:
+        return ()
+    hole = free.constrained([(form, *outside)])
+    maps = (IndexingMap.from_forms(part.forms, each) for each in (free, hole))
+    return [each.simplify() for each in maps]
+
+
+def _uses_values(given: Iterable[Form], part: IndexingMap) -> bool:
+    """Whether forms depend on runtime variables of a map."""
+    *_, runtime = part.domain.by_role(part.domain.identifiers)
+    return not {*runtime}.isdisjoint(forms.variables_of(given))
+
+
 def at_one_offset(part: IndexingMap) -> IndexingMap | None:
     """The map at one value of its runtime variables, if others only move its elements.
 
@@ -62,16 +119,48 @@ def at_one_offset(part: IndexingMap) -> IndexingMap | None:
     >>> print(at_one_offset(parse_map(window)))
     (d0) -> (d0), domain: d0 in [0, 3]
     """
-    domain = part.domain
-    dims, _, runtime = domain.by_role(domain.identifiers)
-    limited = forms.variables_of(form for form, _ in domain.constraints)
+    near = _from_values(part)
+    dims, _, runtime = near.domain.by_role(near.domain.identifiers)
     still: list[Form] = []
-    for form in part.forms:
+    for form in near.forms:
         variables = (atom for atom in form.terms if atom.kind is forms.VARIABLE)
         still.append(form.without(*(each for each in variables if each.name in runtime)))
-    if {*limited, *forms.variables_of(still)}.isdisjoint(runtime):
-        return arranged(IndexingMap.from_forms(still, domain), dims)
-    return None
+    if _uses_values([*still, *(form for form, _ in near.domain.constraints)], near):
+        return None
+    return arranged(IndexingMap.from_forms(still, near.domain), dims)
+
+
+def _from_values(part: IndexingMap) -> IndexingMap:
+    """The map with dimensions counted from values on, where a constraint limits their distance."""
+    dims, *_ = part.domain.by_role(part.domain.identifiers)
+    for form, inside in part.domain.constraints:
+        for name in dims if _uses_values([form], part) else ():
+            factor = form.terms.get(forms.variable_atom(name), 0)
+            if abs(factor) == 1:
+                moved = _counted_from(part, name, form * factor, inside * factor)
+                if moved is not None:
+                    return _from_values(moved)
+    return part
+
+
+def _counted_from(
+    part: IndexingMap, name: str, distance: Form, inside: Interval
+) -> IndexingMap | None:
+    """The map with a distance in the place of a dimension; ``None`` if that may be out of bounds.
+
+    The distance lies in an interval.
+    """
+    domain = part.domain
+    place = {name: forms.variable(name) * 2 - distance}
+    free = domain.with_constraints().with_variables(
+        each.within(inside) if identifier == name else each
+        for identifier, each in zip(domain.identifiers, domain.variables, strict=True)
+    )
+    (reach,) = IndexingMap.from_forms(place.values(), free).result_bounds()
+    if not domain.bounds[name].contains(reach):
+        return None
+    limits = substituted_constraints(domain.constraints, place)
+    return IndexingMap.from_forms(substitute(part.forms, place), free.constrained(limits))
 
 
 def at_each_offset(part: IndexingMap, deadline: Deadline) -> Extremes:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
 from types import NoneType
 from typing import TYPE_CHECKING, Final
 
 from indexing import IndexingMap
-from indexing.domain import NO_VALUES
 from indexing.layout import Kind, ShapeError
 from ops.index_maps import (
     check_count,
     checked_sizes,
-    dim,
     dimensions_of,
     every_element,
     index_map,
@@ -24,7 +21,7 @@ from ops.index_maps import (
 from ops.rules.constant_folding import value_of
 from ops.rules.op_indexing import OpIndexing, Origin
 from ops.rules.rule import OpRule, bounds_of, sizes_and_part, sizes_of
-from ops.sizes import as_form, at_most, between, inside, least, not_negative, numbers
+from ops.sizes import as_form, at_most, between, inside, least, not_negative
 from simplifier import Interval
 from simplifier.errors import INTEGER, check_type
 from simplifier.expr import form as forms
@@ -36,7 +33,6 @@ if TYPE_CHECKING:
     from indexing.domain import Constraint
     from ops.hlo import Instruction
     from ops.index_maps import CheckedSizes, Sizes
-    from ops.sizes import Size
     from simplifier.expr.form import Form
 
 
@@ -87,8 +83,7 @@ def dynamic_update_slice(
     """Writes an update over the part of the operand that begins at the start indices.
 
     Start indices are as for :func:`dynamic_slice`. An element of the result is the operand's unless
-    the update covers it. If a start is not known, the map to the operand leaves out only
-    elements that the update covers for every start.
+    the update covers it, which the starts decide: so the map to the operand has them, too.
 
     Shapes:
         operands: ``operand_sizes``; ``update_sizes``, none larger than the operand's; then a
@@ -103,7 +98,8 @@ def dynamic_update_slice(
 
     >>> indexing = dynamic_update_slice((20, 30), (5, 10))
     >>> print(indexing.output_to_input[0])
-    (d0, d1) -> (d0, d1), domain: d0 in [0, 19], d1 in [0, 29]
+    (d0, d1){rt0, rt1} -> (d0, d1), domain: d0 in [0, 19], d1 in [0, 29], rt0 in [0, 15],
+    rt1 in [0, 20], max(rt0 - d0, d0 - rt0 - 4, rt1 - d1, d1 - rt1 - 9) in [1, inf]
     >>> print(indexing.output_to_input[1])
     (d0, d1){rt0, rt1} -> (d0 - rt0, d1 - rt1), domain: d0 in [0, 19], d1 in [0, 29],
     rt0 in [0, 15], rt1 in [0, 20], d0 - rt0 in [0, 4], d1 - rt1 in [0, 9]
@@ -113,15 +109,15 @@ def dynamic_update_slice(
     operand_sizes = checked_sizes("dynamic-update-slice", "operand", operand_sizes)
     update_sizes = checked_sizes("dynamic-update-slice", "update", update_sizes)
     starts = _Starts("dynamic-update-slice", operand_sizes, update_sizes, start_indices)
-    kept = _outside(operand_sizes, starts.always_covered())
+    kept, covering = starts.outside(operand_sizes), starts.origins(2, operand_sizes)
     scalars = len(operand_sizes)
     none = [()] * scalars
     return OpIndexing(
         operand_sizes,
         (kept, starts.into(operand_sizes), *[no_dimensions(operand_sizes)] * scalars),
         (kept, starts.out_of(update_sizes), *[every_element(operand_sizes)] * scalars),
-        ((), starts.origins(2, operand_sizes), *none),
-        ((), starts.origins(2, update_sizes), *none),
+        (covering, covering, *none),
+        (covering, starts.origins(2, update_sizes), *none),
     ).on_condition(starts.conditions)
 
 
@@ -172,12 +168,22 @@ class _Starts:
         ]
         return self._map([index - start for index, start in pairs], extents, covered)
 
-    def always_covered(self) -> list[tuple[Size, Size]]:
-        """The first and last index in each dimension that the part covers for every start."""
-        return [
-            (last if start is None else start, (start or 0) + part - 1)
-            for start, last, part in zip(self._known, self._last, self._part_sizes, strict=True)
+    def outside(self, extents: Sizes) -> IndexingMap:
+        """The identity on the indices in the tensor that the part does not cover."""
+        identity = dimensions_of(extents)
+        rows = zip(identity, self._forms(), self._known, self._last, self._part_sizes, strict=True)
+        beyond = [
+            distance
+            for index, start, known, last, part in rows
+            for distance, is_needed in (
+                (start - index, known != 0),
+                (index - start - (part - 1), known != last),
+            )
+            if is_needed and last != 0
         ]
+        if 0 in self._part_sizes:
+            return self._map(identity, extents)
+        return self._map(identity, extents, [_is_beyond(beyond)])
 
     def origins(self, first: int, extents: Sizes) -> tuple[Origin, ...]:
         """The origins of the runtime variables: scalar operands from number ``first`` on."""
@@ -208,43 +214,13 @@ def _check_part(op: str, sizes: CheckedSizes, part_sizes: CheckedSizes) -> list[
     return conditions
 
 
-def _outside(sizes: CheckedSizes, box: Sequence[tuple[Size, Size]]) -> IndexingMap:
-    """The identity on the indices outside of a box, given by its first and last indices."""
-    known, ends = numbers(sizes), numbers(chain(*box))
-    if known is None or ends is None:
-        return _outside_over_parameters(sizes, box)
-    return _outside_numbers(known, [*zip(ends[::2], ends[1::2], strict=True)])
-
-
-def _outside_numbers(sizes: Sequence[int], box: Sequence[tuple[int, int]]) -> IndexingMap:
-    identity = dimensions_of(sizes)
-    if any(first > last for first, last in box):
-        return index_map(identity, sizes)
-    sides = [
-        (axis, side)
-        for axis, (size, (first, last)) in enumerate(zip(sizes, box, strict=True))
-        for side in ((0, first - 1), (last + 1, size - 1))
-        if side[0] <= side[1]
-    ]
-    if not sides:
-        return index_map(identity, sizes, (), [(forms.constant(0), NO_VALUES)])
-    if len(sides) == 1:
-        ((axis, (lower, upper)),) = sides
-        return index_map(identity, sizes, (), [(dim(axis), Interval(lower, upper))])
-    beyond = operations.maximum(
-        dim(axis) - first if first else last - dim(axis) for axis, (first, last) in sides
-    )
-    return index_map(identity, sizes, (), [(beyond, Interval(0, max(sizes) - 1))])
-
-
-def _outside_over_parameters(sizes: CheckedSizes, box: Sequence[tuple[Size, Size]]) -> IndexingMap:
-    """Some index is before the first or behind the last: every one is, if the box is empty."""
-    beyond = operations.maximum(
-        distance
-        for axis, (first, last) in enumerate(box)
-        for distance in (as_form(first) - dim(axis), dim(axis) - as_form(last))
-    )
-    return index_map(dimensions_of(sizes), sizes, (), [(beyond, Interval(1, None))])
+def _is_beyond(distances: Sequence[Form]) -> Constraint:
+    """That one of some distances is positive; without any, nothing is beyond."""
+    if len(distances) != 1:
+        return operations.maximum(distances or [forms.ZERO]), Interval(1, None)
+    (only,) = distances
+    rest, ends = only - only.constant, Interval(1 - only.constant, None)
+    return (rest, ends) if rest.single_variable() else (-rest, -ends)
 
 
 # Reading instructions.

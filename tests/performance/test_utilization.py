@@ -186,8 +186,34 @@ OFFSETS: dict[str, tuple[str, tuple[int, int], tuple[int, int]]] = {
     "what an update leaves": (
         """x = f32[8] parameter(0) u = f32[3] parameter(3)
         ROOT r = f32[8] dynamic-update-slice(x, u, i)""",
-        (8, 8),
-        (8, 8),
+        (5, 5),
+        (5, 5),
+    ),
+    "an update at one offset twice": (
+        """x = f32[6,5] parameter(0) u = f32[2,3] parameter(3)
+        ROOT r = f32[6,5] dynamic-update-slice(x, u, i, i)""",
+        (24, 24),
+        (24, 24),
+    ),
+    "a slice of what an update leaves": (
+        """x = f32[9] parameter(0) u = f32[3] parameter(3)
+        y = f32[9] dynamic-update-slice(x, u, i)
+        ROOT r = f32[4] dynamic-slice(y, j), dynamic_slice_sizes={4}""",
+        (1, 4),
+        (1, 4),
+    ),
+    "the part that is updated is what was there": (
+        """x = f32[9] parameter(0) u = f32[3] parameter(3)
+        p = f32[3] dynamic-slice(x, i), dynamic_slice_sizes={3} s = f32[3] add(p, u)
+        ROOT r = f32[9] dynamic-update-slice(x, s, i)""",
+        (9, 9),
+        (9, 9),
+    ),
+    "updates of two sizes at one offset": (
+        """x = f32[9] parameter(0) u = f32[3] parameter(3) v = f32[5] parameter(4)
+        y = f32[9] dynamic-update-slice(x, u, i) ROOT r = f32[9] dynamic-update-slice(y, v, i)""",
+        (4, 4),
+        (4, 4),
     ),
     "rows of what is reshaped": (
         """x = f32[24] parameter(0) m = f32[4,6] reshape(x)
@@ -234,6 +260,49 @@ def _over_all_offsets(fusion: Fusion, x: Instruction) -> list[tuple[int, int]]:
     ]
     numbers = [int(run.distinct()) for run in runs], [int(run.total()) for run in runs]
     return [(min(each), max(each)) for each in numbers]
+
+
+REPORTED: dict[str, tuple[str, list[str]]] = {
+    "kept-part-of-update": (
+        """ENTRY e {
+        src = s32[20,30] parameter(0)
+        upd = s32[5,10] parameter(1)
+        of1 = s32[] parameter(2)
+        of2 = s32[] parameter(3)
+        ROOT dus = s32[20,30] dynamic-update-slice(src, upd, of1, of2)
+        }""",
+        [
+            "%src: 550 of 600 elements, 2200 bytes, 550 reads, 1 of each",
+            "%upd: 50 of 50 elements, 200 bytes, 50 reads, 1 of each",
+            "%of1: 1 of 1 elements, 4 bytes, 600 reads, 600 of each",
+            "%of2: 1 of 1 elements, 4 bytes, 600 reads, 600 of each",
+        ],
+    ),
+    "kept-part-of-update-1d": (
+        """ENTRY e { x = f32[8] parameter(0) y = f32[6] parameter(1) i = s32[] parameter(2)
+        ROOT r = f32[8] dynamic-update-slice(x, y, i) }""",
+        [
+            "%x: 2 of 8 elements, 8 bytes, 2 reads, 1 of each",
+            "%y: 6 of 6 elements, 24 bytes, 6 reads, 1 of each",
+            "%i: 1 of 1 elements, 4 bytes, 8 reads, 8 of each",
+        ],
+    ),
+    "an update of a large array": (
+        """ENTRY e { x = f32[8000000,1000] parameter(0) y = f32[6,100] parameter(1)
+        i = s32[] parameter(2) ROOT r = f32[8000000,1000] dynamic-update-slice(x, y, i, i) }""",
+        [
+            "%x: 7999999400 of 8000000000 elements, 31999997600 bytes, 7999999400 reads, 1 of each",
+            "%y: 600 of 600 elements, 2400 bytes, 600 reads, 1 of each",
+            "%i: 1 of 1 elements, 4 bytes, 8000000000 reads, 8e+09 of each",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), REPORTED.values(), ids=REPORTED)
+def test_reported_counts_are_right(text: str, expected: list[str]) -> None:
+    used = str(utilization(hlo.parse(text).entry.root)).splitlines()
+    assert [line for line in used if line.startswith("%")] == expected
 
 
 GATHERED: dict[str, tuple[str, str, tuple[int, ...], str]] = {
