@@ -21,13 +21,14 @@ from simplifier.bounds.linear import LinearFacts
 from simplifier.bounds.multiplied_facts import at_most
 from simplifier.bounds.polynomials import (
     common_factors,
+    factors,
     monomial_form,
     multiples,
     symbolic_digits_apart,
 )
 from simplifier.bounds.symbolic_quotients import with_what_is_beside
 from simplifier.expr.fold import fold
-from simplifier.expr.form import FLOORDIV, MAX, Atom, AtomKind, Form
+from simplifier.expr.form import FLOORDIV, MAX, VARIABLE, Atom, AtomKind, Form
 from simplifier.expr.size import is_crowded, is_deep
 from simplifier.laws.catalogue.lemmas import (
     BETWEEN_BRANCHES,
@@ -225,12 +226,25 @@ def _by_multiplied_facts(
 
 
 def _by_common_factor(context: Context, form: Form, depth: int) -> Iterator[Reading]:
-    """The factors that all terms have multiply the range of what is left."""
+    """``G*A + S`` for factors ``G`` of all terms, or of those that are a digit with its stride."""
     common = common_factors(form)
-    if common:
-        rest = range_of(context, multiples(context, form, common)[0], depth - 1)
-        factor = range_of(context, monomial_form(context, common), depth - 1)
-        yield PRODUCT_RANGE, product_range(factor, rest)
+    for group in (common,) if common else _strides(form):
+        whole, rest = multiples(context, form, group)
+        factor = range_of(context, monomial_form(context, group), depth - 1)
+        lower, upper = product_range(factor, range_of(context, whole, depth - 1))
+        least, most = range_of(context, rest, depth - 1)
+        yield PRODUCT_RANGE, (lower + least, upper + most)
+
+
+def _strides(form: Form) -> Iterator[tuple[Atom]]:
+    """The variables that multiply a quotient in one term, and something else in another."""
+    parts = [factors(atom) for atom in form.terms]
+    seen = dict.fromkeys(factor for part in parts if len(part) > 1 for factor in part)
+    for factor in seen:
+        beside = [part for part in parts if factor in part]
+        has_quotient = any(other.kind is FLOORDIV for part in beside for other in part)
+        if factor.kind is VARIABLE and len(beside) > 1 and has_quotient:
+            yield (factor,)
 
 
 def _by_symbolic_digits(context: Context, form: Form, depth: int) -> Iterator[Reading]:

@@ -252,7 +252,7 @@ def _widths_of_numbers(scope: Scope, form: Form) -> Iterator[float]:
 
 def _width_of_all(scope: Scope, form: Form) -> float:
     """The greatest absolute value of a form and of any part of it."""
-    own = magnitude(scope.range_of(scope.canonical(form)))
+    own = magnitude(range_as_written(scope, form))
     return max(width_as_written(scope, form), inf if own is None else own)
 
 
