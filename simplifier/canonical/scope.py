@@ -319,18 +319,22 @@ def relevant(
     >>> [name for name, _ in bounds], [str(form) for form, _ in facts]
     (['x', 'y'], ['x + y'])
     """
+    facts_about: dict[str, list[Form]] = {}
+    for form, _ in constraints:
+        for name in _names_in(form):
+            facts_about.setdefault(name, []).append(form)
     names = set(_names(forms))
-    waiting = [(number, _names_in(form)) for number, (form, _) in enumerate(constraints)]
-    kept: set[int] = set()
-    grows = True
-    while grows:
-        found = [(number, inside) for number, inside in waiting if not names.isdisjoint(inside)]
-        grows = len(found) > len(kept)
-        kept.update(number for number, _ in found)
-        names.update(*(inside for _, inside in found))
+    waiting = [*names]
+    kept: set[Form] = set()
+    while waiting:
+        for form in facts_about.pop(waiting.pop(), ()):
+            if form not in kept:
+                kept.add(form)
+                waiting += _names_in(form) - names
+                names |= _names_in(form)
     return (
         tuple((name, interval) for name, interval in bounds if name in names),
-        tuple(fact for number, fact in enumerate(constraints) if number in kept),
+        tuple((form, interval) for form, interval in constraints if form in kept),
     )
 
 

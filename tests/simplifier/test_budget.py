@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import os
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
 
-from simplifier import Interval, bounds_of, cost, fixpoint, format_expr, parse_expr, simplify
+from simplifier import (
+    Facts,
+    FloorDiv,
+    Interval,
+    bounds_of,
+    cost,
+    fixpoint,
+    format_expr,
+    parse_expr,
+    simplify,
+    symbol,
+)
 from simplifier.canonical.scope import Scope
 from simplifier.expr.parser import parse_form
 from simplifier.expr.printer import format_form
@@ -20,6 +32,8 @@ from tests.simplifier.large import LEVELS, SHARED, TERMS, WHOLES, box_of, nest, 
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    import sympy
 
     from simplifier.expr.form import Form
 
@@ -158,3 +172,21 @@ def calls_for(form: Form) -> int:
     simplified(Scope(box), form)
     scope = Scope(box)
     return calls_of(lambda: simplified(scope, form))
+
+
+def _calls_under_a_chain(count: int) -> int:
+    """How many functions are called to ask about ten of so many variables in a chain of facts."""
+    symbols = [symbol(f"s_{place}") for place in range(count)]
+    ends = [each <= 10 + place for place, each in enumerate(symbols)]
+    links = [each <= following + 5 for each, following in pairwise(symbols)]
+    facts = Facts(dict.fromkeys(symbols, (0, None)), [*ends, *links])
+    asked = [FloorDiv(symbols[place], 11 + place) for place in range(0, count, count // 10)]
+    results: list[sympy.Expr] = []
+    calls = calls_of(lambda: results.extend(simplify(each, facts) for each in asked))
+    assert results == [0] * len(asked)
+    return calls
+
+
+def test_facts_in_a_chain_are_found_one_after_the_other() -> None:
+    """The work grows as the chain; once each query took as much for each link (PyTorch 128410)."""
+    assert _calls_under_a_chain(240) < 2.5 * _calls_under_a_chain(120)

@@ -11,7 +11,9 @@ from hypothesis import assume, given
 from simplifier import Interval, cost, equivalent, format_expr, operator_count, parse_expr, simplify
 from simplifier.canonical.scope import scope_of
 from simplifier.expr.parser import parse_form
-from simplifier.extraction.width import divides_by_negative, is_wide
+from simplifier.expr.sympy_reading import from_sympy
+from simplifier.extraction.width import divides_by_negative, is_wide, width_as_written
+from tests.evaluation import differing_point
 from tests.simplifier.objective import is_good
 from tests.strategies import Problem, any_problem
 
@@ -384,3 +386,23 @@ def test_no_result_divides_by_a_new_negative_number(problem: Problem) -> None:
     assume(not divides_by_negative(problem.form))
     result = problem.result()
     assert not divides_by_negative(result), result
+
+
+WITHIN_32_BITS = {"x": (0, 1_800_000_000), "y": (0, 100_000), "s": (1, 9)}
+SUMS_WITHIN_32_BITS = {
+    "wide-with-a-factor": "x + x floordiv 7 + (x mod 5) * s",
+    "wide-with-a-factor-b": "x + (x mod 4) * s + ((x floordiv 4) mod 4) * 4 + (y floordiv 4) mod 3",
+    "two-strides": "x + (x mod 4) * s + (y mod 8) * s",
+    "terms-of-both-signs": "(x mod 8) + (x mod 3) * 5 + x",
+    "terms-of-both-signs-with-a-factor": "(x mod 4) * 3 + x + (x mod 7) * 5 + (x mod 16) * s",
+}
+
+
+@pytest.mark.parametrize("text", SUMS_WITHIN_32_BITS.values(), ids=SUMS_WITHIN_32_BITS)
+def test_no_part_of_a_result_is_wider_than_all_of_its_input(text: str) -> None:
+    bounds = {name: Interval(*ends) for name, ends in WITHIN_32_BITS.items()}
+    expression = parse_expr(text)
+    result = simplify(expression, bounds)
+    scope = scope_of(tuple(sorted(bounds.items())))
+    assert differing_point(expression, result, bounds, []) is None
+    assert width_as_written(scope, from_sympy(result)) < 1 << 31
