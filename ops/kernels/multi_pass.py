@@ -40,9 +40,9 @@ def has_columns(writer: ElementWriter, source: Instruction) -> bool:
     kept, read = major_first(source.shape)[-1], major_first(source.operands[0].shape)[-1]
     found, column = writer.map_of(source, 0), f"d{kept}"
     is_asked = any(column in variables_of((form,)) for form, _ in found.domain.constraints)
-    size = writer.sizes.of(source, 0)[kept]
-    is_narrow = isinstance(size, int) and size <= _MAX_COLUMNS
-    return found.forms[read] == variable(column) and not is_asked and is_narrow
+    size, columns = writer.sizes.of(source, 0)[kept], found.dims[kept].bounds.size
+    is_whole = columns is not None and size == columns <= _MAX_COLUMNS
+    return found.forms[read] == variable(column) and not is_asked and is_whole
 
 
 def write_columns(writer: ElementWriter, top: LoopBlock, pointer: str, source: Instruction) -> None:
