@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 from ops.hlo.neutral_elements import NEUTRAL, neutral_element
 from ops.kernels.element_writer import ElementWriter
@@ -13,10 +14,11 @@ if TYPE_CHECKING:
 
     from indexing.domain import Constraint
     from indexing.formats.code.loop_nest import LocalNames, LoopBlock
-    from indexing.layout import Shape
     from ops.fusion import Fusion
     from ops.hlo.module import Instruction
     from ops.kernels.dialect import Dialect
+
+_NAME: Final = re.compile(r"\w+")
 
 
 class ArrayWriter(ElementWriter):
@@ -26,8 +28,6 @@ class ArrayWriter(ElementWriter):
         super().__init__(fusion, dialect, names)
         self.masks: dict[LoopBlock, str] = {}
         """Of the blocks that only some elements are in."""
-        self.homes: dict[str, LoopBlock] = {}
-        """The blocks in which names are computed."""
         self._where = where
 
     def mask_of(self, block: LoopBlock) -> str:
@@ -88,19 +88,14 @@ class ArrayWriter(ElementWriter):
         operands = [self.value(start, 0, (), block), total]
         return self.named(source, block, self.dialect.written(template, operands, element_type))
 
-    # Names.
-
-    def named(self, source: Instruction, block: LoopBlock, text: str) -> str:
-        """A name for a value of an instruction."""
-        name = super().named(source, block, text)
-        self.homes[name] = block
-        return name
-
-    def declared(self, source: Instruction, array: Shape, block: LoopBlock, text: str) -> str:
-        """A name for a value that changes."""
-        name = super().declared(source, array, block, text)
-        self.homes[name] = block
-        return name
+    def runs_along(self, value: str, block: LoopBlock) -> bool:
+        """Whether a value, by what it is computed from, has the axis of a block's variable."""
+        found = {*_NAME.findall(value)}
+        for line in reversed(block.lines):
+            names, _, text = line.partition(" = ")
+            if not found.isdisjoint(_NAME.findall(names)):
+                found.update(_NAME.findall(text))
+        return not found.isdisjoint((block.variables[-1].name, self.masks.get(block, "")))
 
 
 def operation_of(source: Instruction) -> str:

@@ -167,7 +167,7 @@ class NumpyKernel(ArrayWriter):
         if facts:
             value = self.chosen_by(self.masks[body], value, nothing)
             self.close_guard(inner, body, facts)
-        if self.homes.get(value) is not inner or inner.parent is not block:
+        if inner.parent is not block or not self.runs_along(value, inner):
             sizes = [*map(_length, reversed(axes)), *["1"] * behind]
             value = f"spread({value}, {_tuple_of(sizes)})"
         block.lines += _lines_down_to(inner, block)
@@ -206,9 +206,9 @@ def _length(axis: LoopBlock) -> str:
 
 
 def _may_have_no_elements(axis: LoopBlock) -> bool:
-    """Whether sizes may say that an axis has none."""
+    """Whether padding alone is read, or sizes may say that an axis has none."""
     if axis.steps is None or axis.parent is None:
-        return False
+        return axis.variables[-1].bounds.is_empty
     last = axis.parent.range_of(axis.steps.last - axis.steps.first).lower
     return last is None or last < 0
 

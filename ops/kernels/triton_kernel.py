@@ -347,7 +347,7 @@ class TritonKernel(ArrayWriter):
         width = self._widths[inner]
         rows: list[str] = []
         for value, other in zip(values, nothing, strict=True):
-            is_row = self.homes.get(value) is inner
+            is_row = self.runs_along(value, inner)
             spread = value if is_row else f"tl.broadcast_to({value}, ({width},))"
             text = self.chosen_by(mask, spread, other)
             rows.append(value if text == value else self._line(source, inner, text))
@@ -369,7 +369,6 @@ class TritonKernel(ArrayWriter):
         """A name for a value on the way to that of an instruction."""
         name = self.names.fresh(source.name)
         block.lines.append(f"{name} = {text}")
-        self.homes[name] = block
         return name
 
 
