@@ -49,8 +49,9 @@ _ANY: Final = {
 _ORDERED: Final = {
     "maximum": "{0} > {1} ? {0} : {1}",
     "minimum": "{0} < {1} ? {0} : {1}",
-    "clamp": "{1} < {0} ? {0} : {1} > {2} ? {2} : {1}",
+    "clamp": "{1} < {0} ? ({0} < {2} ? {0} : {2}) : {1} > {2} ? {2} : {1}",
 }
+"""A clamp is a minimum of a maximum: where the bounds have changed sides, it is the upper one."""
 
 _ON_INTEGERS: Final = {
     **_ANY,
@@ -75,6 +76,7 @@ _ON_FLOATS: Final = {
     **_ORDERED,
     "maximum": "{0} > {1} || {0} != {0} ? {0} : {1}",
     "minimum": "{0} < {1} || {0} != {0} ? {0} : {1}",
+    "clamp": f"{{0}} != {{0}} ? {{0}} : {{2}} != {{2}} ? {{2}} : {_ORDERED['clamp']}",
     "add": "{0} + {1}",
     "subtract": "{0} - {1}",
     "multiply": "{0} * {1}",
