@@ -14,6 +14,7 @@ from indexing.formats.code.loop_bounds import solving
 from indexing.formats.code.map_functions import comparisons
 from indexing.layout import logical_to_linear
 from indexing.symbolic_bounds import Ends, ends_and_constraints
+from ops.dependence.links import check_answer, errors_in
 from ops.kernels.errors import refused
 from ops.kernels.indices import major_first, row_major
 from ops.kernels.kernel_sizes import KernelSizes
@@ -53,6 +54,10 @@ class ElementWriter:
             each: names.fresh(each.name) for each in fusion.operands
         }
         self.sizes = KernelSizes(fusion, names)
+        for each in fusion.instructions:
+            if each not in self.pointers:
+                with errors_in(each):
+                    check_answer(each, fusion.registry.maps(each))
 
     # Values.
 
