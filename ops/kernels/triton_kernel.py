@@ -203,7 +203,8 @@ class TritonKernel(ArrayWriter):
             return (line,)
         mask = self.masks[inner] = self.names.fresh("is_inside")
         (limit,) = around.texts([as_form(count)])
-        return line, f"{mask} = {name} < {limit}"
+        outer = self.mask_of(around)
+        return line, f"{mask} = {f'{outer} & ({name} < {limit})' if outer else f'{name} < {limit}'}"
 
     def _store(
         self, block: LoopBlock, pointer: str, source: Instruction, output: int, index: Index
