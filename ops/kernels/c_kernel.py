@@ -179,9 +179,12 @@ class CKernel(ElementWriter):
             return None
         if major_first(source.operands[0].shape)[-1] != max(source.attributes["dimensions"]):
             return None
+        if root.shape.element_type.kind is not Kind.FLOAT:  # integers wrap, and OpenMP's do not
+            is_any = root.opcode == "add" and root.shape.element_type.kind is Kind.BOOLEAN
+            return "|" if is_any else None
         if root.opcode == "add":
-            return "|" if root.shape.element_type.kind is Kind.BOOLEAN else "+"
-        if root.opcode not in EXTREMA or root.shape.element_type.kind is not Kind.FLOAT:
+            return "+"
+        if root.opcode not in EXTREMA:
             return None
         kind = self.type_of(root, root.shape)
         name = f"{root.opcode}_of_{kind}"
