@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ops.fusion import Fusion
     from ops.hlo.module import Instruction
     from ops.kernels.dialect import Dialect
+    from ops.kernels.element_writer import Steps
 
 _NAME: Final = re.compile(r"\w+")
 
@@ -78,14 +79,16 @@ class ArrayWriter(ElementWriter):
 
     # Reductions.
 
-    def from_start(self, source: Instruction, operation: str, total: str, block: LoopBlock) -> str:
+    def from_start(
+        self, source: Instruction, operation: str, total: str, block: LoopBlock
+    ) -> Steps[str]:
         """What an operation makes of the start of a reduction and of all that is reduced."""
         start, element_type = source.operands[1], source.shape.element_type
         values = start.literal.values if start.literal is not None else None
         if [*(values or ())] == [neutral_element(operation, element_type)]:
             return total
         template = self.dialect.operations[element_type.kind][operation]
-        operands = [self.value(start, 0, (), block), total]
+        operands = [(yield self.element(start, 0, (), block)), total]
         return self.named(source, block, self.dialect.written(template, operands, element_type))
 
     def runs_along(self, value: str, block: LoopBlock) -> bool:

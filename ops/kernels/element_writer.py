@@ -7,7 +7,7 @@ is a method of its own writer.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from indexing.domain import bare
 from indexing.formats.code.loop_bounds import solving
@@ -24,7 +24,7 @@ from simplifier.expr import operations
 from simplifier.expr.form import Form, constant, variable, variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Generator, Iterable, Mapping, Sequence
 
     from indexing import IndexingMap
     from indexing.domain import Constraint
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from ops.kernels.dialect import Dialect
     from ops.kernels.indices import Index
     from ops.sizes import Extent
+
+T = TypeVar("T")
+Steps: TypeAlias = "Generator[Steps[Any], Any, T]"
+"""Returns a value, and yields the steps that it waits for: programs are deeper than the stack."""
 
 VIEWS: Final = (
     *("bitcast", "broadcast", "dynamic-reshape", "reshape", "reverse", "set-dimension-size"),
@@ -63,29 +67,48 @@ class ElementWriter:
 
     def value(self, source: Instruction, output: int, index: Index, block: LoopBlock) -> str:
         """The name of an element, computed in the outermost block where its index is known."""
+        return _finished(self.element(source, output, index, block))
+
+    def element(
+        self, source: Instruction, output: int, index: Index, block: LoopBlock
+    ) -> Steps[str]:
+        """The same in steps, for what is computed from other elements."""
         index = tuple(map(block.simplified, index))
         key = source, output, index
         found = block.find(key)
         if found is None:
             home = block.home_of(index)
-            found = home.values[key] = self._computed(source, output, index, home)
+            found = home.values[key] = yield self._computed(source, output, index, home)
         return found
 
-    def _computed(self, source: Instruction, output: int, index: Index, block: LoopBlock) -> str:
+    def elements(
+        self, sources: Iterable[Instruction], index: Index, block: LoopBlock
+    ) -> Steps[list[str]]:
+        """The elements of several arrays at an index; scalars have none."""
+        found: list[str] = []
+        for each in sources:
+            place = index if each.shape.rank == len(index) else ()
+            found.append((yield self.element(each, 0, place, block)))
+        return found
+
+    def _computed(
+        self, source: Instruction, output: int, index: Index, block: LoopBlock
+    ) -> Steps[str]:
         opcode = source.opcode
         if 0 in source.shape.arrays[output].dimensions:
             raise refused(source, "an array without elements is not emitted")
         if source in self.pointers:
             return self.loaded(source, index, block)
         if opcode == "get-tuple-element":
-            return self.value(source.operands[0], source.attributes["index"], index, block)
+            element: int = source.attributes["index"]
+            return (yield self.element(source.operands[0], element, index, block))
         if opcode in VIEWS:
-            return self._viewed(source, index, block)
+            return (yield self._viewed(source, index, block))
         if opcode in ("pad", "concatenate"):
-            return self._chosen(source, index, block)
+            return (yield self._chosen(source, index, block))
         if opcode in ("reduce", "reduce-window"):
-            return self._reduced(source, output, index, block)
-        return self.named(source, block, self._expression(source, index, block))
+            return (yield self._reduced(source, output, index, block))
+        return self.named(source, block, (yield self._expression(source, index, block)))
 
     def loaded(self, source: Instruction, index: Index, block: LoopBlock) -> str:
         """The name of an element of an operand."""
@@ -99,7 +122,7 @@ class ElementWriter:
         (text,) = block.texts([offset])
         return f"{pointer}[{text}]"
 
-    def _expression(self, source: Instruction, index: Index, block: LoopBlock) -> str:
+    def _expression(self, source: Instruction, index: Index, block: LoopBlock) -> Steps[str]:
         if source.opcode == "constant":
             return self.constant(source)
         kind = self.type_of(source, source.shape)
@@ -110,10 +133,7 @@ class ElementWriter:
         template = self.dialect.template_of(source)
         if template is None:
             raise refused(source, f"{source.opcode} of {source.shape} is not emitted")
-        values = [
-            self.value(each, 0, index if each.shape.rank == len(index) else (), block)
-            for each in source.operands
-        ]
+        values = yield self.elements(source.operands, index, block)
         return self.dialect.written(template, values, source.shape.element_type)
 
     def _counted(self, source: Instruction, index: Index) -> Form:
@@ -134,13 +154,14 @@ class ElementWriter:
         self.type_of(source, source.shape)
         return self.dialect.number(values[0], source.shape.element_type)
 
-    def _viewed(self, source: Instruction, index: Index, block: LoopBlock) -> str:
+    def _viewed(self, source: Instruction, index: Index, block: LoopBlock) -> Steps[str]:
         operand = source.operands[0]
         if operand.shape.element_type is not source.shape.element_type:
             raise refused(source, "a bitcast to another element type is not emitted")
-        return self.value(operand, 0, self.applied(self.map_of(source, 0), index), block)
+        place = self.applied(self.map_of(source, 0), index)
+        return (yield self.element(operand, 0, place, block))
 
-    def _chosen(self, source: Instruction, index: Index, block: LoopBlock) -> str:
+    def _chosen(self, source: Instruction, index: Index, block: LoopBlock) -> Steps[str]:
         """What one of several operands has: the first one whose map is defined there."""
         is_pad = source.opcode == "pad"
         operands = source.operands[:1] if is_pad else source.operands
@@ -148,14 +169,15 @@ class ElementWriter:
         asked = [self.asked(each, index, block) for each in maps]
         if [] in asked:
             always = asked.index([])
-            return self.value(operands[always], 0, self.applied(maps[always], index), block)
-        last = self.value(source.operands[1], 0, (), block) if is_pad else self.nothing(source)
-        result = self.declared(source, source.shape, block, last)
+            place = self.applied(maps[always], index)
+            return (yield self.element(operands[always], 0, place, block))
+        last = (yield self.element(source.operands[1], 0, (), block)) if is_pad else ""
+        result = self.declared(source, source.shape, block, last or self.nothing(source))
         for operand, found, facts in zip(operands, maps, asked, strict=True):
             if any(map(block.fails, facts)):
                 continue
             inner = self.guarded(block, facts)
-            value = self.value(operand, 0, self.applied(found, index), inner)
+            value = yield self.element(operand, 0, self.applied(found, index), inner)
             self.assign(inner, {result: value})
             self.close_guard(block, inner, facts)
         return result
@@ -166,38 +188,39 @@ class ElementWriter:
 
     # Reductions.
 
-    def _reduced(self, source: Instruction, output: int, index: Index, block: LoopBlock) -> str:
+    def _reduced(
+        self, source: Instruction, output: int, index: Index, block: LoopBlock
+    ) -> Steps[str]:
         count = len(source.operands) // 2
-        totals = self.reduced_at_once(source, index, block)
+        totals = yield self.reduced_at_once(source, index, block)
         if totals is None:
-            arrays = source.shape.arrays
-            starts = [self.value(each, 0, (), block) for each in source.operands[count:]]
+            starts = yield self.elements(source.operands[count:], (), block)
             totals = [
                 self.declared(source, array, block, start)
-                for array, start in zip(arrays, starts, strict=True)
+                for array, start in zip(source.shape.arrays, starts, strict=True)
             ]
-            self._accumulate(source, totals, index, block)
+            yield self._accumulate(source, totals, index, block)
         for number, total in enumerate(totals):
             block.values[source, number, index] = total
         return totals[output]
 
     def reduced_at_once(
         self, source: Instruction, index: Index, block: LoopBlock
-    ) -> list[str] | None:
+    ) -> Steps[list[str] | None]:
         """The names of reduced values, where a language has better than a loop."""
         del source, index, block
+        yield from ()
         return None
 
     def _accumulate(
         self, source: Instruction, totals: Sequence[str], index: Index, block: LoopBlock
-    ) -> None:
+    ) -> Steps[None]:
         found = self.map_of(source, 0)
         opened, counters, facts = self.loops_over(found, index, block)
         inner = opened[-1] if opened else block
         body = self.guarded(inner, facts) if facts else inner
-        point = (*index, *counters)
-        inputs = source.operands[: len(totals)]
-        values = [self.value(each, 0, self.applied(found, point), body) for each in inputs]
+        place = self.applied(found, (*index, *counters))
+        values = yield self.elements(source.operands[: len(totals)], place, body)
         self.combine(source, source.attributes["to_apply"], totals, values, body)
         if facts:
             self.close_guard(inner, body, facts)
@@ -390,6 +413,20 @@ class ElementWriter:
         if found is None:
             raise refused(source, f"the element type of {shape} is not emitted")
         return found
+
+
+def _finished(first: Steps[str]) -> str:
+    """What steps return; those that they wait for are run before, however deep they are."""
+    waiting: list[Steps[object]] = [first]
+    found: object = None
+    while waiting:
+        try:
+            waiting.append(waiting[-1].send(found))
+            found = None
+        except StopIteration as stop:
+            waiting.pop()
+            found = stop.value
+    return str(found)
 
 
 def _both(ends: Ends) -> tuple[Form, Form]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from indexing.layout import Shape
     from ops.fusion import Fusion
     from ops.hlo.module import Instruction
+    from ops.kernels.element_writer import Steps
     from ops.kernels.indices import Index
     from ops.sizes import Extent, Size
 
@@ -147,7 +148,7 @@ class NumpyKernel(ArrayWriter):
 
     def reduced_at_once(
         self, source: Instruction, index: Index, block: LoopBlock
-    ) -> list[str] | None:
+    ) -> Steps[list[str] | None]:
         """A reduction by a function of NumPy along axes of its own."""
         operation = operation_of(source)
         found = self.map_of(source, 0)
@@ -162,7 +163,7 @@ class NumpyKernel(ArrayWriter):
         point = (*index, *counters)
         facts = self.asked(found, point, inner)
         body = self.guarded(inner, facts) if facts else inner
-        value = self.value(source.operands[0], 0, self.applied(found, point), body)
+        value = yield self.element(source.operands[0], 0, self.applied(found, point), body)
         nothing = self._number(source, neutral_element(operation, source.shape.element_type))
         if facts:
             value = self.chosen_by(self.masks[body], value, nothing)
@@ -176,7 +177,7 @@ class NumpyKernel(ArrayWriter):
         first = f", initial={nothing}" if any(map(_may_have_no_elements, axes)) else ""
         fold = f"{_FOLDS[operation]}.reduce({value}, axis={along}, dtype={kind}{first})"
         total = self.named(source, block, fold)
-        return [self.from_start(source, operation, total, block)]
+        return [(yield self.from_start(source, operation, total, block))]
 
     def _depth_of(self, block: LoopBlock) -> int:
         """How many axes values in a block may have."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from indexing.layout import Shape
     from ops.fusion import Fusion
     from ops.hlo.module import Computation, Instruction
+    from ops.kernels.element_writer import Steps
     from ops.kernels.indices import Index
     from ops.sizes import Extent, Size
 
@@ -296,18 +297,18 @@ class TritonKernel(ArrayWriter):
 
     def reduced_at_once(
         self, source: Instruction, index: Index, block: LoopBlock
-    ) -> list[str] | None:
+    ) -> Steps[list[str] | None]:
         """Where there is no vector yet, what is reduced is one."""
         found = self.map_of(source, 0)
         if self._width_of(block)[0] or not found.ranges:
             return None
         operation, computation = operation_of(source), source.attributes["to_apply"]
-        nothing = self._nothing(source, operation, block)
+        nothing = yield self._nothing(source, operation, block)
         sizes = [_size_of(each) for each in self.ranges_of(found)]
         opened: list[_Opened] = []
         inner, place = self._along(block, product(sizes), "s0", opened)
         point = (*index, *digits(place, sizes, inner))
-        values = self._row(source, found, point, nothing, inner)
+        values = yield self._row(source, found, point, nothing, inner)
         width = self._widths[inner]
         if opened[0].is_loop:
             spread = [f"tl.broadcast_to({each}, ({width},))" for each in nothing]
@@ -319,13 +320,15 @@ class TritonKernel(ArrayWriter):
         given = values[0] if len(values) == 1 else f"({', '.join(values)})"
         fold = self._fold(source, computation)
         block.lines.append(f"{', '.join(totals)} = tl.reduce({given}, 0, {fold})")
-        return [self.from_start(source, operation, totals[0], block)] if operation else totals
+        if operation:
+            return [(yield self.from_start(source, operation, totals[0], block))]
+        return totals
 
-    def _nothing(self, source: Instruction, operation: str, block: LoopBlock) -> list[str]:
+    def _nothing(self, source: Instruction, operation: str, block: LoopBlock) -> Steps[list[str]]:
         """What changes nothing when it is folded; XLA demands that of the start, too."""
         if not operation:
             starts = source.operands[len(source.operands) // 2 :]
-            return [self.value(each, 0, (), block) for each in starts]
+            return (yield self.elements(starts, (), block))
         element_type = source.shape.element_type
         return [self.dialect.number(neutral_element(operation, element_type), element_type)]
 
@@ -336,12 +339,12 @@ class TritonKernel(ArrayWriter):
         point: Index,
         nothing: Sequence[str],
         inner: LoopBlock,
-    ) -> list[str]:
+    ) -> Steps[list[str]]:
         """What is reduced, as vectors; nothing where there is nothing."""
         facts = self.asked(found, point, inner)
         body = self.guarded(inner, facts) if facts else inner
-        inputs = source.operands[: len(nothing)]
-        values = [self.value(each, 0, self.applied(found, point), body) for each in inputs]
+        inputs, place = source.operands[: len(nothing)], self.applied(found, point)
+        values = yield self.elements(inputs, place, body)
         mask = self.mask_of(body)
         if facts:
             self.close_guard(inner, body, facts)
