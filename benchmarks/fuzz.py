@@ -6,6 +6,7 @@
     python -m benchmarks.fuzz --about texts --cases 100000
     python -m benchmarks.fuzz --about layouts --cases 10000
     python -m benchmarks.fuzz --programs --cases 2000 --jobs 2
+    python -m benchmarks.fuzz --about kernels --cases 5000
 
 Every simplified expression is compared with direct evaluation and isl. It must not cost more than
 the question. It must not change when it is simplified again or after other work. The parser must
@@ -19,12 +20,14 @@ and read back as the same; or they are refused, with an error that points into t
 
 Layouts are compared with the memory that NumPy makes of them. Programs are JAX programs of all
 families of operations, as written and as compiled for the CPU: the elements of their inputs change
-one by one, and what changes with them is compared with the maps in both directions.
+one by one, and what changes with them is compared with the maps in both directions. Kernels are
+those of small programs in HLO, in each language that runs here; XLA computes the same.
 
 The search shrinks a failing case and prints it as a row of a table:
 tests/simplifier/test_found_by_fuzzing.py, tests/indexing/test_found_by_fuzzing.py for maps,
 tests/benchmarks/test_texts_found_by_fuzzing.py for texts,
-tests/ops/test_programs_found_by_fuzzing.py for programs. The exit status is 1 if a case fails.
+tests/ops/test_programs_found_by_fuzzing.py for programs,
+tests/fusion/test_kernels_found_by_fuzzing.py for kernels. The exit status is 1 if a case fails.
 """
 
 from __future__ import annotations
@@ -81,6 +84,18 @@ def _programs(options: argparse.Namespace) -> int:
     return 1 if found else 0
 
 
+def _kernels(options: argparse.Namespace) -> int:
+    from benchmarks.fuzzing import kernel_search  # noqa: PLC0415 - needs JAX
+
+    tally, found = kernel_search.Tally(), 0
+    numbers = range(options.first, options.first + (options.cases or 100))
+    for case, language, said in kernel_search.search(options.seed, numbers, tally):
+        found += 1
+        print(f"# {case.name} in {language}: {said}\n{case.text}", flush=True)
+    print(f"{tally}\n{len(numbers)} kernels of seed {options.seed}: {found} found", file=sys.stderr)
+    return 1 if found else 0
+
+
 def _layouts(options: argparse.Namespace) -> int:
     numbers, found = range(options.first, options.first + (options.cases or 1000)), 0
     for number in numbers:
@@ -94,6 +109,7 @@ def _layouts(options: argparse.Namespace) -> int:
 
 
 _WHOLE: Final[Mapping[str, Callable[[argparse.Namespace], int]]] = {
+    "kernels": _kernels,
     "layouts": _layouts,
     "programs": _programs,
 }

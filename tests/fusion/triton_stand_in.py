@@ -131,6 +131,7 @@ _TYPES = {
     **{f"int{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
     **{f"uint{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
     **{f"float{bits}": f"float{bits}" for bits in (16, 32, 64)},
+    "bfloat16": "bfloat16",
 }
 
 _HEAD = "import triton\nimport triton.language as tl\n"

@@ -1,0 +1,227 @@
+"""Kernels that computed something else than XLA, or failed; in each language that runs here.
+
+``python -m benchmarks.fuzz --about kernels`` prints what it finds as rows of this table.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pytest
+
+from benchmarks.fuzzing.kernel_search import (
+    LANGUAGES,
+    Case,
+    Tally,
+    cases_of,
+    complaints,
+    runnable,
+)
+from ops import Fusion, emit_kernel, hlo
+from ops.hlo.errors import HloTextError
+from tests.ops import oracle
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+RUNNABLE = runnable()
+
+
+class Row(NamedTuple):
+    """The body of an entry, the values of its parameters, and the right results."""
+
+    body: str
+    operands: Sequence[object]
+    expected: Sequence[object]
+
+
+NAN, INF = np.nan, np.inf
+
+FOUND: Mapping[str, Row] = {
+    "kernel-c-window-beyond-the-array": Row(
+        """x = f32[2] parameter(0) z = f32[] constant(0)
+        ROOT r = f32[3] reduce-window(x, z), window={size=1 pad=0_1}, to_apply=add""",
+        [[1, 2]],
+        [[1, 2, 0]],
+    ),
+    "kernel-c-window-2d": Row(
+        """x = f32[4,3] parameter(0) z = f32[] constant(0) ROOT r = f32[2,4] reduce-window(x, z),
+        window={size=3x1 pad=0_0x0_1}, to_apply=add""",
+        [[[1, 2, 3], [4, 5, 6], [7, 8, 9], [10, 11, 12]]],
+        [[[12, 15, 18, 0], [21, 24, 27, 0]]],
+    ),
+    "a window in front of the array": Row(
+        """x = f32[3,2] parameter(0) z = f32[] constant(0) ROOT r = f32[3,3] reduce-window(x, z),
+        window={size=1x1 pad=0_0x2_-1}, to_apply=add""",
+        [[[1, 2], [3, 4], [5, 6]]],
+        [[[0, 0, 1], [0, 0, 3], [0, 0, 5]]],
+    ),
+    "kernel-triton-scalar-reduced": Row(
+        """i = f32[2,4] iota(), iota_dimension=0 z = f32[] constant(0)
+        ROOT r = f32[2] reduce(i, z), dimensions={1}, to_apply=add""",
+        [],
+        [[0, 4]],
+    ),
+    "kernel-numpy-wrong-axis": Row(
+        """i = f32[2,3] iota(), iota_dimension=0 z = f32[] constant(0)
+        ROOT r = f32[2] reduce(i, z), dimensions={1}, to_apply=add""",
+        [],
+        [[0, 3]],
+    ),
+    "of what is computed from an index alone": Row(
+        """i = f32[2,3] iota(), iota_dimension=0 n = f32[2,3] negate(i) z = f32[] constant(0)
+        ROOT r = f32[2] reduce(n, z), dimensions={1}, to_apply=add""",
+        [],
+        [[0, -3]],
+    ),
+    "of a constant array": Row(
+        """c = f32[2,3] constant({{2,2,2},{2,2,2}}) z = f32[] constant(0)
+        ROOT r = f32[2] reduce(c, z), dimensions={1}, to_apply=add""",
+        [],
+        [[6, 6]],
+    ),
+    "a window over an index": Row(
+        """i = f32[2,3] iota(), iota_dimension=0 z = f32[] constant(0)
+        ROOT r = f32[2,2] reduce-window(i, z), window={size=1x2}, to_apply=add""",
+        [],
+        [[[0, 0], [2, 2]]],
+    ),
+    "kernel-clamp": Row(
+        """x = f32[3] parameter(0) a = f32[] constant(2) b = f32[] constant(-1)
+        ROOT r = f32[3] clamp(a, x, b)""",
+        [[1, 2, 3]],
+        [[-1, -1, -1]],
+    ),
+    "kernel-clamp of what is no number": Row(
+        """a = f32[6] parameter(0) x = f32[6] parameter(1) b = f32[6] parameter(2)
+        ROOT r = f32[6] clamp(a, x, b)""",
+        [[0, NAN, 0, 5, 5, -INF], [NAN, 1, 1, NAN, 3, 3], [2, 2, NAN, 1, NAN, INF]],
+        [[NAN, NAN, NAN, NAN, NAN, 3]],
+    ),
+    "kernel-clamp of integers": Row(
+        """a = u8[4] parameter(0) x = u8[4] parameter(1) b = u8[4] parameter(2)
+        ROOT r = u8[4] clamp(a, x, b)""",
+        [[9, 9, 0, 250], [1, 200, 7, 0], [3, 3, 255, 251]],
+        [[3, 3, 7, 250]],
+    ),
+    "kernel-numpy-empty-window": Row(
+        """x = f32[5,7,2,1] parameter(0) z = f32[] constant(-inf)
+        ROOT r = f32[4,22,2,2] reduce-window(x, z), window={size=1x1x3x1 stride=2x1x1x1
+        pad=1_1x2_1x2_0x-1_2 lhs_dilate=1x3x1x1 rhs_dilate=1x2x1x1}, to_apply=max""",
+        [np.ones((5, 7, 2, 1))],
+        [np.full((4, 22, 2, 2), -INF)],
+    ),
+    "a sum of integers that wrap": Row(
+        """x = s32[2,1,9] parameter(0) z = s32[] constant(0)
+        ROOT r = s32[1] reduce(x, z), dimensions={0,2}, to_apply=add_s32""",
+        [[[[2**31 - 1, *[0] * 8]], [[7, *[0] * 8]]]],
+        [[6 - 2**31]],
+    ),
+    "a row under the condition of its program": Row(
+        """x = f32[3,3] parameter(0) z = f32[] constant(0)
+        s = f32[3] reduce(x, z), dimensions={1}, to_apply=add
+        ROOT p = f32[5] pad(s, z), padding=1_1""",
+        [[[1, 2, 3], [4, 5, 6], [7, 8, 9]]],
+        [[0, 6, 15, 24, 0]],
+    ),
+}
+
+FOLDS = "\n".join(
+    f"{name} {{ a = {kind} parameter(0) b = {kind} parameter(1) ROOT r = {kind} {opcode}(a, b) }}"
+    for name, kind, opcode in (
+        ("add", "f32[]", "add"),
+        ("max", "f32[]", "maximum"),
+        ("add_s32", "s32[]", "add"),
+    )
+)
+
+
+def _case(name: str, row: Row) -> Case:
+    text = f"HloModule m\n{FOLDS}\nENTRY e {{ {row.body} }}"
+    entry = hlo.parse(text).entry
+    kind = oracle.dtype_of(entry.root.shape)
+    operands, expected = ([np.array(each, kind) for each in given] for given in row[1:])
+    return Case(name, text, entry, operands, expected)
+
+
+@cache
+def wrong_in(language: str) -> dict[str, str]:
+    """What is wrong with kernels of the rows, which a compiler takes all at once."""
+    cases = [_case(name, row) for name, row in FOUND.items()]
+    return {case.name: said for case, said in complaints(cases, language, Tally())}
+
+
+@pytest.mark.parametrize("language", RUNNABLE)
+@pytest.mark.parametrize("name", FOUND)
+def test_what_was_wrong_is_right(name: str, language: str) -> None:
+    assert wrong_in(language).get(name) is None
+
+
+WRONG_RANKS = {
+    "kernel-of-wrong-rank": "ROOT y = f32[4] pad(x, z), padding=1_3_1x0_0",
+    "kernel-of-wrong-rank-b": "ROOT y = f32[6] pad(x, z), padding=0_2x0_0",
+    "of a negated matrix": "ROOT y = f32[4] negate(x)",
+    "of what is read": "n = f32[4] negate(x) ROOT y = f32[4] add(n, n)",
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("body", WRONG_RANKS.values(), ids=WRONG_RANKS)
+def test_a_result_of_another_rank_is_refused(body: str, language: str) -> None:
+    text = f"ENTRY e {{ x = f32[4,4] parameter(0) z = f32[] parameter(1) {body} }}"
+    with pytest.raises(HloTextError, match="the rank of the result is 1; expected 2"):
+        emit_kernel(Fusion.of_computation(hlo.parse(text).entry), language)
+
+
+DEEP: Mapping[str, tuple[int, Sequence[str]]] = {
+    "kernel-deep-chain of negate": (3000, ["negate({x})"]),
+    "kernel-deep-chain of views and borders": (
+        400,
+        [
+            *("reverse({x}), dimensions={{0}}", "add({x}, v0)", "pad({x}, z), padding=0_0x1_-1"),
+            *("concatenate({x}), dimensions={{0}}", "pad({x}, z), padding=0_0x-1_1"),
+        ],
+    ),
+    "kernel-deep-chain of folds": (
+        300,
+        [
+            "reduce-window({x}, z), window={{size=1x1}}, to_apply=add",
+            "negate({x})",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(("depth", "steps"), DEEP.values(), ids=DEEP)
+def test_depth_needs_no_recursion(depth: int, steps: Sequence[str], language: str) -> None:
+    rows = [
+        f"v{number} = f32[2,3] {steps[number % len(steps)].format(x=f'v{number - 1}')}"
+        for number in range(1, depth)
+    ]
+    rows[-1] = f"ROOT {rows[-1]}"
+    lines = "\n".join(("v0 = f32[2,3] parameter(0) z = f32[] constant(0)", *rows))
+    fusion = Fusion.of_computation(hlo.parse(f"{FOLDS}\nENTRY e {{ {lines} }}").entry)
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack(0)) + 100)
+    try:
+        assert "v0" in emit_kernel(fusion, language)
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+@pytest.mark.needs("jax")
+@pytest.mark.parametrize("language", RUNNABLE)
+def test_random_programs_compute_what_xla_does(language: str) -> None:
+    tally = Tally()
+    assert [*complaints(_drawn(), language, tally)] == []
+    assert tally.right[language] >= 20  # the others have types that the language does not have
+
+
+@cache
+def _drawn() -> list[Case]:
+    return cases_of(0, range(24), Tally())
