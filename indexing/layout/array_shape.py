@@ -34,8 +34,12 @@ class ArrayShape:
     is unknown (``?``). ``dynamic_dimensions`` is empty when no dimension is dynamic.
 
     Raises:
-        ArgumentError: a field is of another kind than its annotation says.
+        ArgumentError: a field is of another kind than its annotation says; an element type may be
+            given by its name.
         ShapeError: a size is negative or does not fit in 64 bits, or the layout does not fit.
+
+    >>> print(ArrayShape("f32", (2, 3)))
+    f32[2,3]{1,0}
     """
 
     element_type: ElementType
@@ -44,11 +48,19 @@ class ArrayShape:
     dynamic_dimensions: tuple[bool, ...] = ()
 
     def __post_init__(self) -> None:
-        check_element_type(self.element_type)
+        self._complete_element_type()
         if not self.is_array:
             raise ShapeError(f"an array has no elements of type {self.element_type}")
         self._check_dimensions()
         self._complete_layout()
+
+    def _complete_element_type(self) -> None:
+        """Take an element type by its name, ``"f32"``, too."""
+        if type(self.element_type) is not ElementType:
+            given: object = self.element_type
+            found = ElementType(given) if given in _ELEMENT_TYPES else given
+            check_type(found, ElementType, "Shape: the element type", "one, such as f32")
+            object.__setattr__(self, "element_type", found)
 
     def _check_dimensions(self) -> None:
         check_integers(self.dimensions, "Shape: dimensions")
@@ -211,12 +223,8 @@ def _size_text(size: int, dynamic: bool) -> str:  # noqa: FBT001  (one of a pair
 _LETTERS = "pzyx"
 _RANKS_WITH_LETTERS = range(2, 5)
 
+_ELEMENT_TYPES: tuple[object, ...] = tuple(ElementType)
 _NO_ARRAYS = {Kind.CONTAINER, Kind.HANDLE}
-
-
-def check_element_type(element_type: object) -> None:
-    """Raise an :class:`ArgumentError` unless it is an element type."""
-    check_type(element_type, ElementType, "Shape: the element type", "one, such as ElementType.F32")
 
 
 def check_shapes(where: str, /, **shapes: object) -> None:

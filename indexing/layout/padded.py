@@ -98,18 +98,18 @@ class PaddedLayout:
         """The array with this layout as XLA writes it today, with one tile.
 
         Raises:
-            ShapeError: the shape has another rank, or a dimension is wider than padded, or empty.
+            ShapeError: the shape has another rank, or a dimension is wider than padded.
         """
         if len(self.minor_to_major) != shape.rank:
             raise ShapeError(f"{shape} has {shape.rank} dimensions; expected as many as {self}")
         widths = self.padded_dimensions
         for axis, (size, width) in enumerate(zip(shape.dimensions, widths, strict=bool(widths))):
-            if not 0 < size <= width:
+            if size > width:
                 raise ShapeError(
                     f"dimension {axis} has size {size} and is padded to {width}; "
-                    f"expected a size from 1 to {width}"
+                    f"expected a size up to {width}"
                 )
-        tile = tuple(widths[axis] for axis in self.minor_to_major[::-1]) if widths else ()
+        tile = tuple(max(widths[axis], 1) for axis in self.minor_to_major[::-1]) if widths else ()
         return shape.with_layout(Layout(self.minor_to_major, tiles=(tile,) if tile else ()))
 
     def in_memory(self, values: Value, shape: Shape, padding: Value) -> Iterator[Value]:

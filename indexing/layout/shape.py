@@ -16,7 +16,6 @@ from indexing.layout.array_shape import (
     SHAPE,
     UNBOUNDED_SIZE,
     ArrayShape,
-    check_element_type,
     check_shapes,
 )
 from indexing.layout.element_type import ARRAY_TYPES, ElementType, Kind
@@ -61,7 +60,7 @@ class Shape(ArrayShape):
     _arrays: tuple[Shape, ...] | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_element_type(self.element_type)
+        self._complete_element_type()
         if self.is_array:
             ArrayShape.__post_init__(self)
         elif self.dimensions or self.layout is not None:

@@ -341,6 +341,28 @@ def test_texts_of_encodings(text: str, make: Callable[[], LinearLayout]) -> None
     assert linear.parse_encoding(text, (64, 64)) == make()
 
 
+OLD_NAMES: Final = {
+    "encoding-old-name": (
+        "#triton_gpu.shared<{vec = 4, perPhase = 2, maxPhase = 4, order = [1,0]}>",
+        "#ttg.swizzled_shared<{vec = 4, perPhase = 2, maxPhase = 4, order = [1, 0]}>",
+    ),
+    "encoding-old-field": (
+        "#triton_gpu.shared<{vec = 4, maxPhase = 1, perPhase = 2, order = [1, 0],"
+        + " hasLeadingOffset = false}>",
+        "#ttg.swizzled_shared<{vec = 4, perPhase = 2, maxPhase = 1, order = [1, 0]}>",
+    ),
+    "mma": (
+        "#triton_gpu.mma<{versionMajor = 2, warpsPerCTA = [2, 2], instrShape = [16, 8]}>",
+        "#ttg.nvidia_mma<{versionMajor = 2, warpsPerCTA = [2, 2], instrShape = [16, 8]}>",
+    ),
+}
+
+
+@pytest.mark.parametrize(("old", "new"), OLD_NAMES.values(), ids=OLD_NAMES)
+def test_old_names_of_encodings(old: str, new: str) -> None:
+    assert linear.parse_encoding(old, (64, 64)) == linear.parse_encoding(new, (64, 64))
+
+
 def test_a_slice_names_its_parent() -> None:
     text = f"#ttg.slice<{{dim = 1, parent = {BLOCKED}}}>"
     parent = linear.blocked((64, 1), (2, 4), (4, 2), (2, 2), (1, 0))
@@ -348,6 +370,9 @@ def test_a_slice_names_its_parent() -> None:
 
 
 BAD_ENCODINGS: Final = """
+#triton_gpu.shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0], hasLeadingOffset = true}>
+            ^^^^^^ hasLeadingOffset of swizzled_shared is true: that is nvmma_shared
+
 #ttg.blocks<{}>
      ^^^^^^ expected an encoding, but found 'blocks'
 

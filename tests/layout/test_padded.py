@@ -50,7 +50,13 @@ def test_what_is_left_out_means_no_padding() -> None:
     assert PaddedLayout.parse("").applied_to(Shape.parse("f32[]")) == Shape.parse("f32[]")
 
 
-@given(data=st.data(), sizes=st.lists(st.integers(1, 5), max_size=4).map(tuple))
+def test_padded_empty_array() -> None:
+    old = PaddedLayout.parse("minor_to_major: [0] padded_dimensions: [1]")
+    assert str(old.applied_to(Shape.parse("f32[0]"))) == "f32[0]{0:T(1)}"
+    assert list(old.in_memory(np.zeros(0), Shape.parse("f32[0]"), padding=0)) == []
+
+
+@given(data=st.data(), sizes=st.lists(st.integers(0, 5), max_size=4).map(tuple))
 def test_offsets_are_those_of_the_larger_array(data: st.DataObject, sizes: tuple[int, ...]) -> None:
     widths = tuple(size + data.draw(st.integers(0, 3)) for size in sizes)
     order = tuple(data.draw(st.permutations(range(len(sizes)))))
@@ -67,7 +73,7 @@ def test_offsets_are_those_of_the_larger_array(data: st.DataObject, sizes: tuple
         ((0, 0), (), "lists a dimension twice"),
         ((0, 1), (3,), "padded_dimensions has 1 entries; expected 2, one for each dimension"),
         ((0,), (3,), "f32[2,3]{1,0} has 2 dimensions; expected as many as minor_to_major: [0]"),
-        ((0, 1), (3, 2), "dimension 1 has size 3 and is padded to 2; expected a size from 1 to 2"),
+        ((0, 1), (3, 2), "dimension 1 has size 3 and is padded to 2; expected a size up to 2"),
     ],
 )
 def test_what_does_not_fit_is_refused(

@@ -13,6 +13,7 @@ import pytest
 from indexing.layout import (
     COMBINE_DIMENSION,
     UNBOUNDED_SIZE,
+    ArrayShape,
     ElementType,
     Kind,
     Layout,
@@ -291,3 +292,10 @@ def test_the_bits_stand_in_the_name() -> None:
     assert ElementType.PRED.value_range.upper == 1
     assert ElementType.F32.value_range.lower is None
     assert [t.bytes for t in (ElementType.PRED, ElementType.S4, ElementType.BF16)] == [1, 1, 2]
+
+
+def test_element_type_by_name() -> None:
+    assert ArrayShape("f32", (2, 3)) == ArrayShape(F32, (2, 3))  # pyright: ignore[reportArgumentType] - typed callers have the type
+    assert Shape.parse("f32[2]").with_element_type("bf16") == Shape.parse("bf16[2]")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(IndexingError, match="the element type is 'f33'; expected one, such as f32"):
+        ArrayShape("f33")  # pyright: ignore[reportArgumentType]

@@ -154,7 +154,7 @@ def _read(lexer: _EncodingLexer, depth: int) -> _Encoding:
         return _read_alias(lexer, depth)
     lexer.advance()
     lexer.expect(".")
-    span, name = lexer.span, lexer.text
+    span, name = lexer.span, _RENAMED.get(lexer.text, lexer.text)
     if name not in _MAKERS:
         raise lexer.expected("an encoding", hint=f"one of {listed(_MAKERS)}")
     lexer.advance()
@@ -213,6 +213,10 @@ def _read_list(lexer: _EncodingLexer, depth: int) -> Value:
         raise lexer.error(f"lists are nested deeper than {MAX_PARENTS}")
     lexer.expect("[")
     return lexer.separated(lambda: _read_value(lexer, depth), "]")
+
+
+_RENAMED: Final = {"shared": "swizzled_shared", "mma": "nvidia_mma", "mfma": "amd_mfma"}
+"""Names of older versions, which had the prefix ``triton_gpu``."""
 
 
 # From fields to layouts.
@@ -275,6 +279,10 @@ def _slice(encoding: _Encoding, shape: tuple[int, ...]) -> LinearLayout:
 
 
 def _swizzled_shared(encoding: _Encoding, shape: tuple[int, ...]) -> LinearLayout:
+    if _LEADING in encoding.fields and encoding.flag(_LEADING):
+        raise TextError(
+            f"{_LEADING} of {encoding.name} is true: that is nvmma_shared", encoding.span
+        )
     return swizzled_shared(
         shape,
         vec=encoding.number("vec"),
@@ -283,6 +291,10 @@ def _swizzled_shared(encoding: _Encoding, shape: tuple[int, ...]) -> LinearLayou
         order=encoding.numbers("order"),
         blocks=encoding.blocks,
     )
+
+
+_LEADING: Final = "hasLeadingOffset"
+"""A field of older versions."""
 
 
 def _nvmma_shared(encoding: _Encoding, shape: tuple[int, ...]) -> LinearLayout:
@@ -326,7 +338,9 @@ _MAKERS: Final[Mapping[str, _Maker]] = {
     ),
     "dot_op": _Maker(_dot_operand, ("opIdx", "parent", "kWidth")),
     "slice": _Maker(_slice, ("dim", "parent")),
-    "swizzled_shared": _Maker(_swizzled_shared, ("vec", "perPhase", "maxPhase", "order", *_BLOCKS)),
+    "swizzled_shared": _Maker(
+        _swizzled_shared, ("vec", "perPhase", "maxPhase", "order", _LEADING, *_BLOCKS)
+    ),
     "nvmma_shared": _Maker(
         _nvmma_shared, ("swizzlingByteWidth", "transposed", "elementBitWidth", *_BLOCKS)
     ),
