@@ -5,6 +5,7 @@
     python -m benchmarks.fuzz --about inverses --seconds 60
     python -m benchmarks.fuzz --about texts --cases 100000
     python -m benchmarks.fuzz --about layouts --cases 10000
+    python -m benchmarks.fuzz --about code --cases 20000 --kinds c,numpy
     python -m benchmarks.fuzz --programs --cases 2000 --jobs 2
     python -m benchmarks.fuzz --about kernels --cases 5000
 
@@ -18,6 +19,8 @@ and of each check.
 Hostile texts are those of the tests' tables, garbled. They are read, and what is read is written
 and read back as the same; or they are refused, with an error that points into the text.
 
+Code, whose kinds are languages, is written from maps with values near the ends of the integer
+types, compiled with sanitizers where it is C or CUDA, and compared with integers of Python.
 Layouts are compared with the memory that NumPy makes of them. Programs are JAX programs of all
 families of operations, as written and as compiled for the CPU: the elements of their inputs change
 one by one, and what changes with them is compared with the maps in both directions. Kernels are
@@ -25,7 +28,7 @@ those of small programs in HLO, in each language that runs here; XLA computes th
 
 The search shrinks a failing case and prints it as a row of a table:
 tests/simplifier/test_found_by_fuzzing.py, tests/indexing/test_found_by_fuzzing.py for maps,
-tests/benchmarks/test_texts_found_by_fuzzing.py for texts,
+tests/benchmarks/test_texts_found_by_fuzzing.py for texts, tests/indexing/test_edges.py for code,
 tests/ops/test_programs_found_by_fuzzing.py for programs,
 tests/fusion/test_kernels_found_by_fuzzing.py for kernels. The exit status is 1 if a case fails.
 """
@@ -108,7 +111,22 @@ def _layouts(options: argparse.Namespace) -> int:
     return 1 if found else 0
 
 
+def _code(options: argparse.Namespace) -> int:
+    from benchmarks.fuzzing import edge_code  # noqa: PLC0415 - needs the tests' stand-ins
+
+    numbers, found = range(options.first, options.first + (options.cases or 300)), 0
+    for language in (options.kinds or "numpy,triton,python,c,javascript").split(","):
+        for place in range(0, len(numbers), edge_code.BATCH):
+            batch = edge_code.drawn(language, options.seed, numbers[place:][: edge_code.BATCH])
+            for at, said in edge_code.faults(language, batch):
+                found += 1
+                print(f"{language}: {batch[at].map if at >= 0 else 'a map'}: {said}", flush=True)
+        print(f"{language}: {len(numbers)} maps of seed {options.seed}", file=sys.stderr)
+    return 1 if found else 0
+
+
 _WHOLE: Final[Mapping[str, Callable[[argparse.Namespace], int]]] = {
+    "code": _code,
     "kernels": _kernels,
     "layouts": _layouts,
     "programs": _programs,

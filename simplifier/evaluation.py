@@ -98,7 +98,9 @@ def magnitudes(wanted: Sequence[Form], sizes: Mapping[str, int]) -> Iterator[int
             return sizes[atom.name]
         if atom.kind in BITWISE:
             return (1 << max(inner).bit_length()) - 1
-        return prod(inner) if atom.kind is AtomKind.PRODUCT else max(inner, default=0)
+        if atom.kind is AtomKind.PRODUCT:
+            return prod(max(each, 1) for each in inner)  # 0 comes after the others
+        return max(inner, default=0)
 
     def of_form(form: Form, known: Mapping[Atom, int]) -> int:
         terms = (abs(factor) * known[atom] for atom, factor in form.terms.items())

@@ -324,8 +324,8 @@ def evaluate_forms(wanted: Iterable[Form], environment: Mapping[str, Value]) -> 
     return compute(wanted, environment, "int64" if fits else object)
 
 
-def reason_against_64_bits(wanted: Sequence[Form], domain: Domain) -> str | None:
-    """Why a value within the bounds may need more than 64 bits; ``None`` if none does."""
+def reason_against_bits(wanted: Sequence[Form], domain: Domain, bits: int = 64) -> str | None:
+    """Why a value within the bounds may need more bits, with its sign; ``None`` if none does."""
     sizes: dict[str, int] = {}
     for identifier, name, variable in zip(domain.identifiers, domain.names, domain, strict=True):
         lower, upper = variable.bounds.lower, variable.bounds.upper
@@ -333,8 +333,9 @@ def reason_against_64_bits(wanted: Sequence[Form], domain: Domain) -> str | None
             return f"{name} has the bounds {variable.bounds}; expected a bounded variable"
         sizes[identifier] = max(abs(lower), abs(upper))
     for form in wanted:
-        if max(magnitudes([form], sizes), default=0) > MAX_INT64:
-            return f"{domain.text_of(form)} may need more than 64 bits"
+        if max(magnitudes([form], sizes), default=0) >> (bits - 1):
+            said = f"{bits - 1} bits and a sign" if bits < 64 else "64 bits"  # noqa: PLR2004
+            return f"{domain.text_of(form)} may need more than {said}"
     return None
 
 
@@ -366,7 +367,7 @@ class CompiledMap:
     def __init__(self, indexing_map: Relation) -> None:
         self._map = indexing_map
         domain = indexing_map.domain
-        self._is_safe = reason_against_64_bits(indexing_map.forms, domain) is None
+        self._is_safe = reason_against_bits(indexing_map.forms, domain) is None
 
     def __call__(self, *values: Value, **parameters: Value) -> tuple[Value, ...]:
         """The results, one for each dimension of the other tensor."""

@@ -85,7 +85,7 @@ def _computed(name: str, operands: list[int], attribute: Any) -> int:  # noqa: A
         return from_affine_map(text).evaluate(operands)[0]
     if name == "arith.constant":
         value = str(attribute).partition(" :")[0]
-        return {"true": 1, "false": 0}.get(value) or int(value)
+        return int({"true": "1", "false": "0"}.get(value, value))
     if name == "arith.cmpi":
         predicate = int(str(attribute).partition(" :")[0])
         return int(getattr(operands[0], _COMPARED[predicate])(operands[1]))

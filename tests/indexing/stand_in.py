@@ -1,4 +1,8 @@
-"""A stand-in for Triton on NumPy arrays: integers divide as in C, towards zero."""
+"""A stand-in for Triton on NumPy arrays: integers divide as in C, towards zero.
+
+A number beside a tensor has the tensor's type and must fit it; alone it has the type that Triton
+gives it, which from ``2**31`` to ``2**32`` is one without a sign.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,18 @@ class Tensor:
         self.values = values
 
     def _with(self, other: Tensor | float, operate: Callable[[Array, Array], Array]) -> Tensor:
-        return Tensor(operate(self.values, values_in(other)))
+        return Tensor(operate(self.values, self.beside(other)))
+
+    def beside(self, other: Tensor | float) -> Array:
+        """The other operand; a number in the type of this one."""
+        kind = self.values.dtype
+        if isinstance(other, Tensor):
+            assert {kind.kind, other.values.dtype.kind} != {"i", "u"}, "one has no sign"
+            return other.values
+        if isinstance(other, int) and kind.kind == "i":
+            assert other in _range_of(kind), f"{other} is out of range for type {kind}"
+            return np.asarray(other, kind)
+        return np.asarray(other)
 
     def __add__(self, other: Tensor | int) -> Tensor:
         return self._with(other, np.add)
@@ -31,7 +46,7 @@ class Tensor:
         return self._with(other, np.subtract)
 
     def __rsub__(self, other: int) -> Tensor:
-        return Tensor(other - self.values)
+        return Tensor(self.beside(other) - self.values)
 
     def __neg__(self) -> Tensor:
         return Tensor(-self.values)
@@ -46,6 +61,12 @@ class Tensor:
 
     def __mod__(self, other: Tensor | int) -> Tensor:
         return self._with(other, np.fmod)
+
+    def __rfloordiv__(self, other: int) -> Tensor:
+        return Tensor(_quotient_towards_zero(self.beside(other), self.values))
+
+    def __rmod__(self, other: int) -> Tensor:
+        return Tensor(np.fmod(self.beside(other), self.values))
 
     def __truediv__(self, other: Tensor | float) -> Tensor:
         return self._with(other, np.divide)
@@ -84,10 +105,10 @@ class Tensor:
         return self._with(other, np.less)
 
     def __eq__(self, other: object) -> Any:  # noqa: ANN401 - elementwise, as Triton's
-        return Tensor(np.equal(self.values, values_in(other)))
+        return self._with(other, np.equal)  # pyright: ignore[reportArgumentType] - a tensor or number
 
     def __ne__(self, other: object) -> Any:  # noqa: ANN401 - elementwise, as Triton's
-        return Tensor(np.not_equal(self.values, values_in(other)))
+        return self._with(other, np.not_equal)  # pyright: ignore[reportArgumentType] - as above
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -98,25 +119,47 @@ def values_in(value: object) -> Array:
     return given.values if isinstance(given, Tensor) else np.asarray(given)
 
 
+def _range_of(kind: np.dtype[Any]) -> range:
+    return range(int(np.iinfo(kind).min), int(np.iinfo(kind).max) + 1)
+
+
+def _tensor(value: Tensor | int) -> Tensor:
+    """A tensor, also of what is only a number."""
+    if isinstance(value, Tensor):
+        return value
+    kinds = map(np.dtype, ("int32", "uint32", "int64"))
+    return Tensor(np.array(value, next(kind for kind in kinds if value in _range_of(kind))))
+
+
+def _pair(left: Tensor | int, right: Tensor | int) -> tuple[Array, Array]:
+    """Two operands; a number in the type of the other one."""
+    if isinstance(left, Tensor):
+        return left.values, left.beside(right)
+    if isinstance(right, Tensor):
+        return right.beside(left), right.values
+    return _tensor(left).values, _tensor(right).values
+
+
 def _quotient_towards_zero(numerator: Array, divisor: Array) -> Array:
-    magnitude = np.floor_divide(np.abs(numerator), np.abs(divisor))
-    return np.where((numerator < 0) != (np.asarray(divisor) < 0), -magnitude, magnitude)
+    rounded_down = np.floor_divide(numerator, divisor)
+    is_rounded = np.remainder(numerator, divisor) != 0
+    return rounded_down + (is_rounded & (rounded_down < 0)).astype(rounded_down.dtype)
 
 
 def _cast(value: Tensor | int, dtype: str) -> Tensor:
-    return Tensor(values_in(value).astype(dtype))
+    return Tensor(_tensor(value).values.astype(dtype))
 
 
 def _minimum(left: Tensor | int, right: Tensor | int) -> Tensor:
-    return Tensor(np.minimum(values_in(left), values_in(right)))
+    return Tensor(np.minimum(*_pair(left, right)))
 
 
 def _maximum(left: Tensor | int, right: Tensor | int) -> Tensor:
-    return Tensor(np.maximum(values_in(left), values_in(right)))
+    return Tensor(np.maximum(*_pair(left, right)))
 
 
 def _where(condition: Tensor, yes: Tensor | int, no: Tensor | int) -> Tensor:
-    return Tensor(np.where(values_in(condition), values_in(yes), values_in(no)))
+    return Tensor(np.where(values_in(condition), *_pair(yes, no)))
 
 
 def _range(*ends: Tensor | int) -> Iterator[Tensor]:
@@ -155,6 +198,11 @@ def plain_values(returned: Any) -> tuple[Any, ...]:  # noqa: ANN401 - as the tex
     return tuple(map(values_in, results))
 
 
+def tensors_of(columns: Sequence[Array]) -> list[Tensor]:
+    """The columns as tensors of their own types."""
+    return [Tensor(column) for column in columns]
+
+
 def tensors(columns: Sequence[Array]) -> list[Tensor]:
     """The columns as 32-bit tensors, as a kernel has them at first."""
-    return [Tensor(column.astype("int32")) for column in columns]
+    return tensors_of([column.astype("int32") for column in columns])

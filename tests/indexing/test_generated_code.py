@@ -190,7 +190,7 @@ DIVIDED = [
         "negative",
         "(d0) -> (d0 floordiv 6, d0 mod 6), domain: d0 in [-1, 31]",
         "floordiv32(d0, 6)",
-        "floormod32(d0, 6)",
+        "(d0 + 6) % 6",
     ),
     (
         "far",

@@ -16,7 +16,7 @@ from indexing.errors import MapError
 from indexing.formats.code.language import NARROW, WIDE, Language
 from indexing.simplify import scope_with_facts
 from simplifier import Interval
-from simplifier.expr.form import CONDITIONS, FOREIGN, Atom, AtomKind, Form, postorder
+from simplifier.expr.form import BITWISE, CONDITIONS, FOREIGN, Atom, AtomKind, Form, postorder
 from simplifier.expr.printer import Printer, as_written
 from simplifier.fixpoint import range_of
 
@@ -32,6 +32,8 @@ _MAX_LENGTH: Final = 200
 """Characters of an expression before it gets a name: compilers are slow on deep nesting."""
 _MAX_DEPTH: Final = 4
 """More deeply nested operations are not asked about their range: it takes long."""
+_NEGATED: Final = "-{0}"
+"""In the template of an operation that changes the sign of its operand."""
 _NEVER: Final = frozenset(keyword.kwlist) | {"results"}
 
 
@@ -63,32 +65,48 @@ class Ranges:
     def left_to_ask(self, constraint: Constraint) -> Interval:
         """The interval of a constraint, without an end that its form never passes.
 
-        A form that divides by a variable has no value for a divisor of 0, so all of it is asked.
+        It is empty if the form is never in it. A form that divides by a variable has no value for a
+        divisor of 0, so both ends are asked.
         """
         form, interval = constraint
         values = self.of(form)
+        both = interval.intersect(values)
         divisions = (atom for atom in postorder((form,)) if atom.kind in DIVISIONS)
-        if interval.is_point or not all(atom.divisor for atom in divisions):
-            return interval
+        if both.is_empty or interval.is_point or not all(atom.divisor for atom in divisions):
+            return both
         never_below = Interval(interval.lower, None).contains(values)
         never_above = Interval(None, interval.upper).contains(values)
         return Interval(
             None if never_below else interval.lower, None if never_above else interval.upper
         )
 
-    def is_natural(self, atom: Atom) -> bool:
-        """Whether a division's numerator is never negative and its divisor at least 1."""
-        numerator, divisor = map(self.of, atom.arguments)
-        return Interval(0, None).contains(numerator) and Interval(1, None).contains(divisor)
+    def natural_numerator(self, atom: Atom) -> Form | None:
+        """The numerator of a division, if it is never negative and the divisor at least 1.
+
+        That of a remainder gets as many divisors more as it needs, where 32 bits hold the sum.
+        """
+        numerator, divisor = atom.arguments
+        least, size = self.of(numerator).lower, self.of(divisor).lower
+        if least is None or size is None or size < 1:
+            return None
+        if least >= 0 or atom.kind is not AtomKind.MOD:
+            return numerator if least >= 0 else None
+        more = numerator + divisor * -(least // size)
+        is_natural = Interval(0, None).contains(self.of(more))
+        return more if is_natural and self.bits_of_sum(more) == NARROW else None
 
     def bits_of_sum(self, form: Form) -> int:
-        """The bits of all terms of a form and of all their partial sums, in any order."""
-        total = _ZERO.union(Interval(form.constant, form.constant))
+        """The bits of a form's atoms, of their multiples, and of all partial sums, in any order.
+
+        What is subtracted is there with both signs.
+        """
+        constant = Interval.of(form.constant)
+        total, parts = _ZERO.union(constant), [-constant] if form.terms else []
         for atom, factor in form.terms.items():
-            total = total + (self.of(Form(0, {atom: 1})) * factor).union(_ZERO)
-            if not is_narrow(Interval(factor, factor)):
-                return WIDE
-        return NARROW if is_narrow(total) else WIDE
+            values = self.of(Form(0, {atom: 1}))
+            total = total + (values * factor).union(_ZERO)
+            parts += [values, values * -factor, Interval.of(factor), Interval.of(-factor)]
+        return NARROW if all(map(is_narrow, (total, *parts))) else WIDE
 
     def bits_of_product(self, factors: Iterable[Form]) -> int:
         """The bits of factors and of all their products."""
@@ -176,7 +194,8 @@ class Coder(Printer):
         text = self.texts[atom] = self.atom(atom)
         if not atom.arguments or (self._uses[atom] <= 1 and len(text) <= _MAX_LENGTH):
             return
-        bits = max(self._narrow, self._ranges.bits_of(Form(0, {atom: 1})))
+        known = max(self._narrow, self._ranges.bits_of(Form(0, {atom: 1})))
+        bits = min(self._bits[atom], known)
         if bits != self._bits[atom]:
             text = self._cast(f"({text})", bits)
         self._bits[atom] = bits
@@ -214,8 +233,12 @@ class Coder(Printer):
 
     def bits_of(self, form: Form) -> int:
         """The bits that the text of a form has."""
+        return self._own_bits(form) or self._bits_of_sum(form)
+
+    def _own_bits(self, form: Form) -> int:
+        """The bits of a form before any cast: 0 for a parameter of any type."""
         atom = form.only_atom
-        return (self._bits[atom] if atom is not None else 0) or self._bits_of_sum(form)
+        return self._bits_of_sum(form) if atom is None else self._bits[atom]
 
     def _cast(self, text: str, bits: int) -> str:
         language = self._language
@@ -238,7 +261,7 @@ class Coder(Printer):
         self._bits[atom] = bits = self._bits_of_operation(atom)
         if atom.kind is AtomKind.PRODUCT:
             ordered = sorted(atom.arguments, key=self._factor_order)
-            return " * ".join(self._factor(factor, bits) for factor in ordered)
+            return " * ".join(self.in_bits(factor, bits, self.operand) for factor in ordered)
         if atom.kind is AtomKind.SUM:
             return f"({self.sum(*atom.arguments)})"
         template, operands = self._operation(atom)
@@ -247,28 +270,55 @@ class Coder(Printer):
         return reduce(lambda left, right: template.format(left, right, bits=bits), operands)
 
     def _bits_of_operation(self, atom: Atom) -> int:
+        """The bits of all that an operation reads, computes on the way, and gives.
+
+        A quotient by -1 has the numerator's other sign. What else divides, chooses or joins bits
+        gives no more of them than it reads.
+        """
         if atom.kind in CONDITIONS:
             return self._narrow
         if atom.kind is AtomKind.PRODUCT:
             return max(self._narrow, self._ranges.bits_of_product(atom.arguments))
-        of_operands = max(map(self.bits_of, atom.arguments))
-        return max(of_operands, self._ranges.bits_of(Form(0, {atom: 1})), self._narrow)
+        bits = max(self._narrow, *map(self.bits_of, atom.arguments))
+        if atom.kind not in DIVISIONS:
+            return bits
+        is_negated = _NEGATED in self._language.general[atom.kind]
+        if is_negated or -1 in self._ranges.of(atom.arguments[1]):
+            return max(bits, self._ranges.bits_of(-atom.numerator))
+        return bits
 
-    def _factor(self, factor: Form, bits: int) -> str:
-        text = self.operand(factor)
-        return self._cast(text, bits) if factor.terms and self.bits_of(factor) != bits else text
+    def in_bits(self, form: Form, bits: int, write: Callable[[Form], str]) -> str:
+        """The text of an operand, cast where it has other bits; a number has any."""
+        if not (form.terms and self._language.integer) or self._own_bits(form) == bits:
+            return write(form)
+        atom = form.only_atom
+        return self._cast(self.operand(form) if atom is None else _enclosed(self.texts[atom]), bits)
 
     def _operation(self, atom: Atom) -> tuple[str, Sequence[str]]:
         """The template of an operation, and the texts of its operands."""
-        arguments = as_written(atom, atom.arguments)
         template = self._template(atom)
-        write = self.operand if is_operator(template) or "-{0}" in template else self.sum
-        operands = [write(argument) for argument in arguments]
+        is_tight = is_operator(template) or _NEGATED in template or atom.kind in BITWISE
+        write = self.operand if is_tight else self.sum
+        operands = self._operand_texts(atom, template, write)
         if template is self._language.by_power.get(atom.kind):
             is_quotient = atom.kind is AtomKind.FLOORDIV
             divisor = atom.divisor
             operands[1] = str(divisor.bit_length() - 1 if is_quotient else divisor - 1)
         return template, operands
+
+    def _operand_texts(self, atom: Atom, template: str, write: Callable[[Form], str]) -> list[str]:
+        """The texts of operands, all of the operation's bits unless it takes any."""
+        arguments = as_written(atom, atom.arguments)
+        if template is self._language.natural.get(atom.kind):
+            arguments = (self._ranges.natural_numerator(atom) or arguments[0], arguments[1])
+        if "{bits}" in template or atom.kind in CONDITIONS:
+            return [write(argument) for argument in arguments]
+        bits, first = self._bits[atom], int(atom.kind is AtomKind.SELECT)
+        texts = [write(argument) for argument in arguments[:first]]
+        texts += [self.in_bits(argument, bits, write) for argument in arguments[first:]]
+        if bits > NARROW and not any(argument.terms for argument in arguments[first:]):
+            texts[-1] = self._cast(texts[-1], bits)
+        return texts
 
     def _template(self, atom: Atom) -> str:
         language = self._language
@@ -276,7 +326,7 @@ class Coder(Printer):
             return language.wide[atom.kind]
         if atom.kind in language.by_power and _is_power(atom.divisor):
             return language.by_power[atom.kind]
-        if atom.kind in language.natural and self._ranges.is_natural(atom):
+        if atom.kind in language.natural and self._ranges.natural_numerator(atom) is not None:
             return language.natural[atom.kind]
         return language.general[atom.kind]
 
@@ -293,7 +343,16 @@ class Coder(Printer):
         outer, self._target = self._target, self.bits_of(form)
         text = super().sum(form)
         self._target = outer
-        return text
+        return f"{text} + 0" if self._may_be_signed(form) else text
+
+    def _may_be_signed(self, form: Form) -> bool:
+        """Whether a sum may be -0, where that is a number: only if each of its terms may be."""
+        if not self._language.has_signed_zeros or form.constant:
+            return False
+        kinds = (
+            AtomKind.PRODUCT if factor < 0 else atom.kind for atom, factor in form.terms.items()
+        )
+        return bool(form.terms) and all(kind is AtomKind.PRODUCT for kind in kinds)
 
     def _with_constant(self, form: Form, name: str, bits: int) -> str:
         if not form.constant:
@@ -317,8 +376,7 @@ class Coder(Printer):
         """The text of a term, in the bits of its sum."""
         text = self.texts[atom]
         if self._bits[atom] != self._target and self._language.integer:
-            is_plain = text.isidentifier() or is_enclosed(text)
-            text = self._cast(text if is_plain else f"({text})", self._target)
+            text = self._cast(_enclosed(text), self._target)
             return text if factor == 1 else f"-{text}" if factor == -1 else f"{text} * {factor}"
         if self.is_infix(atom) and _is_of_bits(self._template(atom)) and factor == 1:
             return f"({text})"
@@ -349,6 +407,10 @@ def is_enclosed(text: str) -> bool:
         if depth == 0:
             return place == len(text) - 1
     return False
+
+
+def _enclosed(text: str) -> str:
+    return text if text.isidentifier() or is_enclosed(text) else f"({text})"
 
 
 def alone(text: str) -> str:

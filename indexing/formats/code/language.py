@@ -43,6 +43,8 @@ class Language:
     reserved: frozenset[str] = frozenset()
     max_bits: int = WIDE
     """No value may need more, a sign included."""
+    has_signed_zeros: bool = False
+    """Whether a product may be -0, which is another value than 0."""
 
     integer: Mapping[int, str] = field(default_factory=dict[int, str])
     """The types of integers, by their bits."""
@@ -176,9 +178,9 @@ CUDA: Final = replace(
 # JavaScript: numbers are doubles, exact up to 53 bits; operators on bits take 32.
 
 _JAVASCRIPT_VALUES: Final = {
-    "floordiv": "Math.floor(a / b)",
-    "floormod": "a - b * Math.floor(a / b)",
-    "ceildiv": "Math.ceil(a / b)",
+    "floordiv": "Math.floor(a / b) + 0",
+    "floormod": _C_VALUES["floormod"],
+    "ceildiv": "Math.ceil(a / b) + 0",
 }
 
 JAVASCRIPT: Final = Language(
@@ -235,6 +237,7 @@ JAVASCRIPT: Final = Language(
         }
     ),
     max_bits=54,
+    has_signed_zeros=True,
     cast="{0}",
     statement="const {name} = {value};",
     comment="// {0}",
@@ -259,8 +262,8 @@ NUMPY: Final = Language(
         AtomKind.CEILDIV: "(-((-{0}) // {1}))",
         AtomKind.MIN: "np.minimum({0}, {1})",
         AtomKind.MAX: "np.maximum({0}, {1})",
-        AtomKind.NONNEGATIVE: "np.int32({0} >= 0)",
-        AtomKind.ZERO: "np.int32({0} == 0)",
+        AtomKind.NONNEGATIVE: "np.int{bits}({0} >= 0)",
+        AtomKind.ZERO: "np.int{bits}({0} == 0)",
         AtomKind.AND: "np.minimum({0}, {1})",
         AtomKind.SELECT: "np.where({0}, {1}, {2})",
         **_BITWISE,

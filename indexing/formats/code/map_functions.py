@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Final
 
 from indexing.domain import Domain
 from indexing.errors import MapError
-from indexing.formats.code.coder import Coder, Ranges, alone, helpers_in, is_usable
-from indexing.formats.code.language import WIDE
+from indexing.formats.code.coder import Coder, Ranges, alone, helpers_in, is_narrow, is_usable
+from indexing.formats.code.language import NARROW, WIDE
 from indexing.formats.text import format_map
 from indexing.simplify import scope_with_facts
-from indexing.transform.evaluate import reason_against_64_bits
+from indexing.transform.evaluate import reason_against_bits
 from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.choices import guarded
 from simplifier.errors import check_type
-from simplifier.evaluation import magnitudes
-from simplifier.expr.form import variables_of
+from simplifier.evaluation import MAX_INT64
+from simplifier.expr.form import variable, variables_of
 from simplifier.extraction.cost import cost_of_form
 
 if TYPE_CHECKING:
@@ -113,8 +113,8 @@ def joined(
     names = list(dict.fromkeys(name for domain in domains for name in domain.names))
     known: dict[str, Variable] = {}
     for domain in domains:
-        for name, variable in zip(domain.names, domain.variables, strict=True):
-            bounds = variable.bounds
+        for name, given in zip(domain.names, domain.variables, strict=True):
+            bounds = given.bounds
             both = bounds.intersect(known[name].bounds) if name in known else bounds
             known[name] = Variable(both, name)
     whole = Domain.of([known[name] for name in names])
@@ -136,8 +136,8 @@ def _contains(domain: Domain, language: Language, name: str) -> list[str]:
     coder = Coder(box, language, lambda _: bits, narrow=least)
     constraints = asked_in(box, (constraint for _, constraint in domain.constraint_texts()))
     values = _compared(coder, constraints)
-    rows = zip(coder.names.values(), (variable.bounds for variable in domain), strict=True)
-    within = list(comparisons(rows, language))
+    rows = zip(coder.names.values(), (given.bounds for given in domain), strict=True)
+    within = list(within_bounds(rows, language))
     rows = zip(values, (interval for _, interval in constraints), strict=True)
     checks = list(comparisons(rows, language))
     lines = [*coder.lines]
@@ -171,20 +171,31 @@ def _compared(coder: Coder, constraints: Sequence[Constraint]) -> list[str]:
 
 
 def comparisons(rows: Iterable[tuple[str, Interval]], language: Language) -> Iterator[str]:
-    """Comparisons of values with the ends of intervals.
+    """Comparisons of values with the ends of intervals, but for those that 64 bits always keep.
 
-    An upper end is written as ``< end + 1``: a size is a rounder number than one less.
+    An upper end is written as ``< end + 1``, a rounder number, unless that alone needs more bits.
     """
-    limit = (1 << (language.max_bits - 1)) - 1
     for value, interval in rows:
         lower, upper = interval.lower, interval.upper
-        if interval.is_point:
-            yield language.compares.format(value, "==", lower)
+        if interval.is_point or interval.is_empty:
+            sides = (0, 1) if interval.is_empty else (value, lower)
+            yield language.compares.format(sides[0], "==", sides[1])
             continue
-        if lower is not None and lower > -limit:
+        if lower is not None and lower >= -MAX_INT64:
             yield language.compares.format(value, ">=", lower)
-        if upper is not None and upper < limit:
-            yield language.compares.format(value, "<", upper + 1)
+        if upper is not None and upper < MAX_INT64:
+            is_last = is_narrow(interval) and not is_narrow(interval + 1)
+            relation, end = ("<=", upper) if is_last else ("<", upper + 1)
+            yield language.compares.format(value, relation, end)
+
+
+def within_bounds(rows: Iterable[tuple[str, Interval]], language: Language) -> Iterator[str]:
+    """Comparisons of parameters with their bounds, which the type of a parameter may not hold."""
+    wide = language.integer.get(WIDE, "")
+    for name, bounds in rows:
+        is_cast = language.asked == (0, NARROW) and not is_narrow(bounds)
+        value = language.cast.format(name, type=wide) if is_cast else name
+        yield from comparisons([(value, bounds)], language)
 
 
 def _parameters(coder: Coder, language: Language) -> list[str]:
@@ -232,28 +243,16 @@ def check_portable(
     wanted: Sequence[Form], domain: Domain, asker: str, max_bits: int = WIDE
 ) -> None:
     """Raise a :class:`MapError` if a value may need more bits than a language has."""
+    wanted = [*wanted, *map(variable, domain.identifiers)]
     for parameter in domain.parameters:
         if parameter.bounds.size is None:
             limits = f"{parameter.name} has the bounds {parameter.bounds}"
             expected = "expected a bounded parameter, see with_constraint()"
             raise MapError(f"{asker}: {limits}; {expected}")
-    reason = reason_against_64_bits(wanted, domain) or (
-        _reason_against(wanted, domain, max_bits) if max_bits < WIDE else None
-    )
+    reason = reason_against_bits(wanted, domain, max_bits)
     if reason is not None:
         message = f"{asker}: {reason}"
         raise MapError(message)
-
-
-def _reason_against(wanted: Sequence[Form], domain: Domain, max_bits: int) -> str | None:
-    sizes = {
-        name: max(abs(bounds.lower or 0), abs(bounds.upper or 0))
-        for name, bounds in domain.bounds.items()
-    }
-    for form in wanted:
-        if max(magnitudes([form], sizes), default=0) >= 1 << (max_bits - 1):
-            return f"{domain.text_of(form)} may need more than {max_bits - 1} bits and a sign"
-    return None
 
 
 def with_numeric_bounds(domain: Domain) -> Domain:
@@ -268,7 +267,7 @@ def with_numeric_bounds(domain: Domain) -> Domain:
         return domain
     bounds = scope_with_facts(domain).bounds
     pairs = zip(domain.identifiers, domain, strict=True)
-    sharp = (variable.within(bounds[identifier]) for identifier, variable in pairs)
+    sharp = (given.within(bounds[identifier]) for identifier, given in pairs)
     return domain.with_variables(sharp, domain.constraints)
 
 

@@ -23,6 +23,7 @@ from indexing.formats.code.map_functions import (
     function,
     joined,
     with_numeric_bounds,
+    within_bounds,
 )
 from indexing.variable import Variable
 from simplifier import Interval
@@ -199,7 +200,7 @@ class _Nest:
     def _narrow_parameters(self) -> None:
         """Asks parameters of any type for their bounds, and gives them the type for these."""
         bounds = ((each.name, each.bounds) for each in self.parameters)
-        self._mask(self.top, [*comparisons(bounds, self.language)])
+        self._mask(self.top, [*within_bounds(bounds, self.language)])
         for each in self.parameters:
             value = self.language.cast.format(each.name, type=self._type_of(each.bounds))
             self.top.lines.append(self.language.statement.format(name=each.name, value=value))

@@ -83,12 +83,14 @@ def _contains(domain: Domain, name: str) -> list[str]:
         *((variable(each), bounds) for each, bounds in domain.bounds.items()),
         *asked_in(box, (constraint for _, constraint in domain.constraint_texts())),
     ]
+    is_never = any(interval.is_empty for _, interval in rows)
+    rows = [] if is_never else rows
     forms = [guarded(form) for form, _ in rows]
     block = _Block(box, forms)
     limit = (1 << 63) - 1
     checks: list[str] = []
     for form, (_, interval) in zip(forms, rows, strict=True):
-        ends = (("sge", interval.lower, -limit), ("slt", interval.upper, limit))
+        ends = (("sge", interval.lower, -limit - 1), ("slt", interval.upper, limit))
         if interval.is_point:
             ends = (("eq", interval.lower, None),)
         for relation, end, trivial in ends:
@@ -96,7 +98,7 @@ def _contains(domain: Domain, name: str) -> list[str]:
                 bound = block.constant(end + (relation == "slt"))
                 checks.append(block.operation(f"cmpi {relation}", (block.value(form), bound)))
     if not checks:
-        checks.append(block.operation("constant true", (), ""))
+        checks.append(block.operation(f"constant {'false' if is_never else 'true'}", (), ""))
     whole = reduce(lambda left, right: block.operation("andi", (left, right), "i1"), checks)
     return _function(f"{name}_contains", block, "i1", f"return {whole} : i1")
 
@@ -203,7 +205,7 @@ class _Block:
         return self.operation(f"cmpi {relation}", (value, self.constant(0)))
 
     def _remainder(self, atom: Atom, numerator: str, divisor: str) -> str:
-        if self._ranges.is_natural(atom):
+        if self._ranges.natural_numerator(atom) is atom.numerator:
             return self.operation("remsi", (numerator, divisor))
         quotient = self.operation("floordivsi", (numerator, divisor))
         whole = self.operation("muli", (quotient, divisor))
