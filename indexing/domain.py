@@ -17,7 +17,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from indexing.errors import MapError
-from indexing.parameters import POSITIONAL, parameter_identifier, united
+from indexing.parameters import POSITIONAL, name_beside, parameter_identifier, united
 from simplifier import Interval
 from simplifier.errors import listed, quoted
 from simplifier.expr import form as forms
@@ -74,7 +74,9 @@ class Domain:
     ) -> Domain:
         """The domain of the variables, constrained as by :meth:`constrained`."""
         named = united(parameters) if parameters else ()
-        plain = cls(_unnamed(dims, "d"), _unnamed(ranges, "s"), _unnamed(runtime, "rt"), (), named)
+        taken = {parameter.name for parameter in named}
+        roles = zip((dims, ranges, runtime), LETTERS, strict=True)
+        plain = cls(*(_unnamed(given, letter, taken) for given, letter in roles), (), named)
         return plain.constrained(constraints) if constraints or plain.is_known_empty else plain
 
     def __reduce__(self) -> tuple[type[Domain], tuple[object, ...]]:
@@ -101,8 +103,8 @@ class Domain:
     @cached_property
     def called(self) -> ByRole[Variable]:
         """The roles, each variable with a name: its own, or its identifier."""
-        pairs = zip(self.identifiers, self.variables, strict=True)
-        return self.by_role(variable.at(identifier) for identifier, variable in pairs)
+        pairs = zip(self.names, self.variables, strict=True)
+        return self.by_role(variable.at(name) for name, variable in pairs)
 
     def by_role(self, values: Iterable[T]) -> ByRole[T]:
         """Splits values, one for each variable in order of declaration, as :attr:`roles` does.
@@ -139,8 +141,9 @@ class Domain:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the variables for a reader, in order of declaration."""
+        taken = {parameter.name for parameter in self.parameters}
         return tuple(
-            variable.given_name or identifier
+            variable.given_name or name_beside(identifier, taken)
             for variable, identifier in zip(self.variables, self.identifiers, strict=True)
         )
 
@@ -413,12 +416,16 @@ def _order(constraint: Constraint) -> Key:
 _NAME: Final = attrgetter("given_name")
 
 
-def _unnamed(variables: Iterable[Variable], letter: str) -> tuple[Variable, ...]:
-    """The variables without names that are their own identifiers."""
+def _unnamed(
+    variables: Iterable[Variable], letter: str, taken: Collection[str]
+) -> tuple[Variable, ...]:
+    """The variables without names that they have by their positions."""
     given = tuple(variables)
     if not any(map(_NAME, given)):
         return given
     return tuple(
-        variable.called("") if variable.given_name == f"{letter}{position}" else variable
-        for position, variable in enumerate(given)
+        variable.called("")
+        if variable.given_name == name_beside(f"{letter}{at}", taken)
+        else variable
+        for at, variable in enumerate(given)
     )

@@ -18,7 +18,7 @@ from simplifier.expr import operations
 from simplifier.expr.sympy_reading import read_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     import sympy
 
@@ -45,14 +45,21 @@ POSITIONAL: Final = re.compile(r"(d|s|rt)\d+")
 def other_use(name: str) -> str:
     """What else is called so, which a parameter would be taken for; empty if nothing is.
 
-    >>> other_use("rt0"), other_use("inf"), other_use("N")
-    ('as a variable is by its position', 'as an open end is', '')
+    >>> other_use("bl_x"), other_use("inf"), other_use("N")
+    ('as a coordinate of a launch is', 'as an open end is', '')
     """
-    if POSITIONAL.fullmatch(name):
-        return "as a variable is by its position"
     if name in KINDS:
         return "as a coordinate of a launch is"
     return "as an open end is" if name == "inf" else ""
+
+
+def name_beside(identifier: str, parameters: Collection[str]) -> str:
+    """The name of a variable by its position, marked where a parameter has it.
+
+    >>> name_beside("s0", {"s1"}), name_beside("s0", {"s0"})
+    ('s0', 's0_')
+    """
+    return f"{identifier}_" if identifier in parameters else identifier
 
 
 def check_parameter(parameter: Variable, where: str) -> None:

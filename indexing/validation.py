@@ -141,6 +141,9 @@ def read_domain(
         constraints += limits(forms.variable(identifier), Ends(lower.form, upper.form))[1]
     named = united(declared)
     check_parameters(named, "IndexingMap")
+    for identifier in {parameter.name for parameter in named}.intersection(domain.identifiers):
+        message = f"the parameter {identifier} is called as a variable is by its position"
+        raise MapError(f"IndexingMap: {message}; expected another name")
     numbers = domain.with_variables(variable.within(variable.bounds) for variable in domain)
     return replace(numbers, parameters=named).constrained(constraints)
 

@@ -20,7 +20,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from indexing.layout import UNBOUNDED_SIZE
-from indexing.parameters import PARAMETER, other_use, parameter_identifier
+from indexing.parameters import PARAMETER, POSITIONAL, other_use, parameter_identifier
 from indexing.variable import Variable
 from ops import limits
 from ops.hlo.size_rules import SCALARS, SIZES
@@ -389,7 +389,7 @@ def _names_for(origin: SizeOrigin) -> Iterator[str]:
         parts.append(str(origin.dimension))
     for more in ([], [instruction.computation.name]):
         name = re.sub(r"\W", "_", "_".join((*more, *parts)), flags=re.ASCII)
-        if is_name(name) and not other_use(name):
+        if is_name(name) and not (other_use(name) or POSITIONAL.fullmatch(name)):
             yield name
     yield from (f"size_of_{name}_{number}" for number in count(2))
 

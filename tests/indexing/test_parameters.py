@@ -400,12 +400,6 @@ def test_a_range_that_others_depend_on_stays() -> None:
 # Refusals.
 
 BAD_TEXTS = drawn_errors("""
-(d0)<s0> -> (d0), domain: d0 in [0, 3], s0 in [0, 3]
-     ^^ the parameter 's0' is called as a variable is by its position
-
-(d0)<M, rt1> -> (d0), domain: d0 in [0, 3], M in [0, 3], rt1 in [0, 3]
-        ^^^ the parameter 'rt1' is called as a variable is by its position
-
 (d0)<th_x> -> (d0), domain: d0 in [0, 3], th_x in [0, 3]
      ^^^^ the parameter 'th_x' is called as a coordinate of a launch is
 
@@ -467,8 +461,8 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         ),
     ),
     "a position": (
-        lambda: IndexingMap.from_sizes([D0], dims=[symbol("s0")]),
-        "IndexingMap: parameter 0 is called s0, as a variable is by its position",
+        lambda: IndexingMap.from_sizes([D0], dims=[symbol("s0")], ranges=[3]),
+        "IndexingMap: the parameter s0 is called as a variable is by its position; expected",
     ),
     "an open end": (
         lambda: IndexingMap.from_sizes([D0], dims=[symbol("inf")]),
@@ -476,7 +470,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "an end over a dimension": (
         lambda: IndexingMap([D0], [Variable((0, 3)), Variable((0, D0))]),
-        "IndexingMap: parameter 0 is called d0, as a variable is by its position",
+        "IndexingMap: the parameter d0 is called as a variable is by its position; expected",
     ),
     "twice": (
         lambda: IndexingMap([D0], [Variable((0, 3))], parameters=[N, N]),

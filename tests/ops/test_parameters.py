@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ops
-from indexing import IndexingMap, MapError
+from indexing import IndexingMap, parse_map
 from indexing.simplify import conditioned
 from ops import OpIndexing, ShapeError, StepUse
 from ops.hlo import DimensionLabels, Window
@@ -458,9 +458,28 @@ def test_refusals_name_what_is_wrong(ask: Callable[[], object], message: str) ->
     assert str(caught.value) == message
 
 
-def test_a_symbol_that_is_called_like_a_variable_is_refused() -> None:
-    with pytest.raises(MapError, match="sizes: parameter 0 is called s0, as a variable is by its"):
-        ops.reverse((symbol("s0"),), (0,))
+POSITIONAL: dict[str, Build] = {
+    "size-called-s0": lambda a, b, _: ops.reshape((a, b), (4, 4)),
+    "a range beside it": lambda a, b, c: ops.dot(
+        (a, b), (b, c), lhs_contracting_dims=(1,), rhs_contracting_dims=(0,)
+    ),
+    "ends over it": lambda a, b, c: ops.concatenate([(a, b), (c, b)], 0),
+    "runtime variables": lambda a, b, c: ops.dynamic_slice((a, b), (c, 1)),
+}
+
+
+@pytest.mark.parametrize("make", POSITIONAL.values(), ids=POSITIONAL)
+@pytest.mark.parametrize("letter", ["s", "d", "rt"])
+def test_sizes_may_be_called_as_variables_are(make: Build, letter: str) -> None:
+    """PyTorch calls sizes s0, s1, s77: the maps are those of other names."""
+    names = {f"u{place}": f"{letter}{place}" for place in range(3)}
+    plain = maps_of(make(*map(symbol, names)))
+    positional = maps_of(make(*map(symbol, names.values())))
+    for one, other in zip(plain, positional, strict=True):
+        used = {parameter.name for parameter in one.parameters}
+        assert one.rename({name: names[name] for name in used}) == other
+        assert parse_map(str(other)) == other
+        assert other.simplify() == one.simplify().rename({name: names[name] for name in used})
 
 
 def test_a_condition_that_no_number_meets_leaves_no_point() -> None:
