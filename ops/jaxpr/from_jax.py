@@ -142,7 +142,7 @@ class _Builder(JaxprBuilder):
             attributes = {**attributes, "index_vector_dim": operands[1].shape.rank - 1}
         if name in ELEMENTWISE or name in COMPARISONS:
             operands = [self._stretched(operand, avals[0]) for operand in operands]
-        operands = self._operands(name, given, operands, scalar_of(avals[0]))
+        operands = self._operands(name, given, operands, avals)
         return self._results(self.add(opcode, avals, operands, attributes), avals)
 
     def _operands(
@@ -150,19 +150,19 @@ class _Builder(JaxprBuilder):
         name: str,
         given: Mapping[str, Any],
         operands: list[Instruction],
-        scalar: OfJax,
+        avals: Sequence[OfJax],
     ) -> list[Instruction]:
         """The operands as HLO has them: some that are parameters in JAX are constants there."""
         if name in FOLDS:
             first = neutral_element(FOLDS[name], operands[0].shape.element_type)
-            return [*operands, self.constant(scalar, first)]
+            return [*operands, self.constant(scalar_of(avals[0]), first)]
         match name:
             case "select_n" if len(operands) == len(SELECTED):
                 return [operands[number] for number in SELECTED]
             case "integer_pow":
-                return [*operands, self.constant(scalar, given["y"])]
+                return [*operands, self.constant(scalar_of(avals[0]), given["y"])]
             case "exp2":
-                return [self.constant(scalar, 2), *operands]
+                return [self.constant(scalar_of(avals[0]), 2), *operands]
             case "square":
                 return operands * 2
             case _:

@@ -303,11 +303,51 @@ def test_trees_and_several_results() -> None:
 
 
 @pytest.mark.needs("jax")
+def test_names_and_complex_numbers_are_those_of_hlo() -> None:
+    def f32(pred: OfJax) -> OfJax:
+        return pred * (1 - 2j)
+
+    module = ops.from_jax(f32, *arguments(("2",)))
+    assert (module.name, [each.name for each in module.entry.parameters]) == ("f32_", ["pred_"])
+    (constant,) = module.find(opcode="constant")
+    assert str(constant).endswith("constant((1.0, -2.0))")
+    importlib.import_module("jaxlib._hlo").hlo_module_from_text(str(module))
+
+
+@pytest.mark.needs("jax")
 def test_what_has_no_rule_is_unknown() -> None:
     module = ops.from_jax(lambda x: jax().lax.erf_inv(x) + x, *arguments(("b, s",)))
     found = parameter_indexing(module.entry.root)[module.entry.parameters[0]]
     assert isinstance(found, Unknown)
     assert found.reason == "custom-call: no indexing map of erf_inv"
+
+
+def callback() -> OfJax:
+    return importlib.import_module("jax.experimental").io_callback
+
+
+EFFECTS: dict[str, Callable[..., Any]] = {
+    "jax-debug-print": lambda x: (jax().debug.print("{}", x), x * 2)[1],
+    "a callback in order": lambda x: (callback()(print, None, x, ordered=True), x * 2)[1],
+    "in a function": lambda x: (jax().jit(lambda y: jax().debug.print("{}", y))(x), x * 2)[1],
+    "in a branch": lambda x: (
+        jax().lax.cond(x[0, 0] > 0, lambda: jax().debug.print("!"), lambda: None),
+        x * 2,
+    )[1],
+    "in a loop": lambda x: jax().lax.scan(
+        lambda n, row: (n + 1, (jax().debug.print("{}", n), row * 2)[1]), 0, x
+    )[1],
+}
+
+
+@pytest.mark.needs("jax")
+@pytest.mark.parametrize("name", EFFECTS)
+def test_an_equation_may_have_no_results(name: str) -> None:
+    module = ops.from_jax(EFFECTS[name], *arguments(("4, 8",)))
+    found = parameter_indexing(module.entry.root)[module.entry.parameters[0]]
+    assert not isinstance(found, Unknown)
+    text = "(d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 7]"
+    assert [str(each.map) for each in found] == [text]
 
 
 @pytest.mark.needs("jax")
