@@ -95,13 +95,10 @@ def legal_name(name: str) -> str:
     return f"a{name[1:]}" if name.startswith("__") and not name.startswith("__xla_") else name
 
 
-_WORDS: Final = frozenset(
-    (
-        *SHAPE_TYPES,
-        *("HloModule", "ENTRY", "ROOT", "true", "false", "inf", "nan", "replicated", "maximal"),
-        *("manual", "last_tile_dim_replicate", "shard_as", "shard_like", "unknown", "unreduced"),
-    )
-)
+_MODULE_WORDS: Final = """HloModule ENTRY ROOT true false inf nan replicated maximal manual shard_as
+shard_like last_tile_dim_replicate unknown unreduced"""
+
+_WORDS: Final = {*SHAPE_TYPES, *_MODULE_WORDS.split()}
 """Of the language of HLO: types cannot name instructions, and none of them names a module."""
 
 

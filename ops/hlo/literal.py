@@ -12,7 +12,7 @@ from indexing.layout import ElementType, Kind, Shape, ShapeError
 from indexing.layout.shape import MAX_NESTING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     import numpy as np
 
@@ -38,6 +38,17 @@ class Literal:
     values: tuple[Scalar, ...] | None
     elements: tuple[Literal, ...] = ()
     text: str = field(default="", compare=False)
+
+    @classmethod
+    def of(cls, shape: Shape, values: tuple[Scalar, ...] | None) -> Literal:
+        """The elements of an array in row-major order with their text, or left out.
+
+        >>> print(Literal.of(Shape.parse("s32[2,2]"), (1, 2, 3, 4)))
+        s32[2,2]{1,0} { { 1, 2 }, { 3, 4 } }
+        """
+        texts = (_text(value, shape.element_type) for value in values or ())
+        text = "{...}" if values is None else _rows(texts, shape.dimensions)
+        return cls(shape, values, (), text)
 
     @property
     def is_elided(self) -> bool:
@@ -273,14 +284,16 @@ _READERS: dict[Kind, Callable[[HloLexer, ElementType], Scalar]] = {
 }
 
 
-def text_of_number(value: Scalar, element_type: ElementType) -> str:
-    """An element as it is written.
-
-    >>> text_of_number(True, ElementType.PRED), text_of_number(1 - 2j, ElementType.C64)
-    ('true', '(1.0, -2.0)')
-    """
+def _text(value: Scalar, element_type: ElementType) -> str:
     if element_type.kind is Kind.COMPLEX:
         parts = complex(value).real, complex(value).imag
-        return f"({', '.join(text_of_number(each, element_type.component) for each in parts)})"
+        return f"({', '.join(_text(each, element_type.component) for each in parts)})"
     sign = "-" if isinstance(value, float) and isnan(value) and copysign(1, value) < 0 else ""
     return sign + str(value).lower()
+
+
+def _rows(texts: Iterator[str], sizes: Sequence[int]) -> str:
+    if not sizes:
+        return next(texts)
+    rows = (_rows(texts, sizes[1:]) for _ in range(sizes[0]))
+    return f"{{ {', '.join(rows)} }}" if sizes[0] else "{}"

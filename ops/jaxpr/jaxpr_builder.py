@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Shape, ShapeError
 from ops.hlo.instruction_builder import InstructionBuilder
-from ops.hlo.literal import Literal, text_of_number
+from ops.hlo.literal import Literal
 from ops.hlo.shape_inference import one_or_tuple
 from ops.jaxpr.primitives import written
 from ops.sizes import read_integer
@@ -52,10 +52,8 @@ class JaxprBuilder(InstructionBuilder, ABC):
         shape, known = shape_of(aval), None
         if value is not None and not shape.rank:
             known = (_plain(value),)
-        text = "{...}" if known is None else text_of_number(known[0], shape.element_type)
-        return self.made(
-            "constant", shape, (sizes_of(aval),), literal=Literal(shape, known, (), text)
-        )
+        literal = Literal.of(shape, known)
+        return self.made("constant", shape, (sizes_of(aval),), literal=literal)
 
 
 # Values.

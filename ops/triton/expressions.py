@@ -5,20 +5,26 @@ from __future__ import annotations
 import ast
 import operator
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import sympy
 
 from ops.triton.kernel_values import (
+    INT32,
     IntegerBlock,
+    Kept,
     ShapesDifferError,
     UnknownBlock,
     aligned,
     as_block,
     combined,
+    is_integer,
     items_of,
     known,
     number_of,
+    parts_of,
+    unmarked,
     with_axes,
 )
 from ops.triton.known_numbers import of_number, of_numbers
@@ -57,6 +63,8 @@ class ExpressionReader(ABC):
         self.values: dict[str, Value] = {}
         self.bounds: dict[str, Interval] = {}
         """Of the program ids, counters and arguments, by name."""
+        self.arguments: frozenset[str] = frozenset()
+        """The names of arguments without values: integers and pointers."""
 
     @abstractmethod
     def call(
@@ -82,7 +90,7 @@ class ExpressionReader(ABC):
         Raises:
             TritonError: it is no integer, or known only while the kernel runs.
         """
-        block = as_block(value)
+        block = self.kept(as_block(value))
         if not isinstance(block, IntegerBlock) or block.shape or block.is_condition:
             self.text.refuse(node, "expected integers that are known before values are loaded")
         return block.formula
@@ -103,10 +111,23 @@ class ExpressionReader(ABC):
                 raise
             self.text.refuse(node, str(error))
 
+    def kept(self, block: Value) -> Value:
+        """A block whose values have to fit in their bits: its formula says so if that is open."""
+        if not isinstance(block, IntegerBlock) or block.is_wide or block.is_condition:
+            return block
+        found = bounds_of(unmarked(block.formula), narrow_bounds(self.bounds))
+        return block if INT32.contains(found) else replace(block, formula=Kept(block.formula))
+
+    def _may_point(self, block: Value) -> bool:
+        """Whether an argument or a mark is added in a block, which may be a pointer."""
+        terms: tuple[Any, ...] = sympy.Add.make_args(getattr(block, "formula", sympy.Integer(0)))
+        names = map(str, terms)
+        return any(name in self.arguments or name.startswith("_before_") for name in names)
+
     def integer(self, node: ast.expr) -> int:
         """A number that is known, as for a size."""
         found = self.read(node)
-        if type(found) is not int:
+        if not is_integer(found):
             self.text.refuse(node, "this is no number that is known; expected a constexpr")
         return found
 
@@ -173,6 +194,11 @@ class ExpressionReader(ABC):
                 return implied
         if apply is None:
             return self.unknown("a number that is no integer", *blocks)
+        is_sum = not isinstance(node.op, (ast.FloorDiv, ast.Mod, ast.RShift))
+        if not is_sum or any(
+            getattr(each, "is_wide", True) or self._may_point(each) for each in blocks
+        ):
+            blocks = self.kept(blocks[0]), self.kept(blocks[1])
         if isinstance(node.op, (ast.FloorDiv, ast.Mod)):
             divide = self._quotient if isinstance(node.op, ast.FloorDiv) else self._remainder
             return combined(divide, *blocks)
@@ -183,7 +209,7 @@ class ExpressionReader(ABC):
 
     def quotient(self, left: Value, right: Value) -> Value:
         """``//``, which rounds toward zero as in C; divisors are positive."""
-        return combined(self._quotient, as_block(left), as_block(right))
+        return combined(self._quotient, self.kept(as_block(left)), self.kept(as_block(right)))
 
     def _quotient(self, numerator: Formula, divisor: Formula) -> Formula:
         if divisor.is_Integer and divisor < 1:
@@ -231,7 +257,7 @@ class ExpressionReader(ABC):
         compare, compare_blocks = _COMPARISONS[type(op)]
         if known(left) and known(right):
             return compare(left, right)
-        blocks = map(_as_number, (as_block(left), as_block(right)))
+        blocks = (self.kept(_as_number(as_block(each))) for each in (left, right))
         return number_of(combined(compare_blocks, *blocks))
 
     def _boolean(self, node: ast.BoolOp) -> Value:
@@ -342,6 +368,7 @@ class ExpressionReader(ABC):
 
 def is_nonnegative(formula: Formula, bounds: Mapping[str, Interval]) -> bool:
     """Whether a formula is known to be at least 0, if divisors are positive."""
+    formula = unmarked(formula)
     known_parts = {
         part: symbol(f"part{number}")
         for number, part in enumerate(sorted(formula.atoms(Mod, FloorDiv), key=str))
@@ -351,6 +378,11 @@ def is_nonnegative(formula: Formula, bounds: Mapping[str, Interval]) -> bool:
     parts = {each.name: Interval(0, None) for each in known_parts.values()}
     least = bounds_of(formula.xreplace(known_parts), {**bounds, **parts}).lower
     return least is not None and least >= 0
+
+
+def narrow_bounds(bounds: Mapping[str, Interval]) -> dict[str, Interval]:
+    """The bounds of variables that are kept in 32 bits."""
+    return {name: each.intersect(INT32) for name, each in bounds.items()}
 
 
 def _as_number(block: Value) -> Value:
@@ -380,6 +412,10 @@ def _implied(block: Value, rank: int) -> Formula:
 def _where(test: Formula, first: Formula, second: Formula) -> Formula:
     if all(map(is_relation, (first, second))):
         return sympy.Or(sympy.And(test, first), sympy.And(sympy.Not(test), second))
+    if not any(map(is_relation, (first, second))):
+        change = first - second  # so that what both share is written once
+        if parts_of(change) < parts_of(first):
+            return second + sympy.Piecewise((change, test), (0, True))
     return sympy.Piecewise((first, test), (second, True))
 
 

@@ -13,6 +13,7 @@ from ops.triton.kernel_text import defaults_of, names_assigned, parameters_of
 from ops.triton.kernel_values import (
     MAX_RANK,
     IntegerBlock,
+    ShapesDifferError,
     TensorPointer,
     UnknownBlock,
     aligned,
@@ -125,7 +126,7 @@ class KernelInterpreter(ExpressionReader):
         is_certain = self._is_exact and not self._may_be_left
         is_exact = is_certain and isinstance(held, IntegerBlock)
         if not self._is_trial:
-            placed = IntegerBlock(shape, aligned(address, len(shape)))
+            placed = IntegerBlock(shape, aligned(self.kept(address), len(shape)))
             self.records.append(AccessRecord(node, kind, placed, condition, self._loops, is_exact))
         return UnknownBlock(shape, "a value that is loaded")
 
@@ -160,8 +161,6 @@ class KernelInterpreter(ExpressionReader):
             self.text.refuse(node, f"the function {function or 'here'} cannot be read")
         if function in ("min", "max", "abs", "int") and all(map(known, arguments)):
             return _OF_NUMBERS[function](*arguments)
-        if plain_name(function) == "tl.cdiv" and all(type(each) is int for each in arguments):
-            return -(-arguments[0] // arguments[1])
         try:
             return handler(self, FunctionCall(node, function, arguments, named))
         except (TypeError, IndexError, AttributeError):
@@ -220,7 +219,10 @@ class KernelInterpreter(ExpressionReader):
             if runner is None:
                 name = type(statement).__name__
                 self.text.refuse(statement, f"a kernel with the statement {name} cannot be read")
-            runner(self, statement)
+            try:
+                runner(self, statement)
+            except ShapesDifferError as error:
+                self.text.refuse(statement, str(error))
 
     def _assign(self, node: ast.Assign) -> None:
         value = self.read(node.value)

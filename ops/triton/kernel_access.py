@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from indexing import IndexingMap, MapError
 from indexing.exact.sets import IndexSet
 from ops.performance import coalescing
+from ops.triton.kernel_values import INT32
 from ops.triton.thread_layout import by_thread, coalesced_layout
 from simplifier import Interval, symbol
 from simplifier.errors import check_integers
@@ -31,6 +32,8 @@ class OutOfBoundsElement(NamedTuple):
         place: in the block.
         loops: the counters of the loops around the access, by name.
         offset: of the element from the pointer.
+        overflow: a number that the kernel computes on the way to the element, and that does not fit
+            in the 32 bits of its type: the element that is accessed is another one.
     """
 
     line: int
@@ -39,12 +42,15 @@ class OutOfBoundsElement(NamedTuple):
     place: tuple[int, ...]
     loops: tuple[tuple[str, int], ...]
     offset: int
+    overflow: int | None = None
 
     def __str__(self) -> str:
         loops = "".join(f", iteration {number} of {name}" for name, number in self.loops)
         place = f"place {self.place} of its block" if self.place else "its scalar"
-        where = f"program {self.program}{loops} accesses element {self.offset} at {place}"
-        return f"line {self.line}: {self.argument}: {where}"
+        what = f"accesses element {self.offset} at {place}"
+        if self.overflow is not None:
+            what = f"computes {self.overflow} for {place}, which does not fit in 32 bits"
+        return f"line {self.line}: {self.argument}: program {self.program}{loops} {what}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -60,6 +66,7 @@ class KernelAccess(Displayed):
             holds.
         block: the shape of the block.
         is_exact: whether all of the mask is known; otherwise it touches no more than this.
+        kept: maps to each number that has to fit in 32 bits for that, and to the offset.
     """
 
     kind: str
@@ -68,6 +75,7 @@ class KernelAccess(Displayed):
     map: IndexingMap
     block: tuple[int, ...]
     is_exact: bool = True
+    kept: tuple[IndexingMap, ...] = field(default=(), compare=False)
 
     def out_of_bounds(
         self, sizes: Sequence[int], strides: Sequence[int] | None = None
@@ -76,26 +84,26 @@ class KernelAccess(Displayed):
 
         The pointer points at the first element of a tensor of these sizes and strides, in elements;
         without strides the last dimension is the fastest, and nothing lies between. Arguments that
-        have no value may have any.
+        have no value may have any. Integers have 32 bits, as in Triton, unless the kernel asks for
+        64: numbers on the way to an element that do not fit count, too.
 
         Raises:
             MapError: there are other numbers of sizes and strides, or too many points to look at.
             NotQuasiAffineError: an argument is a factor that has no value.
         """
-        elements = _tensor(sizes, strides)
+        overflows = (self._beyond(each, INT32) for each in self.kept)
+        return self._outside(_tensor(sizes, strides)) or next(filter(None, overflows), None)
+
+    def _outside(self, elements: IndexingMap) -> OutOfBoundsElement | None:
+        """An element that is none of a tensor."""
         reach = elements.result_bounds()[0] if elements.dims else Interval(0, 0)
         is_dense = elements.count_results() == reach.size
         (touched,) = self.map.result_bounds()
         if is_dense and reach.contains(touched):
             return None
-        outside = [Interval(None, (reach.lower or 0) - 1), Interval((reach.upper or 0) + 1, None)]
-        offset = self.map.results[0]
-        for beyond in outside:
-            found = self._first(self.map.with_constraint(offset, beyond))
-            if found is not None:
-                return found
-        if is_dense:
-            return None
+        found = self._beyond(self.map, reach)
+        if is_dense or found is not None:
+            return found
         between = IndexSet.box((reach.lower, reach.upper)) - elements.image()
         wrong = self.map.restrict_results(between)
         return self._first(wrong)
@@ -123,12 +131,24 @@ class KernelAccess(Displayed):
         threads = by_thread(self.map, self.block, layout)
         return coalescing(threads, device, element_type=element_type)
 
+    def _beyond(self, checked: IndexingMap, limits: Interval) -> OutOfBoundsElement | None:
+        """The first point of a map of these variables whose first result lies beyond limits."""
+        for values in (
+            Interval(None, (limits.lower or 0) - 1),
+            Interval((limits.upper or 0) + 1, None),
+        ):
+            if not checked.result_bounds()[0].intersect(values).is_empty:
+                found = self._first(checked.with_constraint(checked.results[0], values))
+                if found is not None:
+                    return found
+        return None
+
     def _first(self, wrong: IndexingMap) -> OutOfBoundsElement | None:
         """The first point of a map of these variables, which leads to a wrong element."""
         found = _with_arguments(wrong).sample()
         if found is None:
             return None
-        dims, ranges, _, (offset,) = found
+        dims, ranges, _, (*overflow, offset) = found
         counters = dict(zip((each.name for each in wrong.ranges), ranges, strict=True))
         programs = len(self.map.dims) - len(self.block)
         return OutOfBoundsElement(
@@ -138,6 +158,7 @@ class KernelAccess(Displayed):
             tuple(dims[programs : len(self.map.dims)]),
             tuple((each.name, counters[each.name]) for each in self.map.ranges),
             int(offset),
+            *map(int, overflow),
         )
 
     def __str__(self) -> str:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import sympy
 
-from simplifier import symbol
+from simplifier import Interval, symbol
 from simplifier.expr.sympy_reading import is_relation
 
 if TYPE_CHECKING:
@@ -34,6 +34,12 @@ MAX_RANK: Final = 8
 MAX_FACTORS: Final = 32
 """Of a term that is multiplied out: a formula has more terms with each factor."""
 
+MAX_PARTS: Final = 500
+"""Of a formula as it is written: what doubles with each statement has soon more."""
+
+INT32: Final = Interval(-(1 << 31), (1 << 31) - 1)
+"""What an integer holds unless a kernel asks for 64 bits: program ids, ranges and arguments."""
+
 _RESERVED: Final = re.compile(r"(pid|i|num_programs)\d+|_before_.*|register\d*|th_x|bl_[xyz]")
 
 
@@ -46,12 +52,32 @@ class ShapesDifferError(Exception):
     """Two blocks whose shapes do not fit; whoever asked knows the place."""
 
 
+class Kept(sympy.Function):
+    """A value that has to fit in the bits of its type: ``Kept(x)`` is x if ``INT32`` holds it."""
+
+    is_integer = True
+
+
+def unmarked(formula: Formula) -> Formula:
+    """A formula without the marks of what has to fit."""
+    return formula.replace(Kept, _value, simultaneous=False)
+
+
+def _value(kept: Formula) -> Formula:
+    return kept
+
+
 @dataclass(frozen=True, slots=True)
 class IntegerBlock:
-    """A block of integers, addresses or conditions, by a formula; a scalar has no dimension."""
+    """A block of integers, addresses or conditions, by a formula; a scalar has no dimension.
+
+    Sums and products of 32 bits, or of 64 if it ``is_wide``, may leave out what does not fit. Where
+    a value has to fit, it is :class:`Kept`.
+    """
 
     shape: BlockShape
     formula: Formula
+    is_wide: bool = False
 
     @property
     def is_condition(self) -> bool:
@@ -96,7 +122,9 @@ class TensorPointer:
     def address(self) -> IntegerBlock:
         """The addresses of the elements of the block."""
         places = zip(self._places(), self.strides, strict=True)
-        return IntegerBlock(self.block, self.base + sum(place * by for place, by in places))
+        return IntegerBlock(
+            self.block, self.base + sum(place * by for place, by in places), is_wide=True
+        )
 
     def within(self, checked: Sequence[int]) -> Formula:
         """The condition that a place lies in the tensor along some dimensions."""
@@ -148,8 +176,22 @@ def as_block(value: Value) -> IntegerBlock | UnknownBlock:
     if isinstance(value, bool):
         return IntegerBlock((), sympy.true if value else sympy.false)
     if isinstance(value, int):
-        return IntegerBlock((), sympy.Integer(value))
+        return IntegerBlock((), sympy.Integer(value), not is_narrow(value))
     return UnknownBlock((), "a value that is no integer")
+
+
+class RuntimeInteger(int):
+    """A number that is known, and that is kept in 32 bits while the kernel runs."""
+
+
+def is_narrow(number: int) -> bool:
+    """Whether an integer that is known has 32 bits."""
+    return isinstance(number, RuntimeInteger) or number in INT32
+
+
+def is_integer(value: Value) -> bool:
+    """Whether a value is an integer that is known."""
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def number_of(value: Value) -> Value:
@@ -158,7 +200,8 @@ def number_of(value: Value) -> Value:
         return value
     if value.formula in (sympy.true, sympy.false):
         return value.formula is sympy.true
-    return int(value.formula) if value.formula.is_Integer else value
+    is_narrow_number = value.formula.is_Integer and not value.is_wide
+    return RuntimeInteger(value.formula) if is_narrow_number else value
 
 
 def items_of(value: Value) -> tuple[Value, ...] | None:
@@ -167,7 +210,9 @@ def items_of(value: Value) -> tuple[Value, ...] | None:
 
 
 def known(value: Value) -> bool:
-    """Whether a value is no block, but something that the compiler knows."""
+    """Whether a value is no block, but something that the compiler knows, and that fits."""
+    if isinstance(value, RuntimeInteger):
+        return value in INT32
     return not isinstance(value, (IntegerBlock, UnknownBlock, TensorPointer))
 
 
@@ -208,8 +253,17 @@ def combined(
     for value in values:
         if isinstance(value, UnknownBlock):
             return UnknownBlock(shape, value.reason)
-    formulas = [aligned(value, len(shape)) for value in values if isinstance(value, IntegerBlock)]
-    return IntegerBlock(shape, apply(*formulas))
+    blocks = [value for value in values if isinstance(value, IntegerBlock)]
+    found = apply(*(aligned(value, len(shape)) for value in blocks))
+    if parts_of(found) > MAX_PARTS:
+        return UnknownBlock(shape, f"a formula of more than {MAX_PARTS} parts")
+    return IntegerBlock(shape, found, any(value.is_wide for value in blocks))
+
+
+@lru_cache(maxsize=1 << 14)
+def parts_of(formula: Formula) -> int:
+    """How many parts a formula has as it is written, where equal ones count again."""
+    return 1 + sum(map(parts_of, formula.args))
 
 
 def aligned(value: IntegerBlock, rank: int) -> Formula:
@@ -229,4 +283,4 @@ def with_axes(value: Value, items: Sequence[int | None]) -> IntegerBlock | Unkno
     if isinstance(value, UnknownBlock):
         return UnknownBlock(shape, value.reason)
     places = {item: new for new, item in enumerate(items) if item is not None}
-    return IntegerBlock(shape, moved(value.formula, places))
+    return replace(value, shape=shape, formula=moved(value.formula, places))

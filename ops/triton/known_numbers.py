@@ -6,6 +6,7 @@ import ast
 import operator
 from typing import TYPE_CHECKING, Final
 
+from ops.triton.kernel_values import RuntimeInteger, is_narrow
 from simplifier.errors import quoted
 
 if TYPE_CHECKING:
@@ -36,9 +37,10 @@ def of_numbers(op: ast.operator, left: Value, right: Value) -> Value:
         raise TypeError(f"the operator {type(op).__name__} cannot be read")
     apply: Callable[[Value, Value], Value] = getattr(operator, name)
     try:
-        return apply(left, right)
+        found = apply(left, right)
     except OverflowError:
         raise ArithmeticError("this number is too large") from None
+    return _of_type(found, left, right) if isinstance(found, int) else found
 
 
 def of_number(op: ast.unaryop, operand: Value) -> Value:
@@ -49,7 +51,14 @@ def of_number(op: ast.unaryop, operand: Value) -> Value:
     """
     if not isinstance(operand, (int, float)) and not isinstance(op, ast.Not):
         raise TypeError(f"this operator is before {quoted(operand)}; expected a number")
-    return _UNARY[type(op)](operand)
+    found = _UNARY[type(op)](operand)
+    return found if isinstance(found, (bool, float)) else _of_type(found, operand)
+
+
+def _of_type(found: Value, *operands: Value) -> Value:
+    """A result of operands that have 32 bits while the kernel runs, or are constants."""
+    is_runtime = any(isinstance(each, RuntimeInteger) for each in operands)
+    return RuntimeInteger(found) if is_runtime and all(map(is_narrow, operands)) else found
 
 
 def _check_size(op: ast.operator, left: int, right: int) -> None:

@@ -19,6 +19,7 @@ import sympy
 
 from ops.triton.kernel_values import (
     IntegerBlock,
+    Kept,
     TensorPointer,
     UnknownBlock,
     as_block,
@@ -27,6 +28,7 @@ from ops.triton.kernel_values import (
     items_of,
     multiplied_out,
     number_of,
+    unmarked,
 )
 from simplifier import FloorDiv, symbol
 
@@ -60,7 +62,7 @@ def marked(value: Value, name: str) -> Value:
         for number, size in enumerate(block.shape)
         if size > 1
     )
-    return IntegerBlock(block.shape, symbol(f"{name}_0") + sum(places))
+    return replace(block, formula=symbol(f"{name}_0") + sum(places))
 
 
 def amounts_of(
@@ -113,7 +115,7 @@ def after_iterations(
 def substituted(value: Value, given: Mapping[sympy.Symbol, Formula]) -> Value:
     """A value with a formula in the place of a symbol."""
     if isinstance(value, IntegerBlock):
-        return IntegerBlock(value.shape, value.formula.xreplace(given))
+        return replace(value, formula=value.formula.xreplace(given))
     items = items_of(value)
     if items is not None:
         return tuple(substituted(each, given) for each in items)
@@ -147,9 +149,10 @@ def _changes(mark: Value, after: Value) -> tuple[Formula, ...] | None:
 def _sum(change: Formula, counter: sympy.Symbol, moving: set[sympy.Symbol]) -> Formula | None:
     """The sum of a polynomial over the numbers below the counter; ``None`` if there is no such.
 
-    By Newton's forward differences, whose binomial coefficients are integers.
+    By Newton's forward differences, whose binomial coefficients are integers. What has to fit in
+    an iteration is added as 0.
     """
-    expanded = multiplied_out(change)
+    expanded = multiplied_out(unmarked(change))
     if expanded is None or expanded.free_symbols & moving or not expanded.is_polynomial(counter):
         return None
     degree = _degree_in(counter, expanded)
@@ -166,7 +169,9 @@ def _sum(change: Formula, counter: sympy.Symbol, moving: set[sympy.Symbol]) -> F
         row = [after - before for before, after in pairwise(row)]
     simplest = sympy.expand(rational)
     has_fractions = any(not each.is_Integer for each in simplest.atoms(sympy.Rational))
-    return integral if has_fractions else simplest
+    last = change.xreplace({counter: counter - 1})
+    kept = (each for each in last.atoms(Kept) if not each.free_symbols & moving)
+    return (integral if has_fractions else simplest) + sum(each - unmarked(each) for each in kept)
 
 
 def _degree_in(variable: sympy.Symbol, polynomial: Formula) -> int:

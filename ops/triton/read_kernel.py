@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import sympy
 
 from indexing import IndexingMap, Variable
+from ops.triton.expressions import narrow_bounds
 from ops.triton.interpreter import KernelInterpreter
 from ops.triton.kernel_access import KernelAccess
 from ops.triton.kernel_text import KernelText, defaults_of, parameters_of
@@ -18,9 +19,14 @@ from ops.triton.kernel_values import (
     MAX_AXES,
     MAX_FACTORS,
     IntegerBlock,
+    Kept,
+    RuntimeInteger,
     axis,
+    is_integer,
+    is_narrow,
     is_reserved,
     multiplied_out,
+    unmarked,
 )
 from simplifier import Interval, bounds_of, symbol
 from simplifier.errors import ArgumentError, check_integers, check_type, quoted
@@ -30,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ops.triton.interpreter import AccessRecord, KernelLoop
+    from ops.triton.kernel_values import Formula
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -72,7 +79,8 @@ def read_kernel(
         grid: how many programs there are along each axis; without it, any number.
         name: of the kernel; without it, the last function of the text.
 
-    Numbers have no end, divisors are positive, and divisions round toward zero.
+    In maps, numbers have no end; ``out_of_bounds`` finds those that 32 bits do not hold. Divisors
+    are positive, and divisions round toward zero.
 
     Raises:
         TritonError: what cannot be read, with its line and column, and a caret.
@@ -101,15 +109,17 @@ def read_kernel(
     function = text.kernel(name or own_name)
     interpreter = KernelInterpreter(text, grid)
     unknown = [each.arg for each in _unknown_parameters(function, known)]
+    interpreter.arguments = frozenset(unknown)
     for argument in unknown:
         interpreter.bounds[argument] = Interval(0, None)
         known[argument] = IntegerBlock((), symbol(argument))
     interpreter.run_kernel(function, known)
     records = [_multiplied_out(text, each) for each in interpreter.records]
     integers = _integers(records)
+    pairs = zip(interpreter.records, records, strict=True)
     return KernelAccesses(
         function.name,
-        tuple(_access(interpreter, each, unknown, integers) for each in records),
+        tuple(_access(interpreter, *pair, unknown, integers) for pair in pairs),
     )
 
 
@@ -127,7 +137,10 @@ def _plain(value: object) -> object:
 def _numbers(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     for name, value in arguments.items():
         check_type(value, (int, float), f"read_kernel: arguments: {name}", "a number")
-    return arguments
+    return {
+        name: RuntimeInteger(value) if is_integer(value) and is_narrow(value) else value
+        for name, value in arguments.items()
+    }
 
 
 def _check_grid(grid: Sequence[int]) -> None:
@@ -163,11 +176,16 @@ def _unknown_parameters(
 
 def _multiplied_out(text: KernelText, record: AccessRecord) -> AccessRecord:
     """The access with its address as a sum of terms, of which one is the pointer."""
-    formula = multiplied_out(record.address.formula)
+    formula = multiplied_out(unmarked(record.address.formula))
     if formula is None:
         message = f"this address is a product of more than {MAX_FACTORS} factors"
         text.refuse(record.node, message)
-    return replace(record, address=IntegerBlock(record.address.shape, formula))
+    return replace(
+        record,
+        address=IntegerBlock(record.address.shape, formula),
+        condition=unmarked(record.condition),
+        loops=tuple(replace(loop, trip_count=unmarked(loop.trip_count)) for loop in record.loops),
+    )
 
 
 def _integers(records: Sequence[AccessRecord]) -> set[str]:
@@ -183,6 +201,7 @@ def _integers(records: Sequence[AccessRecord]) -> set[str]:
 
 def _access(
     interpreter: KernelInterpreter,
+    marked: AccessRecord,
     record: AccessRecord,
     arguments: Sequence[str],
     integers: set[str],
@@ -197,21 +216,41 @@ def _access(
         hint = "give the values of integers in arguments" if pointers else ""
         interpreter.text.refuse(record.node, message, hint)
     (pointer,) = pointers
+    offset = address - symbol(pointer)
+    found = _map_of(interpreter, record, interpreter.bounds, record.condition, offset)
+    narrow = narrow_bounds(interpreter.bounds)
     return KernelAccess(
         record.kind,
         pointer,
         record.node.lineno,
-        _map_of(interpreter, record, address - symbol(pointer)),
+        found.simplify(preserve_ranges=True),
         record.address.shape,
         record.is_exact,
+        tuple(
+            _map_of(interpreter, record, narrow, condition, value, offset)
+            for value, condition in _kept(marked, record.condition)
+            if symbol(pointer) not in value.free_symbols
+        ),
     )
 
 
+def _kept(record: AccessRecord, condition: Formula) -> Iterator[tuple[Formula, Formula]]:
+    """What has to fit: of the condition everywhere, of the address where the condition holds."""
+    everywhere = [record.condition, *(loop.trip_count for loop in record.loops)]
+    pairs = [*((each, sympy.true) for each in everywhere), (record.address.formula, condition)]
+    found = ((each, where) for formula, where in pairs for each in formula.atoms(Kept))
+    for each, where in sorted(found, key=str):
+        yield unmarked(each), where
+
+
 def _map_of(
-    interpreter: KernelInterpreter, record: AccessRecord, offset: sympy.Expr
+    interpreter: KernelInterpreter,
+    record: AccessRecord,
+    bounds: Mapping[str, Interval],
+    condition: Formula,
+    *results: Formula,
 ) -> IndexingMap:
-    """The map to the offset, for the programs, places and iterations that the mask lets through."""
-    bounds = interpreter.bounds
+    """The map to some results, for the programs, places and iterations where a condition holds."""
     programs = [interpreter.program_id(number) for number in range(interpreter.axes)]
     dims = [Variable(bounds[each.name], each.name) for each in programs]
     dims += [
@@ -224,13 +263,12 @@ def _map_of(
         for loop in record.loops
         if not loop.trip_count.is_Integer
     ]
-    conditions += [] if record.condition == sympy.true else [record.condition]
-    formulas = [offset, record.condition, *(loop.trip_count for loop in record.loops)]
+    conditions += [] if condition == sympy.true else [condition]
+    formulas = [*results, condition, *(loop.trip_count for loop in record.loops)]
     names = {each.name for formula in formulas for each in formula.free_symbols}
     left = sorted(names - {each.name for each in (*dims, *ranges)})
     parameters = [Variable(bounds[name], name) for name in left]
-    found = IndexingMap([offset], dims, ranges, (), conditions, parameters)
-    return found.simplify(preserve_ranges=True)
+    return IndexingMap(results, dims, ranges, (), conditions, parameters)
 
 
 def _counter(loop: KernelLoop, bounds: Mapping[str, Interval]) -> Variable:

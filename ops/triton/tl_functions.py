@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import sympy
@@ -17,7 +17,9 @@ from ops.triton.kernel_values import (
     axis,
     combined,
     common_shape,
+    is_integer,
     items_of,
+    known,
     with_axes,
 )
 from simplifier import Max, Min
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ops.triton.expressions import ExpressionReader
-    from ops.triton.kernel_values import Formula, Value
+    from ops.triton.kernel_values import BlockShape, Formula, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +73,16 @@ def _arange(reader: ExpressionReader, call: FunctionCall) -> Value:
 
 def _known_number(reader: ExpressionReader, call: FunctionCall, place: int, name: str) -> int:
     found = call.get(place, name)
-    if type(found) is not int:
+    if not is_integer(found):
         message = f"{call.function}: {name} is no number that is known; expected a constexpr"
         reader.text.refuse(call.node, message)
     return found
 
 
 def _elementwise(apply: Callable[..., Formula]) -> Handler:
-    def handler(_reader: ExpressionReader, call: FunctionCall) -> Value:
-        return combined(apply, *map(as_block, (*call.arguments, *_operands(call))))
+    def handler(reader: ExpressionReader, call: FunctionCall) -> Value:
+        blocks = map(as_block, (*call.arguments, *_operands(call)))
+        return combined(apply, *map(reader.kept, blocks))
 
     return handler
 
@@ -117,7 +120,7 @@ def _broadcast_to(_reader: ExpressionReader, call: FunctionCall) -> Value:
     found = common_shape([value.shape, _shape_behind(call)])
     if isinstance(value, UnknownBlock):
         return UnknownBlock(found, value.reason)
-    return IntegerBlock(found, aligned(value, len(found)))
+    return replace(value, shape=found, formula=aligned(value, len(found)))
 
 
 def _transposed(_reader: ExpressionReader, call: FunctionCall) -> Value:
@@ -141,23 +144,32 @@ def _nothing(_reader: ExpressionReader, _call: FunctionCall) -> Value:
 
 
 def _full(reader: ExpressionReader, call: FunctionCall) -> Value:
-    shape, value = _shape(reader, call), as_block(call.get(1, "value"))
-    if isinstance(value, IntegerBlock) and ".int" in str(call.get(2, "dtype")):
-        return IntegerBlock(shape, value.formula)
-    return UnknownBlock(shape, "a number that is no integer")
+    return _filled(reader, call, as_block(call.get(1, "value")), call.get(2, "dtype"))
 
 
 def _zeros(reader: ExpressionReader, call: FunctionCall) -> Value:
+    return _filled(reader, call, as_block(0), call.get(1, "dtype"))
+
+
+def _filled(reader: ExpressionReader, call: FunctionCall, value: Value, dtype: Value) -> Value:
     shape = _shape(reader, call)
-    if ".int" in str(call.get(1, "dtype")):
-        return IntegerBlock(shape, sympy.Integer(0))
+    if isinstance(value, IntegerBlock) and ".int" in str(dtype):
+        return replace(value, shape=shape, is_wide="int64" in str(dtype))
     return UnknownBlock(shape, "a number that is no integer")
+
+
+def _cast(reader: ExpressionReader, call: FunctionCall) -> Value:
+    """A value of another type, of which only 32 or 64 bits count."""
+    value, dtype = reader.kept(as_block(call.get(0, "input"))), str(call.get(1, "dtype"))
+    if not isinstance(value, IntegerBlock) or not dtype.endswith(("int32", "int64")):
+        return value
+    return reader.kept(replace(value, is_wide=dtype.endswith("int64")))
 
 
 def _shape(reader: ExpressionReader, call: FunctionCall) -> tuple[int, ...]:
     given = call.get(0, "shape")
     shape = items_of(given) or (given,)
-    if any(type(size) is not int for size in shape):
+    if not all(map(is_integer, shape)):
         message = f"{call.function}: a size is no number that is known; expected a constexpr"
         reader.text.refuse(call.node, message)
     return shape
@@ -211,9 +223,20 @@ def _accessed(reader: ExpressionReader, call: FunctionCall) -> Value:
             every if pointer.is_descriptor else call.get(_PLACE_OF_CHECK, "boundary_check", ())
         )
         mask: Value = IntegerBlock(pointer.block, pointer.within(checked))
+        _check_shapes(reader, call, pointer.block)
         return reader.accessed(call.node, kind, pointer.address(), mask)
     mask = call.get(_PLACE_OF_MASK.get(kind, 2), "mask")
-    return reader.accessed(call.node, kind, as_block(pointer), mask)
+    address = as_block(pointer)
+    _check_shapes(reader, call, address.shape)
+    return reader.accessed(call.node, kind, address, mask)
+
+
+def _check_shapes(reader: ExpressionReader, call: FunctionCall, shape: BlockShape) -> None:
+    """What is stored, and a mask, are broadcast to the pointers; these are not broadcast."""
+    for value in (*call.arguments[1:], *call.named.values()):
+        if not known(value) and common_shape([shape, value.shape]) != shape:
+            message = f"a block of the shape {value.shape} does not fit pointers of {shape}"
+            reader.text.refuse(call.node, message)
 
 
 def _block_pointer(reader: ExpressionReader, call: FunctionCall) -> Value:
@@ -241,7 +264,7 @@ def _tensor_pointer(
     is_descriptor: bool = False,
 ) -> Value:
     sizes, strides, offsets, block = parts
-    if len({len(each) for each in parts}) > 1 or any(type(size) is not int for size in block):
+    if len({len(each) for each in parts}) > 1 or not all(map(is_integer, block)):
         message = f"{call.function}: expected as many sizes, strides, offsets and sizes of a block"
         reader.text.refuse(call.node, message)
 
@@ -271,7 +294,8 @@ def _by_descriptor(reader: ExpressionReader, call: FunctionCall) -> Value:
     if not isinstance(pointer, TensorPointer):
         reader.text.refuse(call.node, "this is no tensor descriptor")
     moved = pointer.moved([reader.formula(call.node, each) for each in offsets])
-    return _accessed(reader, FunctionCall(call.node, call.function, (moved,), {}))
+    given = (moved, *call.arguments[2:])
+    return _accessed(reader, FunctionCall(call.node, call.function, given, call.named))
 
 
 Handler = Any
@@ -328,7 +352,7 @@ FUNCTIONS: Final[Mapping[str, Handler]] = {
     "tl.full": _full,
     "tl.zeros_like": _unread,
     "tl.dot": _dot,
-    "tl.cast": _first,
+    "tl.cast": _cast,
     "tl.multiple_of": _first,
     "tl.max_contiguous": _first,
     "tl.max_constancy": _first,
@@ -345,7 +369,7 @@ FUNCTIONS: Final[Mapping[str, Handler]] = {
     "tl.constexpr": _first,
     "int": _first,
     "float": _unread,
-    ".to": _first,
+    ".to": _cast,
     "tl.make_block_ptr": _block_pointer,
     "tl.advance": _advanced,
     "tl.make_tensor_descriptor": _descriptor,

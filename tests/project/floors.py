@@ -150,7 +150,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("ops.hlo",),
     ),
     "ops.hlo.stablehlo": (
-        ("ops.hlo.stablehlo.program_assembly", "ops.hlo.stablehlo.literals"),
+        ("ops.hlo.stablehlo.program_assembly",),
         ("ops.hlo.stablehlo.assembly", "ops.hlo.stablehlo.tracked_sizes"),
         ("ops.hlo.stablehlo.shardings", "ops.hlo.stablehlo.given_operation"),
         ("ops.hlo.stablehlo.common_attributes",),

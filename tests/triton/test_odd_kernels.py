@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from textwrap import indent
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from ops.triton import KernelAccesses, TritonError, read_kernel
 from simplifier.errors import ArgumentError
+from tests.call_counts import calls_of
 
 
 def read(body: str, module: str = "", n: object = 3) -> KernelAccesses:
@@ -174,6 +177,28 @@ REFUSED: list[tuple[str, str]] = [
     ("for k in range(0, n, 1, 1): pass", "expected an end, or a start and an end"),
     ("tl.arange(0, 2)" + "[:, None]" * 8, "a block has 9 dimensions; expected at most 8"),
     (
+        "x = tl.arange(0, 16)\nif tl.program_id(0) > 2:\n    x = tl.arange(0, 32)",
+        "blocks of the shapes (), (32,), (16,) do not fit",
+    ),
+    ("tl.store(x_ptr + tl.arange(0, 8), tl.arange(0, 16))", "blocks of the shapes (8,), (16,)"),
+    ("tl.store(x_ptr + tl.arange(0, 8)[:, None], tl.zeros((8, 4), tl.int32))", "does not fit"),
+    ("tl.store(x_ptr, value=tl.arange(0, 16))", "(16,) does not fit pointers of ()"),
+    ("tl.load(x_ptr, mask=tl.arange(0, 4) < n)", "(4,) does not fit pointers of ()"),
+    ("tl.load(x_ptr + tl.arange(0, 8), other=tl.arange(0, 4))", "blocks of the shapes (8,), (4,)"),
+    ("tl.atomic_add(x_ptr + tl.arange(0, 8), tl.arange(0, 4))", "blocks of the shapes (8,), (4,)"),
+    (
+        "p = tl.make_block_ptr(x_ptr, (6,), (1,), (0,), (4,), (0,))\ntl.store(p, tl.arange(0, 8))",
+        "blocks of the shapes (4,), (8,)",
+    ),
+    (
+        "d = tl.make_tensor_descriptor(x_ptr, (6,), (1,), (4,))\nd.store((0,), tl.arange(0, 8))",
+        "blocks of the shapes (4,), (8,)",
+    ),
+    (
+        "y = tl.program_id(0)" + "\ny = tl.minimum(y, 9 - y)" * 60 + "\ntl.load(x_ptr + y)",
+        "the address depends on a formula of more than 500 parts",
+    ),
+    (
         "".join("    " * k + f"for k{k} in range(2):\n" for k in range(14)) + "    " * 14 + "pass",
         "this kernel runs more than 5000 statements",
     ),
@@ -202,3 +227,53 @@ def test_arguments_are_numbers_also_of_numpy() -> None:
 def test_texts_that_nest_too_deeply_are_refused() -> None:
     with pytest.raises(TritonError, match="this is not Python"):
         read_kernel(f"def kernel(x_ptr): x = {'-' * 200_000}1")
+
+
+# Branches one after the other.
+
+
+def branches(count: int, step: str) -> str:
+    """A number that each of some branches changes, in a kernel whose argument has no value."""
+    lines = [f"    if n > {each}: y = {step.format(each)}\n" for each in range(count)]
+    return (
+        f"def kernel(x_ptr, n):\n    y = tl.program_id(0)\n{''.join(lines)}    tl.load(x_ptr + y)"
+    )
+
+
+def chosen(test: bool, one: int, other: int) -> int:
+    return one if test else other
+
+
+STEPS: dict[str, tuple[int, str]] = {
+    "branches-13": (13, "y + {}"),
+    "branches of 18": (18, "y + {}"),
+    "branches that choose": (18, "{} - 0 * y"),
+    "branches that double": (5, "y * 2 + {}"),
+    "choices": (13, "tl.where(n > 2 * {0}, y + {0}, y)"),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_branches_give_what_they_compute(name: str) -> None:
+    count, step = STEPS[name]
+    (access,) = read_kernel(branches(count, step), grid=(3,)).accesses
+    module = SimpleNamespace(where=chosen)
+    for n in range(count + 3):
+        (result,) = access.map.substitute({"n": n}).evaluate([2])
+        y = 2
+        for each in range(count):
+            y = eval(step.format(each), {"tl": module}, {"n": n, "y": y}) if n > each else y  # noqa: S307 - of this file
+        assert result == y
+
+
+@pytest.mark.parametrize("step", ["y + {}", "y * 2 + {}", "tl.maximum(y, {} - y)", "y ^ {}"])
+def test_twice_as_many_branches_are_no_more_than_three_times_the_work(step: str) -> None:
+    def work(count: int) -> int:
+        def run() -> None:
+            with suppress(TritonError):
+                read_kernel(branches(count, step), grid=(3,))
+
+        run()
+        return calls_of(run)
+
+    assert work(48) < 3 * work(24)

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 
 from indexing.layout import UNBOUNDED_SIZE, Shape
 from ops.hlo.attributes import ENUMERATIONS
+from ops.hlo.literal import Literal
 from ops.hlo.opcodes import OPCODES
 from ops.hlo.shape_inference import one_or_tuple
 from ops.hlo.stablehlo.common_attributes import ModuleContext, common_attributes
-from ops.hlo.stablehlo.literals import literal_of
 from ops.hlo.verifier import verify
-from ops.mlir.dense_elements import DenseElements
 from simplifier.errors import quoted
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
     from indexing.layout import Layout
     from ops.hlo.instruction_builder import InstructionBuilder
-    from ops.hlo.literal import Literal
     from ops.hlo.module import Computation, Instruction
     from ops.hlo.stablehlo.given_operation import GivenOperation
     from ops.hlo.stablehlo.tracked_sizes import TrackedSizes
@@ -297,15 +295,12 @@ class OperationWriter(ABC):
         self, given: GivenOperation, shape: Shape, values: tuple[Number, ...] | None
     ) -> Instruction:
         """A constant; one value for all elements is a scalar that is repeated, as in XLA."""
-        elements = DenseElements(shape, values)
-        if not elements.is_splat or not shape.element_count:
-            literal = literal_of(elements)
-            return self.add(given, "constant", shape, (), {}, literal=literal)
-        scalar = DenseElements(Shape(shape.element_type), values)
-        one = self.add(
-            given, "constant", scalar.shape, (), {}, literal=literal_of(scalar), name="value"
-        )
-        return self.broadcast(given, one, shape, ())
+        count = shape.element_count
+        is_repeated = values is not None and len(values) == 1 != count and count > 0
+        of = Shape(shape.element_type) if is_repeated else shape
+        literal = Literal.of(of, values if count else ())
+        made = self.add(given, "constant", of, (), {}, literal=literal, name="value" * is_repeated)
+        return self.broadcast(given, made, shape, ()) if is_repeated else made
 
     def elementwise(
         self, given: GivenOperation, name: str, operands: Sequence[Instruction]
