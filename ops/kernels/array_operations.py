@@ -118,7 +118,7 @@ NUMPY: Final = Dialect(
         {"select": "np.where({0}, {1}, {2})"}, _NUMPY_ORDERED, _NUMPY_FLOATS, "~{0}"
     ),
     number=_numpy_number,
-    cast="np.asarray({0}, {t})",
+    cast="np.asarray({0}).astype({t})",
     is_finite="np.isfinite({0})",
     rounded={ElementType.F16: "np.asarray({0}, np.float16).astype(np.float32)"},
     loaded={ElementType.F16: "{0}.astype(np.float32)"},
