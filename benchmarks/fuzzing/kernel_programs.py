@@ -102,20 +102,35 @@ class Draft:
             return self.random.choice(old)
         if happens(self.random, 0.3):
             return _broadcast_scalar(self, kind, value.sizes)
-        if happens(self.random, 0.1):
+        if prod(value.sizes) and happens(self.random, 0.1):
             return self.constant(kind, value.sizes, self.number(kind))
         if value.sizes and happens(self.random, 0.2):
             return _iota(self, kind, value.sizes)
         return self.parameter(kind, value.sizes)
 
-    def fold(self, opcode: str, kind: ElementType) -> str:
-        """The name of the computation that folds two numbers."""
-        name = f"{opcode.replace('-', '_')}_{kind}"
+    def fold(self, opcode: str, kind: ElementType, form: str = "") -> str:
+        """The name of a computation that folds two numbers: plain, turned, or in other words."""
+        forms = [_PLAIN, *_FORMS_OF_FOLDS]
+        if kind.kind in (Kind.SIGNED, Kind.UNSIGNED):
+            forms.append(_EXTREMA_IN_OTHER_WORDS.get(opcode, _PLAIN))
+        form = form or self.random.choice(forms)
+        body = form.format(o=opcode, k=kind, last=kind.value_range.upper)
+        name = f"{opcode}_{kind}_{forms.index(form)}"
         self.folds[name] = (
-            f"{name} {{ a = {kind}[] parameter(0) b = {kind}[] parameter(1) "
-            f"ROOT r = {kind}[] {opcode}(a, b) }}"
+            f"{name} {{ a = {kind}[] parameter(0) b = {kind}[] parameter(1) {body} }}"
         )
         return name
+
+
+_PLAIN: Final = "ROOT r = {k}[] {o}(a, b)"
+_FORMS_OF_FOLDS: Final = (
+    "ROOT r = {k}[] {o}(b, a)",
+    "c = {k}[] copy(b) ROOT r = {k}[] {o}(a, c)",
+)
+_EXTREMA_IN_OTHER_WORDS: Final[Mapping[str, str]] = {
+    "maximum": "l = {k}[] constant({last}) ROOT r = {k}[] clamp(a, b, l)",
+    "minimum": "c = pred[] compare(b, a), direction=LT ROOT r = {k}[] select(c, b, a)",
+}
 
 
 def text_of(random: Random) -> str:
@@ -143,12 +158,14 @@ def _kind(random: Random) -> ElementType:
 
 
 def _sizes(random: Random) -> tuple[int, ...]:
-    rank = random.choice((0, 1, 1, 2, 2, 2, 3, 3, 4))
-    return tuple(random.choice((1, 2, 3, 4, 5, 7)) for _ in range(rank))
+    if happens(random, 0.03):
+        return (random.choice((130, 300)),)
+    rank, least = random.choice((0, 1, 1, 2, 2, 2, 3, 3, 4)), 0 if happens(random, 0.05) else 1
+    return tuple(random.choice((least, 1, 2, 3, 4, 5, 7)) for _ in range(rank))
 
 
 def _fits(sizes: Sequence[int]) -> bool:
-    return 0 < prod(sizes) <= MAX_ELEMENTS
+    return prod(sizes) <= MAX_ELEMENTS and min(sizes, default=0) >= 0
 
 
 # Steps: each adds instructions that read an array, if they fit.
@@ -168,6 +185,9 @@ def _binary(draft: Draft, x: Value) -> None:
 
 def _compare(draft: Draft, x: Value) -> None:
     direction = draft.random.choice(("EQ", "NE", "LT", "LE", "GT", "GE"))
+    if x.kind.kind is Kind.FLOAT and happens(draft.random, 0.2):
+        draft.add(ElementType.PRED, x.sizes, f"is-finite({x.name})")
+        return
     other = draft.like(x)
     draft.add(ElementType.PRED, x.sizes, f"compare({x.name}, {other.name}), direction={direction}")
 
@@ -226,6 +246,8 @@ def _broadcast(draft: Draft, x: Value) -> None:
 
 def _reshape(draft: Draft, x: Value) -> None:
     left, sizes = prod(x.sizes), list[int]()
+    if not left:
+        return
     while left > 1 or happens(draft.random, 0.2):
         factors = [each for each in range(1, left + 1) if left % each == 0]
         sizes.append(draft.random.choice(factors))
@@ -247,9 +269,10 @@ def _copy(draft: Draft, x: Value) -> None:
 
 def _slice(draft: Draft, x: Value) -> None:
     rows, sizes = list[str](), list[int]()
+    least = 0 if happens(draft.random, 0.03) else 1
     for size in x.sizes:
-        start = draft.random.randrange(size)
-        limit, step = draft.random.randint(start + 1, size), draft.random.choice((1, 1, 2, 3))
+        start, step = draft.random.randrange(max(size, 1)), draft.random.choice((1, 1, 2, 3))
+        limit = draft.random.randint(min(start + least, size), size)
         rows.append(f"[{start}:{limit}:{step}]")
         sizes.append(-(-(limit - start) // step))
     draft.add(x.kind, sizes, f"slice({x.name}), slice={{{', '.join(rows)}}}")
@@ -270,8 +293,8 @@ def _pad(draft: Draft, x: Value) -> None:
         low, high = (draft.random.choice((0, 0, 0, 1, 2, -1)) for _ in range(2))
         between = draft.random.choice((0, 0, 0, 1, 2))
         rows.append(f"{low}_{high}_{between}")
-        sizes.append(low + size + (size - 1) * between + high)
-    if rows and _fits(sizes) and min(sizes) > 0:
+        sizes.append(low + size + max(size - 1, 0) * between + high)
+    if rows and _fits(sizes):
         value = draft.scalar(x.kind)
         draft.add(x.kind, sizes, f"pad({x.name}, {value.name}), padding={'x'.join(rows)}")
 
@@ -292,31 +315,38 @@ def _concatenate(draft: Draft, x: Value) -> None:
         draft.add(x.kind, sizes, f"concatenate({names}), dimensions={{{dimension}}}")
 
 
-def _folding(draft: Draft, kind: ElementType, *, is_any: bool = True) -> tuple[str, Value]:
-    """An operation that folds, and where it starts; XLA forgets that where nothing is folded."""
+def _folding(draft: Draft, kind: ElementType, *, is_any: bool = True) -> tuple[str, str]:
+    """The computation that folds, and where it starts.
+
+    A start that changes values is one of plain folds: XLA takes it once, or never where nothing is
+    folded, and says that it may take it more often.
+    """
     opcode = draft.random.choice(_FOLDS[kind.kind])
     if is_any and happens(draft.random, 0.3):
-        return opcode, draft.scalar(kind)
+        return draft.fold(opcode, kind, _PLAIN), draft.scalar(kind).name
     value = neutral_element(opcode, kind)
     text = str(bool(value)).lower() if kind is ElementType.PRED else str(value)
-    return opcode, draft.constant(kind, (), text)
+    return draft.fold(opcode, kind), draft.constant(kind, (), text).name
 
 
 def _reduce(draft: Draft, x: Value) -> None:
     dimensions = _some(draft, x)
-    is_any = prod(x.sizes[each] for each in dimensions) > 1
-    opcode, start = _folding(draft, x.kind, is_any=is_any)
+    fold, start = _folding(draft, x.kind, is_any=bool(dimensions))
     sizes = [size for each, size in enumerate(x.sizes) if each not in dimensions]
-    given = f"dimensions={{{_listed(dimensions)}}}, to_apply={draft.fold(opcode, x.kind)}"
-    draft.add(x.kind, sizes, f"reduce({x.name}, {start.name}), {given}")
+    given = f"dimensions={{{_listed(dimensions)}}}, to_apply={fold}"
+    draft.add(x.kind, sizes, f"reduce({x.name}, {start}), {given}")
 
 
 def _reduce_two(draft: Draft, x: Value) -> None:
     """The greatest number and its last place; or, where no number is, that and a sum."""
-    dimensions = _some(draft, x)
-    sizes = [size for each, size in enumerate(x.sizes) if each not in dimensions]
     if x.kind is ElementType.PRED or not x.sizes:
         return
+    opcode, dimensions = "reduce", _some(draft, x)
+    given = f"dimensions={{{_listed(dimensions)}}}"
+    sizes = [size for each, size in enumerate(x.sizes) if each not in dimensions]
+    found = _window(draft, x) if happens(draft.random, 0.3) else None
+    if found is not None:
+        opcode, (given, sizes) = "reduce-window", found
     is_float = x.kind.kind is Kind.FLOAT
     draft.folds[f"both_{x.kind}"] = (
         f"both_{x.kind} {{ a = {x.kind}[] parameter(0) i = s32[] parameter(1) "
@@ -328,10 +358,8 @@ def _reduce_two(draft: Draft, x: Value) -> None:
     none = draft.constant(ElementType.S32, (), "0" if is_float else "-2147483648")
     both = f"t{next(draft.numbers)}"
     shapes = f"({Value('', x.kind, tuple(sizes))}, {Value('', ElementType.S32, tuple(sizes))})"
-    draft.lines.append(
-        f"{both} = {shapes} reduce({x.name}, {places.name}, {low.name}, {none.name}), "
-        f"dimensions={{{_listed(dimensions)}}}, to_apply=both_{x.kind}"
-    )
+    operands = f"{x.name}, {places.name}, {low.name}, {none.name}"
+    draft.lines.append(f"{both} = {shapes} {opcode}({operands}), {given}, to_apply=both_{x.kind}")
     for number, kind in enumerate((x.kind, ElementType.S32)):
         draft.add(kind, sizes, f"get-tuple-element({both}), index={number}")
 
@@ -341,23 +369,30 @@ _PLACE: Final = """c = pred[] compare(a, b), direction=GT d = pred[] compare(a, 
   k = s32[] maximum(i, j) l = s32[] select(d, k, j) p = s32[] select(c, i, l)"""
 
 
-def _reduce_window(draft: Draft, x: Value) -> None:
+def _window(draft: Draft, x: Value) -> tuple[str, list[int]] | None:
+    """The attribute of a window, and the sizes of the result."""
     random = draft.random
     rows, sizes = list[tuple[str, ...]](), list[int]()
     for size in x.sizes:
         window, stride = random.choice((1, 1, 2, 3)), random.choice((1, 1, 1, 2))
         low, high = (random.choice((0, 0, 0, 1, 2, -1)) for _ in range(2))
         holes, spread = random.choice((1, 1, 1, 2, 3)), random.choice((1, 1, 1, 2))
-        dilated, reach = (size - 1) * holes + 1 + low + high, (window - 1) * spread + 1
+        dilated, reach = max(size - 1, -1) * holes + 1 + low + high, (window - 1) * spread + 1
         sizes.append((dilated - reach) // stride + 1 if dilated >= reach else 0)
         rows.append((str(window), str(stride), f"{low}_{high}", str(holes), str(spread)))
-    if not rows or not _fits(sizes) or min(sizes) < 1:
-        return
-    opcode, start = _folding(draft, x.kind)
+    if not rows or not _fits(sizes) or not prod(x.sizes):
+        return None
     columns = map("x".join, zip(*rows, strict=True))
     parts = " ".join(f"{name}={each}" for name, each in zip(_WINDOW, columns, strict=True))
-    given = f"window={{{parts}}}, to_apply={draft.fold(opcode, x.kind)}"
-    draft.add(x.kind, sizes, f"reduce-window({x.name}, {start.name}), {given}")
+    return f"window={{{parts}}}", sizes
+
+
+def _reduce_window(draft: Draft, x: Value) -> None:
+    found = _window(draft, x)
+    if found is not None:
+        fold, start = _folding(draft, x.kind)
+        given = f"{found[0]}, to_apply={fold}"
+        draft.add(x.kind, found[1], f"reduce-window({x.name}, {start}), {given}")
 
 
 _WINDOW: Final = ("size", "stride", "pad", "lhs_dilate", "rhs_dilate")
@@ -380,9 +415,8 @@ def _listed(numbers: Sequence[int]) -> str:
 
 
 def _finished(draft: Draft, x: Value) -> Value:
-    """A result: seldom, a function that is only near. XLA folds ``exponential`` of NaN to 0."""
-    is_folded = any("nan" in line for line in draft.lines)
-    if x.kind.kind is Kind.FLOAT and not is_folded and happens(draft.random, 0.15):
+    """A result: seldom, a function that is only near."""
+    if x.kind.kind is Kind.FLOAT and happens(draft.random, 0.15):
         return draft.add(x.kind, x.sizes, f"{draft.random.choice(_NEAR)}({x.name})")
     return x
 

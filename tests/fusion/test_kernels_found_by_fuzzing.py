@@ -121,6 +121,12 @@ FOUND: Mapping[str, Row] = {
         [[[[2**31 - 1, *[0] * 8]], [[7, *[0] * 8]]]],
         [[6 - 2**31]],
     ),
+    "an index that its type wraps": Row(
+        """i = u8[300] iota(), iota_dimension=0
+        ROOT s = u8[1] slice(i), slice={[299:300]}""",
+        [],
+        [[43]],
+    ),
     "a row under the condition of its program": Row(
         """x = f32[3,3] parameter(0) z = f32[] constant(0)
         s = f32[3] reduce(x, z), dimensions={1}, to_apply=add
@@ -219,7 +225,7 @@ def test_depth_needs_no_recursion(depth: int, steps: Sequence[str], language: st
 def test_random_programs_compute_what_xla_does(language: str) -> None:
     tally = Tally()
     assert [*complaints(_drawn(), language, tally)] == []
-    assert tally.right[language] >= 20  # the others have types that the language does not have
+    assert tally.right[language] >= 16  # the others are refused, such as arrays without elements
 
 
 @cache

@@ -110,6 +110,9 @@ class Tensor:
     def __ne__(self, other: object) -> Any:  # noqa: ANN401 - elementwise, as Triton's
         return self._with(other, np.not_equal)  # pyright: ignore[reportArgumentType] - as above
 
+    def __bool__(self) -> bool:
+        return bool(self.values)
+
     __hash__ = None  # type: ignore[assignment]
 
 

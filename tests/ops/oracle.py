@@ -31,8 +31,11 @@ DISTURBANCES = (1000, -1000)
 
 
 @lru_cache(maxsize=64)
-def program(text: str) -> Program:
-    """The compiled entry of a module: NumPy arrays in, the arrays of the result out."""
+def program(text: str, without: str = "") -> Program:
+    """The compiled entry of a module: NumPy arrays in, the arrays of the result out.
+
+    ``without`` names passes of XLA that are left out, with commas between them.
+    """
     jax: Any = importlib.import_module("jax")
     xla: Any = importlib.import_module("jaxlib._hlo")
     client: Any = importlib.import_module("jaxlib.xla_client")
@@ -44,6 +47,7 @@ def program(text: str) -> Program:
     options = client.CompileOptions()
     debugging = options.executable_build_options.debug_options
     debugging.xla_backend_optimization_level = 0  # most programs compile for longer than they run
+    debugging.xla_disable_hlo_passes = without
     compiled = device.client.compile_and_load(module, extension.DeviceList((device,)), options)
 
     def run(*operands: Array) -> list[Array]:
