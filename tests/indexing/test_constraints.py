@@ -147,9 +147,9 @@ TOGETHER = [
     (("d0 in [0, 11], d1 in [0, 85], d0 * 86 + d1 in [0, 1023], (d0 * 86 + d1) floordiv 64 in "
       "[0, 12]"),
      "d0 in [0, 9], d1 in [0, 85], d0 * 86 + d1 in [0, 831]"),
-    # a residue that wraps around, of the negative of a form with an interval
-    ("d0 in [0, 30], d1 in [0, 9], (d0 * 2 - d1) mod 5 in [1, 2], d1 - d0 * 2 in [-4, 11]",
-     "d0 in [0, 5], d1 in [0, 9], (d0 * 2 - d1) mod 5 in [1, 2], d0 * 2 - d1 in [-9, 2]"),
+    # residues of a form that is congruent to the negative of one with an interval
+    ("d0 in [0, 9], d1 in [0, 9], (d0 + d1) mod 4 in [1, 2], d0 * 3 - d1 in [1, 9]",
+     "d0 in [1, 5], d1 in [0, 9], (d0 + d1) mod 4 in [1, 2], d0 * 3 - d1 in [2, 7]"),
     # both branches of a maximum reach the interval, one at its last value alone
     ("d0 in [0, 9], d1 in [0, 5], max(d0, d1) in [5, 9]",
      "d0 in [0, 9], d1 in [0, 5], max(d0, d1) in [5, 9]"),
