@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import pickle
+from itertools import product
 from typing import TYPE_CHECKING, cast
 
 import pytest
@@ -11,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simplifier import Interval, IntervalError, UndecidedError
-from simplifier.bounds.interval import Undecided
+from simplifier.bounds.interval import Undecided, floordiv_range, meet
 from tests.strategies import bounded_intervals, half_open_intervals
 from tests.xla.expressions import COMPARISONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 ANY = Interval(None, None)
 intervals = st.one_of(bounded_intervals(), half_open_intervals())
@@ -64,6 +65,72 @@ def test_quotients_are_tight(a: Interval, divisor: int) -> None:
     assert all(value // divisor in quotient for value in some_values(a))
     ends = [end // divisor for end in (a.lower, a.upper) if end is not None]
     assert {quotient.lower, quotient.upper} - {None} == set(ends)
+
+
+# All intervals with ends near 0, or without ends: a far integer stands for each that is missing.
+
+FAR = 10**6
+_ENDS = (None, -2, -1, 0, 1, 2)
+NEAR = [Interval(lower, upper) for lower in _ENDS for upper in _ENDS]
+FULL = [interval for interval in NEAR if not interval.is_empty]
+
+
+def extreme_values(interval: Interval) -> list[int]:
+    """The values among which operations are extreme: the ends, and those around 0."""
+    lower = -FAR if interval.lower is None else interval.lower
+    upper = FAR if interval.upper is None else interval.upper
+    return [value for value in (-FAR, *range(-2, 3), FAR) if lower <= value <= upper]
+
+
+def hull(values: Iterable[int]) -> Interval:
+    """The least interval of values, without an end where one is far."""
+    known = [*values]
+    lower, upper = min(known), max(known)
+    return Interval(None if lower < -FAR // 9 else lower, None if upper > FAR // 9 else upper)
+
+
+@pytest.mark.parametrize("name", list(ARITHMETIC))
+def test_arithmetic_is_tight(name: str) -> None:
+    for a, b in product(FULL, repeat=2):
+        pairs = product(extreme_values(a), extreme_values(b))
+        assert ARITHMETIC[name](a, b) == hull(ON_INTEGERS[name](x, y) for x, y in pairs), (a, b)
+    for a in FULL:
+        assert -a == hull(-x for x in extreme_values(a))
+        assert 2 - a == hull(2 - x for x in extreme_values(a))
+        assert 2 + a == a + 2 == hull(2 + x for x in extreme_values(a))
+
+
+def test_quotients_of_ranges_are_tight() -> None:
+    for a, b in product(FULL, repeat=2):
+        divisors = [value for value in extreme_values(b) if value]
+        found = Interval.from_range(floordiv_range((a.ends, b.ends)))
+        quotients = [x // y for x in extreme_values(a) for y in divisors]
+        assert found == (hull(quotients) if quotients else ANY), (a, b)
+
+
+def test_comparisons_are_decided_where_all_values_agree() -> None:
+    for (name, compare), a, b in product(COMPARISONS.items(), FULL, FULL):
+        pairs = product(extreme_values(a), extreme_values(b))
+        found = {ON_INTEGERS[name](x, y) for x, y in pairs}
+        answer = compare(a, b)
+        assert (isinstance(answer, bool), {answer} == found) == (len(found) == 1,) * 2, (name, a, b)
+
+
+def test_intervals_are_sets() -> None:
+    for a, b in product(NEAR, repeat=2):
+        mine, others = ({*extreme_values(each)} for each in (a, b))
+        assert {*extreme_values(a.intersect(b))} == mine & others, (a, b)
+        assert a.contains(b) == (mine >= others), (a, b)
+        if mine | others:
+            assert a.union(b) == hull(mine | others), (a, b)
+        if mine & others:
+            assert meet(a.ends, b.ends) == hull(mine & others).ends, (a, b)
+        elif mine:
+            assert meet(a.ends, b.ends) == a.ends, (a, b)
+        assert all((value in a) == (value in mine) for value in (-FAR, *range(-2, 3), FAR))
+        assert (a.is_empty, a.is_point) == (not mine, len(mine) == 1)
+        size = None if None in (a.lower, a.upper) else len(mine)
+        assert a.size == size, a
 
 
 QUESTIONS = [
