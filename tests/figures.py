@@ -63,13 +63,15 @@ FIGURES: Final[Mapping[str, Callable[[], str]]] = {
 }
 
 
-def figures() -> dict[str, str]:
-    """The text of each file."""
-    layouts = {file: svg_of_layout(Shape.parse(shape)) for file, shape in LAYOUTS.items()}
-    drawn = {file: draw() for file, draw in FIGURES.items()}
-    return {file: f"{svg}\n" for file, svg in (layouts | drawn).items()}
+FILES: Final = (*LAYOUTS, *FIGURES)
+
+
+def drawn(file: str) -> str:
+    """The text of a file."""
+    svg = FIGURES[file]() if file in FIGURES else svg_of_layout(Shape.parse(LAYOUTS[file]))
+    return f"{svg}\n"
 
 
 if __name__ == "__main__":
-    for file, svg in figures().items():
-        (IMAGES / file).write_text(svg, encoding="utf-8")
+    for file in FILES:
+        (IMAGES / file).write_text(drawn(file), encoding="utf-8")

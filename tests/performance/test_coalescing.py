@@ -236,12 +236,39 @@ def test_rates_of_tiles_are_those_of_xla(row: Row) -> None:
     assert bandwidth_utilization(parameter.shape, row["tile_sizes"], device) == row["rate"]
 
 
+VERDICTS = [
+    # a line of 128 bytes, 32 elements of 4 bytes: filled, or 2, 4, 32 of them begun
+    ("(th_x) -> (th_x), domain: th_x in [0, 127]", True),
+    ("(th_x) -> (th_x * -1), domain: th_x in [0, 127]", True),
+    ("(th_x) -> (th_x floordiv 32), domain: th_x in [0, 127]", True),
+    ("(th_x) -> (th_x * 2), domain: th_x in [0, 127]", False),
+    ("(th_x) -> ((th_x floordiv 8) * 32), domain: th_x in [0, 31]", False),
+    # a loop fills what the threads leave, or it does not
+    ("(th_x)[s0] -> (th_x * 4 + s0), domain: th_x in [0, 127], s0 in [0, 3]", True),
+    ("(th_x)[s0] -> (th_x * -4 + s0), domain: th_x in [0, 31], s0 in [0, 3]", True),
+    ("(th_x)[s0] -> (th_x * 4 + s0 * 2), domain: th_x in [0, 127], s0 in [0, 1]", False),
+    # offsets that are no sum of both
+    ("(th_x)[s0] -> ((th_x + s0) floordiv 3), domain: th_x in [0, 127], s0 in [0, 3]", False),
+    # one constraint, on the offset or on something else
+    (("(th_x)[s0] -> (th_x + s0 * 32), domain: th_x in [0, 31], s0 in [0, 3], "
+     "th_x + s0 * 32 in [0, 99]"), True),
+    (("(th_x)[s0] -> (th_x + s0 * 32), domain: th_x in [0, 31], s0 in [0, 3], "
+     "th_x + s0 * 16 in [0, 60]"), False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "verdict"), VERDICTS)
+def test_verdicts_of_xla(text: str, verdict: bool) -> None:
+    assert coalescing(parse_map(text), A100, element_type="f32").is_coalesced == verdict
+
+
 RATES = [
     ("f32[64,64]{1,0}", (8, 8), None, 8 * 4 / 64),
     ("f32[64,64]{0,1}", (32, 1), None, 1.0),
     ("f32[64,64]{1,0}", (8, 128), None, 1.0),
     ("f32[64,64]{1,0}", (8, 32), (1, 2), 4 / 64),
     ("f32[64,1]{1,0}", (16, 1), None, 1.0),
+    ("f32[4,4]{1,0}", (2, 8), None, 8 * 4 / 64),
     ("f32[]", (), None, 4 / 64),
     ("f32[0,8]", (4, 8), None, 1.0),
 ]

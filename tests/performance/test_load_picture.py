@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from indexing import parse_map
 from ops import coalescing, hlo, load_picture, schedule_of
-from ops.performance import A100
+from ops.performance import A100, MI300X
 from simplifier import IndexingError
-from tests.svg import cells_of, check_is_alone, check_nothing_lies_outside, parsed, texts
+from tests.svg import cells_of, check_is_alone, check_nothing_lies_outside, parsed, path_of, texts
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -27,6 +29,11 @@ MAPS: Final = (ROWS, COLUMNS, SHIFTED, SHARED, MASKED, LONG)
 
 def drawn(text: str, element_type: str = "f32") -> Element:
     return parsed(load_picture(parse_map(text), A100, element_type=element_type).svg())
+
+
+def legend(root: Element) -> list[str]:
+    """What the legend explains."""
+    return [each for each in texts(root) if each.startswith(("wanted", "loaded", "not"))]
 
 
 @pytest.mark.parametrize("element_type", ["s4", "s8", "bf16", "f32", "c128"])
@@ -52,12 +59,27 @@ def test_each_thread_takes_its_neighbours() -> None:
     assert 6 not in picture.threads
 
 
+@pytest.mark.parametrize(
+    ("element_type", "cells", "right"), [("f32", 32, 20), ("bf16", 64, 9), ("s8", 128, 9)]
+)
+def test_cells_of_a_line_lie_side_by_side(element_type: str, cells: int, right: int) -> None:
+    root = drawn("(th_x) -> (th_x), domain: th_x in [0, 31]", element_type)
+    corners = re.findall(r"M(\S+) (\S+)h(\S+)v", path_of(root, "edge"))
+    assert len(corners) == cells
+    assert {(y, width) for _, y, width in corners} == {("0", str(right))}
+    starts = [float(x) for x, _, _ in corners]
+    steps = {round(after - before) for before, after in pairwise(starts)}
+    assert min(steps) == right < max(steps)
+    assert len(steps) == 2
+
+
 def test_threads_may_want_the_same() -> None:
     picture = load_picture(parse_map(SHARED), A100, element_type="f32")
     assert picture.threads[3] == (6, 7)
     root = parsed(picture.svg())
     assert cells_of(root, "shared") == 16
     assert "2x" in texts(root)
+    assert legend(root) == ["wanted by several threads", "not loaded"]
 
 
 def test_cells_are_what_is_wanted_loaded_and_left() -> None:
@@ -65,6 +87,21 @@ def test_cells_are_what_is_wanted_loaded_and_left() -> None:
     counts = [cells_of(root, each) for each in ("wanted", "loaded", "untouched")]
     assert counts == [32, 32 * 7, 32 * 24]
     assert {"0", "31", "byte 0", "byte 4,864"} <= {*texts(root)}
+    assert legend(root) == [
+        "wanted by the thread with this number",
+        "loaded because sectors come whole",
+        "not loaded",
+    ]
+
+
+@pytest.mark.parametrize(("threads", "shown"), [(32, 32), (33, 32), (64, 32)])
+def test_what_is_left_out_is_said(threads: int, shown: int) -> None:
+    lanes = parse_map(f"(th_x) -> (th_x * 64), domain: th_x in [0, {threads - 1}]")
+    picture = load_picture(lanes, MI300X, element_type="f32")
+    assert len(picture.lines) == threads
+    said = f"The first {shown} of {threads} lines are shown."
+    assert (said in str(picture)) == (said in texts(parsed(picture.svg()))) == (threads > shown)
+    assert cells_of(parsed(picture.svg()), "wanted") == shown
 
 
 def test_inactive_threads_want_nothing() -> None:

@@ -21,10 +21,12 @@ from tests.fusion.random_programs import Program, programs
 from tests.fusion.simulated_kernel import SimulatedKernel
 from tests.fusion.small_programs import SOFTMAX, SUM_WITH_TRANSPOSE
 from tests.fusion.units import ADD, MAXIMUM, entry, fusion_in, named
+from tests.strategies import maps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from indexing import IndexingMap
     from ops.hlo import HloModule, Instruction
     from ops.performance import OperandUtilization, Utilization
     from ops.performance.counts import Count
@@ -243,6 +245,7 @@ def test_counts_are_least_and_most_over_all_offsets(
     assert _over_all_offsets(fusion, x) == [elements, reads]
     assert (ends(row.elements_read), ends(row.reads)) == (elements, reads)
     assert isinstance(row.reads, int) == (reads[0] == reads[1])
+    assert row.reread_bytes == 4 * max(0, reads[0] - elements[1])
     assert row.bounds == ""
     bounded = row_of(utilization(fusion, seconds=NO_TIME), x)
     assert ends(bounded.elements_read)[0] <= elements[0]
@@ -330,6 +333,12 @@ GATHERED: dict[str, tuple[str, str, tuple[int, ...], str]] = {
         (2, 2),
         "2,2,2] gather(x, ids), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0}",
     ),
+    "more windows of rows than rows in one": (
+        "5,1",
+        "3,1",
+        (2, 1),
+        "3,2,1] gather(x, ids), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0}",
+    ),
 }
 
 
@@ -374,6 +383,26 @@ def test_counts_of_a_gather_from_each_row(ids: str, result: str, elements: tuple
     row = row_of(utilization(Fusion.of_computation(module.entry)), named(module, "x"))
     assert (ends(row.elements_read), row.bounds) == (elements, "")
     assert row.reads == prod(module.entry.root.shape.dimensions)
+
+
+def test_counts_of_a_gather_by_indices_of_another_shape() -> None:
+    module = entry(
+        """x = f32[3] parameter(0) given = s32[4] parameter(1) ids = s32[2,2,1] reshape(given)
+        ROOT r = f32[2,2] gather(x, ids), offset_dims={}, collapsed_slice_dims={0},
+            start_index_map={0}, index_vector_dim=2, slice_sizes={1}"""
+    )
+    row = row_of(utilization(Fusion.of_computation(module.entry)), named(module, "x"))
+    assert (ends(row.elements_read), row.reads, row.bounds) == ((1, 3), 4, "")
+
+
+def test_counts_of_ten_million_indices_have_a_closed_form() -> None:
+    module = entry(
+        """x = f32[100000,1] parameter(0) ids = s32[10000000,1] parameter(1)
+        ROOT r = f32[10000000,1] gather(x, ids), offset_dims={1}, collapsed_slice_dims={0},
+            start_index_map={0}, index_vector_dim=1, slice_sizes={1,1}"""
+    )
+    row = row_of(utilization(Fusion.of_computation(module.entry)), named(module, "x"))
+    assert (ends(row.elements_read), row.reads, row.bounds) == ((1, 100000), 10**7, "")
 
 
 def _window(
@@ -436,6 +465,50 @@ def test_without_time_there_are_bounds() -> None:
         Interval(10, 10),
         True,
     )
+
+
+SUMS = [
+    # results that share variables, of which none alone says how many there are
+    ("(d0, d1) -> (d0, d0 + d1), domain: d0 in [0, 3], d1 in [0, 4]", 20, 20),
+    ("(d0, d1) -> (d0 + d1, d0 - d1), domain: d0 in [0, 3], d1 in [0, 4]", 20, 20),
+    ("(d0, d1) -> (d0 + d1, 3), domain: d0 in [0, 3], d1 in [0, 4]", 20, 8),
+    ("(d0, d1) -> (d0 * 4 + d1 * 2), domain: d0 in [0, 3], d1 in [0, 4]", 20, 11),
+]
+
+
+@pytest.mark.parametrize(("text", "reads", "elements"), SUMS)
+def test_footprints_of_sums(text: str, reads: int, elements: int) -> None:
+    found = parse_map(text)
+    assert len({point[-1] for point in found.points()}) == elements
+    footprint = footprint_of([OperandIndexing(found)], [99] * len(found.forms), Deadline(FOREVER))
+    assert (ends(footprint.reads), ends(footprint.elements)) == ((reads,) * 2, (elements,) * 2)
+    assert footprint.is_exact
+
+
+def test_many_points_of_a_product_are_gone_through() -> None:
+    found = parse_map("(d0, d1) -> ((d0 * d1) mod 101), domain: d0 in [0, 999], d1 in [0, 199]")
+    footprint = footprint_of([OperandIndexing(found)], [101], Deadline(FOREVER))
+    assert (ends(footprint.reads), ends(footprint.elements)) == ((200000,) * 2, (101,) * 2)
+    assert footprint.is_exact
+
+
+@given(maps().filter(lambda each: not each.runtime))
+def test_footprints_of_random_maps(found: IndexingMap) -> None:
+    points = [*found.points()]
+    footprint = footprint_of([OperandIndexing(found)], [99] * len(found.forms), Deadline(FOREVER))
+    assert footprint.is_exact
+    assert ends(footprint.reads) == (len(points),) * 2
+    assert ends(footprint.elements) == (len({point[-1] for point in points}),) * 2
+
+
+def test_nobody_knows_how_much_of_another_replica_is_read() -> None:
+    found = parse_map("(d0) -> (d0), domain: d0 in [0, 3]")
+    anywhere = OperandIndexing(found, replica_id=parse_map("(d0) -> (d0), domain: d0 in [0, 3]"))
+    perhaps = OperandIndexing(found, approximation="there are too many maps")
+    for way in (anywhere, perhaps):
+        footprint = footprint_of([way], [4], Deadline(FOREVER))
+        assert (footprint.reads, footprint.elements) == (Interval(0, None), Interval(0, 4))
+        assert not footprint.is_exact
 
 
 def test_bounds_say_why_they_are_no_counts() -> None:
@@ -529,6 +602,26 @@ def test_wrong_arguments_are_named(
 ) -> None:
     with pytest.raises(ArgumentError, match=message):
         utilization(given_thing, **options)
+
+
+def test_no_more_is_read_than_there_may_be() -> None:
+    module = hlo.parse(
+        """body { s = (f32[<=6], s32[]) parameter(0) a = f32[<=6] get-tuple-element(s), index=0
+          k = s32[] get-tuple-element(s), index=1
+          c = f32[<=6] custom-call(a), custom_call_target="x"
+          ROOT t = (f32[<=6], s32[]) tuple(c, k) }
+        test { s = (f32[<=6], s32[]) parameter(0) k = s32[] get-tuple-element(s), index=1
+          ten = s32[] constant(10) ROOT c = pred[] compare(k, ten), direction=LT }
+        ENTRY e { s = (f32[<=6], s32[]) parameter(0)
+          ROOT w = (f32[<=6], s32[]) while(s), body=body, condition=test }"""
+    )
+    (row,) = utilization(named(module, "body.c"))
+    assert (row.elements, row.elements_read, row.bytes) == (
+        Interval(0, 6),
+        Interval(0, 6),
+        Interval(0, 24),
+    )
+    assert (row.unused_bytes, row.reread_bytes, row.reuse) == (0, 0, None)
 
 
 # Symbolic sizes.

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import pytest
 
-from tests.figures import IMAGES, figures
-
-DRAWN: Final = figures()
+from tests.figures import FILES, IMAGES, drawn
 
 
-@pytest.mark.parametrize("file", DRAWN)
+@pytest.mark.parametrize("file", FILES)
 def test_figures_of_the_documentation_are_up_to_date(file: str) -> None:
-    assert (IMAGES / file).read_text("utf-8") == DRAWN[file]
+    assert (IMAGES / file).read_text("utf-8") == drawn(file)
