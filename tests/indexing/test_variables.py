@@ -281,6 +281,19 @@ def test_variables_are_renamed_at_once(made: IndexingMap, names: str) -> None:
     assert parse_map(str(made)) == made
 
 
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ({"row": "k"}, "rename: the name 'k' stands for two variables"),
+        ({"row": "1"}, "Variable: name is '1'"),
+    ],
+)
+def test_names_that_cannot_be_given(names: dict[str, str], message: str) -> None:
+    with pytest.raises(MapError) as caught:
+        MIXED.rename(names)
+    assert message in str(caught.value)
+
+
 @given(maps())
 def test_names_go_and_come_back(made: IndexingMap) -> None:
     names = {name: f"v{position}" for position, name in enumerate(made.domain.names)}

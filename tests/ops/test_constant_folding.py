@@ -177,6 +177,8 @@ KNOWN = [
     ("padded with another", "s32[4] pad(twos, nine), padding=1_1", None),
     ("two halves", "s32[4] concatenate(twos, others), dimensions={0}", None),
     ("two equal halves", "s32[4] concatenate(twos, twos), dimensions={0}", "2"),
+    ("one side", "s32[4] reshape(left)", "d0"),
+    ("the other side", "s32[4] reshape(right)", None),
     ("a bitcast without map", "s32[3] bitcast(i)", None),
     ("beside a bitcast without map", "s32[7] concatenate(i, x), dimensions={0}", None),
     ("a call", "s32[4] call(i), to_apply=more", "d0 + 1"),
@@ -195,6 +197,10 @@ ENTRY e {{ p = s32[4] parameter(0)
   large = s32[4] multiply(i, i100) f = f32[4] convert(i)
   below = pred[4] compare(i, i2), direction=LT never = pred[4] compare(i, m), direction=LT
   twos = s32[2] broadcast(two), dimensions={{}} others = s32[2] broadcast(nine), dimensions={{}}
+  column = s32[4,1] reshape(i) another = s32[4,1] reshape(p)
+  pair = s32[4,2] concatenate(column, another), dimensions={{1}}
+  left = s32[4,1] slice(pair), slice={{[0:4], [0:1]}}
+  right = s32[4,1] slice(pair), slice={{[0:4], [1:2]}}
   both = (s32[4], s32[4]) tuple(i, m) x = s32[3] bitcast(i)
   ROOT r = {instruction} }}"""
 

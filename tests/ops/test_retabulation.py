@@ -6,7 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from indexing import parse_map
+from indexing.transform.hull import terms_in
+from indexing.transform.retabulate import retabulated
 from ops import OperandIndexing, Unknown, hlo, output_to_input
+from tests.evaluation import related
 from tests.ops import growing_programs
 
 Pairs = list[tuple[int, int]]
@@ -54,6 +58,16 @@ def test_many_exchanges_are_those_of_their_table(pairs: Pairs, rounds: int) -> N
         expected = {to: back[source] for to, source in expected.items() if source in back}
     assert not way.approximation
     assert sources(way, 9) == expected
+
+
+@pytest.mark.parametrize("size", range(1, 9))
+def test_a_long_formula_is_its_table(size: int) -> None:
+    step = steps = parse_map(f"(d0) -> ((d0 + 3) mod {size}), domain: d0 in [0, {size - 1}]")
+    for _ in range(9):
+        steps = steps.compose(step)
+    table = retabulated(steps, "d0")
+    assert related(table) == related(steps)
+    assert (terms_in(table.forms[0]) < terms_in(steps.forms[0])) == (size > 1)
 
 
 ROUNDS = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +17,8 @@ from tests.ops.labelled_elements import shapes
 from tests.ops.programs import array, braced, module
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tests.ops.labelled_elements import Sizes
 
 MAX_ELEMENTS = 30
@@ -135,6 +138,52 @@ def test_no_step_uses_more_than_is_said(data: st.DataObject) -> None:
 
 
 NONE, ELEMENTWISE = StepUse.NONE, StepUse.ELEMENTWISE
+
+
+Place = tuple[int, ...]
+Needs = dict[Place, set[tuple[int, Place]]]
+"""The elements of the operands that each element of an array needs."""
+
+WIDTH = 2
+
+
+def stepped(uses: list[list[StepUse]], length: int, *, is_reverse: bool) -> list[Needs]:
+    """What results of a scan need, step by step: of an input, an output and two carried values."""
+    carried: list[Needs] = [{(at,): {(place, (at,))} for at in range(WIDTH)} for place in (1, 2)]
+    output: Needs = {}
+    for step in range(length)[:: -1 if is_reverse else 1]:
+        taken: list[Needs] = [{(at,): {(0, (step, at))} for at in range(WIDTH)}, *carried]
+        made: list[Needs] = [{(at,): set() for at in range(WIDTH)} for _ in uses]
+        for result, row in zip(made, uses, strict=True):
+            for use, operand in zip(row, taken, strict=True):
+                for at in range(WIDTH):
+                    places = {NONE: [], ELEMENTWISE: [at], StepUse.ANY: range(WIDTH)}[use]
+                    result[at,] |= {need for place in places for need in operand[place,]}
+        output |= {(step, at): made[0][at,] for at in range(WIDTH)}
+        carried = made[1:]
+    return [output, *carried]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_scans_need_what_their_steps_need(seed: int) -> None:
+    random = Random(seed)  # noqa: S311 - a sample
+    uses = [random.choices([NONE, ELEMENTWISE, StepUse.ANY], [4, 3, 1], k=3) for _ in range(3)]
+    length, is_reverse = random.randint(0, 5), random.random() < 0.5
+    stacked, carry = (length, WIDTH), (WIDTH,)
+    results = scan([stacked], [stacked], [carry] * 2, 0, is_reverse=is_reverse, uses=uses)
+    for made, needs in zip(results, stepped(uses, length, is_reverse=is_reverse), strict=True):
+        for place in range(3):
+            exact = {(at, there) for at in needs for each, there in needs[at] if each == place}
+            said = related(made.output_to_input[place])
+            assert said >= exact
+            assert related(made.input_to_output[place]) == {(there, at) for at, there in said}
+            assert ends_of_distances(said) == ends_of_distances(exact)
+
+
+def ends_of_distances(pairs: Iterable[tuple[Place, Place]]) -> list[int]:
+    """How many steps slices are behind others, at least and at most."""
+    distances = {at[0] - there[0] for at, there in pairs if len(at) == len(there) == 2}
+    return [min(distances), max(distances)] if distances else []
 
 
 def rotation(carries: int) -> list[list[StepUse]]:
