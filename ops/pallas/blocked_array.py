@@ -88,6 +88,7 @@ class BlockedArray(Displayed):
         indices: the map from a step of the grid to what the index map gives.
         buffers: how many blocks are in fast memory at a time; 0 if the kernel copies by itself.
         prefetched: where each runtime variable of the index map comes from.
+        is_filled: of a result, whether each step writes all of its block, or only may.
 
     >>> from indexing.layout import Shape
     >>> from ops.pallas import BlockSpec
@@ -106,6 +107,7 @@ class BlockedArray(Displayed):
     indices: IndexingMap
     buffers: int = 2
     prefetched: tuple[PrefetchedScalar, ...] = field(default=(), compare=False)
+    is_filled: bool = True
 
     @classmethod
     def of(cls, name: str, shape: Shape, spec: BlockSpec, grid: Sequence[int]) -> BlockedArray:

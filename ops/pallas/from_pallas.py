@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import starmap
 from typing import TYPE_CHECKING, Any, Final
 
 from indexing import Variable
@@ -32,38 +34,68 @@ def pallas_calls(function: Callable[..., Any], *arguments: OfJax) -> tuple[Palla
         ArgumentError: the function cannot be called.
     """
     closed = traced("pallas_calls", PallasError, function, arguments)
-    return tuple(map(_read_call, _equations(closed.jaxpr)))
+    constants = dict(zip(closed.jaxpr.constvars, closed.consts, strict=True))
+    return tuple(starmap(_read_call, _equations(closed.jaxpr, constants)))
 
 
-def _equations(jaxpr: OfJax) -> Iterator[OfJax]:
-    """The calls of Pallas in a jaxpr, and in those that it contains."""
+def _equations(
+    jaxpr: OfJax, constants: Mapping[OfJax, OfJax]
+) -> Iterator[tuple[OfJax, Mapping[OfJax, OfJax]]]:
+    """The calls of Pallas in a jaxpr, and in those that it contains, with constants around."""
     for equation in jaxpr.eqns:
-        if equation.primitive.name == "pallas_call":
-            yield equation
+        name = equation.primitive.name
+        if name == "pallas_call":
+            yield equation, constants
             continue
+        if name in _UNREAD:
+            raise PallasError(f"pallas_calls: the function has {name}, which cannot be read")
         for parameter in equation.params.values():
-            for inner in _jaxprs(parameter):
-                yield from _equations(inner)
+            for inner, own in _jaxprs(parameter):
+                pairs = zip(equation.invars, inner.invars, strict=False) if name == "jit" else ()
+                passed = {
+                    there: constants[here]
+                    for here, there in pairs
+                    if not hasattr(here, "val") and here in constants
+                }
+                yield from _equations(inner, {**own, **passed})
 
 
-def _jaxprs(parameter: OfJax) -> Iterator[OfJax]:
+_UNREAD: Final = ("core_map", "mpmd_map")
+"""Kernels that have no blocks by index maps."""
+
+
+def _jaxprs(parameter: OfJax) -> Iterator[tuple[OfJax, Mapping[OfJax, OfJax]]]:
+    """The jaxprs that a parameter holds, with their constants."""
     is_several = type(parameter) in (tuple, list)
     items: Iterable[OfJax] = parameter if is_several else (parameter,)
     for item in items:
         if hasattr(item, "eqns"):
-            yield item if hasattr(item, "invars") else item.jaxpr
+            jaxpr = item if hasattr(item, "invars") else item.jaxpr
+            yield jaxpr, dict(zip(jaxpr.constvars, getattr(item, "consts", ()), strict=False))
 
 
-def _read_call(equation: OfJax) -> PallasCall:
+def _read_call(equation: OfJax, constants: Mapping[OfJax, OfJax]) -> PallasCall:
     mapping, given = equation.params["grid_mapping"], equation.params
     grid = tuple(map(_size_of_axis, mapping.grid))
-    prefetched = [f"prefetched {number}" for number in range(mapping.num_index_operands)]
+    first = mapping.num_index_operands
+    atoms = equation.invars[:first]
+    values = [None if hasattr(atom, "val") else constants.get(atom) for atom in atoms]
+    prefetched = [
+        f"prefetched {number}" if value is None else value for number, value in enumerate(values)
+    ]
     arrays = [
         _read_array(each, grid, prefetched, _name(number, mapping.num_inputs))
         for number, each in enumerate(mapping.block_mappings)
     ]
-    inputs, outputs = arrays[: mapping.num_inputs], arrays[mapping.num_inputs :]
-    first = mapping.num_index_operands
+    inputs = arrays[: mapping.num_inputs]
+    is_direct = _is_of_gpu(given["compiler_params"])
+    outputs = [
+        replace(each, is_filled=_fills(given["jaxpr"], first + place))
+        if is_direct or not each.buffers
+        else each
+        for place, each in enumerate(arrays)
+        if place >= mapping.num_inputs
+    ]
     return PallasCall(
         grid,
         tuple(inputs),
@@ -85,7 +117,7 @@ def _name(number: int, inputs: int) -> str:
 
 
 def _read_array(
-    mapping: OfJax, grid: Sequence[int], prefetched: Sequence[str], name: str
+    mapping: OfJax, grid: Sequence[int], prefetched: Sequence[OfJax], name: str
 ) -> BlockedArray:
     """The blocks of an array, as Pallas keeps them."""
     where = f"pallas_calls: {name} ({mapping.origin})"
@@ -124,12 +156,28 @@ def _is_left(mapping: OfJax) -> bool:
     return str(memory).lower() in _LEFT
 
 
+def _is_of_gpu(parameters: OfJax) -> bool:
+    """Whether kernels write to the arrays themselves, and no blocks are copied."""
+    module = type(parameters).__module__
+    return "triton" in module or "mosaic_gpu" in module
+
+
+def _fills(kernel: OfJax, place: int) -> bool:
+    """Whether each step of a kernel certainly writes all of a reference."""
+    reference = kernel.invars[place]
+    return any(
+        equation.primitive.name in ("swap", "addupdate")
+        and equation.invars[0] is reference
+        and equation.invars[1].aval.shape == reference.aval.shape
+        and not any(index.aval.shape for index in equation.invars[2:])
+        for equation in kernel.eqns
+    )
+
+
 def _semantics(parameters: OfJax, grid: Sequence[int]) -> tuple[str, ...]:
     """Of each axis: as the call says, or as all are on its device."""
-    if "triton" in type(parameters).__module__:
-        return (PARALLEL[0],) * len(grid)
     given = getattr(parameters, "dimension_semantics", None) or ()
-    if not given and "mosaic_gpu" in type(parameters).__module__:
+    if not given and _is_of_gpu(parameters):
         return (PARALLEL[0],) * len(grid)
     names = [str(getattr(each, "value", each)) for each in given]
     return semantics_of([ARBITRARY if each == "sequential" else each for each in names], grid)

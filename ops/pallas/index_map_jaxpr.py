@@ -7,6 +7,8 @@ prefetched operand is a runtime variable.
 from __future__ import annotations
 
 import operator
+from math import prod
+from operator import mul
 from typing import TYPE_CHECKING, Any, Final
 
 import sympy
@@ -14,8 +16,10 @@ import sympy
 from indexing import IndexingMap, Variable
 from ops.pallas.blocked_array import PrefetchedScalar
 from ops.pallas.errors import PallasError
-from simplifier import FloorDiv, Interval, Max, Min, Mod, bounds_of, symbol
-from simplifier.expr.sympy_reading import is_relation, relation_of
+from simplifier import BitAnd, BitOr, BitXor, FloorDiv, Interval, Max, Min, Mod, bounds_of, symbol
+from simplifier.expr.sympy_reading import from_sympy, is_relation, relation_of
+from simplifier.expr.sympy_writing import to_sympy
+from simplifier.tabulate import tabulated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -23,11 +27,12 @@ if TYPE_CHECKING:
     from ops.jaxpr.primitives import OfJax
 
     Value = Any
-    """An expression of sympy, one of its booleans, or the name of a prefetched operand."""
+    """An expression of sympy, one of its booleans, or a prefetched operand: its name, or its values
+    if they are known."""
 
 
 def read_index_map(
-    closed: OfJax, steps: Sequence[Variable], prefetched: Sequence[str], where: str
+    closed: OfJax, steps: Sequence[Variable], prefetched: Sequence[Value], where: str
 ) -> tuple[IndexingMap, tuple[PrefetchedScalar, ...]]:
     """The map from a step to the index of its block, and where its runtime variables come from.
 
@@ -82,7 +87,9 @@ class _IndexMapReader:
             return self.run(called.jaxpr, called.consts, operands)
         if name in _DIVISIONS:
             return [self._divided(name, *operands)]
-        if name not in _PRIMITIVES or any(isinstance(each, str) for each in operands):
+        if name in _SHIFTS:
+            return [self._shifted(name, *operands)]
+        if name not in _PRIMITIVES or any(map(_is_prefetched, operands)):
             raise PallasError(f"{self._where}: the index map has the operation {name}")
         return [_PRIMITIVES[name](*operands, *(given[key] for key in _PARAMETERS.get(name, ())))]
 
@@ -92,13 +99,27 @@ class _IndexMapReader:
             message = f"{self._where}: the index map divides by {divisor}"
             raise PallasError(f"{message}; expected a number other than 0")
         size = abs(divisor)
-        least = bounds_of(numerator, self._bounds).lower
-        if least is not None and least >= 0:
+        if self._is_nonnegative(numerator):
             quotient = FloorDiv(numerator, size)
         else:
             quotient = Max(FloorDiv(numerator, size), 0) - Max(FloorDiv(-numerator, size), 0)
         quotient = quotient if divisor > 0 else -quotient
         return quotient if name == "div" else numerator - divisor * quotient
+
+    def _is_nonnegative(self, value: Value) -> bool:
+        least = bounds_of(value, self._bounds).lower
+        return least is not None and least >= 0
+
+    def _shifted(self, name: str, value: Value, by: Value) -> Value:
+        """Bits moved by a number; to the right, the sign or zeros come in."""
+        if (
+            not by.is_Integer
+            or not 0 <= by < _BITS
+            or (name == "shift_right_logical" and not self._is_nonnegative(value))
+        ):
+            message = f"{self._where}: the index map has {name} of {value} by {by}"
+            raise PallasError(f"{message}; expected a number from 0 to {_BITS - 1}")
+        return value * 2**by if name == "shift_left" else FloorDiv(value, 2**by)
 
     def _prefetched(
         self, equation: OfJax, operand: Value, read: Callable[[OfJax], Value]
@@ -116,6 +137,13 @@ class _IndexMapReader:
         index = tuple(
             each if isinstance(each, int) else read(each) for each in transforms[0].indices
         )
+        if not isinstance(operand, str):
+            for each, size in zip(index, operand.shape, strict=True):
+                if not Interval(0, size - 1).contains(bounds_of(each, self._bounds)):
+                    message = f"{self._where}: the index map reads a table of {size} at {each}"
+                    raise PallasError(f"{message}; expected an index inside")
+            flat = sum(map(mul, index, _strides(operand.shape)), sympy.Integer(0))
+            return to_sympy(tabulated([*map(int, operand.ravel())], from_sympy(flat)))
         key = operand, index
         if key not in self._known:
             limits = np.iinfo(aval.dtype)
@@ -127,6 +155,14 @@ class _IndexMapReader:
             self._bounds[name] = bounds
             self._known[key] = symbol(name)
         return self._known[key]
+
+
+def _is_prefetched(value: Value) -> bool:
+    return isinstance(value, str) or bool(getattr(value, "shape", ()))
+
+
+def _strides(sizes: Sequence[int]) -> list[int]:
+    return [prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
 
 
 def _number(value: OfJax) -> Value:
@@ -158,15 +194,17 @@ def _all_but(cases: Sequence[Value]) -> range:
     return range(len(cases) - 1)
 
 
-def _of_conditions(of_conditions: Callable[..., Value]) -> Callable[..., Value]:
-    """``and`` and ``or``, which are also for bits of integers, where they have no expression."""
+def _of_bits(
+    of_conditions: Callable[..., Value], of_integers: Callable[..., Value]
+) -> Callable[..., Value]:
+    """An operation on conditions, and on the bits of integers."""
+    return lambda *operands: (of_conditions if all(map(is_relation, operands)) else of_integers)(
+        *operands
+    )
 
-    def apply(*operands: Value) -> Value:
-        if not all(map(is_relation, operands)):
-            raise PallasError("pallas_calls: an index map works on the bits of an integer")
-        return of_conditions(*operands)
 
-    return apply
+def _complement(value: Value) -> Value:
+    return -value - 1
 
 
 def _converted(value: Value) -> Value:
@@ -215,9 +253,10 @@ _PRIMITIVES: Final[Mapping[str, Callable[..., Value]]] = {
     "le": operator.le,
     "gt": operator.gt,
     "ge": operator.ge,
-    "and": _of_conditions(sympy.And),
-    "or": _of_conditions(sympy.Or),
-    "not": _of_conditions(sympy.Not),
+    "and": _of_bits(sympy.And, BitAnd),
+    "or": _of_bits(sympy.Or, BitOr),
+    "xor": _of_bits(sympy.Xor, BitXor),
+    "not": _of_bits(sympy.Not, _complement),
     "select_n": _chosen,
     "convert_element_type": _converted,
     "squeeze": _unchanged,
@@ -230,6 +269,11 @@ _PARAMETERS: Final[Mapping[str, tuple[str, ...]]] = {"integer_pow": ("y",)}
 """The parameters that are operands here."""
 
 _DIVISIONS: Final = ("div", "rem")
+
+_SHIFTS: Final = ("shift_left", "shift_right_arithmetic", "shift_right_logical")
+
+_BITS: Final = 32
+"""Of an integer of an index map."""
 
 _CALLS: Final = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr"}
 """The primitives that call a jaxpr, and the parameter that has it."""

@@ -43,7 +43,7 @@ class UnwrittenElement(NamedTuple):
 class WriteRace(NamedTuple):
     """Two steps that may run at the same time, and an element that both write.
 
-    If prefetched values decide the blocks, the two ``may`` do so for some values.
+    They ``may`` do so if prefetched values decide the blocks, or the kernel what it writes of them.
     """
 
     array: str
@@ -215,7 +215,7 @@ class PallasCall(Displayed):
         first, second = _first_pair(pairs)
         axes = tuple(axis for axis in self._parallel_axes if first[axis] != second[axis])
         element = _common(array.elements, array.elements, first, second)
-        return WriteRace(array.name, first, second, element, axes, array.depends_on_values)
+        return WriteRace(array.name, first, second, element, axes, _may(array))
 
     def _same_core(self) -> IndexingMap:
         """From a step to those with the same coordinates along the parallel axes."""
@@ -241,7 +241,7 @@ class PallasCall(Displayed):
             return None
         second, first = map(self._step, _first_pair(pairs))
         element = _common(array.elements, array.elements, first, second)
-        return LateRevisit(array.name, first, second, element, array.depends_on_values)
+        return LateRevisit(array.name, first, second, element, _may(array))
 
     def _alias_conflict(self, operand: int, result: int) -> AliasConflict | None:
         read, written = self.inputs[operand], self.outputs[result]
@@ -253,7 +253,7 @@ class PallasCall(Displayed):
             return None
         writer, reader = map(self._step, _first_pair(pairs))
         element = _common(written.elements, read.elements, writer, reader)
-        may = read.depends_on_values or written.depends_on_values
+        may = read.depends_on_values or _may(written)
         return AliasConflict(read.name, written.name, writer, reader, element, may)
 
     def _step(self, number: Sequence[int]) -> tuple[int, ...]:
@@ -415,6 +415,11 @@ def _common(
     """The first element that a step and another one have in common."""
     here = one.apply(IndexSet.box(*first))
     return (here & other.apply(IndexSet.box(*second))).lexmin()
+
+
+def _may(array: BlockedArray) -> bool:
+    """Whether steps may write a block of a result, or do not write all of it."""
+    return array.depends_on_values or not array.is_filled
 
 
 def _text_of_traffic(array: BlockedArray) -> str:

@@ -76,6 +76,12 @@ INDEX_MAPS: dict[str, Callable[..., OfJax]] = {
     "case of several": lambda i, j: (jax().lax.select_n(i, j, 2, 0), numpy().sign(i - j)),
     "a condition as a number": lambda i, j: ((i >= j) * 2, (~(i != j)).astype(int)),
     "one division for both": lambda i, j: divmod(i * 4 + j, 5),
+    "pallas-xor": lambda i, j: (i ^ 1, i ^ j),
+    "bits": lambda i, j: ((i & 1) | (j & 2), (i | 4) & (j + 3)),
+    "other bits": lambda i, j: (~i + 4, ~(i ^ j) & 7),
+    "conditions": lambda i, j: (numpy().where((i > 0) ^ (j > 1), 1, 0), (~(i > j)).astype(int)),
+    "moved bits": lambda i, j: ((i << 2) - j, (i * 5 - j) >> 1),
+    "moved bits without a sign": lambda i, j: (jax().lax.shift_right_logical(i * 7, 2), j >> 0),
     "a square": lambda i, j: (i**2, j * 3 - 1),
     "a function": lambda i, j: (jax().jit(lambda a, b: a * 2 - b)(i, j), j),
 }
@@ -210,8 +216,16 @@ def test_windows_squeezed_dimensions_and_buffers() -> None:
 
 REFUSED: dict[str, tuple[Callable[[], OfJax], str]] = {
     "operation": (
-        lambda: call_with(lambda i, j: (i ^ j, 0)),
-        "input 0 (args[0]): the index map has the operation xor",
+        lambda: call_with(lambda i, j: (jax().lax.population_count(i), 0)),
+        "input 0 (args[0]): the index map has the operation population_count",
+    ),
+    "bits that move by a step": (
+        lambda: call_with(lambda i, j: (1 << i, 0)),
+        "the index map has shift_left of 1 by i; expected a number from 0 to 31",
+    ),
+    "bits that move without a sign": (
+        lambda: call_with(lambda i, j: (jax().lax.shift_right_logical(i - j, 1), 0)),
+        "the index map has shift_right_logical of i - j by 1",
     ),
     "divisor": (
         lambda: call_with(lambda i, j: (jax().lax.div(i, j), 0)),
@@ -232,6 +246,107 @@ def test_what_cannot_be_read_is_refused(name: str) -> None:
     with pytest.raises(PallasError) as refused:
         pallas_calls(make(), array(24, 512))
     assert expected in str(refused.value)
+
+
+def table_of(*values: int) -> OfJax:
+    """The blocks of a table of constants, of an array of 64 elements in blocks of 16."""
+    pl = pallas()
+    spec = tpu().PrefetchScalarGridSpec(
+        num_scalar_prefetch=1,
+        grid=(4,),
+        in_specs=[pl.BlockSpec((16,), lambda i, table: (table[i],))],
+        out_specs=pl.BlockSpec((16,), lambda i, _: (i,)),
+    )
+    inner = pl.pallas_call(does_nothing, out_shape=array(64), grid_spec=spec)
+    return lambda x: inner(np.array(values, np.int32), x)
+
+
+@pytest.mark.parametrize("wrap", ["no function", "a function", "a function of the table"])
+def test_a_table_of_constants_has_its_values(wrap: str) -> None:
+    function = table_of(3, 1, 0, 2)
+    if wrap != "no function":
+        function = jax().jit(function)
+    if wrap == "a function of the table":
+        function = jax().jit(function)
+    (call,) = pallas_calls(function, array(64))
+    (x,) = call.inputs
+    assert (x.prefetched, x.depends_on_values) == ((), False)
+    assert [x.indices.evaluate([step]) for step in range(4)] == [(3,), (1,), (0,), (2,)]
+    assert call.problems() == ()
+
+
+def test_a_table_of_constants_that_leads_outside_is_a_problem() -> None:
+    (call,) = pallas_calls(table_of(3, 1, 4, 2), array(64))
+    (problem,) = call.problems()
+    assert str(problem) == "input 0: step (2,) takes block (4,); expected [0, 3] along dimension 0"
+
+
+def test_a_table_that_is_too_short_is_refused() -> None:
+    with pytest.raises(PallasError, match="reads a table of 3 at i; expected an index inside"):
+        pallas_calls(table_of(0, 1, 2), array(64))
+
+
+def writes_its_part(x: OfJax, o: OfJax) -> None:
+    part = pallas().ds(pallas().program_id(0) * 16, 16)
+    o[part] = x[part] * 2
+
+
+def writes_all(x: OfJax, o: OfJax) -> None:
+    o[...] = x[...] * 2
+
+
+def adds_to_all(x: OfJax, o: OfJax) -> None:
+    o[:] += x[:]
+
+
+def writes_in_one_step(x: OfJax, o: OfJax) -> None:
+    @pallas().when(pallas().program_id(0) == 2)
+    def _() -> None:
+        o[...] = x[...]
+
+
+def writes_by_an_array(x: OfJax, o: OfJax) -> None:
+    o[numpy().arange(64) // 2] = x[...]
+
+
+WRITES: dict[str, tuple[Callable[..., None], str]] = {
+    "pallas-false-race": (writes_its_part, "may both write"),
+    "all": (writes_all, "both write"),
+    "all again": (adds_to_all, "both write"),
+    "in one step": (writes_in_one_step, "may both write"),
+    "by an array": (writes_by_an_array, "may both write"),
+    "nothing": (does_nothing, "may both write"),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_steps_of_a_gpu_may_write_a_part_of_their_block(name: str) -> None:
+    kernel, verb = WRITES[name]
+    triton = importlib.import_module("jax.experimental.pallas.triton")
+    function = pallas().pallas_call(
+        *(kernel, array(64)), grid=(4,), compiler_params=triton.CompilerParams()
+    )
+    (problem,) = pallas_calls(function, array(64))[0].problems()
+    where = "element (0,), and run in parallel along axis 0 of the grid"
+    assert str(problem) == f"output 0: steps (0,) and (1,) {verb} {where}"
+
+
+def test_a_tpu_copies_whole_blocks() -> None:
+    semantics = tpu().CompilerParams(dimension_semantics=("parallel",))
+    function = pallas().pallas_call(
+        *(writes_its_part, array(64)), grid=(4,), compiler_params=semantics
+    )
+    (problem,) = pallas_calls(function, array(64))[0].problems()
+    assert "steps (0,) and (1,) both write element (0,)" in str(problem)
+
+
+@pytest.mark.parametrize("name", ["mpmd_map", "core_map"])
+def test_kernels_without_blocks_are_named(name: str) -> None:
+    core = importlib.import_module("jax.extend.core")
+    primitive = core.Primitive(name)  # a stand-in, as kernels of several cores need a TPU
+    primitive.def_abstract_eval(lambda x: x)
+    with pytest.raises(PallasError, match=f"the function has {name}, which cannot be read"):
+        pallas_calls(jax().jit(primitive.bind), array(8))
 
 
 def test_all_steps_of_a_gpu_run_in_parallel() -> None:
