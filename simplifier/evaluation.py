@@ -97,7 +97,7 @@ def magnitudes(wanted: Sequence[Form], sizes: Mapping[str, int]) -> Iterator[int
         if atom.kind is AtomKind.VARIABLE:
             return sizes[atom.name]
         if atom.kind in BITWISE:
-            return (1 << max(inner).bit_length()) - 1
+            return 1 << max(inner).bit_length()  # that far only below 0: -3 ^ 1 is -4
         if atom.kind is AtomKind.PRODUCT:
             return prod(max(each, 1) for each in inner)  # 0 comes after the others
         return max(inner, default=0)

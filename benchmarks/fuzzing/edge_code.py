@@ -147,6 +147,7 @@ _STRICT: Final = (
     "-Wno-unused",
     "-Wno-unused-parameter",
     "-Wno-bool-compare",
+    "-Wno-tautological-compare",
 )
 
 

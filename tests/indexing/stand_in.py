@@ -166,9 +166,10 @@ def _where(condition: Tensor, yes: Tensor | int, no: Tensor | int) -> Tensor:
 
 
 def _range(*ends: Tensor | int) -> Iterator[Tensor]:
-    """The counters of a loop are 32-bit integers, which divide as all others."""
-    numbers = range(*(int(values_in(end)) for end in ends))
-    return (Tensor(np.array(number, np.int32)) for number in numbers)
+    """The counters of a loop have the type of its ends, and divide as all others."""
+    kind = np.result_type(*(_tensor(end).values for end in ends))
+    assert kind.kind == "i", "an end without a sign"
+    return (Tensor(np.array(each, kind)) for each in range(*(int(values_in(end)) for end in ends)))
 
 
 def _compiled(function: Callable[..., object]) -> Callable[..., object]:

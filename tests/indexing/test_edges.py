@@ -7,13 +7,15 @@ from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from benchmarks.fuzzing.edge_code import RUNNERS, WHOLE, drawn, faults
 from benchmarks.fuzzing.edge_maps import EdgeMap
-from indexing import MapError, emit, parse_map
+from indexing import MapError, emit, emit_loops, parse_map
 from indexing.formats.code.coder import Ranges
 from indexing.formats.code.language import NARROW
+from tests.indexing.stand_in import functions_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,6 +107,15 @@ POINTS = {
         f"(d0) -> (bitand({DEEP}, 2147483647) * 1000), domain: d0 in [0, 100000000]",
         (100000000,),
         (95238081000,),
+    ),
+    "c-what-the-type-never-passes": (
+        "c",
+        (
+            "(d0, d1) -> (0), domain: d0 in [0, 9], d1 in [1, 3], "
+            "((d0 floordiv d1) mod 8) floordiv d1 in [0, 2147483648]"
+        ),
+        (9, 1),
+        (0,),
     ),
     "c-what-never-holds": (
         "c",
@@ -208,9 +219,49 @@ def test_what_is_multiplied_with_zero_must_fit_too() -> None:
         emit(parse_map(huge), "c")
 
 
+def test_bits_below_the_first_integer_are_refused() -> None:
+    beyond = "(d0) -> (bitxor(d0, 1) ceildiv -1), domain: d0 in [-9223372036854775807, 0]"
+    with pytest.raises(MapError, match="may need more than 64 bits"):
+        emit(parse_map(beyond), "c")
+    (found,) = parse_map(beyond).to_numpy()(np.array([1 - 2**63]))
+    assert found.tolist() == [2**63]
+
+
 def test_unused_parameters_must_fit_too() -> None:
     with pytest.raises(MapError, match="d0 may need more than 53 bits and a sign"):
         emit(parse_map("(d0) -> (0), domain: d0 in [0, 9007199254740992]"), "javascript")
+
+
+# Loops.
+
+
+def test_a_loop_ends_before_the_last_integer() -> None:
+    last = "()[s0] -> (s0), domain: s0 in [9223372036854775805, 9223372036854775807]"
+    with pytest.raises(MapError, match=r"s0 \+ 1 may need more than 64 bits"):
+        emit_loops(parse_map(last), "c", "")
+
+
+def test_ends_of_loops_that_64_bits_do_not_hold_are_asked() -> None:
+    far = parse_map(
+        "(d0)[s0] -> (s0), domain: d0 in [0, 0], s0 in [0, 11], d0 mod 3 in [1, 1], "
+        "d0 + s0 + 1 in [-9223372036854775807, 5]"
+    )
+    assert "9223372036854775808" not in emit_loops(far, "c", "")
+
+
+def test_a_counter_that_goes_in_steps_has_the_type_of_its_first_value() -> None:
+    steps = parse_map(
+        "()[s0] -> (s0), domain: s0 in [-2147483649, -2147483646], s0 mod 2 in [1, 1]"
+    )
+    assert "for (int64_t s0 = -2147483649; s0 < -2147483645; s0 += 2)" in emit_loops(steps, "c", "")
+
+
+def test_counters_in_triton_have_the_type_of_their_bounds() -> None:
+    wide = parse_map("()[s0] -> (s0 * 2), domain: s0 in [2147483646, 2147483649]")
+    rows: list[int] = []
+    text = emit_loops(wide, "triton", "rows.append(int(r.values))", "r", parameters="rows")
+    functions_of(text)["r_loops"](rows)
+    assert rows == [4294967292, 4294967294, 4294967296, 4294967298]
 
 
 # Remainders.

@@ -46,6 +46,9 @@ class Language:
     has_signed_zeros: bool = False
     """Whether a product may be -0, which is another value than 0."""
 
+    has_typed_numbers: bool = False
+    """Whether a number that stands alone, or beside 32 bits, has 32 bits, too."""
+
     integer: Mapping[int, str] = field(default_factory=dict[int, str])
     """The types of integers, by their bits."""
     cast: str = "({type}){0}"
@@ -321,6 +324,7 @@ TRITON: Final = replace(
     },
     by_power={},
     reserved=frozenset({*keyword.kwlist, "tl", "triton", *_TRITON_VALUES}),
+    has_typed_numbers=True,
     integer={bits: f"tl.int{bits}" for bits in (NARROW, WIDE)},
     cast="tl.cast({0}, {type})",
     head=("import triton", "import triton.language as tl"),

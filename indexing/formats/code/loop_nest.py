@@ -177,9 +177,12 @@ class LoopBlock:
         step, values = steps.step, counter.bounds
         for each in (steps.first, steps.last):
             values = values.union(self._ranges.of(each))
+        kind = self.type_of(values.union(values + (step - 1)))
+        if self.language.has_typed_numbers and kind == self.language.integer[WIDE]:
+            first, stop = (self.language.cast.format(end, type=kind) for end in (first, stop))
         span = f"{first}, {stop}" if first != "0" or step > 1 else stop
         head = self.language.loop.format(
-            type=self.type_of(values + step - 1),
+            type=kind,
             name=counter.name,
             first=first,
             stop=stop,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from indexing.domain import Domain
 from indexing.errors import MapError
 from indexing.formats.code.coder import Coder, Ranges, alone, helpers_in, is_narrow, is_usable
-from indexing.formats.code.language import NARROW, WIDE
+from indexing.formats.code.language import WIDE
 from indexing.formats.text import format_map
 from indexing.simplify import scope_with_facts
 from indexing.transform.evaluate import reason_against_bits
@@ -18,7 +18,6 @@ from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.choices import guarded
 from simplifier.errors import check_type
-from simplifier.evaluation import MAX_INT64
 from simplifier.expr.form import variable, variables_of
 from simplifier.extraction.cost import cost_of_form
 
@@ -135,11 +134,10 @@ def _contains(domain: Domain, language: Language, name: str) -> list[str]:
     bits, least = language.asked
     coder = Coder(box, language, lambda _: bits, narrow=least)
     constraints = asked_in(box, (constraint for _, constraint in domain.constraint_texts()))
-    values = _compared(coder, constraints)
+    compared = _compared(coder, constraints)
     rows = zip(coder.names.values(), (given.bounds for given in domain), strict=True)
     within = list(within_bounds(rows, language))
-    rows = zip(values, (interval for _, interval in constraints), strict=True)
-    checks = list(comparisons(rows, language))
+    checks = list(comparisons(compared, language))
     lines = [*coder.lines]
     if checks and within and language.guard:
         lines.insert(0, language.guard.format(language.both.join(within)))
@@ -159,31 +157,46 @@ def asked_in(box: Domain, constraints: Iterable[Constraint]) -> list[Constraint]
     return [(form, interval) for form, interval in left if interval != Interval(None, None)]
 
 
-def _compared(coder: Coder, constraints: Sequence[Constraint]) -> list[str]:
-    """The texts of forms that are compared with each end of their interval."""
+def _compared(coder: Coder, constraints: Sequence[Constraint]) -> list[tuple[str, Interval]]:
+    """The texts of forms that are compared with each end of their interval, and what is asked."""
     forms = [guarded(form) for form, _ in constraints]
     twice = [
         form
         for form, (_, interval) in zip(forms, constraints, strict=True)
         if not interval.is_point and None not in (interval.lower, interval.upper)
     ]
-    return list(coder.write_all([*forms, *twice])[: len(forms)])
+    texts = coder.write_all([*forms, *twice])[: len(forms)]
+    intervals = (interval for _, interval in constraints)
+    return [*zip(texts, map(passable, intervals, map(coder.bits_of, forms)), strict=True)]
+
+
+def passable(interval: Interval, bits: int = WIDE) -> Interval:
+    """An interval without the ends that no integer of so many bits passes."""
+    limit = (1 << (bits - 1)) - 1
+    both = interval.intersect(Interval(-limit - 1, limit))
+    if both.is_empty:
+        return both
+    lower, upper = both.ends
+    return Interval(
+        None if lower == -limit - 1 else both.lower, None if upper == limit else both.upper
+    )
 
 
 def comparisons(rows: Iterable[tuple[str, Interval]], language: Language) -> Iterator[str]:
-    """Comparisons of values with the ends of intervals, but for those that 64 bits always keep.
+    """Comparisons of values with the ends of intervals.
 
     An upper end is written as ``< end + 1``, a rounder number, unless that alone needs more bits.
     """
-    for value, interval in rows:
+    for value, asked in rows:
+        interval = passable(asked)
         lower, upper = interval.lower, interval.upper
         if interval.is_point or interval.is_empty:
             sides = (0, 1) if interval.is_empty else (value, lower)
             yield language.compares.format(sides[0], "==", sides[1])
             continue
-        if lower is not None and lower >= -MAX_INT64:
+        if lower is not None:
             yield language.compares.format(value, ">=", lower)
-        if upper is not None and upper < MAX_INT64:
+        if upper is not None:
             is_last = is_narrow(interval) and not is_narrow(interval + 1)
             relation, end = ("<=", upper) if is_last else ("<", upper + 1)
             yield language.compares.format(value, relation, end)
@@ -193,7 +206,7 @@ def within_bounds(rows: Iterable[tuple[str, Interval]], language: Language) -> I
     """Comparisons of parameters with their bounds, which the type of a parameter may not hold."""
     wide = language.integer.get(WIDE, "")
     for name, bounds in rows:
-        is_cast = language.asked == (0, NARROW) and not is_narrow(bounds)
+        is_cast = language.has_typed_numbers and not is_narrow(bounds)
         value = language.cast.format(name, type=wide) if is_cast else name
         yield from comparisons([(value, bounds)], language)
 

@@ -22,14 +22,16 @@ from indexing.formats.code.map_functions import (
     for_comment,
     function,
     joined,
+    passable,
     with_numeric_bounds,
     within_bounds,
 )
+from indexing.transform.evaluate import reason_against_bits
 from indexing.variable import Variable
 from simplifier import Interval
 from simplifier.choices import guarded
 from simplifier.expr import operations
-from simplifier.expr.form import Form, postorder, variable, variables_of
+from simplifier.expr.form import AtomKind, Form, postorder, variable, variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -68,6 +70,9 @@ def text_of_loops(
         check_portable([*each.forms, *constraints], domain, asker, language.max_bits)
     domain, wanted = joined(maps, domains)
     looped = _looped(domains, asker)
+    pairs = zip(domain.identifiers, domain.names, strict=True)
+    behind = [variable(identifier) + 1 for identifier, name in pairs if name in looped]
+    check_portable(behind, domain, asker, language.max_bits)
     results = {
         result: guarded(form)
         for name, forms in zip(names, wanted, strict=True)
@@ -194,8 +199,9 @@ class _Nest:
         return operations.substitute((form,), self.known)[0]
 
     def _questions(self, block: LoopBlock, facts: Sequence[Constraint]) -> list[str]:
-        texts = block.texts([form for form, _ in facts])
-        return [*comparisons(zip(texts, map(block.left_to_ask, facts), strict=True), self.language)]
+        texts, bits = block.texts_and_bits([form for form, _ in facts])
+        asked = map(passable, map(block.left_to_ask, facts), bits)
+        return [*comparisons(zip(texts, asked, strict=True), self.language)]
 
     def _narrow_parameters(self) -> None:
         """Asks parameters of any type for their bounds, and gives them the type for these."""
@@ -255,7 +261,7 @@ class _Nest:
         rows = {
             operations.substitute((form,), known)[0]: (form, interval)
             for form, interval in self.asked
-            if known.keys() >= {*variables_of((form,))}
+            if known.keys() >= {*variables_of((form,))} and self._may_end_loops(form, interval)
         }
         placed = [
             (form, row[1]) for form, row in rows.items() if may_be >= {*variables_of((form,))}
@@ -264,6 +270,14 @@ class _Nest:
         met = [rows[form] for form, _ in facts]
         self.asked = [row for row in self.asked if row not in met]
         return facts
+
+    def _may_end_loops(self, form: Form, interval: Interval) -> bool:
+        """Whether what is computed for the ends of a loop, and its next value, fit the language."""
+        atom, ends = form.only_atom, interval.ends
+        if atom is not None and atom.kind is AtomKind.MOD:
+            form, ends = atom.numerator, (atom.divisor,)
+        sides = [form + sign * end for end in ends if isinstance(end, int) for sign in (1, -1)]
+        return reason_against_bits(sides, self.domain, self.language.max_bits) is None
 
     def _write_results(
         self, block: LoopBlock, left: dict[str, Form], may_be: Callable[[Form], bool]
