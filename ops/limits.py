@@ -13,7 +13,8 @@ from typing import Final
 MAX_MAPS: Final = 128
 """If more different maps lead to an array, one map that holds them all takes their place.
 
-A chain of shifts or butterflies doubles its maps with each step.
+A chain of shifts or butterflies doubles its maps with each step. So does a chain of updates, whose
+maps depend on more and more values, too: one of ``n`` values counts ``n**2`` times.
 Test: ``test_budgets.test_one_map_takes_the_place_of_many_and_is_marked``."""
 
 MAX_MAPS_OF_LOOP: Final = 64

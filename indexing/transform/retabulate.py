@@ -91,21 +91,22 @@ def with_tables(indexing_map: RelationT, most: int) -> RelationT:
 
 def _table_of(form: Form, domain: Domain, most: int) -> Form | None:
     """The form as a table of its values, if that is short."""
-    names = [*forms.variables_of([form])]
-    box = [domain.bounds[name] for name in names]
-    values = _values_in_box(form, names, box)
+    values = values_in_box(form, domain)
     if len(values) < 2:  # noqa: PLR2004 - a table
         return None
     number = forms.ZERO
-    for name, bounds in zip(names, box, strict=True):
+    for name in forms.variables_of([form]):
+        bounds = domain.bounds[name]
         away = forms.variable(name).plus_constant(-(bounds.lower or 0))
         number = number.times(bounds.size or 0).plus(away)
     table = tabulated(values, number)
     return table if terms_in(table) <= most else None
 
 
-def _values_in_box(form: Form, names: Sequence[str], box: Sequence[Interval]) -> list[int]:
-    """The values of a form at all points in order; none if there are too many."""
+def values_in_box(form: Form, domain: Domain) -> list[int]:
+    """The values of a form at all points of its variables, in order; none if there are too many."""
+    names = [*forms.variables_of([form])]
+    box = [domain.bounds[name] for name in names]
     if not 0 < prod(bounds.size or 0 for bounds in box) <= MAX_VALUES:
         return []
     dims = {name: forms.variable(f"d{number}") for number, name in enumerate(names)}

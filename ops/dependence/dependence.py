@@ -9,7 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ops import limits
-from ops.dependence.containment import without_contained
+from ops.dependence.containment import joined, without_contained
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.dependence.widening import is_part_at_a_glance, shortened, widened
 from ops.rules.op_indexing import Unknown
@@ -55,8 +55,10 @@ class Dependence(tuple[OperandIndexing, ...]):  # noqa: SLOT001 - it remembers i
             if isinstance(other, Unknown):
                 return other
             found.update(dict.fromkeys(other))
-        most = limits.MAX_MAPS
-        return _limited(found, most, f"more than {most} different maps", sizes)
+        left, most = joined(_existing(found)), limits.MAX_MAPS
+        many = f"more than {most}" if len(left) > most else f"{len(left)}"
+        suffix = "" if len(left) > most else " that depend on many values"
+        return _limited(left, most, f"{many} different maps{suffix}", sizes)
 
     def widened(self) -> Dependence:
         """One indexing to each array that holds all, in short formulas; marked if it holds more.
@@ -165,8 +167,21 @@ def called_by(caller: Instruction, dependence: AnyDependence) -> AnyDependence:
 def _composed(consumer: Dependence, producer: Dependence) -> Dependence:
     if len(consumer) * len(producer) > limits.MAX_COMPOSITIONS:
         consumer, producer = consumer.widened(), producer.widened()
-    pairs = (first.compose(second) for first in consumer for second in producer)
-    return Dependence(dict.fromkeys(pairs))
+    pairs = dict.fromkeys(first.compose(second) for first in consumer for second in producer)
+    return Dependence(_existing(pairs))
+
+
+def _existing(indexings: Collection[OperandIndexing]) -> Collection[OperandIndexing]:
+    """The indexings without empty ones, but to an array to which no other leads."""
+    if not any(each.map.is_known_empty for each in indexings):
+        return indexings
+    led_to = {each.element for each in indexings if not each.map.is_known_empty}
+    left: list[OperandIndexing] = []
+    for each in indexings:
+        if not each.map.is_known_empty or each.element not in led_to:
+            left.append(each)
+            led_to.add(each.element)
+    return left
 
 
 def _limited(
@@ -176,7 +191,7 @@ def _limited(
     sizes: Sequence[int] | None = None,
 ) -> Dependence:
     """The indexings, or one instead of those to an array that are more than ``most``."""
-    if len(indexings) <= most and not any(each.approximation for each in indexings):
+    if _number(indexings) <= most and not any(each.approximation for each in indexings):
         return Dependence(indexings)
     targets: dict[tuple[int, bool], list[OperandIndexing]] = defaultdict(list)
     for each in indexings:
@@ -197,4 +212,9 @@ def _limited_to_one_array(
         marked = [] if is_exact else [wide]
         exact = [each for each in exact if is_exact or not is_part_at_a_glance(each, wide)]
     left = [*exact, *marked]
-    return left if len(left) <= most else [widened(left, reason, sizes)]
+    return left if _number(left) <= most else [widened(left, reason, sizes)]
+
+
+def _number(indexings: Collection[OperandIndexing]) -> int:
+    """How many there are; along n updates at unknown places are 2**n, each with n values."""
+    return sum(max(1, len(each.runtime) ** 2) for each in indexings)

@@ -15,7 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from indexing import UndefinedMap
 from indexing.layout import ShapeError
 from ops.dependence.dependence import Dependence
-from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin, with_known_values
+from ops.dependence.operand_indexing import (
+    OperandIndexing,
+    RuntimeOrigin,
+    with_known_values,
+    within_reach,
+)
 from ops.devices.numbering import devices_of, own_device
 from ops.hlo.errors import HloTextError
 from ops.index_maps import check_sizes, dimensions_of, index_map
@@ -131,7 +136,8 @@ def _bound(instruction: Instruction, found: MapOfOperand) -> AnyDependence:
         )
         for each in found.origins
     )
-    return Dependence((with_known_values(OperandIndexing(found.map, runtime, found.replica)),))
+    indexing = within_reach(OperandIndexing(found.map, runtime, found.replica))
+    return Dependence((with_known_values(indexing),))
 
 
 def _source(instruction: Instruction, operand: int | None) -> Instruction:

@@ -14,6 +14,7 @@ from indexing import IndexingMap, Variable
 from indexing.domain import substituted_constraints
 from indexing.formats.notebook import html_of_map
 from indexing.formats.text import format_head, format_map
+from indexing.symbolic_bounds import Ends
 from indexing.transform.hull import longest_formula, shortened, weight
 from indexing.transform.retabulate import with_tables
 from ops import limits
@@ -25,6 +26,7 @@ from ops.devices.numbering import (
     own_device,
 )
 from ops.index_maps import dim, runtime_value
+from ops.rules.constant_folding import range_in
 from ops.rules.dynamic_sizes import with_sizes_in
 from simplifier import Interval
 from simplifier.expr import form as forms
@@ -112,7 +114,8 @@ class OperandIndexing(Displayed):
         """The same, seen from where the computation is called: with the values of this call."""
         if not self.runtime:
             return self
-        return replace(self, runtime=tuple(origin.called_by(caller) for origin in self.runtime))
+        seen = tuple(origin.called_by(caller) for origin in self.runtime)
+        return with_known_values(within_reach(replace(self, runtime=seen)))
 
     @property
     def weight(self) -> int:
@@ -240,10 +243,11 @@ def joint_form(
     values = renumbered | {f"rt{number}": form for number, form in found.items()}
     runtime = tuple(own.runtime[number] for number in left)
     plain = own.over((*own.dims, Variable(every)), own.ranges, runtime)
+    bounds = ((form, own.runtime[number].bounds) for number, form in found.items())
     domain = plain.constrained(
         [
             *substituted_constraints(own.constraints, values),
-            *((form, own.runtime[number].bounds) for number, form in found.items()),
+            *(each for each in bounds if not each[1].contains(range_in(each[0], plain, each[1]))),
         ]
     )
     origins = tuple(indexing.runtime[number] for number in left)
@@ -316,11 +320,34 @@ def with_known_values(indexing: OperandIndexing) -> OperandIndexing:
     (d0, d1) -> (min(d0, 2) + d1), domain: d0 in [0, 3], d1 in [0, 6]
     """
     devices = devices_in([indexing])
-    while indexing.runtime and (found := _known_values(indexing, devices)):
+    while not indexing.map.is_known_empty and (found := _known_values(indexing, devices)):
         indexing = _over_sizes(indexing, found)
         indexing, known = _over_counters(indexing, found)
         indexing = with_values(indexing, known, devices)
     return indexing
+
+
+def within_reach(indexing: OperandIndexing) -> OperandIndexing:
+    """The same with the bounds of runtime variables that follow from what gives their values."""
+    own, devices = indexing.map, devices_in([indexing])
+    known = (
+        (runtime_value(number), _clamped(origin.reach(own, devices), origin.clamp))
+        for number, origin in enumerate(indexing.runtime)
+        if not isinstance(origin.clamp, Ends)
+    )
+    domain = own.domain.constrained(known)
+    if domain == own.domain:
+        return indexing
+    return replace(indexing, map=IndexingMap.from_forms(own.forms, domain))
+
+
+def _clamped(values: Interval, clamp: Interval | None) -> Interval:
+    """Values from a least to a greatest one, clamped."""
+    if clamp is None:
+        return values
+    (least, most), (lower, upper) = values.ends, clamp.ends
+    ends = min(max(least, lower), upper), min(max(most, lower), upper)
+    return Interval.from_range(ends)
 
 
 def with_values(
@@ -336,7 +363,7 @@ def _known_values(indexing: OperandIndexing, devices: Devices | None) -> dict[in
     None of them depends on another one of these.
     """
     found = {
-        number: _counted_before(number, indexing) or origin.value(indexing.map, devices)
+        number: _seen_before(number, indexing) or origin.value(indexing.map, devices)
         for number, origin in enumerate(indexing.runtime)
         if not is_own_device(origin.instruction)
     }
@@ -348,12 +375,13 @@ def _known_values(indexing: OperandIndexing, devices: Devices | None) -> dict[in
     }
 
 
-def _counted_before(number: int, indexing: OperandIndexing) -> KnownValue | None:
-    """The variable before this one that counts the same loop, if there is one."""
-    origin = indexing.runtime[number]
-    first = indexing.runtime.index(origin)
-    is_other = first < number and origin.loop is not None
-    return KnownValue(runtime_value(first)) if is_other else None
+def _seen_before(number: int, indexing: OperandIndexing) -> KnownValue | None:
+    """The variable before this one that has the same value, if there is one."""
+    own = indexing.runtime[number]
+    for before, origin in enumerate(indexing.runtime[:number]):
+        if origin.clamp == own.clamp and origin.value_key == own.value_key:
+            return KnownValue(runtime_value(before))
+    return None
 
 
 def _over_sizes(indexing: OperandIndexing, found: Mapping[int, KnownValue]) -> OperandIndexing:

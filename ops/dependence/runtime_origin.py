@@ -14,10 +14,11 @@ from indexing.formats.text import format_head
 from ops.devices.joint_indexing import ANY
 from ops.devices.numbering import is_number_of_device
 from ops.index_maps import dim
-from ops.rules.constant_folding import clamped, value_of
+from ops.rules.constant_folding import bounds_of, clamped, value_of
 from ops.rules.counted_loops import loops_around
 from ops.rules.dynamic_sizes import with_all_sizes
 from ops.rules.op_indexing import replica_note
+from ops.rules.sources import outside, value_of_call
 from simplifier import Interval
 from simplifier.expr import form as forms
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from indexing.symbolic_bounds import Ends
     from ops.devices.numbering import Devices
     from ops.hlo import Instruction
+    from ops.rules.constant_folding import Given
     from ops.rules.counted_loops import CountedLoop
     from simplifier.expr.form import Form
 
@@ -71,6 +73,12 @@ class RuntimeOrigin:
         source = f"{self.instruction.definition}{within}; {format_head(self.map)}"
         return source + replica_note(self.replica_id)
 
+    @property
+    def value_key(self) -> tuple[object, ...]:
+        """What tells the value, before it is clamped, from all others in the same map."""
+        replica = None if self.replica_id is None else self.replica_id.forms
+        return value_of_call(self.instruction, self.callers), self.loop, self.map.forms, replica
+
     def called_by(self, caller: Instruction) -> RuntimeOrigin:
         """The same, seen from where the computation is called; devices have one number in all."""
         is_counted_outside = self.loop not in {None, caller} and not self.callers
@@ -94,25 +102,45 @@ class RuntimeOrigin:
         """
         if self.loop:
             return None
-        place = len(own.dims)
-        loops = [*loops_around(self.instruction.computation)]
-        counters = {f"d{place + 1 + number}": loop for number, loop in enumerate(loops)}
-        given = tuple(
-            pair
-            for identifier, loop in counters.items()
-            for pair in loop.given(forms.variable(identifier))
-        )
-        index, device = with_all_sizes(self.map, self.instruction), None
-        if loops or (devices and devices.total > 1):
-            index = _with_surroundings(index, devices, loops)
-        if devices and devices.total > 1:
-            device = dim(place) if self.replica_id is None else self.replica_id.forms[0]
-        found = value_of(self.instruction, index, device, given)
+        index, device, counters = self._asked(own, devices)
+        (source, number), _ = outside((self.instruction, 0), self.callers)
+        found = value_of(source, index, device, _given(counters), number=number)
         if found is None:
             return None
         form = found if self.clamp is None else clamped(found, self.clamp, index)
         used = {*forms.variables_of([form])}
         return KnownValue(form, {name: loop for name, loop in counters.items() if name in used})
+
+    def reach(self, own: IndexingMap, devices: Devices | None) -> Interval:
+        """The values that this variable of a map may have, before they are clamped."""
+        if self.loop:
+            return ANY
+        index, device, counters = self._asked(own, devices)
+        (source, number), _ = outside((self.instruction, 0), self.callers)
+        return bounds_of(source, index, device, _given(counters), number=number)
+
+    def _asked(
+        self, own: IndexingMap, devices: Devices | None
+    ) -> tuple[IndexingMap, Form | None, dict[str, CountedLoop]]:
+        """The element, the device that computes it, and the loops that count, by their counters."""
+        place = len(own.dims)
+        loops = [*loops_around(self.instruction.computation)]
+        counters = {f"d{place + 1 + number}": loop for number, loop in enumerate(loops)}
+        index, device = with_all_sizes(self.map, self.instruction), None
+        if loops or (devices and devices.total > 1):
+            index = _with_surroundings(index, devices, loops)
+        if devices and devices.total > 1:
+            device = dim(place) if self.replica_id is None else self.replica_id.forms[0]
+        return index, device, counters
+
+
+def _given(counters: Mapping[str, CountedLoop]) -> Given:
+    """The values of what loops count."""
+    return tuple(
+        pair
+        for identifier, loop in counters.items()
+        for pair in loop.given(forms.variable(identifier))
+    )
 
 
 def _with_surroundings(

@@ -251,17 +251,23 @@ def _arrive(sets: PathSets, target: Array, dependence: AnyDependence, step: Path
     """Let a step lead to an array, along each of some indexings."""
     there = sets.setdefault(target, {})
     for along in dependence.singles() if step.before.count else ():
+        is_empty = any(each.map.is_known_empty for each in along.indexings)
+        if is_empty and along not in there:
+            continue
         kept = _kept(along, there)
         there.setdefault(kept, PathSet(target, kept)).arrive(step)
 
 
 def _kept(along: AnyDependence, there: Collection[AnyDependence]) -> AnyDependence:
-    """The indexing itself; or what stands for it in the analysis, where there are too many.
+    """The indexing itself; or what stands for it in the analysis, which may join it with others.
 
-    That is the one that holds them all; beside an unknown one some are told apart.
+    Of too many, that is the one that holds them all; beside an unknown one some are told apart.
     """
     if along in there:
         return along
+    for each in there:
+        if each.indexings and along.indexings and each.union(along) == each:
+            return each
     wide = (each for each in there if any(one.approximation for one in each.indexings))
     unknown = (each for each in there if not each.indexings and len(there) >= limits.MAX_MAPS)
     return next(chain(wide, unknown), along)

@@ -110,7 +110,8 @@ class _Builder(JaxprBuilder):
         """The results of a jaxpr for some arguments."""
         jaxpr = closed.jaxpr
         known: dict[Any, Instruction] = dict(zip(jaxpr.invars, arguments, strict=True))
-        known |= {variable: self.constant(variable.aval) for variable in jaxpr.constvars}
+        constants = zip(jaxpr.constvars, closed.consts, strict=True)
+        known |= {variable: self.constant(variable.aval, value) for variable, value in constants}
 
         def read(atom: OfJax) -> Instruction:
             return self.constant(atom.aval, atom.val) if hasattr(atom, "val") else known[atom]

@@ -8,17 +8,18 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from indexing.layout import UNBOUNDED_SIZE, ElementType, Shape, ShapeError
+from indexing.layout import UNBOUNDED_SIZE, ElementType, Kind, Shape, ShapeError
 from ops.hlo.instruction_builder import InstructionBuilder
 from ops.hlo.literal import Literal
 from ops.hlo.shape_inference import one_or_tuple
 from ops.jaxpr.primitives import written
+from ops.rules.constant_folding import MAX_TABLE
 from ops.sizes import read_integer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ops.hlo.module import Instruction
     from ops.jaxpr.primitives import OfJax
@@ -48,22 +49,35 @@ class JaxprBuilder(InstructionBuilder, ABC):
         return self.made(opcode, shape, sizes, operands, attributes, number=number, name=name)
 
     def constant(self, aval: OfJax, value: OfJax = None) -> Instruction:
-        """A constant; the values of an array are left out."""
-        shape, known = shape_of(aval), None
-        if value is not None and not shape.rank:
-            known = (_plain(value),)
-        literal = Literal.of(shape, known)
+        """A constant; of arrays, the values are there if they may be indices, and not too many."""
+        shape = shape_of(aval)
+        is_index = shape.element_type.kind in _INDICES and shape.element_count <= MAX_TABLE
+        is_kept = value is not None and (not shape.rank or is_index)
+        values = tuple(_flat(_plain(value))) if is_kept else None
+        literal = Literal.of(shape, values)
         return self.made("constant", shape, (sizes_of(aval),), literal=literal)
+
+
+_INDICES: Final = {Kind.BOOLEAN, Kind.SIGNED, Kind.UNSIGNED}
 
 
 # Values.
 
 
-def _plain(value: OfJax) -> bool | complex:
-    """A value of Python, of one of NumPy or JAX."""
-    if hasattr(value, "item"):
-        return value.item()
+def _plain(value: OfJax) -> OfJax:
+    """A value of Python, or lists of them, of one of NumPy or JAX."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
     return next((kind(value) for kind in (bool, int, float) if isinstance(value, kind)), value)
+
+
+def _flat(values: OfJax) -> Iterator[OfJax]:
+    """The elements of nested lists, in order."""
+    if isinstance(values, list):
+        for each in cast("list[OfJax]", values):
+            yield from _flat(each)
+    else:
+        yield values
 
 
 # Shapes.

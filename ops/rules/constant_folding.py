@@ -8,17 +8,22 @@ in them. A value is unknown if that of an operand is unknown, or if it may overf
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import product
+from functools import reduce as fold
+from itertools import accumulate, product
 from math import prod
 from operator import mul
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from indexing import IndexingMap
-from indexing.layout import Kind
+from indexing import IndexingMap, Variable
+from indexing.domain import NO_VALUES, Domain
+from indexing.layout import UNBOUNDED_SIZE, Kind
 from indexing.parameters import PARAMETER
 from indexing.symbolic_bounds import Ends
+from indexing.transform.hull import terms_in
+from indexing.transform.retabulate import MAX_TABLE_TERMS, MAX_VALUES, values_in_box
 from ops.devices.numbering import value_on
 from ops.hlo.true_sizes import array_sizes
+from ops.index_maps import dim
 from ops.rules import (
     broadcast,
     dot,
@@ -46,7 +51,8 @@ from simplifier.bounds.bounded_form import (
 )
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.tabulate import tabulated_affinely
+from simplifier.expr.form import AtomKind
+from simplifier.tabulate import tabulated, tabulated_affinely
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -65,6 +71,9 @@ MAX_DEPTH: Final = 32
 
 MAX_TABLE: Final = 1 << 16
 """How many elements of a constant are looked at: so many take some hundredths of a second."""
+
+UNKNOWN: Final = Interval(None, None)
+"""The bounds of what may be anything."""
 
 _REMEMBERED: Final = 1 << 10
 """How many values are remembered."""
@@ -98,6 +107,27 @@ def value_of(
     return _value(instruction, _Element(element_map, device, given, number))
 
 
+def bounds_of(
+    instruction: Instruction,
+    element_map: IndexingMap,
+    device: Form | None = None,
+    given: Given = (),
+    *,
+    number: int = 0,
+) -> Interval:
+    """The least interval that is found to hold the elements that a map leads to.
+
+    Arguments are those of :func:`value_of`. Nothing is said of values that are no integers.
+
+    >>> from indexing import parse_map
+    >>> from ops import hlo
+    >>> text = "ENTRY e { p = s32[] parameter(0) c = s32[] constant(7) ROOT r = s32[] and(p, c) }"
+    >>> print(bounds_of(hlo.parse(text).entry.root, parse_map("() -> ()")))
+    [0, 7]
+    """
+    return _bounds(instruction, _Element(element_map, device, given, number))
+
+
 class _Element(NamedTuple):
     """The map to an element, and through how many instructions its value may be followed."""
 
@@ -127,12 +157,17 @@ def clamped(value: Form, bounds: Interval | Ends, element_map: IndexingMap) -> F
     if isinstance(bounds, Ends):
         below = value if bounds.upper is None else operations.minimum((value, bounds.upper))
         return below if bounds.lower is None else operations.maximum((below, bounds.lower))
-    return clamp(BoundedForm(value, _range(value, element_map)), bounds)
+    return clamp(BoundedForm(value, range_in(value, element_map.domain, bounds)), bounds)
 
 
-def _range(form: Form, element_map: IndexingMap) -> Interval:
-    (bounds,) = IndexingMap.from_forms([form], element_map.domain).result_bounds()
-    return bounds
+def range_in(form: Form, domain: Domain, expected: Interval | None = None) -> Interval:
+    """The bounds of a form; those of its values if they are few, and others not as expected."""
+    (bounds,) = IndexingMap.from_forms([form], domain).result_bounds()
+    is_affine = all(atom.kind is AtomKind.VARIABLE for atom in form.terms)
+    if expected is None or is_affine or expected.contains(bounds):
+        return bounds
+    values = values_in_box(form, domain)
+    return Interval(min(values), max(values)) if values else bounds
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -146,8 +181,9 @@ def _value(instruction: Instruction, element: _Element) -> Form | None:
     if found is None and not source.shape.is_tuple:
         find = _SOURCES.get(source.opcode, _computed)
         found = find(source, element._replace(number=number))
-    is_sound = found is not None and element_type.value_range.contains(
-        _range(found, element.element_map)
+    every = element_type.value_range
+    is_sound = found is not None and every.contains(
+        range_in(found, element.element_map.domain, every)
     )
     return found if is_sound else None
 
@@ -160,7 +196,7 @@ def _computed(instruction: Instruction, element: _Element) -> Form | None:
         form = _value(operand, there)
         if form is None:
             return None
-        arguments.append(BoundedForm(form, _range(form, there.element_map)))
+        arguments.append(BoundedForm(form, range_in(form, there.element_map.domain)))
     return function(instruction, arguments) if function and arguments else None
 
 
@@ -205,23 +241,56 @@ def _of_bounded(function: Callable[..., Form | None]) -> _Function:
     return lambda _, known: function(*known)
 
 
-def _on_predicates(function: _Function) -> _Function:
-    """The function for predicates; on other integers these opcodes work bit by bit."""
+def _bit_by_bit(kind: AtomKind, of_conditions: Callable[[Sequence[Form]], Form]) -> _Function:
+    """The function of integers as bits; that of conditions for predicates."""
 
-    def decided(instruction: Instruction, known: Sequence[BoundedForm]) -> Form | None:
-        is_predicate = instruction.shape.element_type.kind is Kind.BOOLEAN
-        return function(instruction, known) if is_predicate else None
+    def combined(instruction: Instruction, known: Sequence[BoundedForm]) -> Form:
+        operands = [each.form for each in known]
+        if instruction.shape.element_type.kind is Kind.BOOLEAN:
+            return of_conditions([*map(_condition, operands)])
+        return operations.bitwise(kind, operands)
 
-    return decided
+    return combined
 
 
-def _compare(instruction: Instruction, known: Sequence[BoundedForm]) -> Form | None:
+def _condition(predicate: Form) -> Form:
+    """A form that is 0 or 1 as a condition."""
+    is_condition = operations.is_condition(predicate)
+    return predicate if is_condition else operations.zero(predicate.plus_constant(-1))
+
+
+def _differ(conditions: Sequence[Form]) -> Form:
+    left, right = conditions
+    return operations.select(left, operations.negation(right), right)
+
+
+def _not(instruction: Instruction, known: Sequence[BoundedForm]) -> Form:
+    """All bits turned: the sum of both is that of the least and the greatest value."""
+    values = instruction.shape.element_type.value_range
+    return forms.constant((values.lower or 0) + (values.upper or 0)) - known[0].form
+
+
+def _shifted(shift: Callable[[Form, Form], Form], shifted: Callable[[int], Interval]) -> _Function:
+    """The function for a constant number of places, on some of the values, by half their number."""
+
+    def moved(instruction: Instruction, known: Sequence[BoundedForm]) -> Form | None:
+        value, places = known
+        count = places.form.constant if places.form.is_constant else -1
+        values = instruction.shape.element_type.value_range.size or 0
+        is_known = shifted(values // 2).contains(value.bounds)
+        if not is_known or not 0 <= count < values.bit_length() - 1:
+            return None
+        return shift(value.form, forms.constant(1 << count))
+
+    return moved
+
+
+def _compare(instruction: Instruction, known: Sequence[BoundedForm]) -> Form:
     left, right = known
     answer = compare(left, right, instruction.attributes["direction"])
     if answer is not None:
         return forms.constant(int(answer))
-    apart = left.form - right.form
-    return _CONDITIONS[instruction.attributes["direction"]](apart) if _is_size(apart) else None
+    return _CONDITIONS[instruction.attributes["direction"]](left.form - right.form)
 
 
 _CONDITIONS: Final[Mapping[str, Callable[[Form], Form]]] = {
@@ -240,9 +309,13 @@ def _is_size(form: Form) -> bool:
     return all(name[0] == PARAMETER for name in forms.variables_of((form,)))
 
 
+def _times(one: Form, other: Form) -> Form:
+    return operations.product((one, other))
+
+
 def _multiply(one: BoundedForm, other: BoundedForm) -> Form | None:
     if _is_size(one.form) or _is_size(other.form):
-        return operations.product((one.form, other.form))
+        return _times(one.form, other.form)
     return multiply(one, other)
 
 
@@ -262,12 +335,9 @@ def _by_size(
     return _of_bounded(divided)
 
 
-_minimum: Final = _of_two(lambda left, right: operations.minimum([left, right]))
-_maximum: Final = _of_two(lambda left, right: operations.maximum([left, right]))
 _COPIES: Final = (
     "bitcast",
     "broadcast",
-    "concatenate",
     "convert",
     "copy",
     "pad",
@@ -281,18 +351,23 @@ _FUNCTIONS: Final[Mapping[str, _Function]] = {
     **dict.fromkeys(_COPIES, _copy),
     "abs": _of_one(lambda form: operations.maximum([form, -form])),
     "add": _of_two(lambda left, right: left + right),
-    "and": _on_predicates(_minimum),
+    "and": _bit_by_bit(AtomKind.BITAND, operations.conjunction),
     "clamp": _of_bounded(clamp_between),
     "compare": _compare,
     "divide": _by_size(divide, operations.floordiv),
-    "maximum": _maximum,
-    "minimum": _minimum,
+    "maximum": _of_two(lambda left, right: operations.maximum([left, right])),
+    "minimum": _of_two(lambda left, right: operations.minimum([left, right])),
     "multiply": _of_bounded(_multiply),
     "negate": _of_one(lambda form: -form),
-    "not": _on_predicates(_of_one(lambda form: 1 - form)),
-    "or": _on_predicates(_maximum),
+    "not": _not,
+    "or": _bit_by_bit(AtomKind.BITOR, operations.disjunction),
     "remainder": _by_size(remainder, operations.mod),
+    "shift-left": _shifted(_times, lambda _: Interval(None, None)),
+    "shift-right-arithmetic": _shifted(operations.floordiv, lambda half: Interval(-half, half - 1)),
+    "shift-right-logical": _shifted(operations.floordiv, lambda _: Interval(0, None)),
+    "sign": lambda _, known: clamp(known[0], Interval(-1, 1)),
     "subtract": _of_two(lambda left, right: left - right),
+    "xor": _bit_by_bit(AtomKind.BITXOR, _differ),
 }
 """Opcode -> the function that gives its value."""
 
@@ -310,7 +385,7 @@ def _element_of_constant(constant: Instruction, element_map: IndexingMap) -> For
     """The integer that a map leads to in a constant, as a form over the variables of the map.
 
     ``None`` if the text leaves out the values, if there are too many, or if the values in the range
-    of the map are not affine in their index.
+    of the map follow no pattern.
 
     >>> from indexing import parse_map
     >>> from ops import hlo
@@ -319,17 +394,38 @@ def _element_of_constant(constant: Instruction, element_map: IndexingMap) -> For
     >>> print(_element_of_constant(hlo.parse(text).entry.root, column))
     d0 * -2 + 9
     """
+    box, table = _table(constant, element_map)
+    affine = tabulated_affinely(table, box, element_map.forms) if table else None
+    return _irregular([*table.values()], box, element_map) if affine is None else affine
+
+
+_Table: TypeAlias = "tuple[Sequence[range], Mapping[tuple[int, ...], int]]"
+"""Indices along each dimension of a constant, and the values there."""
+
+
+def _table(constant: Instruction, element_map: IndexingMap) -> _Table:
+    """The values of a constant in the range of a map; none if they are left out, or too many."""
     literal, sizes = constant.literal, constant.shape.dimensions
-    if literal is None or literal.values is None:
-        return None
     bounds = zip(element_map.result_bounds(), sizes, strict=True)
     box = [_within(interval, size) for interval, size in bounds]
-    if not 0 < prod(map(len, box)) <= MAX_TABLE:
-        return None
+    if literal is None or literal.values is None or not 0 < prod(map(len, box)) <= MAX_TABLE:
+        return box, {}
     strides = [prod(sizes[number + 1 :]) for number in range(len(sizes))]
     values = literal.values
-    table = {entry: int(values[sum(map(mul, entry, strides))].real) for entry in product(*box)}
-    return tabulated_affinely(table, box, element_map.forms)
+    return box, {each: int(values[sum(map(mul, each, strides))].real) for each in product(*box)}
+
+
+def _irregular(
+    values: Sequence[int], box: Sequence[range], element_map: IndexingMap
+) -> Form | None:
+    """The entry of a table over a box, in order, if it makes no long formula."""
+    if not 0 < len(values) <= MAX_VALUES:
+        return None
+    number = forms.constant(0)
+    for form, along in zip(element_map.forms, box, strict=True):
+        number = number * len(along) + (form - along.start)
+    table = tabulated(values, number)
+    return table if terms_in(table) <= MAX_TABLE_TERMS else None
 
 
 def _within(bounds: Interval, size: int) -> range:
@@ -356,20 +452,57 @@ def _number_of_device(instruction: Instruction, element: _Element) -> Form | Non
 
 
 def _selected(instruction: Instruction, element: _Element) -> Form | None:
-    """The value of the chosen operand, if the choice is constant, or one that sizes make."""
+    """The value of the operand that is chosen; of both, where that differs between elements."""
     read = _read(instruction, element)
     choice = _value(*read[0]) if read else None
-    if choice is None or not _is_size(choice):
+    if choice is None:
         return None
     if choice.is_constant:
         return _value(*read[1 if choice.constant else 2])
-    (one, there), (another, elsewhere) = read[1:]
-    chosen = _value(one, there.under((choice, Interval(1, 1))))
-    other = _value(another, elsewhere.under((choice, Interval(0, 0))))
-    return None if chosen is None or other is None else operations.select(choice, chosen, other)
+    condition = _condition(choice)
+    return _either(
+        condition,
+        *(
+            (operand, there.under((condition, Interval(holds, holds))))
+            for holds, (operand, there) in zip((1, 0), read[1:], strict=True)
+        ),
+    )
+
+
+def _either(
+    condition: Form, one: tuple[Instruction, _Element], other: tuple[Instruction, _Element]
+) -> Form | None:
+    """The value of one element where a condition holds, and of another one where it does not."""
+    if one[1].is_none or other[1].is_none:
+        return _value(*(other if one[1].is_none else one))
+    first, second = _value(*one), _value(*other)
+    if first is None or second is None:
+        return None
+    return operations.select(condition, first, second)
+
+
+def _joined(instruction: Instruction, element: _Element) -> Form | None:
+    """The value of the operand of a concatenation that the index lies in."""
+    axis, maps = only_dimension(instruction), _MAPS[instruction.opcode](instruction)
+    sizes = [operand.shape.dimensions[axis] for operand in instruction.operands]
+    if not isinstance(maps, OpIndexing) or UNBOUNDED_SIZE in sizes:
+        return None
+    index, found = element.element_map.forms[axis], None
+    ends = accumulate(sizes)
+    for row in reversed([*zip(instruction.operands, maps.output_to_input, ends, strict=True)]):
+        operand, to_operand, end = row
+        there = element.through(to_operand)
+        if not there.is_none:
+            value = _value(operand, there)
+            if value is None:
+                return None
+            is_before = operations.nonnegative(-index + (end - 1))
+            found = value if found is None else operations.select(is_before, value, found)
+    return found
 
 
 _SOURCES: Final[Mapping[str, _Source]] = {
+    "concatenate": _joined,
     "constant": _constant,
     "get-dimension-size": _dimension_size,
     "iota": _iota,
@@ -377,3 +510,95 @@ _SOURCES: Final[Mapping[str, _Source]] = {
     "partition-id": _number_of_device,
     "replica-id": _number_of_device,
 }
+
+
+# Bounds of what is not known.
+
+_Bounds: TypeAlias = "Callable[[Instruction, _Element], Interval]"
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _bounds(instruction: Instruction, element: _Element) -> Interval:
+    element_type = instruction.shape.arrays[element.number].element_type
+    if element_type.kind not in _INTEGERS or element.depth < 0 or element.element_map.is_undefined:
+        return element_type.value_range
+    value = _value(instruction, element)
+    if value is not None:
+        return range_in(value, element.element_map.domain, NO_VALUES)
+    source, number = source_of((instruction, element.number))
+    if source.shape.is_tuple or element.is_none:
+        return element_type.value_range
+    found = _BOUNDS.get(source.opcode, _computed_bounds)(source, element._replace(number=number))
+    is_sound = element_type.value_range.contains(found)
+    return found if is_sound else element_type.value_range
+
+
+def _computed_bounds(instruction: Instruction, element: _Element) -> Interval:
+    """The bounds of what the function of an opcode gives for operands within theirs."""
+    function = _FUNCTIONS.get(instruction.opcode)
+    operands = dict.fromkeys(_read(instruction, element) if function else ())
+    if function is None or not operands:
+        return UNKNOWN
+    places = {each: number for number, each in enumerate(operands)}
+    box = [_bounds(*each) for each in operands]
+    known = [
+        BoundedForm(forms.constant(bounds.lower or 0) if bounds.is_point else dim(number), bounds)
+        for number, bounds in enumerate(box)
+    ]
+    arguments = [known[places[each]] for each in _read(instruction, element)]
+    form = function(instruction, arguments)
+    if form is None:
+        return UNKNOWN
+    return range_in(form, Domain(tuple(map(Variable, box))))
+
+
+def _bounds_of_constant(constant: Instruction, element: _Element) -> Interval:
+    values = _table(constant, element.element_map)[1].values()
+    return Interval(min(values), max(values)) if values else UNKNOWN
+
+
+def _bounds_of_choice(instruction: Instruction, element: _Element) -> Interval:
+    """Those of the operand that is chosen, or of both."""
+    choice, one, other = (_bounds(*each) for each in _read(instruction, element))
+    if choice.is_point:
+        return one if choice.lower else other
+    return one.union(other)
+
+
+def _bounds_of_any(instruction: Instruction, element: _Element) -> Interval:
+    """Those of all operands that an element may be one of."""
+    return fold(Interval.union, (_bounds(*each) for each in _read(instruction, element)))
+
+
+def _bounds_of_whole(count: int) -> _Bounds:
+    """Those of all elements of the first operands."""
+
+    def found(instruction: Instruction, element: _Element) -> Interval:
+        operands = instruction.operands[:count]
+        if any(operand.shape.dynamic_dimensions for operand in operands):
+            return UNKNOWN
+        every = (
+            element._replace(element_map=IndexingMap.identity(operand.shape.dimensions))
+            for operand in operands
+        )
+        deeper = (each._replace(depth=element.depth - 1, given=()) for each in every)
+        return fold(Interval.union, map(_bounds, operands, deeper))
+
+    return found
+
+
+def _number_of_bits(instruction: Instruction, _: _Element) -> Interval:
+    return Interval(0, instruction.shape.element_type.bits)
+
+
+_BOUNDS: Final[Mapping[str, _Bounds]] = {
+    **dict.fromkeys((*_COPIES, "concatenate"), _bounds_of_any),
+    "constant": _bounds_of_constant,
+    "count-leading-zeros": _number_of_bits,
+    "dynamic-slice": _bounds_of_whole(1),
+    "dynamic-update-slice": _bounds_of_whole(2),
+    "gather": _bounds_of_whole(1),
+    "popcnt": _number_of_bits,
+    "select": _bounds_of_choice,
+}
+"""Opcode -> the bounds of its value, where no function gives them."""

@@ -13,6 +13,8 @@ from simplifier.expr import form as forms
 from simplifier.expr import operations
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from simplifier.expr.form import Form
 
 
@@ -54,22 +56,34 @@ def multiply(left: BoundedForm, right: BoundedForm) -> Form | None:
 
 
 def divide(numerator: BoundedForm, divisor: BoundedForm) -> Form | None:
-    """The quotient, rounded towards zero, if that is the same as down."""
-    is_plain = _rounds_down(numerator, divisor)
-    return operations.floordiv(numerator.form, divisor.form) if is_plain else None
+    """The quotient by a constant, rounded towards zero; ``None`` for another divisor, or zero.
+
+    >>> two = BoundedForm(forms.constant(2), Interval(2, 2))
+    >>> divide(BoundedForm(forms.variable("x"), Interval(-9, 0)), two)
+    Form(-((-x) floordiv 2))
+    """
+    quotient = _with_its_sign(operations.floordiv, numerator, divisor)
+    return -quotient if quotient is not None and divisor.form.constant < 0 else quotient
 
 
 def remainder(numerator: BoundedForm, divisor: BoundedForm) -> Form | None:
-    """What :func:`divide` leaves, if that is the same as ``mod``."""
-    is_plain = _rounds_down(numerator, divisor)
-    return operations.mod(numerator.form, divisor.form) if is_plain else None
+    """What :func:`divide` leaves: it has the sign of the numerator."""
+    return _with_its_sign(operations.mod, numerator, divisor)
 
 
-def _rounds_down(numerator: BoundedForm, divisor: BoundedForm) -> bool:
-    """Whether nothing is negative, and the divisor is a constant."""
-    lower = numerator.bounds.lower
-    is_positive = divisor.form.is_constant and divisor.form.constant > 0
-    return is_positive and lower is not None and lower >= 0
+def _with_its_sign(
+    operation: Callable[[Form, Form], Form], numerator: BoundedForm, divisor: BoundedForm
+) -> Form | None:
+    """What an operation gives for both without their signs, with that of the numerator."""
+    form, by = numerator.form, forms.constant(abs(divisor.form.constant))
+    if not divisor.form.is_constant or not by.constant:
+        return None
+    above, below = operation(form, by), -operation(-form, by)
+    if Interval(0, None).contains(numerator.bounds):
+        return above
+    if Interval(None, 0).contains(numerator.bounds):
+        return below
+    return operations.select(operations.nonnegative(form), above, below)
 
 
 def compare(left: BoundedForm, right: BoundedForm, direction: str) -> bool | None:

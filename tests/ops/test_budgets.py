@@ -79,7 +79,7 @@ BLOW_UPS = [
     (
         "what is looked up in what is looked up",
         growing_programs.looked_up(9),
-        MAPS,
+        "32 different maps that depend on many values",
         "(d0)[s0] -> (s0), domain: d0 in [0, 39], s0 in [0, 39]",
     ),
 ]

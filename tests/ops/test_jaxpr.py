@@ -212,6 +212,10 @@ def at(start: Callable[..., OfJax]) -> Function:
 
 
 AT_SIZES: dict[str, Function] = {
+    "what an update replaces": (
+        lambda x, y: jax().lax.dynamic_update_slice(x, y, (x.shape[0] // 2, 0)),
+        ("2*b, s", "1, s"),
+    ),
     "b // 2": at(lambda rows, s: (rows - s) // 2),
     "rows // 3": at(lambda rows, _: rows // 3),
     "half of s": at(lambda _, s: s // 2),
@@ -226,10 +230,6 @@ AT_SIZES: dict[str, Function] = {
 NOT_FOLLOWED: dict[str, Function] = {
     "a sum that may overflow on the way": at(lambda rows, s: rows + (s - 5) // 2 - 2),
     "a product that may be greater than the size": at(lambda rows, s: rows - s * s),
-    "what an update replaces": (
-        lambda x, y: jax().lax.dynamic_update_slice(x, y, (x.shape[0] // 2, 0)),
-        ("2*b, s", "1, s"),
-    ),
 }
 
 
