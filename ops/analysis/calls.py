@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from indexing.layout import ShapeError
 from ops.analysis.dataflow import Array, Graph, Interner, single_questions
 from ops.analysis.iterations import iterated
-from ops.analysis.loops import decided, repeated, selected
+from ops.analysis.loops import chosen, decided, repeated, selected
 from ops.analysis.timed_loop import TimedLoop
 from ops.analysis.windows import windows_of
 from ops.dependence.dependence import called_by
@@ -94,8 +94,12 @@ class DataFlow:
             return []
         if not calls.condition:
             inner = number - calls.first_output(instruction)
-            roots = (call.computation.root for call in calls.choices)
-            return [((root, inner), None) for root in roots if inner in range(_count(root))]
+            roots = enumerate(call.computation.root for call in calls.choices)
+            return [
+                ((root, inner), chosen((instruction, number), calls, choice))
+                for choice, root in roots
+                if inner in range(_count(root))
+            ]
         body, condition = calls.computations
         steps: list[Crossing] = [
             ((body.root, link.element), link.dependence)
@@ -245,10 +249,22 @@ class DataFlow:
         _check_calls(instruction, calls)
         for callee in postorder(calls.computations, self._unseen_callees):
             self._summary(callee)
-        return [
+        found = (
             each._replace(dependence=called_by(instruction, each.dependence))
             for each in self._of_calls(instruction, calls)
-        ]
+        )
+        return [*filter(None, (self._where_chosen(instruction, calls, each) for each in found))]
+
+    def _where_chosen(self, instruction: Instruction, calls: Calls, link: Link) -> Link | None:
+        """A link of a call, where what it goes through is chosen; ``None`` if that never is."""
+        through = [n for n, call in enumerate(calls.choices) if link.operand in call.operands]
+        choice = chosen((instruction, link.output), calls, through[0]) if through else None
+        if choice is None:
+            return link
+        ends = (choice, link.dependence) if self._is_backward else (link.dependence, choice)
+        found = self.compose(*ends)
+        is_never = found.indexings and all(each.map.is_known_empty for each in found.indexings)
+        return None if is_never else link._replace(dependence=found)
 
     def _of_calls(self, instruction: Instruction, calls: Calls) -> list[Link]:
         arrays = _arrays([instruction])

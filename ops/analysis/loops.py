@@ -8,26 +8,33 @@ that holds whatever iterations may do takes their place.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from indexing import IndexingMap, Variable
+from indexing.layout import ElementType
 from ops import limits
 from ops.analysis.dataflow import Budget, Interner
 from ops.dependence.containment import is_seen_to_be_subset
 from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, combined
 from ops.dependence.links import Link, identity_of
 from ops.dependence.operand_indexing import OperandIndexing, devices_in, for_any_values
+from ops.dependence.runtime_origin import RuntimeOrigin
 from ops.dependence.widening import boxed
-from ops.index_maps import every_element, no_dimensions
+from ops.index_maps import every_element, no_dimensions, runtime_value
 from ops.rules.dynamic_sizes import known_sizes, with_bounds
 from ops.rules.op_indexing import Direction, Unknown
+from simplifier import Interval
+from simplifier.expr import form as forms
+from simplifier.expr import operations
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from indexing import IndexingMap
     from ops.analysis.dataflow import Array
     from ops.devices.numbering import Devices
+    from ops.rules.rule import Calls
 
 
 # Choices.
@@ -47,6 +54,31 @@ def decided(array: Array, direction: Direction) -> AnyDependence:
         return sizes
     between = no_dimensions if direction is Direction.OUTPUT_TO_INPUT else every_element
     return Dependence((OperandIndexing(with_bounds(between(sizes), array[0])),))
+
+
+def chosen(array: Array, calls: Calls, number: int) -> AnyDependence | None:
+    """How an array is that of one of some choices: itself, where the selector has its value.
+
+    ``None`` if there is no other choice. A flag that is true chooses the first of two; a number
+    that no choice has chooses the last, like XLA's.
+    """
+    count = len(calls.choices)
+    if calls.selector is None or count == 1:
+        return None
+    selector, value = array[0].operands[calls.selector], runtime_value(0)
+    is_flag = selector.shape.element_type is ElementType.PRED
+    values = Interval(0, 1) if is_flag else Interval(-1, count - 1)
+    is_last = not is_flag and number == count - 1
+    form = operations.mod(value, forms.constant(count)) if is_last else value
+    wanted = Interval.of(1 - number if is_flag else number)
+
+    def where_chosen(itself: OperandIndexing) -> OperandIndexing:
+        domain = replace(itself.map.domain, runtime=(Variable(values),))
+        index = IndexingMap.from_forms((), replace(domain, runtime=(), constraints=()))
+        element = IndexingMap.from_forms(itself.map.forms, domain.constrained([(form, wanted)]))
+        return replace(itself, map=element, runtime=(RuntimeOrigin(selector, index, values),))
+
+    return identity_of(*array).apply(where_chosen)
 
 
 # Loops.

@@ -161,8 +161,9 @@ class ValueNumbering:
         """Whether no other instruction is like this one, which may be wrong or read values."""
         if key is instruction:
             return True
-        if self._runs(instruction):
-            return any(
+        calls = self._registry.calls(instruction)
+        if calls:
+            return calls.selector is not None or any(
                 each in self._singles
                 for callee in instruction.computations
                 for each in callee.instructions
@@ -171,10 +172,6 @@ class ValueNumbering:
             return reads_operands(self._answer_of_rule(instruction, key))
         except IndexingError:
             return True
-
-    def _runs(self, instruction: Instruction) -> bool:
-        rule = self._registry.rule_of(instruction)
-        return rule is not None and rule.calls is not None
 
     def _answer_of_rule(self, instruction: Instruction, key: Key) -> Maps | Routes:
         """The rule's answer for all instructions of a key; they call no computation."""

@@ -123,9 +123,20 @@ class JointIndexing(Generic[Origin]):
         return replace(self, parts=self.parts[:1], origins=()).with_results_of(element)
 
     def for_any_values(self) -> JointIndexing[Origin]:
-        """The element for any values of the runtime variables, which become further ranges."""
+        """The element for any values of the runtime variables, which become further ranges.
+
+        Values that only say when the element is meant are gone, with what they say.
+        """
         dims, ranges, runtime = self.domain.by_role(self.domain.identifiers)
-        return self.element_as(arranged(self.element, dims, ranges + runtime))
+        element = self.element
+        deciding = {*runtime} - {*forms.variables_of(element.forms)}
+        kept = (
+            pair
+            for pair in self.domain.constraints
+            if deciding.isdisjoint(forms.variables_of(pair[:1]))
+        )
+        wider = IndexingMap.from_forms(element.forms, self.domain.with_constraints(kept))
+        return self.element_as(arranged(wider, dims, ranges + runtime))
 
     def shortened(
         self, most: int, limits: Sequence[Interval], reason: str

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from ops import limits
 from ops.analysis.findings import flow_in
-from ops.analysis.loops import decided
+from ops.analysis.loops import chosen, decided
 from ops.analysis.slices import Level
 from ops.dependence.dependence import Unknown, called_by, of_element
 from ops.dependence.links import identity_of
@@ -234,12 +234,15 @@ class _PathReader:
     def _through(self, array: Array, calls: Calls, inner: int) -> Iterator[Further]:
         """From a result to the operands, along paths in what is called, and to what chooses."""
         instruction, _ = array
-        for call in calls.choices:
+        for number, call in enumerate(calls.choices):
+            choice = chosen(array, calls, number)
             for (parameter, element), sets in self._inside[call.computation.root, inner].items():
                 operand = instruction.operands[call.operands[parameter.parameter_number or 0]]
                 for inside in sets.values():
                     if inside.count:
                         dependence = called_by(instruction, inside.along)
+                        if choice is not None:
+                            dependence = self._flow.compose(choice, dependence)
                         step = None if dependence == identity_of(*array) else dependence
                         yield (operand, element), step, inside
         if calls.selector is not None:

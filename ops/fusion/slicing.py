@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from ops.analysis.findings import flow_in
-from ops.analysis.loops import decided
+from ops.analysis.loops import chosen, decided
 from ops.analysis.slices import Arrival, Level, arrive, levels_inside
 from ops.rules.op_indexing import Direction
 from ops.rules.sources import kept_by
@@ -63,7 +63,10 @@ class CallSite(NamedTuple):
         """
         (root, number), (caller, calls, kept) = array, self
         if calls.condition is None:
-            yield (caller, calls.first_output(caller) + number), None
+            result = caller, calls.first_output(caller) + number
+            for choice, call in enumerate(calls.choices):
+                if call.computation is root.computation:
+                    yield result, chosen(result, calls, choice)
         elif root is calls.condition.root:
             for output in caller.shape.array_indices:
                 if output not in kept:

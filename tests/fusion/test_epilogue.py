@@ -93,7 +93,7 @@ EPILOGUES: list[tuple[str, HloModule, str, str, str | None, list[str]]] = [
     ("a part", NOT_ALL, "computation e", "hero", None, ["(d0) -> (d0 floordiv 2 - 1)"]),
     ("before the root", SEVERAL_ROOTS, "set hero b", "hero", "b", ["(d0)[s0] -> (d0, s0)"]),
     ("never", IN_A_BRANCH, "computation f", "e", "hero", []),
-    ("out of a branch", IN_A_BRANCH, "computation e", "hero", None, ["(d0) -> (-d0 + 3)"]),
+    ("out of a branch", IN_A_BRANCH, "computation e", "hero", None, ["(d0){rt0} -> (-d0 + 3)"]),
     (
         "out of a round of a loop",
         IN_A_LOOP,

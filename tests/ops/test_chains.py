@@ -44,7 +44,6 @@ class Chain:
         return Subject(root.attributes["calls"], root)
 
 
-EITHER = "only one of two is chosen"
 ONCE_MORE = "what is updated once more hides it"
 
 CHAINS = {
@@ -137,7 +136,6 @@ CHAINS = {
         """a = (f32[9], s32[]) tuple(p1, p2) b = (f32[9], s32[]) tuple(p1, p3)
         ROOT r = f32[4] conditional(p0, a, b), true_computation=here,
           false_computation=there""",
-        wider={1: EITHER},
         called="""here { a = (f32[9], s32[]) parameter(0)
           x = f32[9] get-tuple-element(a), index=0 i = s32[] get-tuple-element(a), index=1
           ROOT r = f32[4] dynamic-slice(x, i), dynamic_slice_sizes={4} }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -212,9 +213,9 @@ THREE = CONDITIONAL.replace("PREDICATE", "s32[]").replace(
 )
 BRANCHES = [
     "(d0, d1) -> ()",
-    "(d0, d1) -> (d0, d1)",
-    "(d0, d1) -> (d1, d0)",
-    "(d0, d1) -> ()",
+    "(d0, d1){rt0} -> (d0, d1)",
+    "(d0, d1){rt0} -> (d1, d0)",
+    "(d0, d1){rt0} -> ()",
 ]
 
 
@@ -240,9 +241,29 @@ def test_one_operand_may_go_into_several_branches() -> None:
     root = hlo.parse(text.replace("ENTRY", f"{turned} ENTRY")).entry.root
     found = fusion_indexing(root)
     assert ways(found[root.operands[1]]) == [
-        (0, "(d0, d1) -> (d0, d1)"),
-        (0, "(d0, d1) -> (-d0 + 1, d1)"),
+        (0, "(d0, d1){rt0} -> (d0, d1)"),
+        (0, "(d0, d1){rt0} -> (-d0 + 1, d1)"),
     ]
+
+
+CHOICES: dict[str, tuple[str, int, list[int]]] = {
+    "a flag that is true": (TWO, True, [1]),
+    "a flag that is false": (TWO, False, [2]),
+    "a number": (THREE, 1, [2]),
+    "the last number": (THREE, 2, [3]),
+    "too great a number chooses the last": (THREE, 9, [3]),
+    "a negative number chooses the last": (THREE, -1, [3]),
+}
+
+
+@pytest.mark.parametrize(("text", "value", "chosen"), CHOICES.values(), ids=CHOICES)
+def test_a_choice_that_is_known_is_the_only_one(text: str, value: int, chosen: list[int]) -> None:
+    known = rf"unused = f32[] parameter(0) \1 constant({str(value).lower()})"
+    text = re.sub(r"(p = \S+) parameter\(0\)", known, text)
+    root = hlo.parse(text).entry.root
+    answers = output_to_input(root).indexing
+    assert [number for number, answer in enumerate(answers) if number and answer] == chosen
+    assert ways(answers[chosen[0]]) == [(0, BRANCHES[chosen[0]].replace("{rt0}", ""))]
 
 
 @pytest.mark.parametrize("opcode", ["while", "conditional"])
