@@ -68,6 +68,18 @@ class Flow:
             node = step.target
         return node
 
+    def source(self, node: FlowNode) -> FlowNode:
+        """The array that is passed on as this one, through tuples and into what runs once."""
+        backward = Flow(self.fusion, Direction.OUTPUT_TO_INPUT)
+        while backward.passes_on(node.instruction) and (steps := backward.steps_from(node)):
+            node = steps[0].target
+        return node
+
+    def passes_on(self, instruction: Instruction) -> bool:
+        """Whether each array of a result is another array as it is."""
+        registry = self.fusion.registry
+        return bool(registry.routes(instruction) or self._only_call(instruction))
+
     @cached_property
     def _flow(self) -> DataFlow:
         module = self.fusion.computation.module

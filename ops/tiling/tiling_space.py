@@ -19,6 +19,7 @@ from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion import Fusion, FusionError
 from ops.hlo.module import INSTRUCTION, Instruction
 from ops.index_maps import dim
+from ops.performance.kernels import evaluated_by
 from ops.rules.op_indexing import Direction, Unknown
 from ops.tiling.flow import Flow, FlowNode
 from ops.tiling.tiling_dimension import (
@@ -35,6 +36,7 @@ from simplifier.expr import operations
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from ops.analysis.dataflow import Array
     from ops.dependence.dependence import AnyDependence
     from ops.tiling.flow import FlowStep
     from simplifier.expr.form import Form
@@ -77,10 +79,11 @@ class TilingSpace:
 
     @classmethod
     def of(cls, fusion: Fusion) -> TilingSpace:
-        """The space from the results of a fusion back to all that they are computed from."""
+        """The space from what a fusion writes back to all that this is computed from."""
         check_type(fusion, Fusion, "TilingSpace.of: the fusion", "an ops.Fusion")
         flow = Flow(fusion, Direction.OUTPUT_TO_INPUT)
-        results = [flow.result(FlowNode(root, number)) for root, number in fusion.results]
+        written = (each.written for each in evaluated_by(fusion))
+        results = [flow.result(FlowNode(*array, _callers(array, fusion))) for array in written]
         return _space(flow, results)
 
     @classmethod
@@ -120,6 +123,11 @@ class TilingSpace:
         return NOTHING.union(*found)
 
 
+def _callers(array: Array, fusion: Fusion) -> tuple[Instruction, ...]:
+    """The fusion in which an array is that it writes."""
+    return () if array[0].computation is fusion.computation else fusion.roots
+
+
 def _space(flow: Flow, results: Sequence[FlowNode]) -> TilingSpace:
     """The space in which each result has dimensions, its own or those of others."""
     solver = _SpaceBuilder(flow, results)
@@ -157,6 +165,7 @@ class _SpaceBuilder:
         self.steps = {node: flow.steps_from(node) for node in self.nodes}
         wanted = frozenset(results)
         self.results = [node for node in self.nodes if node in wanted]
+        self.sources = {n: flow.source(n) if self.is_backward else n for n in self.nodes}
         self.numbers: dict[TilingDimension, int] = {}
 
     @property
@@ -169,9 +178,10 @@ class _SpaceBuilder:
         reached: set[FlowNode] = set()
         begins: list[FlowNode] = []
         for node in self.nodes:
-            if node in self.results and node not in reached:
-                begins.append(node)
-            if node in reached or node in begins:
+            given = [each for each in self.results if self.sources[each] == node]
+            if node not in reached:
+                begins += given
+            if node in reached or given:
                 reached |= {step.target for step in self.steps[node]}
         return begins
 
@@ -194,7 +204,10 @@ class _SpaceBuilder:
             for target, lifted in steps[node]:
                 behind = found[node] if lifted is None else _behind(found[node], lifted)
                 found[target] = found[target].union(behind)
-        return dict(found)
+        for node in self.nodes:
+            if found[node] == NOTHING:
+                found[node] = found[self.sources[node]]
+        return {node: found[node] for node in self.nodes}
 
     def _number(self, dimension: TilingDimension) -> int:
         return self.numbers.setdefault(dimension, len(self.numbers))

@@ -187,8 +187,9 @@ def tilings(
     is_kept = propagation.constraints.satisfied(given) & limits.are_met(costs)
     loads = TileLoads(space, choices)
     wholes = _combinations([[each] for each in loads.wholes])
-    arrays = (*propagation.operands, *propagation.results)
-    least = TileLoads(space, [[each] for each in loads.wholes]).bytes_of(arrays, wholes)
+    once = TileLoads(space, [[each] for each in loads.wholes])
+    both = propagation.operands, propagation.results
+    least = sum(int(once.bytes_of(arrays, wholes).number[0]) for arrays in both)
     read = loads.bytes_of(propagation.operands, columns, is_kept)
     written = loads.bytes_of(propagation.results, columns, is_kept)
     costs |= {
@@ -197,7 +198,7 @@ def tilings(
         "programs": loads.programs(columns),
         "is_exact": read.is_exact & written.is_exact,
     }
-    return Tilings(space, _ranked(columns, costs, is_kept, loads), considered, int(least.number[0]))
+    return Tilings(space, _ranked(columns, costs, is_kept, loads), considered, least)
 
 
 def _ranked(

@@ -331,6 +331,24 @@ def test_tiles_of_parts_that_change_places(text: str, sizes: list[int]) -> None:
     assert not found or check_against_points(found)
 
 
+TWO_ORDERS: dict[str, tuple[str, str]] = {
+    "tiles-of-two-orders": ("bf16[2000,160]{0,1}, bf16[160,2000]", "t, c"),
+    "tiles-of-two-orders: the other way round": ("bf16[160,2000], bf16[2000,160]{0,1}", "c, t"),
+}
+
+
+@pytest.mark.parametrize(("shapes", "names"), TWO_ORDERS.values(), ids=TWO_ORDERS)
+def test_results_in_two_orders_share_dimensions(shapes: str, names: str) -> None:
+    module = hlo.parse(
+        f"""f {{ p = f32[160,2000] parameter(0) c = bf16[160,2000] convert(p)
+        t = bf16[2000,160]{{0,1}} bitcast(c) ROOT r = ({shapes}) tuple({names}) }}
+        ENTRY e {{ p = f32[160,2000] parameter(0)
+        ROOT k = ({shapes}) fusion(p), kind=kLoop, calls=f }}"""
+    )
+    best = tilings(Fusion.of_instruction(module.entry.root), A100)[0]
+    assert (best.bytes_read, best.bytes_written) == (4 * 160 * 2000, 2 * 2 * 160 * 2000)
+
+
 def test_softmax_reads_and_writes_in_one_pass() -> None:
     best = tilings(of(softmax(512, 911)), A100)[0]
     assert (best.bytes_read, best.bytes_written) == (512 * 911 * 4, 512 * 911 * 4)
