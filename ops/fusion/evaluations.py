@@ -7,15 +7,20 @@ element that wants it, and keeps it. Everything else is computed wherever it is 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from functools import lru_cache
+from itertools import product
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from ops import limits
 from ops.analysis.calls import itself
 from ops.analysis.findings import flow_in
 from ops.analysis.slices import union_of
-from ops.dependence.dependence import NOTHING, called_by
+from ops.dependence.dependence import NOTHING, Dependence, called_by
 from ops.fusion.slicing import backward_slice
-from ops.rules.op_indexing import Direction
+from ops.loops.accesses import forgotten
+from ops.rules.counted_loops import counted_loop, never_runs
+from ops.rules.op_indexing import Direction, Unknown
+from ops.rules.rule import Doubt
 from simplifier.tools.postorder import postorder, topological_order
 
 if TYPE_CHECKING:
@@ -25,6 +30,7 @@ if TYPE_CHECKING:
     from ops.dependence.dependence import AnyDependence
     from ops.fusion.slicing import Region
     from ops.hlo import Computation, Instruction
+    from ops.rules.registry import Registry
     from ops.rules.rule import Calls
 
 
@@ -36,10 +42,12 @@ class Evaluation(NamedTuple):
             are the elements of the result themselves.
         needed: from an element that is evaluated to those of the array that it needs without
             another evaluation.
+        doubt: that these may be more than it needs.
     """
 
     wanted: AnyDependence | None
     needed: AnyDependence
+    doubt: Doubt | None = None
 
 
 class _Node(NamedTuple):
@@ -58,12 +66,27 @@ class _Place(NamedTuple):
     sizes: tuple[int, ...]
 
 
-_Step: TypeAlias = "tuple[_Node, AnyDependence | None]"
-_RESULT = None
-"""The place of the elements of the result."""
+class _Begin(NamedTuple):
+    """Where dependences begin: at a place, or the elements of the result; and if that is sure."""
 
-_Reached: TypeAlias = "dict[_Place | None, list[AnyDependence]]"
-"""The dependences on an array, by the place that they begin at."""
+    place: _Place | None = None
+    doubt: Doubt | None = None
+
+    def behind(self, doubt: Doubt | None, step: AnyDependence | None) -> _Begin:
+        """The same behind a step, which may have a doubt of its own."""
+        if self.doubt is None and doubt is None:
+            return self
+        ways = () if step is None else step.indexings
+        is_plain = not (self.doubt and doubt) and not any(way.map.ranges for way in ways)
+        known = self.doubt or doubt
+        return self._replace(doubt=known if is_plain or known is None else Doubt(known.reason))
+
+
+_Step: TypeAlias = "tuple[_Node, AnyDependence | None, Doubt | None]"
+_RESULT: Final = _Begin()
+
+_Reached: TypeAlias = "dict[_Begin, list[AnyDependence]]"
+"""The dependences on an array, by where they begin."""
 
 
 def evaluations_of(
@@ -96,14 +119,19 @@ def _followed(
             evaluator.evaluate(group, found)
         else:
             reached = union_of(level for each in group for level in backward_slice(each, region))
+            doubt = _doubt_inside(region.instructions, region.registry)
             for array in targets:
                 if array in reached:
-                    found[array].append(Evaluation(None, reached[array]))
+                    found[array].append(Evaluation(None, reached[array], doubt))
     return found
 
 
 class _TooManyArraysError(Exception):
     """More arrays are looked at than is allowed."""
+
+
+def _places(origins: Iterable[_Begin]) -> Iterator[_Place | None]:
+    return (origin.place for origin in origins)
 
 
 class _Evaluator:
@@ -122,51 +150,56 @@ class _Evaluator:
         begins = [_Node(*start) for start in starts]
         reached: dict[_Node, _Reached] = {node: {_RESULT: [itself(node[:2])]} for node in begins}
         wanted: dict[_Place | None, _Reached] = {}
-        found: list[tuple[Array, _Place | None, AnyDependence]] = []
+        found: list[tuple[Array, _Begin, AnyDependence]] = []
         for node in topological_order(begins, self._neighbours):
             here = _united(reached.pop(node), node.instruction.shape.arrays[node.number].dimensions)
             if node not in begins and self._has_loop(node):
                 place = _place(node)
                 for origin, several in here.items():
                     wanted.setdefault(place, {}).setdefault(origin, []).extend(several)
-                here = {place: [itself(node[:2])]}
+                here = {_Begin(place): [itself(node[:2])]}
             if node[:2] in evaluations:
                 found += ((node[:2], origin, each) for origin, (each,) in here.items())
-            for target, step in self._steps[node]:
+            for target, step, doubt in self._steps[node]:
                 there = reached.setdefault(target, {})
                 for origin, (each,) in here.items():
                     after = each if step is None else self._flow.compose(each, step)
-                    there.setdefault(origin, []).append(after)
+                    there.setdefault(origin.behind(doubt, step), []).append(after)
         from_result = self._from_result(wanted)
-        for array, place, needed in found:
-            evaluations[array].append(Evaluation(from_result[place], needed))
+        for array, origin, needed in found:
+            before, doubt = from_result[origin.place]
+            evaluations[array].append(Evaluation(before, needed, origin.doubt or doubt))
 
     def _from_result(
         self, wanted: Mapping[_Place | None, _Reached]
-    ) -> Mapping[_Place | None, AnyDependence | None]:
-        """What is evaluated at each place for an element of the result."""
-        found: dict[_Place | None, AnyDependence | None] = {_RESULT: None}
-        for place in postorder([*wanted], lambda each: wanted.get(each, ())):
+    ) -> Mapping[_Place | None, tuple[AnyDependence | None, Doubt | None]]:
+        """What is evaluated at each place for an element of the result, and if that is sure."""
+        found: dict[_Place | None, tuple[AnyDependence | None, Doubt | None]] = {None: (None, None)}
+        for place in postorder([*wanted], lambda each: _places(wanted.get(each, ()))):
             if place is not None:
                 united = _united(wanted[place], place.sizes)
-                parts = [self._behind(found[origin], each) for origin, (each,) in united.items()]
-                found[place] = NOTHING.union(*parts, sizes=place.sizes)
+                parts = [self._behind(found[at.place][0], each) for at, (each,) in united.items()]
+                doubts = (at.doubt or found[at.place][1] for at in united)
+                doubt = next((Doubt(each.reason) for each in doubts if each), None)
+                found[place] = NOTHING.union(*parts, sizes=place.sizes), doubt
         return found
 
     def _behind(self, before: AnyDependence | None, after: AnyDependence) -> AnyDependence:
         return after if before is None else self._flow.compose(before, after)
 
     def _has_loop(self, node: _Node) -> bool:
-        """Whether one element needs elements that a range runs over."""
-        steps = (step for _, step in self._steps[node] if step is not None)
-        return any(indexing.map.ranges for step in steps for indexing in step.indexings)
+        """Whether one element needs elements that a range runs over, or a window holds."""
+        rule = self._region.registry.rule_of(node.instruction)
+        steps = (step for _, step, _ in self._steps[node] if step is not None)
+        is_shown = any(indexing.map.ranges for step in steps for indexing in step.indexings)
+        return is_shown or (rule is not None and rule.is_loop)
 
     # Steps.
 
     def _neighbours(self, node: _Node) -> list[_Node]:
         if node not in self._steps:
             self._steps[node] = [*self._steps_from(node)]
-        return [target for target, _ in self._steps[node]]
+        return [target for target, _, _ in self._steps[node]]
 
     def _steps_from(self, node: _Node) -> Iterator[_Step]:
         instruction, number, callers = node
@@ -176,14 +209,18 @@ class _Evaluator:
         if callers and instruction.parameter_number is not None:
             *outer, caller = callers
             operand = self._operand(caller, instruction.parameter_number)
-            yield _Node(operand, number, tuple(outer)), None
+            yield _Node(operand, number, tuple(outer)), None, None
         elif not callers and instruction not in self._region.members:
             return
         elif calls and self._most and _is_one_run(calls):
-            yield _Node(calls.choices[0].computation.root, number, (*callers, instruction)), None
+            root = calls.choices[0].computation.root
+            yield _Node(root, number, (*callers, instruction)), None, None
         else:
-            for (target, element), step in self._flow.steps_from((instruction, number)):
-                yield _Node(target, element, callers), _seen_by(callers, step)
+            steps = self._flow.steps_from((instruction, number))
+            links = self._flow.links_from(instruction, number)
+            for ((target, element), step), link in zip(steps, links, strict=True):
+                doubt = _doubt(instruction, number, link.operand, self._region.registry)
+                yield _Node(target, element, callers), _seen_by(callers, step), doubt
 
     def _operand(self, caller: Instruction, parameter: int) -> Instruction:
         calls = self._region.registry.calls(caller)
@@ -203,6 +240,40 @@ def _is_one_run(calls: Calls) -> bool:
     return not (is_choice or calls.condition or calls.is_start)
 
 
+def _doubt(instruction: Instruction, output: int, operand: int, registry: Registry) -> Doubt | None:
+    """Whether values decide what an instruction needs, or something that it runs."""
+    if registry.calls(instruction):
+        return _doubt_inside((instruction,), registry)
+    return registry.doubt(instruction, output, operand)
+
+
+@lru_cache(maxsize=1 << 8)
+def _doubt_inside(instructions: tuple[Instruction, ...], registry: Registry) -> Doubt | None:
+    """A doubt about what some instructions need, or what they run."""
+    waiting, seen = [*instructions], set["Computation"]()
+    while waiting:
+        each = waiting.pop()
+        calls = registry.calls(each)
+        places = product(each.shape.array_indices, range(len(each.operands)))
+        doubts = (registry.doubt(each, *place) for place in places)
+        reason = next((doubt.reason for doubt in doubts if doubt), "")
+        if calls and calls.condition and not never_runs(each):
+            reason = _why_any_iteration(each, registry)
+        if reason:
+            return Doubt(reason)
+        fresh = [callee for callee in calls.computations if callee not in seen] if calls else []
+        seen |= {*fresh}
+        waiting += (inside for callee in fresh for inside in callee.instructions)
+    return None
+
+
+def _why_any_iteration(loop: Instruction, registry: Registry) -> str:
+    """Why the maps of a loop hold what some of its runs do not do."""
+    if counted_loop(loop) is None:
+        return f"%{loop.name} runs an unknown number of times"
+    return forgotten(loop, registry)
+
+
 def _place(node: _Node) -> _Place:
     instruction, number, callers = node
     return _Place(instruction, callers, instruction.shape.arrays[number].dimensions)
@@ -218,7 +289,21 @@ def _seen_by(callers: tuple[Instruction, ...], step: AnyDependence | None) -> An
 
 
 def _united(reached: _Reached, sizes: tuple[int, ...]) -> _Reached:
-    """The dependences as one for each place."""
-    return {
-        origin: [several[0].union(*several[1:], sizes=sizes)] for origin, several in reached.items()
-    }
+    """The dependences as one for each place that is sure, and one of what else there may be."""
+    groups: dict[_Begin, list[_Begin]] = {}
+    for origin in reached:
+        alike = groups.setdefault(_Begin(origin.place, origin.doubt and _ANY_DOUBT), [])
+        alike.append(origin)
+    found: _Reached = {}
+    for alike in sorted(groups.values(), key=lambda each: each[0].doubt is not None):
+        several = [each for origin in alike for each in reached[origin]]
+        sure = found.get(_Begin(alike[0].place), [NOTHING])[0]
+        whole = several[0].union(*several[1:], sizes=sizes)
+        if not isinstance(whole, Unknown):
+            whole = Dependence(each for each in whole if each not in sure.indexings)
+        first = alike[0] if len(alike) == 1 else alike[0].behind(_ANY_DOUBT, None)
+        found[first] = [whole]
+    return found
+
+
+_ANY_DOUBT: Final = Doubt("several reasons")

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ops.fusion.evaluations import Evaluation
     from ops.fusion.provenance import Provenance
     from ops.rules.registry import Registry
+    from ops.rules.rule import Doubt
 
 
 class FusionError(IndexingError, ValueError):
@@ -263,8 +264,12 @@ class Fusion(Displayed):
         array = found, element
         return self._reads([array], starts, self._region.towards(found))[array]
 
-    def reads_of_operands(self) -> dict[Array, Reads | Unknown]:
+    def reads_of_operands(
+        self, starts: Sequence[Array] | None = None
+    ) -> dict[Array, Reads | Unknown]:
         """The answers of :meth:`reads` for each array of the :attr:`operands`, by all results.
+
+        Or by some arrays that are evaluated instead.
 
         >>> from ops import hlo
         >>> module = hlo.parse('''ENTRY e { x = f32[4,8] parameter(0) y = f32[8,2] parameter(1)
@@ -277,7 +282,7 @@ class Fusion(Displayed):
         """
         numbered = ((each, number) for each in self.operands for number in each.shape.array_indices)
         arrays = [(each, number) for each, number in numbered if each.shape.arrays[number].is_array]
-        return self._reads(arrays, self.results, self._region)
+        return self._reads(arrays, self.results if starts is None else starts, self._region)
 
     def _reads(
         self, targets: Sequence[Array], starts: Sequence[Array], region: Region
@@ -289,12 +294,15 @@ class Fusion(Displayed):
     def _reads_by(self, array: Array, evaluations: Iterable[Evaluation]) -> Reads | Unknown:
         """The reads of an array by all evaluations together."""
         ways: list[OperandIndexing] = []
-        for each in map(ways_of, evaluations):
-            if isinstance(each, Unknown):
-                return each
-            ways += (seen_from_outside(way, self.registry) for way in each)
+        doubts: list[Doubt | None] = []
+        for each in evaluations:
+            found = ways_of(each)
+            if isinstance(found, Unknown):
+                return found
+            ways += (seen_from_outside(way, self.registry) for way in found)
+            doubts += [each.doubt] * len(found)
         instruction, number = array
-        return Reads(tuple(ways), instruction.shape.arrays[number].dimensions)
+        return Reads(tuple(ways), instruction.shape.arrays[number].dimensions, tuple(doubts))
 
     def epilogue(
         self, hero: Instruction | str, root: Instruction | str | None = None, output: int = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from ops.fusion.evaluations import Evaluation
     from ops.hlo import Instruction
     from ops.rules.registry import Registry
-    from ops.rules.rule import Calls
+    from ops.rules.rule import Calls, Doubt
     from simplifier.expr.form import Atom, Form
 
 
@@ -51,16 +52,18 @@ class Reads(Displayed):
     uses at one index, however many iterations of its loop need it, and however the index is
     written. Uses at different indices, and different evaluations, read on their own.
 
-    The results of one operation, such as a variadic reduce, are evaluated at once.
+    The results of one operation, such as a variadic reduce, are evaluated at once, all others each
+    on its own, also two that are one array.
 
     Each question raises a :class:`MapError <indexing.MapError>` if the maps hold more than is read
-    (:attr:`OperandIndexing.approximation`), lead to other devices, or depend on values that are
-    known when the program runs, see :meth:`given`; and what questions to maps raise
-    (:class:`indexing.relation.Relation`).
+    (:attr:`OperandIndexing.approximation`), or may do so (:attr:`doubts`), lead to other devices,
+    or depend on values that are known when the program runs, see :meth:`given`; and what questions
+    to maps raise (:class:`indexing.relation.Relation`).
 
     Attributes:
         ways: the maps that lead to the array from each result that asks. Each point is a read.
         sizes: those of the array.
+        doubts: for each map, whether values decide if its points are reads, and how.
 
     >>> from ops import Fusion, hlo
     >>> module = hlo.parse('''ENTRY e {
@@ -81,13 +84,14 @@ class Reads(Displayed):
 
     ways: tuple[OperandIndexing, ...]
     sizes: tuple[int, ...]
+    doubts: tuple[Doubt | None, ...]
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.ways)) or "nothing"
 
     def total(self, *, budget: int | None = BUDGET) -> int | sympy.Expr:
         """How many reads there are, wherever they lead; an expression where sizes are symbolic."""
-        places_aside = Reads(tuple(map(_without_places, self.ways)), ())
+        places_aside = Reads(tuple(map(_without_places, self.ways)), (), self.doubts)
         maps = places_aside._maps("total")
         if any(each.parameters for each in maps):
             return sum(symbolic_count([each.domain], _sizes(each.parameters)) for each in maps)
@@ -155,11 +159,11 @@ class Reads(Displayed):
             if instruction.shape.is_tuple or instruction.shape.rank:
                 message = f"given: %{instruction.name} is {instruction.shape}; expected a scalar"
                 raise MapError(message)
-        return Reads(tuple(_with_values(indexing, values) for indexing in self.ways), self.sizes)
+        return replace(self, ways=tuple(_with_values(each, values) for each in self.ways))
 
     def _maps(self, question: str) -> list[IndexingMap]:
-        for indexing in self.ways:
-            objection = _objection(indexing)
+        for indexing, doubt in zip(self.ways, self.doubts, strict=True):
+            objection = _objection(indexing, doubt)
             if objection:
                 raise MapError(f"{question}: {objection}")
         return [indexing.map for indexing in self.ways]
@@ -173,14 +177,17 @@ def _sizes(parameters: Iterable[Variable]) -> list[Variable]:
 def computed_together(arrays: Iterable[Array], registry: Registry) -> Iterator[list[Array]]:
     """The arrays in groups: one for all that one operation computes, such as a variadic reduce.
 
-    Such an operation reads its operands once for all its results.
+    Such an operation reads its operands once for all its results. What is a result twice is
+    computed twice.
     """
     groups: dict[object, list[Array]] = {}
+    seen: Counter[Array] = Counter()
     for array in arrays:
         source, number = _source(array, registry)
+        seen[source, number] += 1
         apart = number if registry.calls(source) else None
         sizes = array[0].shape.arrays[array[1]].dimensions
-        groups.setdefault((source, apart, sizes), []).append(array)
+        groups.setdefault((source, apart, sizes, seen[source, number]), []).append(array)
     yield from groups.values()
 
 
@@ -196,7 +203,7 @@ def _source(array: Array, registry: Registry) -> Array:
 
 def ways_of(evaluation: Evaluation) -> tuple[OperandIndexing, ...] | Unknown:
     """The reads of the evaluations for all elements of a result, each one point of one map."""
-    wanted, needed = evaluation
+    wanted, needed, _ = evaluation
     if isinstance(needed, Unknown):
         return needed
     needed = without_equal(needed)
@@ -352,10 +359,11 @@ def _argument(parameter: Instruction, calls: Calls | None) -> int | None:
     return operands.pop() if len(operands) == 1 else None
 
 
-def _objection(indexing: OperandIndexing) -> str:
+def _objection(indexing: OperandIndexing, doubt: Doubt | None) -> str:
     """Why its reads cannot be counted."""
-    if indexing.approximation:
-        return f"the maps hold more than is read ({indexing.approximation}); expected exact ones"
+    reason = indexing.approximation or (doubt and doubt.reason)
+    if reason:
+        return f"the maps hold more than is read ({reason}); expected exact ones"
     if indexing.replica_id is not None:
         return "elements are read on other devices; expected reads on one"
     values = ", ".join(dict.fromkeys(f"%{origin.instruction.name}" for origin in indexing.runtime))

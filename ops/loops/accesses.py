@@ -57,7 +57,7 @@ class Accesses:
         self.reads: list[Read] = []
         body = loop.attributes["body"]
         self._tracer = _Tracer(body, registry)
-        doubts = [self._tracer.forgotten(inner) for inner in _loops_in(body)]
+        doubts = [forgotten(inner, registry) for inner in _loops_in(body)]
         self.doubt = next((each for each in doubts if each), "")
         for number in range(len(loop.shape.arrays)):
             if number not in counters and number not in kept_by(body, registry.routes):
@@ -118,7 +118,7 @@ class _Tracer:
                 if inner is None:
                     return None
                 found.append(inner)
-            elif instruction.opcode in _UPDATES and not instruction.shape.is_tuple:
+            elif instruction.opcode in UPDATES and not instruction.shape.is_tuple:
                 update = self._update(instruction, number, there)
                 if isinstance(update.writes[0].elements, Unknown):
                     return None
@@ -129,14 +129,14 @@ class _Tracer:
 
     def _update(self, update: Instruction, number: int, there: AnyDependence) -> _Update:
         """What an instruction writes and reads that updates a part of its first operand."""
-        place = _UPDATES[update.opcode]
+        place = UPDATES[update.opcode]
         elements = self._forward(update, place).compose(there)
         write = Write(number, update, elements, is_in_place=True)
         reads = [Read(self.read_for((update.operands[place], 0)))]
         if any(each.runtime for each in elements.indexings):
             others = (each for each in update.operands[1:] if each is not update.operands[place])
             reads += [Read(self.read_for((each, 0))) for each in others]
-        if _combines(update):
+        if combines(update):
             itself = of_element(identity_of(self._state, number), number)
             reads.append(Read(itself, (write,)))
         return _Update((write,), tuple(reads))
@@ -161,16 +161,6 @@ class _Tracer:
     def _forward(self, instruction: Instruction, operand: int) -> AnyDependence:
         return input_to_output(instruction, operand, registry=self._registry).indexing[0]
 
-    def forgotten(self, loop: Instruction) -> str:
-        """What the maps of a loop inside take any value of, so that they may hold too much."""
-        root = loop.attributes["body"].root
-        for number in range(len(root.shape.arrays)):
-            for found in self._flow.follow_through((root, number)).values():
-                for origin in (origin for each in found.indexings for origin in each.runtime):
-                    if origin.loop is not loop:
-                        return f"%{loop.name} is known for any %{origin.instruction.name} alone"
-        return ""
-
     def read_for(self, array: Array) -> AnyDependence:
         """The dependence of an array on the arrays of the state, by their numbers."""
         instruction, _ = array
@@ -190,14 +180,26 @@ class _Tracer:
         return NOTHING.union(*steps)
 
 
+def forgotten(loop: Instruction, registry: Registry) -> str:
+    """What the maps of a loop take any value of, so that they may hold too much."""
+    root = loop.attributes["body"].root
+    flow = flow_in(root.computation.module, Direction.OUTPUT_TO_INPUT, registry)
+    for number in range(len(root.shape.arrays)):
+        for found in flow.follow_through((root, number)).values():
+            for origin in (origin for each in found.indexings for origin in each.runtime):
+                if origin.loop is not loop:
+                    return f"%{loop.name} is known for any %{origin.instruction.name} alone"
+    return ""
+
+
 _MOVES: Final = {"bitcast", "copy", "reshape", "transpose"}
 """Opcodes whose result has the elements of the operand, maybe elsewhere."""
 
-_UPDATES: Final = {"dynamic-update-slice": 1, "scatter": 2}
+UPDATES: Final = {"dynamic-update-slice": 1, "scatter": 2}
 """Opcode -> the operand that is written over a part of the first."""
 
 
-def _combines(update: Instruction) -> bool:
+def combines(update: Instruction) -> bool:
     """Whether what is written depends on what was there."""
     combiner = update.attributes.get("to_apply")
     return combiner is not None and combiner.root.parameter_number != 1

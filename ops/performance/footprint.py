@@ -6,9 +6,9 @@ What an access touches splits into parts that share no variable: their numbers m
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
-from itertools import chain, combinations, islice
+from itertools import chain, combinations, islice, zip_longest
 from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from ops.dependence.operand_indexing import RuntimeOrigin
     from ops.performance.tally import Deadline
+    from ops.rules.rule import Doubt
     from simplifier.expr.form import Form
 
 
@@ -68,6 +69,14 @@ class Footprint:
         reads, elements = Interval(0, self.reads.upper), Interval(0, self.elements.upper)
         return Footprint(reads, elements, self.is_exact)
 
+    def but_for(self, doubt: Doubt | None) -> Footprint:
+        """The same if values decide what is needed of it."""
+        if doubt is None:
+            return self
+        sure = 0 if doubt.spared is None else (self.elements.lower or 0) - doubt.spared
+        reads, elements = (Interval(max(0, sure), of.upper) for of in (self.reads, self.elements))
+        return Footprint(reads, elements, is_exact=False)
+
 
 _NONE: Final = Footprint(Interval(0, 0), Interval(0, 0))
 _ONE: Final = Footprint(Interval(1, 1), Interval(1, 1))
@@ -78,9 +87,12 @@ _FAILURES: Final = (OutOfTimeError, NotQuasiAffineError, MapError)
 
 
 def footprint_of(
-    ways: Sequence[OperandIndexing], sizes: Sequence[int], deadline: Deadline
+    ways: Sequence[OperandIndexing],
+    sizes: Sequence[int],
+    deadline: Deadline,
+    doubts: Sequence[Doubt | None] = (),
 ) -> Footprint:
-    """The footprint of some accesses to an array; each point of a map is a read.
+    """The footprint of some accesses to an array; each point of a map is a read, but for doubts.
 
     >>> from indexing import parse_map
     >>> from ops import OperandIndexing
@@ -90,12 +102,15 @@ def footprint_of(
     >>> print(found.reads, found.elements, found.is_exact)
     [30, 30] [12, 12] True
     """
+    pairs = zip_longest(ways, doubts)
+    found = [
+        _of_way(way, deadline).but_for(doubt) for way, doubt in pairs if not way.map.is_known_empty
+    ]
     ways = [way for way in ways if not way.map.is_known_empty]
-    found = [_of_way(way, deadline) for way in ways]
     if len(found) <= 1:
         return found[0] if found else _NONE
     bounds = _sum_of(found, prod(sizes))
-    is_unsure = any(way.approximation or way.replica_id is not None for way in ways)
+    is_unsure = any(doubts) or any(way.approximation or way.replica_id is not None for way in ways)
     is_symbolic = any(way.map.parameters for way in ways)
     if bounds.is_exact or is_unsure or is_symbolic:
         return bounds
@@ -133,7 +148,23 @@ def _of_way(way: OperandIndexing, deadline: Deadline) -> Footprint:
         return Footprint(Interval(0, None), wide.elements, is_exact=False)
     found = _parts(way) if way.runtime else _plain_parts(way.map)
     whole = reduce(Footprint.times, (_of_part(part, deadline) for part in found), _ONE)
-    return whole.or_nothing() if _may_be_nothing(way) else whole
+    whole = whole.or_nothing() if _may_be_nothing(way) else whole
+    is_known = whole.reads.size == whole.elements.size == 1
+    return whole if is_known or not _reads_twice(way) else _at_each_value(way, whole, deadline)
+
+
+def _reads_twice(way: OperandIndexing) -> bool:
+    """Whether two variables are one scalar, maybe clamped in two ways."""
+    sources = [source_of(origin) for origin in way.runtime if not key_of(origin)]
+    return len({*sources}) < len(sources)
+
+
+def _at_each_value(way: OperandIndexing, bounds: Footprint, deadline: Deadline) -> Footprint:
+    """The footprint for the values that the variables have together, within bounds."""
+    try:
+        return Footprint(*together_at_each_offset([way], deadline))
+    except _FAILURES:
+        return replace(bounds, is_exact=False)
 
 
 def _may_be_nothing(way: OperandIndexing) -> bool:

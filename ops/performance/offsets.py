@@ -75,10 +75,11 @@ def alike_at_each_offset(part: IndexingMap, deadline: Deadline) -> Tally | None:
     >>> alike_at_each_offset(parse_map(left), Deadline(1))
     Tally(points=8, elements=8)
     """
-    still = at_one_offset(part)
+    still = at_one_offset(_from_values(part))
     if still is not None:
         return tally_of(still, deadline)
-    pieces = [*filter(None, map(at_one_offset, _whole_and_hole(part)))]
+    pieces = [at_one_offset(_from_values(each)) for each in _whole_and_hole(part)]
+    pieces = [each for each in pieces if each is not None]
     if len(pieces) != 2:  # noqa: PLR2004 - the whole, and what is left out of it
         return None
     whole, hole = (tally_of(each, deadline) for each in pieces)
@@ -87,7 +88,10 @@ def alike_at_each_offset(part: IndexingMap, deadline: Deadline) -> Tally | None:
 
 
 def _whole_and_hole(part: IndexingMap) -> Sequence[IndexingMap]:
-    """The map without its only constraint on values, and the map where that does not hold."""
+    """The map without its only constraint on values, and the map where that does not hold.
+
+    None if that always holds for some value, or never.
+    """
     domain = part.domain
     moving = [each for each in domain.constraints if _uses_values(each[:1], part)]
     if len(moving) != 1:
@@ -98,11 +102,11 @@ def _whole_and_hole(part: IndexingMap) -> Sequence[IndexingMap]:
     before, behind = _one_beyond(inside)
     sides = [Interval(None, before), Interval(behind, None)]
     outside = [each for each in map(reach.intersect, sides) if not each.is_empty]
-    if len(outside) != 1 or reach in outside:
+    if len(outside) != 1:
         return ()
-    hole = free.constrained([(form, *outside)])
-    maps = (IndexingMap.from_forms(part.forms, each) for each in (free, hole))
-    return [each.simplify() for each in maps]
+    hole = IndexingMap.from_forms(part.forms, free.constrained([(form, outside[0])])).simplify()
+    is_always = hole.domain.runtime == domain.runtime
+    return [IndexingMap.from_forms(part.forms, free), hole] if is_always else ()
 
 
 def _uses_values(given: Iterable[Form], part: IndexingMap) -> bool:
@@ -119,15 +123,15 @@ def at_one_offset(part: IndexingMap) -> IndexingMap | None:
     >>> print(at_one_offset(parse_map(window)))
     (d0) -> (d0), domain: d0 in [0, 3]
     """
-    near = _from_values(part)
-    dims, _, runtime = near.domain.by_role(near.domain.identifiers)
+    domain = part.domain
+    dims, _, runtime = domain.by_role(domain.identifiers)
     still: list[Form] = []
-    for form in near.forms:
+    for form in part.forms:
         variables = (atom for atom in form.terms if atom.kind is forms.VARIABLE)
         still.append(form.without(*(each for each in variables if each.name in runtime)))
-    if _uses_values([*still, *(form for form, _ in near.domain.constraints)], near):
+    if _uses_values([*still, *(form for form, _ in domain.constraints)], part):
         return None
-    return arranged(IndexingMap.from_forms(still, near.domain), dims)
+    return arranged(IndexingMap.from_forms(still, domain), dims)
 
 
 def _from_values(part: IndexingMap) -> IndexingMap:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ops.performance.counts import bytes_of, cell_of_count, elements_of, ratio, sum_of_counts
-from ops.performance.kernels import kernels_of
+from ops.performance.kernels import evaluated_by, kernels_of
 from ops.performance.tally import Deadline
 from ops.performance.utilization import SECONDS, OperandCounter
 from ops.rules.registry import REGISTRY
@@ -57,13 +57,13 @@ class KernelSummary(Displayed):
 
     @cached_property
     def bytes_written(self) -> Count:
-        """All results."""
+        """The elements of all results, each once; of an update in place those of the update."""
+        written = (each.written for each in evaluated_by(self.fusion))
+        arrays = ((each, number, each.shape.arrays[number]) for each, number in written)
         return sum_of_counts(
-            bytes_of(elements_of(root, number), array.element_size_in_bits)
-            if array.dynamic_dimensions
-            else array.bytes
-            for root in self.fusion.roots
-            for number, array in enumerate(root.shape.arrays)
+            bytes_of(elements_of(each, number), array.element_size_in_bits)
+            for each, number, array in arrays
+            if array.is_array
         )
 
     @property

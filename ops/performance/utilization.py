@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from indexing import MapError
+from indexing import IndexingMap, MapError
+from indexing.transform.evaluate import MAX_INT64
 from ops.analysis.findings import findings_in
 from ops.devices.joint_indexing import deciding
+from ops.index_maps import dim
 from ops.performance.access_kind import AccessKind, kinds_of_accesses
 from ops.performance.counts import (
     bytes_of,
@@ -18,17 +20,19 @@ from ops.performance.counts import (
     sum_of_counts,
     text_of_count,
 )
-from ops.performance.footprint import NO_IDEA, footprint_of
-from ops.performance.kernels import kernels_of
+from ops.performance.footprint import NO_IDEA, Footprint, footprint_of
+from ops.performance.kernels import evaluated_by, kernels_of, tile_of
 from ops.performance.tally import Deadline, OutOfTimeError
 from ops.rules.op_indexing import Unknown
 from ops.rules.registry import REGISTRY
 from simplifier import BudgetError, Interval, NotQuasiAffineError
 from simplifier.errors import listed
+from simplifier.expr import form as forms
+from simplifier.expr.operations import floordiv
 from simplifier.tools.display import Displayed, html_of_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Sequence
 
     from ops.analysis.dataflow import Array
     from ops.dependence.operand_indexing import OperandIndexing
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
     from ops.hlo.module import Computation, HloModule, Instruction
     from ops.performance.counts import Count, Size
     from ops.rules.registry import Registry
+    from simplifier.expr.form import Form
 
 SECONDS: Final = 10.0
 """What a question may take unless somebody gives it more; it takes milliseconds mostly."""
@@ -82,7 +87,8 @@ class OperandUtilization(Displayed):
     @property
     def kinds(self) -> tuple[AccessKind, ...]:
         """What the accesses are, such as a transpose; empty if nobody knows."""
-        return kinds_of_accesses(self.ways, (self.operand, self.element), self.fusion.results)
+        results = [each.written for each in evaluated_by(self.fusion)]
+        return kinds_of_accesses(self.ways, (self.operand, self.element), results)
 
     @property
     def reuse(self) -> float | None:
@@ -241,17 +247,19 @@ class OperandCounter:
         return rows
 
 
-_Likeness: TypeAlias = "tuple[int, Registry, tuple[int, ...]]"
-"""The number of an instruction, and which of its operands are the same one."""
+_Likeness: TypeAlias = "tuple[int, Registry, tuple[int, ...], tuple[int, ...] | None]"
+"""The number of an instruction, which of its operands are the same one, and the tile of a block."""
 
 
 def _likeness(kernel: Fusion) -> _Likeness | None:
     """What kernels have in common that are alike; ``None`` for one of several instructions."""
-    if len(kernel.instructions) > 1:
+    is_in_place = any(each.written not in kernel.results for each in evaluated_by(kernel))
+    if len(kernel.instructions) > 1 or is_in_place:
         return None
     root = kernel.roots[0]
     number = findings_in(root.computation.module, kernel.registry).number(root)
-    return number, kernel.registry, tuple(map(root.operands.index, root.operands))
+    alike = tuple(map(root.operands.index, root.operands))
+    return number, kernel.registry, alike, tile_of(kernel)
 
 
 def _is_own(row: OperandUtilization) -> bool:
@@ -260,9 +268,10 @@ def _is_own(row: OperandUtilization) -> bool:
 
 
 def _rows(kernel: Fusion, deadline: Deadline) -> Iterator[OperandUtilization]:
-    for array, reads in kernel.reads_of_operands().items():
+    starts = tuple(array for each in evaluated_by(kernel) for array in each.read)
+    for array, reads in kernel.reads_of_operands(starts).items():
         is_read = isinstance(reads, Unknown) or reads.ways
-        if is_read or not array[0].shape.is_tuple:
+        if is_read or not (array[0].shape.is_tuple or starts != kernel.results):
             yield _row(kernel, array, reads, deadline)
 
 
@@ -280,12 +289,29 @@ def _row(
         if symbolic is not None:
             counts = (*symbolic, bytes_of(symbolic[0], bits))
             return OperandUtilization(kernel, operand, number, elements, *counts, "", ways)
-        found = footprint_of(ways, reads.sizes, deadline)
-        bounds = "" if found.is_exact else _reason(ways)
+        found = _footprint(reads, tile_of(kernel), deadline)
+        bounds = "" if found.is_exact else _reason(reads)
     most = elements.upper if isinstance(elements, Interval) else elements
     read = found.elements.intersect(Interval(0, most if isinstance(most, int) else None))
     counts = (count_of(read), count_of(found.reads), bytes_of(read, bits))
     return OperandUtilization(kernel, operand, number, elements, *counts, bounds, ways)
+
+
+def _footprint(reads: Reads, tile: Sequence[int] | None, deadline: Deadline) -> Footprint:
+    """What is read; a block that computes a tile reads an element once for all of the tile."""
+    found = footprint_of(reads.ways, reads.sizes, deadline, reads.doubts)
+    if tile is None:
+        return found
+    number = [floordiv(dim(axis), forms.constant(size)) for axis, size in enumerate(tile)]
+    placed = [_with_results(way, number) for way in reads.ways]
+    sizes = [*reads.sizes, *[MAX_INT64] * len(tile)]
+    by_tile = footprint_of(placed, sizes, deadline, reads.doubts)
+    return Footprint(by_tile.elements, found.elements, found.is_exact and by_tile.is_exact)
+
+
+def _with_results(way: OperandIndexing, more: Sequence[Form]) -> OperandIndexing:
+    wider = IndexingMap.from_forms([*way.map.forms, *more], way.map.domain)
+    return replace(way, map=wider).simplify()
 
 
 def _symbolic(reads: Reads, deadline: Deadline) -> tuple[Size, Size] | None:
@@ -303,8 +329,12 @@ def _is_conditional(way: OperandIndexing) -> bool:
     return any(deciding(way.map.domain, way.runtime))
 
 
-def _reason(ways: Iterable[OperandIndexing]) -> str:
+def _reason(reads: Reads) -> str:
     """Why the counts of some accesses are no more than bounds."""
+    doubt = next(filter(None, reads.doubts), None)
+    if doubt is not None:
+        return doubt.reason
+    ways = reads.ways
     for way in ways:
         if way.approximation:
             return way.approximation

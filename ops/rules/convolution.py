@@ -243,5 +243,5 @@ _shared = lru_cache(maxsize=_REMEMBERED)(convolution)
 
 
 RULES: Final[Mapping[str, OpRule]] = {
-    "convolution": OpRule(convolution_of),
+    "convolution": OpRule(convolution_of, is_loop=True),
 }

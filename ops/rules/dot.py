@@ -22,7 +22,7 @@ from ops.index_maps import (
     unrelated,
 )
 from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import OpRule, bounds_of, sizes_of
+from ops.rules.rule import Doubt, OpRule, bounds_of, sizes_of
 from ops.sizes import divided, equal, not_negative, scaled, shown_sizes
 from simplifier import Interval
 from simplifier.expr.form import Form
@@ -403,8 +403,18 @@ def _dot_of_two(instruction: Instruction) -> OpIndexing:
     return dot([*lhs.values()], [*rhs.values()], **attributes)
 
 
+def _may_be_of_group(instruction: Instruction, _: int, operand: int) -> Doubt | None:
+    """A group has any part of the ragged dimension, unless that is a batch dimension."""
+    attributes = instruction.attributes
+    is_batch = {*attributes["lhs_ragged_dims"]} <= {*attributes.get("lhs_batch_dims", ())}
+    is_sizes = operand == len(instruction.operands) - 1
+    return None if is_batch or is_sizes else Doubt("the sizes decide which group a row is in")
+
+
 RULES: Final[Mapping[str, OpRule]] = {
     "dot": OpRule(_dot_of_two),
-    "ragged-dot": OpRule(_dot(ragged_dot, "lhs_ragged_dims", "rhs_group_dims")),
+    "ragged-dot": OpRule(
+        _dot(ragged_dot, "lhs_ragged_dims", "rhs_group_dims"), doubt=_may_be_of_group
+    ),
     "scaled-dot": OpRule(_dot(scaled_dot)),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import count
+from math import prod
 from typing import TYPE_CHECKING, Final
 
 from indexing.layout import ShapeError
@@ -19,13 +20,15 @@ from ops.index_maps import (
 )
 from ops.rules.indexed_windows import IndexedWindows, Names, check_windows_fit
 from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import OpRule, bounds_of, sizes_and_part, sizes_of
+from ops.rules.rule import Doubt, OpRule, bounds_of, sizes_and_part, sizes_of
+from ops.rules.sources import routed_from
+from simplifier.tools.postorder import postorder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from indexing import IndexingMap
-    from ops.hlo import Instruction
+    from ops.hlo import Computation, Instruction
     from ops.index_maps import CheckedSizes, Sizes
     from ops.sizes import Size
 
@@ -334,4 +337,20 @@ def _check_alike(operands: Sequence[Instruction]) -> None:
             raise ShapeError(f"{message}; expected the same sizes")
 
 
-RULES: Final[Mapping[str, OpRule]] = {"gather": OpRule(_gather), "scatter": OpRule(_scatter)}
+def _may_be_overwritten(instruction: Instruction, output: int, operand: int) -> Doubt | None:
+    """An update may take the place of an element, or fold others into it."""
+    inputs = len(instruction.operands) // 2
+    combiner: Computation = instruction.attributes["to_apply"]
+    folded, _ = routed_from((combiner.root, output))
+    used = postorder([folded], lambda each: each.operands)
+    if operand >= inputs or (operand == output and combiner.parameters[output] in used):
+        return None
+    reason = "the indices decide which elements are overwritten"
+    updates = prod(instruction.operands[-1].shape.dimensions)
+    return Doubt(reason, updates if operand == output else None)
+
+
+RULES: Final[Mapping[str, OpRule]] = {
+    "gather": OpRule(_gather),
+    "scatter": OpRule(_scatter, doubt=_may_be_overwritten),
+}

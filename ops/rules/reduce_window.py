@@ -13,7 +13,7 @@ from ops.index_maps import (
     no_dimensions,
 )
 from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import OpRule, check_scalars, folded_inputs, sizes_of
+from ops.rules.rule import Doubt, OpRule, check_scalars, folded_inputs, sizes_of
 from ops.rules.sliding_windows import (
     from_windows,
     sliding_windows,
@@ -146,7 +146,12 @@ def _select_and_scatter(instruction: Instruction) -> OpIndexing:
     return select_and_scatter(sizes_of(operand), sizes_of(source), window_of(instruction))
 
 
+def _may_be_selected(_: Instruction, __: int, operand: int) -> Doubt | None:
+    reason = "the values decide which element of a window is selected"
+    return Doubt(reason) if operand == 1 else None
+
+
 RULES: Final[Mapping[str, OpRule]] = {
-    "reduce-window": OpRule(_reduce_window),
-    "select-and-scatter": OpRule(_select_and_scatter),
+    "reduce-window": OpRule(_reduce_window, is_loop=True),
+    "select-and-scatter": OpRule(_select_and_scatter, doubt=_may_be_selected, is_loop=True),
 }

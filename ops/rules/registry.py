@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ops.hlo import Instruction
-    from ops.rules.rule import Calls, Maps, MapsFunction
+    from ops.rules.rule import Calls, Doubt, Maps, MapsFunction
 
 FAMILIES: Final = (
     batch_norm,
@@ -159,6 +159,11 @@ class Registry:
         """The computations that an instruction runs; ``None`` if its rule has no calls."""
         rule = self.opcodes.get(instruction.opcode)
         return rule.calls(instruction) if rule and rule.calls else None
+
+    def doubt(self, instruction: Instruction, output: int, operand: int) -> Doubt | None:
+        """Whether values decide what an array of the result needs of an operand, and how."""
+        rule = self.rule_of(instruction)
+        return rule.doubt(instruction, output, operand) if rule and rule.doubt else None
 
 
 def check_registry(asker: str, registry: Registry) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from indexing.layout import UNBOUNDED_SIZE, ShapeError
 from ops.hlo.true_sizes import array_sizes
@@ -88,6 +88,20 @@ CallsFunction: TypeAlias = "Callable[[Instruction], Calls]"
 """From an instruction to the computations that it runs."""
 
 
+class Doubt(NamedTuple):
+    """That values decide which of the elements that maps lead to are needed, and how.
+
+    All but ``spared`` elements of a result need what the maps say; ``None`` if it may be any.
+    """
+
+    reason: str
+    spared: int | None = None
+
+
+DoubtFunction: TypeAlias = "Callable[[Instruction, int, int], Doubt | None]"
+"""From an instruction, an array of its result and the number of an operand to a doubt."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class OpRule:
     """The rule of an operation: either ``maps``, or ``routes``, or ``calls``.
@@ -95,13 +109,16 @@ class OpRule:
     ``maps`` gives the maps of an instruction, ``routes`` the arrays that it passes on as they are,
     ``calls`` the computations that it runs. The maps depend on nothing but attributes, shapes, and
     what ``values`` reads outside: so instructions that are alike in these share their maps, in
-    whatever module they are.
+    whatever module they are. Maps that may hold more than the operation reads have a ``doubt``.
+    What has a window ``is_loop``, also where the window has one place and the maps no range.
     """
 
     maps: MapsFunction | None = None
     routes: RoutesFunction | None = None
     calls: CallsFunction | None = None
     values: ValuesFunction | None = None
+    doubt: DoubtFunction | None = None
+    is_loop: bool = False
 
 
 def sizes_of(instruction: Instruction) -> tuple[Size, ...]:

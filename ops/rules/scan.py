@@ -21,7 +21,7 @@ from ops.index_maps import (
 )
 from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import OpRule, only_dimension, sizes_of
+from ops.rules.rule import Doubt, OpRule, only_dimension, sizes_of
 from ops.sizes import as_form, between, equal, inside, not_negative, shown_sizes
 from simplifier import Interval
 from simplifier.errors import check_type
@@ -422,6 +422,12 @@ def _is_elementwise(instruction: Instruction, operands: Sequence[list[list[StepU
     return instruction.opcode in ELEMENTWISE and len(sizes) == 1
 
 
+def _may_be_used(instruction: Instruction, _: int, __: int) -> Doubt | None:
+    uses = (use for row in _uses(instruction.attributes["to_apply"]) for use in row)
+    reason = "a step that is not elementwise may use any element of what it takes"
+    return Doubt(reason) if StepUse.ANY in uses else None
+
+
 RULES: Final[Mapping[str, OpRule]] = {
-    "scan": OpRule(_scan),
+    "scan": OpRule(_scan, doubt=_may_be_used),
 }

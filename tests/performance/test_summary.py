@@ -10,8 +10,10 @@ import sympy
 
 from ops import hlo, summary, utilization
 from ops.cli import main
+from ops.performance import A100
 from ops.performance.counts import cell_of_count
-from ops.performance.kernels import kernels_of
+from ops.performance.kernels import evaluated_by, kernels_of
+from ops.tiling import tilings
 from simplifier import Interval, symbol
 from simplifier.errors import ArgumentError
 from tests.cli.small_modules import LOOKED_UP
@@ -47,7 +49,9 @@ def test_figures_are_those_of_the_operands(name: str) -> None:
         total = sum((interval_of(row.bytes) for row in mine), Interval(0, 0))
         assert interval_of(each.bytes_read) == total
         assert interval_of(each.bytes) == total + interval_of(each.bytes_written)
-        assert each.bytes_written == sum(array.bytes for array in root.shape.arrays)
+        written = [at.shape.arrays[number] for (at, number), _ in evaluated_by(each.fusion)]
+        sizes = (one.element_count * one.element_size_in_bits for one in written if one.is_array)
+        assert each.bytes_written == sum(-(-bits // 8) for bits in sizes)
 
 
 @pytest.mark.parametrize("name", [*REAL, "cpu/control_flow", "gpu/embedding_grad"])
@@ -112,6 +116,69 @@ def test_kernels_that_are_alike_read_what_each_reads() -> None:
         "%one = f32[4] add(%y f32[4] identity)",
         "%other = f32[4] add(%y f32[4] identity, %x f32[4] identity)",
     ]
+
+
+REPORTED: dict[str, tuple[str, list[tuple[int, int]]]] = {
+    "summary-mixes-padding": (
+        """ENTRY e { p = f32[8,1]{1,0:T(8,128)} parameter(0)
+        ROOT n = f32[8,1]{1,0:T(8,128)} negate(p) }""",
+        [(32, 32)],
+    ),
+    "in-place-update-counted-whole": (
+        """body { s = (s32[], f32[1000,256], f32[256]) parameter(0)
+          i = s32[] get-tuple-element(s), index=0 out = f32[1000,256] get-tuple-element(s), index=1
+          c = f32[256] get-tuple-element(s), index=2 t = f32[256] tanh(c)
+          r = f32[1,256] bitcast(t) z = s32[] constant(0)
+          u = f32[1000,256] dynamic-update-slice(out, r, i, z) one = s32[] constant(1)
+          j = s32[] add(i, one) ROOT n = (s32[], f32[1000,256], f32[256]) tuple(j, u, t) }
+        cond { s = (s32[], f32[1000,256], f32[256]) parameter(0)
+          i = s32[] get-tuple-element(s), index=0 n = s32[] constant(1000)
+          ROOT lt = pred[] compare(i, n), direction=LT }
+        ENTRY e { out = f32[1000,256] parameter(0) c = f32[256] parameter(1) z = s32[] constant(0)
+          t = (s32[], f32[1000,256], f32[256]) tuple(z, out, c)
+          ROOT w = (s32[], f32[1000,256], f32[256]) while(t), condition=cond, body=body }""",
+        [(1024, 1024), (1032, 1024), (8, 4), (8, 1)],
+    ),
+    "an update in place in a fusion": (
+        """fused { out = f32[100,8] parameter(0) c = f32[8] parameter(1) i = s32[] parameter(2)
+          r = f32[1,8] bitcast(c) z = s32[] constant(0)
+          ROOT u = f32[100,8] dynamic-update-slice(out, r, i, z) }
+        body { s = (s32[], f32[100,8], f32[8]) parameter(0)
+          i = s32[] get-tuple-element(s), index=0 out = f32[100,8] get-tuple-element(s), index=1
+          c = f32[8] get-tuple-element(s), index=2
+          u = f32[100,8] fusion(out, c, i), kind=kLoop, calls=fused one = s32[] constant(1)
+          j = s32[] add(i, one) ROOT n = (s32[], f32[100,8], f32[8]) tuple(j, u, c) }
+        cond { s = (s32[], f32[100,8], f32[8]) parameter(0)
+          i = s32[] get-tuple-element(s), index=0 n = s32[] constant(100)
+          ROOT lt = pred[] compare(i, n), direction=LT }
+        ENTRY e { out = f32[100,8] parameter(0) c = f32[8] parameter(1) z = s32[] constant(0)
+          t = (s32[], f32[100,8], f32[8]) tuple(z, out, c)
+          ROOT w = (s32[], f32[100,8], f32[8]) while(t), condition=cond, body=body }""",
+        [(36, 32), (8, 4), (8, 1)],
+    ),
+    "block-level-tile-ignored": (
+        """sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
+        fused { p = f32[4096,512] parameter(0) z = f32[] constant(0)
+          s = f32[4096] reduce(p, z), dimensions={1}, to_apply=sum
+          b = f32[4096,512] broadcast(s), dimensions={0}
+          ROOT r = f32[4096,512] divide(p, b) }
+        ENTRY e { p = f32[4096,512] parameter(0)
+          ROOT f = f32[4096,512] fusion(p), kind=kCustom, calls=fused, backend_config={
+            "fusion_backend_config":{"kind":"__triton","block_level_fusion_config":{
+              "output_tiles":[{"sizes":["1","512"]}],"num_warps":"4"}}} }""",
+        [(8388608, 8388608)],
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "moved"), REPORTED.values(), ids=REPORTED)
+def test_kernels_move_what_they_need_once(text: str, moved: list[tuple[int, int]]) -> None:
+    module = hlo.parse(f"HloModule m {text}")
+    found = summary(module)
+    assert sorted((each.bytes_read, each.bytes_written) for each in found) == sorted(moved)
+    assert all(each.reuse == 1 for each in found)
+    best = [tilings(kernel, A100)[0] for kernel in kernels_of(module)]
+    assert sorted(each.bytes_written for each in best) == sorted(each for _, each in moved)
 
 
 def test_kernels_without_operands_are_there() -> None:
