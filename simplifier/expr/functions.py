@@ -9,16 +9,16 @@ division by zero stays as it is.
 from __future__ import annotations
 
 from functools import cache, lru_cache, reduce
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import sympy
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.pretty.stringpict import prettyForm
 
-from simplifier.errors import check_type
+from simplifier.errors import INTEGER, check_type
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from sympy.printing.codeprinter import CodePrinter
     from sympy.printing.latex import LatexPrinter
@@ -33,14 +33,118 @@ _REMEMBERED: Final = 1 << 12
 def symbol(name: str) -> sympy.Symbol:
     """The symbol of a variable: an integer. All symbols of this library are made here.
 
-    >>> symbol("d0").is_integer
-    True
+    It equals sympy's of this name, but ``%`` and ``//`` on it are :class:`Mod` and
+    :class:`FloorDiv`.
+
+    >>> symbol("d0").is_integer, 2 * (symbol("d0") % 3) % 6
+    (True, (2*(d0 % 3)) % 6)
     """
     check_type(name, str, "symbol: the name", "a string, such as 'd0'")
-    return sympy.Symbol(name, integer=True)
+    return Symbol(name, integer=True)
 
 
-class IntegerFunction(sympy.Function):
+class _Divisible(sympy.Expr):
+    """Expressions on which ``%`` and ``//`` of integers are the functions below.
+
+    Sympy evaluates its own remainders at once, and ``2*(x % 3) % 6`` wrongly: its issue 28744. What
+    other operators make of such an expression is one, too.
+    """
+
+    __slots__ = ()
+    _op_priority = 10.0005  # above sympy's numbers and sums, below its matrices
+
+    def __mod__(self, other: sympy.Expr | int) -> sympy.Expr:
+        return Mod(self, other) if _are_integers(self, other) else super().__mod__(other)
+
+    def __rmod__(self, other: sympy.Expr | int) -> sympy.Expr:
+        return Mod(other, self) if _are_integers(self, other) else super().__rmod__(other)
+
+    def __floordiv__(self, other: sympy.Expr | int) -> sympy.Expr:
+        return FloorDiv(self, other) if _are_integers(self, other) else super().__floordiv__(other)
+
+    def __rfloordiv__(self, other: sympy.Expr | int) -> sympy.Expr:
+        return FloorDiv(other, self) if _are_integers(self, other) else super().__rfloordiv__(other)
+
+    def __divmod__(self, other: sympy.Expr | int) -> tuple[sympy.Expr, sympy.Expr]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: sympy.Expr | int) -> tuple[sympy.Expr, sympy.Expr]:
+        return self.__rfloordiv__(other), self.__rmod__(other)  # sympy's integers divide by divmod
+
+
+def _are_integers(one: sympy.Expr, other: object) -> bool:
+    is_integer = other.is_integer if isinstance(other, sympy.Expr) else isinstance(other, INTEGER)
+    return bool(is_integer and one.is_integer)
+
+
+def _closed(name: str) -> Callable[..., Any]:
+    """Sympy's operator of a name; its value is divisible."""
+
+    def operator(self: _Divisible, *others: Any) -> Any:  # noqa: ANN401 - of sympy
+        return divisible(getattr(super(_Divisible, self), name)(*others))
+
+    return operator
+
+
+for _operator in ("add", "radd", "sub", "rsub", "mul", "rmul", "pow", "rpow", "neg"):
+    setattr(_Divisible, f"__{_operator}__", _closed(f"__{_operator}__"))
+
+
+class _AsSympys(type(sympy.Symbol)):
+    """The type of a class that sympy, which compares classes, takes for its own of the name."""
+
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or other is cls.__bases__[1]
+
+    def __hash__(cls) -> int:
+        return hash(cls.__bases__[1])
+
+
+class Symbol(_Divisible, sympy.Symbol, metaclass=_AsSympys):
+    """A symbol that equals sympy's of the same name and assumptions."""
+
+    __slots__ = ()
+
+
+class Add(_Divisible, sympy.Add, metaclass=_AsSympys):
+    """A sum that equals sympy's."""
+
+    __slots__ = ()
+    func = sympy.Add
+
+
+class Mul(_Divisible, sympy.Mul, metaclass=_AsSympys):
+    """A product that equals sympy's."""
+
+    __slots__ = ()
+    func = sympy.Mul
+
+
+class Pow(_Divisible, sympy.Pow, metaclass=_AsSympys):
+    """A power that equals sympy's."""
+
+    __slots__ = ()
+    func = sympy.Pow
+
+
+_DIVISIBLE: Final[Mapping[type, type[_Divisible]]] = {
+    sympy.Add: Add,
+    sympy.Mul: Mul,
+    sympy.Pow: Pow,
+}
+
+
+def divisible(made: Any) -> Any:  # noqa: ANN401 - of sympy, or what an operator gives
+    """The same sum, product or power, whose remainders are those of this library."""
+    kind = _DIVISIBLE.get(type(made))  # pyright: ignore[reportUnknownArgumentType]
+    if kind is None:
+        return made
+    again = sympy.Expr.__new__(kind, *made.args)
+    again.is_commutative = made.is_commutative
+    return again
+
+
+class IntegerFunction(_Divisible, sympy.Function):
     """What all of these functions have in common."""
 
     is_integer = True

@@ -51,6 +51,12 @@ _MAX_EXCERPT: Final = 200
 """Characters of an expression that a message shows."""
 
 
+_OF_A_FAULT: Final = (
+    "may be what sympy makes of a product of remainders modulo a number, which is wrong (its issue "
+    "28744); expected simplifier.Mod(a, b) in place of a % b and sympy.Mod(a, b)"
+)
+
+
 class ConversionError(IndexingError, TypeError):
     """A sympy expression that is not integer arithmetic; ``part`` is the term that is not."""
 
@@ -264,7 +270,7 @@ class _SympyReader:
 
 def _is_read(node: sympy.Expr) -> bool:
     """Whether the node is an operation on parts that are read."""
-    if type(node) is not sympy.Pow:
+    if not isinstance(node, sympy.Pow):
         return type(node) in _READ
     exponent = node.args[1]
     return isinstance(exponent, sympy.Integer) and abs(int(exponent)) <= _MAX_POWER
@@ -280,6 +286,8 @@ def _parts_of(node: sympy.Expr) -> Sequence[sympy.Expr]:
 def _read(node: sympy.Expr, parts: Sequence[_Ratio], fractions: list[Fraction]) -> _Ratio:
     """The value of an operation; parts that have to be integers are added to the fractions."""
     kind = type(node)
+    if isinstance(node, sympy.Pow) and isinstance(node.args[0], sympy.Mod):
+        raise ConversionError(node, node, _OF_A_FAULT)
     if kind in _ARITHMETIC:
         return _ARITHMETIC[kind](parts)
     if kind in _RELATIONS:

@@ -17,6 +17,7 @@ from simplifier.expr.form import (
     postorder,
 )
 from simplifier.expr.functions import (
+    Add,
     BitAnd,
     BitOr,
     BitXor,
@@ -26,6 +27,8 @@ from simplifier.expr.functions import (
     Max,
     Min,
     Mod,
+    Mul,
+    divisible,
     symbol,
 )
 from simplifier.expr.printer import NEGATED, as_written, negated, sides
@@ -119,7 +122,7 @@ def _of_atom(atom: Atom, inner: _ExpressionOf) -> sympy.Expr:
 def _operation(atom: Atom, inner: _ExpressionOf) -> sympy.Expr:
     arguments = [_sum(argument, inner) for argument in atom.arguments]
     if atom.kind in (AtomKind.PRODUCT, AtomKind.SUM):
-        return sympy.Mul(*arguments)
+        return divisible(sympy.Mul(*arguments))
     made = _FUNCTIONS[atom.kind].of(*as_written(atom, arguments))
     hash(made)  # sympy keeps it, and so never needs to recurse for it
     return made
@@ -189,18 +192,18 @@ def _sum(form: Form, inner: _ExpressionOf) -> sympy.Expr:
         return _number_of(_relation(atom, inner, holds=False))
     if any(atom.kind not in _SIMPLE for atom in form.terms):
         terms = [factor * inner(atom) for atom, factor in form.terms.items()]
-        return sympy.Add(sympy.Integer(form.constant), *terms)
+        return divisible(sympy.Add(sympy.Integer(form.constant), *terms))
     terms = [_multiple(inner(atom), factor) for atom, factor in form.terms.items()]
     _sort(terms)
     if form.constant or not terms:
         terms.insert(0, sympy.Integer(form.constant))
-    return sympy.Add._from_args(terms, is_commutative=True)  # noqa: SLF001 - see to_sympy
+    return Add._from_args(terms, is_commutative=True)  # noqa: SLF001 - see to_sympy
 
 
 def _multiple(expression: sympy.Expr, factor: int) -> sympy.Expr:
     if factor == 1:
         return expression
-    return sympy.Mul._from_args((sympy.Integer(factor), expression), is_commutative=True)  # noqa: SLF001
+    return Mul._from_args((sympy.Integer(factor), expression), is_commutative=True)  # noqa: SLF001
 
 
 def _sort(terms: list[sympy.Expr]) -> None:

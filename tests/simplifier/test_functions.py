@@ -13,7 +13,20 @@ import numpy as np
 import pytest
 import sympy
 
-from simplifier import CeilDiv, FloorDiv, Max, Min, Mod, equivalent, symbol
+from indexing import IndexingMap
+from simplifier import (
+    CeilDiv,
+    FloorDiv,
+    Max,
+    Min,
+    Mod,
+    equivalent,
+    parse_expr,
+    simplify,
+    symbol,
+)
+from simplifier.expr.sympy_reading import ConversionError, from_sympy
+from tests.evaluation import Column, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -269,6 +282,89 @@ def test_pickle_and_rebuilding_keep_the_expression(name: str) -> None:
     assert pickle.loads(pickle.dumps(expression)) == expression  # noqa: S301 - our own
     assert sympy.srepr(expression) == sympy.srepr(expression.func(*expression.args))
     assert expression.xreplace({x: y}).xreplace({y: x}) is not None
+
+
+REMAINDERS: dict[str, tuple[int, int, int]] = {
+    "percent-of-symbol-1": (2, 3, 6),
+    "percent-of-symbol-2": (4, 5, 10),
+    **{f"{k}*(x % {a}) % {b}": (k, a, b) for k, a, b in product(*[range(2, 9)] * 2, range(2, 10))},
+}
+"""``(k*(x % a)) % b``, of which sympy gets most wrong."""
+
+
+def values_at(expression: sympy.Expr, points: Column) -> Column:
+    return values_of(from_sympy(expression), {"x": points})[0]
+
+
+@pytest.mark.parametrize("written", ["simplifier", "in a sum", "in a power", "reflected"])
+def test_remainders_of_remainders_are_those_of_integers(written: str) -> None:
+    def made(number: Any, k: int, a: int, b: int) -> Any:  # noqa: ANN401 - integers or a symbol
+        number = {"in a sum": number + 1, "in a power": number**2}.get(written, number)
+        return (30 % (number + 1) if written == "reflected" else k * (number % a)) % b
+
+    points = np.arange(80)
+    wrong = [
+        name
+        for name, factors in REMAINDERS.items()
+        if (
+            made(points, *factors) != values_of(from_sympy(made(x, *factors)), {"x": points})[0]
+        ).any()
+    ]
+    assert not wrong
+
+
+def test_operators_of_a_map_are_those_of_integers() -> None:
+    made = IndexingMap.from_sizes([2 * (x % 3) % 6, 4 * (x % 5) % 10, x // 4 % 2], {"x": 12})
+    assert [made.evaluate([i]) for i in range(12)] == [
+        (2 * (i % 3) % 6, 4 * (i % 5) % 10, i // 4 % 2) for i in range(12)
+    ]
+
+
+X = sympy.Symbol("x", integer=True)
+FAULTY = [sympy.Mod(x + 1, 3) ** 2, 2 * (X % 3) % 6, X * (X % 3) % 6 + 1, 3 * (X % 4) * (X % 3) % 5]
+"""What sympy makes of its own symbols."""
+
+
+@pytest.mark.parametrize("expression", FAULTY, ids=str)
+def test_the_mark_of_sympys_fault_is_refused(expression: sympy.Expr) -> None:
+    with pytest.raises(ConversionError, match=r"expected simplifier\.Mod\(a, b\)"):
+        simplify(expression, {})
+
+
+def test_a_power_of_our_own_remainder_is_one() -> None:
+    assert from_sympy((x % 3) ** 2) == from_sympy((x % 3) * (x % 3))
+
+
+OF_SYMPY: dict[str, tuple[Any, Any]] = {
+    "a symbol": (x, sympy.Symbol("x", integer=True)),
+    "a sum": (x + 1, sympy.Add(x, 1)),
+    "a product": (2 * x, sympy.Mul(2, x)),
+    "a power": (x**2, sympy.Pow(x, 2)),
+    "what is written": (parse_expr("x * 2 + y"), sympy.Add(sympy.Mul(2, x), y)),
+}
+
+
+@pytest.mark.parametrize("name", OF_SYMPY)
+def test_symbols_and_sums_are_sympys_but_for_their_division(name: str) -> None:
+    ours, sympys = OF_SYMPY[name]
+    assert ours == sympys == pickle.loads(pickle.dumps(ours))  # noqa: S301 - our own
+    assert {sympys: name}[ours] == {ours: name}[sympys] == name
+    assert (ours.subs(sympys, 7), sympys.subs(ours, 7)) == (7, 7)
+    assert sympy.srepr(ours) == sympy.srepr(sympys)
+    assert sympy.latex(ours) == sympy.latex(sympys)
+    assert ours.compare(sympys) == 0
+    assert isinstance(ours % 3, Mod)
+    assert isinstance(ours // 3, FloorDiv)
+    assert divmod(ours, 3) == (FloorDiv(ours, 3), Mod(ours, 3))
+    assert divmod(sympy.Integer(9), ours) == (FloorDiv(9, ours), Mod(9, ours))
+    assert sympy.Integer(2) % (ours + y) == Mod(2, ours + y)
+
+
+def test_what_is_no_integer_divides_as_in_sympy() -> None:
+    assert x // sympy.Rational(1, 2) == 2 * x
+    assert (x / 2) // 3 == sympy.floor(x / 6)
+    matrix_of: Any = vars(sympy)["Matrix"]
+    assert matrix_of([1, 2]) * x == matrix_of([x, 2 * x])
 
 
 def test_symbols_of_one_name_are_one_symbol() -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplifier import Interval, TextError, TextWarning, format_expr, parse_expr
+from simplifier import Interval, TextError, TextWarning, format_expr, parse_expr, symbol
 from simplifier.expr.parser import parse_form
 from simplifier.expr.printer import format_form
+from simplifier.expr.sympy_reading import from_sympy
 from tests.carets import DrawnError, drawn_errors
 from tests.evaluation import values_of
 from tests.strategies import NAMES, expressions, points_of
@@ -145,6 +146,12 @@ BOX: dict[str, Interval] = dict.fromkeys(NAMES, Interval(-4, 5))
 @given(texts())
 def test_precedence_is_that_of_python(text: str) -> None:
     agree_with_python(text, parse_form(text))
+
+
+@given(texts())
+def test_operators_on_symbols_are_those_on_integers(text: str) -> None:
+    symbols: dict[str, Any] = {name: symbol(name) for name in NAMES}
+    agree_with_python(text, from_sympy(eval(text, symbols)))  # noqa: S307 - our own text
 
 
 WITHOUT_CEILDIV = ("sum", "floordiv", "mod", "min", "max", "product", "quotient", "modulus")
