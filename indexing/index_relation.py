@@ -6,13 +6,12 @@ they are looked at.
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
 from indexing.errors import MapError
 from indexing.exact.emptiness import asks_emptiness
 from indexing.exact.exact_relation import ExactRelation
-from indexing.exact.isl_sets import EVERYTHING
+from indexing.exact.isl_sets import EVERYTHING, united
 from indexing.exact.set_algebra import SetValue
 from indexing.exact.set_reading import SetNames
 from indexing.exact.sets import IndexSet, isl_points, set_of
@@ -400,8 +399,7 @@ def relation_from(
 
 
 def _union_of(maps: Sequence[ExactRelation], context: islpy.Context) -> islpy.Map:
-    first, *others = (pairs_of(each, context) for each in maps)
-    return reduce(lambda one, other: one.union(other), others, first).coalesce()
+    return united([pairs_of(each, context) for each in maps])
 
 
 def _ranks_of(indexing_map: ExactRelation) -> tuple[int, int]:

@@ -9,16 +9,20 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from indexing.exact.bit_matrix import bits
+from simplifier.canonical.scope import scope_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
+from simplifier.expr.fold import fold
 from simplifier.expr.form import AtomKind
+from simplifier.fixpoint import range_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from simplifier import Interval
     from simplifier.expr.form import Atom, Form
 
 Rows = tuple[int, ...]
@@ -42,6 +46,55 @@ def input_bits(sizes: Mapping[str, int]) -> tuple[InputBits, ...]:
         found.append(InputBits(forms.variable(name), first, count))
         first += count
     return tuple(found)
+
+
+# In digits.
+
+_MAX_DIGITS: Final = 16
+"""Bits of the operands of a function that is written in digits: isl takes seconds for more."""
+
+
+def in_digits(wanted: Sequence[Form], bounds: Mapping[str, Interval]) -> tuple[Form, ...]:
+    """The forms with sums of binary digits, which isl can express, in place of functions of bits.
+
+    A function of an operand without bounds stays.
+
+    >>> from simplifier import Interval
+    >>> from simplifier.expr.parser import parse_form
+    >>> print(*in_digits([parse_form("bitand(x, y)")], dict.fromkeys("xy", Interval(0, 1))))
+    (x + y - (x + y) mod 2) floordiv 2
+    """
+    scope = scope_of(tuple(bounds.items()))
+
+    def written(atom: Atom, arguments: tuple[Form, ...]) -> Form:
+        if atom.kind not in operations.ON_BITS:
+            return operations.rebuilt(atom, arguments)
+        sides = [range_of(scope, operand) for operand in atom.arguments]
+        ends = [end for side in sides for end in (side.lower, side.upper) if end is not None]
+        count = max((max(end, ~end).bit_length() for end in ends), default=0)
+        if len(ends) < 2 * len(sides) or count > _MAX_DIGITS:
+            return operations.rebuilt(atom, arguments)
+        total = arguments[0] + arguments[1]
+        differing = _digits_that_differ(arguments, count, is_signed=min(ends) < 0)
+        if atom.kind is AtomKind.BITXOR:
+            return differing
+        twice = total + differing if atom.kind is AtomKind.BITOR else total - differing
+        return operations.floordiv(twice, forms.constant(2))
+
+    values = fold(wanted, written, forms.combine)
+    return tuple(forms.combine(form, values) for form in wanted)
+
+
+def _digits_that_differ(operands: Sequence[Form], count: int, *, is_signed: bool) -> Form:
+    """The exclusive or of the lowest bits of two operands, and of their signs."""
+
+    def digit(place: int) -> Form:
+        power = forms.constant(1 << place)
+        parts = [operations.floordiv(each, power) if place else each for each in operands]
+        return operations.mod(parts[0] + parts[1], forms.constant(2))
+
+    digits = [(1 << place, digit(place)) for place in range(count)]
+    return forms.weighted_sum([*digits, (-is_signed << count, digit(count))])
 
 
 # Reading.

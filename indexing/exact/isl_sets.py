@@ -8,9 +8,10 @@ missing least or greatest value.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from indexing.errors import MapError
+from indexing.exact.bit_forms import in_digits
 from simplifier import Interval
 from simplifier.exact import NotQuasiAffineError, Space, quasi_affine
 from simplifier.exact.isl import integer, load_isl, number
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from indexing.relation import Relation
     from simplifier.expr.form import Form
 
+    T = TypeVar("T", islpy.Set, islpy.Map)
+
 
 def relation_of(
     indexing_map: Relation, context: islpy.Context, *, runtime_as_parameters: bool = False
@@ -33,7 +36,11 @@ def relation_of(
     domain = indexing_map.domain
     dims, *_ = _variables(domain)
     parameters = parameters_of(domain, runtime_as_parameters=runtime_as_parameters)
-    return _pairs(domain, (*dims, *parameters), indexing_map.forms, context)
+    limited, intervals = zip(*domain.constraints, strict=True) if domain.constraints else ((), ())
+    written = in_digits((*indexing_map.forms, *limited), domain.bounds)
+    results, limits = written[: len(indexing_map.forms)], written[len(indexing_map.forms) :]
+    domain = domain.with_constraints(zip(limits, intervals, strict=True))
+    return _pairs(domain, (*dims, *parameters), results, context)
 
 
 def both(
@@ -248,6 +255,22 @@ def in_order(points: islpy.Set) -> Iterator[tuple[int, ...]]:
     for value in values(line_of(points, 0)):
         for rest in in_order(slice_at(points, 0, value)):
             yield (value, *rest)
+
+
+def united(parts: Sequence[T]) -> T:
+    """The union of sets or maps; a few are coalesced, for isl compares each with each.
+
+    Neighbours are united first, for isl copies what it unites.
+    """
+    is_few = len(parts) <= _MAX_COALESCED
+    while len(parts) > 1:
+        pairs = zip(parts[::2], parts[1::2], strict=False)
+        parts = [*(one.union(other) for one, other in pairs), *parts[len(parts) & ~1 :]]
+    return parts[0].coalesce() if is_few else parts[0]
+
+
+_MAX_COALESCED: Final = 100
+"""Pieces; hundreds take seconds."""
 
 
 def point_set(values: Sequence[int], space: islpy.Space) -> islpy.Set:

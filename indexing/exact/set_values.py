@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import TYPE_CHECKING
 
 from indexing.errors import MapError
 from indexing.exact.boxes import StridedInterval, strided
-from indexing.exact.isl_sets import EVERYTHING, rank_of
+from indexing.exact.isl_sets import EVERYTHING, rank_of, united
 from indexing.variable import interval_of
 from simplifier.exact import Space
 from simplifier.exact.isl import integer, load_isl
@@ -116,11 +115,8 @@ def isl_of(names: SetNames, pieces: Sequence[Domain], context: islpy.Context) ->
     isl = load_isl()
     kinds, rank = isl.dim_type, len(names.coordinates)
     nothing = Space(dict.fromkeys(map(str, range(rank + len(names.given))), EVERYTHING), context)
-    points = reduce(
-        lambda union, piece: union.union(Space(piece.bounds, context).domain(piece.constraints)),
-        pieces,
-        isl.Set.empty(nothing.domain().get_space()),
-    )
+    given = [Space(piece.bounds, context).domain(piece.constraints) for piece in pieces]
+    points = united([isl.Set.empty(nothing.domain().get_space()), *given])
     points = points.move_dims(kinds.param, 0, kinds.set, rank, len(names.given))
     for axis, name in enumerate(names.given):
         points = points.set_dim_name(kinds.param, axis, name)

@@ -7,7 +7,7 @@ set. What it says of itself, its bounds, pieces and boxes, is read off when it i
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import reduce
+from functools import partial
 from heapq import merge
 from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from indexing import validation
 from indexing.domain import Domain
 from indexing.errors import MapError
+from indexing.exact.box_algebra import union
 from indexing.exact.boxes import MAX_BOXES, box_size
 from indexing.exact.counting import count_points
 from indexing.exact.emptiness import asks_emptiness
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     import numpy as np
     import sympy
 
+    from indexing.exact.box_algebra import Boxes
     from indexing.exact.boxes import Box, StridedInterval
     from indexing.exact.few_points import Rows
     from indexing.relation import Relation
@@ -166,15 +168,11 @@ class IndexSet:
         hull, pieces = read_set_text(text, file)
         bounded = [box_of(piece) for piece in pieces]
         names = SetNames.of(hull)
-        if None not in bounded and not names.given:
-            alone = (SetValue(names, (box,)) for box in bounded if box is not None)
-            nothing = SetValue(names, ())
-            return set_of(reduce(lambda one, other: combined(one, other, "|"), alone, nothing))
-        return set_of(
-            asked_of_kept(
-                lambda context: SetValue(names, None, isl_of(names, pieces, context).coalesce())
-            )
-        )
+        boxes: Boxes | None = None if names.given else ()
+        for box in bounded:
+            boxes = None if boxes is None or box is None else union(boxes, (box,))
+        points = None if boxes is not None else asked_of_kept(partial(isl_of, names, pieces))
+        return set_of(SetValue(names, boxes, points))
 
     @classmethod
     def from_isl(cls, points: str | islpy.Set | islpy.BasicSet) -> IndexSet:

@@ -25,7 +25,7 @@ from simplifier.expr.sympy_writing import to_condition
 from simplifier.fixpoint import range_of, simplified
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from sympy.logic.boolalg import Boolean
 
@@ -95,11 +95,10 @@ class TileConstraints:
         return () in self.clauses
 
     def __and__(self, other: TileConstraints) -> TileConstraints:
-        return TileConstraints(_joined((*self.clauses, *other.clauses)))
+        return _all_of((self, other))
 
     def __or__(self, other: TileConstraints) -> TileConstraints:
-        pairs = product(self.clauses, other.clauses)
-        return TileConstraints(_joined(_clause((*one, *two)) for one, two in pairs))
+        return _any_of((self, other))
 
     def alternatives(self) -> Clause:
         """The conjunctions of which one holds, multiplied out.
@@ -213,6 +212,16 @@ def conditions_of(form: Form, interval: Interval) -> Iterator[Form]:
         yield operations.nonnegative((-form).plus_constant(upper))
 
 
+def _all_of(parts: Iterable[TileConstraints]) -> TileConstraints:
+    return TileConstraints(_joined(chain.from_iterable(part.clauses for part in parts)))
+
+
+def _any_of(parts: Iterable[TileConstraints]) -> TileConstraints:
+    """Constraints of which one holds: a clause for each choice of a clause of each."""
+    choices = product(*(part.clauses for part in parts))
+    return TileConstraints(_joined(_clause(chain.from_iterable(choice)) for choice in choices))
+
+
 # Text.
 
 
@@ -221,32 +230,53 @@ def _parsed(text: str) -> TileConstraints:
     words = {ALWAYS: TileConstraints(), NEVER: TileConstraints(((),))}
     if " ".join(text.split()) in words:
         return words[" ".join(text.split())]
-    found = _read_alternatives(lexer)
+    found = _read_alternatives(lexer, _around_constraints(lexer.tokens))
     lexer.finish()
     return found
 
 
-def _read_alternatives(lexer: ExpressionLexer) -> TileConstraints:
+def _around_constraints(tokens: Sequence[str]) -> frozenset[int]:
+    """The places of parentheses that are around constraints, not around an expression."""
+    open_at: list[int] = []
+    found: list[int] = []
+    for place, text in enumerate(tokens):
+        if text == "(":
+            open_at.append(place)
+        elif text == ")" and open_at:
+            opening = open_at.pop()
+            if tokens[place + 1] in ("&&", "||", ")", ""):
+                found.append(opening)
+    return frozenset(found)
+
+
+def _read_alternatives(
+    lexer: ExpressionLexer, groups: frozenset[int], depth: int = 0
+) -> TileConstraints:
     """What stands between ``||``."""
-    found = _read_together(lexer)
+    start = lexer.span
+    parts = [_read_together(lexer, groups, depth)]
     while lexer.accept("||"):
-        found |= _read_together(lexer)
-    return found
+        parts.append(_read_together(lexer, groups, depth))
+    if max(len(parts), prod(len(part.clauses) for part in parts)) > _MAX_READ:
+        raise lexer.error(f"there are more than {_MAX_READ} alternatives, multiplied out", start)
+    return _any_of(parts)
 
 
-def _read_together(lexer: ExpressionLexer) -> TileConstraints:
+def _read_together(lexer: ExpressionLexer, groups: frozenset[int], depth: int) -> TileConstraints:
     """What stands between ``&&``."""
-    found = _read_part(lexer)
+    parts = [_read_part(lexer, groups, depth)]
     while lexer.accept("&&"):
-        found &= _read_part(lexer)
-    return found
+        parts.append(_read_part(lexer, groups, depth))
+    return _all_of(parts)
 
 
-def _read_part(lexer: ExpressionLexer) -> TileConstraints:
+def _read_part(lexer: ExpressionLexer, groups: frozenset[int], depth: int) -> TileConstraints:
     """A limit, or constraints in parentheses."""
-    if lexer.text == "(" and _closes_constraints(lexer):
+    if lexer.position in groups:
+        if depth == _MAX_NESTED:
+            raise lexer.error(f"constraints are nested more than {_MAX_NESTED} deep")
         lexer.advance()
-        found = _read_alternatives(lexer)
+        found = _read_alternatives(lexer, groups, depth + 1)
         lexer.expect(")")
         return found
     form = read_expression(lexer)
@@ -254,14 +284,11 @@ def _read_part(lexer: ExpressionLexer) -> TileConstraints:
     return TileConstraints.limit(form, read_interval(lexer))
 
 
-def _closes_constraints(lexer: ExpressionLexer) -> bool:
-    """Whether the current parenthesis is around constraints, not around an expression."""
-    depth = 0
-    for place in range(lexer.position, len(lexer.tokens) - 1):
-        depth += {"(": 1, ")": -1}.get(lexer.tokens[place], 0)
-        if not depth:
-            return lexer.tokens[place + 1] in ("&&", "||", ")", "")
-    return False
+_MAX_READ: Final = 1 << 10
+"""Alternatives in a text: each is compared with each, so more would take seconds."""
+
+_MAX_NESTED: Final = 100
+"""Of parentheses; constraints in them are read by recursion."""
 
 
 # Normal form: limits of equal forms are one; what another part says is left out; all is sorted.
@@ -286,32 +313,36 @@ def _clause(conjunctions: Iterable[Iterable[Constraint]]) -> Clause:
     found = dict.fromkeys(
         one for conjunction in conjunctions if (one := _conjunction(conjunction)) is not None
     )
-    tables = [(one, dict(one)) for one in sorted(found, key=len)]
-    kept: list[tuple[Conjunction, dict[Form, Interval]]] = []
-    for one, table in tables:
-        if not any(_follows(table, other) for _, other in kept):
-            kept.append((one, table))
-    return tuple(sorted((one for one, _ in kept), key=_text))
+    if () in found:
+        return ((),)
+    kept: dict[Form, list[Conjunction]] = {}
+    for one in sorted(found, key=len):
+        table = dict(one)
+        weaker = chain.from_iterable(kept.get(form, ()) for form in table)
+        if not any(_follows(table, other) for other in weaker):
+            kept.setdefault(one[0][0], []).append(one)
+    return tuple(sorted(chain.from_iterable(kept.values()), key=_text))
 
 
-def _follows(stronger: Mapping[Form, Interval], weaker: Mapping[Form, Interval]) -> bool:
+def _follows(stronger: Mapping[Form, Interval], weaker: Conjunction) -> bool:
     """Whether the limits of one conjunction imply those of another."""
-    return all(form in stronger and it.contains(stronger[form]) for form, it in weaker.items())
+    return all(form in stronger and it.contains(stronger[form]) for form, it in weaker)
 
 
 def _joined(clauses: Iterable[Clause]) -> tuple[Clause, ...]:
     """The clauses without what is always true; limits that hold on their own narrow the others."""
-    known: Conjunction = ()
+    singles: list[Constraint] = []
     others: list[Clause] = []
     for clause in clauses:
         if len(clause) == 1:
-            joined = _conjunction((*known, *clause[0]))
-            if joined is None:
-                return ((),)
-            known = joined
+            singles += clause[0]
         else:
             others.append(clause)
-    narrowed = [_narrowed(clause, known) for clause in dict.fromkeys(others)]
+    known = _conjunction(singles)
+    if known is None:
+        return ((),)
+    facts = dict(known)
+    narrowed = [_narrowed(clause, facts) for clause in dict.fromkeys(others)]
     if () in narrowed:
         return ((),)
     if any(len(clause) == 1 and clause != ((),) for clause in narrowed):
@@ -320,17 +351,12 @@ def _joined(clauses: Iterable[Clause]) -> tuple[Clause, ...]:
     return tuple(sorted([*([(known,)] if known else []), *rows], key=_clause_text))
 
 
-def _narrowed(clause: Clause, known: Conjunction) -> Clause:
+def _narrowed(clause: Clause, facts: Mapping[Form, Interval]) -> Clause:
     """The conjunctions that may hold beside known limits, without those limits."""
-    facts = dict(known)
     return _clause(
-        [
-            (form, interval)
-            for form, interval in conjunction
-            if not (form in facts and interval.contains(facts[form]))
-        ]
+        [limit for limit in conjunction if not _follows(facts, (limit,))]
         for conjunction in clause
-        if _conjunction((*known, *conjunction)) is not None
+        if not any(it.intersect(facts.get(form, it)).is_empty for form, it in conjunction)
     )
 
 

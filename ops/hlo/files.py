@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import zlib
 from pathlib import Path
@@ -22,6 +23,10 @@ _BEGINNING: Final = b"HloModule"
 _MAX_BEGINNING: Final = 4096
 """Bytes that tell a module of a protobuf: the name of the module is shorter."""
 _COMPRESSED: Final = b"\x1f\x8b"
+_MAX_UNPACKED: Final = 1 << 26
+"""Bytes of a file that was compressed; a small one may swell to fill the memory."""
+_MAX_RATIO: Final = 40
+"""Bytes for each byte of a larger file: dumps of XLA have 8 to 20."""
 _AS_TEXT: Final = "; XLA dumps modules as text with --xla_dump_hlo_as_text"
 
 
@@ -121,7 +126,12 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def _decompressed(content: bytes, name: str) -> bytes:
+    most = max(_MAX_UNPACKED, _MAX_RATIO * len(content))
     try:
-        return gzip.decompress(content)
+        with gzip.open(io.BytesIO(content)) as compressed:
+            unpacked = compressed.read(most + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise HloFileError(name, str(error)) from None
+    if len(unpacked) > most:
+        raise HloFileError(name, f"the file unpacks to more than {most >> 20} megabytes")
+    return unpacked

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from indexing.layout import Shape, ShapeError
 from indexing.layout.shape import BLANK, SHAPE_TYPES, plain_array
@@ -19,10 +19,10 @@ from ops.hlo.names import nearby
 from ops.hlo.opcodes import LIKE_OPERANDS, OPCODES, Opcode, find_opcode
 from ops.hlo.shape_inference import infer_shape
 from ops.hlo.symbol_table import ComputationTable, InstructionTable
-from ops.hlo.verifier import verify
+from ops.hlo.verifier import signature, verify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from ops.hlo.hlo_lexer import HloLexer
 
@@ -50,6 +50,13 @@ class _Draft:
     operands: tuple[Instruction, ...] = ()
     literal: Literal | None = None
     parameter_number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _NotShown:
+    """A computation that a scrap names, but does not have."""
+
+    name: str
 
 
 class InstructionReader:
@@ -288,8 +295,7 @@ class InstructionReader:
         found = known.get(name)
         if found is None:
             message = f"{what} %{name} is not defined before this"
-            hint = _WRITTEN.format(name) if what == "computation" and self._table.is_scrap else ""
-            raise lexer.error_since(start, message, nearby(name, known) or hint)
+            raise lexer.error_since(start, message, nearby(name, known))
         return found
 
     # Attributes
@@ -304,7 +310,10 @@ class InstructionReader:
         for name in opcode.required:
             if name not in attributes:
                 raise self._missing(name, draft)
-        return attributes
+        return {
+            name: self._shown(draft, name, value) if self._table.is_scrap else value
+            for name, value in attributes.items()
+        }
 
     def _complete_broadcast(self, draft: _Draft, attributes: dict[str, Any]) -> None:
         """The dimensions of a scalar need not be written; an array needs them."""
@@ -324,7 +333,7 @@ class InstructionReader:
             return self._references[form]()
         return read_value(self._lexer, form)
 
-    def _computation(self) -> Computation:
+    def _computation(self) -> Computation | _NotShown:
         """Take the name of a computation, or a whole one in braces."""
         lexer = self._lexer
         if lexer.text == "{":
@@ -332,7 +341,28 @@ class InstructionReader:
             computation = self._read_body(self._computations.unused_name("_"))
             self._depth -= 1
             return computation
-        return self._defined("computation", "a computation", self._computations.by_name)
+        known = self._computations.by_name
+        name = lexer.text.removeprefix("%")
+        if self._table.is_scrap and name not in known and not nearby(name, known):
+            return _NotShown(lexer.name("a computation"))
+        return self._defined("computation", "a computation", known)
+
+    def _shown(self, draft: _Draft, attribute: str, value: Any, place: int = 0) -> Any:  # noqa: ANN401 - of any attribute
+        """The value of an attribute, with computations in place of those that a scrap only names.
+
+        Such a computation is a custom call of which nobody knows what it does.
+        """
+        if isinstance(value, tuple):
+            parts = enumerate(cast("tuple[Any, ...]", value))
+            return tuple(self._shown(draft, attribute, part, number) for number, part in parts)
+        if not isinstance(value, _NotShown):
+            return value
+        if draft.shape is None:
+            self._fail(draft, f"the shape must be written, for %{value.name} is not shown")
+        operands = [operand.shape for operand in draft.operands]
+        taken, given = signature(draft.opcode, attribute, operands, draft.shape, place)
+        target = {"custom_call_target": f"%{value.name}, which is not shown"}
+        return self._made(draft, value.name, taken, "custom-call", given, target)
 
     # The end of an instruction
 
@@ -392,22 +422,33 @@ class InstructionReader:
         shapes = draft.shape.elements if draft.shape else ()
         if len(shapes) < 2:  # noqa: PLR2004  (operands and outputs)
             self._fail(draft, f"the shape of {opcode}-start is ((operands), outputs, state...)")
+        operands = [operand.shape for operand in draft.operands]
+        return self._made(draft, "async_wrapped", operands, opcode, shapes[1], attributes)
+
+    def _made(
+        self,
+        draft: _Draft,
+        name: str,
+        taken: Sequence[Shape],
+        opcode: str,
+        given: Shape,
+        attributes: Mapping[str, Any],
+    ) -> Computation:
+        """A computation of one operation on all parameters, which the text does not have."""
         parameters = tuple(
             Instruction(
                 f"param_{number}",
                 "parameter",
-                operand.shape,
+                shape,
                 parameter_number=number,
                 start=draft.start,
                 stop=self._lexer.previous_stop,
             )
-            for number, operand in enumerate(draft.operands)
+            for number, shape in enumerate(taken)
         )
-        inner = _Draft(opcode, shapes[1], opcode, draft.opcode_at, draft.start, operands=parameters)
+        inner = _Draft(opcode, given, opcode, draft.opcode_at, draft.start, operands=parameters)
         root = self._finish(inner, attributes)
-        computation = Computation(
-            self._computations.unused_name("async_wrapped"), (*parameters, root), root
-        )
+        computation = Computation(self._computations.unused_name(name), (*parameters, root), root)
         self._computations.computations.append(computation)
         return computation
 
@@ -419,8 +460,7 @@ def _has_shape(operand: Instruction, text: str) -> bool:
 
 
 _SHAPED = "with its shape before it, such as f32[2] %{}, it becomes a parameter"
-_WRITTEN = "write it before the instruction, as {} {{ ... }}"
-"""Hints for scraps."""
+"""A hint for scraps."""
 
 _CONTINUING = {"async-update", "async-done"}
 

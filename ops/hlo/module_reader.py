@@ -46,8 +46,9 @@ def parse(text: str | Printable, file: str = "") -> HloModule:
     """The module of an HLO text; errors name the ``file``.
 
     The text may be a part of a module: computations without a header, or only instructions. Then
-    an operand that is not defined becomes a parameter, if its shape stands before it. In the place
-    of a text, what JAX lowered or compiled will do: ``hlo.parse(jax.jit(f).lower(x))`` is the
+    an operand that is not defined becomes a parameter, if its shape stands before it, and a
+    computation that is only named, as in ``to_apply=max``, is a custom call of unknown maps. In the
+    place of a text, what JAX lowered or compiled will do: ``hlo.parse(jax.jit(f).lower(x))`` is the
     program as it was written, ``hlo.parse(jax.jit(f).lower(x).compile())`` what runs. A text that
     begins as a module of MLIR is StableHLO.
 
@@ -118,7 +119,8 @@ _BEGIN: Final = 80
 def load(path: str | os.PathLike[str]) -> HloModule:
     """The module in a file: HLO text, or XLA's protobuf of a module or snapshot, by jaxlib.
 
-    Either may be compressed by gzip.
+    Either may be compressed by gzip; a file that unpacks to more than 64 megabytes, and more than
+    forty times its size, is refused.
 
     Raises:
         HloFileError: there is no such file, it is neither, or a protobuf needs jaxlib.

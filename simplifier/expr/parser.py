@@ -60,7 +60,11 @@ _SHIFTS: Final[Mapping[str, Callable[[Form, int], Form]]] = {
     ">>": lambda form, count: operations.floordiv(form, forms.constant(1 << count)),
 }
 _MAX_SHIFT: Final = 4096
+"""Bits; no index is moved so far."""
+_MAX_SHIFTED: Final = 2 * _MAX_SHIFT
 """Bits; wider numbers are mistakes, and fill the memory."""
+_MAX_CONDITIONS: Final = 100
+"""Conditions around each other: what joins them is sorted for each, and sympy's recurse."""
 _FUNCTIONS: Final[Mapping[str, Callable[[list[Form]], Form]]] = {
     "min": operations.minimum,
     "max": operations.maximum,
@@ -155,6 +159,7 @@ class _Group:
     __slots__ = (
         "arguments",
         "condition",
+        "depth",
         "left",
         "opening",
         "operation",
@@ -169,14 +174,16 @@ class _Group:
         """The position of the parenthesis."""
         self.arguments = arguments
         """Those before the last comma."""
-        self.terms: list[tuple[int, Form | None]] = []
+        self.terms: list[tuple[int, Form | _Group | None]] = []
         self.sign = self.scale = 1
-        self.left: Form | None = None
-        """``None`` stands for 1."""
+        self.left: Form | _Group | None = None
+        """``None`` stands for 1, a group for a sum in parentheses: sums of sums become one form."""
         self.operation: Operation | None = None
         self.shift: tuple[Form, int] | None = None
         """What the sum shifts, and the position of the sign between them."""
         self.condition: _Condition | None = None
+        self.depth = 0
+        """Of conditions inside of it."""
 
     @property
     def is_fresh(self) -> bool:
@@ -203,11 +210,11 @@ class _Group:
         else:
             self.operation = partial(_by_negative, self.operation)
 
-    def operand(self, value: Form | int) -> None:
+    def operand(self, value: Form | _Group | int) -> None:
         """A number, a name, or what stood in parentheses."""
         if self.operation is not None:
             numerator = _scaled(self.left, self.scale)
-            divisor = forms.constant(value) if isinstance(value, int) else value
+            divisor = forms.constant(value) if isinstance(value, int) else _scaled(value)
             self.left, self.scale = self.operation(numerator, divisor), 1
             self.operation = None
         elif isinstance(value, int):
@@ -215,7 +222,8 @@ class _Group:
         elif self.left is None:
             self.left = value
         else:
-            self.left, self.scale = operations.product((self.left.times(self.scale), value)), 1
+            factors = _scaled(self.left, self.scale), _scaled(value)
+            self.left, self.scale = operations.product(factors), 1
 
     def add(self, sign: int) -> None:
         """The last term is finished; another one with this sign follows."""
@@ -224,22 +232,28 @@ class _Group:
 
     def total(self) -> Form:
         """The whole sum."""
-        last = self.sign * self.scale
-        if not self.terms:
-            return _scaled(self.left, last)
+        if not self.terms and not isinstance(self.left, _Group):
+            return _scaled(self.left, self.sign * self.scale)
         constant = 0
         terms: dict[Atom, int] = {}
-        for factor, form in (*self.terms, (last, self.left)):
-            if form is None:
+        parts: list[tuple[int, Form | _Group | None]] = [(1, self)]
+        while parts:
+            factor, part = parts.pop()
+            if part is None:
                 constant += factor
+            elif isinstance(part, _Group):
+                last = (part.sign * part.scale, part.left)
+                parts += ((factor * inner, each) for inner, each in (*part.terms, last))
             elif factor:
-                constant += factor * form.constant
-                forms.accumulate(terms, form, factor)
+                constant += factor * part.constant
+                forms.accumulate(terms, part, factor)
         return Form(constant, forms.in_order(terms))
 
 
-def _scaled(form: Form | None, factor: int) -> Form:
-    return forms.constant(factor) if form is None else form.times(factor)
+def _scaled(value: Form | _Group | None, factor: int = 1) -> Form:
+    if value is None:
+        return forms.constant(factor)
+    return (value.total() if isinstance(value, _Group) else value).times(factor)
 
 
 def _by_negative(operation: Operation, numerator: Form, divisor: Form) -> Form:
@@ -345,16 +359,27 @@ class _ExpressionParser:
     def _close_group(self, position: int) -> _Group:
         """Hand what stood in parentheses to the group around them."""
         group = self._groups.pop()
-        around, value = self._groups[-1], self._value(group, position)
-        name = self._name(group)
+        around, name = self._groups[-1], self._name(group)
+        around.depth = max(around.depth, self._depth(group))
         if name == "-" and self._lexer.tokens[position + 1] in _DIVIDING_WORDS:
             self._warn_of_minus(group, position)
         join = _FUNCTIONS.get(name)
         if join is not None:
             self._check_arguments(group)
-            value = join([*group.arguments, value])
-        around.operand(value)
+            around.operand(join([*group.arguments, self._value(group, position)]))
+        elif group.condition is None and group.shift is None:
+            around.operand(group)
+        else:
+            around.operand(self._value(group, position))
         return around
+
+    def _depth(self, group: _Group) -> int:
+        """How many conditions stand inside each other in a group."""
+        depth = group.depth + (group.condition is not None)
+        if depth > _MAX_CONDITIONS:
+            message = f"conditions are nested more than {_MAX_CONDITIONS} deep"
+            raise self._lexer.error(message, self._lexer.span_at(group.opening))
+        return depth
 
     def _warn_of_minus(self, group: _Group, closing: int) -> None:
         """Say that a sign, though not a difference, is taken before what is divided."""
@@ -383,7 +408,11 @@ class _ExpressionParser:
         if not (total.is_constant and 0 <= total.constant <= _MAX_SHIFT):
             message = f"expected a constant from 0 to {_MAX_SHIFT} to shift by"
             raise self._lexer.error(message, self._lexer.span_at(position + 1))
-        return _SHIFTS[self._lexer.tokens[position]](shifted, total.constant)
+        value = _SHIFTS[self._lexer.tokens[position]](shifted, total.constant)
+        if max(map(int.bit_length, (value.constant, *value.terms.values()))) > _MAX_SHIFTED:
+            message = f"expected numbers of at most {_MAX_SHIFTED} bits"
+            raise self._lexer.error(message, self._lexer.span_at(position))
+        return value
 
     def _next_side(self, group: _Group, word: str) -> None:
         """Begin what follows a relation, or a word that joins conditions."""
@@ -430,6 +459,7 @@ class _ExpressionParser:
             raise self._unclosed(group)
         group.arguments.append(self._value(group, self._lexer.position))
         self._groups[-1] = _Group(group.opening, group.arguments)
+        self._groups[-1].depth = self._depth(group)
 
     def _unclosed(self, group: _Group) -> TextError:
         is_call = self._name(group) in _FUNCTIONS

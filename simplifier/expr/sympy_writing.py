@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cmp_to_key
+from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import sympy
@@ -34,7 +35,7 @@ from simplifier.expr.functions import (
 from simplifier.expr.printer import NEGATED, as_written, negated, sides
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from sympy.logic.boolalg import Boolean
 
@@ -86,12 +87,36 @@ def _expressions_in(form: Form, symbols: Mapping[str, sympy.Symbol] | None) -> _
     own = symbols and {name: own for name, own in symbols.items() if own != symbol(name)}
     if own:
         known: dict[Atom, sympy.Expr] = {}
-        for atom in postorder((form,)):
+        for atom in _written_alone(form, postorder((form,))):
             known[atom] = own.get(atom.name) or _of_atom(atom, known.__getitem__)
         return known.__getitem__
-    for atom in postorder((form,), skip=_has_expression):
+    for atom in _written_alone(form, postorder((form,), skip=_has_expression)):
         atom.expression = _of_atom(atom, _expression)
     return _expression
+
+
+def _written_alone(form: Form, atoms: Sequence[Atom]) -> Iterator[Atom]:
+    """The atoms but those choices that only follow others, which have their branches."""
+    parts = chain([form], *(_parts(atom) for atom in atoms))
+    needed = set(chain.from_iterable(part.terms for part in parts))
+    return (atom for atom in atoms if atom in needed)
+
+
+def _parts(atom: Atom) -> Iterator[Form]:
+    """The arguments but those that :func:`_continued` gives."""
+    written = _continued(atom)
+    return (argument for argument in atom.arguments if argument not in written)
+
+
+def _continued(atom: Atom) -> list[Form]:
+    """Choices in the last branch of a choice and products in a product: it is written with them."""
+    first = _CONTINUED.get(atom.kind, len(atom.arguments))
+    inner = ((form, form.only_atom) for form in atom.arguments[first:])
+    return [form for form, only in inner if only is not None and only.kind is atom.kind]
+
+
+_CONTINUED: Final = {AtomKind.SELECT: 2, AtomKind.PRODUCT: 0}
+"""The first argument in which an atom may continue."""
 
 
 def _has_expression(atom: Atom) -> bool:
@@ -120,12 +145,23 @@ def _of_atom(atom: Atom, inner: _ExpressionOf) -> sympy.Expr:
 
 
 def _operation(atom: Atom, inner: _ExpressionOf) -> sympy.Expr:
+    if atom.kind is AtomKind.PRODUCT:
+        return divisible(sympy.Mul(*(_sum(factor, inner) for factor in _factors(atom))))
     arguments = [_sum(argument, inner) for argument in atom.arguments]
-    if atom.kind in (AtomKind.PRODUCT, AtomKind.SUM):
-        return divisible(sympy.Mul(*arguments))
+    if atom.kind is AtomKind.SUM:
+        return arguments[0]
     made = _FUNCTIONS[atom.kind].of(*as_written(atom, arguments))
     hash(made)  # sympy keeps it, and so never needs to recurse for it
     return made
+
+
+def _factors(product: Atom) -> Iterator[Form]:
+    """The factors, and those of products among them."""
+    products = [product]
+    while products:
+        last = products.pop()
+        yield from _parts(last)
+        products += (atom for factor in _continued(last) for atom in factor.terms)
 
 
 def _number_of(condition: Boolean) -> sympy.Expr:
@@ -140,9 +176,12 @@ def _piecewise(*branches: tuple[sympy.Expr, Boolean]) -> sympy.Expr:
 
 def _choice(atom: Atom, inner: _ExpressionOf) -> sympy.Expr:
     """``Piecewise``; a choice in the last branch gives further branches."""
-    condition, chosen, other = atom.arguments
-    branches = [(_sum(chosen, inner), _condition(condition, inner))]
-    rest = _sum(other, inner)
+    choices = [atom]
+    while after := _continued(choices[-1]):
+        choices += after[0].terms
+    pairs = (choice.arguments[:2] for choice in choices)
+    branches = [(_sum(chosen, inner), _condition(condition, inner)) for condition, chosen in pairs]
+    rest = _sum(choices[-1].arguments[2], inner)
     if not isinstance(rest, sympy.Piecewise):
         return _piecewise(*branches, (rest, sympy.true))
     return _piecewise(*branches, *(pair.args for pair in rest.args))

@@ -268,8 +268,8 @@ y = f32[2] add(f32[2] a, f32[3] a)
 y = f32[2] reverse(a), dimensions={0}
                    ^ %y: operand %a is not defined before this
 
-y = f32[2] call(f32[2] a), to_apply=g
-                                    ^ %y: computation %g is not defined before this
+y = call(f32[2] a), to_apply=g
+    ^^^^ %y: the shape must be written, for %g is not shown
 
 y = f32[2] parameter(0) }
                         ^ expected an instruction, but found '}'

@@ -78,6 +78,10 @@ BAD = {
     "cut": (gzip.compress(MODULE)[:20], "Compressed file ended"),
     "no stream": (b"\x1f\x8b\0\0\0\0\0\0\0\0\0\0", "compression method"),
     "broken": (gzip.compress(MODULE)[:10] + b"\xff" * 20, "invalid"),
+    "swelling-archive": (
+        gzip.compress(MODULE) + gzip.compress(b" " * (1 << 22)) * 20,
+        "the file unpacks to more than 64 megabytes",
+    ),
     "binary inside": (gzip.compress(b"\0\1"), "the file is binary, not text"),
 }
 

@@ -23,6 +23,7 @@ from indexing import (
 )
 from simplifier import TextError
 from simplifier.errors import ArgumentError
+from simplifier.exact import NotQuasiAffineError
 from tests.strategies import maps
 
 if TYPE_CHECKING:
@@ -71,6 +72,40 @@ def test_operators_are_those_of_sets_of_pairs(left: IndexingMap, right: Indexing
     assert (relation == them) is (one == other)
     assert bool(relation) is bool(one)
     assert relation.is_empty() is not bool(one)
+
+
+@st.composite
+def maps_of_bits(draw: st.DrawFn) -> IndexingMap:
+    """Maps of one dimension and a range, by functions of bits, also of negative numbers."""
+    operands = st.sampled_from(("d0", "s0", "5", "-3", "d0 floordiv 2"))
+    name = draw(st.sampled_from(("bitxor", "bitand", "bitor")))
+    least = draw(st.integers(-3, 1))
+    return parse_map(
+        f"(d0)[s0] -> ({name}({draw(operands)}, {draw(operands)})), domain: d0 in [{least}, 4], "
+        f"s0 in [0, {draw(st.integers(0, 2))}]"
+    )
+
+
+@given(maps_of_bits(), maps_of_bits())
+def test_functions_of_bits_are_answered(left: IndexingMap, right: IndexingMap) -> None:
+    one, other = pairs(left), pairs(right)
+    assert pairs_of(left | right) == one | other
+    assert pairs_of(left & right) == one & other
+    assert pairs_of(left - right) == one - other
+    assert pairs_of(left.lexmin()) == {min(pair for pair in one if pair[0] == at) for at, _ in one}
+    found = left.first_difference(right)
+    first = min((at for at, _ in one ^ other), default=None)
+    assert (None if found is None else found.dims) == first
+
+
+def test_a_swizzle_of_thousands_of_elements_is_answered() -> None:
+    rows = IndexingMap.from_sizes("d0, d1", [512, 64])
+    swizzle = IndexingMap.from_sizes("d0, bitxor(d1, (d0 mod 8) * 8)", [512, 64])
+    assert (swizzle & rows).domain_set().count() == 512 * 64 // 8
+    assert str(swizzle.first_difference(rows)).startswith("at (1, 0): the first map gives (1, 8)")
+    assert swizzle.lexmin().maps == (swizzle,)
+    with pytest.raises(NotQuasiAffineError, match="is a function of bits"):
+        IndexRelation(parse_map("(d0) -> (bitxor(d0, 5)), domain: d0 in [0, inf]"))
 
 
 @given(small_maps(), small_maps())

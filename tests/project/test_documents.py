@@ -58,7 +58,7 @@ def test_instructions_are_read(text: str) -> None:
     module = hlo.parse(text)
     assert str(hlo.parse(str(module))) == str(module)
     lines = [line.removeprefix("ROOT ") for line in text.split("\n") if " = " in line]
-    names = [line.partition(" ")[0] for line in lines]
+    names = [line.partition(" ")[0].removeprefix("%") for line in lines]
     assert [each.name for each in module.instructions if each.name in names] == names
 
 
