@@ -82,7 +82,9 @@ class ArrayWriter(ElementWriter):
     def from_start(
         self, source: Instruction, operation: str, total: str, block: LoopBlock
     ) -> Steps[str]:
-        """What an operation makes of the start of a reduction and of all that is reduced."""
+        """What an operation, if it is one, makes of a start and of all that is reduced."""
+        if not operation:
+            return total
         start, element_type = source.operands[1], source.shape.element_type
         values = start.literal.values if start.literal is not None else None
         if [*(values or ())] == [neutral_element(operation, element_type)]:

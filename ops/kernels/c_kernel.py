@@ -22,7 +22,6 @@ from simplifier.expr.form import Form, constant
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from indexing.layout import Shape
     from ops.fusion import Fusion, FusionSchedule
     from ops.hlo.module import Computation, Instruction
     from ops.kernels.indices import Index
@@ -57,11 +56,11 @@ class CKernel(ElementWriter):
                 write_scheduled(self, top, written, store, has_threads=self.dialect is CUDA)
         parameters = [
             *(
-                f"const {self._stored_type(each, each.shape)} *restrict {pointer}"
+                f"const {self.stored_type(each, each.shape)} *restrict {pointer}"
                 for each, pointer in self.pointers.items()
             ),
             *(
-                f"{self._stored_type(source, array_of(source, output))} *restrict {pointer}"
+                f"{self.stored_type(source, array_of(source, output))} *restrict {pointer}"
                 for pointer, source, output in results
             ),
             *(f"{top.type_of(each.bounds)} {each.name}" for each in self.sizes.arguments),
@@ -83,10 +82,6 @@ class CKernel(ElementWriter):
             "#include <cuda_fp16.h>": self.dialect is CUDA and ElementType.F16 in types,
         }
         return [line for line, is_needed in needed.items() if is_needed]
-
-    def _stored_type(self, source: Instruction, shape: Shape) -> str:
-        self.type_of(source, shape)
-        return self.dialect.types[shape.element_type]
 
     # Results.
 

@@ -171,8 +171,11 @@ class ElementWriter:
             always = asked.index([])
             place = self.applied(maps[always], index)
             return (yield self.element(operands[always], 0, place, block))
-        last = (yield self.element(source.operands[1], 0, (), block)) if is_pad else ""
-        result = self.declared(source, source.shape, block, last or self.nothing(source))
+        if is_pad:
+            last = yield self.element(source.operands[1], 0, (), block)
+        else:
+            last = self.dialect.number(0, source.shape.element_type)
+        result = self.declared(source, source.shape, block, last)
         for operand, found, facts in zip(operands, maps, asked, strict=True):
             if any(map(block.fails, facts)):
                 continue
@@ -181,10 +184,6 @@ class ElementWriter:
             self.assign(inner, {result: value})
             self.close_guard(block, inner, facts)
         return result
-
-    def nothing(self, source: Instruction) -> str:
-        """What a value is before it is known."""
-        return self.dialect.number(0, source.shape.element_type)
 
     # Reductions.
 
@@ -413,6 +412,11 @@ class ElementWriter:
         if found is None:
             raise refused(source, f"the element type of {shape} is not emitted")
         return found
+
+    def stored_type(self, source: Instruction, shape: Shape) -> str:
+        """The type of an element in memory."""
+        self.type_of(source, shape)
+        return self.dialect.types[shape.element_type]
 
 
 def _finished(first: Steps[str]) -> str:

@@ -16,7 +16,7 @@ from simplifier.expr import operations
 from simplifier.expr.form import AtomKind, Form, constant, variable, variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from indexing import IndexingMap
     from indexing.layout import Shape
@@ -212,13 +212,8 @@ def _levels(
             levels[-1] = levels[-1].joined(level)
         else:
             levels.append(level)
-    is_all = sum(len(level.dimensions) for level in levels) == operand.shape.rank
-    return levels if is_all and [*_order(levels)] == major_first(operand.shape) else None
-
-
-def _order(levels: Sequence[_BoxLevel]) -> Iterator[int]:
-    for level in levels:
-        yield from level.dimensions
+    order = [each for level in levels for each in level.dimensions]
+    return levels if order == major_first(operand.shape) else None
 
 
 # Loops.

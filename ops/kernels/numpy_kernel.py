@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from indexing.formats.code.loop_nest import LoopBlock
-    from indexing.layout import Shape
     from ops.fusion import Fusion
     from ops.hlo.module import Instruction
     from ops.kernels.element_writer import Steps
@@ -64,7 +63,7 @@ class NumpyKernel(ArrayWriter):
     def text(self, name: str) -> str:
         """The whole text."""
         lines = [
-            f"{pointer} = np.asarray({pointer}, {self._stored_type(each, each.shape)})"
+            f"{pointer} = np.asarray({pointer}, {self.stored_type(each, each.shape)})"
             for each, pointer in self.pointers.items()
         ]
         sources = [source_of(root, output) for root, output in self.fusion.results]
@@ -105,7 +104,7 @@ class NumpyKernel(ArrayWriter):
         """The name of an array of the result."""
         shape = array_of(source, output)
         name = self.names.fresh(source.name)
-        kind = self._stored_type(source, shape)
+        kind = self.stored_type(source, shape)
         sizes = block.texts([as_form(size) for size in self.sizes.of(source, output)])
         whole = f"np.broadcast_to(np.asarray({value}, {kind}), {_tuple_of(map(alone, sizes))})"
         block.lines.append(f"{name} = {whole}.copy()")
@@ -164,7 +163,8 @@ class NumpyKernel(ArrayWriter):
         facts = self.asked(found, point, inner)
         body = self.guarded(inner, facts) if facts else inner
         value = yield self.element(source.operands[0], 0, self.applied(found, point), body)
-        nothing = self._number(source, neutral_element(operation, source.shape.element_type))
+        element_type = source.shape.element_type
+        nothing = self.dialect.number(neutral_element(operation, element_type), element_type)
         if facts:
             value = self.chosen_by(self.masks[body], value, nothing)
             self.close_guard(inner, body, facts)
@@ -185,13 +185,6 @@ class NumpyKernel(ArrayWriter):
         while around is not None and around not in self._axes:
             around = around.parent
         return self._axes[around] if around is not None else 0
-
-    def _number(self, source: Instruction, value: float) -> str:
-        return self.dialect.number(value, source.shape.element_type)
-
-    def _stored_type(self, source: Instruction, shape: Shape) -> str:
-        self.type_of(source, shape)
-        return self.dialect.types[shape.element_type]
 
 
 def _tuple_of(texts: Iterable[str]) -> str:

@@ -320,9 +320,7 @@ class TritonKernel(ArrayWriter):
         given = values[0] if len(values) == 1 else f"({', '.join(values)})"
         fold = self._fold(source, computation)
         block.lines.append(f"{', '.join(totals)} = tl.reduce({given}, 0, {fold})")
-        if operation:
-            return [(yield self.from_start(source, operation, totals[0], block))]
-        return totals
+        return [(yield self.from_start(source, operation, totals[0], block)), *totals[1:]]
 
     def _nothing(self, source: Instruction, operation: str, block: LoopBlock) -> Steps[list[str]]:
         """What changes nothing when it is folded; XLA demands that of the start, too."""
