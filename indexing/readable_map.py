@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from indexing import validation
 from indexing.exact.exact_relation import ExactRelation
 from indexing.exact.strides import contiguity, strides
-from indexing.formats.code import to_c, to_cuda, to_mlir, to_triton
+from indexing.formats.code import to_language
 from indexing.formats.einops_pattern import to_einops
 from indexing.formats.isl_relation import to_isl
 from indexing.formats.mlir import to_affine_map, to_affine_set
@@ -245,7 +245,7 @@ class ReadableMap(ExactRelation):
         }
         <BLANKLINE>
         """
-        return to_c(self, name)
+        return to_language(self, "c", name)
 
     def to_cuda(self, name: str = "indexing_map") -> str:
         """CUDA text: the functions of :meth:`to_c`, for the device and for the host.
@@ -258,7 +258,7 @@ class ReadableMap(ExactRelation):
         >>> print(text.splitlines()[4])
         static __host__ __device__ __forceinline__ void row_of(int32_t d0, int64_t *results) {
         """
-        return to_cuda(self, name)
+        return to_language(self, "cuda", name)
 
     def to_triton(self, name: str = "indexing_map") -> str:
         """Triton text: a function for the results, and one for the mask of points in the domain.
@@ -289,7 +289,7 @@ class ReadableMap(ExactRelation):
             return (d0 >= 0) & (d0 < 32)
         <BLANKLINE>
         """
-        return to_triton(self, name)
+        return to_language(self, "triton", name)
 
     def to_mlir(self, name: str = "indexing_map") -> str:
         r"""MLIR text: functions of ``affine.apply`` and ``arith`` for the results and the domain.
@@ -307,7 +307,7 @@ class ReadableMap(ExactRelation):
           %2 = arith.maxsi %0, %1 : index
           return %2 : index
         """
-        return to_mlir(self, name)
+        return to_language(self, "mlir", name)
 
     def to_isl(
         self,

@@ -1,6 +1,6 @@
 """Maps as code: one text for any number of maps, in each language of a table.
 
-``emit`` is the door; ``to_c`` and the others are it for one map. ``language`` has the table,
+``emit`` is the door; ``to_language`` is it for one map. ``language`` has the table,
 ``coder`` writes formulas, ``map_functions`` what is around them.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MLIR: Final = "mlir"
 """It has a room of its own: each of its operations has a name."""
 
-__all__ = ["emit", "emit_loops", "to_c", "to_cuda", "to_mlir", "to_triton"]
+__all__ = ["emit", "emit_loops", "to_language"]
 
 
 def emit(
@@ -69,9 +69,7 @@ def emit(
     given = _maps(maps, "emit")
     named = _names(names, len(given), "emit")
     _check_language(language, [*LANGUAGES, MLIR], "emit")
-    if language == MLIR:
-        return mlir_text_of_maps(given, named, "emit")
-    return text_of_maps(given, LANGUAGES[language], named, "emit")
+    return _text(given, language, named, "emit")
 
 
 def emit_loops(
@@ -161,21 +159,12 @@ def _check_language(language: str, known: Collection[str], asker: str) -> None:
         raise MapError(f"{asker}: language is {quoted(language)}; expected {listed(known)}")
 
 
-def to_c(indexing_map: Relation, name: str = "indexing_map") -> str:
-    """C11 text; see :meth:`indexing.IndexingMap.to_c`."""
-    return text_of_maps([indexing_map], LANGUAGES["c"], [name], "to_c")
+def to_language(indexing_map: Relation, language: str, name: str) -> str:
+    """The text of one map; see :meth:`indexing.IndexingMap.to_c` and the others."""
+    return _text([indexing_map], language, [name], f"to_{language}")
 
 
-def to_cuda(indexing_map: Relation, name: str = "indexing_map") -> str:
-    """CUDA text; see :meth:`indexing.IndexingMap.to_cuda`."""
-    return text_of_maps([indexing_map], LANGUAGES["cuda"], [name], "to_cuda")
-
-
-def to_triton(indexing_map: Relation, name: str = "indexing_map") -> str:
-    """Triton text; see :meth:`indexing.IndexingMap.to_triton`."""
-    return text_of_maps([indexing_map], LANGUAGES["triton"], [name], "to_triton")
-
-
-def to_mlir(indexing_map: Relation, name: str = "indexing_map") -> str:
-    """MLIR text; see :meth:`indexing.IndexingMap.to_mlir`."""
-    return mlir_text_of_maps([indexing_map], [name], "to_mlir")
+def _text(maps: Sequence[Relation], language: str, names: Sequence[str], asker: str) -> str:
+    if language == MLIR:
+        return mlir_text_of_maps(maps, names, asker)
+    return text_of_maps(maps, LANGUAGES[language], names, asker)

@@ -180,6 +180,11 @@ CUDA: Final = replace(
 
 # JavaScript: numbers are doubles, exact up to 53 bits; operators on bits take 32.
 
+_WORDS_OF_JAVASCRIPT: Final = """
+    arguments await debugger eval function in instanceof let Math Number var yield BigInt NaN
+    Infinity undefined null package implements interface with super
+"""
+
 _JAVASCRIPT_VALUES: Final = {
     "floordiv": "Math.floor(a / b) + 0",
     "floormod": _C_VALUES["floormod"],
@@ -207,38 +212,7 @@ JAVASCRIPT: Final = Language(
             for kind, template in _BITWISE.items()
         },
     },
-    reserved=frozenset(
-        {
-            *_WORDS_OF_C.split(),
-            *_JAVASCRIPT_VALUES,
-            *[
-                "arguments",
-                "await",
-                "debugger",
-                "eval",
-                "function",
-                "in",
-                "instanceof",
-                "let",
-                "Math",
-                "Number",
-                "var",
-                "yield",
-            ],
-            *[
-                "BigInt",
-                "NaN",
-                "Infinity",
-                "undefined",
-                "null",
-                "package",
-                "implements",
-                "interface",
-                "with",
-                "super",
-            ],
-        }
-    ),
+    reserved=frozenset({*_WORDS_OF_C.split(), *_WORDS_OF_JAVASCRIPT.split(), *_JAVASCRIPT_VALUES}),
     max_bits=54,
     has_signed_zeros=True,
     cast="{0}",

@@ -18,6 +18,7 @@ from indexing.formats.code.map_functions import (
     check_portable,
     for_comment,
     joined,
+    passable,
     with_numeric_bounds,
 )
 from indexing.formats.mlir import with_positive_divisors
@@ -87,14 +88,12 @@ def _contains(domain: Domain, name: str) -> list[str]:
     rows = [] if is_never else rows
     forms = [guarded(form) for form, _ in rows]
     block = _Block(box, forms)
-    limit = (1 << 63) - 1
     checks: list[str] = []
-    for form, (_, interval) in zip(forms, rows, strict=True):
-        ends = (("sge", interval.lower, -limit - 1), ("slt", interval.upper, limit))
-        if interval.is_point:
-            ends = (("eq", interval.lower, None),)
-        for relation, end, trivial in ends:
-            if end is not None and end != trivial:
+    for form, (_, asked) in zip(forms, rows, strict=True):
+        interval = passable(asked)
+        ends = (("sge", interval.lower), ("slt", interval.upper))
+        for relation, end in (("eq", interval.lower),) if interval.is_point else ends:
+            if end is not None:
                 bound = block.constant(end + (relation == "slt"))
                 checks.append(block.operation(f"cmpi {relation}", (block.value(form), bound)))
     if not checks:
