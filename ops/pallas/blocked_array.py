@@ -7,9 +7,9 @@ which the steps run, the last axis of the grid fastest.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial, reduce
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from indexing import IndexingMap, IndexRelation, IndexSet, Variable
 from ops.pallas.block_spec import (
@@ -20,11 +20,13 @@ from ops.pallas.block_spec import (
 )
 from ops.performance.counts import bytes_of
 from ops.performance.summary import text_of_shape
-from simplifier import FloorDiv, Interval, Mod, symbol
+from simplifier import BitAnd, BitOr, BitXor, FloorDiv, Interval, Min, Mod, bounds_of, symbol
 from simplifier.tools.display import Displayed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import sympy
 
     from indexing.layout import Shape
     from ops.pallas.block_spec import BlockSize, BlockSpec
@@ -130,7 +132,7 @@ class BlockedArray(Displayed):
         places = [symbol(f"b{axis}") for axis in range(self.shape.rank)]
         results = [
             (index if size is None else index * _step_of(size) + place) - _before(size)
-            for index, size, place in zip(self.indices.results, self.block, places, strict=True)
+            for index, size, place in zip(self._exact.results, self.block, places, strict=True)
         ]
         ranges = [
             Variable.of_size(extent(size), str(place))
@@ -140,16 +142,27 @@ class BlockedArray(Displayed):
             (result, Interval(0, size - 1))
             for result, size in zip(results, self.shape.dimensions, strict=True)
         ]
-        indices = self.indices
+        indices = self._exact
         constraints = [*indices.constraints, *inside]
         found = IndexingMap(results, indices.dims, ranges, indices.runtime, constraints)
         return found.simplify()
 
+    @cached_property
+    def _exact(self) -> IndexingMap:
+        """The map from a step to its block, as exact sets know it: with digits in place of bits."""
+        indices = self.indices
+        bounds = {each.name: each.bounds for each in (*indices.dims, *indices.runtime)}
+        results = [
+            each.replace(_is_of_bits, partial(_in_digits, bounds=bounds))
+            for each in indices.results
+        ]
+        return IndexingMap(results, indices.dims, (), indices.runtime, indices.constraints)
+
     @property
     def indices_in_bounds(self) -> IndexingMap:
         """The map from a step to its block, for the steps whose blocks are in bounds."""
-        valid = zip(self.indices.results, self.valid_indices(), strict=True)
-        return self.indices.replace(constraints=[*self.indices.constraints, *valid])
+        valid = zip(self._exact.results, self.valid_indices(), strict=True)
+        return self._exact.replace(constraints=[*self._exact.constraints, *valid])
 
     @property
     def depends_on_values(self) -> bool:
@@ -211,7 +224,7 @@ class BlockedArray(Displayed):
 
     def _each_out_of_bounds(self) -> Iterator[OutOfBoundsBlock]:
         """The first step for each dimension and side."""
-        at_all = _with_values_as_dims(self.indices)
+        at_all = _with_values_as_dims(self._exact)
         count = len(self.indices.dims)
         names = [variable.name for variable in self.indices.runtime]
         for axis, valid in enumerate(self.valid_indices()):
@@ -244,7 +257,7 @@ class BlockedArray(Displayed):
 
         If values decide the blocks, all may.
         """
-        blocks = self.by_number(self.indices)
+        blocks = self.by_number(self._exact)
         (steps,) = blocks.dims
         count = steps.bounds.size or 0
         everything = IndexSet.from_sizes([count])
@@ -277,6 +290,34 @@ def steps_of_numbers(grid: Sequence[int]) -> IndexingMap:
 def _with_values_as_dims(indices: IndexingMap) -> IndexingMap:
     values = [Variable(each.bounds, each.name) for each in indices.runtime]
     return indices.replace(dims=[*indices.dims, *values], runtime=())
+
+
+def _is_of_bits(expression: sympy.Basic) -> bool:
+    return isinstance(expression, (BitAnd, BitOr, BitXor))
+
+
+def _in_digits(function: sympy.Expr, bounds: Mapping[str, Interval]) -> sympy.Expr:
+    """A function of bits by binary digits: both have the smaller one, and the first is the sign."""
+
+    def of_two(one: Any, other: Any) -> Any:  # noqa: ANN401 - expressions of sympy
+        ranges = (bounds_of(each, bounds) for each in (one, other))
+        ends = [end for each in ranges for end in (each.lower, each.upper)]
+        sign = max(_BITS if end is None else max(end, ~end).bit_length() for end in ends)
+        both = sum(
+            (-1 if place == sign else 1)
+            * 2**place
+            * Min(*(Mod(FloorDiv(each, 2**place), 2) for each in (one, other)))
+            for place in range(sign + 1)
+        )
+        if isinstance(function, BitAnd):
+            return both
+        return one + other - (both if isinstance(function, BitOr) else 2 * both)
+
+    return reduce(of_two, function.args)
+
+
+_BITS: Final = 31
+"""Of an integer that is not bounded, without its sign."""
 
 
 def _step_of(size: BlockSize) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,6 +97,37 @@ def test_index_maps_are_what_jax_computes(name: str) -> None:
     found = call.inputs[0].indices.evaluate([*steps])
     for here, there in zip(found, computed, strict=True):
         assert np.array_equal(np.broadcast_to(here, there.shape), there)
+
+
+OF_BITS: dict[str, Callable[[OfJax], OfJax]] = {
+    "pallas-xor of a step": lambda i: i ^ 1,
+    "and": lambda i: i & 5,
+    "or": lambda i: i | 2,
+    "not": lambda i: ~i & 7,
+    "of two steps": lambda i: (i * 3 ^ i >> 1) & 7,
+    "of a negative number": lambda i: (i - 3 & -2) + 4,
+}
+
+
+@pytest.mark.parametrize("name", OF_BITS)
+def test_exact_questions_know_bits(name: str) -> None:
+    index_map, pl = OF_BITS[name], pallas()
+    function = pl.pallas_call(
+        *(does_nothing, array(64)),
+        grid=(8,),
+        in_specs=[pl.BlockSpec((8,), lambda i: (i,))],
+        out_specs=pl.BlockSpec((8,), lambda i: (index_map(i),)),
+    )
+    (call,) = pallas_calls(function, array(64))
+    blocks = [index_map(step) for step in range(8)]
+    left = call.outputs[0].unwritten()
+    assert left is not None
+    assert left.count() == 8 * len({*range(8)} - {*blocks})
+    changes = sum(one != other for one, other in pairwise(blocks)) + 1
+    assert [each and each.copies for each in call.traffic().values()] == [8, changes]
+    assert bool(call.late_revisits()) == any(
+        blocks[step] != blocks[step - 1] and blocks[step] in blocks[:step] for step in range(1, 8)
+    )
 
 
 def matmul(x: OfJax, y: OfJax) -> OfJax:
