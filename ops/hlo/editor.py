@@ -286,7 +286,8 @@ class ModuleEditor:
     ) -> Instruction:
         """Put instructions into a computation of their own; the fusion or call that runs it.
 
-        Results that are read outside become elements of a tuple if there are several.
+        Results that are read outside become elements of a tuple if there are several. What nobody
+        reads is gone, unless it has side effects.
 
         Raises:
             EditError: they cannot stand in one computation of their own.
@@ -295,7 +296,8 @@ class ModuleEditor:
         if opcode not in _CALLS:
             raise EditError(f"outline: the opcode is {quoted(opcode)}; expected 'fusion' or 'call'")
         draft, chosen = self._chosen(instructions, opcode)
-        outline, attribute = Outline.around(draft, chosen), _CALLS[opcode]
+        outline = Outline.around(draft, chosen, self._effects.of)
+        attribute = _CALLS[opcode]
         stem = checked_name(name) if name else f"{opcode}_computation"
         body = outline.body(self._names.like(stem))
         self._drafts[body] = ComputationDraft(body)

@@ -9,24 +9,30 @@ from ops.hlo.draft import ComputationDraft, UnusedNames, copy_of, ordered
 from ops.hlo.module import Computation, Instruction
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 
 class Outline(NamedTuple):
     """The instructions inside, each after its operands; what they read of the outside; and results.
 
-    Results are what the outside reads, or the last one if it reads nothing. ``waits`` are those
-    outside that some inside wait for.
+    Results are what the outside reads, or the last one if it reads nothing. What neither leads to
+    them nor ``stays`` is not ``copied``. ``waits`` are those outside that some inside wait for.
     """
 
     draft: ComputationDraft
     inside: Mapping[Instruction, None]
+    copied: tuple[Instruction, ...]
     outside: tuple[Instruction, ...]
     results: tuple[Instruction, ...]
     waits: tuple[Instruction, ...]
 
     @classmethod
-    def around(cls, draft: ComputationDraft, chosen: Iterable[Instruction]) -> Outline:
+    def around(
+        cls,
+        draft: ComputationDraft,
+        chosen: Iterable[Instruction],
+        stays: Callable[[Instruction], bool],
+    ) -> Outline:
         """The outline of some instructions of a computation."""
         wanted = dict.fromkeys(chosen)
 
@@ -35,21 +41,21 @@ class Outline(NamedTuple):
             return filter(wanted.__contains__, before)
 
         inside = dict.fromkeys(ordered(wanted, needed))
-        outside = dict.fromkeys(
-            operand for each in inside for operand in draft.operands[each] if operand not in inside
-        )
         results = tuple(
             each
             for each in inside
             if draft.root is each or any(user not in inside for user in draft.users(each))
         )
-        waits = dict.fromkeys(
-            earlier
-            for each in inside
-            for earlier in draft.predecessors(each)
-            if earlier not in inside
+        results = results or ([*inside][-1],)
+        needed_inside = {*ordered((*filter(stays, inside), *results), needed)}
+        copied = tuple(filter(needed_inside.__contains__, inside))
+        reads = (operand for each in copied for operand in draft.operands[each])
+        earlier = (before for each in copied for before in draft.predecessors(each))
+        outside, waits = (
+            tuple(dict.fromkeys(each for each in others if each not in inside))
+            for others in (reads, earlier)
         )
-        return cls(draft, inside, tuple(outside), results or ([*inside][-1],), tuple(waits))
+        return cls(draft, inside, copied, outside, results, waits)
 
     def readers(self, result: Instruction) -> tuple[Instruction, ...]:
         """The instructions outside that read a result."""
@@ -63,7 +69,7 @@ class Outline(NamedTuple):
             copies[operand] = Instruction(
                 known, "parameter", operand.shape, parameter_number=number
             )
-        for each in self.inside:
+        for each in self.copied:
             reads = tuple(copies[operand] for operand in self.draft.operands[each])
             earlier = filter(self.inside.__contains__, self.draft.predecessors(each))
             waits = tuple(copies[before] for before in earlier)

@@ -247,6 +247,34 @@ def test_who_waited_for_what_is_outlined_waits_for_the_call() -> None:
     assert str(hlo.parse(str(after))) == str(after)
 
 
+@pytest.mark.parametrize(
+    ("names", "copied", "reads"),
+    [
+        (("more", "n"), ("n",), ("y",)),
+        (("dead", "more", "n"), ("n",), ("y",)),
+        (("dead", "more"), ("dead", "more"), ("x",)),
+        (("n", "odd"), ("n",), ("y",)),
+    ],
+    ids=["outline-unread", "a chain of it", "nothing else", "that reads a result"],
+)
+def test_what_nobody_reads_is_not_outlined(
+    names: tuple[str, ...], copied: tuple[str, ...], reads: tuple[str, ...]
+) -> None:
+    module = hlo.parse(
+        """ENTRY e { x = f32[2] parameter(0) y = f32[3] parameter(1)
+        dead = f32[2] negate(x) more = f32[2] abs(dead) n = f32[3] negate(y) odd = f32[3] sine(n)
+        ROOT r = f32[3] abs(n) }"""
+    )
+    editor = hlo.edit(module)
+    call = editor.outline([module[name] for name in names])
+    after = editor.finish()[call.name]
+    inside = after.attributes["calls"].instructions
+    assert [each.name for each in inside if each.opcode != "parameter"] == [*copied]
+    assert [each.name for each in after.operands] == [*reads]
+    assert {each.name for each in after.computation.instructions}.isdisjoint(names)
+    assert all(each.users or each.is_root for each in inside)
+
+
 AFTER_B: Any = {"control-predecessors": M["b"]}
 
 REFUSED: list[tuple[Callable[[ModuleEditor], Any], str]] = [
