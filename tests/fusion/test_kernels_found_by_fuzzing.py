@@ -15,6 +15,7 @@ import pytest
 
 from benchmarks.fuzzing.kernel_search import (
     LANGUAGES,
+    RUNNERS,
     Case,
     Tally,
     cases_of,
@@ -167,6 +168,21 @@ def test_what_was_wrong_is_right(name: str, language: str) -> None:
     assert wrong_in(language).get(name) is None
 
 
+PLANTED = {
+    "a wrong result": "void kernel0(const float *x, float *y) { y[0] = x[0]; }",
+    "what is behind the array": "void kernel0(const float *x, float *y) { y[0] = 0 * x[1]; }",
+    "an overflow": "void kernel0(const float *x, float *y) { y[0] = 2147483647 + (int)x[0]; }",
+}
+
+
+@pytest.mark.skipif("c" not in RUNNABLE, reason="there is no gcc")
+@pytest.mark.parametrize("text", PLANTED.values(), ids=PLANTED)
+def test_what_is_planted_is_found(text: str) -> None:
+    row = Row("x = f32[1] parameter(0) ROOT y = f32[1] negate(x)", [[1]], [[-1]])
+    ((_, said),) = RUNNERS["c"]({_case("planted", row): text})
+    assert said
+
+
 WRONG_RANKS = {
     "kernel-of-wrong-rank": "ROOT y = f32[4] pad(x, z), padding=1_3_1x0_0",
     "kernel-of-wrong-rank-b": "ROOT y = f32[6] pad(x, z), padding=0_2x0_0",
@@ -225,9 +241,9 @@ def test_depth_needs_no_recursion(depth: int, steps: Sequence[str], language: st
 def test_random_programs_compute_what_xla_does(language: str) -> None:
     tally = Tally()
     assert [*complaints(_drawn(), language, tally)] == []
-    assert tally.right[language] >= 16  # the others are refused, such as arrays without elements
+    assert tally.right[language] >= 10  # the others are refused, such as arrays without elements
 
 
 @cache
 def _drawn() -> list[Case]:
-    return cases_of(0, range(24), Tally())
+    return cases_of(0, range(16), Tally())
