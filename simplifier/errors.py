@@ -50,14 +50,14 @@ def beginning_of(text: str, most: int = _MAX_QUOTE) -> str:
     return text if len(text) <= most else f"{text[:most]}..."
 
 
-def listed(names: Collection[str]) -> str:
+def listed(names: Collection[str], most: int = _MAX_NAMES) -> str:
     """Names for a message: the first of them, and how many more there are.
 
     >>> listed(["d0", "s0"]), listed([])
     ('d0, s0', 'none')
     """
-    first = ", ".join(islice(names, _MAX_NAMES))
-    more = len(names) - _MAX_NAMES
+    first = ", ".join(islice(names, most))
+    more = len(names) - most
     return f"{first} and {more} more" if more > 0 else first or "none"
 
 

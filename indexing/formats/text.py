@@ -19,7 +19,7 @@ from indexing.relation import Relation
 from indexing.symbolic_bounds import Ends, limit_texts, limits
 from indexing.variable import Variable
 from simplifier import Interval
-from simplifier.errors import TextWarning, check_type, quoted
+from simplifier.errors import TextWarning, check_type, listed, quoted
 from simplifier.expr.expression_lexer import ExpressionLexer
 from simplifier.expr.form import ZERO
 from simplifier.expr.parser import read_expression
@@ -145,9 +145,9 @@ def _lexer_of(text: str, file: str) -> tuple[ExpressionLexer, frozenset[str]]:
         text = _blank(text[:start]) + text[start:stop] + _blank(text[stop:])
     notes = [*_NOTE.finditer(text)]
     left = _NOTE.sub(lambda note: (note["bounds"] or "") + _blank(note["note"]), text)
-    for note in notes:
-        message = f"left out, for a map has no origins: {' '.join(note['note'].split())}"
-        warnings.warn(message, TextWarning, stacklevel=4)
+    if notes:
+        said = listed([" ".join(note["note"].split()) for note in notes], 1)
+        warnings.warn(f"left out, for a map has no origins: {said}", TextWarning, stacklevel=4)
     return ExpressionLexer(left, file), frozenset(note["name"] for note in notes if note["name"])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from indexing.layout import ElementType, Shape
 from ops.hlo.errors import AttributeValueError
@@ -25,13 +25,9 @@ def verify(instruction: Instruction) -> None:
         check(instruction)
 
 
-_Signature: TypeAlias = "tuple[Sequence[Shape], Shape]"
-"""What a computation takes and gives."""
-
-
 def signature(
     opcode: str, attribute: str, operands: Sequence[Shape], result: Shape, place: int = 0
-) -> _Signature:
+) -> tuple[Sequence[Shape], Shape]:
     """What the computation in an attribute takes and gives; ``place`` is that among several.
 
     >>> vector, scalar = map(Shape.parse, ("f32[8]", "f32[]"))
@@ -39,19 +35,22 @@ def signature(
     >>> print(one, other, given)
     f32[] f32[] f32[]
     """
-    if attribute == "branch_computations":
-        return operands[1 + place : 2 + place], result
-    found = _SIGNATURES.get((opcode, attribute))
-    return found(operands, result) if found else (operands, result)
+    elements = [*map(_element, operands)]
+    if opcode in {"map", "reduce", "reduce-window", "scatter"}:
+        indices = len(elements) // 2 if opcode == "scatter" else len(elements)
+        return elements[:indices] + elements[indices + 1 :], _element(result)
+    if opcode in {*_REDUCING, "select-and-scatter"}:
+        return elements[:1] * 2, _PREDICATE if attribute == "select" else [*elements, result][0]
+    if opcode == "sort":
+        return [each for each in elements for _ in range(2)], _PREDICATE
+    if opcode == "conditional":
+        first = 1 + place + (attribute == "false_computation")
+        return operands[first : first + 1], result
+    started = result.elements[1:2] if opcode == "async-start" else ()
+    return operands, _PREDICATE if attribute == "condition" else (*started, result)[0]
 
 
-def _of_elements(operands: Sequence[Shape], result: Shape) -> _Signature:
-    return [*map(_element, operands)], _element(result)
-
-
-def _of_two_elements(operands: Sequence[Shape], result: Shape) -> _Signature:
-    element = _element(operands[0] if operands else result)
-    return [element, element], element
+_REDUCING: Final = {"all-reduce", "all-reduce-start", "collective-reduce", "reduce-scatter"}
 
 
 def _element(shape: Shape) -> Shape:
@@ -278,34 +277,6 @@ def _thread(instruction: Instruction) -> str:
 
 
 _PREDICATE = Shape(ElementType.PRED)
-
-_SIGNATURES: Final[dict[tuple[str, str], Callable[[Sequence[Shape], Shape], _Signature]]] = {
-    **{(opcode, "to_apply"): _of_elements for opcode in ("map", "reduce", "reduce-window")},
-    **{
-        (opcode, "to_apply"): _of_two_elements
-        for opcode in ("all-reduce", "all-reduce-start", "collective-reduce", "reduce-scatter")
-    },
-    ("async-start", "calls"): lambda operands, result: (
-        operands,
-        (*result.elements[1:], result)[0],
-    ),
-    ("conditional", "false_computation"): lambda operands, result: (operands[2:], result),
-    ("conditional", "true_computation"): lambda operands, result: (operands[1:2], result),
-    ("scatter", "to_apply"): lambda operands, result: _of_elements(
-        [*operands[: len(operands) // 2], *operands[len(operands) // 2 + 1 :]], result
-    ),
-    ("select-and-scatter", "scatter"): _of_two_elements,
-    ("select-and-scatter", "select"): lambda operands, _: (
-        [_element(operands[0])] * 2,
-        _PREDICATE,
-    ),
-    ("sort", "to_apply"): lambda operands, _: (
-        [_element(operand) for operand in operands for _ in range(2)],
-        _PREDICATE,
-    ),
-    ("while", "condition"): lambda operands, _: (operands, _PREDICATE),
-}
-"""Of operations whose computations do not take the operands and give the result."""
 
 _CHECKS: dict[str, Callable[[Instruction], None]] = {
     "async-done": _async_successor,
