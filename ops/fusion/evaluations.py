@@ -130,10 +130,6 @@ class _TooManyArraysError(Exception):
     """More arrays are looked at than is allowed."""
 
 
-def _places(origins: Iterable[_Begin]) -> Iterator[_Place | None]:
-    return (origin.place for origin in origins)
-
-
 class _Evaluator:
     """Follows arrays through a region; ``most`` arrays in called computations, none if it is 0."""
 
@@ -175,7 +171,7 @@ class _Evaluator:
     ) -> Mapping[_Place | None, tuple[AnyDependence | None, Doubt | None]]:
         """What is evaluated at each place for an element of the result, and if that is sure."""
         found: dict[_Place | None, tuple[AnyDependence | None, Doubt | None]] = {None: (None, None)}
-        for place in postorder([*wanted], lambda each: _places(wanted.get(each, ()))):
+        for place in postorder([*wanted], lambda each: [at.place for at in wanted.get(each, ())]):
             if place is not None:
                 united = _united(wanted[place], place.sizes)
                 parts = [self._behind(found[at.place][0], each) for at, (each,) in united.items()]

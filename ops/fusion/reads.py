@@ -139,6 +139,9 @@ class Reads(Displayed):
     def given(self, values: Mapping[Instruction, int]) -> Reads:
         """The reads of a run in which scalars have these values.
 
+        They are those of the program with constants in place of the scalars, but for this: indices
+        that the values make equal stay two, and read on their own.
+
         Raises:
             MapError: an instruction is no scalar.
 

@@ -252,6 +252,40 @@ def test_counts_are_least_and_most_over_all_offsets(
     assert ends(bounded.elements_read)[1] >= elements[1]
 
 
+BRANCH = """flag = pred[] parameter(3) x = f32[8] parameter(0)
+    ROOT r = f32[8] conditional(flag, x, x), true_computation=here, false_computation=there"""
+
+
+@pytest.mark.parametrize(
+    "body", [BRANCH, *(body for body, *_ in OFFSETS.values())], ids=["a branch", *OFFSETS]
+)
+def test_given_values_are_those_of_constants(body: str) -> None:
+    called = """here { a = f32[8] parameter(0) z = f32[] constant(0)
+        s = f32[2] slice(a), slice={[0:2]} ROOT r = f32[8] pad(s, z), padding=0_6 }
+        there { a = f32[8] parameter(0) ROOT r = f32[8] reverse(a), dimensions={0} }"""
+    names = {"i": "s32[] parameter(1)", "j": "s32[] parameter(2)", "flag": "pred[] parameter(3)"}
+    starts = "i = s32[] parameter(1) j = s32[] parameter(2)"
+    text = f"HloModule m {called} ENTRY e {{ {starts} {body} }}"
+    module = hlo.parse(text)
+    reads = Fusion.of_computation(module.entry).reads("x")
+    assert isinstance(reads, Reads)
+    for values in ({"i": -1, "j": 3, "flag": 1}, {"i": 6, "j": 6, "flag": 0}):
+        known = text
+        for name, value in values.items():
+            shape, _, parameter = names[name].partition(" ")
+            number = bool(value) if name == "flag" else value
+            constant = f"un{name} = {shape} {parameter} {name} = {shape} constant({number})".lower()
+            known = known.replace(f"{name} = {names[name]}", constant)
+        fixed = Fusion.of_computation(hlo.parse(known).entry).reads("x")
+        assert isinstance(fixed, Reads)
+        named = {each.name: each for each in module.entry.parameters}
+        scalars = {named[name]: value for name, value in values.items() if name in named}
+        run = reads.given(scalars)
+        assert run.elements() == fixed.elements()
+        if len(run.ways) == len(fixed.ways):  # else two indices are one if they are constants
+            assert run.histogram() == fixed.histogram()
+
+
 def _over_all_offsets(fusion: Fusion, x: Instruction) -> list[tuple[int, int]]:
     """Least and most elements and reads, by asking for each offset."""
     reads = fusion.reads(x)
