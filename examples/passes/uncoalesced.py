@@ -17,6 +17,7 @@ from ops import Coalescing, FusionError, coalescing, hlo, schedule_of
 from ops.hlo import HloModule, Instruction
 from ops.performance import A100
 from ops.schedules import Access
+from simplifier import Interval
 
 
 @dataclass(frozen=True)
@@ -30,13 +31,16 @@ class Waste:
 
     @property
     def sectors(self) -> int:
-        """Sectors that are loaded, but would not have to be."""
-        return self.loaded.sectors - self.loaded.ideal_sectors
+        """Sectors that are loaded, but would not have to be; at most, if that depends on values."""
+        wasted = self.loaded.wasted_sectors
+        return wasted.upper or 0 if isinstance(wasted, Interval) else int(wasted)
 
     def __str__(self) -> str:
         place = self.kernel.attributes.get("metadata", {}).get("op_name", "somewhere")
-        ratio = f"{self.loaded.ratio:.3g} times the sectors that it needs"
-        return f"%{self.kernel.name}, {self.array}: {ratio}, {self.sectors} wasted; from {place}"
+        ratio = self.loaded.ratio
+        times = "" if ratio is None else f"{ratio:.3g} times the sectors that it needs, "
+        wasted = f"{'up to ' * (ratio is None)}{self.sectors} wasted"
+        return f"%{self.kernel.name}, {self.array}: {times}{wasted}; from {place}"
 
 
 def uncoalesced(module: HloModule) -> list[Waste]:

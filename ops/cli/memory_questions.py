@@ -14,6 +14,7 @@ from ops.fusion import Fusion, FusionError, schedule_of
 from ops.hlo import HloTextError
 from ops.hlo.source_location import source_locations
 from ops.performance import DEVICES, coalescing
+from ops.performance.coalescing import COUNTED
 from ops.performance.counts import ends_of_count, text_of_count
 from ops.performance.kernels import moves_something
 from ops.performance.summary import HEADING, KernelSummary, cells_of
@@ -94,18 +95,21 @@ class FusionCoalescing(TableQuestion):
 def _access(
     fusion: Instruction, role: str, number: int, access: Access, found: Coalescing
 ) -> Cells:
-    wasted = found.sectors - found.ideal_sectors
+    sectors = (found.wasted_sectors, found.sectors, found.ideal_sectors)
+    condition = f"; fewest where {found.condition}" if found.condition else ""
+    shown = sorted({"wasted_sectors", "sectors", "ideal_sectors"}.intersection(found.bounds))
+    bounds = f"; bounds: {listed(shown)}" if shown else ""
     cells = (
-        str(wasted),
-        str(found.sectors),
-        str(found.ideal_sectors),
-        f"{found.ratio:.2f}",
+        *map(text_of_count, sectors),
+        "" if found.ratio is None else f"{found.ratio:.2f}",
         str(found.vector_width),
         "yes" if found.is_coalesced else "no",
-        f"%{fusion.name}, {role} {number}, {access.shape}",
+        f"%{fusion.name}, {role} {number}, {access.shape}{condition}{bounds}",
     )
-    about = {"fusion": fusion.name, role: number, "shape": str(access.shape)}
-    return Cells(cells, lambda: about | {"wasted_sectors": wasted} | asdict(found), wasted)
+    fields: Fields = {"fusion": fusion.name, role: number, "shape": str(access.shape)}
+    fields |= {name: getattr(found, name) for name in found.__slots__}
+    fields |= {name: ends_of_count(fields[name]) for name in COUNTED if fields[name] is not None}
+    return Cells(cells, lambda: fields, _greatest(found.wasted_sectors), (), bool(bounds))
 
 
 def _no_schedule(fusion: Instruction, reason: str) -> Cells:

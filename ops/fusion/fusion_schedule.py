@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
 from indexing.layout import bitcast_map
 from ops.accelerators import Device
+from ops.analysis.queries import output_to_input
 from ops.dependence.dependence import NOTHING, Unknown
 from ops.fusion.block_level import contracted_tile
 from ops.fusion.emitters import KERNELS, Emitter, KernelPlan, emitter_and_heroes, results_of
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from indexing.layout import Shape
     from ops.dependence.dependence import AnyDependence
     from ops.dependence.operand_indexing import OperandIndexing
+    from ops.dependence.runtime_origin import RuntimeOrigin
     from ops.fusion.block_level import BlockLevel
     from ops.fusion.heroes import Heroes
     from ops.hlo import Computation
@@ -111,7 +113,7 @@ class FusionSchedule(Displayed):
         for number in hero.shape.array_indices:
             for one in _known(self.fusion.epilogue(hero, output=number)):
                 if one.element == output:
-                    yield from (each.through(one.map, shape) for each in writes)
+                    yield from (each.through(one.map, shape, _origins(one)) for each in writes)
 
     def _before_heroes(self, parameter: Instruction) -> Iterator[Access]:
         """What is read of a parameter for what the heroes read."""
@@ -135,8 +137,10 @@ class FusionSchedule(Displayed):
             for one, other in product(_known(wanted), _known(answer)):
                 steps = contracted_tile(dot)
                 steps = steps if len(steps) == len(one.map.ranges) else ()
-                indexing = one.map.compose(other.map).simplify(preserve_ranges=True)
-                yield schedule.load(indexing, parameter.shape.arrays[other.element], steps)
+                found = Access(one.map, operand.shape, _origins(one)).through(
+                    other.map, parameter.shape.arrays[other.element], _origins(other)
+                )
+                yield schedule.load(found.map, found.shape, steps, found.origins)
 
     def _beside_heroes(self, parameter: Instruction) -> Iterator[Access]:
         """What is read of a parameter without any hero."""
@@ -149,7 +153,8 @@ class FusionSchedule(Displayed):
                 if isinstance(schedule, BlockSchedule):
                     array = parameter.shape.arrays
                     yield from (
-                        schedule.load(one.map, array[one.element]) for one in _known(answer)
+                        schedule.load(one.map, array[one.element], (), _origins(one))
+                        for one in _known(answer)
                     )
                 else:
                     yield from _through(self.writes(output), answer, parameter)
@@ -265,10 +270,25 @@ def _through(
     accesses: Iterable[Access], answer: AnyDependence, array: Instruction
 ) -> Iterator[Access]:
     """What is touched of an array for these accesses, along each indexing."""
-    for access in accesses:
-        yield from (
-            access.through(one.map, array.shape.arrays[one.element]) for one in _known(answer)
-        )
+    for access, one in product(accesses, _known(answer)):
+        yield access.through(one.map, array.shape.arrays[one.element], _origins(one))
+
+
+def _origins(indexing: OperandIndexing) -> tuple[RuntimeOrigin, ...]:
+    """Where values come from, followed through what only moves elements."""
+    return tuple(map(_moved, indexing.runtime))
+
+
+def _moved(origin: RuntimeOrigin) -> RuntimeOrigin:
+    while origin.instruction.opcode in _MOVES:
+        ((way,),) = map(_known, output_to_input(origin.instruction).indexing)
+        (source,) = origin.instruction.operands
+        origin = replace(origin, instruction=source, map=origin.map.compose(way.map))
+    return origin
+
+
+_MOVES = frozenset({"bitcast", "broadcast", "copy", "reshape", "reverse", "slice", "transpose"})
+"""Opcodes of what gives each element of its operand as it is, or not at all."""
 
 
 def _known(answer: AnyDependence) -> tuple[OperandIndexing, ...]:

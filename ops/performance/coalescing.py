@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from math import lcm, prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -10,15 +11,19 @@ from indexing import IndexingMap, MapError
 from indexing.layout import ElementType, Shape, ShapeError
 from ops.accelerators import Device
 from ops.index_maps import check_count
-from ops.performance.warps import Loads, loads_of_warps, vector_width
+from ops.performance.counts import count_of, text_of_count
+from ops.performance.moving_offsets import Apart, MovingOffsets
+from ops.performance.warps import Loads, check_launch, loads_of_warps, vector_width
 from ops.performance.xla_verdict import is_coalesced, with_midpoints
 from ops.schedules import Access
-from simplifier.errors import check_integers, check_type
+from simplifier import Interval
+from simplifier.errors import check_integers, check_type, listed
 from simplifier.tools.display import html_of_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from ops.performance.counts import Count
     from ops.performance.tally import Column
 
 BITS: Final = 8
@@ -33,41 +38,67 @@ class Coalescing:
     memory gives whole sectors: one that several lanes of a load touch comes once, one that several
     loads touch comes for each of them.
 
+    A count is a number if it is the same whatever values the program computes, else the interval
+    from the least to the most over all values of the runtime variables.
+
     Attributes:
         loads: of all warps, those where some lane is active.
         sectors: that they touch.
         ideal_sectors: the fewest that hold as many different elements, load by load.
+        wasted_sectors: the sectors beyond these.
         most_sectors: that one load touches.
         transactions: lines of the cache that they touch.
-        vector_width: elements that one instruction loads for a lane.
+        vector_width: elements that one instruction loads for a lane, for all values.
         bank_conflicts: how often a load waits because lanes want different words of one bank, if
             the array lies in shared memory; ``None`` if the device has no banks.
-        is_coalesced: the verdict of XLA's coalescing analysis, which looks at one warp only.
+        is_coalesced: the verdict of XLA's coalescing analysis, which looks at one warp only, with
+            runtime variables in the middle of their values.
+        condition: for which values the fewest sectors are touched, if that is known and not all.
+        bounds: the names of counts whose ends are bounds that need not be met.
     """
 
-    loads: int
-    sectors: int
-    ideal_sectors: int
-    most_sectors: int
-    transactions: int
+    loads: Count
+    sectors: Count
+    ideal_sectors: Count
+    wasted_sectors: Count
+    most_sectors: Count
+    transactions: Count
     vector_width: int
-    bank_conflicts: int | None
+    bank_conflicts: Count | None
     is_coalesced: bool
+    condition: str = ""
+    bounds: tuple[str, ...] = ()
 
     @property
-    def ratio(self) -> float:
-        """How many sectors are touched for each one that is needed; 1 is best."""
+    def ratio(self) -> float | None:
+        """How many sectors are touched for each one that is needed; 1 is best.
+
+        ``None`` if that depends on values.
+        """
+        if not isinstance(self.sectors, int) or not isinstance(self.ideal_sectors, int):
+            return 1.0 if self.wasted_sectors == 0 else None
         return self.sectors / self.ideal_sectors if self.ideal_sectors else 1.0
 
     def _repr_html_(self) -> str:
-        rows = ((name.replace("_", " "), str(getattr(self, name))) for name in self.__slots__)
+        values = ((name, getattr(self, name)) for name in self.__slots__)
+        rows = (
+            (
+                name.replace("_", " "),
+                text_of_count(each) if isinstance(each, Interval) else str(each),
+            )
+            for name, each in values
+        )
         return html_of_table(("counted", "number"), rows, title=str(self))
 
     def __str__(self) -> str:
+        sectors, ideal, loads = map(text_of_count, (self.sectors, self.ideal_sectors, self.loads))
+        ratio = "" if self.ratio is None else f", ratio {self.ratio:.3g}"
         verdict = "coalesced" if self.is_coalesced else "not coalesced"
+        condition = f"; fewest where {self.condition}" if self.condition else ""
+        bounds = f" (bounds: {listed(self.bounds)})" if self.bounds else ""
         return (
-            f"{self.sectors} sectors for {self.ideal_sectors}, ratio {self.ratio:.3g}; "
-            f"{self.loads} loads of {self.vector_width}, {verdict} for XLA"
+            f"{sectors} sectors for {ideal}{ratio}{condition}; "
+            f"{loads} loads of {self.vector_width}, {verdict} for XLA{bounds}"
         )
 
 
@@ -78,11 +109,14 @@ def coalescing(
 
     ``access`` is one of a schedule, or a map from the coordinates of a launch to the offset of an
     element in memory, of the ``element_type``. A coordinate that a map lacks has one value. Arrays
-    begin where a line of the cache begins. Runtime variables have the middle of their values, as
-    in XLA: substitute others before you ask.
+    begin where a line of the cache begins.
 
-    The answer is exact. Blocks that touch the same elements, moved by whole periods of memory, are
-    looked at once, so most launches take milliseconds, however large they are.
+    A runtime variable may have any value within its bounds: one for each index of its origin if the
+    access tells it, else the same for all threads. Then counts that depend on it are intervals.
+
+    The answer is exact, but for counts that :attr:`Coalescing.bounds` names. Blocks that touch the
+    same elements, moved by whole periods of memory, are looked at once, so most launches take
+    milliseconds, however large they are.
 
     Raises:
         MapError: the map is not from the coordinates of a launch to one offset, or not bounded, or
@@ -100,24 +134,68 @@ def coalescing(
     ... domain: th_x in [0, 31], bl_x in [0, 7]''')
     >>> print(coalescing(columns, A100, element_type="f32"))
     256 sectors for 32, ratio 8; 8 loads of 1, not coalesced for XLA
+    >>> window = parse_map("(th_x){rt0} -> (th_x + rt0), domain: th_x in [0, 31], rt0 in [0, 99]")
+    >>> print(coalescing(window, A100, element_type="f32"))
+    4 to 5 sectors for 4; fewest where rt0 mod 8 in [0, 0]; 1 loads of 1, coalesced for XLA
     """
+    return survey(access, device, element_type).found
+
+
+class Survey(NamedTuple):
+    """What the loads of an access cost, for all values of its runtime variables.
+
+    Attributes:
+        found: the counts.
+        memory: of the device.
+        worst: the map to offsets at those values tried where one load touches most.
+    """
+
+    found: Coalescing
+    memory: Memory
+    worst: IndexingMap
+
+
+def survey(
+    access: Access | IndexingMap, device: Device, element_type: ElementType | str | None
+) -> Survey:
+    """The loads of an access; takes and raises what :func:`coalescing` does."""
     check_type(device, Device, "coalescing: the device", "a Device such as A100")
     offsets, bits = offsets_and_bits(access, element_type)
-    offsets = with_midpoints(offsets)
+    check_launch(offsets)
     memory = Memory.of(device, bits)
-    width = vector_width(offsets, memory.widest, memory.period)
-    loads = loads_of_warps(offsets, memory.warp_size, memory.period, width)
-    counts = _Counts.total(memory.counts(each, width) for each in loads)
-    return Coalescing(
-        loads=counts.loads,
-        sectors=counts.sectors,
-        ideal_sectors=counts.ideal_sectors,
-        most_sectors=counts.most_sectors,
-        transactions=counts.transactions,
-        bank_conflicts=counts.bank_conflicts if memory.banks else None,
+    moving = MovingOffsets.of(offsets, access.origins if isinstance(access, Access) else ())
+    constants, is_whole = moving.constants(memory.period)
+    tried = [moving.at(each) for each in constants]
+    is_each_tried = is_whole and moving.is_same_for_all and moving.is_free
+    apart = None if is_each_tried else moving.apart(constants if is_whole else None, memory.period)
+    width = memory.widest if is_whole else 1
+    for each in (*tried, *([apart.map] if apart else [])):
+        width = vector_width(each, width, memory.period)
+    totals = [memory.total(each, width) for each in tried]
+    for unit in () if moving.is_same_for_all or not moving.is_free else memory.units:
+        with suppress(MapError):  # too many loads: then it is not known whether bounds are met
+            spread = moving.spread(constants[0], unit)
+            totals.append(memory.total(spread, width))
+            tried.append(spread)
+    ends = met = _Counts.ends([*totals, _Counts()] if moving.may_be_nothing else totals)
+    if apart:
+        is_sure = not (moving.may_be_nothing or moving.is_limited)
+        ends = memory.bounds(apart, width, is_sure=is_sure)
+    sectors = [each.sectors for each in totals]
+    pairs = [Interval(*pair) for pair in zip(*ends, strict=True)]
+    reached = [Interval(*pair) if moving.is_free else None for pair in zip(*met, strict=True)]
+    rows = zip(COUNTED, pairs, reached, strict=True)
+    found = Coalescing(
+        **{name: count_of(each) for name, each in zip(COUNTED, pairs, strict=True)},
         vector_width=width,
-        is_coalesced=is_coalesced(offsets, -(-bits // BITS)),
+        is_coalesced=is_coalesced(with_midpoints(offsets), -(-bits // BITS)),
+        condition="" if apart else moving.where_least(constants, sectors, memory.period),
+        bounds=tuple(name for name, each, met in rows if each != met and each.size != 1),
     )
+    if not memory.banks:
+        found = replace(found, bank_conflicts=None)
+    most = [each.most_sectors for each in totals]
+    return Survey(found, memory, tried[most.index(max(most))])
 
 
 def offsets_and_bits(
@@ -195,6 +273,7 @@ class _Counts(NamedTuple):
     loads: int = 0
     sectors: int = 0
     ideal_sectors: int = 0
+    wasted_sectors: int = 0
     transactions: int = 0
     bank_conflicts: int = 0
     most_sectors: int = 0
@@ -205,6 +284,16 @@ class _Counts(NamedTuple):
         found = [cls(), *parts]
         sums = [sum(column) for column in zip(*found, strict=True)]
         return cls(*sums)._replace(most_sectors=max(each.most_sectors for each in found))
+
+    @classmethod
+    def ends(cls, found: Sequence[_Counts]) -> tuple[_Counts, _Counts]:
+        """The least and the most of each."""
+        columns = [*zip(*found, strict=True)]
+        return cls(*map(min, columns)), cls(*map(max, columns))
+
+
+COUNTED: Final = _Counts._fields
+"""The attributes of a :class:`Coalescing` that may depend on values."""
 
 
 class Memory(NamedTuple):
@@ -238,49 +327,140 @@ class Memory(NamedTuple):
         period = lcm(sector, line, vector, prod(banks or (1,)) * BITS, bits) // bits
         return cls(bits, warp_size, sector, line, max(1, vector // bits), period, banks)
 
-    def sectors_of(self, loads: Loads) -> Column:
-        """How many sectors each load touches."""
-        return _distinct(loads.offsets * self.bits // self.sector_bits, loads.is_active)
+    @property
+    def units(self) -> tuple[int, int, int]:
+        """The elements of one lane, of a sector and of a period."""
+        return 1, max(1, self.sector_bits // self.bits), self.period
 
-    def counts(self, loads: Loads, width: int) -> _Counts:
-        """What these loads touch, of so many neighbours for each lane."""
-        is_load = loads.is_active.any(axis=1)
-        loads = Loads(*(each[is_load] for each in loads[:3]))
-        offsets, is_active, counts, _ = loads
-        bits, sectors = offsets * self.bits, self.sectors_of(loads)
-        needed = _distinct(offsets, is_active) * (width * self.bits)
-        return _Counts(
-            loads=int(counts.sum()),
-            sectors=int(sectors @ counts),
-            ideal_sectors=int(-(-needed // self.sector_bits) @ counts),
-            transactions=int(_distinct(bits // self.line_bits, is_active) @ counts),
-            bank_conflicts=int(self._waits(bits, is_active, width) @ counts),
-            most_sectors=int(sectors.max(initial=0)),
-        )
+    def total(self, offsets: IndexingMap, width: int) -> _Counts:
+        """What all loads touch, of so many neighbours for each lane."""
+        loads = loads_of_warps(offsets, self.warp_size, self.period, width)
+        touched = ((each, self.touched(each.offsets, each.is_active, width)) for each in loads)
+        return _Counts.total(self._sums(found, each.counts, width) for each, found in touched)
 
-    def _waits(self, bits: Column, is_active: Column, width: int) -> Column:
-        """How often each load waits for a bank.
+    def touched(self, offsets: Column, is_active: Column, width: int) -> Column:
+        """What each load touches: elements, sectors, lines, waits, phases, and bits in vain."""
+        import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+        bits = offsets * self.bits
+        units = (width * self.bits, self.sector_bits, self.line_bits)
+        found = [_distinct(bits // unit, is_active) for unit in units]
+        unwanted = found[1] * self.sector_bits - found[0] * width * self.bits
+        return np.stack([*found, *self._waits(bits, is_active, width), unwanted])
+
+    def _sums(self, touched: Column, counts: Column, width: int) -> _Counts:
+        elements, sectors, lines, waits, _, unwanted = touched
+        ideal = -(-elements * width * self.bits // self.sector_bits)
+        columns = (elements > 0, sectors, ideal, unwanted // self.sector_bits, lines, waits)
+        sums = _Counts(*(int(each @ counts) for each in columns))
+        return sums._replace(most_sectors=int(sectors.max(initial=0)))
+
+    def _waits(self, bits: Column, is_active: Column, width: int) -> tuple[Column, Column]:
+        """How often each load waits for a bank, and in how many phases.
 
         The banks serve as many lanes at once as they have bytes for.
         """
         import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
-        count, bank_bytes = self.banks or (1, 1)
-        words = max(1, width * self.bits // (bank_bytes * BITS))
-        lanes = max(1, count // words)
-        first = bits // (bank_bytes * BITS)
-        waits = np.zeros(len(bits), dtype=np.int64)
+        count, word = self._banks
+        words = max(1, width * self.bits // word)
+        lanes, first = max(1, count // words), bits // word
+        waits, phases = np.zeros((2, len(bits)), dtype=np.int64)
         for start in range(0, self.warp_size, lanes):
             phase = slice(start, start + lanes)
             every = np.repeat(first[:, phase], words, axis=1)
             every += np.tile(np.arange(words), every.shape[1] // words)
             served = np.repeat(is_active[:, phase], words, axis=1)
             waits += np.maximum(_most_in_a_bank(every, served, count) - 1, 0)
-        return waits
+            phases += served.any(axis=1)
+        return waits, phases
+
+    @property
+    def _banks(self) -> tuple[int, int]:
+        """How many there are, and the bits of each."""
+        count, size = self.banks or (1, 1)
+        return count, size * BITS
+
+    def bounds(self, apart: Apart, width: int, *, is_sure: bool) -> tuple[_Counts, _Counts]:
+        """The least and the most that all loads may touch, wherever values move offsets.
+
+        Load by load: lanes that have the same values keep their places to each other, and others
+        may fall together or not. Unless it is sure, nothing may be loaded.
+        """
+        ends = [_Counts()], [_Counts()]
+        for loads in loads_of_warps(apart.map, self.warp_size, self.period, width):
+            for found, touched in zip(ends, self._ends(loads, apart, width), strict=True):
+                found.append(self._sums(touched, loads.counts, width))
+        least, most = map(_Counts.total, ends)
+        return least if is_sure else _Counts(), most
+
+    def _ends(self, loads: Loads, apart: Apart, width: int) -> tuple[Column, Column]:
+        """The least and the most that each load may touch, as :meth:`touched` has them."""
+        import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+        rows, alone = _by_value(loads)
+        each, every = (
+            np.stack([self.touched(where + shift, lanes, width) for shift in apart.shifts])
+            for where, lanes in (alone, loads[:2])
+        )
+        ends: Column = np.zeros((2, *every.shape[1:]), dtype=np.int64)
+        least, most = ends
+        np.maximum.at(least.T, rows, each.min(axis=0).T)
+        np.add.at(most.T, rows, each.max(axis=0).T)
+        most[3] += most[4] - every[0, 4]
+        lane = width * self.bits
+        for row, unit in enumerate((lane, self.sector_bits, self.line_bits)):
+            first, last = ((loads.offsets + end) * self.bits // unit for end in apart.hull.ends)
+            fewest, reach = _fewest(first, last, loads.is_active)
+            least[row] = np.maximum(least[row], fewest)
+            most[row] = np.minimum(most[row], reach)
+        count, word = self._banks
+        first, last = ((loads.offsets + end) * self.bits for end in apart.hull.ends)
+        _, words = _fewest(first // word, (last + lane - 1) // word, loads.is_active)
+        most[3] = np.minimum(most[3], (-(-words // count) - 1).clip(min=0) * every[0, 4])
+        is_alone = np.bincount(rows, minlength=len(loads.offsets)) == 1
+        loaded = ends[:, 1] * self.sector_bits
+        least[5] = np.maximum(least[5] * is_alone, loaded[0] - most[0] * lane)
+        most[5] = np.minimum(most[5], loaded[1] - np.maximum(least[0], most[1]) * lane)
+        return least, most
 
 
 _NONE: Final = (1 << 63) - 1
 """What a lane touches that loads nothing; it is behind all else."""
+
+_FAR: Final = 1 << 62
+"""Behind all that some lane touches, and near enough to be subtracted."""
+
+
+def _by_value(loads: Loads) -> tuple[Column, tuple[Column, Column]]:
+    """Loads of the lanes that have the same values: the load that each is of, and its lanes."""
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    rows, lanes = loads.is_active.nonzero()
+    keys = np.stack([rows, *(each[rows, lanes] for each in loads.others)])
+    _, first, number = np.unique(keys, axis=1, return_index=True, return_inverse=True)
+    offsets = np.zeros((len(first), loads.is_active.shape[1]), dtype=np.int64)
+    is_active = np.zeros(offsets.shape, dtype=bool)
+    offsets[number.ravel(), lanes] = loads.offsets[rows, lanes]
+    is_active[number.ravel(), lanes] = True
+    return rows[first], (offsets, is_active)
+
+
+def _fewest(first: Column, last: Column, is_active: Column) -> tuple[Column, Column]:
+    """The fewest numbers of which each lane has one, from its first to its last, and how many."""
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    order = np.argsort(np.where(is_active, last, _NONE), axis=1)
+    lanes = (np.take_along_axis(each, order, axis=1).T for each in (first, last, is_active))
+    found, chosen = np.zeros(len(order), dtype=np.int64), np.full(len(order), -_NONE)
+    for begin, end, is_lane in zip(*lanes, strict=True):
+        is_beyond = is_lane & (begin > chosen)
+        chosen = np.where(is_beyond, end, chosen)
+        found += is_beyond
+    reach = np.where(is_active, last, -_FAR).max(axis=1) - np.where(is_active, first, _FAR).min(
+        axis=1
+    )
+    return found, (reach + 1) * (found > 0)
 
 
 def _distinct(values: Column, is_active: Column) -> Column:

@@ -21,9 +21,8 @@ from indexing.pictures.svg import (
     text,
     text_width,
 )
-from ops.performance.coalescing import BITS, Memory, coalescing, offsets_and_bits
-from ops.performance.warps import loads_of_warps, vector_width
-from ops.performance.xla_verdict import with_midpoints
+from ops.performance.coalescing import BITS, survey
+from ops.performance.warps import loads_of_warps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -177,7 +176,8 @@ def load_picture(
 ) -> LoadPicture:
     """The load of a warp that touches the most sectors, the first of them.
 
-    Arguments are as for :func:`ops.coalescing`, whose counts are the title.
+    Arguments are as for :func:`ops.coalescing`, whose counts are the title. Runtime variables have
+    values with which a load touches most.
 
     Raises:
         MapError, DeviceError, ArgumentError: as :func:`ops.coalescing`.
@@ -189,20 +189,18 @@ def load_picture(
     32 sectors for 4, ratio 8; 1 loads of 1, not coalesced for XLA
     the load of a warp that touches most: 32 elements wanted, 256 loaded, in 32 sectors of 32 lines
     """
-    title = str(coalescing(access, device, element_type=element_type))
-    given, bits = offsets_and_bits(access, element_type)
-    offsets, memory = with_midpoints(given), Memory.of(device, bits)
-    width = vector_width(offsets, memory.widest, memory.period)
+    found, memory, offsets = survey(access, device, element_type)
+    width = found.vector_width
     threads: dict[int, tuple[int, ...]] = {}
     most = 0
     for loads in loads_of_warps(offsets, memory.warp_size, memory.period, width):
-        sectors = memory.sectors_of(loads)
+        _, sectors, *_ = memory.touched(loads.offsets, loads.is_active, width)
         if sectors.max(initial=0) > most:
             row = int(sectors.argmax())
             most = int(sectors[row])
             threads = _threads(loads.offsets[row].tolist(), loads.is_active[row].tolist(), width)
-    in_sector, in_line = memory.sector_bits // bits, memory.line_bits // bits
-    return LoadPicture(title, threads, in_line, in_sector, memory.line_bits // BITS)
+    in_sector, in_line = memory.sector_bits // memory.bits, memory.line_bits // memory.bits
+    return LoadPicture(str(found), threads, in_line, in_sector, memory.line_bits // BITS)
 
 
 def _threads(offsets: list[int], is_active: list[bool], width: int) -> dict[int, tuple[int, ...]]:

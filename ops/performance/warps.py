@@ -68,8 +68,7 @@ def loads_of_warps(
     may lead to more.
 
     Raises:
-        MapError: the map is not from the coordinates of a launch, or not bounded, or there are more
-            than :data:`MAX_LOADS` different loads.
+        MapError: there are more than :data:`MAX_LOADS` different loads.
     """
     launch = _Launch.of(indexing_map).strided(vector)
     for columns, counts in launch.rounds(period):
@@ -80,7 +79,7 @@ def vector_width(indexing_map: IndexingMap, most: int, period: int) -> int:
     """How many neighbours of the innermost loop each thread can load at once.
 
     A power of two: the neighbours lie side by side in memory, the first at a multiple of their
-    number, and a thread loads all or none.
+    number, and a thread loads all or none. What the map leads to behind the offset is the same.
     """
     launch = _Launch.of(indexing_map)
     while most > 1 and not launch.is_of_vectors(most, period):
@@ -103,8 +102,6 @@ class _Launch(NamedTuple):
 
     @classmethod
     def of(cls, indexing_map: IndexingMap) -> _Launch:
-        check_without_parameters(indexing_map, "coalescing")
-        _check_variables(indexing_map)
         domain = indexing_map.domain
         return cls(domain.with_constraints(), indexing_map.forms, domain.constraints)
 
@@ -239,11 +236,14 @@ class _Launch(NamedTuple):
         limits = [limit for each in neighbours for limit in each.constraints]
         every = _Launch(neighbours[0].domain, results, limits)
         for columns, _ in every.rounds(period):
-            ((first, *_), is_active), *others = (each.values(columns) for each in neighbours)
+            ((first, *same), is_active), *others = (each.values(columns) for each in neighbours)
             if (first[is_active] % width).any():
                 return False
-            for step, ((other, *_), is_active_there) in enumerate(others, 1):
-                if (is_active != is_active_there).any() or (other != first + step)[is_active].any():
+            for step, (results, is_active_there) in enumerate(others, 1):
+                pairs = zip(results, (first + step, *same), strict=True)
+                if (is_active != is_active_there).any() or any(
+                    (other != expected)[is_active].any() for other, expected in pairs
+                ):
                     return False
         return True
 
@@ -284,7 +284,9 @@ def _check_work(loads: int) -> None:
         raise MapError(message)
 
 
-def _check_variables(indexing_map: IndexingMap) -> None:
+def check_launch(indexing_map: IndexingMap) -> None:
+    """Raise a :class:`MapError` unless a map is bounded, and from coordinates of a launch."""
+    check_without_parameters(indexing_map, "coalescing")
     for variable, name in zip(indexing_map.dims, indexing_map.domain.names, strict=False):
         if variable.kind not in GRID:
             expected = "expected th_x, th_y, th_z, bl_x, bl_y, bl_z"

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from indexing import IndexingMap, Tile
     from indexing.domain import Constraint
     from indexing.layout import Shape
+    from ops.schedules.schedule import AnyOrigin
     from simplifier.expr.form import Form
 
 VECTOR_BITS: Final = 128
@@ -48,13 +49,19 @@ class BlockSchedule(Schedule):
     tile: tuple[int, ...]
     result: Shape
 
-    def load(self, indexing: IndexingMap, operand: Shape, steps: Sequence[int] = ()) -> Access:
+    def load(
+        self,
+        indexing: IndexingMap,
+        operand: Shape,
+        steps: Sequence[int] = (),
+        origins: tuple[AnyOrigin, ...] = (),
+    ) -> Access:
         """What each thread loads of an operand, if a block loads the tile that belongs to its own.
 
         ``indexing`` leads from elements of the result to those of the operand. A block goes through
         its last ranges in ``steps`` of so many values, as through the contracted dimension of a
-        dot. Where the elements form no tile, a thread loads those that its own elements of the
-        result need.
+        dot. ``origins`` are those of its runtime variables. Where the elements form no tile, or
+        have values of their own, a thread loads those that its own elements of the result need.
 
         >>> from indexing.layout import Shape
         >>> from ops import broadcast
@@ -70,9 +77,11 @@ class BlockSchedule(Schedule):
             tile = stepped.tile([*self.tile, *steps])
         except TileError:
             tile = None
-        if tile is None or not all(size.is_constant for _, size, _ in tile.formulas.results):
-            return self.writes[0].through(indexing, operand)
-        return Access(self._loaded(tile, operand), operand)
+        indices = [form for origin in origins for form in origin.map.forms]
+        sizes = [size for _, size, _ in tile.formulas.results] if tile else []
+        if tile is None or not all(form.is_constant for form in (*indices, *sizes)):
+            return self.writes[0].through(indexing, operand, origins)
+        return Access(self._loaded(tile, operand), operand, origins)
 
     def _loaded(self, tile: Tile, operand: Shape) -> IndexingMap:
         """The elements of a tile that each thread loads, in every round.

@@ -156,7 +156,7 @@ def in_place_update_schedule(
     sizes = operand.dimensions
     indexing = dynamic_update_slice(sizes, update.dimensions, start_indices)
     read = Access(_thread_map(update, launch, unroll), update)
-    written = read.through(indexing.input_to_output[1], operand)
+    written = read.through(indexing.input_to_output[1], operand, indexing.input_origins[1])
     return Schedule(launch, (None, read, *(None,) * len(sizes)), (written,))
 
 

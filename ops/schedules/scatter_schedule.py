@@ -158,6 +158,6 @@ def _of_updates(
         index_vector_dim=1,
     )
     vector = index_map((dim(0), symbol(0)), sizes, [len(dimensions)]).rename({"s0": "component_id"})
-    written = read.through(indexing.input_to_output[2], operand)
+    written = read.through(indexing.input_to_output[2], operand, indexing.input_origins[2])
     reads = (*(None,) * inputs, read.through(vector, indices), *(read,) * inputs)
     return Schedule(launch, reads, (written,))

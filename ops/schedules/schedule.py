@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from indexing import IndexingMap
 from indexing.exact.counting import number_of_points
 from indexing.layout import logical_to_linear
-from ops.index_maps import check_count
+from ops.index_maps import check_count, runtime_value, symbol
 from simplifier.exact import BUDGET
+from simplifier.expr.operations import substitute
 from simplifier.tools.display import Displayed
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from indexing.layout import Shape
+    from ops.dependence.runtime_origin import RuntimeOrigin
+    from ops.rules.op_indexing import Origin
     from ops.schedules.launch import LaunchDimensions
+
+    AnyOrigin: TypeAlias = Origin | RuntimeOrigin
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -24,7 +31,8 @@ class Access(Displayed):
 
     ``map`` leads from the six coordinates of a thread, ``th_x th_y th_z bl_x bl_y bl_z``, to the
     index of an element of an array of this shape. Its ranges are the loops that the thread runs;
-    its runtime variables are values that the kernel has read before.
+    its runtime variables are values that the kernel has read before. ``origins`` say where each
+    comes from; without them, each has one value for all threads.
 
     Raises:
         ShapeError: the map has another number of results than the array has dimensions.
@@ -32,16 +40,20 @@ class Access(Displayed):
 
     map: IndexingMap
     shape: Shape
+    origins: tuple[AnyOrigin, ...] = ()
 
     def __post_init__(self) -> None:
         check_count("access", f"the index of {self.shape}", self.map.forms, self.shape.rank)
 
-    def through(self, indexing: IndexingMap, shape: Shape) -> Access:
+    def through(
+        self, indexing: IndexingMap, shape: Shape, origins: tuple[AnyOrigin, ...] = ()
+    ) -> Access:
         """What a thread accesses of another array, for the elements that it accesses of this one.
 
         ``indexing`` is a map from an element of this array to those of an array of that ``shape``.
         A map from a result to an operand gives what a thread reads for what it writes; a map from a
-        hero to the root of its fusion gives where the epilogue writes.
+        hero to the root of its fusion gives where the epilogue writes. ``origins`` are those of its
+        runtime variables.
 
         Raises:
             MapError: ``indexing`` does not have one dimension for each of this array.
@@ -60,7 +72,17 @@ class Access(Displayed):
         bl_x in [0, 46], bl_y in [0, 0], bl_z in [0, 0],
         chunk_id in [0, 0], unroll_id in [0, 0], bl_x * 128 + th_x in [0, 5999]
         """
-        return Access(self.map.compose(indexing).simplify(preserve_ranges=True), shape)
+        found, *behind = (
+            self.map.compose(each).simplify(preserve_ranges=True)
+            for each in (indexing, *(origin.map for origin in origins))
+        )
+        before = {f"s{n}": symbol(n + len(indexing.ranges)) for n in range(len(self.map.ranges))}
+        for number in range(len(self.map.runtime)):
+            before[f"rt{number}"] = runtime_value(number + len(indexing.runtime))
+        own = (substitute(origin.map.forms, before) for origin in self.origins)
+        maps = (*behind, *(IndexingMap.from_forms(index, found.domain) for index in own))
+        every = zip((*origins, *self.origins), maps, strict=True)
+        return Access(found, shape, tuple(replace(origin, map=index) for origin, index in every))
 
     def in_memory(self) -> IndexingMap:
         """Where in memory a thread accesses the array, in elements, with its tiles.

@@ -34,10 +34,12 @@ class Totals(NamedTuple):
     vector_width: int
 
 
-def simulated(offsets: IndexingMap, element_bytes: int, gpu: Gpu) -> Totals:
+def simulated(
+    offsets: IndexingMap, element_bytes: int, gpu: Gpu, widest: int | None = None
+) -> Totals:
     """Every load of every warp of a map from a launch to offsets."""
     touched = _touched(offsets, gpu)
-    width = 16 // element_bytes or 1
+    width = widest or 16 // element_bytes or 1
     while width > 1 and not _is_vector(touched, width, offsets):
         width //= 2
     loads: dict[tuple[int, ...], dict[int, int]] = defaultdict(dict)
@@ -46,7 +48,7 @@ def simulated(offsets: IndexingMap, element_bytes: int, gpu: Gpu) -> Totals:
         if last % width == 0:
             loads[*warp, *outer, last][lane] = offset
     lanes = [*loads.values()]
-    sectors = [_units(each.values(), element_bytes, gpu.sector, width) for each in lanes]
+    sectors = [units(each.values(), element_bytes, gpu.sector, width) for each in lanes]
     return Totals(
         loads=len(lanes),
         sectors=sum(map(len, sectors)),
@@ -55,9 +57,9 @@ def simulated(offsets: IndexingMap, element_bytes: int, gpu: Gpu) -> Totals:
         ),
         most_sectors=max(map(len, sectors), default=0),
         transactions=sum(
-            len(_units(each.values(), element_bytes, gpu.line, width)) for each in lanes
+            len(units(each.values(), element_bytes, gpu.line, width)) for each in lanes
         ),
-        bank_conflicts=sum(_waits(each, width, element_bytes, gpu) for each in lanes),
+        bank_conflicts=sum(waits(each, width, element_bytes, gpu) for each in lanes),
         vector_width=width,
     )
 
@@ -107,7 +109,7 @@ def _is_vector(touched: _Touched, width: int, offsets: IndexingMap) -> bool:
     )
 
 
-def _units(starts: Iterable[int], element_bytes: int, unit: int, width: int) -> set[int]:
+def units(starts: Iterable[int], element_bytes: int, unit: int, width: int) -> set[int]:
     """The sectors, lines or words that hold some elements and their neighbours."""
     size = width * element_bytes
     firsts = (start * element_bytes for start in starts)
@@ -118,13 +120,13 @@ def _units(starts: Iterable[int], element_bytes: int, unit: int, width: int) -> 
     }
 
 
-def _waits(lanes: dict[int, int], width: int, element_bytes: int, gpu: Gpu) -> int:
+def waits(lanes: dict[int, int], width: int, element_bytes: int, gpu: Gpu) -> int:
     """How often a load waits for a bank: as many lanes at once as the banks have bytes for."""
     together = max(1, gpu.banks * 4 // max(4, width * element_bytes))
     waits = 0
     for first in range(0, gpu.lanes, together):
         served = (at for lane, at in lanes.items() if first <= lane < first + together)
-        words = _units(served, element_bytes, 4, width)
+        words = units(served, element_bytes, 4, width)
         in_banks = Counter(word % gpu.banks for word in words)
         waits += max(max(in_banks.values(), default=0) - 1, 0)
     return waits

@@ -129,6 +129,13 @@ def test_nothing_is_loaded() -> None:
     check_nothing_lies_outside(parsed(picture.svg()))
 
 
+def test_values_are_those_with_which_a_load_touches_most() -> None:
+    text = "(th_x){rt0} -> (th_x + rt0), domain: th_x in [0, 31], rt0 in [0, 40]"
+    picture = load_picture(parse_map(text), A100, element_type="f32")
+    assert picture.title.startswith("4 to 5 sectors for 4; fewest where rt0 mod 8 in [0, 0]")
+    assert len(picture.sectors) == 5
+
+
 def test_errors_are_those_of_coalescing() -> None:
     with pytest.raises(IndexingError, match="a map has no element_type"):
         load_picture(parse_map(ROWS), A100)

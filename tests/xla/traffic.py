@@ -155,9 +155,9 @@ def reads_are_coalesced(row: Row) -> Outcome:
 
 
 def _sectors(schedule: FusionSchedule) -> int:
-    """Sectors that all warps load and store."""
+    """Sectors that all warps load and store; at least, if that depends on values."""
     accesses = (*_reads(schedule), *schedule.writes())
-    return sum(coalescing(access, RTX_A6000).sectors for access in accesses)
+    return _sum(coalescing(access, RTX_A6000).sectors for access in accesses).lower or 0
 
 
 def _reads(schedule: FusionSchedule) -> list[Access]:
