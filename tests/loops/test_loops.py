@@ -339,3 +339,39 @@ def test_what_is_no_loop_is_refused() -> None:
         Loop(3)  # pyright: ignore[reportArgumentType] - that is the error
     with pytest.raises(ArgumentError, match="loops: the module is"):
         loops(module["w"])  # pyright: ignore[reportArgumentType] - that is the error
+
+
+OWN_WRITES: dict[str, tuple[str, str, int]] = {
+    "loop-false-dependence": ("at = s32[] copy(i)", "at", 1),
+    "at a constant that is computed": (
+        "two = s32[] constant(2) none = s32[] multiply(i, zero) at = s32[] add(none, two)",
+        "at",
+        2,
+    ),
+    "at another place in it": ("at = s32[] copy(i) near = s32[] add(i, one)", "near", 1),
+    "backwards": ("two = s32[] constant(2) at = s32[] subtract(two, i)", "at", 2),
+    "at a place from outside": ("at = s32[] get-tuple-element(s), index=3", "at", 2),
+}
+"""Where an iteration writes, and where it then reads so many elements of that."""
+
+
+@pytest.mark.parametrize(("offsets", "read", "size"), OWN_WRITES.values(), ids=OWN_WRITES)
+def test_what_an_iteration_wrote_itself_is_of_no_earlier_one(
+    offsets: str, read: str, size: int
+) -> None:
+    state = "(s32[], f32[6], f32[2], s32[])"
+    module = hlo.parse(f"""HloModule m
+      body {{ s = {state} parameter(0) i = s32[] get-tuple-element(s), index=0
+        x = f32[6] get-tuple-element(s), index=1 p = s32[] get-tuple-element(s), index=3
+        zero = s32[] constant(0) one = s32[] constant(1) next = s32[] add(i, one) {offsets}
+        c = f32[] constant(7) new = f32[2] broadcast(c), dimensions={{}}
+        y = f32[6] dynamic-update-slice(x, new, at)
+        got = f32[{size}] dynamic-slice(y, {read}), dynamic_slice_sizes={{{size}}}
+        last = f32[1] slice(got), slice={{[{size - 1}:{size}]}} element = f32[] reshape(last)
+        b = f32[2] broadcast(element), dimensions={{}} ROOT r = {state} tuple(next, y, b, p) }}
+      goes_on {{ s = {state} parameter(0) i = s32[] get-tuple-element(s), index=0
+        n = s32[] constant(3) ROOT r = pred[] compare(i, n), direction=LT }}
+      ENTRY e {{ x = f32[6] parameter(0) b = f32[2] parameter(1) p = s32[] parameter(2)
+        zero = s32[] constant(0) s = {state} tuple(zero, x, b, p)
+        ROOT w = {state} while(s), condition=goes_on, body=body }}""")
+    assert loops(module)[0].dependences() == ()

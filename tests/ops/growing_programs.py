@@ -168,3 +168,15 @@ def rotating(count: int) -> str:
     ]
     turned = ", ".join(f"t{(n + 1) % count}" for n in range(count))
     return loop("\n".join([*lines, f"ROOT r = {shape} tuple({turned})"]), shape)
+
+
+def updated(updates: int) -> str:
+    """A part of an array is written over another part of it, at a place that data says."""
+    starts = "".join(f"i{n} = s32[] parameter({n + 1}) " for n in range(updates))
+    steps = "".join(
+        f"""r{n} = f32[8] slice(x{n}), slice={{[{n}:{n + 8}]}}
+        x{n + 1} = f32[64] dynamic-update-slice(x{n}, r{n}, i{n}) """
+        for n in range(updates)
+    )
+    root = f"ROOT y = f32[64] negate(x{updates})"
+    return f"ENTRY e {{ x0 = f32[64] parameter(0) {starts} {steps} {root} }}"

@@ -97,6 +97,21 @@ def test_one_map_takes_the_place_of_many_and_is_marked(
     assert len(composed) < 2 * limits.MAX_COMPOSITIONS
 
 
+@pytest.mark.parametrize("updates", [2, 3, 7, 20], ids="updates-in-a-row of {}".format)
+def test_updates_at_unknown_places_do_not_double_their_maps(
+    updates: int, composed: list[OperandIndexing]
+) -> None:
+    """All maps of three updates are exact; of more, one bound is made as soon as they are many."""
+    found = parameter_ways(growing_programs.updated(updates))
+    if updates <= 3:
+        assert len(found) == 2**updates
+        assert not any(way.approximation for way in found)
+    else:
+        (way,) = found
+        assert way.approximation == "16 different maps that depend on many values"
+    assert len(composed) < 60 + 4 * updates
+
+
 def test_formulas_do_not_grow_without_end() -> None:
     """A long formula costs many compositions or is too long: a chain of them ends in a range."""
     (way,) = parameter_ways(growing_programs.shuffled(8, 20))

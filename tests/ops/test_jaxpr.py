@@ -10,6 +10,7 @@ import builtins
 import importlib
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from sympy import sympify
 
@@ -491,3 +492,33 @@ def test_sizes_that_arguments_tell(shape: str, is_told: bool) -> None:
 
     opcodes = {each.opcode for each in ops.from_jax(thirds, *arguments((shape,))).instructions}
     assert ("custom-call" not in opcodes) == is_told
+
+
+INDICES: dict[str, Callable[[OfJax], OfJax]] = {
+    "jax-constant-take": lambda x: jax().numpy.take(x, np.array([2])),
+    "jax-constant-take of several": lambda x: jax().numpy.take(x, np.array([5, 15, 7])),
+    "from the end": lambda x: x[np.array([-1])],
+    "a quotient": lambda x: x[jax().numpy.arange(8) // 2],
+    "a quotient below zero": lambda x: x[(jax().numpy.arange(8) - 4) // 2],
+    "a remainder": lambda x: x[jax().numpy.arange(8) % 4],
+    "bits": lambda x: x[jax().numpy.arange(8) & 3],
+    "other bits": lambda x: x[jax().numpy.arange(8) ^ 1],
+    "shifted": lambda x: x[jax().numpy.arange(8) >> 1],
+    "a choice": lambda x: x[jax().numpy.where(jax().numpy.arange(8) < 4, 3, 0)],
+    "joined": lambda x: x[jax().numpy.roll(jax().numpy.arange(8), 2)],
+}
+"""Elements at indices that are known."""
+
+
+@pytest.mark.needs("jax")
+@pytest.mark.parametrize("function", INDICES.values(), ids=INDICES)
+def test_known_indices_are_folded_as_in_the_lowered_program(
+    function: Callable[[OfJax], OfJax],
+) -> None:
+    x = jax().numpy.arange(16)
+    expected = {((place,), (int(each),)) for place, each in enumerate(function(x))}
+    lowered = jax().jit(function).lower(x).as_text("hlo")
+    for module in (ops.from_jax(function, x), hlo.parse(lowered)):
+        found = parameter_indexing(module.entry.root)[module.entry.parameters[0]]
+        assert not any(way.runtime for way in found.indexings)
+        assert pairs(module, {}) == [expected]
