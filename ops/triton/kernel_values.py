@@ -34,8 +34,8 @@ MAX_RANK: Final = 8
 MAX_FACTORS: Final = 32
 """Of a term that is multiplied out: a formula has more terms with each factor."""
 
-MAX_PARTS: Final = 500
-"""Of a formula as it is written: what doubles with each statement has soon more."""
+MAX_PARTS: Final = 200
+"""Of a formula as it is written: an address has a few dozen, and 200 are simplified in a second."""
 
 INT32: Final = Interval(-(1 << 31), (1 << 31) - 1)
 """What an integer holds unless a kernel asks for 64 bits: program ids, ranges and arguments."""

@@ -196,7 +196,7 @@ REFUSED: list[tuple[str, str]] = [
     ),
     (
         "y = tl.program_id(0)" + "\ny = tl.minimum(y, 9 - y)" * 60 + "\ntl.load(x_ptr + y)",
-        "the address depends on a formula of more than 500 parts",
+        "the address depends on a formula of more than 200 parts",
     ),
     (
         "".join("    " * k + f"for k{k} in range(2):\n" for k in range(14)) + "    " * 14 + "pass",
@@ -248,8 +248,8 @@ STEPS: dict[str, tuple[int, str]] = {
     "branches-13": (13, "y + {}"),
     "branches of 18": (18, "y + {}"),
     "branches that choose": (18, "{} - 0 * y"),
-    "branches that double": (5, "y * 2 + {}"),
-    "choices": (13, "tl.where(n > 2 * {0}, y + {0}, y)"),
+    "branches that double": (3, "y * 2 + {}"),
+    "choices": (8, "tl.where(n > 2 * {0}, y + {0}, y)"),
 }
 
 
