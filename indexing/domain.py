@@ -75,8 +75,8 @@ class Domain:
         """The domain of the variables, constrained as by :meth:`constrained`."""
         named = united(parameters) if parameters else ()
         taken = {parameter.name for parameter in named}
-        roles = zip((dims, ranges, runtime), LETTERS, strict=True)
-        plain = cls(*(_unnamed(given, letter, taken) for given, letter in roles), (), named)
+        own, inner = _unnamed(dims, "d", taken), _unnamed(ranges, "s", taken)
+        plain = cls(own, inner, _unnamed(runtime, "rt", taken), (), named)
         return plain.constrained(constraints) if constraints or plain.is_known_empty else plain
 
     def __reduce__(self) -> tuple[type[Domain], tuple[object, ...]]:
