@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -137,6 +138,25 @@ def test_left_and_right_inverses_invert() -> None:
         assert [layout(right(i)) for i in range(right.size)] == [*range(right.size)]
 
 
+LEAVES: Final = st.tuples(SIZES, st.sampled_from([0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48]))
+
+
+@given(st.lists(LEAVES, min_size=1, max_size=4))
+def test_inverses_of_any_layout_invert_or_are_refused(leaves: list[tuple[int, int]]) -> None:
+    sizes, strides = zip(*leaves, strict=True)
+    layout = CuteLayout(sizes, strides)
+    right = cute.right_inverse(layout)
+    assert [layout(right(i)) for i in range(right.size)] == [*range(right.size)]
+    with suppress(ShapeError):
+        left = cute.left_inverse(layout)
+        firsts = {layout(i): i for i in reversed(range(layout.size))}
+        assert {offset: left(offset) for offset in firsts} == firsts
+
+
+def test_a_right_inverse_passes_strides_of_0_by() -> None:
+    assert str(cute.right_inverse(parse("(3,(2,4)):(1,(0,3))"))) == "(3,4):(1,6)"
+
+
 # Swizzles.
 
 
@@ -202,7 +222,21 @@ CALLS: Final[dict[str, tuple[Callable[[], object], type[IndexingError], str]]] =
         ShapeError,
         "4 and the size 6",
     ),
-    "overlapping": (lambda: cute.complement(parse("(4,4):(1,2)"), 8), ShapeError, "at least 4"),
+    "overlapping": (
+        lambda: cute.complement(parse("(4,4):(1,2)"), 8),
+        ShapeError,
+        "a multiple of 4",
+    ),
+    "cute-left-inverse-1": (
+        lambda: cute.left_inverse(parse("(2,3):(1,3)")),
+        ShapeError,
+        "the stride 3; expected a multiple of 2",
+    ),
+    "cute-left-inverse-2": (
+        lambda: cute.left_inverse(parse("(4,6):(32,1)")),
+        ShapeError,
+        "the stride 32; expected a multiple of 6",
+    ),
     "a swizzle": (lambda: Swizzle(3, 4, 2), ShapeError, "a shift of at least so many bits"),
     "an offset": (lambda: ComposedLayout(Swizzle(3, 4, 3), 0, 8), ArgumentError, "a CuteLayout"),  # type: ignore[arg-type]
 }

@@ -173,7 +173,7 @@ def complement(layout: CuteLayout, cotarget: IntTuple = 1) -> CuteLayout:
     """The repetitions of a layout that fill the offsets up to the product of ``cotarget``.
 
     Raises:
-        ShapeError: a stride is negative, or less than what smaller strides reach.
+        ShapeError: a stride is negative, or no multiple of what smaller strides reach.
 
     >>> from indexing.layout.cute import parse
     >>> print(complement(parse("4:2"), 24), complement(parse("(2,2):(1,6)"), 24))
@@ -186,8 +186,8 @@ def complement(layout: CuteLayout, cotarget: IntTuple = 1) -> CuteLayout:
     for stride, size in sorted((stride, size) for size, stride in layout.leaves):
         if stride == 0 or size == 1:
             continue
-        if stride < filled:
-            expected = f"expected at least {filled}, where the smaller strides end"
+        if stride < filled or stride % filled:
+            expected = f"expected a multiple of {filled}, where the smaller strides end"
             raise ShapeError(f"complement: {layout} has the stride {stride}; {expected}")
         found.append((stride // filled, filled))
         filled = size * stride
@@ -210,7 +210,7 @@ def right_inverse(layout: CuteLayout) -> CuteLayout:
     found: list[Leaf] = []
     reached = 1
     for stride, size, index in ordered:
-        if size == 1:
+        if size == 1 or stride == 0:
             continue
         if stride != reached:
             break
@@ -222,10 +222,10 @@ def right_inverse(layout: CuteLayout) -> CuteLayout:
 def left_inverse(layout: CuteLayout) -> CuteLayout:
     """The layout ``L`` with ``L(layout(i)) == i``, for a layout that repeats no offset.
 
-    As CuTe makes it, of the layout and its complement: where a stride is no multiple of what
-    smaller strides reach, it inverts only the offsets below; of indices that a stride of 0 repeats,
-    it gives the first. A layout whose strides interleave, such as ``(2,3):(6,4)``, has no
-    complement and is refused; ``pycute`` answers with a size of 0.
+    As CuTe makes it, of the layout and its complement. Of indices that a stride of 0 repeats, it
+    gives the first. A layout whose strides interleave, such as ``(2,3):(6,4)``, or leave a gap that
+    they do not divide, such as ``(2,3):(1,3)``, has no complement and is refused; ``pycute``
+    answers with a size of 0, or with what inverts only some offsets.
 
     Raises:
         ShapeError: as :func:`complement`.
