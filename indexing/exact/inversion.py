@@ -53,7 +53,9 @@ def inverse(indexing_map: RelationT) -> RelationT:
         if found is None:
             raise
         return found
-    return without_unused_symbols(simplified(solved_for_dims(simplest, indexing_map.forms)))
+    found = without_unused_symbols(simplified(solved_for_dims(simplest, indexing_map.forms)))
+    # A permutation of bits, written as a sum whose terms share bits, is solved by no equation.
+    return (inverse_of_bits(simplest) if found.ranges else None) or found
 
 
 def solved_for_dims(simplest: RelationT, given_results: Sequence[Form]) -> RelationT:

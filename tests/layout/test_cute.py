@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from indexing import MapError, parse_map
@@ -128,6 +128,16 @@ def test_the_inverse_map_is_the_inverse_layout(text: str) -> None:
     layout = parse(text)
     back = cute.to_map(layout, "index").inverse()
     assert back.equals(cute.to_map(cute.left_inverse(layout), "index"))
+
+
+@given(st.permutations([1, 2, 4, 8, 16, 32]))
+@example([1, 16, 4, 8, 2, 32])
+def test_cute_bijection(strides: list[int]) -> None:
+    """A permutation of bits has an inverse without a search, however its sum is written."""
+    layout = CuteLayout((2,) * 6, tuple(strides))
+    back = cute.to_map(layout, "index").inverse()
+    assert not back.ranges
+    assert [back.evaluate([layout(i)]) for i in range(64)] == [(i,) for i in range(64)]
 
 
 def test_left_and_right_inverses_invert() -> None:
