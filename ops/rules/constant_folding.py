@@ -460,25 +460,15 @@ def _selected(instruction: Instruction, element: _Element) -> Form | None:
     if choice.is_constant:
         return _value(*read[1 if choice.constant else 2])
     condition = _condition(choice)
-    return _either(
-        condition,
-        *(
-            (operand, there.under((condition, Interval(holds, holds))))
-            for holds, (operand, there) in zip((1, 0), read[1:], strict=True)
-        ),
-    )
-
-
-def _either(
-    condition: Form, one: tuple[Instruction, _Element], other: tuple[Instruction, _Element]
-) -> Form | None:
-    """The value of one element where a condition holds, and of another one where it does not."""
-    if one[1].is_none or other[1].is_none:
-        return _value(*(other if one[1].is_none else one))
-    first, second = _value(*one), _value(*other)
-    if first is None or second is None:
-        return None
-    return operations.select(condition, first, second)
+    branches = [
+        (operand, there.under((condition, Interval(holds, holds))))
+        for holds, (operand, there) in zip((1, 0), read[1:], strict=True)
+    ]
+    found = [_value(*branch) for branch in branches if not branch[1].is_none]
+    if len(found) < len(branches):
+        return found[0] if found else None
+    one, other = found
+    return None if one is None or other is None else operations.select(condition, one, other)
 
 
 def _joined(instruction: Instruction, element: _Element) -> Form | None:
@@ -537,7 +527,8 @@ def _computed_bounds(instruction: Instruction, element: _Element) -> Interval:
     """The bounds of what the function of an opcode gives for operands within theirs."""
     function = _FUNCTIONS.get(instruction.opcode)
     operands = dict.fromkeys(_read(instruction, element) if function else ())
-    if function is None or not operands:
+    kinds = {operand.shape.element_type.kind for operand, _ in operands}
+    if function is None or not operands or not kinds <= _INTEGERS:
         return UNKNOWN
     places = {each: number for number, each in enumerate(operands)}
     box = [_bounds(*each) for each in operands]

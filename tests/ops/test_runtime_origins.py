@@ -217,6 +217,14 @@ BOUNDS: list[tuple[str, str, str]] = [
         ),
         "rt0 in [0, 255]",
     ),
+    (
+        "what is chosen where a float is a number",
+        (
+            "f = f32[] parameter(1) c = pred[] compare(f, f), direction=EQ"
+            " i = s32[] select(c, three, seven)"
+        ),
+        "rt0 in [3, 7]",
+    ),
     ("a float", "f = f32[] parameter(1) i = s32[] convert(f)", "rt0 in [0, 399]"),
     (
         "one of a table",
