@@ -148,6 +148,7 @@ _STRICT: Final = (
     "-Wno-unused-parameter",
     "-Wno-bool-compare",
     "-Wno-tautological-compare",
+    "-Wno-error=overflow",
 )
 
 
