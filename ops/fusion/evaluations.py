@@ -164,7 +164,7 @@ class _Evaluator:
         from_result = self._from_result(wanted)
         for array, origin, needed in found:
             before, doubt = from_result[origin.place]
-            evaluations[array].append(Evaluation(before, needed, origin.doubt or doubt))
+            evaluations[array].append(Evaluation(before, needed, doubt or origin.doubt))
 
     def _from_result(
         self, wanted: Mapping[_Place | None, _Reached]

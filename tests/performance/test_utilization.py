@@ -350,6 +350,14 @@ REPORTED: dict[str, tuple[str, dict[str, tuple[Ends, Ends]]]] = {
         SCATTER.replace("ROOT ", "").format("second") + "ROOT s = f32[9] add(r, x)",
         {"x": (9, (14, 18))},
     ),
+    "an assigning scatter of another": (
+        SCATTER.replace("ROOT ", "").format("second")
+        + SCATTER.partition("ROOT ")[2]
+        .replace("r = ", "ROOT s = ")
+        .replace("(x,", "(r,")
+        .format("second"),
+        {"x": ((0, 9), (0, 9))},
+    ),
     "an assigning scatter in a branch": (
         """p = pred[] parameter(0) x = f32[9] parameter(1)
         ROOT c = f32[9] conditional(p, x, x), true_computation=s, false_computation=s""",
