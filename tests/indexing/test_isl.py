@@ -172,7 +172,7 @@ def test_what_is_not_one_relation(relation: islpy.Map, message: str) -> None:
 SAID_BY_WHO_ASKS = [
     ("{ A[i] -> B[i]; C[i] -> [i] }", r"parse_relation: UnionMap .* is not one relation"),
     ("{ rat: [i] -> [i] : 2i = 5 }", "parse_relation: the relation has rational numbers"),
-    ("[d0] -> { [i] -> [i + d0] }", "parse_relation: parameter 0 is called d0, as a variable is"),
+    ("[th_x] -> { [i] -> [i + th_x] }", "parse_relation: parameter 0 is called th_x, as a coord"),
 ]
 
 
@@ -180,6 +180,11 @@ SAID_BY_WHO_ASKS = [
 def test_a_relation_that_is_not_read_says_who_asked(text: str, message: str) -> None:
     with pytest.raises(MapError, match=message):
         parse_relation(text)
+
+
+def test_a_parameter_may_be_called_as_a_variable_is() -> None:
+    text = "(i)<d0> -> (d0 + i), domain: i in [-inf, inf], d0 in [-inf, inf]"
+    assert parse_relation("[d0] -> { [i] -> [i + d0] }").maps == (parse_map(text),)
 
 
 def test_a_set_of_parameters_relates_nothing_to_nothing() -> None:
