@@ -45,12 +45,6 @@ MAX_BITS: Final = 1 << 13
 MAX_FLATTENED_TERMS: Final = 8
 """A quotient of a quotient by symbols is flattened to at most so many products."""
 
-MAX_WEIGHTS: Final = 8
-"""In a numerator of more weights no fraction near ``1/n`` is looked for: each of them is tried.
-
-[(10,000 variables) % 1000003]
-"""
-
 # Ranges.
 
 MAX_RANGE_DEPTH: Final = 3

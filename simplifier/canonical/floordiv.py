@@ -13,7 +13,6 @@ from math import gcd
 from typing import TYPE_CHECKING, TypeAlias
 
 from simplifier.bounds.context import DigitView
-from simplifier.canonical.unit_fractions import unit_fraction
 from simplifier.expr.form import (
     FLOORDIV,
     MAX,
@@ -96,7 +95,7 @@ def _next_step(context: Context, numerator: Form, divisor: int) -> Step:
         return outside, *shorter
     rest = numerator.plus(outside, -divisor)
     if is_affine:
-        return outside, unit_fraction(context, rest, divisor) or reflect(context, rest, divisor), 1
+        return outside, reflect(context, rest, divisor), 1
     opened, rest, whole = open_digits(rest, residue, divisor)
     if opened.terms:
         context.fired(OPEN_DIGIT)

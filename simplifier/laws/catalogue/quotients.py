@@ -170,24 +170,6 @@ FLATTEN_TURNED = Law(
     ),
 )
 
-UNIT_FRACTION = Law(
-    name="unit fraction",
-    identity="(w * A + B) floordiv c == A floordiv n",
-    condition="0 <= w * (A mod n) + (w * n - c) * (A floordiv n) + B"
-    " and w * (A mod n) + (w * n - c) * (A floordiv n) + B < c",
-    why="The fraction w/c is so near to 1/n that on the domain it makes no difference. So"
-    " a digit is read off that a multiplication has hidden.",
-    proof=(
-        "A == n * (A floordiv n) + A mod n",
-        "w * A == w * n * (A floordiv n) + w * (A mod n)",
-        "c * (A floordiv n) <= w * A + B and w * A + B < c * (A floordiv n) + c",
-    ),
-    example=Example("(x * 64) floordiv 511", "0 <= x <= 63", "x floordiv 8"),
-    near_miss=NearMiss(
-        "(x * 64) floordiv 511", "0 <= x <= 511", "(x * 64) floordiv 511", "511 gives 64, not 63"
-    ),
-)
-
 REFLECT = Law(
     name="reflection",
     identity="A floordiv c == -((c - 1 - A) floordiv c)",
