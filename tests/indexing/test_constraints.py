@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from itertools import permutations
+from itertools import permutations, product
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +20,7 @@ from simplifier.canonical.scope import scope_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.parser import parse_form
-from tests.evaluation import cost_of_map, related
+from tests.evaluation import cost_of_map, related, values_of
 from tests.strategies import quasi_affine
 
 if TYPE_CHECKING:
@@ -333,6 +334,15 @@ def test_the_nearest_number_that_is_left(one: Residues) -> None:
     for value in range(-9, 9):
         assert one.from_value(value) == min(each for each in left if each >= value)
         assert one.to_value(value) == max(each for each in left if each <= value)
+
+
+@pytest.mark.parametrize("one", SMALL, ids=str)
+def test_a_constraint_within_an_interval_leaves_the_same_numbers(one: Residues) -> None:
+    for lower, size in product(range(-7, 8), range(1, 9)):
+        form, interval = one.constraint_within((lower, lower + size - 1))
+        numbers = {"x": np.arange(lower, lower + size, dtype=object)}
+        (values, _), inside = values_of(form, numbers), [value in one for value in numbers["x"]]
+        assert [int(value) in interval for value in values] == inside, (lower, size)
 
 
 @pytest.mark.parametrize("one", SMALL, ids=str)

@@ -193,6 +193,14 @@ def test_only_points_are_contained(made: IndexingMap) -> None:
         assert made.contains(*split) is (point in inside)
 
 
+@pytest.mark.parametrize("first", [-(2**64), -(2**63) - 1, -(2**63), 2**63 - 2, 2**64])
+def test_points_beyond_64_bits(first: int) -> None:
+    made = parse_map(f"(d0) -> (d0 + 1), domain: d0 in [{first}, {first + 2}]")
+    dims = [int(point[0][0]) for point in made.points()]
+    assert dims == [first, first + 1, first + 2]
+    assert [int(point[-1][0]) for point in made.points()] == [first + 1, first + 2, first + 3]
+
+
 def test_points_of_a_large_domain_come_at_once() -> None:
     huge = parse_map("(d0, d1) -> (d1), domain: d0 in [0, 999999999], d1 in [0, 999999999]")
     points = huge.points()

@@ -11,9 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexing import IndexingMap
+from indexing import IndexingMap, parse_map
+from indexing.symbolic_bounds import Ends
 from ops import Unknown, fusion_indexing, hlo
-from ops.rules.constant_folding import value_of
+from ops.rules.constant_folding import clamped, value_of
+from simplifier.expr import form as forms
 from tests.evaluation import related
 from tests.ops.oracle import moved
 
@@ -251,3 +253,78 @@ def test_what_is_known_of_values(instruction: str, expected: str | None) -> None
         listed = ", ".join(map(str, np.broadcast_to(values, root.shape.dimensions).tolist()))
         is_form = str(simple).startswith(f"(d0) -> ({expected}), domain")
         assert is_form or listed == expected, simple
+
+
+# Values that only a call can ask for.
+
+
+def test_indices_beyond_a_table_have_no_values() -> None:
+    root = hlo.parse("ENTRY e { ROOT c = s32[4] constant({5, 3, 1, -1}) }").entry.root
+    before = parse_map("(d0) -> (d0 - 1), domain: d0 in [0, 3]")
+    behind = parse_map("(d0) -> (d0 + 1), domain: d0 in [0, 3]")
+    assert str(value_of(root, before)) == "d0 * -2 + 7"
+    assert str(value_of(root, behind)) == "d0 * -2 + 3"
+
+
+@pytest.mark.parametrize(("steps", "is_known"), [(1, True), (30, True), (40, False)])
+def test_a_value_is_followed_through_some_instructions(steps: int, is_known: bool) -> None:
+    lines = " ".join(f"v{at + 1} = s32[4] negate(v{at})" for at in range(steps))
+    text = (
+        f"ENTRY e {{ v0 = s32[4] iota(), iota_dimension=0 {lines} ROOT r = s32[4] copy(v{steps}) }}"
+    )
+    value = value_of(hlo.parse(text).entry.root, IndexingMap.identity([4]))
+    assert (value is not None) == is_known
+
+
+ENDS = [
+    ((0, 5), "max(min(x, 5), 0)"),
+    ((0, None), "max(x, 0)"),
+    ((None, 5), "min(x, 5)"),
+    ((None, None), "x"),
+]
+
+
+@pytest.mark.parametrize(("ends", "expected"), ENDS)
+def test_a_value_is_clamped_by_the_ends_that_there_are(
+    ends: tuple[int | None, int | None], expected: str
+) -> None:
+    lower, upper = (None if end is None else forms.constant(end) for end in ends)
+    found = clamped(forms.variable("x"), Ends(lower, upper), IndexingMap.identity([9]))
+    assert str(found) == expected
+
+
+# Values over a size that is not known.
+
+BY_SIZES = [
+    ("a size", "s32[] copy(n)", "~x_0"),
+    ("a multiple", "s32[4] multiply(i, sizes)", "d0 * ~x_0"),
+    ("a quotient", "s32[4] divide(i, sizes)", "d0 floordiv ~x_0"),
+    ("a remainder", "s32[4] remainder(i, sizes)", "d0 mod ~x_0"),
+    ("a quotient of what is negative", "s32[4] divide(m, sizes)", None),
+    ("a quotient by what is no size", "s32[4] divide(i, more)", None),
+    ("a multiple of what is no size", "s32[4] multiply(i, more)", None),
+    ("a choice by a size", "s32[4] select(large, i, m)", "select(~x_0 >= 4, d0, -d0)"),
+    ("a choice of what is not known", "s32[4] select(large, p, i)", None),
+    ("another one", "s32[4] select(large, i, p)", None),
+    ("a choice by values", "s32[4] select(some, i, m)", None),
+]
+
+
+@pytest.mark.parametrize(
+    ("instruction", "expected"), [row[1:] for row in BY_SIZES], ids=[row[0] for row in BY_SIZES]
+)
+def test_values_over_a_size(instruction: str, expected: str | None) -> None:
+    text = f"""ENTRY e {{
+      x = f32[<=9] parameter(0) p = s32[4] parameter(1) some = pred[4] parameter(2)
+      n = s32[] get-dimension-size(x), dimensions={{0}} sizes = s32[4] broadcast(n), dimensions={{}}
+      i = s32[4] iota(), iota_dimension=0 m = s32[4] negate(i) more = s32[4] add(i, sizes)
+      four = s32[] constant(4) is_large = pred[] compare(n, four), direction=GE
+      large = pred[4] broadcast(is_large), dimensions={{}} ROOT r = {instruction} }}"""
+    root = hlo.parse(text).entry.root
+    dims = "(d0)" if root.shape.rank else "()"
+    bounds = "d0 in [0, 3], " if root.shape.rank else ""
+    place = parse_map(f"{dims}<x_0> -> {dims}, domain: {bounds}x_0 in [1, 9]")
+    value = value_of(root, place)
+    assert (None if value is None else str(value)) == expected
+    elsewhere = IndexingMap.identity(root.shape.dimensions)
+    assert value_of(root, elsewhere) is None

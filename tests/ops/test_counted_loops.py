@@ -351,3 +351,18 @@ def test_nested_loops_have_a_counter_each() -> None:
     )
     assert [each.instruction.computation.name for each in indexing.runtime] == ["inner", "outer"]
     assert len(origins) == len(indexing.runtime)
+
+
+def test_of_two_counters_the_one_that_ends_the_loop_is_its_variable() -> None:
+    module = hlo.parse(
+        """body { s = (s32[], s32[]) parameter(0) i = s32[] get-tuple-element(s), index=0
+          j = s32[] get-tuple-element(s), index=1 one = s32[] constant(1) two = s32[] constant(2)
+          k = s32[] add(i, one) l = s32[] add(j, two) ROOT r = (s32[], s32[]) tuple(k, l) }
+        goes_on { s = (s32[], s32[]) parameter(0) j = s32[] get-tuple-element(s), index=1
+          n = s32[] constant(16) ROOT r = pred[] compare(j, n), direction=LT }
+        ENTRY e { z = s32[] constant(0) s = (s32[], s32[]) tuple(z, z)
+          ROOT w = (s32[], s32[]) while(s), condition=goes_on, body=body }"""
+    )
+    found = counted_loop(module["w"])
+    assert found is not None
+    assert (found.trip_count, found.induction, found.variable.name) == (8, Counter(0, 2), "j")

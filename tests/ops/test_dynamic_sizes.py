@@ -496,3 +496,21 @@ def test_a_size_outside_the_dimension_is_nothing_or_all(
     found = parameter_indexing(module.entry.root)[module.entry.parameters[0]]
     assert not isinstance(found, Unknown)
     assert [str(each.map) for each in found] == [expected]
+
+
+BESIDE = [
+    # the other operand of a sum, and what the map says of sizes
+    ("f32[<=4]", "x_0 in [0, 4], y_0 in [0, 4], x_0 - y_0 in [0, 0]"),
+    ("f32[4]", "x_0 in [0, 4]"),
+]
+
+
+@pytest.mark.parametrize(("shape", "sizes"), BESIDE)
+def test_a_static_operand_is_read_as_far_as_the_result_goes(shape: str, sizes: str) -> None:
+    """One of another dynamic size is not: the sizes must be equal."""
+    text = f"""ENTRY e {{ x = f32[<=4] parameter(0) y = {shape} parameter(1)
+      ROOT r = f32[<=4] add(x, y) }}"""
+    for answer in output_to_input(hlo.parse(text).entry.root).indexing:
+        assert not isinstance(answer, Unknown)
+        (way,) = answer
+        assert str(way.map).endswith(f"(d0), domain: d0 in [0, x_0 - 1], {sizes}")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import ops
 from indexing import IndexingMap
+from indexing.layout import ShapeError
 from ops import Unknown, hlo, input_to_output, output_to_input
 from tests.evaluation import related
 from tests.ops.oracle import felt, moved
@@ -353,3 +354,56 @@ def the_map(answer: Indexings) -> IndexingMap:
     assert not isinstance(answer, Unknown)
     (way,) = answer
     return way.map
+
+
+# What is refused.
+
+ROWS: dict[str, Any] = {
+    "offset_dims": (1,),
+    "collapsed_slice_dims": (0,),
+    "start_index_map": (0,),
+    "index_vector_dim": 1,
+    "slice_sizes": (1, 5),
+}
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "a window beyond the result": (
+        {"offset_dims": (2,)},
+        "offset_dims lists dimension 2 of a tensor of rank 2",
+    ),
+    "a window before the result": (
+        {"offset_dims": (-1,)},
+        "offset_dims lists dimension -1 of a tensor of rank 2",
+    ),
+    "two components of vectors of one": (
+        {"start_index_map": (0, 1)},
+        "has 2 entries, but dimension 1 of the indices has size 1; expected 1",
+    ),
+    "two components of indices alone": (
+        {"start_index_map": (0, 1), "index_vector_dim": 2},
+        "has 2 entries, but each index is a vector by itself; expected 1",
+    ),
+    "batches of the operand alone": (
+        {"collapsed_slice_dims": (), "operand_batching_dims": (0,), "start_index_map": (1,)},
+        "start_indices_batching_dims has 0 entries; expected 1",
+    ),
+}
+
+
+@pytest.mark.parametrize(("given_", "message"), REFUSED.values(), ids=REFUSED)
+def test_dimension_numbers_that_do_not_fit_are_named(given_: dict[str, Any], message: str) -> None:
+    with pytest.raises(ShapeError) as caught:
+        ops.gather((6, 5), (4, 1), **(ROWS | given_))
+    assert message in str(caught.value)
+
+
+def test_operands_of_a_scatter_that_differ_are_named() -> None:
+    text = """f { a = f32[] parameter(0) b = f32[] parameter(1) c = f32[] parameter(2)
+      d = f32[] parameter(3) ROOT t = (f32[], f32[]) tuple(a, b) }
+    ENTRY e { x = f32[5] parameter(0) y = f32[4] parameter(1) i = s32[2,1] parameter(2)
+      u = f32[2] parameter(3) v = f32[2] parameter(4)
+      ROOT s = (f32[5], f32[4]) scatter(x, y, i, u, v), update_window_dims={},
+        inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1,
+        to_apply=f }"""
+    with pytest.raises(hlo.HloTextError) as caught:
+        ops.output_to_input(hlo.parse(text).entry.root)
+    assert "scatter: %y is f32[4]{0}, but %x f32[5]{0}; expected the same" in str(caught.value)

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ops import cholesky, triangular_solve
+from tests.evaluation import related
 from tests.ops.agreement import check_felt, said
 from tests.ops.labelled_elements import shapes
 from tests.ops.oracle import felt
 from tests.ops.programs import array, braced, module
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ops import OpIndexing
+    from tests.evaluation import Pair
+
+    Array = np.ndarray[Any, np.dtype[np.float64]]
+
 MAX_ELEMENTS = 36
 SMALL = (0.125, -0.0625)
 """What is added to an element of a matrix that stays regular."""
-
-pytestmark = pytest.mark.needs("jax")
 
 
 def text_of(value: bool) -> str:
@@ -27,6 +38,7 @@ def text_of(value: bool) -> str:
 batches = shapes(most_dimensions=4, most_elements=2)
 
 
+@pytest.mark.needs("jax")
 @settings(max_examples=20)
 @given(batch=batches, size=st.integers(0, 4), lower=st.booleans())
 def test_a_factor_needs_exactly_part_of_a_triangle(
@@ -39,6 +51,7 @@ def test_a_factor_needs_exactly_part_of_a_triangle(
     assert said(text, 0) == felt(text, 0, {0: matrices}, disturbances=SMALL)
 
 
+@pytest.mark.needs("jax")
 @settings(max_examples=40)
 @given(
     sizes=st.tuples(batches, st.integers(0, 4), st.integers(0, 3)),
@@ -63,6 +76,62 @@ def test_a_solution_needs_exactly_what_substitution_has_come_past(
     check_felt(text, given={1: numbers}, disturbances=SMALL)
 
 
+# Matrices of three rows, solved and factored by NumPy.
+
+THREE = 6 * np.eye(3) + 1 / (1 + np.add.outer(np.arange(3), np.arange(3)) ** 1.5)
+
+
+def changed(function: Callable[[Array], Array], given: Array) -> set[Pair]:
+    """Which elements of a result change with which of a matrix."""
+    found: set[Pair] = set()
+    for place in np.ndindex(given.shape):
+        disturbed = given.copy()
+        disturbed[place] += 0.01
+        apart = np.argwhere(abs(function(disturbed) - function(given)) > 1e-12)
+        found |= {(tuple(map(int, at)), place) for at in apart}
+    return found
+
+
+def check_both_ways(found: OpIndexing, operand: int, pairs: set[Pair]) -> None:
+    assert related(found.output_to_input[operand]) == pairs
+    turned = {(there, at) for at, there in pairs}
+    assert related(found.input_to_output[operand]) == turned
+
+
+@pytest.mark.parametrize("flags", [*product([False, True], repeat=4)])
+def test_a_solution_needs_what_numpy_needs(flags: tuple[bool, bool, bool, bool]) -> None:
+    left, lower, transposed, unit = flags
+    b = 3 + np.cos(np.arange(6)).reshape((3, 2) if left else (2, 3))
+
+    def solve(a: Array, b: Array) -> Array:
+        triangle = np.tril(a) if lower else np.triu(a)
+        if unit:
+            triangle = triangle - np.diag(np.diag(triangle)) + np.eye(3)
+        inverse = np.linalg.inv(triangle.T if transposed else triangle)
+        return inverse @ b if left else b @ inverse
+
+    found = triangular_solve(
+        (3, 3),
+        b.shape,
+        left_side=left,
+        lower=lower,
+        transpose_a="TRANSPOSE" if transposed else "NO_TRANSPOSE",
+        unit_diagonal=unit,
+    )
+    check_both_ways(found, 0, changed(lambda a: solve(a, b), THREE))
+    check_both_ways(found, 1, changed(lambda b: solve(THREE, b), b))
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_a_factor_needs_what_numpy_needs(lower: bool) -> None:
+    def factor(a: Array) -> Array:
+        half = np.tril(a) if lower else np.triu(a).T
+        found: Array = np.linalg.cholesky(half + half.T - np.diag(np.diag(half))).astype(float)
+        return found if lower else found.T
+
+    check_both_ways(cholesky((3, 3), lower=lower), 0, changed(factor, THREE))
+
+
 REAL = (1000,)
 COMPLEX = (1000 + 700j,)
 
@@ -82,6 +151,7 @@ def transforms(draw: st.DrawFn, fft_type: str) -> str:
     return module(result, "fft", [operand], f"fft_type={fft_type}, fft_length={braced(lengths)}")
 
 
+@pytest.mark.needs("jax")
 @pytest.mark.parametrize("fft_type", ["FFT", "IFFT", "RFFT", "IRFFT"])
 @settings(max_examples=20)
 @given(data=st.data())

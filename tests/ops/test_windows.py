@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
+from random import Random
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -15,7 +16,8 @@ from hypothesis import strategies as st
 import ops
 from ops import hlo, input_to_output, output_to_input
 from ops.hlo import DimensionLabels, Window
-from ops.rules.sliding_windows import SlidingWindow
+from ops.rules.sliding_windows import SlidingWindow, from_windows, to_windows
+from simplifier.expr import form as forms
 from tests.evaluation import Pair, related
 from tests.ops.oracle import felt
 from tests.ops.programs import array
@@ -27,6 +29,65 @@ Sizes = tuple[int, ...]
 
 MAX_ELEMENTS = 48
 """More would take long: a program runs twice for each element."""
+
+
+# Windows on one dimension, all small ones.
+
+
+def small_windows(seed: int) -> SlidingWindow:
+    random = Random(seed)  # noqa: S311 - a sample
+    few = random.choice((1, 3))
+    size, width, stride, base, spread = (random.randint(1, each) for each in (4, 4, few, few, few))
+    low, high = random.choices(range(-2, 4), k=2)
+    return SlidingWindow(size, width, stride, low, high, base, spread)
+
+
+def held(window: SlidingWindow) -> set[tuple[int, int, int]]:
+    """The number of a window, the offset in it, and the element that lies there."""
+    count, size, width = (
+        cast("int", each) for each in (window.count, window.operand_size, window.window_size)
+    )
+    return {
+        (number, offset, element)
+        for number, offset, element in product(range(count), range(width), range(size))
+        if number * window.stride + offset * window.window_dilation
+        == element * window.base_dilation + window.low
+    }
+
+
+def neighbours(window: SlidingWindow) -> set[tuple[int, int]]:
+    """Windows, and elements of another number that lie between their first and last offset."""
+    count, size, width = (
+        cast("int", each) for each in (window.count, window.operand_size, window.window_size)
+    )
+    offsets = range((width - 1) * window.window_dilation + 1)
+    return {
+        (number, element)
+        for number, element in product(range(count), range(size))
+        if element != number
+        and element * window.base_dilation + window.low - number * window.stride in offsets
+    }
+
+
+@pytest.mark.parametrize("seeds", [range(first, first + 50) for first in range(0, 600, 50)])
+def test_small_windows_hold_what_lies_in_them(seeds: range) -> None:
+    for window in map(small_windows, seeds):
+        there = held(window)
+        assert not (window.is_paired and neighbours(window)), window
+        to_elements = {((number,), (element,)) for number, _, element in there}
+        assert related(from_windows([window])) == to_elements, window
+        turned = {(element, number) for number, element in to_elements}
+        assert related(to_windows([window])) == turned, window
+
+
+def test_windows_of_one_element_are_paired_for_any_size() -> None:
+    size = forms.variable("~N")
+    assert SlidingWindow(size, 1).is_paired
+    assert not SlidingWindow(size, 2).is_paired
+    assert not SlidingWindow(size, 1, stride=2).is_paired
+    assert not SlidingWindow(size, 1, low=1).is_paired
+    assert not SlidingWindow(size, 1, base_dilation=2).is_paired
+    assert SlidingWindow(size, 1, window_dilation=2).is_paired
 
 
 # What is drawn.

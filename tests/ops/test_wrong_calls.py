@@ -155,6 +155,10 @@ SCALAR: Final[Any] = np.array(2)
 NAMED: Final[dict[str, tuple[Callable[[], object], str]]] = {
     "groups": (lambda: ops.all_gather((4, 8), 0, SCALAR), "all-gather: replica_groups is array"),
     "pairs": (lambda: ops.collective_permute((4,), SCALAR), "source_target_pairs is array"),
+    "window": (
+        lambda: ops.convolution((1,), (1,), hlo.DimensionLabels.parse("b_i->b"), _any("x")),
+        "convolution: the window is 'x'; expected a Window",
+    ),
     "operands": (lambda: ops.elementwise(SCALAR), "elementwise: operand_sizes is array"),
     "an output": (lambda: ops.output_to_input(ENTRY, ARRAY), "the number of the array is array"),
     "an input": (lambda: ops.input_to_output(ENTRY, ARRAY), "the number of the array is array"),
