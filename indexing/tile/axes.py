@@ -10,6 +10,7 @@ from indexing.domain import substituted_constraints
 from indexing.errors import TileError
 from indexing.parameters import parameter_identifier
 from indexing.symbolic_bounds import Ends, ends_and_constraints
+from indexing.tile.tile_constraints import TileSize
 from indexing.variable import is_symbolic
 from simplifier import Interval
 from simplifier.canonical.scope import scope_of
@@ -116,6 +117,8 @@ class Axes:
     known: Assumptions
     grid: tuple[Form | None, ...]
     """How many tiles there are along each dimension; ``None`` if there is no end."""
+    sizes: tuple[TileSize, ...]
+    """Of all dimensions."""
 
 
 def read_axes(
@@ -140,6 +143,7 @@ def read_axes(
     known = list(facts)
     axes: dict[str, TileAxis] = {}
     grid: list[Form | None] = []
+    fitting: list[TileSize] = []
     for number, (dim, size) in enumerate(zip(dims, sizes, strict=True)):
         name = f"d{number}"
         lower, upper = dim.bounds.lower, dim.bounds.upper
@@ -149,6 +153,7 @@ def read_axes(
         origin = min(lower, 0)
         extent = None if upper is None else upper + 1 - origin
         count = _read_size(size, f"sizes[{number}]", domain.names[number], extent, parameters)
+        fitting.append(TileSize(count, extent, domain.names[number]))
         _bound_size(count, extent, bounds, known)
         end = ends[name].upper if upper is None else forms.constant(upper)
         tiles = None if end is None else operations.ceildiv(end.plus_constant(1 - origin), count)
@@ -164,7 +169,7 @@ def read_axes(
     assumptions = Assumptions(tuple(sorted(bounds.items())), tuple(known))
     scope = assumptions.scope()
     needed = {name: _with_needed_ends(axis, scope) for name, axis in axes.items()}
-    return Axes(needed, rest.constraints, assumptions, tuple(grid))
+    return Axes(needed, rest.constraints, assumptions, tuple(grid), tuple(fitting))
 
 
 def bounds_of_ids(grid: Sequence[Form | None]) -> dict[str, Interval]:
@@ -202,10 +207,10 @@ def _read_size(
                 f"tile: {where} is {quoted(size)}; expected an integer or an expression"
             )
         number = int(size)
-        if number < 1 or (extent is not None and number > extent):
-            wanted = "1 or more" if extent is None else f"1 to {extent}, the size of {name}"
-            raise TileError(f"tile: {where} is {number}; expected {wanted}")
-        return forms.constant(number)
+        count = forms.constant(number)
+        if (refusal := TileSize(count, extent, name).refusal(where, number)) is not None:
+            raise TileError(f"tile: {refusal}")
+        return count
     form = from_sympy(size)
     for used in forms.variables_of((form,)):
         if _RESERVED.fullmatch(used):

@@ -6,15 +6,16 @@ multiplied out, because their number would grow exponentially with the rank.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import chain, product, starmap
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from indexing.errors import TileError
 from indexing.formats.text import read_interval
 from indexing.transform.evaluate import checked_value, evaluate_forms
+from simplifier import Interval
 from simplifier.errors import check_type, listed
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from sympy.logic.boolalg import Boolean
 
     from indexing.domain import Constraint
-    from simplifier import Interval
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Form
 
@@ -45,6 +45,30 @@ NEVER: Final = "unsatisfiable"
 
 MAX_ALTERNATIVES: Final = 1 << 12
 """Conjunctions that clauses are multiplied out to: more would take longer than a second."""
+
+
+class TileSize(NamedTuple):
+    """The size of a tile along a dimension, which it fits into."""
+
+    size: Form
+    extent: int | None
+    """The greatest size; ``None`` if the dimension has no end."""
+    dimension: str
+    """The name of the dimension."""
+
+    @property
+    def limit(self) -> Constraint:
+        """That the size fits."""
+        return self.size, Interval(1, self.extent)
+
+    def refusal(self, name: str, number: int) -> str | None:
+        """Why a number is no such size; ``None`` if it is one."""
+        if number in Interval(1, self.extent):
+            return None
+        wanted = "1 or more"
+        if self.extent is not None:
+            wanted = f"1 to {self.extent}, the size of {self.dimension}"
+        return f"{name} is {number}; expected {wanted}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +87,8 @@ class TileConstraints:
     """
 
     clauses: tuple[Clause, ...] = ()
+    sizes: tuple[TileSize, ...] = ()
+    """What fits into dimensions, whatever the clauses say; the text has only the clauses."""
 
     @classmethod
     def of(cls, clauses: Iterable[Iterable[Iterable[Constraint]]]) -> TileConstraints:
@@ -86,7 +112,7 @@ class TileConstraints:
 
     @property
     def is_always_satisfied(self) -> bool:
-        """Whether every size is fine."""
+        """Whether every size that fits is fine."""
         return not self.clauses
 
     @property
@@ -114,7 +140,7 @@ class TileConstraints:
 
     def expanded(self) -> TileConstraints:
         """The same constraints with at most one clause: a disjunction of conjunctions."""
-        return TileConstraints(_joined([self.alternatives()]))
+        return replace(self, clauses=_joined([self.alternatives()]))
 
     def simplified(self, scope: Scope) -> TileConstraints:
         """The constraints without what follows from the bounds and facts of a scope."""
@@ -126,7 +152,7 @@ class TileConstraints:
             [known for one in clause if (known := _decided(one, smaller)) is not None]
             for clause in self.clauses
         )
-        return TileConstraints.of(decided)
+        return replace(self, clauses=_joined(map(_clause, decided)))
 
     def satisfied(self, sizes: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a truth value or an array
         """Whether sizes meet the constraints; NumPy arrays of candidates give arrays.
@@ -135,16 +161,26 @@ class TileConstraints:
         >>> TileConstraints.parse("6 mod a in [0, 0]").satisfied({"a": np.arange(1, 7)})
         array([ True,  True,  True, False, False,  True])
         """
+        fits = self._fits(sizes)
+        inside = {  # 1 where a size does not fit: it may divide
+            name: checked_value(value, f"satisfied: {name}") * fits + (1 - fits)
+            for name, value in sizes.items()
+        }
         limits = self._limits()
-        values = self._values([form for form, _ in limits], sizes)
+        values = self._values([form for form, _ in limits], inside)
         holds = {
             limit: _is_within(value, limit[1]) for limit, value in zip(limits, values, strict=True)
         }
-        found = _all(_any(_all(holds[each] for each in one) for one in row) for row in self.clauses)
+        rows = (_any(_all(holds[each] for each in one) for one in row) for row in self.clauses)
+        found = fits & _all(rows)
         return found if hasattr(found, "dtype") and found.ndim else bool(found)
 
     def reason(self, sizes: Mapping[str, int]) -> str | None:
         """Why sizes do not meet the constraints; ``None`` if they do."""
+        for each in self._given(sizes):
+            (number,) = self._values([each.size], sizes)
+            if (refusal := each.refusal(format_form(each.size), number)) is not None:
+                return refusal
         for clause in self.clauses:
             if TileConstraints((clause,)).satisfied(sizes):
                 continue
@@ -175,6 +211,15 @@ class TileConstraints:
     def _limits(self) -> list[Constraint]:
         return list(dict.fromkeys(chain.from_iterable(chain.from_iterable(self.clauses))))
 
+    def _fits(self, sizes: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a truth value or an array
+        limits = [each.limit for each in self._given(sizes)]
+        values = self._values([form for form, _ in limits], sizes)
+        return _all(map(_is_within, values, (interval for _, interval in limits)))
+
+    def _given(self, sizes: Mapping[str, Any]) -> list[TileSize]:
+        """The sizes whose symbols all have values."""
+        return [each for each in self.sizes if sizes.keys() >= {*forms.variables_of((each.size,))}]
+
     def _values(self, wanted: list[Form], sizes: Mapping[str, Any]) -> tuple[Any, ...]:
         names = sorted(set(forms.variables_of(wanted)), key=forms.natural_order)
         missing = [name for name in names if name not in sizes]
@@ -190,6 +235,18 @@ class TileConstraints:
         if len(texts) > 1:
             texts = [f"({text})" if "||" in text else text for text in texts]
         return " && ".join(texts) or ALWAYS
+
+
+def renamed(constraints: TileConstraints, names: Mapping[str, str]) -> TileConstraints:
+    """Constraints with other names of symbols, for messages."""
+    values = {old: forms.variable(new) for old, new in names.items()}
+    return TileConstraints.of(
+        [
+            [(operations.substitute((form,), values)[0], interval) for form, interval in each]
+            for each in clause
+        ]
+        for clause in constraints.clauses
+    )
 
 
 def condition_of(clause: Clause) -> Form:
@@ -212,14 +269,20 @@ def conditions_of(form: Form, interval: Interval) -> Iterator[Form]:
         yield operations.nonnegative((-form).plus_constant(upper))
 
 
-def _all_of(parts: Iterable[TileConstraints]) -> TileConstraints:
-    return TileConstraints(_joined(chain.from_iterable(part.clauses for part in parts)))
+def _all_of(parts: Sequence[TileConstraints]) -> TileConstraints:
+    clauses = chain.from_iterable(part.clauses for part in parts)
+    return TileConstraints(_joined(clauses), _sizes_of(parts))
 
 
-def _any_of(parts: Iterable[TileConstraints]) -> TileConstraints:
+def _any_of(parts: Sequence[TileConstraints]) -> TileConstraints:
     """Constraints of which one holds: a clause for each choice of a clause of each."""
     choices = product(*(part.clauses for part in parts))
-    return TileConstraints(_joined(_clause(chain.from_iterable(choice)) for choice in choices))
+    clauses = (_clause(chain.from_iterable(choice)) for choice in choices)
+    return TileConstraints(_joined(clauses), _sizes_of(parts))
+
+
+def _sizes_of(parts: Iterable[TileConstraints]) -> tuple[TileSize, ...]:
+    return tuple(dict.fromkeys(chain.from_iterable(part.sizes for part in parts)))
 
 
 # Text.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from indexing.tile.monotone import monotone
 from indexing.tile.progressions import Progression, of_every_nth, of_monotone
 from indexing.tile.radices import digit_of
 from indexing.tile.tile import Formulas, Tile
-from indexing.tile.tile_constraints import TileConstraints, conditions_of
+from indexing.tile.tile_constraints import TileConstraints, conditions_of, renamed
 from indexing.variable import is_symbolic
 from simplifier import Interval
 from simplifier.errors import check_type, listed
@@ -61,7 +61,8 @@ def tile_of(
         if ranges or found.names <= single:
             raise TileError(f"tile: {found.reason}; expected digits, or sums that reach all values")
         single |= found.names
-    given = TileConstraints.of(found.clauses)
+    free = tuple(each for each in axes.sizes if not each.size.is_constant)
+    given = replace(TileConstraints.of(found.clauses), sizes=free)
     constraints = given.simplified(axes.known.scope())
     if constraints.is_unsatisfiable:
         return _of_numbers(relation, dims, sizes, facts)
@@ -87,19 +88,23 @@ def _of_numbers(
     """The tile with symbols for numbers, which then take their place.
 
     Raises:
-        TileError: what the sizes would have to meet.
+        TileError: what the sizes would have to meet, with the names of dimensions for numbers.
     """
-    numbers = {f"size{place}": size for place, size in enumerate(sizes) if not is_symbolic(size)}
+    keyed = {f"#{place}": size for place, size in enumerate(sizes)}
+    numbers = {key: int(size) for key, size in keyed.items() if not is_symbolic(size)}
     if not numbers:
         raise TileError("tile: no size meets the constraints")
-    named = [
-        symbol(f"size{place}") if f"size{place}" in numbers else size
-        for place, size in enumerate(sizes)
-    ]
+    named = [symbol(key) if key in numbers else size for key, size in keyed.items()]
     tile = tile_of(relation, dims, named, facts)
+    names = dict(zip(keyed, relation.domain.names, strict=False))
+    shown = renamed(tile.constraints, names)
+    given = {names[key]: number for key, number in numbers.items()}
     if len(numbers) < len(sizes):
-        given = listed([f"{name} is {number}" for name, number in numbers.items()])
-        raise TileError(f"tile: no size meets {tile.constraints}, where {given}")
+        known = listed([f"{name} is {number}" for name, number in given.items()])
+        raise TileError(f"tile: no size meets {shown}, where {known}")
+    reason = shown.reason(given)
+    if reason is not None:
+        raise TileError(f"tile: {reason}")
     return tile.substitute(numbers)
 
 

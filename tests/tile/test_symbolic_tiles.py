@@ -8,6 +8,7 @@ from math import prod
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 import sympy
 from hypothesis import assume, given
@@ -22,6 +23,7 @@ from simplifier.expr import operations
 from tests.conformance import Row, for_each, rows_of
 from tests.strategies import index_maps, maps
 from tests.tile.brute_force import (
+    SIZES,
     all_sizes,
     described,
     extents,
@@ -420,7 +422,7 @@ def test_constraints_of_many_ranks_are_few() -> None:
 
 LINE = "(d0) -> (d0), domain: d0 in [0, 9]"
 ROWS = "(d0) -> (d0 floordiv 6, d0 mod 6), domain: d0 in [0, 47]"
-UNMET = "6 mod size0 is 6, and size0 mod 6 is 2; expected 6 mod size0 in [0, 0] || size0 mod 6 in"
+UNMET = "6 mod d0 is 6, and d0 mod 6 is 2; expected 6 mod d0 in [0, 0] || d0 mod 6 in"
 FROM_N = "()[s0]<N> -> (s0 floordiv 4, s0 mod 4), domain: s0 in [N, N + 3], N in [0, 9]"
 DIAGONAL = "()[s0] -> (s0, s0), domain: s0 in [0, 9]"
 
@@ -438,7 +440,7 @@ REFUSED: dict[str, tuple[str, list[Any], str]] = {
     "a number and a symbol that fit no tile": (
         "(d0, d1) -> ((d0 * 8 + d1) mod 6, d0), domain: d0 in [0, 5], d1 in [0, 7]",
         [2, symbol("B")],
-        "no size meets B in [1, 1] && size0 in [1, 1], where size0 is 2",
+        "no size meets B in [1, 1] && d0 in [1, 1], where d0 is 2",
     ),
 }
 
@@ -447,6 +449,55 @@ REFUSED: dict[str, tuple[str, list[Any], str]] = {
 def test_refused(text: str, sizes: list[Any], message: str) -> None:
     with pytest.raises(TileError, match=re.escape(message)):
         parse_map(text).tile(sizes)
+
+
+MERGED = "(d0, d1) -> ((d0 * 6 + d1) floordiv 3), domain: d0 in [0, 1], d1 in [0, 5]"
+
+MISFITS: dict[str, tuple[dict[str, int], str]] = {
+    "tile-size-too-large": ({"T": 3, "K": 3}, "T is 3; expected 1 to 2, the size of d0"),
+    "tile-size-zero": ({"T": 0, "K": 3}, "T is 0; expected 1 to 2, the size of d0"),
+    "below zero": ({"T": -1, "K": 3}, "T is -1; expected 1 to 2, the size of d0"),
+    "of an expression": ({"T": 2, "K": 7}, "K * 2 - 6 is 8; expected 1 to 6, the size of d1"),
+}
+
+
+@pytest.mark.parametrize(("sizes", "message"), MISFITS.values(), ids=MISFITS)
+def test_a_size_fits_into_its_dimension(sizes: dict[str, int], message: str) -> None:
+    tile = parse_map(MERGED).tile([symbol("T"), symbol("K") * 2 - 6])
+    assert not tile.constraints.satisfied(sizes)
+    assert tile.constraints.reason(sizes) == message
+    with pytest.raises(TileError, match=re.escape(f"tile: {message}")):
+        tile.substitute(sizes)
+
+
+@given(maps(), st.data())
+def test_sizes_fit_if_and_only_if_numbers_do(indexing: IndexingMap, data: st.DataObject) -> None:
+    """Symbols refuse what numbers refuse, one by one and in arrays."""
+    try:
+        tile = indexing.tile(symbolic_sizes(indexing))
+    except TileError:
+        return
+    drawn = [
+        data.draw(st.lists(st.integers(-1, n + 2), min_size=3, max_size=3))
+        for n in extents(indexing)
+    ]
+    for sizes in islice(product(*drawn), 4):
+        fits = all(map(_fits, sizes, extents(indexing)))
+        assert tile.constraints.satisfied(named(indexing, sizes)) <= fits
+        if not fits:
+            with pytest.raises(TileError, match="expected 1 to"):
+                tile.substitute(named(indexing, sizes))
+    columns = [np.array(each).reshape(-1, *(1,) * at) for at, each in enumerate(drawn)]
+    found = tile.constraints.satisfied(dict(zip(SIZES, columns, strict=False)))
+    shape = [len(each) for each in reversed(drawn)]
+    for places in product(*map(range, shape)):
+        sizes = [each[place] for each, place in zip(drawn, reversed(places), strict=True)]
+        expected = tile.constraints.satisfied(named(indexing, sizes))
+        assert np.broadcast_to(found, shape)[places] == expected
+
+
+def _fits(size: int, extent: int) -> bool:
+    return 1 <= size <= extent
 
 
 def test_questions_to_a_tile_with_symbols() -> None:

@@ -84,4 +84,4 @@ def test_a_size_that_no_tile_has_is_refused() -> None:
     text, _ = PROGRAMS["reshape"]
     (refused,) = propagate(fusion_of(text, 8, is_dynamic=True), [4]).refused
     assert refused.instruction.name == "x"
-    assert "6 mod size0 is 2, and size0 mod 6 is 4" in str(refused.tile)
+    assert "6 mod d0 is 2, and d0 mod 6 is 4" in str(refused.tile)
