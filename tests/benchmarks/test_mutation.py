@@ -1,0 +1,114 @@
+"""Faults are small changes, are planted where a process holds the function, and are reported."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchmarks.mutants import Functions, Source, alternatives
+from benchmarks.mutation import EQUIVALENT, PACKAGES, ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CHANGES = {
+    "x < y <= z": ["x <= y <= z", "x < y < z"],
+    "x + y": ["x - y"],
+    "x and y": ["x or y"],
+    "not x": ["x"],
+    "7": ["8", "6"],
+    "True": ["False"],
+    "x if c else y": ["x", "y"],
+    "max(x, 0)": ["min(x, 0)", "x", "0"],
+    "max(xs)": ["min(xs)"],
+    "sorted(xs)": ["xs"],
+    "x.first": ["x.last"],
+    "x.other": [],
+    "f(x)": [],
+    "'text'": [],
+}
+
+
+@pytest.mark.parametrize(("text", "changed"), CHANGES.items(), ids=CHANGES)
+def test_what_may_be_written_by_mistake(text: str, changed: list[str]) -> None:
+    node = ast.parse(text, mode="eval").body
+    assert [ast.unparse(each) for each in alternatives(node)] == changed
+
+
+MODULE = """
+from functools import cache
+
+class Box:
+    size = 1 + 1
+
+    @property
+    def area(self):
+        return self.size * 3
+
+@cache
+def twice(x):
+    if x is None:
+        raise ValueError(f"{x - 1}")
+    return [y + y for y in (x,)][0]
+
+HELD = [lambda x: x > 1]
+"""
+
+
+def test_a_fault_is_planted_wherever_the_function_is_held(tmp_path: Path) -> None:
+    (tmp_path / "planted.py").write_text(MODULE, "utf-8")
+    spec = spec_from_file_location("planted", tmp_path / "planted.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    source = Source(tmp_path, "planted.py")
+    found = {str(mutant): mutant for mutant in source.mutants}
+    assert [*found] == [
+        "planted.py:9 Box.area: self.size * 3 -> self.size // 3",
+        "planted.py:9 Box.area: 3 -> 4",
+        "planted.py:9 Box.area: 3 -> 2",
+        "planted.py:13 twice: x is None -> x is not None",
+        "planted.py:15 twice: 0 -> 1",
+        "planted.py:15 twice: 0 -> -1",
+        "planted.py:15 twice: y + y -> y - y",
+        "planted.py:17 <lambda>: x > 1 -> x >= 1",
+        "planted.py:17 <lambda>: 1 -> 2",
+        "planted.py:17 <lambda>: 1 -> 0",
+    ]
+    functions = Functions([str(tmp_path / "planted.py")])
+    assert (module.Box().area, module.HELD[0](1)) == (6, False)
+    for fault in ("9 Box.area: 3 -> 4", "15 twice: y + y -> y - y", "17 <lambda>: 1 -> 0"):
+        functions.plant(source.mutated(found[f"planted.py:{fault}"]))
+    assert (module.Box().area, module.twice(5), module.HELD[0](1)) == (8, 0, True)
+
+
+def test_what_no_test_sees_is_printed(tmp_path: Path) -> None:
+    tests = "tests/indexing/test_constraints.py::test_the_nearest_number_that_is_left"
+    command = [sys.executable, "-m", "benchmarks.mutation", "--packages", "indexing/simplify"]
+    command += ["--only", ": self.last -> self.first", "--sample", "1000000", "--tests", tests]
+    command += ["--folder", str(tmp_path)]
+    ran = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+    rows = [json.loads(line) for line in (tmp_path / "outcomes").read_text("utf-8").splitlines()]
+    seen = [function for (_, function, *_), seen_by in rows if seen_by.startswith(tests)]
+    unseen = [function for (_, function, *_), seen_by in rows if not seen_by]
+    assert "Residues.to_value" in seen
+    assert "Residues.negated" in unseen
+    assert len(seen) + len(unseen) == len(rows)
+    assert all(f" {function}: self.last -> self.first" in ran.stdout for function in unseen)
+    assert ran.stdout.splitlines()[-1].split()[:2] == ["all", str(len(rows))]
+
+
+def test_equivalent_faults_have_a_reason() -> None:
+    rows = [json.loads(line) for line in EQUIVALENT.read_text("utf-8").splitlines()]
+    for row in rows:
+        assert row["mutant"][0].startswith(PACKAGES)
+        assert row["why"]
+    names = [tuple(row["mutant"]) for row in rows]
+    assert len(names) == len(set(names))
