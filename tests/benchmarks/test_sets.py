@@ -51,6 +51,6 @@ def test_every_question_has_an_answer(name: str) -> None:
 def test_a_time_is_that_of_one_call() -> None:
     calls: list[int] = []
     assert seconds(lambda: calls.append(1), 2) < 0.01
-    assert len(calls) > 100, "quick calls are timed together"
+    assert len(calls) > 10, "quick calls are timed together"
     with pytest.raises(IndexingError):
         seconds(lambda: parse_map("(d0"), 1)
