@@ -86,7 +86,7 @@ class Console:
         """Print an error on standard error."""
         self.has_errors = True
         self._hide_bar()
-        report(self._look_of_messages.of(f"error: {message}"))
+        report(f"error: {message}", self._look_of_messages)
 
     def _hide_bar(self) -> None:
         """Make room for a text; the bar comes back when it moves."""
@@ -103,11 +103,11 @@ def _is_pipe(stream: TextIO) -> bool:
         return False
 
 
-def report(message: str) -> None:
+def report(message: str, look: Look = PLAIN) -> None:
     """Print a message on standard error; a message that nobody can read is dropped."""
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
-            print(message, file=sys.stderr, flush=True)
+            print(look.of(message), file=sys.stderr, flush=True)
 
 
 def _bar_class() -> Any:  # noqa: ANN401 - tqdm's class, or None

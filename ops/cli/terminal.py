@@ -28,7 +28,8 @@ class Look:
     is_coloured: bool = False
 
     def of(self, text: str) -> str:
-        """A text of one or more lines as it is shown."""
+        """A text of one or more lines as it is shown; a terminal obeys no character in it."""
+        text = _CONTROL.sub(_escaped, text)
         if self.width is None and not self.is_coloured:
             return text
         return "\n".join(shown for line in text.split("\n") for shown in self._lines(line))
@@ -39,6 +40,14 @@ class Look:
             return iter(parts)
         whole = next((style for sign, style in _OF_LINES if sign.match(line)), None)
         return (_styled(part, whole) if whole else _with_styles(part) for part in parts)
+
+
+_CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""What terminals obey, but for ends of lines and tabs: files and names may hold any of it."""
+
+
+def _escaped(control: re.Match[str]) -> str:
+    return control[0].encode("unicode_escape").decode()
 
 
 PLAIN: Final = Look()

@@ -273,3 +273,32 @@ def on_screen(written: str) -> list[str]:
 def test_what_is_written_over_is_gone() -> None:
     assert on_screen("ab 50%\r      \rcd\r\n") == ["cd"]
     assert on_screen("abcd\ref") == ["efcd"]
+
+
+INTERRUPTED_WHILE_LOADING = """
+import signal, sys
+from indexing import IndexSet, parse_map
+
+class Interrupts:
+    seen = []
+    def find_spec(self, name, *_):
+        if name.startswith(LIBRARY + "."):
+            self.seen.append(name)
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupts())
+reached = lambda: parse_map("(d0) -> (d0 mod 3), domain: d0 in [0, 8]").apply(IndexSet.box((0, 4)))
+try:
+    print(reached())
+except KeyboardInterrupt:
+    sys.meta_path.pop(0)
+    print(bool(Interrupts.seen), reached().count())
+"""
+
+
+@pytest.mark.parametrize("library", ["islpy", "numpy"])
+def test_an_interrupt_while_a_library_is_loaded_breaks_no_later_question(library: str) -> None:
+    """NumPy cannot be loaded twice; what of islpy was loaded in part has no contexts."""
+    text = f"LIBRARY = {library!r}\n{INTERRUPTED_WHILE_LOADING}"
+    ran = subprocess.run([sys.executable, "-c", text], cwd=ROOT, capture_output=True, check=False)
+    assert (ran.stdout, ran.stderr) == (b"True 3\n", b"")

@@ -203,3 +203,22 @@ def test_a_pager_has_the_terminal_to_itself(tmp_path: Path) -> None:
     after = os.read(leader, 10_000).decode().partition("<here>")[2]
     os.close(leader)
     assert "instructions" not in after
+
+
+def test_no_file_gives_orders_to_the_terminal_escape_in_source(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither its name, nor a target, a source file or a line with an error."""
+    file = tmp_path / "m\x1b[2J.hlo"
+    file.write_text(
+        "HloModule m\nENTRY e { x = f32[4] parameter(0)\n"
+        ' ROOT y = f32[4] custom-call(x), custom_call_target="fo\x1b[31mo\x9b\u202e",'
+        ' metadata={source_file="a\x1b]0;owned\x07\rb.py" source_line=3} }'
+    )
+    assert main(["maps", str(file), "--color", "never"]) == 0
+    assert main(["maps", str(file), "--instruction", "z\x1b[1m"]) == 1
+    out, err = capsys.readouterr()
+    assert "custom-call, a\\x1b]0;owned\\x07\\rb.py:3" in out
+    assert "no indexing map of fo\\x1b[31mo\\x9b\\u202e)" in out
+    assert "m\\x1b[2J.hlo: no instruction is called %z\\x1b[1m" in err
+    assert all(sign.isprintable() or sign == "\n" for sign in out + err)
