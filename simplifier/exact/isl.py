@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from threading import RLock, local
+from functools import cache
+from importlib import import_module
+from signal import SIGINT, getsignal, signal
+from threading import RLock, current_thread, local, main_thread
 from typing import TYPE_CHECKING, Final
 
 from simplifier.errors import IndexingError, check_type
 
 if TYPE_CHECKING:
     from collections.abc import Generator
-    from types import ModuleType
+    from types import FrameType, ModuleType
 
     import islpy
 
@@ -28,10 +31,36 @@ class MissingIslError(IndexingError, ImportError):
 def load_isl() -> ModuleType:
     """The module ``islpy``, loaded at the first exact question."""
     try:
+        _load_uninterrupted()
         import islpy  # noqa: PLC0415 - loaded when a question is asked
     except ImportError as error:
         raise MissingIslError from error
     return islpy
+
+
+@cache
+def _load_uninterrupted() -> None:
+    """Load islpy, and NumPy for its answers: what is loaded in part cannot be loaded again."""
+    with _deferred_interrupts():
+        for name in ("islpy", "numpy"):
+            import_module(name)
+
+
+@contextmanager
+def _deferred_interrupts() -> Generator[None]:
+    """Let an interrupt of the main thread wait until the end; others get none."""
+    handler = getsignal(SIGINT)
+    if current_thread() is not main_thread() or not callable(handler):
+        yield
+        return
+    arrived: list[FrameType | None] = []
+    signal(SIGINT, lambda _, frame: arrived.append(frame))
+    try:
+        yield
+    finally:
+        signal(SIGINT, handler)
+        for frame in arrived[:1]:
+            handler(SIGINT, frame)
 
 
 def _words(value: int) -> list[int]:
