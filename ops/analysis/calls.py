@@ -11,7 +11,7 @@ from ops.analysis.loops import chosen, decided, repeated, selected
 from ops.analysis.timed_loop import TimedLoop
 from ops.analysis.windows import windows_of
 from ops.dependence.dependence import called_by
-from ops.dependence.links import Link, identity_of
+from ops.dependence.links import Link, identity_of, links_of_unfit
 from ops.hlo.errors import HloTextError
 from ops.hlo.module import INSTRUCTION, Instruction
 from ops.rules.counted_loops import counted_loop, never_runs
@@ -246,7 +246,10 @@ class DataFlow:
         calls = self._registry.calls(instruction)
         if not calls:
             return self._numbering.links(instruction, self.direction)
-        _check_calls(instruction, calls)
+        try:
+            _check_calls(instruction, calls)
+        except HloTextError as error:
+            return [*links_of_unfit(instruction, error, self.direction)]
         for callee in postorder(calls.computations, self._unseen_callees):
             self._summary(callee)
         found = (

@@ -202,7 +202,7 @@ class Findings:
 
         Raises:
             ShapeError: there is no such result or operand.
-            HloTextError: shapes and attributes of an instruction do not fit.
+            HloTextError: what a rule of the user answers does not fit an instruction.
         """
         key = self.number(instruction), question
         found = self._answers.get(key)

@@ -42,12 +42,13 @@ def output_to_input(
 
     Returns:
         ``indexing[k]`` is, for operand ``k``, a tuple of :class:`OperandIndexing`, empty if the
-        operand is not needed, or :class:`Unknown` with the reason. Maps along a fusion or call, and
+        operand is not needed, or :class:`Unknown` with the reason: the error with its place, where
+        shapes and attributes of an instruction do not fit. Maps along a fusion or call, and
         those in memory, are simplified; others of one operation are as its rule makes them.
 
     Raises:
         ShapeError: there is no such output.
-        HloTextError: shapes and attributes of an instruction do not fit.
+        HloTextError: what a rule of the user answers does not fit an instruction.
 
     >>> from ops import hlo
     >>> text = "HloModule m ENTRY e { p = f32[4,8] parameter(0) ROOT r = f32[32] reshape(p) }"
@@ -111,7 +112,7 @@ def fusion_indexing(
 
     Raises:
         ShapeError: ``root`` has no such result.
-        HloTextError: the shapes and attributes of an instruction do not fit.
+        HloTextError: what a rule of the user answers does not fit an instruction.
 
     >>> from ops import hlo
     >>> module = hlo.parse('''HloModule m

@@ -18,8 +18,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, cast
 
 from indexing.layout import ShapeError
 from ops import limits
-from ops.dependence.links import Link, check_answer, errors_in, links_of, reads_operands
+from ops.dependence.links import (
+    Link,
+    check_answer,
+    errors_in,
+    links_of,
+    links_of_unfit,
+    reads_operands,
+)
 from ops.hlo.attributes import CALLED_ATTRIBUTES, COMMON_ATTRIBUTES
+from ops.hlo.errors import HloTextError
 from ops.hlo.true_sizes import array_sizes
 from simplifier.errors import IndexingError
 from simplifier.tools.postorder import postorder
@@ -144,16 +152,24 @@ class ValueNumbering:
     def links(self, instruction: Instruction, direction: Direction) -> tuple[Link, ...]:
         """The links between arrays of the result and of the operands that its rule tells.
 
+        They are unknown, with the error as the reason, where shapes and attributes of the
+        instruction do not fit: one bad instruction takes away only itself.
+
         Raises:
-            HloTextError: shapes and attributes of the instruction do not fit.
+            HloTextError: what a rule of the user answers does not fit the instruction.
         """
         question = self.number(instruction), direction
         memory = self._own if instruction in self._singles else self._shared
         found = memory.links.get(question)
         if found is None:
-            with errors_in(instruction):
-                answer = self._answer_of_rule(instruction, self._key(instruction))
-                found = tuple(links_of(instruction, answer, direction))
+            try:
+                with errors_in(instruction):
+                    answer = self._answer_of_rule(instruction, self._key(instruction))
+                    found = tuple(links_of(instruction, answer, direction))
+            except HloTextError as error:
+                if not self._registry.is_standard(instruction):
+                    raise
+                found = tuple(links_of_unfit(instruction, error, direction))
             memory.links[question] = found
         return found
 

@@ -63,7 +63,7 @@ class ModuleQuestion(Protocol[Subject]):
         """The answer about a subject.
 
         Raises:
-            HloTextError: shapes and attributes of an instruction do not fit.
+            HloTextError: what a rule of the user answers does not fit an instruction.
         """
         ...
 

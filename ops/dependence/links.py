@@ -104,6 +104,13 @@ def errors_in(instruction: Instruction) -> Generator[None]:
         raise HloTextError(str(error), instruction.span, instruction=instruction.name) from error
 
 
+def links_of_unfit(
+    instruction: Instruction, error: HloTextError, direction: Direction
+) -> Iterator[Link]:
+    """The links of an instruction whose shapes and attributes do not fit: unknown, by the error."""
+    return links_of(instruction, Unknown(f"{error.span}: {error.message}"), direction)
+
+
 def identity_of(instruction: Instruction, element: int) -> AnyDependence:
     """How an array of a result depends on itself."""
     array = instruction.shape.arrays[element]

@@ -183,7 +183,7 @@ class Fusion(Displayed):
             FusionError: ``start`` is not in the fusion; or there are several roots, and it is not
                 said which one is meant.
             ShapeError: it has no such array.
-            HloTextError: shapes and attributes of an instruction do not fit.
+            HloTextError: what a rule of the user answers does not fit an instruction.
 
         Source:
             XLA's ``ComputeGroupedOutputToInputIndexing``.
@@ -416,7 +416,7 @@ def by_producer(
 
     Raises:
         ShapeError: there is no such output.
-        HloTextError: shapes and attributes of an instruction do not fit.
+        HloTextError: what a rule of the user answers does not fit an instruction.
 
     Source:
         XLA's ``GroupIndexingMapsByProducers``.

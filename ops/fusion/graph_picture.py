@@ -90,7 +90,7 @@ def fusion_graph(of: Fusion | Instruction) -> FusionGraph:
 
     Raises:
         ArgumentError: ``of`` is of another kind.
-        HloTextError: shapes and attributes of an instruction do not fit.
+        HloTextError: what a rule of the user answers does not fit an instruction.
 
     >>> from ops import hlo
     >>> module = hlo.parse('''ENTRY e { p = f32[4,6] parameter(0)

@@ -69,7 +69,7 @@ def why(
     Raises:
         ArgumentError: an argument is of another kind, or there is no element of this index.
         FusionError: the target is in another computation.
-        HloTextError: shapes and attributes of an instruction do not fit.
+        HloTextError: what a rule of the user answers does not fit an instruction.
 
     >>> from ops import hlo
     >>> module = hlo.parse('''ENTRY e {

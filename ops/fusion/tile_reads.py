@@ -128,7 +128,7 @@ def reads(
 
     Raises:
         ArgumentError: an argument is of another kind, or no result has as many dimensions.
-        HloTextError: shapes and attributes of an instruction do not fit.
+        HloTextError: what a rule of the user answers does not fit an instruction.
 
     >>> from ops import hlo
     >>> module = hlo.load("examples/softmax.hlo")

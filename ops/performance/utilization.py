@@ -199,7 +199,7 @@ def utilization(
 
     Raises:
         ArgumentError: an argument is of another kind.
-        HloTextError: shapes and attributes of an instruction do not fit.
+        HloTextError: what a rule of the user answers does not fit an instruction.
 
     >>> from ops import Fusion, hlo
     >>> module = hlo.parse('''ENTRY e {
@@ -234,7 +234,7 @@ class OperandCounter:
         """A row for each array that a kernel reads.
 
         Raises:
-            HloTextError: shapes and attributes of an instruction do not fit.
+            HloTextError: what a rule of the user answers does not fit an instruction.
         """
         likeness = _likeness(kernel)
         known = self._known.get(likeness) if likeness else None

@@ -116,9 +116,9 @@ def _broadcast(instruction: Instruction) -> OpIndexing:
     output_sizes = sizes_of(instruction)
     sizes = [*sizes_of(operand)]
     conditions: list[Constraint] = []
-    for axis, target in enumerate(dimensions):
-        if isinstance(sizes[axis], Form):
-            conditions += equal(sizes[axis], output_sizes[target], "broadcast: sizes differ")
+    for axis, (size, target) in enumerate(zip(sizes, dimensions, strict=False)):
+        if isinstance(size, Form) and target in range(len(output_sizes)):
+            conditions += equal(size, output_sizes[target], "broadcast: sizes differ")
             sizes[axis] = output_sizes[target]
     return broadcast(sizes, output_sizes, dimensions).on_condition(conditions)
 
