@@ -69,7 +69,7 @@ def test_the_commands_go_on(name: str, tmp_path: Path, capsys: pytest.CaptureFix
 def test_what_does_not_go_through_it_keeps_its_maps() -> None:
     module = hlo.parse(CONVOLUTION)
     found = parameter_indexing(module.entry.root, 1)[module.entry.parameters[2]]
-    assert [str(way) for way in found.singles()] == ["(d0) -> (d0), domain: d0 in [0, 15]"]
+    assert [str(way) for way in found.indexings] == ["(d0) -> (d0), domain: d0 in [0, 15]"]
 
 
 UNFIT = {
