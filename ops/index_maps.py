@@ -273,12 +273,14 @@ def checked_dimensions(op: str, role: str, dimensions: Iterable[int], rank: int)
     return checked
 
 
-def check_count(op: str, role: str, values: Sequence[object], expected: int) -> None:
-    """Raise a :class:`ShapeError` unless there is one value for each dimension."""
+def check_count(
+    op: str, role: str, values: Sequence[object], expected: int, each: str = "dimension"
+) -> None:
+    """Raise a :class:`ShapeError` unless there is one value for each dimension, or what else."""
     check_type(values, Sequence, f"{op}: {role}", "a list or tuple")
     if len(values) != expected:
         raise ShapeError(
-            f"{op}: {role} has {len(values)} entries; expected {expected}, one for each dimension"
+            f"{op}: {role} has {len(values)} entries; expected {expected}, one for each {each}"
         )
 
 

@@ -183,6 +183,11 @@ def check_answer(instruction: Instruction, answer: Maps | Routes) -> None:
         return
     outputs, inputs = instruction.shape.arrays, [*arrays_in_operands(instruction)]
     if isinstance(answer, Mapping):
+        for output, number in answer:
+            if output not in range(len(outputs)) or number not in range(len(inputs)):
+                message = f"its rule relates result {output} to operand {number}"
+                expected = f"there are {len(outputs)} and {len(inputs)} arrays"
+                raise ShapeError(f"{instruction.opcode}: {message}; {expected}")
         listed = [(output, indexing, 1) for (output, _), indexing in answer.items()]
     else:
         each = answer if isinstance(answer, tuple) else (answer,) * len(outputs)

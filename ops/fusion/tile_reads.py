@@ -10,6 +10,7 @@ import sympy
 
 from indexing import IndexSet, MapError
 from indexing.errors import TileError
+from indexing.layout import UNBOUNDED_SIZE
 from ops.dependence.dependence import NOTHING, Unknown
 from ops.fusion.fusion import Fusion
 from ops.hlo.module import INSTRUCTION, Instruction
@@ -69,6 +70,8 @@ class TileRead:
         """
         shape = self.instruction.shape.arrays[self.output]
         check_integers(ids, "reads: the tile")
+        if shape.is_unbounded:
+            raise MapError(f"reads: what {shape} reads depends on its sizes, which are parameters")
         starts = [number * size for number, size in zip(ids, self.sizes, strict=False)]
         if len(ids) != len(self.sizes) or any(
             not 0 <= start < size for start, size in zip(starts, shape.dimensions, strict=True)
@@ -158,13 +161,15 @@ def _reads(kernel: Fusion, sizes: Sequence[int] | None) -> Iterator[TileRead]:
         wanted = (1,) * shape.rank if sizes is None else tuple(sizes)
         if not shape.is_array or len(wanted) != shape.rank or 0 in shape.dimensions:
             continue
-        given = tuple(map(min, wanted, shape.dimensions))
+        bounds = zip(wanted, shape.dimensions, strict=True)
+        given = tuple(size if end == UNBOUNDED_SIZE else min(size, end) for size, end in bounds)
         found = kernel.indexing(instruction, output)
         for operand in kernel.operands:
             answer = found.get(operand, NOTHING).simplify()
             for each in (answer,) if isinstance(answer, Unknown) else answer:
-                tile = _tile(each, given)
-                yield TileRead(instruction, output, operand, given, each, tile)
+                if isinstance(each, Unknown) or not each.map.is_known_empty:
+                    tile = _tile(each, given)
+                    yield TileRead(instruction, output, operand, given, each, tile)
 
 
 def _tile(indexing: OperandIndexing | Unknown, sizes: Sequence[int]) -> Tile | TileError | Unknown:

@@ -22,6 +22,7 @@ from ops.devices.groups import (
 )
 from ops.index_maps import (
     block_and_offset,
+    check_count,
     checked_dimensions,
     checked_operand_count,
     checked_sizes,
@@ -327,9 +328,11 @@ def each_operand(build: Callable[[Instruction, Sizes], OpIndexing]) -> MapsFunct
     """Every operand has its own result."""
 
     def maps(instruction: Instruction) -> Mapping[Pair, OpIndexing]:
+        results, operands = instruction.shape.arrays, instruction.operands
+        check_count(instruction.opcode, "the result", results, len(operands), "operand")
         return {
             (number, number): build(instruction, sizes_of(operand))
-            for number, operand in enumerate(instruction.operands)
+            for number, operand in enumerate(operands)
         }
 
     return maps

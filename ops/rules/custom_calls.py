@@ -9,7 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from indexing import UndefinedMap
-from indexing.layout import ShapeError
+from indexing.layout import UNBOUNDED_SIZE, ShapeError
 from ops.hlo.opcodes import Arity
 from ops.rules.broadcast import broadcast
 from ops.rules.convolution import convolution_of
@@ -45,6 +45,8 @@ def _passed_on(instruction: Instruction) -> Maps:
     results, given = instruction.shape.arrays, [*_arrays_in(instruction)]
     if len(results) != len(given):
         return _no_map(instruction, f"it has {len(given)} arrays, but gives {len(results)}")
+    if any(array.is_unbounded for array in (*results, *given)):
+        return _no_map(instruction, "its sizes have no bound")
     parted = UndefinedMap(_no_map(instruction, "each device has a part of its own").reason)
     return {
         (number, number): elementwise([array.dimensions])
@@ -57,6 +59,8 @@ def _passed_on(instruction: Instruction) -> Maps:
 def _computed(instruction: Instruction) -> Maps:
     """Computes every result element by element from all operands."""
     sizes = {array.dimensions for array in (*instruction.shape.arrays, *_arrays_in(instruction))}
+    if any(UNBOUNDED_SIZE in each for each in sizes):
+        return _no_map(instruction, "its sizes have no bound")
     if len(sizes) != 1:
         return _no_map(instruction, "operands and results differ in size")
     return elementwise([array.dimensions for array in _arrays_in(instruction)])

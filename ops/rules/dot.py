@@ -406,7 +406,7 @@ def _dot_of_two(instruction: Instruction) -> OpIndexing:
 def _may_be_of_group(instruction: Instruction, _: int, operand: int) -> Doubt | None:
     """A group has any part of the ragged dimension, unless that is a batch dimension."""
     attributes = instruction.attributes
-    is_batch = {*attributes["lhs_ragged_dims"]} <= {*attributes.get("lhs_batch_dims", ())}
+    is_batch = {*attributes.get("lhs_ragged_dims", ())} <= {*attributes.get("lhs_batch_dims", ())}
     is_sizes = operand == len(instruction.operands) - 1
     return None if is_batch or is_sizes else Doubt("the sizes decide which group a row is in")
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, cast
 from indexing.layout import ShapeError
 from ops.hlo.true_sizes import array_sizes
 from ops.index_maps import (
+    check_count,
     checked_dimensions,
     checked_sizes,
     dim,
@@ -351,7 +352,9 @@ def _check_slices(
 ) -> list[Constraint]:
     """The conditions that slices are of one shape where they are used element by element."""
     conditions: list[Constraint] = []
+    check_count("scan", "the result of to_apply", uses, len(results), "result")
     for result, row in zip(results, uses, strict=True):
+        check_count("scan", "the parameters of to_apply", row, len(operands), "operand")
         for operand, use in zip(operands, row, strict=True):
             if use is not StepUse.ELEMENTWISE:
                 continue

@@ -223,6 +223,9 @@ def _rooted(build: Callable[..., OpIndexing]) -> MapsFunction:
         if has_roots:
             roots = sizes_of(instruction.operands[-1])
             check_sizes(instruction.opcode, "the vector of roots", roots, (len(data),))
+        check_count(
+            instruction.opcode, "the result", instruction.shape.arrays, len(data), "operand"
+        )
         found: dict[Pair, OpIndexing] = {}
         groups, count = groups_of(instruction), device_count(instruction)
         for number, operand in enumerate(data):

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ops import hlo, parameter_indexing
+from indexing import MapError
+from ops import (
+    Unknown,
+    hlo,
+    parameter_indexing,
+    reads,
+    stablehlo,
+    utilization,
+)
 from ops.cli import main
 from tests.ops.unfit import why_unfit
 
@@ -72,11 +80,55 @@ def test_what_does_not_go_through_it_keeps_its_maps() -> None:
     assert [str(way) for way in found.indexings] == ["(d0) -> (d0), domain: d0 in [0, 15]"]
 
 
+CALLED = """
+sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+step {
+  a = f32[] parameter(0) b = f32[] parameter(1)
+  c = f32[] add(a, b) ROOT t = (f32[], f32[]) tuple(c, c)
+}
+
+"""
+
 UNFIT = {
     "broadcast-beyond-rank": (
         "x = f32[] parameter(0)",
         "f32[8,4] broadcast(x), dimensions={1}",
         "broadcast: dimensions has 1 entries; expected 0",
+    ),
+    "all-reduce": (
+        "x = f32[4] parameter(0)",
+        "f32[4] all-reduce(x, x), to_apply=sum",
+        "all-reduce: the result has 1 entries; expected 2, one for each operand",
+    ),
+    "all-reduce-start": (
+        "x = f32[4] parameter(0)",
+        "f32[4] all-reduce-start(x, x), to_apply=sum",
+        "all-reduce-start: the result has 1 entries; expected 2, one for each operand",
+    ),
+    "collective-reduce": (
+        "x = f32[4] parameter(0)",
+        "f32[4] collective-reduce(x, x), to_apply=sum",
+        "collective-reduce: the result has 1 entries; expected 2, one for each operand",
+    ),
+    "reduce-scatter": (
+        "x = f32[4] parameter(0)",
+        "(f32[4], f32[4]) reduce-scatter(x), dimensions={0}, to_apply=sum",
+        "reduce-scatter: the result has 2 entries; expected 1, one for each operand",
+    ),
+    "all-gather-start": (
+        "x = f32[4] parameter(0)",
+        "f32[4] all-gather-start(x), dimensions={0}",
+        "all-gather-start: its rule relates result 1 to operand 0; there are 1 and 1 arrays",
+    ),
+    "scan": (
+        "c = f32[] parameter(0)",
+        "(f32[4], f32[]) scan(c), dimensions={0}, num_carries=1, to_apply=step",
+        "scan: the parameters of to_apply has 2 entries; expected 1, one for each operand",
+    ),
+    "ragged-dot": (
+        "x = f32[6,3] parameter(0) w = f32[2,3,4] parameter(1) s = s32[2] parameter(2)",
+        "f32[6,4] ragged-dot(x, w, s), rhs_contracting_dims={1}, rhs_group_dims={0}",
+        "ragged-dot: ",
     ),
 }
 
@@ -84,5 +136,50 @@ UNFIT = {
 @pytest.mark.parametrize("name", UNFIT)
 def test_an_instruction_that_does_not_fit_has_its_error_as_reason(name: str) -> None:
     operands, instruction, reason = UNFIT[name]
-    text = f"HloModule m\nENTRY e {{\n{operands}\nROOT y = {instruction}\n}}"
-    assert why_unfit(hlo.parse(text).entry.root).startswith(f"4:1: %y: {reason}")
+    text = f"HloModule m\n{CALLED.strip()}\nENTRY e {{\n{operands}\nROOT y = {instruction}\n}}"
+    module = hlo.parse(text)
+    assert why_unfit(module.entry.root).startswith(f"9:1: %y: {reason}")
+    assert utilization(module).rows
+
+
+STABLEHLO = """module {
+sdy.mesh @mesh = <["a"=2]>
+func.func @main(%x: tensor<8x4xf32>) -> tensor<?x4xf32> {
+  %0 = stablehlo.add %x, %x : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<?x4xf32>
+  %1 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{"a"}, {}]>]
+      out_shardings=[<@mesh, [{"a"}, {}]>] manual_axes={"a"} (%y: tensor<?x4xf32>) {
+    %2 = stablehlo.add %y, %y : tensor<?x4xf32>
+    sdy.return %2 : tensor<?x4xf32>
+  } : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %1 : tensor<?x4xf32>
+}
+}"""
+
+
+@pytest.mark.parametrize("target", ["xla.sdy.GlobalToLocalShape", "Sharding", "X64SplitLow"])
+def test_a_target_with_open_sizes_says_so(target: str) -> None:
+    call = f'custom-call(x), custom_call_target="{target}"'
+    text = f"ENTRY e {{ x = f32[?,4] parameter(0) ROOT r = f32[?,4] {call} }}"
+    assert why_unfit(hlo.parse(text).entry.root).endswith(" no bound")
+
+
+def test_manual_computation_unknown_size() -> None:
+    module = stablehlo.parse(STABLEHLO)
+    found = parameter_indexing(module.entry.root)[module.entry.parameters[0]]
+    assert isinstance(found, Unknown)
+    assert found.reason.endswith("LocalToGlobalShape, because its sizes have no bound")
+
+
+def test_reads_of_unknown_size() -> None:
+    """The tile holds for each size; which elements it is, for each number of the size."""
+    text = "ENTRY e { x = f32[?,4] parameter(0) ROOT n = f32[?,4] negate(x) }"
+    (read,) = reads(hlo.parse(text).entry.root)
+    assert str(read) == "%x[t0, t1]"
+    with pytest.raises(MapError, match="depends on its sizes"):
+        read.elements((0, 0))
+
+
+def test_reads_of_nothing() -> None:
+    text = "x = s32[0] parameter(0) y = s32[3] parameter(1)"
+    text = f"ENTRY e {{ {text} ROOT n = s32[3] concatenate(x, y), dimensions={{0}} }}"
+    assert [*map(str, reads(hlo.parse(text).entry.root))] == ["%y[t0]"]
