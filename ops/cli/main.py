@@ -75,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = lambda message, *_: report(f"warning: {message}")
+            warnings.showwarning = _show_warning
             code = _run(_parsed(argv))
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -90,6 +90,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         report("interrupted")
         return INTERRUPTED
     return code
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    report(f"warning: {message}")
 
 
 def _run(arguments: _Arguments) -> int:
