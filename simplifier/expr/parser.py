@@ -374,8 +374,9 @@ class _ExpressionParser:
         return around
 
     def _depth(self, group: _Group) -> int:
-        """How many conditions stand inside each other in a group."""
-        depth = group.depth + (group.condition is not None)
+        """How many joined conditions stand inside each other in a group."""
+        condition = group.condition
+        depth = group.depth + (condition is not None and condition.is_joined)
         if depth > _MAX_CONDITIONS:
             message = f"conditions are nested more than {_MAX_CONDITIONS} deep"
             raise self._lexer.error(message, self._lexer.span_at(group.opening))

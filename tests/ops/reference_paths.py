@@ -9,7 +9,7 @@ from indexing import IndexingMap
 from ops import OperandIndexing, Unknown, output_to_input
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ops.dependence.dependence import Indexings
     from ops.hlo import Instruction
@@ -58,7 +58,30 @@ def _steps(operand: Instruction, answer: Indexings) -> Iterator[tuple[int, Way]]
 
 
 def agrees(ways: frozenset[Way], answer: Indexings) -> bool:
-    """Whether an answer has all these ways, each once; it is unknown if one of them is."""
+    """Whether an answer has these ways, each once; it is unknown if one of them is.
+
+    It may leave out what tells nothing beside it: an empty way, and one that another way says
+    without its conditions.
+    """
     if isinstance(answer, Unknown):
         return None in ways
-    return ways == frozenset[Way](answer) and len(ways) == len(answer)
+    listed = frozenset[Way](answer)
+    is_complete = all(_tells_nothing(way, answer) for way in ways - listed)
+    return listed <= ways and len(listed) == len(answer) and is_complete
+
+
+def _tells_nothing(way: Way, beside: Sequence[OperandIndexing]) -> bool:
+    return way is not None and any(
+        way.map.is_known_empty or _says_more(other.map, way.map) for other in beside
+    )
+
+
+def _says_more(more: IndexingMap, less: IndexingMap) -> bool:
+    """Whether a map has the results of another, and no condition that the other has not."""
+    pairs = zip((*more.dims, *more.ranges), (*less.dims, *less.ranges), strict=False)
+    return (
+        more.results == less.results
+        and not more.runtime
+        and set(more.constraints) <= set(less.constraints)
+        and all(wide.bounds.contains(narrow.bounds) for wide, narrow in pairs)
+    )
