@@ -72,16 +72,17 @@ def agrees(ways: frozenset[Way], answer: Indexings) -> bool:
 
 def _tells_nothing(way: Way, beside: Sequence[OperandIndexing]) -> bool:
     return way is not None and any(
-        way.map.is_known_empty or _says_more(other.map, way.map) for other in beside
+        way.map.is_known_empty or _says_more(other, way) for other in beside
     )
 
 
-def _says_more(more: IndexingMap, less: IndexingMap) -> bool:
-    """Whether a map has the results of another, and no condition that the other has not."""
+def _says_more(one: OperandIndexing, other: OperandIndexing) -> bool:
+    """Whether a way has the results of another, and no condition that the other has not."""
+    more, less = one.map, other.map
     pairs = zip((*more.dims, *more.ranges), (*less.dims, *less.ranges), strict=False)
     return (
         more.results == less.results
-        and not more.runtime
+        and set(map(str, one.runtime)) <= set(map(str, other.runtime))
         and set(more.constraints) <= set(less.constraints)
         and all(wide.bounds.contains(narrow.bounds) for wide, narrow in pairs)
     )
