@@ -7,7 +7,7 @@ import os
 import sys
 import warnings
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from indexing.startup import INTERRUPTED, version
 from ops.cli.commands import (
@@ -425,7 +425,7 @@ _COMMANDS: Final = {
 
 def _parsed(argv: Sequence[str] | None) -> _Arguments:
     """Parse the arguments, those of the process by default; exits if they make no sense."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog=_PROGRAM,
         description="Which elements of one tensor are needed for which elements of another.",
         epilog=_epilog(command.examples[0] for command in _COMMANDS.values()),
@@ -436,6 +436,14 @@ def _parsed(argv: Sequence[str] | None) -> _Arguments:
     for name, command in _COMMANDS.items():
         _declare(commands, name, command)
     return parser.parse_args(argv, _Arguments())
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong with arguments, whatever characters they have."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print it and exit."""
+        super().error(PLAIN.of(message))
 
 
 class _ShowVersion(argparse.Action):

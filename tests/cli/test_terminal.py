@@ -217,6 +217,8 @@ def test_no_file_gives_orders_to_the_terminal_escape_in_source(
     )
     assert main(["maps", str(file), "--color", "never"]) == 0
     assert main(["maps", str(file), "--instruction", "z\x1b[1m"]) == 1
+    with pytest.raises(SystemExit):
+        main(["maps", str(file), "--\x1b[1m"])
     out, err = capsys.readouterr()
     assert "custom-call, a\\x1b]0;owned\\x07\\rb.py:3" in out
     assert "no indexing map of fo\\x1b[31mo\\x9b\\u202e)" in out

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
 from indexing import MapError
 from ops import (
     Unknown,
+    emit_kernel,
     hlo,
     parameter_indexing,
     reads,
@@ -183,3 +184,17 @@ def test_reads_of_nothing() -> None:
     text = "x = s32[0] parameter(0) y = s32[3] parameter(1)"
     text = f"ENTRY e {{ {text} ROOT n = s32[3] concatenate(x, y), dimensions={{0}} }}"
     assert [*map(str, reads(hlo.parse(text).entry.root))] == ["%y[t0]"]
+
+
+@pytest.mark.parametrize(
+    ("result", "padding", "language"),
+    [("f32[4]", "1_3_1x0_0", "c"), ("f32[6]", "0_2x0_0", "numpy")],
+    ids=["kernel-of-wrong-rank", "kernel-of-wrong-rank-b"],
+)
+def test_no_kernel_is_written_for_what_does_not_fit(
+    result: str, padding: str, language: Literal["c", "numpy"]
+) -> None:
+    text = "x = f32[4,4] parameter(0) z = f32[] parameter(1)"
+    text = f"ENTRY e {{ {text}\nROOT y = {result} pad(x, z), padding={padding} }}"
+    with pytest.raises(hlo.HloTextError, match="2:1: %y: pad: the rank of the result is 1"):
+        emit_kernel(hlo.parse(text).entry.root, language)
