@@ -334,7 +334,9 @@ class Steps:
         return self._of_sizes(self._of_array.checked_tile())
 
     def _of_sizes(self, tile: Tile) -> Tile:
-        return tile.substitute({name: self.sizes[int(name[1:])] for name in tile.symbols})
+        """The tile at the sizes; one beyond its dimension is the whole dimension."""
+        whole = [*map(min, self.sizes, self.extents)]
+        return tile.substitute({name: whole[int(name[1:])] for name in tile.symbols})
 
     @cached_property
     def _of_array(self) -> ArrayTile:
