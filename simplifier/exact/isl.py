@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
-from signal import SIGINT, getsignal, signal
+from signal import SIGINT, getsignal, raise_signal, signal
 from threading import RLock, current_thread, local, main_thread
 from typing import TYPE_CHECKING, Final
 
@@ -13,7 +13,7 @@ from simplifier.errors import IndexingError, check_type
 
 if TYPE_CHECKING:
     from collections.abc import Generator
-    from types import FrameType, ModuleType
+    from types import ModuleType
 
     import islpy
 
@@ -40,27 +40,21 @@ def load_isl() -> ModuleType:
 
 @cache
 def _load_uninterrupted() -> None:
-    """Load islpy, and NumPy for its answers: what is loaded in part cannot be loaded again."""
-    with _deferred_interrupts():
-        for name in ("islpy", "numpy"):
-            import_module(name)
+    """Load islpy, and NumPy for its answers: what is loaded in part cannot be loaded again.
 
-
-@contextmanager
-def _deferred_interrupts() -> Generator[None]:
-    """Let an interrupt of the main thread wait until the end; others get none."""
-    handler = getsignal(SIGINT)
-    if current_thread() is not main_thread() or not callable(handler):
-        yield
-        return
-    arrived: list[FrameType | None] = []
-    signal(SIGINT, lambda _, frame: arrived.append(frame))
+    An interrupt, which only the main thread gets, waits until the end.
+    """
+    arrived: list[object] = []
+    is_deferred = current_thread() is main_thread() and bool(getsignal(SIGINT))
+    before = signal(SIGINT, lambda number, _: arrived.append(number)) if is_deferred else None
     try:
-        yield
+        import_module("islpy")
+        import_module("numpy")
     finally:
-        signal(SIGINT, handler)
-        for frame in arrived[:1]:
-            handler(SIGINT, frame)
+        if is_deferred:
+            signal(SIGINT, before)
+        if arrived:
+            raise_signal(SIGINT)
 
 
 def _words(value: int) -> list[int]:
