@@ -8,6 +8,7 @@ from indexing.layout import ShapeError
 from ops.devices.groups import device_count, devices_running, even_groups, groups_of
 from ops.index_maps import (
     block_and_offset,
+    check_sizes,
     checked_operand_count,
     checked_sizes,
     dim,
@@ -170,10 +171,13 @@ def _check(
 
 def _ragged_all_to_all(instruction: Instruction) -> OpIndexing:
     operand, output, *offsets = instruction.operands
+    count, *_ = *offsets[0].shape.dimensions, 0
+    for each in offsets:
+        check_sizes(instruction.opcode, f"%{each.name}", sizes_of(each), (count,))
     return ragged_all_to_all(
         sizes_of(operand),
         sizes_of(output),
-        offsets[0].shape.dimensions[0],
+        count,
         groups_of(instruction),
         device_count(instruction),
     )

@@ -126,6 +126,11 @@ UNFIT = {
         "(f32[4], f32[]) scan(c), dimensions={0}, num_carries=1, to_apply=step",
         "scan: the parameters of to_apply has 2 entries; expected 1, one for each operand",
     ),
+    "ragged-all-to-all": (
+        "x = f32[4] parameter(0) i = s32[] parameter(1) s = s32[2] parameter(2)",
+        "f32[4] ragged-all-to-all(x, x, i, s, s, s), replica_groups={{0,1}}",
+        "ragged-all-to-all: the rank of %i is 0; expected 1",
+    ),
     "ragged-dot": (
         "x = f32[6,3] parameter(0) w = f32[2,3,4] parameter(1) s = s32[2] parameter(2)",
         "f32[6,4] ragged-dot(x, w, s), rhs_contracting_dims={1}, rhs_group_dims={0}",
