@@ -174,15 +174,17 @@ class _SpaceBuilder:
         return [*self.numbers]
 
     def unreached(self) -> list[FlowNode]:
-        """The results that no other result leads to."""
+        """The results that no other result leads to; to what they pass on, without a range."""
         reached: set[FlowNode] = set()
+        alike: set[FlowNode] = set()
         begins: list[FlowNode] = []
         for node in self.nodes:
             given = [each for each in self.results if self.sources[each] == node]
-            if node not in reached:
-                begins += given
+            begins += [each for each in given if each not in reached and node not in alike]
             if node in reached or given:
                 reached |= {step.target for step in self.steps[node]}
+            if node in alike or given:
+                alike |= {step.target for step in self.steps[node] if not _has_ranges(step)}
         return begins
 
     def solve(self, begins: Sequence[FlowNode]) -> dict[FlowNode, AnyDependence]:
@@ -244,6 +246,12 @@ class _SpaceBuilder:
             axes = tuple((step.operand, axis) for axis in axes_of(indexing.map, name))
             made = replace(made, kind=DimensionKind.WHOLE, axes=axes)
         return dim(self._number(made))
+
+
+def _has_ranges(step: FlowStep) -> bool:
+    """Whether an element needs several, such as all of a reduced dimension."""
+    found = () if step.dependence is None else step.dependence.indexings
+    return any(indexing.map.ranges for indexing in found)
 
 
 def _parallel(node: FlowNode) -> Iterator[TilingDimension]:
