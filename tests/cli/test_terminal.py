@@ -212,7 +212,7 @@ def test_no_file_gives_orders_to_the_terminal_escape_in_source(
     file = tmp_path / "m\x1b[2J.hlo"
     file.write_text(
         "HloModule m\nENTRY e { x = f32[4] parameter(0)\n"
-        ' ROOT y = f32[4] custom-call(x), custom_call_target="fo\x1b[31mo\x9b\u202e",'
+        ' ROOT y = f32[4] custom-call(x), custom_call_target="ta\x1b[31mrget\x9b\u202e",'
         ' metadata={source_file="a\x1b]0;owned\x07\rb.py" source_line=3} }'
     )
     assert main(["maps", str(file), "--color", "never"]) == 0
@@ -221,6 +221,6 @@ def test_no_file_gives_orders_to_the_terminal_escape_in_source(
         main(["maps", str(file), "--\x1b[1m"])
     out, err = capsys.readouterr()
     assert "custom-call, a\\x1b]0;owned\\x07\\rb.py:3" in out
-    assert "no indexing map of fo\\x1b[31mo\\x9b\\u202e)" in out
+    assert "no indexing map of ta\\x1b[31mrget\\x9b\\u202e)" in out
     assert "m\\x1b[2J.hlo: no instruction is called %z\\x1b[1m" in err
     assert all(sign.isprintable() or sign == "\n" for sign in out + err)
