@@ -147,7 +147,8 @@ def dtype_of(shape: Shape) -> np.dtype[Any]:
     kind, name = shape.element_type.kind, str(shape.element_type)
     if kind is Kind.BOOLEAN:
         return np.dtype("bool")
-    importlib.import_module("ml_dtypes")
+    if shape.element_type.bits < 8 or name.startswith(("bf", "f8")):
+        importlib.import_module("ml_dtypes")
     if name.startswith(("bf", "f8")):
         return np.dtype(name.replace("bf", "bfloat").replace("f8", "float8_"))
     return np.dtype(f"{_STEMS[kind]}{shape.element_type.bits}")
