@@ -18,7 +18,7 @@ from sympy.logic.boolalg import Boolean
 
 from simplifier.bounds.facts import assumed, read_fact
 from simplifier.bounds.interval import Interval, IntervalLike
-from simplifier.canonical.scope import scope_of
+from simplifier.canonical.scope import scope_about, scope_of
 from simplifier.divisibility import is_multiple
 from simplifier.errors import IndexingError, check_type
 from simplifier.expr import form as forms
@@ -28,7 +28,7 @@ from simplifier.expr.sympy_reading import is_relation, read, relation_of
 from simplifier.expr.sympy_writing import to_condition, to_sympy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from simplifier.bounds.context import Bounds as Box
     from simplifier.bounds.context import Constraints as Known
@@ -64,8 +64,9 @@ class Problem:
     def __init__(
         self,
         expressions: Iterable[Expression],
-        bounds: Iterable[tuple[Name, Interval]],
+        bounds: Iterable[tuple[Name, Interval]] = (),
         constraints: Iterable[tuple[Expression, Interval]] = (),
+        known: Iterable[Problem] = (),
     ) -> None:
         self._symbols: dict[str, sympy.Symbol] = {}
         self._fractions: list[tuple[Fraction, ReadExpression]] = []
@@ -73,44 +74,42 @@ class Problem:
         """Bounds by name: those given, met with the symbols' assumptions."""
         self.constraints: list[tuple[Form, Interval]] = []
         """Those given, and that even and odd symbols are even and odd."""
-        self._take(expressions)
+        for problem in known:
+            self._join(problem)
+        expressions = tuple(expressions)
+        self.forms = tuple(map(self._read, expressions))
+        self._is_condition = is_relation(next(iter(expressions), None))
         for expression, interval in constraints:
             self.constraints += read_fact(self._read(expression), interval)
         for name, interval in bounds:
             self._restrict(name, interval)
         self._check_fractions()
 
-    def about(self, expressions: Iterable[Expression]) -> Problem:
-        """Other expressions under the same bounds and constraints, which are not read again."""
-        other = object.__new__(Problem)
-        other._symbols, other._fractions = dict(self._symbols), []
-        other.bounds, other.constraints = dict(self.bounds), list(self.constraints)
-        other._take(expressions)
-        other._check_fractions()
-        return other
-
-    def _take(self, expressions: Iterable[Expression]) -> None:
-        expressions = tuple(expressions)
-        self.forms = tuple(self._read(expression) for expression in expressions)
-        self._is_condition = is_relation(next(iter(expressions), None))
+    def _join(self, other: Problem) -> None:
+        """Take over bounds and constraints, which are not read again."""
+        for each in other._symbols.values():
+            self._name(each)
+        for name, interval in other.bounds.items():
+            self._restrict(name, interval)
+        self.constraints += other.constraints
 
     @property
     def form(self) -> Form:
         """The first expression."""
         return self.forms[0]
 
-    def scope(self, make: Callable[[Box, Known], Scope] = scope_of) -> Scope | None:
-        """The scope of the expressions; ``None`` if no value is left to some variable."""
-        whole = self._whole_scope(make)
-        return whole and whole.of_variables_in(*self.forms)
-
-    def _whole_scope(self, make: Callable[[Box, Known], Scope] = scope_of) -> Scope | None:
-        """The scope of all that is known."""
+    def scope(
+        self,
+        make: Callable[[Box, Known], Scope] = scope_of,
+        *,
+        about: Iterable[Form] = (),
+    ) -> Scope | None:
+        """The scope of the expressions and others; ``None`` if a variable is left no value."""
         known = tuple(self.constraints)
         if any(interval.is_empty for interval in (*self.bounds.values(), *dict(known).values())):
             return None
-        scope = make(tuple(sorted(self.bounds.items())), known)
-        return None if scope.is_empty else scope
+        bounds = tuple(sorted(self.bounds.items()))
+        return scope_about((*self.forms, *about), bounds, known, make)
 
     def restored(self, form: Form) -> Any:  # noqa: ANN401 - what was asked: sympy types neither alike
         """The expression of a form, over the user's own symbols; a condition, if that was asked."""
@@ -123,12 +122,12 @@ class Problem:
 
     def _check_fractions(self) -> None:
         """That what must be an integer is one, by the facts."""
-        whole = self._whole_scope() if self._fractions else None
-        if whole is None:
-            return
         for fraction, reading in self._fractions:
             numerator, divisor, _ = fraction
-            if not is_multiple(whole, numerator, divisor) and not fraction.is_integer:
+            scope = self.scope(about=(numerator, divisor))
+            if scope is None:
+                return
+            if not is_multiple(scope, numerator, divisor) and not fraction.is_integer:
                 raise reading.objection(fraction)
 
     def _read(self, expression: Expression) -> Form:
@@ -139,11 +138,12 @@ class Problem:
         return reading.form
 
     def _declare(self, symbol: sympy.Symbol) -> None:
-        known = self._symbols.get(symbol.name)
-        if known is None:
-            self._symbols[symbol.name] = symbol
+        if symbol.name not in self._symbols:
             self._assume(symbol)
-        elif known != symbol:
+        self._name(symbol)
+
+    def _name(self, symbol: sympy.Symbol) -> None:
+        if self._symbols.setdefault(symbol.name, symbol) != symbol:
             message = f"two different symbols are called {symbol.name!r}; expected one"
             raise BoundsError(message)
 
@@ -218,13 +218,13 @@ class Facts:
         return self._constraints
 
     @property
-    def pairs(self) -> tuple[_BoundPairs, _ConstraintPairs]:
+    def pairs(self) -> _Pairs:
         """Bounds and constraints, as they were given."""
         return self._bounds, self._constraints
 
-    def problem(self, expressions: Iterable[Expression]) -> Problem:
+    def problem(self, expressions: Iterable[Expression] = ()) -> Problem:
         """The question about some expressions under these facts."""
-        return self._problem.about(expressions)
+        return Problem(expressions, known=(self._problem,)) if expressions else self._problem
 
     def __iter__(self) -> Iterator[tuple[Any, Interval]]:
         """All facts as constraints: bounds of symbols first."""
@@ -252,26 +252,27 @@ class Facts:
         >>> Facts.joined({x: (0, k / 2)}, Facts(constraints=[Eq(Mod(k, 2), 0)]))
         Facts({x: [0, inf]}, [-k/2 + x in [-inf, 0], Eq((k % 2), 0)])
         """
-        given = bounds.pairs if isinstance(bounds, Facts) else _read_bounds(bounds, expressions)
-        more = (
-            constraints.pairs
-            if isinstance(constraints, Facts)
-            else ((), _read_constraints(constraints))
+        given = bounds if isinstance(bounds, Facts) else _read_bounds(bounds, expressions)
+        if isinstance(constraints, Facts):
+            return cls._of_parts(given, constraints)
+        more = _read_constraints(constraints)
+        return (
+            bounds if isinstance(bounds, Facts) and not more else cls._of_parts(given, ((), more))
         )
-        if isinstance(bounds, Facts) and more == ((), ()):
-            return bounds
-        return cls._of_pairs((*given[0], *more[0]), (*given[1], *more[1]))
 
     @classmethod
-    def _of_pairs(cls, bounds: _BoundPairs, constraints: _ConstraintPairs) -> Facts:
-        """Facts from pairs, of which several may be about one name."""
+    def _of_parts(cls, *parts: Facts | _Pairs) -> Facts:
+        """Facts and pairs, of which several may be about one name; only the pairs are read."""
         facts = object.__new__(cls)
-        facts._bounds, facts._constraints = bounds, constraints
-        facts._problem = Problem((), bounds, constraints)
+        pairs = [each.pairs if isinstance(each, Facts) else each for each in parts]
+        facts._bounds, facts._constraints = _together(pairs)
+        known = [each.problem() for each in parts if isinstance(each, Facts)]
+        new = _together([each for each in parts if not isinstance(each, Facts)])
+        facts._problem = Problem((), *new, known)
         return facts
 
     def __reduce__(self) -> tuple[Callable[..., Facts], tuple[object, ...]]:
-        return Facts._of_pairs, self.pairs
+        return Facts._of_parts, (self.pairs,)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Facts):
@@ -292,11 +293,18 @@ class Facts:
 
 _BoundPairs: TypeAlias = tuple[tuple[Name, Interval], ...]
 _ConstraintPairs: TypeAlias = tuple[tuple[Expression, Interval], ...]
+_Pairs: TypeAlias = tuple[_BoundPairs, _ConstraintPairs]
 
 
-def _read_bounds(
-    bounds: Bounds, expressions: Iterable[Expression] = ()
-) -> tuple[_BoundPairs, _ConstraintPairs]:
+def _together(parts: Sequence[_Pairs]) -> _Pairs:
+    """The pairs of all parts."""
+    return (
+        tuple(pair for bounds, _ in parts for pair in bounds),
+        tuple(pair for _, constraints in parts for pair in constraints),
+    )
+
+
+def _read_bounds(bounds: Bounds, expressions: Iterable[Expression] = ()) -> _Pairs:
     """The bounds with numbers as ends, and those with expressions as constraints."""
     numbers, constraints = _with_numbers(_named(bounds), expressions)
     return tuple((name, Interval.of(ends)) for name, ends in numbers.items()), tuple(constraints)

@@ -13,7 +13,7 @@ from simplifier.canonical.scope import scope_of
 from simplifier.errors import check_type
 from simplifier.exact import BUDGET, MAX_ATTEMPTS, Allowance, exact_range
 from simplifier.exact.improve import finished
-from simplifier.expr.form import ZERO, variables_of
+from simplifier.expr.form import ZERO, variable, variables_of
 from simplifier.expr.parser import parse_form
 from simplifier.expr.printer import format_form
 from simplifier.expr.sympy_reading import from_sympy
@@ -214,7 +214,7 @@ def _bounds(problem: Problem) -> Interval:
 
 
 def _symbolic_bounds(problem: Problem, parameters: frozenset[str]) -> SymbolicInterval:
-    scope = problem.scope()
+    scope = problem.scope(about=map(variable, parameters))
     if scope is None:
         return SymbolicInterval(sympy.Integer(0), sympy.Integer(-1))
     form, known = simplified(scope, problem.form), _bounds(problem).ends

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 Bounds: TypeAlias = "tuple[tuple[str, Interval], ...]"
 """Bounds of variables by name; a variable that is missing is unbounded."""
 
-Constraints: TypeAlias = "tuple[tuple[Form, Interval], ...]"
+Constraint: TypeAlias = "tuple[Form, Interval]"
+Constraints: TypeAlias = "tuple[Constraint, ...]"
 """Forms, and the intervals that they lie in."""
 
 UNBOUNDED: Final[Range] = (NEGATIVE_INFINITY, INFINITY)

@@ -9,12 +9,14 @@ what happens to be remembered, so results do not depend on earlier questions.
 from __future__ import annotations
 
 from functools import lru_cache, partial
-from operator import attrgetter
+from itertools import chain
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Final
 
 from simplifier.bounds import digits, ranges
 from simplifier.bounds.context import (
     Bounds,
+    Constraint,
     Constraints,
     Context,
     DigitView,
@@ -51,11 +53,12 @@ from simplifier.laws.catalogue.quotients import (
 )
 from simplifier.laws.rewrite_log import RewriteLog
 from simplifier.limits import MAX_EQUATIONS, MAX_RANGE_DEPTH
+from simplifier.tools.disjoint_set import connected_components
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from simplifier.bounds.interval import Interval, Range
+    from simplifier.bounds.interval import Range
     from simplifier.expr.form import Key
     from simplifier.laws.law import Law
 
@@ -301,7 +304,7 @@ def _in_order(constraints: Constraints) -> Constraints:
     return tuple(sorted(constraints, key=_size_and_order)) if len(constraints) > 1 else constraints
 
 
-def _size_and_order(constraint: tuple[Form, Interval]) -> tuple[int, Key]:
+def _size_and_order(constraint: Constraint) -> tuple[int, Key]:
     form, _ = constraint
     return len(_names_in(form)), form.order
 
@@ -319,23 +322,68 @@ def relevant(
     >>> [name for name, _ in bounds], [str(form) for form, _ in facts]
     (['x', 'y'], ['x + y'])
     """
-    facts_about: dict[str, list[Form]] = {}
-    for form, _ in constraints:
-        for name in _names_in(form):
-            facts_about.setdefault(name, []).append(form)
-    names = set(_names(forms))
-    waiting = [*names]
-    kept: set[Form] = set()
-    while waiting:
-        for form in facts_about.pop(waiting.pop(), ()):
-            if form not in kept:
-                kept.add(form)
-                waiting += _names_in(form) - names
-                names |= _names_in(form)
-    return (
-        tuple((name, interval) for name, interval in bounds if name in names),
-        tuple((form, interval) for form, interval in constraints if form in kept),
-    )
+    named = ((_names_in(each[0]), each) for each in constraints)
+    related, *_ = connected_components([(_names(forms), None), *named], itemgetter(0))
+    names = frozenset[str]().union(*map(itemgetter(0), related))
+    return _bounds_of(names, bounds), tuple(each for _, each in related if each is not None)
+
+
+def _bounds_of(names: frozenset[str], bounds: Bounds) -> Bounds:
+    return tuple(each for each in bounds if each[0] in names)
+
+
+def _names_of(facts: Iterable[Constraint]) -> frozenset[str]:
+    return frozenset[str]().union(*(_names_in(form) for form, _ in facts))
+
+
+def scope_about(
+    forms: Sequence[Form],
+    bounds: Bounds,
+    constraints: Constraints,
+    make: Callable[[Bounds, Constraints], Scope],
+) -> Scope | None:
+    """The scope of what is known of forms; ``None`` if no value is left to some variable.
+
+    Of facts that one variable links to those about the forms only its bounds count: in ``x < n``,
+    how large ``n`` may be. They are read once for all forms. Where ``x < n`` says more of ``n``
+    than they do, all are read together.
+    """
+    names = _names(forms)
+    near = tuple(each for each in constraints if not names.isdisjoint(_names_in(each[0])))
+    far = tuple(each for each in constraints if names.isdisjoint(_names_in(each[0])))
+    apart = _apart(_bounds_of(_names_of(far), bounds), far)
+    if any(part.is_empty for part in apart):
+        return None
+    linked = dict(_linked(apart, near))
+    others = (part.given[1] for part in apart if part not in linked)
+    known = dict(bounds) | {name: part.bounds[name] for part, name in linked.items()}
+    scope = make(*relevant(forms, tuple(sorted(known.items())), tuple(chain(near, *others))))
+    if any(
+        scope.smaller or scope.bounds[name] != part.bounds[name] for part, name in linked.items()
+    ):
+        scope = make(*relevant(forms, bounds, constraints))
+    return None if scope.is_empty else scope
+
+
+@lru_cache(maxsize=_REMEMBERED_SCOPES)
+def _apart(bounds: Bounds, constraints: Constraints) -> tuple[Scope, ...]:
+    """The scopes of facts in groups that have no variable in common."""
+    groups = connected_components(constraints, lambda each: _names_in(each[0]))
+    return tuple(scope_of(_bounds_of(_names_of(each), bounds), tuple(each)) for each in groups)
+
+
+def _linked(scopes: Iterable[Scope], near: Constraints) -> Iterator[tuple[Scope, str]]:
+    """Scopes that one variable links to facts, of which it is no operand; and the variable.
+
+    Not those that solve an equation, which says more than bounds.
+    """
+    reached = _names_of(near)
+    operands = _names(each for form, _ in near for atom in form.terms for each in atom.arguments)
+    for scope in scopes:
+        name, *others = _names_of(scope.given[1]) & reached or ("",)
+        is_bounded = name in scope.bounds and scope.smaller is None
+        if is_bounded and not others and name not in operands:
+            yield scope, name
 
 
 def _foreign(scope: Scope, atom: Atom, arguments: tuple[Form, ...]) -> Form:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+from functools import partial
+from itertools import count, pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,6 +26,7 @@ from simplifier import (
     symbol,
 )
 from simplifier.expr.sympy_writing import to_sympy
+from tests.call_counts import calls_of
 from tests.simplifier.test_constraints import solvable_problems
 
 if TYPE_CHECKING:
@@ -121,6 +124,56 @@ def test_choices_and_functions_have_bounds(
     expression: sympy.Expr, facts: Facts, expected: str
 ) -> None:
     assert str(bounds_of(expression, facts)) == expected
+
+
+g = [symbol(f"g{number}") for number in range(14)]
+GUARD = Facts({g[1]: (2, 4096)})
+"""One fact, and many that say no more of it."""
+GUARDS = Facts(
+    dict.fromkeys(g, (2, 4096)),
+    [
+        fact
+        for one, other in pairwise(g)
+        for fact in (FloorDiv(one, 3) <= 4 * FloorDiv(other, 2) + 7, Ne(one * other, 5))
+    ],
+)
+MAX_SHARE_OF_GUARDS = 2.5
+"""What new names cost under many facts about others, in terms of the same under one: it was 40."""
+
+LIMITS: dict[str, Callable[[sympy.Symbol, Facts], Interval]] = {
+    "joined": lambda y, known: bounds_of(y, Facts({y: (1, None)}, [y < g[1]]) & known),
+    "joining": lambda y, known: bounds_of(y, known & Facts({y: (1, None)}, [y < g[1]])),
+    "beside": lambda y, known: bounds_of(y, known, [(y, (1, None)), y < g[1]]),
+}
+
+
+@pytest.mark.parametrize(
+    "asked", LIMITS.values(), ids=map("guards-of-other-symbols {}".format, LIMITS)
+)
+def test_facts_about_others_are_read_once(
+    asked: Callable[[sympy.Symbol, Facts], Interval],
+) -> None:
+    names = (symbol(f"new{number}") for number in count())
+    calls: list[int] = []
+    for known in (GUARD, GUARDS):
+        assert asked(next(names), known) == Interval(1, 4095)
+        calls.append(calls_of(partial(asked, next(names), known)))
+    assert calls[1] <= MAX_SHARE_OF_GUARDS * calls[0]
+
+
+FAR: dict[str, tuple[list[Any], Interval]] = {
+    "narrow what is asked": ([n < k, k < 9, k > 3], Interval(1, 6)),
+    "of a multiple": ([Eq(n, 4 * k), k > -9, k < 3], Interval(1, 7)),
+    "of an operand": ([Eq(Mod(n, 4), 2), k > n, k < 12], Interval(1, 9)),
+    "contradict each other": ([k < 3, k > 3], Interval(0, -1)),
+    "leave nothing": ([n < k, k < 2], Interval(0, -1)),
+}
+
+
+@pytest.mark.parametrize(("facts", "expected"), FAR.values(), ids=FAR)
+def test_facts_that_name_nothing_asked_count(facts: list[Any], expected: Interval) -> None:
+    found = bounds_of(x, {x: (1, None), n: (-9, 99)}, [x < n, *facts])
+    assert found == expected or (found.is_empty and expected.is_empty)
 
 
 WRONG: dict[str, Callable[[], Any]] = {
