@@ -23,16 +23,18 @@ from ops.rules.op_indexing import OpIndexing, Origin
 from ops.rules.rule import OpRule, bounds_of, sizes_and_part, sizes_of
 from ops.sizes import as_form, at_most, between, inside, least, not_negative
 from simplifier import Interval
+from simplifier.bounds.facts import facts_of
 from simplifier.errors import INTEGER, check_type
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from indexing.domain import Constraint
     from ops.hlo import Instruction
     from ops.index_maps import CheckedSizes, Sizes
+    from ops.sizes import Size
     from simplifier.expr.form import Form
 
 
@@ -99,7 +101,7 @@ def dynamic_update_slice(
     >>> indexing = dynamic_update_slice((20, 30), (5, 10))
     >>> print(indexing.output_to_input[0])
     (d0, d1){rt0, rt1} -> (d0, d1), domain: d0 in [0, 19], d1 in [0, 29], rt0 in [0, 15],
-    rt1 in [0, 20], max(rt0 - d0, d0 - rt0 - 4, rt1 - d1, d1 - rt1 - 9) in [1, inf]
+    rt1 in [0, 20], (d0 < rt0 + 5 and d0 >= rt0 and d1 < rt1 + 10 and d1 >= rt1) in [0, 0]
     >>> print(indexing.output_to_input[1])
     (d0, d1){rt0, rt1} -> (d0 - rt0, d1 - rt1), domain: d0 in [0, 19], d1 in [0, 29],
     rt0 in [0, 15], rt1 in [0, 20], d0 - rt0 in [0, 4], d1 - rt1 in [0, 9]
@@ -172,18 +174,11 @@ class _Starts:
         """The identity on the indices in the tensor that the part does not cover."""
         identity = dimensions_of(extents)
         rows = zip(identity, self._forms(), self._known, self._last, self._part_sizes, strict=True)
-        beyond = [
-            distance
-            for index, start, known, last, part in rows
-            for distance, is_needed in (
-                (start - index, known != 0),
-                (index - start - (part - 1), known != last),
-            )
-            if is_needed and last != 0
-        ]
+        covered = [condition for row in rows for condition in _covers(*row)]
         if 0 in self._part_sizes:
             return self._map(identity, extents)
-        return self._map(identity, extents, [_is_beyond(beyond)])
+        beyond = operations.negation(operations.conjunction(covered))
+        return self._map(identity, extents, facts_of(beyond))
 
     def origins(self, first: int, extents: Sizes) -> tuple[Origin, ...]:
         """The origins of the runtime variables: scalar operands from number ``first`` on."""
@@ -214,13 +209,17 @@ def _check_part(op: str, sizes: CheckedSizes, part_sizes: CheckedSizes) -> list[
     return conditions
 
 
-def _is_beyond(distances: Sequence[Form]) -> Constraint:
-    """That one of some distances is positive; without any, nothing is beyond."""
-    if len(distances) != 1:
-        return operations.maximum(distances or [forms.ZERO]), Interval(1, None)
-    (only,) = distances
-    rest, ends = only - only.constant, Interval(1 - only.constant, None)
-    return (rest, ends) if rest.single_variable() else (-rest, -ends)
+def _covers(index: Form, start: Form, known: Size | None, last: Size, part: Size) -> Iterator[Form]:
+    """That a part covers an index in one dimension, without conditions that always hold."""
+    if last == 0:
+        return
+    if part == 1 and known not in (0, last):
+        yield operations.zero(index - start)
+        return
+    if known != 0:
+        yield operations.nonnegative(index - start)
+    if known != last:
+        yield operations.nonnegative(start + (part - 1) - index)
 
 
 # Reading instructions.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -148,6 +149,43 @@ def test_simplified_maps_say_the_same(part: Part) -> None:
     ):
         for way in (*indexing.output_to_input, *indexing.input_to_output):
             assert related(way.simplify()) == related(way)
+
+
+UNCOVERED = [
+    # sizes, part, starts, where the operand is kept
+    ((3, 1, 33), (1, 1, 8), (1, 1, 31), "(d2 >= 25 and d0 == 1) in [0, 0]"),
+    ((9,), (2,), (None,), "(d0 < rt0 + 2 and d0 >= rt0) in [0, 0]"),
+    ((9, 5), (1, 1), (None, 2), "(d0 == rt0 and d1 == 2) in [0, 0]"),
+    ((9, 5), (3, 5), (4, 0), "(d0 < 7 and d0 >= 4) in [0, 0]"),
+    ((9, 5), (3, 5), (6, 0), "d0 in [0, 5]"),
+    ((9, 5), (1, 5), (0, None), "d0 in [1, 8]"),
+    ((9, 5), (1, 5), (8, None), "d0 in [0, 7]"),
+    ((9, 5), (9, 5), (None, 0), "KNOWN EMPTY"),
+]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "part", "starts", "kept"),
+    UNCOVERED,
+    ids=[f"complement-of-update {part} of {sizes}" for sizes, part, *_ in UNCOVERED],
+)
+def test_what_an_update_leaves_is_a_condition_without_maxima(
+    sizes: Sizes, part: Sizes, starts: Sequence[int | None], kept: str
+) -> None:
+    own = ops.dynamic_update_slice(sizes, part, starts).output_to_input[0].simplify()
+    assert kept in str(own).partition("domain: ")[2]
+    assert "max" not in str(own)
+    assert "min" not in str(own)
+    places = [
+        range(size - each + 1) if start is None else [min(start, size - each)]
+        for size, each, start in zip(sizes, part, starts, strict=True)
+    ]
+    left: set[Sizes] = set()
+    for first in product(*places):
+        is_left = np.ones(sizes, dtype=bool)
+        is_left[tuple(map(slice, first, np.add(first, part)))] = False
+        left |= {*map(tuple, np.argwhere(is_left).tolist())}
+    assert related(own) == {(index, index) for index in left}
 
 
 KNOWN_STARTS = [
