@@ -11,9 +11,10 @@ than ``N/c - 1``, and a maximum is at least each of its operands.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import count
 from operator import mul
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simplifier.bounds.context import Fact
 from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Range, meet
@@ -23,6 +24,10 @@ from simplifier.tools.disjoint_set import connected_components
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+
+_REMEMBERED_PROGRAMS: Final = 1 << 12
+"""Scopes that differ in a fact ask the same of all others."""
 
 
 class LinearFacts:
@@ -139,11 +144,16 @@ def _of_quotient(atom: Atom) -> Iterator[tuple[Form, Range]]:
 
 
 def _range_by(form: Form, facts: Sequence[Fact], range_of: Callable[[Atom], Range]) -> Range:
+    atoms = dict.fromkeys([*form.terms, *(atom for fact in facts for atom in fact.form.terms)])
+    return _range_within(form, tuple(facts), tuple((atom, range_of(atom)) for atom in atoms))
+
+
+@lru_cache(maxsize=_REMEMBERED_PROGRAMS)
+def _range_within(
+    form: Form, facts: tuple[Fact, ...], ranges: tuple[tuple[Atom, Range], ...]
+) -> Range:
+    atoms, ends = zip(*ranges, strict=True)
     scale = content(form)
-    atoms = list(
-        dict.fromkeys([*form.terms, *(atom for fact in facts for atom in fact.form.terms)])
-    )
-    ends = list(map(range_of, atoms))
     places = {atom: at for at, atom in enumerate(atoms)}
     known: list[Inequality] = []
     others = len(atoms) - 1
@@ -152,8 +162,8 @@ def _range_by(form: Form, facts: Sequence[Fact], range_of: Callable[[Atom], Rang
     for fact in facts:
         known += _inequalities(_factors(fact.form, places), fact.ends)
     wanted = [factor // scale for factor in _factors(form, places)]
-    upper = _Program(wanted, ends, known).minimum()
-    lower = -_Program([-factor for factor in wanted], ends, known).minimum()
+    upper = LinearProgram(wanted, ends, known).minimum()
+    lower = -LinearProgram([-factor for factor in wanted], ends, known).minimum()
     return form.constant + scale * lower, form.constant + scale * upper
 
 
@@ -177,7 +187,7 @@ def _inequalities(factors: Sequence[int], ends: Range) -> list[Inequality]:
     return above
 
 
-class _Program:
+class LinearProgram:
     """The dual program: inequalities, how often each is taken, and what they add up to.
 
     A tableau of integers over one denominator: a row for each atom, which holds how often its

@@ -19,6 +19,7 @@ from ops import (
 )
 from ops.dependence import operand_indexing
 from ops.dependence.dependence import NOTHING, Dependence
+from simplifier.bounds import linear
 from tests.evaluation import related
 from tests.ops import growing_programs
 
@@ -26,11 +27,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ops.dependence.dependence import Indexings
+    from simplifier.bounds.interval import End
     from tests.evaluation import Pair
 
 MAPS = "more than 128 different maps"
 COMPOSITIONS = "more than 4096 compositions of maps"
 FORMULAS = "formulas of more than 160 terms"
+MAX_PROGRAMS_OF_UPDATES = 2000
 ROUNDS = "iterations of a loop along more than 64 different maps"
 
 
@@ -110,6 +113,23 @@ def test_updates_at_unknown_places_do_not_double_their_maps(
         (way,) = found
         assert way.approximation == "16 different maps that depend on many values"
     assert len(composed) < 60 + 4 * updates
+
+
+@pytest.mark.parametrize("updates", [4, 40], ids="updates-in-a-row of {}".format)
+def test_updates_in_a_row_solve_a_bounded_number_of_linear_programs(
+    updates: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One for facts that are equal; it was 4,318 for 4 updates, each solved again."""
+    solved: list[object] = []
+    least = linear.LinearProgram.minimum
+
+    def counted(program: linear.LinearProgram) -> End:
+        solved.append(program)
+        return least(program)
+
+    monkeypatch.setattr(linear.LinearProgram, "minimum", counted)
+    parameter_ways(growing_programs.updated(updates))
+    assert len(solved) < MAX_PROGRAMS_OF_UPDATES
 
 
 def test_formulas_do_not_grow_without_end() -> None:
