@@ -200,6 +200,9 @@ MIN_COST_TO_READ_AGAIN: Final = 8
 MAX_EXACT_ATOMS: Final = 100
 """Expressions of more variables and operations are not improved by isl: it tries each atom."""
 
+MAX_TABLE: Final = 4096
+"""Values of a variable at all of which the exact way looks: a millisecond for each operation."""
+
 MAX_EXACT_PIECES: Final = 3
 """Of more pieces a piecewise value is hardly ever one minimum or maximum."""
 

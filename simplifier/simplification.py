@@ -52,8 +52,9 @@ def simplify(
         constraints: pairs of an expression and the interval that it is known to lie in, conditions
             that hold, or :class:`Facts`.
         exact: whether to finish by isl what the fast way leaves: parts that are constant or affine
-            on the domain, equal to each other, redundant in a minimum or maximum, or too small to
-            change a quotient. Every step is proved equal; takes milliseconds in everyday cases.
+            on the domain, equal to each other, redundant in a minimum or maximum, too small to
+            change a quotient, or functions of one variable in few steps. Every step is proved
+            equal; takes milliseconds in everyday cases.
         budget: operations of isl that all attempts of the exact way may take, ``None`` for no
             limit. An attempt that takes more than a hundredth is given up, and what was proved
             before is kept.

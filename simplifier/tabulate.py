@@ -66,17 +66,23 @@ def _repeats(values: Sequence[int], length: int) -> bool:
 def _stepwise(values: Sequence[int], index: Form) -> Form:
     """A line of the most frequent slope, and a jump wherever the values leave it.
 
-    ``floor((index + n - k)/n)`` is 0 before entry ``k`` of ``n`` and 1 from there on.
+    ``floor((index + n - k)/n)`` is 0 before entry ``k`` of ``n`` and 1 from there on. Equal jumps
+    at equal distances, with nothing between them, are one quotient.
     """
-    count = len(values)
     steps = [after - before for before, after in pairwise(values)]
     ((slope, _),) = Counter(steps).most_common(1)
-    jumps = (
-        (step - slope, floordiv(index + forms.constant(count - number), forms.constant(count)))
-        for number, step in enumerate(steps, 1)
-        if step != slope
+    jumps = {number: step - slope for number, step in enumerate(steps, 1) if step != slope}
+    places, heights = list(jumps), set(jumps.values())
+    first, last, count = places[0], places[-1], len(values)
+    period = places[1] - first if len(places) > 1 else first
+    is_regular = len(heights) == 1 and places == [*range(first, last + 1, period)]
+    if not slope and is_regular and max(first, count - last) <= period:
+        jumps, count = {first: jumps[first]}, period
+    quotients = (
+        (height, floordiv(index + forms.constant(count - number), forms.constant(count)))
+        for number, height in jumps.items()
     )
-    return forms.weighted_sum([(1, forms.constant(values[0])), (slope, index), *jumps])
+    return forms.weighted_sum([(1, forms.constant(values[0])), (slope, index), *quotients])
 
 
 def tabulated_partly(

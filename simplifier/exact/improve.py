@@ -1,9 +1,10 @@
 """Improvements by isl of an expression that is already simplified.
 
-Three methods are tried in turn, each with a share of the allowance: linear equations between the
-parts of the expression; operations with parts left out; pieces of the value that isl merges. A
-finding is simplified, proved equal by isl, and taken if it is cheaper; then all begins again. The
-result is what no method improves, so a second run changes nothing.
+Four methods are tried in turn, each with a share of the allowance: linear equations between the
+parts of the expression; operations with parts left out; pieces of the value that isl merges; tables
+of parts of one variable that have few steps. A finding is simplified, proved equal by isl or at
+each of few points, and taken if it is cheaper; then all begins again. The result is what no method
+improves, so a second run changes nothing.
 
 isl finds every linear equation between variables and sub-expressions at once, as the affine hull of
 the points ``(variables, values of the sub-expressions)``: that a quotient is constant, that a
@@ -14,11 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from math import gcd
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from simplifier.exact.budget import BudgetError
 from simplifier.exact.isl import integer
+from simplifier.exact.points import first_other_than_zero, points_with_values
 from simplifier.exact.questions import all_bounds
 from simplifier.exact.space import Space, quasi_affine
 from simplifier.expr import form as forms
@@ -27,7 +30,8 @@ from simplifier.expr.form import EXTREMA, ZERO, AtomKind, Form, combine, postord
 from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.width import divides_by_negative, natural_width, width_as_written
 from simplifier.fixpoint import simplified
-from simplifier.limits import MAX_EXACT_ATOMS, MAX_EXACT_GROUP, MAX_EXACT_PIECES
+from simplifier.limits import MAX_EXACT_ATOMS, MAX_EXACT_GROUP, MAX_EXACT_PIECES, MAX_TABLE
+from simplifier.tabulate import tabulated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -55,6 +59,7 @@ class Task(NamedTuple):
     form: Form
     space: Space
     domain: islpy.Set
+    constraints: Sequence[tuple[Form, Interval]]
 
     @property
     def atoms(self) -> list[Atom]:
@@ -62,8 +67,13 @@ class Task(NamedTuple):
         return [atom for atom in postorder((self.form,)) if atom.kind is not AtomKind.VARIABLE]
 
     def allows(self, old: Form, new: Form) -> bool:
-        """Whether the new form is cheaper, and equal on the domain."""
-        return rank(new) < rank(old) and self.space.agree(old, new, self.domain)
+        """Whether the new form is cheaper, and equal on the domain: at each of few points."""
+        if rank(new) >= rank(old):
+            return False
+        points = points_with_values(old - new, self.space.bounds, self.constraints, MAX_TABLE)
+        if points is None:
+            return self.space.agree(old, new, self.domain)
+        return first_other_than_zero(points) is None
 
 
 def finished(
@@ -95,7 +105,7 @@ def _improved(given: Given, form: Form) -> Form | None:
     """A cheaper form by the first method that finds one."""
     for improve in _METHODS:
         with suppress(BudgetError), given.allowance.attempt(given.bounds) as space:
-            task = Task(form, space, space.domain(given.constraints))
+            task = Task(form, space, space.domain(given.constraints), given.constraints)
             better = simplified(given.scope, improve(task))
             if task.allows(form, better) and _is_as_good(given.scope, better, form):
                 return better
@@ -178,15 +188,15 @@ def _divided(terms: Mapping[Atom, int], unit: int) -> dict[Atom, int]:
     return {term: factor // unit for term, factor in terms.items()}
 
 
-# By pieces.
+# By pieces, and by steps.
 
 
-def _by_pieces(task: Task) -> Form:
-    """The form, or each operation in it, as one of the few pieces that its values consist of."""
-    whole = _merged(task, task.form)
+def _by_parts(task: Task, shorter: Callable[[Task, Form], Form]) -> Form:
+    """The form, or each operation in it, in a shorter way."""
+    whole = shorter(task, task.form)
     if whole is not task.form:
         return whole
-    found = {atom: _merged(task, Form(0, {atom: 1})) for atom in task.atoms}
+    found = {atom: shorter(task, Form(0, {atom: 1})) for atom in task.atoms}
     return operations.replace(task.form, found)
 
 
@@ -202,9 +212,27 @@ def _merged(task: Task, form: Form) -> Form:
     return form
 
 
+def _stepwise(task: Task, form: Form) -> Form:
+    """The form as a table of few steps, if it has one variable and that has few values."""
+    names = [*forms.variables_of((form,))]
+    bounds = {name: task.space.bounds[name] for name in names}
+    points = points_with_values(form, bounds, (), MAX_TABLE) if len(names) == 1 else None
+    values = [int(value) for _, found in points or () for value in found]
+    if not values:
+        return form
+    first = bounds[names[0]].lower or 0
+    table = tabulated(values, forms.variable(names[0]).plus_constant(-first))
+    return table if len(table.terms) <= MAX_EXACT_PIECES and task.allows(form, table) else form
+
+
 Method: TypeAlias = Callable[[Task], Form]
 
-_METHODS: Final[tuple[Method, ...]] = (_by_relations, _by_leaving_out, _by_pieces)
+_METHODS: Final[tuple[Method, ...]] = (
+    _by_relations,
+    _by_leaving_out,
+    partial(_by_parts, shorter=_merged),
+    partial(_by_parts, shorter=_stepwise),
+)
 
 
 # Linear equations.

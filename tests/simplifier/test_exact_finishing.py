@@ -104,6 +104,36 @@ def test_finished(text: str, bounds: Bounds, constraints: Known, expected: str) 
     assert simplify(result, bounds, facts, exact=True) == result
 
 
+NESTED = (
+    "7 + i0 // 256 + (96 + i0 + 240 * (i0 // 23) + 112 * (i0 // 184) - 256 * (i0 // 256)"
+    " + 16 * ((7 + 17 * i0 - 16 * (i0 // 16) + 6 * (i0 // 23)) // 374)) // 2160"
+)
+STEPS: list[tuple[str, tuple[int, int], str]] = [
+    # expression, bounds of i0, result
+    (NESTED, (0, 255), "i0 floordiv 184 + 7"),
+    ("(i0 + (i0 + i0 floordiv 5) floordiv 7) floordiv 90", (10, 300), "i0 floordiv 77"),
+    (
+        "9 - (i0 * 7 - (i0 + (i0 * 3) mod 11) floordiv 3) floordiv 400",
+        (0, 99),
+        "-(i0 floordiv 61) + 9",
+    ),
+    ("(i0 * 5 + (i0 * 3) mod 4) floordiv 20 + i1", (-8, -1), "i0 floordiv 4 + i1"),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "ends", "expected"), STEPS, ids=[f"step-function {row[2]}" for row in STEPS]
+)
+def test_a_function_of_few_steps_is_a_quotient(
+    text: str, ends: tuple[int, int], expected: str
+) -> None:
+    expression = parse_expr(text)
+    result = simplify(expression, {"i0": ends}, exact=True)
+    assert equivalent(expression, result, {"i0": ends})
+    assert format_expr(result) == expected
+    assert simplify(result, {"i0": ends}, exact=True) == result
+
+
 EXACT: list[tuple[str, Bounds, Known, tuple[int | None, int | None] | None]] = [
     # expression, bounds, constraints, least and greatest value
     ("x mod 4 - x mod 6", {}, [], (-4, 2)),
