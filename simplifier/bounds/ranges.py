@@ -286,14 +286,16 @@ def _digit_range(source: Range, radix: Range) -> Range:
 def product_range(left: Range, right: Range) -> Range:
     """The range of a product."""
     corners = [a * b for a in left for b in right]
-    return _bounded(min(corners)), _bounded(max(corners))
+    return _bounded(min(corners), max(corners))
 
 
-def _bounded(end: End) -> End:
-    """An end, or infinity where it would grow without limit."""
-    if isinstance(end, int) and end.bit_length() > MAX_BITS:
-        return INFINITY if end > 0 else NEGATIVE_INFINITY
-    return end
+def _bounded(lower: End, upper: End) -> Range:
+    """A range, or a wider one where its ends would grow without limit."""
+    limit = 1 << MAX_BITS
+    return (
+        NEGATIVE_INFINITY if lower < -limit else min(lower, limit),
+        INFINITY if upper > limit else max(upper, -limit),
+    )
 
 
 def monomial_range(context: Context, atoms: Iterable[Atom]) -> Range:
@@ -311,14 +313,14 @@ def monomial_range(context: Context, atoms: Iterable[Atom]) -> Range:
 def _power_range(ends: Range, exponent: int) -> Range:
     low, high = (_power(end, exponent) for end in ends)
     if exponent % 2 or ends[0] >= 0:
-        return low, high
-    return (high, low) if ends[1] <= 0 else (0, max(low, high))
+        return _bounded(low, high)
+    return _bounded(high, low) if ends[1] <= 0 else _bounded(0, max(low, high))
 
 
 def _power(end: End, exponent: int) -> End:
     if isinstance(end, Infinity):
         return INFINITY if end.sign > 0 or exponent % 2 == 0 else NEGATIVE_INFINITY
-    return _bounded(end**exponent)
+    return end**exponent
 
 
 def range_as_written(context: Context, form: Form) -> Range:
