@@ -103,7 +103,5 @@ _EVERYTHING: Final = Interval(None, None)
 
 
 def _compared(difference: Form, interval: Interval) -> tuple[Form, Interval]:
-    """The fact without a constant, and without a sign that all terms have: ``x in [..., 4]``."""
-    form, interval = difference.plus_constant(-difference.constant), interval - difference.constant
-    is_turned = all(factor < 0 for factor in form.terms.values())
-    return (-form, -interval) if is_turned else (form, interval)
+    """The fact without a constant: ``x in [..., 4]``. The first coefficient is positive."""
+    return difference.plus_constant(-difference.constant), interval - difference.constant
