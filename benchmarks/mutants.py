@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import ast
 import gc
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 Key: TypeAlias = "tuple[str, int]"
@@ -92,6 +92,7 @@ class _Place(NamedTuple):
     """A node, the function whose code it changes, and the list or field that holds it."""
 
     function: str
+    root: Function
     parent: ast.AST
     field: str
     position: int | None
@@ -109,7 +110,7 @@ class Source:
     """A module: the faults that can be planted in it, and the code that it has with each."""
 
     def __init__(self, folder: Path, path: str) -> None:
-        self.path, self._file = path, str(folder / path)
+        self._folder, self.path, self._file = folder, path, str(folder / path)
         self._tree = ast.parse((folder / path).read_text("utf-8"))
         self._code = self._compiled()
         self._changes: dict[Mutant, tuple[_Place, ast.AST]] = {}
@@ -138,20 +139,22 @@ class Source:
             place.hold(place.node)
         return {key: each for key, each in code.items() if each != self._code.get(key)}
 
-    def counting(self, first: int) -> tuple[dict[Key, CodeType], list[str]]:
-        """Code whose functions call ``mutation_count`` with numbers from the first on; their names.
+    def watching(self, numbers: Mapping[Mutant, int]) -> dict[Key, CodeType]:
+        """Code that tells which of the numbered faults would change something.
 
-        The process defines it, for example among its builtins.
+        It calls ``mutation_watch`` with numbers, what computes a value, and what computes it with
+        each fault; or ``mutation_reached`` where a fault changes what is done instead of a value.
+        The process defines both, for example among its builtins.
         """
-        functions = [*_functions(self._tree)]
-        kept: list[Any] = [node.body for _, node in functions]
-        for number, (_, node) in enumerate(functions, first):
-            _count(node, number)
-        try:
-            return self._compiled(), [name for name, _ in functions]
-        finally:
-            for (_, node), body in zip(functions, kept, strict=True):
-                node.body = body
+        fresh = Source(self._folder, self.path)
+        places = defaultdict[int, list[tuple[_Place, ast.AST, int]]](list)
+        for mutant, (place, node) in fresh._changes.items():
+            if mutant in numbers:
+                places[id(place)].append((place, node, numbers[mutant]))
+        for changes in sorted(places.values(), key=lambda each: not _is_value(each[0][0])):
+            _watch(changes)
+        ast.fix_missing_locations(fresh._tree)
+        return fresh._compiled()
 
     def _compiled(self) -> dict[Key, CodeType]:
         """The code of all functions, but of those that have name and line in common."""
@@ -198,7 +201,7 @@ def _places(tree: ast.AST) -> Iterator[_Place]:
         for parent in parents:
             for field, position, child in _children(parent):
                 if parent is not function or field == "body":
-                    yield _Place(name, parent, field, position, child)
+                    yield _Place(name, function, parent, field, position, child)
                     parents.append(child)
 
 
@@ -318,13 +321,54 @@ _CHANGES: Final[Mapping[type[ast.AST], Callable[[Any], Iterable[ast.AST]]]] = {
 }
 
 
-def _count(function: Function, number: int) -> None:
-    called = ast.parse(f"mutation_count({number})", mode="eval").body
-    if isinstance(function, ast.Lambda):
-        function.body = ast.BoolOp(ast.Or(), [called, function.body])
-    else:
-        function.body = [ast.Expr(called), *function.body]
-    ast.fix_missing_locations(function)
+# Which faults would change something.
+
+
+def _is_value(place: _Place) -> bool:
+    """Whether a lambda can compute what is there: it binds no name of its function."""
+    own = (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
+    return (
+        isinstance(place.node, ast.expr)
+        and not isinstance(place.parent, ast.pattern)
+        and not any(
+            isinstance(each, own) or (isinstance(each, ast.Name) and each.id == "super")
+            for each in ast.walk(place.node)
+        )
+    )
+
+
+def _watch(changes: Sequence[tuple[_Place, ast.AST, int]]) -> None:
+    place = changes[0][0]
+    numbers = [number for *_, number in changes]
+    match place.node:
+        case ast.expr() as node if _is_value(place):
+            place.hold(
+                _watched(numbers, node, [cast("ast.expr", other) for _, other, _ in changes])
+            )
+        case ast.comprehension(ifs=ifs) as node:
+            always = [ast.Constant(value=True) for _ in numbers]
+            node.ifs = [_watched(numbers, each, always) for each in ifs]
+        case ast.Expr() | ast.AugAssign() as node:
+            node.value = ast.BoolOp(ast.Or(), [_reached(numbers), node.value])
+        case ast.Break() | ast.Continue() as node:
+            place.hold(ast.If(ast.UnaryOp(ast.Not(), _reached(numbers)), [node], []))
+        case ast.expr() as node if not isinstance(place.parent, ast.pattern):
+            place.hold(ast.BoolOp(ast.Or(), [_reached(numbers), node]))
+        case _ if not isinstance(place.root, ast.Lambda):  # a pattern
+            place.root.body.insert(0, ast.Expr(_reached(numbers)))
+        case _:
+            pass
+
+
+def _watched(numbers: Sequence[int], node: ast.expr, others: Sequence[ast.expr]) -> ast.expr:
+    none = ast.arguments([], [], None, [], [], None, [])
+    computed = [ast.Lambda(none, each) for each in (node, *others)]
+    held = ast.Tuple([ast.Constant(number) for number in numbers], ast.Load())
+    return ast.Call(ast.Name("mutation_watch", ast.Load()), [held, *computed], [])
+
+
+def _reached(numbers: Sequence[int]) -> ast.expr:
+    return ast.parse(f"mutation_reached({numbers})", mode="eval").body
 
 
 # Planting.

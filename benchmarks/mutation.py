@@ -1,16 +1,17 @@
 """Plants faults in the code, one at a time, and prints those that no test sees.
 
-    python -m benchmarks.mutation [--sample 600] [--seed 31] [--only TEXT] [--tests PATH ...]
+    python -m benchmarks.mutation [--sample 600] [--seed 31] [--only TEXT] [--needs] [--seconds 15]
 
 One process imports the code and the tests. For each fault it forks a process that gives a function
-other code (``benchmarks/mutants.py``) and runs the tests that call the function, until one fails:
-first those that call it most often in a second, and some rows of each table before all of one.
-Tests that need an optional package are left out; random tests take the same examples each time.
-``equivalent_mutants.jsonl`` has the faults that change no answer, with the reason: no test can see
-them.
+other code (``benchmarks/mutants.py``) and runs the tests in which the fault would change a value,
+until one fails: the quick ones first, and some rows of each table before all of one. Tests that
+need an optional package are left out but with ``--needs``; random tests take the same examples
+each time. ``equivalent_mutants.jsonl`` has the faults that change no answer, with the reason.
 
-Which tests call a function is found once, in half an hour, and kept in a folder, as are the faults
-that were seen: a second run plants only the others. Delete the folder when the code has changed.
+In which tests a fault would change a value is found once for all faults of the sample, in half an
+hour: code that computes each value with and without its faults tells it. That is kept in a folder,
+as are the faults that were seen: a second run plants only the others. Delete the folder when the
+code has changed.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from contextlib import redirect_stdout
 from hashlib import sha256
 from importlib import import_module
 from itertools import accumulate
-from math import log2
+from math import ceil
 from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -41,9 +42,10 @@ from benchmarks.mutants import Functions, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from types import CodeType
     from typing import TextIO
 
-    from benchmarks.mutants import Mutant
+    from benchmarks.mutants import Key, Mutant
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 EQUIVALENT: Final = Path(__file__).with_name("equivalent_mutants.jsonl")
@@ -54,18 +56,17 @@ PACKAGES: Final = (
 TESTS: Final = (
     *("simplifier", "indexing", "ops/rules", "ops/dependence", "ops/performance"),
     *("tests/simplifier", "tests/indexing", "tests/xla", "tests/ops", "tests/performance"),
+    *("tests/loops", "tests/tiling"),
 )
 APART: Final = (
-    *("tests/ops/test_bounded_work.py", "tests/ops/test_batch.py", "tests/ops/test_pickles.py"),
+    *("tests/ops/test_bounded_work.py", "tests/ops/test_batch.py"),
+    "tests/ops/test_pickles.py::test_another_process",
     *("tests/simplifier/test_independence.py", "tests/indexing/test_generated_code.py"),
 )
 """Tests that start processes: those do not have the fault."""
-MAX_MUTANT_SECONDS: Final = 30
-"""Of processor time: a fault that makes a loop endless ends here."""
 MAX_MUTANT_BYTES: Final = 8 << 30
-MAX_TEST_SECONDS: Final = 12.0
-"""A test that takes longer sees few faults for its time; it is not run to its end. Tables with a
-thousand rows in one test take ten seconds."""
+MAX_TEST_SECONDS: Final = 20.0
+"""A test that takes longer sees few faults for its time."""
 MAX_WAIT: Final = 20
 """Of seconds that pass for one of processor time, before a process is taken for stuck."""
 _KNOWN: Final = "ignore:Module already imported:pytest.PytestAssertRewriteWarning"
@@ -81,12 +82,12 @@ class Outcome(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """A test: the seconds it took, whether it passed, and how often it called each function."""
+    """A test: the seconds it took, whether it passed, and the faults that change a value in it."""
 
     test: str
     seconds: float
     passed: bool
-    calls: Mapping[str, int]
+    changed: Sequence[str]
 
 
 class Mutation:
@@ -110,7 +111,9 @@ class Mutation:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run the tests once, if that was not done, then those for each fault of the sample."""
         items = {
-            item.nodeid: item for item in session.items if not item.get_closest_marker("needs")
+            item.nodeid: item
+            for item in session.items
+            if self._options.needs or not item.get_closest_marker("needs")
         }
         sources = {path: Source(ROOT, path) for path in _paths(self._options.packages)}
         functions = Functions(str(ROOT / path) for path in sources)
@@ -118,18 +121,26 @@ class Mutation:
             import_module(module)  # so that forked processes need not
         gc.collect()
         gc.freeze()  # so that forked processes do not look for garbage here
-        _run_once(items, [*sources.values()], functions, self._options.map)
-        tests = _tests_by_function(_rans(self._options.map), items)
+        sample = self._sample(sources.values())
+        numbers = {mutant: number for number, mutant in enumerate(sample)}
+        watching = [
+            each for source in sources.values() for each in source.watching(numbers).items()
+        ]
+        _run_once(items, dict(watching), [*map(_name, sample)], functions, self._options.map)
+        tests = _tests_by_fault(_rans(self._options.map), items, self._options.seconds)
         known = _seen_before(self._options.outcomes)
-        for mutant in self._sample(sources.values()):
-            names = tests[_function(mutant.path, mutant.function)]
+        for mutant in sample:
+            if self._options.only not in str(mutant):
+                continue
+            names = tests[_name(mutant)]
             seen_by = known.get(mutant.name, "")
             if not seen_by:
                 codes = sources[mutant.path].mutated(mutant)
                 if not codes:
                     continue  # Python compiles it to the same
                 related = [items[name] for name in names]
-                seen_by = _in_child(_first_failing, functions, codes, related)
+                seconds = 2 * ceil(self._options.seconds)
+                seen_by = _in_child(_first_failing, functions, codes, related, seconds)
             self._note(Outcome(mutant, seen_by, len(names)))
         return True
 
@@ -140,8 +151,7 @@ class Mutation:
             return sha256(f"{self._options.seed} {mutant.name}".encode()).digest()
 
         mutants = [mutant for source in sources for mutant in source.mutants]
-        chosen = sorted(mutants, key=drawn)[: self._options.sample]
-        return [mutant for mutant in chosen if self._options.only in str(mutant)]
+        return sorted(mutants, key=drawn)[: self._options.sample]
 
     def _note(self, outcome: Outcome) -> None:
         self.outcomes.append(outcome)
@@ -162,8 +172,8 @@ def _paths(packages: Sequence[str]) -> list[str]:
     return [file.relative_to(ROOT).as_posix() for file in files]
 
 
-def _function(path: str, name: str) -> str:
-    return f"{path} {name}"
+def _name(mutant: Mutant) -> str:
+    return json.dumps(mutant.name)
 
 
 def equivalent() -> set[tuple[Any, ...]]:
@@ -182,54 +192,80 @@ def _passes(item: pytest.Item) -> bool:
 
 
 def _first_failing(
-    write: TextIO, functions: Functions, codes: Mapping[Any, Any], tests: Sequence[pytest.Item]
+    write: TextIO,
+    functions: Functions,
+    codes: Mapping[Key, CodeType],
+    tests: Sequence[pytest.Item],
+    seconds: int,
 ) -> None:
-    resource.setrlimit(resource.RLIMIT_CPU, (MAX_MUTANT_SECONDS, MAX_MUTANT_SECONDS))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_AS, (MAX_MUTANT_BYTES, MAX_MUTANT_BYTES))
-    signal.alarm(MAX_MUTANT_SECONDS * MAX_WAIT)
+    signal.alarm(seconds * MAX_WAIT)
     functions.plant(codes)
     write.write(next((item.nodeid for item in tests if not _passes(item)), ""))
 
 
 def _run_once(
-    items: Mapping[str, pytest.Item], sources: Sequence[Source], functions: Functions, file: Path
-) -> None:
-    """Run the tests that the file does not know with functions that count their calls."""
-    known = {ran.test for ran in _rans(file)}
-    new = [item for name, item in items.items() if name not in known]
-    if new:
-        _in_child(_count_calls, new, sources, functions, file)
-
-
-def _count_calls(
-    _: TextIO,
-    items: Sequence[pytest.Item],
-    sources: Sequence[Source],
+    items: Mapping[str, pytest.Item],
+    watching: Mapping[Key, CodeType],
+    names: Sequence[str],
     functions: Functions,
     file: Path,
 ) -> None:
-    names: list[str] = []
-    for source in sources:
-        codes, counted = source.counting(len(names))
-        functions.plant(codes)
-        names += [_function(source.path, name) for name in counted]
-    calls = Counter[str]()
+    """Run the tests that the file does not know with code that watches the faults."""
+    known = {ran.test for ran in _rans(file)}
+    new = [item for name, item in items.items() if name not in known]
+    if new:
+        _in_child(_watch, new, watching, names, functions, file)
 
-    def count(number: int) -> None:
-        calls[names[number]] += 1
 
-    setattr(builtins, "mutation_count", count)  # noqa: B010 - a new name
+def _watch(
+    _: TextIO,
+    items: Sequence[pytest.Item],
+    watching: Mapping[Key, CodeType],
+    names: Sequence[str],
+    functions: Functions,
+    file: Path,
+) -> None:
+    functions.plant(watching)
+    changed = set[int]()
+    is_inside = False
+
+    def watch(
+        numbers: Sequence[int], original: Callable[[], object], *others: Callable[[], object]
+    ) -> object:
+        nonlocal is_inside
+        value = original()
+        if not is_inside and not changed.issuperset(numbers):
+            is_inside = True
+            each = zip(numbers, others, strict=True)
+            changed.update(number for number, other in each if not _is_same(value, other))
+            is_inside = False
+        return value
+
+    setattr(builtins, "mutation_watch", watch)  # noqa: B010 - a new name
+    setattr(builtins, "mutation_reached", changed.update)  # noqa: B010
     signal.signal(signal.SIGVTALRM, _raise_timeout)
     with file.open("a", encoding="utf-8") as kept:
         for item in items:
-            calls.clear()
+            changed.clear()
             start = process_time()
-            signal.setitimer(signal.ITIMER_VIRTUAL, MAX_TEST_SECONDS)
+            signal.setitimer(signal.ITIMER_VIRTUAL, MAX_TEST_SECONDS, 1.0)
             passed = _passes(item)
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-            ran = Ran(item.nodeid, round(process_time() - start, 4), passed, calls)
+            is_inside = False
+            seconds = round(process_time() - start, 4)
+            ran = Ran(item.nodeid, seconds, passed, [names[each] for each in sorted(changed)])
             kept.write(json.dumps(ran) + "\n")
             kept.flush()
+
+
+def _is_same(value: object, other: Callable[[], object]) -> bool:
+    try:
+        found = other()
+        return found is value or (type(found) is type(value) and bool(found == value))
+    except Exception:  # noqa: BLE001 - whatever the fault leads to
+        return False
 
 
 def _raise_timeout(_: int, __: object) -> None:
@@ -241,31 +277,29 @@ def _rans(file: Path) -> list[Ran]:
     return [Ran(*json.loads(line)) for line in lines]
 
 
-def _tests_by_function(rans: Iterable[Ran], known: Mapping[str, object]) -> Mapping[str, list[str]]:
-    """For each function the tests that call it, as far as there is time."""
-    found = defaultdict[str, list[tuple[float, Ran]]](list)
+def _tests_by_fault(
+    rans: Iterable[Ran], known: Mapping[str, object], seconds: float
+) -> Mapping[str, list[str]]:
+    """For each fault the tests where it changes something, as far as there is time."""
+    found = defaultdict[str, list[Ran]](list)
     for ran in rans:
         if ran.test in known and ran.passed:
-            for function, count in ran.calls.items():
-                found[function].append((ran.seconds / log2(1 + count), ran))
-    return defaultdict(list, {function: _in_time(each) for function, each in found.items()})
+            for mutant in ran.changed:
+                found[mutant].append(ran)
+    return defaultdict(list, {mutant: _in_time(each, seconds) for mutant, each in found.items()})
 
 
-def _in_time(ranked: list[tuple[float, Ran]]) -> list[str]:
-    """The quick ones that call it often first, and some rows of each table before all of one."""
-    rounds: list[tuple[int, float, Ran]] = []
+def _in_time(rans: Iterable[Ran], seconds: float) -> list[str]:
+    """The quick ones first, and some rows of each table before all of one."""
+    rounds: list[tuple[int, float, str]] = []
     rows = Counter[str]()
-    for rank, ran in sorted(ranked, key=lambda each: each[0]):
+    for ran in sorted(rans, key=lambda each: each.seconds):
         table = ran.test.partition("[")[0]
-        rounds.append((rows[table] // 4, rank, ran))
+        rounds.append((rows[table] // 4, ran.seconds, ran.test))
         rows[table] += 1
-    tests = [ran for *_, ran in sorted(rounds, key=lambda each: each[:2])]
-    seconds = accumulate(ran.seconds for ran in tests)
-    return [
-        ran.test
-        for ran, until in zip(tests, seconds, strict=True)
-        if until <= MAX_MUTANT_SECONDS / 2
-    ]
+    rounds.sort()
+    until = accumulate(each for _, each, _ in rounds)
+    return [test for (*_, test), end in zip(rounds, until, strict=True) if end <= seconds]
 
 
 # Processes.
@@ -312,6 +346,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--only", default="", help="of the sample those whose line has this text")
     parser.add_argument("--packages", nargs="+", default=PACKAGES, help="where faults are planted")
     parser.add_argument("--tests", nargs="+", default=TESTS, help="files and folders of tests")
+    parser.add_argument("--needs", action="store_true", help="tests of optional packages, too")
+    parser.add_argument("--seconds", type=float, default=15, help="of tests for each fault")
     parser.add_argument("--folder", type=Path, default=ROOT / "build/mutation", help="of its files")
     return parser.parse_args(arguments)
 
@@ -320,10 +356,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print the faults that no test sees, and a table; 1 if there are any."""
     options = _options(arguments)
     options.folder.mkdir(parents=True, exist_ok=True)
-    options.map, options.outcomes = (options.folder / name for name in ("calls", "outcomes"))
+    options.map, options.outcomes = (options.folder / name for name in ("changed", "outcomes"))
     mutation = Mutation(options)
     settings_of_pytest = ["-n0", "-q", "-s", "-p", "no:cacheprovider", "-W", _KNOWN]
-    apart = [f"--ignore={path}" for path in APART]
+    apart = [f"--deselect={test}" for test in APART]
     pytest.main([*settings_of_pytest, *apart, *options.tests], plugins=[mutation])
     print(*report(mutation.outcomes), sep="\n")
     known = equivalent()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import json
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from benchmarks.mutants import Functions, Source, alternatives
 from benchmarks.mutation import EQUIVALENT, PACKAGES, ROOT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 CHANGES = {
@@ -87,6 +89,60 @@ def test_a_fault_is_planted_wherever_the_function_is_held(tmp_path: Path) -> Non
     for fault in ("9 Box.area: 3 -> 4", "15 twice: y + y -> y - y", "17 <lambda>: 1 -> 0"):
         functions.plant(source.mutated(found[f"planted.py:{fault}"]))
     assert (module.Box().area, module.twice(5), module.HELD[0](1)) == (8, 0, True)
+
+
+WATCHED = """
+def clipped(x, seen):
+    for each in (x for x in [x] if x > 0):
+        if each > 7:
+            break
+        seen.append(each + 0)
+    return max(x, 0)
+"""
+
+
+def test_watching_code_tells_which_faults_would_change_something(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "watched.py").write_text(WATCHED, "utf-8")
+    source = Source(tmp_path, "watched.py")
+    numbers = {mutant: number for number, mutant in enumerate(source.mutants)}
+    changed = set[int]()
+
+    def watch(
+        held: tuple[int, ...], original: Callable[[], object], *others: Callable[[], object]
+    ) -> object:
+        value = original()
+        changed.update(
+            number for number, other in zip(held, others, strict=True) if other() != value
+        )
+        return value
+
+    monkeypatch.setattr(builtins, "mutation_watch", watch, raising=False)
+    monkeypatch.setattr(builtins, "mutation_reached", changed.update, raising=False)
+    spec = spec_from_file_location("watched", tmp_path / "watched.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    Functions([str(tmp_path / "watched.py")]).plant(source.watching(numbers))
+
+    def told(x: int) -> tuple[list[int], int, set[str]]:
+        changed.clear()
+        seen: list[int] = []
+        result = module.clipped(x, seen)
+        return (
+            seen,
+            result,
+            {mutant.change for mutant in source.mutants if numbers[mutant] in changed},
+        )
+
+    always = {"0 -> 1", "0 -> -1", "7 -> 8", "7 -> 6", "max(x, 0) -> min(x, 0)"}
+    added = {"each + 0 -> each - 0", "seen.append(each + 0) -> pass"}
+    assert told(5) == ([5], 5, (always | {"max(x, 0) -> 0", *added}) - {"each + 0 -> each - 0"})
+    assert told(7)[2] - told(5)[2] == {"each > 7 -> each >= 7"}
+    assert told(9) == ([], 9, always | {"max(x, 0) -> 0", "break -> continue"})
+    assert told(0)[2] >= {"x > 0 -> x >= 0", "for x in [x] if x > 0 -> for x in [x]"}
 
 
 def test_what_no_test_sees_is_printed(tmp_path: Path) -> None:
