@@ -111,6 +111,8 @@ SPELLINGS = [
      "d0 in [0, 30], d1 in [0, 9], (d0 + d1) mod 4 in [2, 2]"),
     ("d0 in [0, 30], d1 in [0, 9], (d1 - d0) mod 4 in [1, 1]",
      "d0 in [0, 30], d1 in [0, 9], (d0 - d1) mod 4 in [3, 3]"),
+    ("d0 in [0, 30], d1 in [0, 9], (d1 - d0) mod 3 in [1, 1]",
+     "d0 in [0, 30], d1 in [0, 9], (d0 - d1) mod 3 in [2, 2]"),
     ("d0 in [0, 30], d1 in [0, 9], (d0 * 2 + d1 * 6) mod 8 in [3, 3]", EMPTY),
     ("d0 in [0, 30], d1 in [0, 9], d1 - d0 in [-4, 2]",
      "d0 in [0, 13], d1 in [0, 9], d0 - d1 in [-2, 4]"),
@@ -132,6 +134,10 @@ TOGETHER = [
     ("d0 in [0, 50], d1 in [0, 50], d0 mod 3 in [0, 0], d1 mod 3 in [1, 1], d0 - d1 in [0, 1]",
      EMPTY),
     ("d0 in [0, 50], d1 in [0, 50], (d0 + d1 * 2) mod 4 in [1, 1], d0 mod 2 in [0, 0]", EMPTY),
+    ("d0 in [0, 50], d1 in [0, 50], (d0 + d1) mod 4 in [1, 1], (d0 - d1) mod 6 in [0, 0]", EMPTY),
+    # congruent by the common factor of the divisors
+    ("d0 in [0, 50], d1 in [0, 50], (d0 + d1) mod 4 in [1, 1], (d0 - d1) mod 6 in [1, 1]",
+     "d0 in [0, 50], d1 in [0, 50], (d1 * 5 + d0) mod 12 in [1, 1]"),
     # implied by the others
     (("d0 in [0, 30], d1 in [0, 30], d2 in [0, 30], "
       "d0 - d1 in [1, 90], d1 - d2 in [1, 90], d2 - d0 in [-90, 0]"),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, MapError, Variable, VariableKind, parse_map
 from indexing.domain import Domain
+from indexing.transform.determined import without_determined_ranges
 from simplifier import ConversionError, Interval, symbol
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -110,6 +111,12 @@ WITHOUT_VALUES = [
     ),
     "(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [-inf, inf], (s0 * 6) mod 9 in [2, 2]",
 ]
+
+
+def test_a_range_that_a_constraint_holds_twice_is_not_determined() -> None:
+    for limit in ("s0 * 2 + (s0 floordiv 2) * 3 + d0 in [0, 1]", "d0 in [0, 1]"):
+        held = parse_map(f"(d0)[s0] -> (d0), domain: d0 in [0, 9], s0 in [0, 3], {limit}")
+        assert without_determined_ranges(held) is held
 
 
 @pytest.mark.parametrize("text", WITHOUT_VALUES, ids=["few", "many", "unbounded"])

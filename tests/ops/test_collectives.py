@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ops import (
     Root,
+    Unknown,
     all_gather,
     all_reduce,
     all_to_all,
@@ -18,10 +19,13 @@ from ops import (
     collective_broadcast,
     collective_permute,
     collective_reduce,
+    hlo,
+    output_to_input,
     ragged_all_to_all,
     reduce_scatter,
 )
 from ops.dependence.operand_indexing import OperandIndexing
+from simplifier import Interval
 from tests.ops import replicas
 from tests.ops.replicas import operands, relation_of, relation_read, relation_told
 
@@ -177,6 +181,19 @@ def test_rows_are_sent_where_vectors_say(groups: Groups) -> None:
     sent = replicas.ragged_all_to_all(operands([5], devices), empty, groups, vectors)
     indexing = ragged_all_to_all([5], [4], 2, groups)
     check_read(indexing, sent, lambda operand, device: vectors[device][operand - 2])
+
+
+def test_one_device_sends_rows_to_itself() -> None:
+    (read, *_) = ragged_all_to_all([5], [4], 1, [[0]]).output_to_input
+    assert read.domain.bounds["d0"] == Interval(0, 3)
+
+
+def test_roots_are_the_last_operand() -> None:
+    text = """ENTRY e { p = f32[2,6] parameter(0) roots = s32[1] parameter(1)
+      ROOT r = f32[2,6] collective-broadcast(p, roots), replica_groups={{0,1}},
+        has_dynamic_root=true }"""
+    maps = output_to_input(hlo.parse(text).entry.root).indexing
+    assert not any(isinstance(each, Unknown) for each in maps)
 
 
 @pytest.mark.parametrize("groups", [[[0, 1, 2]], [[0, 2], [3, 1]], [[2, 1], [0], [3]]])

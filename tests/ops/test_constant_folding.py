@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, parse_map
 from indexing.symbolic_bounds import Ends
+from indexing.transform.retabulate import MAX_VALUES
 from ops import Unknown, fusion_indexing, hlo
-from ops.rules.constant_folding import clamped, value_of
+from ops.rules.constant_folding import bounds_of, clamped, value_of
+from simplifier import Interval
 from simplifier.expr import form as forms
 from tests.evaluation import related
 from tests.ops.oracle import moved
@@ -193,6 +195,7 @@ KNOWN = [
     ("shifted to the right", "s32[4] shift-right-arithmetic(m, ones)", "0, -1, -1, -2"),
     ("shifted to the right without sign", "s32[4] shift-right-logical(i, ones)", "d0 floordiv 2"),
     ("shifted with a sign as without", "s32[4] shift-right-logical(m, ones)", None),
+    ("shifted by nothing", "s32[4] shift-left(m, zeros)", "-d0"),
     ("half of large values", "u8[4] shift-right-arithmetic(far, one8)", None),
     ("a decided predicate", "pred[4] not(never)", "1"),
     ("an absolute value", "s32[4] abs(m)", "d0"),
@@ -234,6 +237,7 @@ ENTRY e {{ p = s32[4] parameter(0)
   left = s32[4,1] slice(pair), slice={{[0:4], [0:1]}}
   right = s32[4,1] slice(pair), slice={{[0:4], [1:2]}}
   both = (s32[4], s32[4]) tuple(i, m) x = s32[3] bitcast(i)
+  zero = s32[] constant(0) zeros = s32[4] broadcast(zero), dimensions={{}}
   ROOT r = {instruction} }}"""
 
 
@@ -264,6 +268,17 @@ def test_indices_beyond_a_table_have_no_values() -> None:
     behind = parse_map("(d0) -> (d0 + 1), domain: d0 in [0, 3]")
     assert str(value_of(root, before)) == "d0 * -2 + 7"
     assert str(value_of(root, behind)) == "d0 * -2 + 3"
+
+
+def test_a_long_table_of_a_sum_has_a_value_and_one_that_is_left_out_has_none() -> None:
+    count = MAX_VALUES + 1
+    values = ", ".join(str(3 * number + 1) for number in range(count))
+    root = hlo.parse(f"ENTRY e {{ ROOT c = s32[{count}] constant({{{values}}}) }}").entry.root
+    assert str(value_of(root, IndexingMap.identity([count]))) == "d0 * 3 + 1"
+    root = hlo.parse("ENTRY e { p = s32[4] parameter(0) ROOT c = s32[4] popcnt(p) }").entry.root
+    assert bounds_of(root, IndexingMap.identity([4])) == Interval(0, 32)
+    root = hlo.parse("ENTRY e { ROOT c = s32[4] constant({...}) }").entry.root
+    assert bounds_of(root, IndexingMap.identity([4])) == Interval(-(2**31), 2**31 - 1)
 
 
 @pytest.mark.parametrize(("steps", "is_known"), [(1, True), (30, True), (40, False)])

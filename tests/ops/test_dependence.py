@@ -272,6 +272,17 @@ def test_a_replica_that_nothing_asks_keeps_up_with_the_map() -> None:
     assert len(moved.replica_id.dims) == len(moved.map.dims) == 2
 
 
+def test_ranges_without_dimensions_become_dimensions() -> None:
+    assert str(way("()[s0] -> (s0), domain: s0 in [0, 3]").ranges_to_dims().map) == (
+        "(d0) -> (d0), domain: d0 in [0, 3]"
+    )
+
+
+def test_one_indexing_to_each_array_is_not_widened() -> None:
+    both = Dependence((IDENTITY, replace(TURNED, element=1)))
+    assert both.widened() == both
+
+
 def test_html_shows_each_map_or_the_reason() -> None:
     maps = [IDENTITY._repr_html_(), TURNED._repr_html_()]
     assert BOTH._repr_html_() == "".join(maps)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import ops
 from indexing import IndexingMap
 from indexing.layout import ShapeError
-from ops import Unknown, hlo, input_to_output, output_to_input
+from ops import REGISTRY, Unknown, hlo, input_to_output, output_to_input
 from tests.evaluation import related
 from tests.ops.oracle import felt, moved
 from tests.ops.runtime_values import related_given
@@ -395,6 +395,18 @@ def test_dimension_numbers_that_do_not_fit_are_named(given_: dict[str, Any], mes
     with pytest.raises(ShapeError) as caught:
         ops.gather((6, 5), (4, 1), **(ROWS | given_))
     assert message in str(caught.value)
+
+
+def test_indices_of_a_scatter_are_read_for_certain() -> None:
+    text = """f { a = f32[] parameter(0) ROOT b = f32[] parameter(1) }
+    ENTRY e { x = f32[9] parameter(0) i = s32[4,1] parameter(1) u = f32[4] parameter(2)
+      ROOT r = f32[9] scatter(x, i, u), to_apply=f, update_window_dims={}, inserted_window_dims={0},
+        scatter_dims_to_operand_dims={0}, index_vector_dim=1 }"""
+    root = hlo.parse(text).entry.root
+    doubts = [REGISTRY.doubt(root, 0, operand) for operand in range(3)]
+    assert [doubt is None for doubt in doubts] == [False, True, True]
+    assert doubts[0] is not None
+    assert doubts[0].spared == 4
 
 
 def test_operands_of_a_scatter_that_differ_are_named() -> None:

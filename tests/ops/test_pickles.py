@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import pytest
 
 from ops import REGISTRY, analyze, elementwise, hlo, output_to_input
+from ops.rules.registry import Registry
 from tests.hlo.modules import module_text
 from tests.ops.batch_questions import is_known_by_its_answers
 from tests.ops.unshared import all_answers
@@ -110,6 +111,8 @@ def test_a_registry_is_pickled_as_what_users_added() -> None:
     assert loaded.custom_calls["x"].maps is loaded.opcodes["tuple"].maps is flipped
     assert loaded.opcodes["tuple"].routes is None
     assert loaded.opcodes["add"] is REGISTRY.opcodes["add"]
+    left = {name: rule for name, rule in REGISTRY.opcodes.items() if name != "add"}
+    assert {*again(Registry(left, REGISTRY.custom_calls)).opcodes} == {*left}
 
 
 def test_threads_find_the_same_answers_in_any_order() -> None:

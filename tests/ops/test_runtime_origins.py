@@ -45,6 +45,15 @@ ROWS: list[tuple[str, str, list[str] | None]] = [
         ["(d0, d1) -> (d0, d1), domain: d0 in [0, 5], d1 in [0, 4]"],
     ),
     (
+        "accumulate-in-place by starts that two lines compute",
+        """ENTRY e { x = f32[9] parameter(0) y = f32[4] parameter(1) p = s32[] parameter(2)
+        one = s32[] constant(1) i = s32[] add(p, one), metadata={op_name="a"}
+        j = s32[] add(p, one), metadata={op_name="b"}
+        old = f32[4] dynamic-slice(x, i), dynamic_slice_sizes={4} new = f32[4] add(old, y)
+        ROOT z = f32[9] dynamic-update-slice(x, new, j) }""",
+        ["(d0) -> (d0), domain: d0 in [0, 8]"],
+    ),
+    (
         "slice-of-update",
         """ENTRY e { x = f32[9] parameter(0) y = f32[4] parameter(1) i = s32[] parameter(2)
         z = f32[9] dynamic-update-slice(x, y, i)
@@ -187,6 +196,7 @@ BOUNDS: list[tuple[str, str, str]] = [
     ("index-that-is-clamped", f"{P} i = s32[] clamp(three, p, seven)", "rt0 in [3, 7]"),
     ("clamped beyond the array", f"{P} i = s32[] clamp(seven, p, far)", "rt0 in [7, 399]"),
     ("index-that-is-masked", f"{P} i = s32[] and(p, seven)", "rt0 in [0, 7]"),
+    ("clamped below the array", f"{P} i = s32[] minimum(p, minus)", "rt0 in [0, 0]"),
     ("the least", f"{P} i = s32[] minimum(p, seven)", "rt0 in [0, 7]"),
     ("the greatest", f"{P} i = s32[] maximum(p, seven)", "rt0 in [7, 399]"),
     ("a remainder", f"{P} i = s32[] remainder(p, seven)", "rt0 in [0, 6]"),

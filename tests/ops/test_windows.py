@@ -91,6 +91,17 @@ def test_windows_of_one_element_are_paired_for_any_size() -> None:
     assert SlidingWindow(size, 1, window_dilation=2).is_paired
 
 
+def test_windows_on_one_element_are_paired_if_no_other_holds_it() -> None:
+    assert SlidingWindow(1, 2, stride=2, high=3).is_paired
+    assert not SlidingWindow(1, 2, high=1, low=1).is_paired
+
+
+def test_so_many_windows_hold_an_element_of_any_number() -> None:
+    size = forms.variable("~N")
+    assert SlidingWindow(size, 3).windows_per_element == 3
+    assert SlidingWindow(size, 3, stride=2).windows_per_element == 2
+
+
 # What is drawn.
 
 

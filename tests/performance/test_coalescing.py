@@ -124,6 +124,16 @@ def test_loads_are_those_of_a_simulation(
     assert totals(found) == simulated(MAPS[name], size, gpu)
 
 
+def test_many_blocks_that_differ_are_counted_once_each() -> None:
+    few, many = (
+        launch("((bl_x * 32 + th_x) mod 7) * 64", f"th_x: 32, bl_x: {blocks}")
+        for blocks in (7, 7 * 1200)
+    )
+    counted = [coalescing(each, A100, element_type="f32") for each in (few, many)]
+    assert [each.sectors for each in counted] == [counted[0].sectors, 1200 * counted[0].sectors]
+    assert [each.loads for each in counted] == [7, 7 * 1200]
+
+
 FACTORS = st.sampled_from([0, 1, 2, 4, 7, 8, 32, 64, 100])
 DIGITS = st.sampled_from(["", " + (th_x floordiv 8) * 24", " + ((th_x + bl_x * 5) mod 6) * 4"])
 LIMITED = st.sampled_from([None, "bl_x * 40 + th_x", "th_x * 4 + s1", "s0 + th_y", "bl_x"])
@@ -244,6 +254,7 @@ VERDICTS = [
     ("(th_x) -> (th_x * -1), domain: th_x in [0, 127]", True),
     ("(th_x) -> (th_x floordiv 32), domain: th_x in [0, 127]", True),
     ("(th_x) -> (th_x * 2), domain: th_x in [0, 127]", False),
+    ("(th_x) -> (th_x * -100), domain: th_x in [0, 127]", False),
     ("(th_x) -> ((th_x floordiv 8) * 32), domain: th_x in [0, 31]", False),
     # a loop fills what the threads leave, or it does not
     ("(th_x)[s0] -> (th_x * 4 + s0), domain: th_x in [0, 127], s0 in [0, 3]", True),

@@ -12,7 +12,15 @@ from indexing import parse_map
 from ops import coalescing, hlo, load_picture, schedule_of
 from ops.performance import A100, MI300X
 from simplifier import IndexingError
-from tests.svg import cells_of, check_is_alone, check_nothing_lies_outside, parsed, path_of, texts
+from tests.svg import (
+    SVG,
+    cells_of,
+    check_is_alone,
+    check_nothing_lies_outside,
+    parsed,
+    path_of,
+    texts,
+)
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -71,6 +79,20 @@ def test_cells_of_a_line_lie_side_by_side(element_type: str, cells: int, right: 
     steps = {round(after - before) for before, after in pairwise(starts)}
     assert min(steps) == right < max(steps)
     assert len(steps) == 2
+
+
+def test_texts_lie_in_their_cells_and_beside_their_lines() -> None:
+    root = drawn(COLUMNS)
+    corners = re.findall(r"M([\d.]+) ([\d.]+)h20", path_of(root, "wanted"))[:32]
+    placed = [
+        (float(each.get("x", 0)), float(each.get("y", 0)), each.text)
+        for each in root.iter(f"{SVG}text")
+    ]
+    for thread, (x, y) in enumerate(corners):
+        assert (float(x) + 10, float(y) + 14, f"{thread}") in placed
+    left = min(float(x) for x in re.findall(r"M([\d.]+) ", path_of(root, "edge")))
+    for row in range(32):
+        assert (left - 8, 20 * row + 14, f"byte {40 * row // 32 * 128:,}") in placed
 
 
 def test_threads_may_want_the_same() -> None:

@@ -538,6 +538,17 @@ def test_counts_of_a_gather_by_indices_of_another_shape() -> None:
     assert (ends(row.elements_read), row.reads, row.bounds) == ((1, 3), 4, "")
 
 
+def test_counts_of_a_gather_from_every_second_column() -> None:
+    module = entry(
+        """x = f32[9,8] parameter(0) ids = s32[3,1] parameter(1)
+        s = f32[9,4] slice(x), slice={[0:9], [0:8:2]}
+        ROOT r = f32[3,4] gather(s, ids), offset_dims={1}, collapsed_slice_dims={0},
+            start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}"""
+    )
+    row = row_of(utilization(Fusion.of_computation(module.entry)), named(module, "x"))
+    assert (ends(row.elements_read), row.reads, row.bounds) == ((4, 12), 12, "")
+
+
 def test_counts_of_ten_million_indices_have_a_closed_form() -> None:
     module = entry(
         """x = f32[100000,1] parameter(0) ids = s32[10000000,1] parameter(1)

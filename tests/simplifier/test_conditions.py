@@ -128,6 +128,7 @@ FACTS: list[tuple[str, Expression, Constraints, tuple[int | None, int | None]]] 
     ("fraction", x, [x / 2 < sympy.Rational(7, 2)], (None, 6)),
     ("what is always so", x, [sympy.true, True], (None, None)),
     ("as a pair", x, [(x >= 5, 0)], (None, 4)),
+    ("of alternatives", x, [Or(x < 5, And(x < 7, y > 2))], (None, 6)),
 ]
 
 

@@ -45,6 +45,11 @@ CASES: dict[str, list[Case]] = {
         ("max(x, 5)", ["x + y >= 9", "x - y >= 0"], "x"),
         ("max(x, 6)", ["x + y >= 9", "x - y >= 0"], "max(x, 6)"),
         ("min(x + y, n * 2 - 2) floordiv n", ["x < n", "y < n"], "(x + y) floordiv n"),
+        (
+            "min(x - z, 6)",
+            ["x - z <= (w floordiv 8) * 2", "0 <= w", "w <= 31"],
+            "x - z",
+        ),
     ],
     "products": [
         ("q mod ((n - 2) * (m - 2))", ["n >= 3", "m >= 3", "0 <= q", "q < (n - 2) * (m - 2)"], "q"),
@@ -74,14 +79,25 @@ CASES: dict[str, list[Case]] = {
             "max(((y - n) * m + x) * k, -1)",
         ),
         ("min(((y - n) * m + x) * k, -1)", ["y >= n", "x >= m"], "-1"),
+        ("max((y - n) * z, 4)", ["y < n", "-3 <= z", "z <= 5"], "max((y - n) * z, 4)"),
+        ("q", ["0 <= q", "q <= 1", "k * q == 1"], "1"),
+        ("q", ["q == n * m", "q mod n == 0"], "q"),
         ("min(x floordiv n, x)", ["x >= 0"], "x floordiv n"),
         ("min(x floordiv n, x)", ["x >= -1"], "min(x, x floordiv n)"),
     ],
     "quotients": [
         ("max(n - q * 2 - 1, 0)", ["(n + 1) floordiv 2 - q >= 1"], "n - q * 2 - 1"),
+        (
+            "max(((x + y + z) floordiv n) * 3 + w, 6)",
+            ["x >= n", "y >= n", "0 <= z", "0 <= w"],
+            "((x + y + z) floordiv n) * 3 + w",
+        ),
         ("max(n floordiv (n floordiv 8), 8)", ["n >= 8"], "n floordiv (n floordiv 8)"),
         ("max(n floordiv (n floordiv 8), 9)", ["n >= 8"], "max(n floordiv (n floordiv 8), 9)"),
         ("max(n floordiv (n floordiv c), c)", ["n floordiv c >= 1"], "n floordiv (n floordiv c)"),
+    ],
+    "common factors": [
+        ("(n * x * 6 + y) floordiv (n * m * 6)", ["0 <= y", "y < n * 6"], "x floordiv m"),
     ],
     "multiples": [
         ("256 * x * (k floordiv 256)", ["k mod 256 == 0"], "k * x"),

@@ -30,6 +30,7 @@ from simplifier import (
 from simplifier.expr.form import variables_of
 from simplifier.expr.sympy_reading import from_sympy
 from simplifier.expr.sympy_writing import to_sympy
+from simplifier.limits import MAX_END_SIZE
 from tests.call_counts import calls_of
 from tests.evaluation import every_point, values_of, where
 from tests.strategies import expressions
@@ -101,6 +102,18 @@ FACTS: dict[str, tuple[Any, Any, Any, str]] = {
         NATURAL,
         [Max(x, y) <= N, Max(x, y) <= 7],
         "[0, min(N, 7)]",
+    ),
+    "about a minimum that holds a remainder": (
+        Mod(x, 8),
+        NATURAL,
+        [Min(Mod(x, 8), y) >= N],
+        "[N, 7]",
+    ),
+    "about a quotient of what bounds limit": (
+        FloorDiv(Mod(x, N), 3),
+        {x: (0, N - 1), **POSITIVE},
+        [FloorDiv(N + 2 * x, 3) >= M],
+        "[max((M * 3 - N + 1) floordiv 6, 0), (N - 1) floordiv 3]",
     ),
     "about a maximum that holds the dividend": (
         Mod(x, M),
@@ -277,6 +290,13 @@ def test_what_is_left_is_over_parameters_alone() -> None:
     assert found.upper is not None
     assert found.upper.free_symbols == {N}
     assert bounds_of(x + y, {x: (0, 3)}, over=["unknown"]) == (None, None)
+
+
+def test_ends_that_are_too_large_are_numbers() -> None:
+    for count, is_short in ((MAX_END_SIZE - 1, True), (MAX_END_SIZE, False)):
+        sizes = [symbol(f"s{number}") for number in range(count)]
+        found = bounds_of(FloorDiv(x, 8), {x: (0, sum(sizes))}, over=sizes)
+        assert found == (0, FloorDiv(sum(sizes), 8) if is_short else None)
 
 
 _bounds_of: Any = bounds_of

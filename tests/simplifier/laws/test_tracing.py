@@ -14,6 +14,7 @@ from simplifier.expr.form import Form, constant, variable, variables_of
 from simplifier.expr.parser import parse_form
 from simplifier.fixpoint import simplified
 from simplifier.laws.catalogue import LAWS
+from simplifier.limits import MAX_OPERANDS
 from simplifier.tools.display import html
 from simplifier.trace import rewrites_of
 from tests.cases import for_all
@@ -152,6 +153,31 @@ def test_a_trace_is_a_sequence_of_steps() -> None:
     assert trace._repr_html_() == html(
         "<pre>x mod 8\n  -&gt; x - (x floordiv 8) * 8  (remainder)</pre>"
     )
+
+
+MANY = ", ".join(f"x{number}" for number in range(MAX_OPERANDS))
+FIRED: dict[str, tuple[str, dict[str, Interval], list[str]]] = {
+    "min(x, 0)": ("min(x, 0)", {"x": Interval(0, 1)}, ["minimum", "dominated operand"]),
+    "a product in both": (
+        "(x * n) floordiv (y * n)",
+        {"y": Interval(1, None), "n": Interval(1, None)},
+        ["cancellation"],
+    ),
+    "many operands": (
+        f"max(x0 - 1, {MANY})",
+        {},
+        ["dominated operand"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "bounds", "laws"), FIRED.values(), ids=FIRED)
+def test_a_step_names_all_laws_that_it_took(
+    text: str, bounds: dict[str, Interval], laws: list[str]
+) -> None:
+    trace = Trace()
+    simplify(parse_expr(text), bounds, trace=trace)
+    assert [law.name for law in trace.laws] == laws
 
 
 def test_a_trace_tells_of_the_last_simplification() -> None:
