@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from indexing.domain import substituted_constraints
 from indexing.errors import TileError
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from indexing.variable import Variable
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Form
+
+Sizes: TypeAlias = "Sequence[sympy.Expr | int]"
 
 _RESERVED: Final = re.compile(r"(t|i|rt)[0-9]+")
 """Names of tile ids, of positions in the tile, and of runtime variables."""
@@ -122,10 +124,7 @@ class Axes:
 
 
 def read_axes(
-    domain: Domain,
-    dims: Sequence[Variable],
-    sizes: Sequence[sympy.Expr | int],
-    facts: Iterable[Constraint],
+    domain: Domain, dims: Sequence[Variable], sizes: Sizes, facts: Iterable[Constraint]
 ) -> Axes:
     """The axes of a tile with these sizes; tiles are counted in the bounds of ``dims``.
 

@@ -100,7 +100,7 @@ class DigitSum:
         return tuple(found)
 
 
-def of_digits(total: DigitSum, radices: Mapping[str, Radices], position: Form) -> Progression:
+def of_digits(total: DigitSum, radices: Mapping[str, Radices]) -> Progression:
     """The tile of a sum of digits, where those with several values are one run."""
     sign = total.sign
     is_run = len(total.terms) > 1  # a single digit always is
@@ -109,7 +109,6 @@ def of_digits(total: DigitSum, radices: Mapping[str, Radices], position: Form) -
         total.size(radices),
         _stride(total, radices, sign),
         clause=tuple(run.limits for run in total.runs(radices)) if is_run else ((),),
-        places=total.places(radices, position, sign),
     )
 
 

@@ -17,7 +17,7 @@ from simplifier.expr import operations
 from simplifier.tools.disjoint_set import connected_components
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from indexing.tile.axes import TileAxis
     from indexing.tile.progressions import Progression
@@ -43,14 +43,15 @@ class DigitSystem:
     radices: dict[str, Radices]
     """By the names of variables, and of ``indices``."""
 
-    def progressions(self) -> Iterator[tuple[int, Progression]]:
+    def progressions(self) -> dict[int, Progression]:
         """The tile of each result."""
-        for number, total in self.results.items():
-            yield number, of_digits(total, self.radices, forms.variable(f"i{number}"))
+        return {key: of_digits(total, self.radices) for key, total in self.results.items()}
 
-    def told(self, places: Mapping[TileDigit, Form]) -> tuple[dict[str, Form], list[Form]]:
-        """The variables that the places of digits tell, and the conditions that are left."""
-        known = dict(places)
+    def told(self) -> tuple[dict[str, Form], list[Form]]:
+        """The variables that positions tell, and the conditions that are left."""
+        known: dict[TileDigit, Form] = {}
+        for number, total in self.results.items():
+            known |= total.places(self.radices, forms.variable(f"i{number}"), total.sign)
         conditions: list[Form] = []
         for name, total in self.indices.items():
             radices = self.radices[name]

@@ -4,59 +4,61 @@ from __future__ import annotations
 
 from functools import reduce
 from math import gcd
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, TypeAlias
 
+from indexing.errors import TileError
 from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.fold import fold
 from simplifier.expr.form import EXTREMA, VARIABLE, AtomKind, Form
+from simplifier.fixpoint import range_of, simplified
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from indexing.tile.axes import TileAxis
+    from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Atom
+
+_QUOTIENTS = (AtomKind.FLOORDIV, AtomKind.CEILDIV)
 
 _NONE = Interval(0, 0)
 _UP = Interval(0, 1)
 _DOWN = Interval(-1, 0)
 
 
-class Monotone(NamedTuple):
-    """``fixed + stride * steps``, where ``steps`` takes all values between its ends."""
+def monotone(form: Form, axes: Mapping[str, TileAxis]) -> dict[str, bool] | None:
+    """For each variable whether the steps of a result rise along it; they never turn.
 
-    fixed: Form
-    """What is the same in a whole tile."""
-    stride: int
-    steps: Form
-    rising: dict[str, bool]
-    """For each variable, whether ``steps`` rises along it; it never turns."""
-
-    @property
-    def falls(self) -> bool:
-        """Whether ``steps`` falls along all variables, at least one."""
-        return bool(self.rising) and not any(self.rising.values())
-
-
-def monotone(form: Form, axes: Mapping[str, TileAxis]) -> Monotone | None:
-    """How a result rises and falls, if it takes all values between its ends on every tile.
+    ``None`` if there is a tile on which they do not take all values between their ends.
 
     >>> from simplifier.expr.parser import parse_form
-    >>> row = monotone(parse_form("N - (d0 floordiv 4) * 3"), dict.fromkeys(["d0"]))
-    >>> row.fixed, row.stride, row.steps, row.rising
-    (Form(N), 3, Form(-(d0 floordiv 4)), {'d0': False})
+    >>> monotone(parse_form("N - (d0 floordiv 4) * 3"), dict.fromkeys(["d0"]))
+    {'d0': True}
     """
-    moving = {atom: factor for atom, factor in form.terms.items() if _uses(atom, axes)}
-    stride = gcd(*moving.values()) or 1
-    steps = Form(0, moving)
-    fixed, steps = form - steps, steps.exactly_divided(stride)
+    _, _, steps = stepped(form, axes)
     names = [name for name in forms.variables_of((steps,)) if name in axes]
     changes = {name: _changes(steps, name) for name in names}
     if not all(map(_is_small, changes.values())) and not _has_no_gaps(steps, axes):
         return None
-    rising = {name: change is not None and change.ends[1] > 0 for name, change in changes.items()}
-    return Monotone(fixed, stride, steps, rising)
+    return {name: change is not None and change.ends[1] > 0 for name, change in changes.items()}
+
+
+def stepped(form: Form, axes: Mapping[str, TileAxis]) -> tuple[Form, int, Form]:
+    """What is the same in a whole tile, and the greatest stride of the other terms with the rest.
+
+    The stride is negative if all of them fall.
+
+    >>> from simplifier.expr.parser import parse_form
+    >>> stepped(parse_form("N - (d0 floordiv 4) * 3"), dict.fromkeys(["d0"]))
+    (Form(N), -3, Form(d0 floordiv 4))
+    """
+    moving = Form(0, {atom: factor for atom, factor in form.terms.items() if _uses(atom, axes)})
+    stride = gcd(*moving.terms.values()) or 1
+    if moving.terms and max(moving.terms.values()) < 0:
+        stride = -stride
+    return form - moving, stride, moving.exactly_divided(stride)
 
 
 def _is_small(change: Interval | None) -> bool:
@@ -109,7 +111,7 @@ def _changes(form: Form, name: str) -> Interval | None:
 
 def _change_of_operation(atom: Atom, inner: Sequence[Interval]) -> Interval | None:
     """The changes of a rounded quotient or an extremum from those of its arguments."""
-    if atom.kind in (AtomKind.FLOORDIV, AtomKind.CEILDIV) and atom.divisor > 0:
+    if atom.kind in _QUOTIENTS and atom.divisor > 0:
         lower, upper = inner[0].ends
         return Interval.from_range((lower // atom.divisor, -(-upper // atom.divisor)))
     if atom.kind in EXTREMA:
@@ -117,36 +119,60 @@ def _change_of_operation(atom: Atom, inner: Sequence[Interval]) -> Interval | No
     return None
 
 
-def span(form: Form, axes: Mapping[str, TileAxis]) -> Form:
-    """By how much a form may rise in a tile, at most; exact for sums of variables."""
+Hull: TypeAlias = tuple[Form, Form]
+"""The least value, and by how much it may rise."""
 
-    def of_atom(atom: Atom, inner: tuple[Form, ...]) -> Form:
-        if atom.kind is VARIABLE:
-            return axes[atom.name].count.plus_constant(-1) if atom.name in axes else forms.ZERO
-        if atom.kind in (AtomKind.FLOORDIV, AtomKind.CEILDIV):
-            return _quotient_span(atom, inner[0], axes)
+
+def hull(form: Form, axes: Mapping[str, TileAxis], scope: Scope) -> Hull:
+    """The least value of a form in a tile, and by how much it may rise, at most.
+
+    Both are exact for sums of variables; ``scope`` is what is known of points.
+
+    Raises:
+        TileError: a part has no bounds.
+    """
+
+    def of_atom(atom: Atom, inner: tuple[Hull, ...]) -> Hull:
+        if atom.name in axes:
+            return axes[atom.name].begin, axes[atom.name].count.plus_constant(-1)
+        spans = [span for _, span in inner]
+        low = operations.rebuilt(atom, tuple(least for least, _ in inner))
+        if {*spans} <= {forms.ZERO}:
+            return low, forms.ZERO
+        if atom.kind in _QUOTIENTS and atom.divisor > 0:
+            return _quotient_hull(atom, inner[0], axes, scope)
         if atom.kind in EXTREMA:
-            return operations.maximum(inner)
-        return forms.ZERO
+            return low, operations.maximum(spans)
+        values = range_of(scope, Form(0, {atom: 1}))
+        if values.lower is None or values.size is None:
+            raise TileError(f"tile: {Form(0, {atom: 1})} has no bounds; expected some")
+        return forms.constant(values.lower), forms.constant(values.size - 1)
 
-    def of_form(part: Form, known: Mapping[Atom, Form]) -> Form:
-        return forms.weighted_sum((abs(factor), known[atom]) for atom, factor in part.terms.items())
+    def of_form(part: Form, known: Mapping[Atom, Hull]) -> Hull:
+        terms = [(factor, *known[atom]) for atom, factor in part.terms.items()]
+        ends = ((factor, low if factor > 0 else low + span) for factor, low, span in terms)
+        span = forms.weighted_sum((abs(factor), span) for factor, _, span in terms)
+        return forms.weighted_sum(ends).plus_constant(part.constant), span
 
     return of_form(form, fold((form,), of_atom, of_form))
 
 
-def _quotient_span(atom: Atom, inner: Form, axes: Mapping[str, TileAxis]) -> Form:
+def _quotient_hull(atom: Atom, inner: Hull, axes: Mapping[str, TileAxis], scope: Scope) -> Hull:
     """A quotient rises by one more than it must, unless tiles begin where it rises."""
-    divisor = forms.constant(atom.divisor)
-    widest = operations.ceildiv(inner, divisor)
-    numerator = atom.arguments[0]
-    name = numerator.plus_constant(-numerator.constant).single_variable()
-    axis = axes.get(name or "")
-    shift = numerator.constant + (atom.kind is AtomKind.CEILDIV) * (atom.divisor - 1)
-    if axis is None or (axis.origin + shift) % atom.divisor:
-        return widest
-    count = axis.count
-    fills = operations.zero(operations.mod(count, divisor))
-    fits = operations.zero(operations.mod(divisor, count))
-    last = operations.floordiv(count, divisor).plus_constant(-1)
-    return operations.select(fills, last, operations.select(fits, forms.ZERO, widest))
+    (low, span), (numerator, divisor) = inner, atom.arguments
+    axis = axes.get(numerator.plus_constant(-numerator.constant).single_variable() or "")
+    if atom.kind is AtomKind.CEILDIV:
+        low, numerator = (each.plus_constant(atom.divisor - 1) for each in (low, numerator))
+    remainder = simplified(scope, operations.mod(numerator, divisor))
+    if remainder.is_constant:  # as of every n-th value
+        return operations.ceildiv(low - remainder, divisor), operations.floordiv(span, divisor)
+    start, step = low.constant, gcd(atom.divisor, *low.terms.values())
+    greatest = atom.divisor - step + start % step  # the remainder where a tile begins, at most
+    widest = operations.floordiv(span.plus_constant(greatest), divisor)
+    low = operations.floordiv(low, divisor)
+    if axis is None or axis.is_range or start % atom.divisor:
+        return low, widest
+    fills = operations.zero(operations.mod(axis.count, divisor))
+    fits = operations.zero(operations.mod(divisor, axis.count))
+    last = operations.floordiv(axis.count, divisor).plus_constant(-1)
+    return low, operations.select(fills, last, operations.select(fits, forms.ZERO, widest))

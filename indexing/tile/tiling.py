@@ -7,45 +7,46 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sized
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from itertools import product
+from typing import TYPE_CHECKING, Final
 
 from indexing.domain import substituted_constraints
 from indexing.errors import TileError
+from indexing.exact.inversion import inverse
+from indexing.relation import Relation
 from indexing.tile.axes import read_axes
 from indexing.tile.digit_systems import Refusal, digits_of
-from indexing.tile.monotone import monotone
-from indexing.tile.progressions import Progression, of_every_nth, of_monotone
-from indexing.tile.radices import digit_of
+from indexing.tile.monotone import monotone, stepped
+from indexing.tile.progressions import Progression, ResultTiles, of_monotone
 from indexing.tile.tile import Formulas, Tile
 from indexing.tile.tile_constraints import TileConstraints, conditions_of, renamed
-from indexing.variable import is_symbolic
+from indexing.variable import Variable, is_symbolic
 from simplifier import Interval
 from simplifier.errors import check_type, listed
+from simplifier.exact import NotQuasiAffineError
 from simplifier.expr import form as forms
 from simplifier.expr import operations
+from simplifier.expr.form import AtomKind
 from simplifier.expr.functions import symbol
-from simplifier.fixpoint import simplified
+from simplifier.fixpoint import range_of, simplified
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    import sympy
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from indexing.domain import Constraint
-    from indexing.relation import Relation
-    from indexing.tile.axes import Axes
-    from indexing.variable import Variable
+    from indexing.tile.axes import Axes, Sizes, TileAxis
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Form
 
 
+_NATURAL: Final = Interval(0, None)
+
+
 def tile_of(
-    relation: Relation,
-    dims: Sequence[Variable],
-    sizes: Sequence[sympy.Expr | int],
-    facts: Iterable[Constraint] = (),
+    relation: Relation, dims: Sequence[Variable], sizes: Sizes, facts: Iterable[Constraint] = ()
 ) -> Tile:
     """The tile of a simplified relation; ``dims`` have the bounds that tiles are counted from.
 
@@ -61,60 +62,39 @@ def tile_of(
         if ranges or found.names <= single:
             raise TileError(f"tile: {found.reason}; expected digits, or sums that reach all values")
         single |= found.names
+    tile = _simplest(relation, axes, found)
+    if tile.constraints.is_unsatisfiable:
+        raise TileError(f"tile: {_unmet(relation, dims, sizes, facts)}")
+    return tile
+
+
+def _simplest(relation: Relation, axes: Axes, found: ResultTiles) -> Tile:
+    """The tile with simplified formulas and constraints."""
+    results = (found.results[number] for number in range(len(relation.forms)))
+    rows = tuple((each.offset, each.size, each.stride) for each in results)
+    formulas = Formulas(rows, operations.conjunction(found.conditions)).simplified(axes.known)
     free = tuple(each for each in axes.sizes if not each.size.is_constant)
     given = replace(TileConstraints.of(found.clauses), sizes=free)
     constraints = given.simplified(axes.known.scope())
-    if constraints.is_unsatisfiable:
-        return _of_numbers(relation, dims, sizes, facts)
-    rows = [(each.offset, each.size, each.stride) for each in found.results]
-    names = [name for name in relation.domain.identifiers if name[0] == "d"]
-    formulas = Formulas(tuple(rows), operations.conjunction(found.conditions))
-    return Tile(
-        relation.domain,
-        tuple(axes.by_name[name].count for name in names),
-        axes.grid,
-        axes.known,
-        formulas.simplified(axes.known),
-        constraints,
-    )
+    counts = tuple(each.size for each in axes.sizes)
+    return Tile(relation.domain, counts, axes.grid, axes.known, formulas, constraints)
 
 
-def _of_numbers(
-    relation: Relation,
-    dims: Sequence[Variable],
-    sizes: Sequence[sympy.Expr | int],
-    facts: tuple[Constraint, ...],
-) -> Tile:
-    """The tile with symbols for numbers, which then take their place.
-
-    Raises:
-        TileError: what the sizes would have to meet, with the names of dimensions for numbers.
-    """
-    keyed = {f"#{place}": size for place, size in enumerate(sizes)}
-    numbers = {key: int(size) for key, size in keyed.items() if not is_symbolic(size)}
+def _unmet(
+    relation: Relation, dims: Sequence[Variable], sizes: Sizes, facts: Iterable[Constraint]
+) -> str:
+    """What numbers do not meet, with the names of dimensions for them."""
+    names = {f"#{place}": name for place, name in enumerate(relation.domain.names[: len(sizes)])}
+    keyed = dict(zip(names, sizes, strict=True))
+    numbers = {names[key]: int(size) for key, size in keyed.items() if not is_symbolic(size)}
     if not numbers:
-        raise TileError("tile: no size meets the constraints")
-    named = [symbol(key) if key in numbers else size for key, size in keyed.items()]
-    tile = tile_of(relation, dims, named, facts)
-    names = dict(zip(keyed, relation.domain.names, strict=False))
-    shown = renamed(tile.constraints, names)
-    given = {names[key]: number for key, number in numbers.items()}
-    if len(numbers) < len(sizes):
-        known = listed([f"{name} is {number}" for name, number in given.items()])
-        raise TileError(f"tile: no size meets {shown}, where {known}")
-    reason = shown.reason(given)
-    if reason is not None:
-        raise TileError(f"tile: {reason}")
-    return tile.substitute(numbers)
-
-
-@dataclass(frozen=True, slots=True)
-class _Unsimplified:
-    """A tile before it is simplified."""
-
-    results: tuple[Progression, ...]
-    conditions: tuple[Form, ...]
-    clauses: tuple[tuple[tuple[Constraint, ...], ...], ...]
+        return "no size meets the constraints"
+    named = [size if is_symbolic(size) else symbol(key) for key, size in keyed.items()]
+    shown = renamed(tile_of(relation, dims, named, facts).constraints, names)
+    if len(numbers) == len(sizes):
+        return shown.reason(numbers) or f"no size meets {shown}"
+    known = listed([f"{name} is {number}" for name, number in numbers.items()])
+    return f"no size meets {shown}, where {known}"
 
 
 class _Attempt:
@@ -131,9 +111,9 @@ class _Attempt:
         self.forms = tuple(simplified(self.points, form) for form in found) if fixed else found
         self.users = Counter(name for form in self.forms for name in self.used(form))
 
-    def used(self, form: Form) -> frozenset[str]:
+    def used(self, *parts: Form) -> frozenset[str]:
         """The variables with several values."""
-        return frozenset(name for name in forms.variables_of((form,)) if name in self.axes)
+        return frozenset(name for name in forms.variables_of(parts) if name in self.axes)
 
     @cached_property
     def points(self) -> Scope:
@@ -142,7 +122,7 @@ class _Attempt:
         known = self.all_axes.known
         return known.bounded(bounds)._replace(facts=(*known.facts, *self.constraints)).scope()
 
-    def parts(self) -> _Unsimplified | Refusal:
+    def parts(self) -> ResultTiles | Refusal:
         """The tile of each result, the mask, and the constraints; or what is in the way."""
         of_results, others = self._matched()
         found: dict[int, Progression] = {}
@@ -154,12 +134,11 @@ class _Attempt:
         digits = digits_of(left, self.axes, self.points, self.all_axes.known.scope())
         if isinstance(digits, Refusal):
             return digits
+        values, conditions = digits.told()
         found |= digits.progressions()
-        places = {digit: at for each in found.values() for digit, at in each.places.items()}
-        values, limits = digits.told(places)
-        values |= {name: at for each in found.values() for name, at in each.values.items()}
-        conditions = [condition for each in found.values() for condition in each.conditions]
-        conditions += limits
+        for each in found.values():
+            values |= each.values
+            conditions += each.conditions
         for number, form, interval in of_results:
             element = found[number].element(_position(number))
             conditions += conditions_of(element + form, interval)
@@ -169,14 +148,13 @@ class _Attempt:
                 return Refusal(unknown, f"{form} is limited, and no result tells it")
             conditions += conditions_of(operations.substitute((form,), values)[0], interval)
         conditions += self._nonempty()
-        results = tuple(found[number] for number in range(len(self.forms)))
-        clauses = [each.clause for each in (*results, *digits.radices.values())]
+        clauses = [each.clause for each in (*found.values(), *digits.radices.values())]
         clauses += [
             ((axis.limited(Interval.of(1)),),)
             for name in self.single
             if not (axis := self.all_axes.by_name[name]).is_range
         ]
-        return _Unsimplified(results, tuple(conditions), tuple(clauses))
+        return ResultTiles(found, conditions, tuple(clauses))
 
     def _matched(self) -> tuple[list[tuple[int, Form, Interval]], list[Constraint]]:
         """The constraints on results, with what to add to these; and the others."""
@@ -196,41 +174,73 @@ class _Attempt:
 
     def _alone(self, number: int, form: Form, others: list[Constraint]) -> Progression | None:
         """The tile of a result whose variables no other result uses."""
-        names, position = self.used(form), _position(number)
+        names = self.used(form)
         if not names:
             return Progression(form, forms.ONE, forms.ZERO)
-        if any(self.users[name] > 1 for name in names):
-            return None
-        limiting = [limit for limit in others if names & self.used(limit[0])]
-        if len(names) == 1 and len(limiting) == 1:
-            nth = self._every_nth(form, limiting[0], position)
-            if nth is not None:
-                others.remove(limiting[0])
-                return nth
-        rising = monotone(form, self.axes)
+        rising = None if any(self.users[name] > 1 for name in names) else monotone(form, self.axes)
         if rising is None:
             return None
-        found = of_monotone(rising, self.axes, position)
-        return found if not limiting or found.values else None
+        found = of_monotone(form, rising, self.axes, self.points, _position(number))
+        limiting = [limit for limit in others if names & self.used(limit[0])]
+        if not limiting or found.values:
+            return found
+        if len(names) > 1 or not {*limiting} <= {*self._constraints_among(names)}:
+            return None
+        with suppress(TileError):
+            found = replace(found, conditions=self.met({number: found}, names))
+            others[:] = [limit for limit in others if limit not in limiting]
+            return found
+        return None
 
-    def _every_nth(self, form: Form, limit: Constraint, position: Form) -> Progression | None:
-        """The tile of a quotient of values with one remainder, as of interior padding."""
-        (name,) = self.used(form)
-        atom, interval = limit[0].only_atom, limit[1]
-        digit = None if atom is None else digit_of(atom)
-        terms = [atom for atom in form.terms if self.used(forms.Form(0, {atom: 1}))]
-        if digit is None or not interval.is_point or len(terms) != 1:
-            return None
-        quotient = terms[0]
-        inner = digit_of(quotient)
-        if inner is None or inner.radix is not None or digit.weight != 1:
-            return None
-        if inner.variable != name or digit.variable != name or inner.weight != digit.radix:
-            return None
-        if self.axes[name].is_range:
-            return None
-        divided = digit._replace(weight=inner.weight, radix=None)
-        return of_every_nth(form, divided, interval.lower or 0, self.axes[name], position)
+    def met(self, boxes: Mapping[int, Progression], among: Collection[str]) -> list[Form]:
+        """When elements have a point in the tile, whose variables are these and no others.
+
+        Raises:
+            TileError: there is no such condition.
+        """
+        names = [name for name in self.axes if name in among]
+        fixed = {number: stepped(self.forms[number], self.axes)[0] for number in boxes}
+        found = self._inverse(names, [self.forms[n] - form for n, form in fixed.items()])
+        here = (each.element(_position(n)) - fixed[n] for n, each in boxes.items())
+        elements = {f"d{place}": element for place, element in enumerate(here)}
+        free = {f"s{n}": f"#s{n}" for n in range(len(found.ranges))}
+        elements |= {name: forms.variable(other) for name, other in free.items()}
+        bounds = ((forms.variable(name), each) for name, each in found.domain.bounds.items())
+        limits = substituted_constraints((*found.domain.constraints, *bounds), elements)
+        values = operations.substitute(found.forms, elements)
+        for name, value in zip(names, values, strict=True):
+            limits += self._within(value, self.axes[name])
+        for name in free.values():
+            limits = _without(name, limits)
+        return [condition for limit in limits for condition in conditions_of(*limit)]
+
+    def _inverse(self, names: Sequence[str], results: Iterable[Form]) -> Relation:
+        """The map from results to these variables."""
+        places = {name: forms.variable(f"d{place}") for place, name in enumerate(names)}
+        dims = (Variable(self.domain.bounds[name]) for name in names)
+        limits = substituted_constraints(self._constraints_among(names), places)
+        domain = self.domain.over(dims, (), self.domain.runtime).constrained(limits)
+        read = operations.substitute(results, places)
+        if not domain.bounds.keys() >= {*forms.variables_of(read)}:
+            raise TileError(f"tile: a size is inside {read}; expected variables")
+        try:
+            return inverse(Relation.from_forms(read, domain))
+        except NotQuasiAffineError as error:
+            raise TileError(f"tile: {error}") from error
+
+    def _constraints_among(self, names: Collection[str]) -> tuple[Constraint, ...]:
+        """The constraints on these variables and on what is the same for all points."""
+        inner = len(self.domain.dims) + len(self.domain.ranges)
+        return self.domain.constraints_among({*names, *self.domain.identifiers[inner:]})
+
+    def _within(self, value: Form, axis: TileAxis) -> list[Constraint]:
+        """That a value is in the tile."""
+        atom, place = value.only_atom, value - axis.begin
+        if atom is not None and atom.kind is AtomKind.MOD:
+            end = range_of(self.points, axis.begin + axis.count)
+            if Interval(0, atom.divisor).contains(end):  # no tile goes round
+                place = operations.mod(atom.numerator - axis.begin, atom.arguments[1])
+        return [(place, _NATURAL), (axis.count - place, Interval(1, None))]
 
     def _nonempty(self) -> list[Form]:
         """That tiles have values of the dimensions that no position tells."""
@@ -244,6 +254,34 @@ class _Attempt:
             if axis.upper is not None and not axis.ends_with_tensor:
                 found.append(operations.nonnegative(axis.upper - axis.begin))
         return found
+
+
+def _without(name: str, limits: Iterable[Constraint]) -> list[Constraint]:
+    """When there is an integer within limits: each lower one is at most each upper one.
+
+    Raises:
+        TileError: it is inside an operation.
+    """
+    atom = forms.variable_atom(name)
+    least: list[Form] = []
+    """It is at least minus these."""
+    greatest: list[tuple[Form, int]] = []
+    """Multiples of it are at most these."""
+    others: list[Constraint] = []
+    for form, interval in limits:
+        if name in forms.variables_of((form.without(atom),)):
+            raise TileError(f"tile: {form} is limited; expected sums")
+        if atom not in form.terms:
+            others.append((form, interval))
+            continue
+        for side, end in ((form, interval.lower), (-form, (-interval).lower)):
+            factor, rest = side.terms[atom], side.without(atom).plus_constant(-(end or 0))
+            if end is not None and factor > 0:
+                least.append(operations.floordiv(rest, forms.constant(factor)))
+            elif end is not None:
+                greatest.append((rest, -factor))
+    room = (most + low.times(factor) for low, (most, factor) in product(least, greatest))
+    return [*others, *((each, _NATURAL) for each in room)]
 
 
 def _position(number: int) -> Form:

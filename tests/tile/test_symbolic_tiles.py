@@ -352,7 +352,7 @@ TILES = {
     "interior padding": (
         "(d0) -> (d0 floordiv 3), domain: d0 in [0, 9], d0 mod 3 in [0, 0]",
         """offsets: (A * t0 + 2) floordiv 3; sizes: (A + 2) floordiv 3; strides: 1;
-        mask: (i0 < ((A * t0 + 2) mod 3 + min(A, -(A * t0) + 10)) floordiv 3)""",
+        mask: (A * t0 + i0 * 3 < 10 and (A * t0 + 2) mod 3 + A >= i0 * 3 + 3)""",
     ),
     "a minimum": (
         "(d0) -> (min(d0, 7)), domain: d0 in [0, 9]",
@@ -384,6 +384,10 @@ TILES = {
         B * t1 + (i0 * 12 + i1) mod B < 8);
         constraints: 4 mod B in [0, 0] && A in [1, 1] || A in [5, 5] && B in [8, 8] ||
         A mod 3 in [0, 0] && B in [8, 8]""",
+    ),
+    "a range that begins anywhere": (
+        "()[s0]<N> -> (s0 floordiv 4), domain: s0 in [N, N + 3], N in [0, 9]",
+        "offsets: N floordiv 4; sizes: 2; strides: 1; mask: (i0 != (N mod 4 + 7) floordiv 4)",
     ),
     "a parameter": (
         "(d0)<N> -> (d0), domain: d0 in [0, N - 1], N in [0, inf]",
