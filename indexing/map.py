@@ -15,7 +15,7 @@ from indexing.exact.inversion import inverse
 from indexing.index_relation import IndexRelation
 from indexing.set_relations import applied, distances
 from indexing.simplify import simplified, simplified_by_isl
-from indexing.tile.tiling import tile_of
+from indexing.tile.tiling import masked_tile_of
 from indexing.transform.compose import compose
 from simplifier.errors import check_type
 from simplifier.exact import BUDGET, NotQuasiAffineError
@@ -414,7 +414,8 @@ class IndexingMap(DerivableMap):
 
         ``sizes`` has a number or an expression for each dimension, from 1 to its size, in order or
         by name; what is known of the symbols is given as ``constraints``. The formulas are exact
-        for all sizes that meet the constraints of the tile.
+        for all sizes that meet the constraints of the tile. Numbers always have a tile, whose mask
+        or :meth:`Tile.elements` say which elements of its box belong to it.
 
         Raises:
             TileError: no size has such a tile, or a size does not fit; the message says why.
@@ -432,7 +433,7 @@ class IndexingMap(DerivableMap):
         known = validation.read_constraints(constraints)
         dims, *_ = self.domain.by_role(self.domain.names)
         in_order = validation.in_order(sizes, dims, "tile: sizes")
-        return tile_of(self.simplify(), self.dims, in_order, known)
+        return masked_tile_of(self.simplify(), self.dims, in_order, known)
 
 
 UNDEFINED: Final = "UNDEFINED"

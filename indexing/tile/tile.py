@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from indexing.domain import Domain
 from indexing.errors import TileError
 from indexing.exact.exact_relation import ExactRelation
+from indexing.formats.text import format_map
 from indexing.tile.axes import bounds_of_ids
 from indexing.tile.tile_constraints import TileConstraints
 from indexing.transform.evaluate import checked_value
@@ -115,6 +116,8 @@ class Tile(Displayed):
     formulas: Formulas
     constraints: TileConstraints
     """When the formulas hold."""
+    image: ExactRelation | None = None
+    """The map from a tile with the ids ``t0, t1, ...``, where no mask tells elements of the box."""
 
     @property
     def offsets(self) -> tuple[sympy.Expr, ...]:
@@ -133,7 +136,13 @@ class Tile(Displayed):
 
     @property
     def mask(self) -> Boolean | None:
-        """The condition on the positions ``i0, i1, ...`` that are touched; ``None`` if all are."""
+        """The condition on the positions ``i0, i1, ...`` that are touched; ``None`` if all are.
+
+        Raises:
+            TileError: no condition tells them; :meth:`elements` does.
+        """
+        if self.image is not None:
+            raise TileError("mask: no condition tells the elements of the box; see elements(ids)")
         return (
             None
             if self.formulas.condition == forms.ONE
@@ -208,6 +217,11 @@ class Tile(Displayed):
         if len(runtime) != len(runs):
             raise TileError(f"elements: {len(runtime)} runtime values; expected {len(runs)}")
         values |= {f"rt{number}": forms.constant(value) for number, value in enumerate(runtime)}
+        if self.image is not None:
+            fixed = enumerate((*runtime, *ids))
+            limits = [(forms.variable(f"rt{place}"), Interval.of(value)) for place, value in fixed]
+            domain = self.image.domain.constrained(limits)
+            return ExactRelation.from_forms(self.image.forms, domain).image()
         values |= {
             f"i{number}": forms.variable(f"s{number}")
             for number in range(len(self.formulas.results))
@@ -268,6 +282,8 @@ class Tile(Displayed):
 
     def _conditions(self) -> Iterator[str]:
         """The mask and the constraints, where there are some."""
+        if self.image is not None:
+            yield f"elements: those of {format_map(self.image)}"
         if self.formulas.condition != forms.ONE:
             yield f"mask: {format_form(self._named(self.formulas.condition))}"
         if not self.constraints.is_always_satisfied:

@@ -1,6 +1,7 @@
 """How the tile of a map is found: which results are alone, and which are digits of one variable.
 
-Whatever is in the way of a box of elements, its variables have one value in a tile.
+Whatever is in the way of a box of elements, its variables have one value in a tile. Or the box has
+other elements, too: those of the tile are known by the inverse of the map, or are its image.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from typing import TYPE_CHECKING, Final
 
 from indexing.domain import substituted_constraints
 from indexing.errors import TileError
+from indexing.exact.exact_relation import ExactRelation
 from indexing.exact.inversion import inverse
 from indexing.relation import Relation
 from indexing.tile.axes import read_axes
 from indexing.tile.digit_systems import Refusal, digits_of
 from indexing.tile.monotone import monotone, stepped
-from indexing.tile.progressions import Progression, ResultTiles, of_monotone
+from indexing.tile.progressions import Progression, ResultTiles, box, of_monotone
 from indexing.tile.tile import Formulas, Tile
 from indexing.tile.tile_constraints import TileConstraints, conditions_of, renamed
 from indexing.variable import Variable, is_symbolic
@@ -66,6 +68,29 @@ def tile_of(
     if tile.constraints.is_unsatisfiable:
         raise TileError(f"tile: {_unmet(relation, dims, sizes, facts)}")
     return tile
+
+
+def masked_tile_of(
+    relation: Relation, dims: Sequence[Variable], sizes: Sizes, facts: Iterable[Constraint]
+) -> Tile:
+    """The same, or else a tile whose box may have other elements: there is one of numbers.
+
+    Raises:
+        TileError: there is none with these sizes, with the reason.
+    """
+    try:
+        return tile_of(relation, dims, sizes, facts)
+    except TileError as error:
+        refusal = error
+    axes = read_axes(relation.domain, dims, sizes, facts)
+    attempt = _Masked(relation, axes, frozenset())
+    try:
+        return _simplest(relation, axes, attempt.parts())
+    except TileError:
+        if not all(each.size.is_constant for each in axes.sizes):
+            raise refusal from None
+    boxes = ResultTiles(attempt.boxes(range(len(relation.forms))))
+    return replace(_simplest(relation, axes, boxes), image=attempt.image())
 
 
 def _simplest(relation: Relation, axes: Axes, found: ResultTiles) -> Tile:
@@ -254,6 +279,47 @@ class _Attempt:
             if axis.upper is not None and not axis.ends_with_tensor:
                 found.append(operations.nonnegative(axis.upper - axis.begin))
         return found
+
+
+class _Masked(_Attempt):
+    """The tile whose box may have other elements: the inverse says which have a point in it."""
+
+    def parts(self) -> ResultTiles:
+        """The boxes around results, and when elements have a point in the tile.
+
+        Raises:
+            TileError: there is no such condition.
+        """
+        limited = self.used(*(form for form, _ in self.constraints))
+        found: dict[int, Progression] = {}
+        for number, form in enumerate(self.forms):
+            its_own = None if limited & self.used(form) else self._alone(number, form, [])
+            if its_own is not None:
+                found[number] = its_own
+        boxes = self.boxes(number for number in range(len(self.forms)) if number not in found)
+        alone = self.used(*(self.forms[number] for number in found))
+        conditions = self.met(boxes, self.axes.keys() - alone)
+        for each in found.values():
+            conditions += each.conditions
+        return ResultTiles(found | boxes, conditions)
+
+    def boxes(self, numbers: Iterable[int]) -> dict[int, Progression]:
+        """The boxes around results."""
+        return {number: box(self.forms[number], self.axes, self.points) for number in numbers}
+
+    def image(self) -> ExactRelation:
+        """The map from the points of a tile, whose ids are the last runtime variables."""
+        first, known = len(self.domain.runtime), dict(self.all_axes.known.bounds)
+        ids = {f"t{n}": forms.variable(f"rt{first + n}") for n in range(len(self.domain.dims))}
+        runtime = (*self.domain.runtime, *(Variable(known[name], name) for name in ids))
+        domain = self.domain.over(self.domain.dims, self.domain.ranges, runtime)
+        limits = [
+            (forms.variable(name) - axis.begin, Interval(0, axis.count.constant - 1))
+            for name, axis in self.axes.items()
+            if not axis.is_range
+        ]
+        limits = [*self.domain.constraints, *substituted_constraints(limits, ids)]
+        return ExactRelation.from_forms(self.forms, domain.constrained(limits))
 
 
 def _without(name: str, limits: Iterable[Constraint]) -> list[Constraint]:

@@ -65,12 +65,28 @@ def _check(indexing: IndexingMap, seed: int = 0) -> None:
     tile = indexing.tile(symbolic_sizes(indexing))
     candidates = list(all_sizes(indexing))
     Random(seed).shuffle(candidates)  # noqa: S311 - the same sizes each time
+    refused: list[dict[str, int]] = []
     for sizes in candidates[:MAX_SIZES]:
         if tile.constraints.satisfied(sizes):
             _check_at(indexing, tile, sizes)
             continue
+        refused.append(sizes)
         with pytest.raises(TileError, match=r"tile: .*; expected"):
             tile.substitute(sizes)
+    for sizes in refused[:1]:
+        _check_numbers(indexing, [*sizes.values()])
+
+
+def _check_numbers(indexing: IndexingMap, sizes: list[int]) -> None:
+    """The elements of some tiles of any numbers, by the mask and as a set."""
+    tile = indexing.tile(sizes)
+    expected = touched(indexing, sizes)
+    runtime_values = {runtime for _, runtime in expected}
+    for ids, runtime in islice(product(grid(indexing, sizes), runtime_values), MAX_SIZES):
+        elements = expected.get((ids, runtime), set())
+        inside = described(tile, {}, ids, runtime)
+        assert elements <= inside if tile.image else elements == inside
+        assert set(tile.elements(ids, runtime)) == elements
 
 
 @given(index_maps())
@@ -389,11 +405,95 @@ TILES = {
         "()[s0]<N> -> (s0 floordiv 4), domain: s0 in [N, N + 3], N in [0, 9]",
         "offsets: N floordiv 4; sizes: 2; strides: 1; mask: (i0 != (N mod 4 + 7) floordiv 4)",
     ),
+    "a range twice": (
+        "(d0)[s0] -> (d0, s0, s0), domain: d0 in [0, 9], s0 in [0, 9]",
+        """offsets: A * t0, 0, 0; sizes: A, 10, 10; strides: 1, 1, 1;
+        mask: (A * t0 + i0 < 10 and i1 == i2)""",
+    ),
     "a parameter": (
         "(d0)<N> -> (d0), domain: d0 in [0, N - 1], N in [0, inf]",
         "offsets: A * t0; sizes: A; strides: 1; mask: (N > A * t0 + i0)",
     ),
 }
+
+
+NUMBERS: dict[str, tuple[str, list[int], str]] = {
+    "the address of a tile of rows": (
+        "(d0, d1) -> (d0 * 16 + d1), domain: d0 in [0, 5], d1 in [0, 15]",
+        [2, 8],
+        "offsets: t0 * 32 + t1 * 8; sizes: 24; strides: 1; mask: (i0 mod 16 < 8)",
+    ),
+    "narrow rows": (
+        "(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 5], d1 in [0, 7]",
+        [2, 4],
+        "offsets: t0 * 16 + t1 * 4; sizes: 12; strides: 1; mask: (i0 mod 8 < 4)",
+    ),
+    "flat blocks over odd rows": (
+        "(d0) -> (d0 floordiv 911, d0 mod 911), domain: d0 in [0, 9109]",
+        [128],
+        """offsets: (t0 * 128) floordiv 911, 0; sizes: 2, 911; strides: 1, 1;
+        mask: (i0 * 911 + t0 * 128 < 9110 and i0 * 911 + i1 < (t0 * 128) mod 911 + 128 and
+        i0 * 911 + i1 >= (t0 * 128) mod 911)""",
+    ),
+    "blocks that fit no row": (
+        "(d0) -> (d0 floordiv 6, d0 mod 6), domain: d0 in [0, 47]",
+        [8],
+        """offsets: (t0 * 4) floordiv 3, 0; sizes: 2, 6; strides: 1, 1;
+        mask: (i0 * 6 + i1 < (t0 mod 3) * 2 + 8 and i0 * 6 + i1 >= (t0 mod 3) * 2)""",
+    ),
+    "a range of digits that begins anywhere": (
+        "()[s0]<N> -> (s0 floordiv 4, s0 mod 4), domain: s0 in [N, N + 3], N in [0, 9]",
+        [],
+        """offsets: N floordiv 4, 0; sizes: 2, 4; strides: 1, 1;
+        mask: (i0 * 4 + i1 < N mod 4 + 4 and i0 * 4 + i1 >= N mod 4)""",
+    ),
+    "a diagonal": (
+        "(d0) -> (d0, d0), domain: d0 in [0, 9]",
+        [5],
+        "offsets: t0 * 5, t0 * 5; sizes: 5, 5; strides: 1, 1; mask: (i0 == i1)",
+    ),
+    "all residues": (
+        "(d0) -> (d0 mod 6), domain: d0 in [0, 47]",
+        [8],
+        "offsets: 0; sizes: 6; strides: 1",
+    ),
+    "rows that overlap": (
+        "(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 4], d1 in [0, 15]",
+        [1, 4],
+        "offsets: t0 * 8 + t1 * 4; sizes: 4; strides: 1",
+    ),
+    "a swizzle": (
+        "(d0, d1) -> (d0 * 8 + bitxor(d1, d0)), domain: d0 in [0, 7], d1 in [0, 7]",
+        [4, 8],
+        "offsets: t0 * 32; sizes: 32; strides: 1",
+    ),
+    "sums of residues": (
+        "(d0, d1) -> (d0 mod 4 + (d1 mod 5) * 2), domain: d0 in [0, 5], d1 in [0, 9]",
+        [3, 4],
+        """offsets: 0; sizes: 12; strides: 1; elements: those of
+        (d0, d1){t0, t1} -> ((d1 mod 5) * 2 + d0 mod 4), domain: d0 in [0, 5], d1 in [0, 9],
+        t0 in [0, 1], t1 in [0, 2], d0 - t0 * 3 in [0, 2], d1 - t1 * 4 in [0, 3]""",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "sizes", "shown"), NUMBERS.values(), ids=NUMBERS)
+def test_numbers_always_have_a_tile(text: str, sizes: list[int], shown: str) -> None:
+    indexing = parse_map(text)
+    assert str(indexing.tile(sizes)).replace("\n", "; ").split() == shown.split()
+    if prod(extents(indexing)) < 100 and not indexing.parameters:
+        _check_numbers(indexing, sizes)
+
+
+def test_elements_that_no_mask_tells() -> None:
+    sums = "(d0)[s0]{rt0} -> (d0 mod 4 + (s0 mod 2) * 2 + rt0), "
+    tile = parse_map(sums + "domain: d0 in [0, 6], s0 in [0, 2], rt0 in [0, 3]").tile([3])
+    assert tile.offsets == (symbol("rt0"),)
+    assert [*tile.elements([2], [2])] == [(4,), (6,)]
+    with pytest.raises(TileError, match="mask: no condition tells the elements of the box"):
+        _ = tile.mask
+    with pytest.raises(TileError, match=re.escape("elements: ids[0] is 3; expected 0 to 2")):
+        tile.elements([3], [0])
 
 
 @pytest.mark.parametrize(("text", "shown"), TILES.values(), ids=TILES)
@@ -425,26 +525,21 @@ def test_constraints_of_many_ranks_are_few() -> None:
 
 
 LINE = "(d0) -> (d0), domain: d0 in [0, 9]"
-ROWS = "(d0) -> (d0 floordiv 6, d0 mod 6), domain: d0 in [0, 47]"
-UNMET = "6 mod d0 is 6, and d0 mod 6 is 2; expected 6 mod d0 in [0, 0] || d0 mod 6 in"
-FROM_N = "()[s0]<N> -> (s0 floordiv 4, s0 mod 4), domain: s0 in [N, N + 3], N in [0, 9]"
-DIAGONAL = "()[s0] -> (s0, s0), domain: s0 in [0, 9]"
+SUMS = "(d0)[s0] -> (d0 + s0 mod 4 + (s0 mod 5) * 2), domain: d0 in [0, 9], s0 in [0, 9]"
 
 REFUSED: dict[str, tuple[str, list[Any], str]] = {
-    "a range twice": (DIAGONAL, [], "tile: s0, s0 depend on each other; expected digits"),
-    "a range that begins anywhere": (FROM_N, [], "tile: s0 is split again; expected digits"),
+    "sums of residues": (SUMS, [symbol("T")], "depend on each other; expected digits"),
     "zero": (LINE, [0], "sizes[0] is 0; expected 1 to 10, the size of d0"),
     "beyond": (LINE, [11], "sizes[0] is 11; expected 1 to 10"),
     "too few": (LINE, [], "0 sizes are given; expected 1, one for each dimension"),
     "no number": (LINE, [1.5], "sizes[0] is 1.5; expected an integer or an expression"),
     "reserved": (LINE, [symbol("t0")], "uses the name 't0'; expected another"),
-    "not met": (ROWS, [8], f"tile: {UNMET}"),
     "no end": ("()[s0] -> (s0), domain: s0 in [0, inf]", [], "s0 is not bounded"),
     "no beginning": ("(d0) -> (d0), domain: d0 in [-inf, 9]", [1], "d0 has no lower bound"),
     "a number and a symbol that fit no tile": (
-        "(d0, d1) -> ((d0 * 8 + d1) mod 6, d0), domain: d0 in [0, 5], d1 in [0, 7]",
+        "(d0, d1) -> ((d0 mod 3) * 2 + d1 mod 5, d0 mod 4), domain: d0 in [0, 5], d1 in [0, 7]",
         [2, symbol("B")],
-        "no size meets B in [1, 1] && d0 in [1, 1], where d0 is 2",
+        "|| B mod 5 in [0, 0]) && d0 in [1, 1], where d0 is 2",
     ),
 }
 
