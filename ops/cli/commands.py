@@ -1,24 +1,16 @@
-"""The commands: a function for each, from its options to a document."""
+"""The commands: a function for each, or one for all about modules, from options to a document."""
 
 from __future__ import annotations
 
 from importlib.resources import files as resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from indexing.layout import Shape, ShapeError, tiling_steps
 from indexing.layout.view.layout_svg import svg_of_layout
 from ops.cli.documents import Document, Verbatim, attempt, fields_of_command
-from ops.cli.kernel_questions import FusionSchedules, InstructionReads, InstructionReasons
+from ops.cli.kernel_questions import InstructionReads
 from ops.cli.layout_report import LayoutReport
-from ops.cli.loop_questions import ModuleLoops
-from ops.cli.map_questions import FusionMaps, InstructionMaps
-from ops.cli.memory_questions import (
-    FusionCoalescing,
-    KernelSummaries,
-    KernelTiles,
-    KernelUtilization,
-)
 from ops.cli.module_difference import document_of_difference
 from ops.cli.module_questions import answer_files
 from ops.cli.simplified import simplified, spans_of_file, spans_of_texts
@@ -26,135 +18,29 @@ from ops.cli.svg_files import write_svg
 from simplifier.errors import ArgumentError, IndexingError, Span, TextError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ops.cli.console import Console
-    from ops.cli.map_questions import View
+    from ops.cli.module_questions import AnyQuestion
     from ops.cli.selection import Selection
 
 
-def maps(
-    *,
-    files: Sequence[str],
-    jobs: int,
-    selection: Selection,
-    view: View,
-    long: bool,
-    console: Console,
-) -> Document:
-    """The maps of the instructions of modules that are selected."""
-    return answer_files("maps", InstructionMaps(selection, view, long), files, jobs, console)
+def about_modules(command: str, question: Callable[..., AnyQuestion]) -> Callable[..., Document]:
+    """The command that asks modules a question, whose fields are the options of the command."""
+
+    def run(*, files: Sequence[str], jobs: int, console: Console, **options: object) -> Document:
+        return answer_files(command, question(**options), files, jobs, console)
+
+    return run
 
 
-def fusions(  # noqa: PLR0913 - likewise
-    *,
-    files: Sequence[str],
-    jobs: int,
-    selection: Selection,
-    view: View,
-    minimal: bool,
-    long: bool,
-    console: Console,
-) -> Document:
-    """The maps from the root to the parameters: of the entry, and of what each fusion computes."""
-    question = FusionMaps(selection, view, minimal, long)
-    return answer_files("fusions", question, files, jobs, console)
-
-
-def summary(
-    *,
-    files: Sequence[str],
-    jobs: int,
-    selection: Selection,
-    sort: str,
-    seconds: float,
-    console: Console,
-) -> Document:
-    """The kernels at a glance: what each reads and writes, and how."""
-    question = KernelSummaries(selection, sort, seconds)
-    return answer_files("summary", question, files, jobs, console)
-
-
-def loops(*, files: Sequence[str], jobs: int, selection: Selection, console: Console) -> Document:
-    """How often each loop runs, and what its iterations have to do with each other."""
-    return answer_files("loops", ModuleLoops(selection), files, jobs, console)
-
-
-def coalescing(
-    *,
-    files: Sequence[str],
-    jobs: int,
-    selection: Selection,
-    device: str,
-    unroll: int,
-    console: Console,
-) -> Document:
-    """What the warps of each fusion load, the most wasteful access first."""
-    question = FusionCoalescing(selection, device, unroll)
-    return answer_files("coalescing", question, files, jobs, console)
-
-
-def utilization(
-    *, files: Sequence[str], jobs: int, selection: Selection, seconds: float, console: Console
-) -> Document:
-    """How much of its operands each kernel uses, the most wasteful first."""
-    question = KernelUtilization(selection, seconds)
-    return answer_files("utilization", question, files, jobs, console)
-
-
-def tiles(  # noqa: PLR0913 - likewise
-    *,
-    files: Sequence[str],
-    jobs: int,
-    selection: Selection,
-    fusion: str | None,
-    device: str,
-    most: int | None,
-    console: Console,
-) -> Document:
-    """The tile sizes of each kernel that move the fewest bytes, or of those with a name."""
-    question = KernelTiles(selection, device, fusion, most)
-    return answer_files("tiles", question, files, jobs, console)
-
-
-def why(  # noqa: PLR0913 - likewise
-    *,
-    files: Sequence[str],
-    jobs: int,
-    selection: Selection,
-    element: tuple[int, ...] | None,
-    needed: tuple[int, ...] | None,
-    paths: int,
-    console: Console,
-) -> Document:
-    """Why instructions need what they read: the paths behind each map."""
-    question = InstructionReasons(selection, element, needed, paths)
-    return answer_files("why", question, files, jobs, console)
-
-
-def reads(  # noqa: PLR0913 - likewise
-    *,
-    files: Sequence[str],
-    jobs: int,
-    selection: Selection,
-    tile: tuple[int, ...] | None,
-    at: tuple[int, ...] | None,
-    output: str | None,
-    console: Console,
-) -> Document:
+def reads(*, files: Sequence[str], jobs: int, console: Console, **options: Any) -> Document:  # noqa: ANN401 - the fields of the question
     """What each tile of the results of instructions reads of each operand."""
-    question = InstructionReads(selection, tile, at, output)
-    if output is not None and (len(files) > 1 or Path(files[0]).is_dir()):
+    question = InstructionReads(**options)
+    if question.picture is not None and (len(files) > 1 or Path(files[0]).is_dir()):
         error = ArgumentError("reads: -o draws one instruction of one file; expected one file")
         return Document("modules", [error], fields_of_command("reads") | question.about())
     return answer_files("reads", question, files, jobs, console)
-
-
-def schedule(
-    *, files: Sequence[str], jobs: int, selection: Selection, unroll: int, console: Console
-) -> Document:
-    """What each thread of a GPU reads and writes for each fusion."""
-    return answer_files("schedule", FusionSchedules(selection, unroll), files, jobs, console)
 
 
 def diff(

@@ -10,27 +10,22 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from indexing.startup import INTERRUPTED, version
-from ops.cli.commands import (
-    coalescing,
-    diff,
-    fusions,
-    layout,
-    loops,
-    maps,
-    reads,
-    schedule,
-    schema,
-    simplify,
-    summary,
-    tiles,
-    utilization,
-    why,
-)
+from ops.cli.commands import about_modules, diff, layout, reads, schema, simplify
 from ops.cli.console import Console, report
 from ops.cli.documents import as_json, as_text
 from ops.cli.examples import example
 from ops.cli.explorer_file import explore
-from ops.cli.memory_questions import ORDERS, WITH_WARPS
+from ops.cli.kernel_questions import FusionSchedules, InstructionReasons
+from ops.cli.loop_questions import ModuleLoops
+from ops.cli.map_questions import FusionMaps, InstructionMaps
+from ops.cli.memory_questions import (
+    ORDERS,
+    WITH_WARPS,
+    FusionCoalescing,
+    KernelSummaries,
+    KernelTiles,
+    KernelUtilization,
+)
 from ops.cli.options import (
     A_MODULE,
     FILTERS,
@@ -39,9 +34,12 @@ from ops.cli.options import (
     SECONDS_OF_MODULE,
     UNROLL,
     VIEWS,
+    choice,
+    flag,
     gathered,
     index,
-    positive,
+    number,
+    several,
     sizes,
     without,
 )
@@ -50,9 +48,10 @@ from ops.fusion.reasons import FEW_PATHS
 from ops.performance import DEVICES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ops.cli.documents import Document, Rendering
+    from ops.cli.options import Options
 
 _PROGRAM: Final = "python -m indexing"
 
@@ -143,13 +142,21 @@ class _Command:
     run: Callable[..., Document]
     summary: str
     examples: tuple[str, ...]
-    arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Any])
+    arguments: Options = field(default_factory=dict[str, Any])
     renderings: tuple[Rendering, Rendering] = (as_text, as_json)
 
 
+_RENDERING: Final[Options] = {
+    "--json": flag("print one JSON document"),
+    "--color": choice(
+        COLORS, "colour names and what is unknown: on a terminal (default), always or never"
+    ),
+}
+"""The options of all commands."""
+
 _COMMANDS: Final = {
     "summary": _Command(
-        summary,
+        about_modules("summary", KernelSummaries),
         "print the kernels of modules at a glance: what each reads and writes, and how",
         (
             "summary examples/softmax.hlo",
@@ -161,15 +168,11 @@ _COMMANDS: Final = {
         | {"--limit --top": FILTERS["--limit"]}
         | SECONDS_OF_MODULE
         | {
-            "--sort": {
-                "choices": list(ORDERS),
-                "default": ORDERS[0],
-                "help": "what the first kernel has most of (default: %(default)s)",
-            },
+            "--sort": choice(ORDERS, "what the first kernel has most of (default: %(default)s)"),
         },
     ),
     "maps": _Command(
-        maps,
+        about_modules("maps", InstructionMaps),
         "print the indexing maps of every instruction of modules, or of one",
         (
             "maps examples/softmax.hlo",
@@ -181,7 +184,7 @@ _COMMANDS: Final = {
         MODULES | FILTERS | VIEWS | LONG,
     ),
     "fusions": _Command(
-        fusions,
+        about_modules("fusions", FusionMaps),
         "print the maps from root to parameters: of the entry, and of each fusion of modules",
         (
             "fusions examples/softmax.hlo",
@@ -194,14 +197,11 @@ _COMMANDS: Final = {
         | VIEWS
         | LONG
         | {
-            "--minimal": {
-                "action": "store_true",
-                "help": "leave out maps that another map to the same array contains",
-            },
+            "--minimal": flag("leave out maps that another map to the same array contains"),
         },
     ),
     "why": _Command(
-        why,
+        about_modules("why", InstructionReasons),
         "print why instructions need what they read: the instructions on the way to each map",
         (
             "why examples/softmax.hlo --instruction ynn_fusion.1",
@@ -222,12 +222,10 @@ _COMMANDS: Final = {
                 "type": index,
                 "help": "only why this element of what is read is needed",
             },
-            "--paths": {
-                "metavar": "N",
-                "type": positive,
-                "default": FEW_PATHS,
-                "help": "print this many of the shortest paths of each map (default: %(default)s)",
-            },
+            "--paths": number(
+                "print this many of the shortest paths of each map (default: %(default)s)",
+                FEW_PATHS,
+            ),
         },
     ),
     "reads": _Command(
@@ -252,14 +250,14 @@ _COMMANDS: Final = {
                 "help": "print the elements that the tile of this number reads",
             },
             "-o": {
-                "dest": "output",
+                "dest": "picture",
                 "metavar": "FILE.svg",
                 "help": "draw what this tile, or all of the result, reads; of one instruction",
             },
         },
     ),
     "schedule": _Command(
-        schedule,
+        about_modules("schedule", FusionSchedules),
         "print what each thread of a GPU reads and writes for each fusion",
         (
             "schedule examples/softmax.hlo",
@@ -268,7 +266,7 @@ _COMMANDS: Final = {
         MODULES | FILTERS | UNROLL,
     ),
     "loops": _Command(
-        loops,
+        about_modules("loops", ModuleLoops),
         "print how often each loop runs, what it counts, and which iterations need earlier ones",
         (
             "loops examples/running_sum.hlo",
@@ -291,7 +289,7 @@ _COMMANDS: Final = {
         | SECONDS_OF_MODULE,
     ),
     "coalescing": _Command(
-        coalescing,
+        about_modules("coalescing", FusionCoalescing),
         "print what the warps of each fusion load from memory, the most wasteful access first",
         (
             "coalescing gpu_module.hlo",
@@ -301,15 +299,13 @@ _COMMANDS: Final = {
         | FILTERS
         | UNROLL
         | {
-            "--device": {
-                "choices": list(WITH_WARPS),
-                "default": WITH_WARPS[0],
-                "help": "the device whose sectors and warps count (default: %(default)s)",
-            },
+            "--device": choice(
+                WITH_WARPS, "the device whose sectors and warps count (default: %(default)s)"
+            ),
         },
     ),
     "utilization": _Command(
-        utilization,
+        about_modules("utilization", KernelUtilization),
         "print how much of its operands each kernel uses, and what it reads again",
         (
             "utilization examples/softmax.hlo",
@@ -318,7 +314,7 @@ _COMMANDS: Final = {
         MODULES | FILTERS | SECONDS_OF_MODULE,
     ),
     "tiles": _Command(
-        tiles,
+        about_modules("tiles", KernelTiles),
         "print the tile sizes of each kernel that move the fewest bytes on a device",
         (
             "tiles examples/softmax.hlo",
@@ -331,17 +327,9 @@ _COMMANDS: Final = {
                 "metavar": "NAME",
                 "help": "several tilings of this instruction only, with the tiles of its arrays",
             },
-            "--device": {
-                "choices": list(DEVICES),
-                "default": next(iter(DEVICES)),
-                "help": "the device whose memory counts (default: %(default)s)",
-            },
-            "--limit": {
-                "dest": "most",
-                "metavar": "N",
-                "type": positive,
-                "help": "how many tilings of each kernel (default: 1, or 10 with --fusion)",
-            },
+            "--device": choice(DEVICES, "the device whose memory counts (default: %(default)s)"),
+            "--limit": {"dest": "most"}
+            | number("how many tilings of each kernel (default: 1, or 10 with --fusion)"),
         },
     ),
     "simplify": _Command(
@@ -359,13 +347,7 @@ _COMMANDS: Final = {
                 "default": "-",
                 "help": "a file of maps; standard input if it is - or missing",
             },
-            "-e --expression": {
-                "dest": "texts",
-                "metavar": "TEXT",
-                "action": "append",
-                "default": [],
-                "help": "simplify this map or expression; may be given several times",
-            },
+            "-e --expression": several("TEXT", "texts", "simplify this map or expression"),
         },
     ),
     "layout": _Command(
@@ -468,15 +450,8 @@ def _declare(commands: Any, name: str, command: _Command) -> None:  # noqa: ANN4
         epilog=_epilog(command.examples),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    for flag, settings in command.arguments.items():
-        parser.add_argument(*flag.split(), **settings)
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
-    parser.add_argument(
-        "--color",
-        choices=COLORS,
-        default=COLORS[0],
-        help="colour names and what is unknown: on a terminal (default), always or never",
-    )
+    for names, settings in (command.arguments | _RENDERING).items():
+        parser.add_argument(*names.split(), **settings)
     parser.set_defaults(run=command.run, renderings=command.renderings)
 
 

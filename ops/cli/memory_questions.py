@@ -270,7 +270,7 @@ _FEW: Final = 10
 class KernelTiles(TableQuestion):
     """The tile sizes of each kernel that move the fewest bytes, or of those with a name.
 
-    ``limit`` is how many are shown of each: one, or some of a kernel with a name.
+    ``most`` is how many are shown of each: one, or some of a kernel with a name.
     """
 
     name: ClassVar = "tilings"
@@ -278,7 +278,7 @@ class KernelTiles(TableQuestion):
     selection: Selection
     device: str
     fusion: str | None
-    limit: int | None
+    most: int | None
 
     def about(self) -> Fields:
         """The device, and what is asked for."""
@@ -304,7 +304,7 @@ class KernelTiles(TableQuestion):
             found = tilings(kernel, DEVICES[self.device])
             if not found:
                 yield _no_tiles(root, f"none of {found.considered} tilings fits {self.device}")
-            for candidate in found[: self.limit or (_FEW if self.fusion else 1)]:
+            for candidate in found[: self.most or (_FEW if self.fusion else 1)]:
                 row = _tiling(root, found, candidate)
                 yield row if self.fusion is None else _with_tiles(row)
         except HloTextError as error:

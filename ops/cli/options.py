@@ -12,7 +12,7 @@ from ops.cli.selection import Selection
 from ops.performance.utilization import SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 Options: TypeAlias = "dict[str, dict[str, Any]]"
 """What argparse takes, by the names of an option; a space is between two names."""
@@ -74,6 +74,31 @@ def _numbers(text: str, expected: str) -> tuple[int, ...]:
     return tuple(map(int, words))
 
 
+# Kinds of options.
+
+
+def flag(meaning: str) -> dict[str, Any]:
+    """An option that is given or not."""
+    return {"action": "store_true", "help": meaning}
+
+
+def choice(names: Iterable[str], meaning: str) -> dict[str, Any]:
+    """One of some names, the first by default."""
+    choices = [*names]
+    return {"choices": choices, "default": choices[0], "help": meaning}
+
+
+def number(meaning: str, default: int | None = None) -> dict[str, Any]:
+    """A number from 1 on."""
+    return {"metavar": "N", "type": positive, "default": default, "help": meaning}
+
+
+def several(metavar: str, dest: str, meaning: str) -> dict[str, Any]:
+    """An option that may be given several times."""
+    help_text = f"{meaning}; may be given several times"
+    return {"metavar": metavar, "dest": dest, "action": "append", "default": [], "help": help_text}
+
+
 # What is asked, and of what.
 
 A_MODULE: Final = "a module in HLO or StableHLO text, or in XLA's protobuf; also compressed (.gz)"
@@ -91,10 +116,7 @@ MODULES: Final[Options] = {
         "default": 1,
         "help": "read several files with this many processes; 0: one for each core",
     },
-    "--strict": {
-        "action": "store_true",
-        "help": "exit with code 3 if something is unknown",
-    },
+    "--strict": flag("exit with code 3 if something is unknown"),
 }
 
 _PATTERNS: Final = (
@@ -105,43 +127,20 @@ _PATTERNS: Final = (
 )
 
 _BY_PATTERN: Final[Options] = {
-    f"--{option}": {
-        "dest": f"{option}s",
-        "metavar": metavar,
-        "action": "append",
-        "default": [],
-        "help": f"{meaning}; * is any text; may be given several times",
-    }
+    f"--{option}": several(metavar, f"{option}s", f"{meaning}; * is any text")
     for option, metavar, meaning in _PATTERNS
 }
 
 FILTERS: Final[Options] = _BY_PATTERN | {
-    "--unknown": {
-        "action": "store_true",
-        "help": "print only answers in which something is unknown",
-    },
-    "--limit": {
-        "metavar": "N",
-        "type": positive,
-        "help": "print at most this many answers about each module",
-    },
+    "--unknown": flag("print only answers in which something is unknown"),
+    "--limit": number("print at most this many answers about each module"),
 }
 """The fields of a :class:`Selection`: all commands about instructions have these."""
 
 VIEWS: Final[Options] = {
-    "--direction": {
-        "choices": list(DIRECTIONS),
-        "default": next(iter(DIRECTIONS)),
-        "help": "from each result to what it needs (default), or back",
-    },
-    "--physical-layout": {
-        "action": "store_true",
-        "help": "use the dimensions in memory, after tiles are cut",
-    },
-    "--linear-offsets": {
-        "action": "store_true",
-        "help": "lead to offsets in memory, counted in elements",
-    },
+    "--direction": choice(DIRECTIONS, "from each result to what it needs (default), or back"),
+    "--physical-layout": flag("use the dimensions in memory, after tiles are cut"),
+    "--linear-offsets": flag("lead to offsets in memory, counted in elements"),
 }
 """The fields of a :class:`View`: all commands that print maps between tensors have these."""
 
@@ -158,19 +157,11 @@ SECONDS_OF_MODULE: Final[Options] = {
 }
 
 UNROLL: Final[Options] = {
-    "--unroll": {
-        "metavar": "N",
-        "type": positive,
-        "default": 1,
-        "help": "how many neighbours a thread handles at a time (default: 1)",
-    }
+    "--unroll": number("how many neighbours a thread handles at a time (default: 1)", 1)
 }
 
 LONG: Final[Options] = {
-    "--long": {
-        "action": "store_true",
-        "help": "print whole domains, a line for each bound, also those that shapes tell",
-    }
+    "--long": flag("print whole domains, a line for each bound, also those that shapes tell")
 }
 
 
