@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from simplifier.errors import IndexingError, Span, TextError
 
@@ -42,32 +42,32 @@ class AttributeValueError(IndexingError, ValueError):
     """An attribute or an instruction that makes no sense, such as a stride of 0."""
 
 
-class NoSuchInstructionError(IndexingError, LookupError):
+class _NoSuchNameError(IndexingError, LookupError):
+    """Nothing of a kind has this name; ``near`` are names of others, ``where`` are the files."""
+
+    kind: ClassVar[str]
+
+    def __init__(self, name: str, near: Sequence[str] = (), where: str = "") -> None:
+        super().__init__(name, near, where)
+        self.name = name
+        self.near = near
+        self.where = where
+
+    def __str__(self) -> str:
+        where = f"{self.where}: " if self.where else ""
+        return f"{where}no {self.kind} is called %{self.name}{_hint(self.near)}"
+
+
+class NoSuchInstructionError(_NoSuchNameError):
     """No instruction has this name; ``near`` are names that some have, ``where`` is the files."""
 
-    def __init__(self, name: str, near: Sequence[str] = (), where: str = "") -> None:
-        super().__init__(name, near, where)
-        self.name = name
-        self.near = near
-        self.where = where
-
-    def __str__(self) -> str:
-        where = f"{self.where}: " if self.where else ""
-        return f"{where}no instruction is called %{self.name}{_hint(self.near)}"
+    kind = "instruction"
 
 
-class NoSuchComputationError(IndexingError, LookupError):
+class NoSuchComputationError(_NoSuchNameError):
     """No computation has this name; ``near`` are names that some have, ``where`` is the files."""
 
-    def __init__(self, name: str, near: Sequence[str] = (), where: str = "") -> None:
-        super().__init__(name, near, where)
-        self.name = name
-        self.near = near
-        self.where = where
-
-    def __str__(self) -> str:
-        where = f"{self.where}: " if self.where else ""
-        return f"{where}no computation is called %{self.name}{_hint(self.near)}"
+    kind = "computation"
 
 
 def _hint(near: Sequence[str]) -> str:

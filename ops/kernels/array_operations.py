@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from indexing.formats.code.language import LANGUAGES
 from indexing.layout import ElementType
 from indexing.layout.element_type import Kind
-from ops.kernels.dialect import SMALL_FLOATS, Dialect
+from ops.kernels.dialect import FUNCTIONS, SMALL_FLOATS, Dialect, calls_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,38 +27,30 @@ def _types(prefix: str, truth: str) -> dict[ElementType, str]:
     }
 
 
+_SAME: Final = {"copy": "{0}", "optimization-barrier": "{0}"}
 _ARITHMETIC: Final = {
-    "copy": "{0}",
-    "optimization-barrier": "{0}",
+    **_SAME,
     "add": "{0} + {1}",
     "subtract": "{0} - {1}",
     "multiply": "{0} * {1}",
     "negate": "-{0}",
 }
 _ON_BITS: Final = {"and": "{0} & {1}", "or": "{0} | {1}", "xor": "{0} ^ {1}", "not": "~{0}"}
+_ON_TRUTH: Final = {
+    **_SAME,
+    **_ON_BITS,
+    **dict.fromkeys(("add", "maximum"), _ON_BITS["or"]),
+    **dict.fromkeys(("multiply", "minimum"), _ON_BITS["and"]),
+}
 _DIVISION: Final = {"divide": "{0} / {1}"}
-
-
-def _functions(prefix: str, names: Mapping[str, str]) -> dict[str, str]:
-    """Calls of functions of one operand."""
-    return {opcode: f"{prefix}.{name}({{0}})" for opcode, name in names.items()}
 
 
 def _by_kind(
     any_kind: Mapping[str, str], numbers: Mapping[str, str], floats: Mapping[str, str], truth: str
 ) -> dict[Kind, dict[str, str]]:
     integers = {**any_kind, **_ARITHMETIC, **_ON_BITS, **numbers}
-    same = {"copy": "{0}", "optimization-barrier": "{0}"}
-    truths = {"add": "{0} | {1}", "multiply": "{0} & {1}", "maximum": "{0} | {1}"}
     return {
-        Kind.BOOLEAN: {
-            **any_kind,
-            **same,
-            **_ON_BITS,
-            **truths,
-            "minimum": "{0} & {1}",
-            "not": truth,
-        },
+        Kind.BOOLEAN: {**any_kind, **_ON_TRUTH, "not": truth},
         Kind.SIGNED: integers,
         Kind.UNSIGNED: integers,
         Kind.FLOAT: {**any_kind, **_ARITHMETIC, **_DIVISION, **numbers, **floats},
@@ -74,26 +66,12 @@ _NUMPY_ORDERED: Final = {
     "clamp": "np.minimum(np.maximum({1}, {0}), {2})",
     "abs": "np.abs({0})",
 }
+_FUNCTIONS_OF_NUMPY: Final = [
+    each for each in FUNCTIONS if each not in {"erf", "round-nearest-afz"}
+]
 _NUMPY_FLOATS: Final = {
-    **_functions(
-        "np",
-        {
-            "sign": "sign",
-            "floor": "floor",
-            "ceil": "ceil",
-            "round-nearest-even": "rint",
-            "exponential": "exp",
-            "exponential-minus-one": "expm1",
-            "log": "log",
-            "log-plus-one": "log1p",
-            "tanh": "tanh",
-            "sine": "sin",
-            "cosine": "cos",
-            "tan": "tan",
-            "sqrt": "sqrt",
-            "cbrt": "cbrt",
-        },
-    ),
+    **calls_of("np.{function}({0})", _FUNCTIONS_OF_NUMPY),
+    "sign": "np.sign({0})",
     "remainder": "np.fmod({0}, {1})",
     "power": "np.power({0}, {1})",
     "atan2": "np.arctan2({0}, {1})",
@@ -137,34 +115,15 @@ _TRITON_NUMBERS: Final = {
     "clamp": "tl.minimum(tl.maximum({1}, {0}), {2})",
     "abs": "tl.abs({0})",
 }
+_FUNCTIONS_OF_TRITON: Final = (
+    *("floor", "ceil", "exponential", "log", "sine", "cosine", "erf", "sqrt"),
+)
+"""Its own; the others are of ``libdevice``."""
 _TRITON_FLOATS: Final = {
-    **_functions(
-        "tl",
-        {
-            "floor": "floor",
-            "ceil": "ceil",
-            "exponential": "exp",
-            "log": "log",
-            "sine": "sin",
-            "cosine": "cos",
-            "erf": "erf",
-            "sqrt": "sqrt",
-            "rsqrt": "rsqrt",
-            "logistic": "sigmoid",
-        },
-    ),
-    **_functions(
-        "libdevice",
-        {
-            "round-nearest-even": "rint",
-            "round-nearest-afz": "round",
-            "exponential-minus-one": "expm1",
-            "log-plus-one": "log1p",
-            "tanh": "tanh",
-            "tan": "tan",
-            "cbrt": "cbrt",
-        },
-    ),
+    **calls_of("libdevice.{function}({0})"),
+    **calls_of("tl.{function}({0})", _FUNCTIONS_OF_TRITON),
+    "rsqrt": "tl.rsqrt({0})",
+    "logistic": "tl.sigmoid({0})",
     "maximum": f"tl.maximum({{0}}, {{1}}, {_KEEPS_NAN})",
     "minimum": f"tl.minimum({{0}}, {{1}}, {_KEEPS_NAN})",
     "clamp": f"tl.minimum(tl.maximum({{1}}, {{0}}, {_KEEPS_NAN}), {{2}}, {_KEEPS_NAN})",

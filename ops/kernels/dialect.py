@@ -9,13 +9,38 @@ from indexing.layout import ElementType
 from indexing.layout.element_type import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from indexing.formats.code.language import Language
     from ops.hlo.module import Instruction
 
 SMALL_FLOATS: Final = (ElementType.F16, ElementType.BF16)
 """Only stored: their values are computed as those of ``f32``."""
+
+FUNCTIONS: Final = {
+    "floor": "floor",
+    "ceil": "ceil",
+    "round-nearest-even": "rint",
+    "round-nearest-afz": "round",
+    "exponential": "exp",
+    "exponential-minus-one": "expm1",
+    "log": "log",
+    "log-plus-one": "log1p",
+    "tanh": "tanh",
+    "sine": "sin",
+    "cosine": "cos",
+    "tan": "tan",
+    "erf": "erf",
+    "sqrt": "sqrt",
+    "cbrt": "cbrt",
+}
+"""Opcode -> a function of one float, as C calls it; NumPy and Triton call theirs alike."""
+
+
+def calls_of(template: str, opcodes: Iterable[str] = FUNCTIONS) -> dict[str, str]:
+    """The templates of opcodes from that of a ``{function}``."""
+    return {opcode: template.replace("{function}", FUNCTIONS[opcode]) for opcode in opcodes}
+
 
 DIRECTIONS: Final = {"EQ": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}
 

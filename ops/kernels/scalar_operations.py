@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from indexing.formats.code.language import LANGUAGES
 from indexing.layout import ElementType
 from indexing.layout.element_type import Kind
-from ops.kernels.dialect import Dialect, ending
+from ops.kernels.dialect import Dialect, calls_of, ending
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -74,6 +74,7 @@ _ON_TRUTH: Final = {
 _ON_FLOATS: Final = {
     **_ANY,
     **_ORDERED,
+    **calls_of("{function}{f}({0})"),
     "maximum": "{0} > {1} || {0} != {0} ? {0} : {1}",
     "minimum": "{0} < {1} || {0} != {0} ? {0} : {1}",
     "clamp": f"{{0}} != {{0}} ? {{0}} : {{2}} != {{2}} ? {{2}} : {_ORDERED['clamp']}",
@@ -87,22 +88,7 @@ _ON_FLOATS: Final = {
     "negate": "-{0}",
     "abs": "fabs{f}({0})",
     "sign": "{0} != {0} ? {0} : ({t})(({0} > 0) - ({0} < 0))",
-    "floor": "floor{f}({0})",
-    "ceil": "ceil{f}({0})",
-    "round-nearest-even": "rint{f}({0})",
-    "round-nearest-afz": "round{f}({0})",
-    "exponential": "exp{f}({0})",
-    "exponential-minus-one": "expm1{f}({0})",
-    "log": "log{f}({0})",
-    "log-plus-one": "log1p{f}({0})",
-    "tanh": "tanh{f}({0})",
-    "sine": "sin{f}({0})",
-    "cosine": "cos{f}({0})",
-    "tan": "tan{f}({0})",
-    "erf": "erf{f}({0})",
-    "sqrt": "sqrt{f}({0})",
     "rsqrt": "1 / sqrt{f}({0})",
-    "cbrt": "cbrt{f}({0})",
     "logistic": "1 / (1 + exp{f}(-{0}))",
 }
 
