@@ -41,6 +41,7 @@ from ops.cli.options import (
     number,
     several,
     sizes,
+    value,
     without,
 )
 from ops.cli.terminal import COLORS, PLAIN, look_of
@@ -211,20 +212,13 @@ _COMMANDS: Final = {
         MODULES
         | FILTERS
         | {
-            "--element": {
-                "metavar": "I,J",
-                "type": index,
-                "help": "only what this element of the result needs",
-            },
-            "--needs": {
-                "dest": "needed",
-                "metavar": "I,J",
-                "type": index,
-                "help": "only why this element of what is read is needed",
-            },
+            "--element": value("I,J", "only what this element of the result needs", type=index),
+            "--needs": value(
+                "I,J", "only why this element of what is read is needed", dest="needed", type=index
+            ),
             "--paths": number(
                 "print this many of the shortest paths of each map (default: %(default)s)",
-                FEW_PATHS,
+                default=FEW_PATHS,
             ),
         },
     ),
@@ -239,21 +233,17 @@ _COMMANDS: Final = {
         MODULES
         | FILTERS
         | {
-            "--tile": {
-                "metavar": "SIZES",
-                "type": sizes,
-                "help": "the sizes of a tile, such as 8x128 (default: one element)",
-            },
-            "--at": {
-                "metavar": "I,J",
-                "type": index,
-                "help": "print the elements that the tile of this number reads",
-            },
-            "-o": {
-                "dest": "picture",
-                "metavar": "FILE.svg",
-                "help": "draw what this tile, or all of the result, reads; of one instruction",
-            },
+            "--tile": value(
+                "SIZES", "the sizes of a tile, such as 8x128 (default: one element)", type=sizes
+            ),
+            "--at": value(
+                "I,J", "print the elements that the tile of this number reads", type=index
+            ),
+            "-o": value(
+                "FILE.svg",
+                "draw what this tile, or all of the result, reads; of one instruction",
+                dest="picture",
+            ),
         },
     ),
     "schedule": _Command(
@@ -282,8 +272,8 @@ _COMMANDS: Final = {
             "diff examples/softmax.hlo examples/layernorm.hlo --opcode fusion --json",
         ),
         {
-            "before": {"metavar": "BEFORE", "help": A_MODULE},
-            "after": {"metavar": "AFTER", "help": "the other one; one may be -, standard input"},
+            "before": value("BEFORE", A_MODULE),
+            "after": value("AFTER", "the other one; one may be -, standard input"),
         }
         | without(FILTERS, "--parameter", "--unknown")
         | SECONDS_OF_MODULE,
@@ -323,13 +313,13 @@ _COMMANDS: Final = {
         MODULES
         | without(FILTERS, "--limit")
         | {
-            "--fusion": {
-                "metavar": "NAME",
-                "help": "several tilings of this instruction only, with the tiles of its arrays",
-            },
+            "--fusion": value(
+                "NAME", "several tilings of this instruction only, with the tiles of its arrays"
+            ),
             "--device": choice(DEVICES, "the device whose memory counts (default: %(default)s)"),
-            "--limit": {"dest": "most"}
-            | number("how many tilings of each kernel (default: 1, or 10 with --fusion)"),
+            "--limit": number(
+                "how many tilings of each kernel (default: 1, or 10 with --fusion)", dest="most"
+            ),
         },
     ),
     "simplify": _Command(
@@ -341,12 +331,12 @@ _COMMANDS: Final = {
             "echo '(d0) -> (d0 mod 8), domain: d0 in [0, 7]' | python -m indexing simplify",
         ),
         {
-            "file": {
-                "metavar": "FILE",
-                "nargs": "?",
-                "default": "-",
-                "help": "a file of maps; standard input if it is - or missing",
-            },
+            "file": value(
+                "FILE",
+                "a file of maps; standard input if it is - or missing",
+                nargs="?",
+                default="-",
+            ),
             "-e --expression": several("TEXT", "texts", "simplify this map or expression"),
         },
     ),
@@ -358,8 +348,8 @@ _COMMANDS: Final = {
             "layout 'bf16[4,8]{1,0:T(2,4)(2,1)}' -o layout.svg",
         ),
         {
-            "shape": {"metavar": "SHAPE", "help": "the shape of an array in HLO text"},
-            "-o": {"dest": "output", "metavar": "FILE.svg", "help": "write a picture"},
+            "shape": value("SHAPE", "the shape of an array in HLO text"),
+            "-o": value("FILE.svg", "write a picture", dest="output"),
         },
     ),
     "explore": _Command(
@@ -370,13 +360,8 @@ _COMMANDS: Final = {
             "python -m indexing example mha_causal | python -m indexing explore - -o page.html",
         ),
         {
-            "file": {"metavar": "FILE", "help": f"{A_MODULE}, or - for standard input"},
-            "-o": {
-                "dest": "output",
-                "metavar": "FILE.html",
-                "required": True,
-                "help": "write the page to this file",
-            },
+            "file": value("FILE", f"{A_MODULE}, or - for standard input"),
+            "-o": value("FILE.html", "write the page to this file", dest="output", required=True),
         },
     ),
     "example": _Command(
@@ -387,14 +372,7 @@ _COMMANDS: Final = {
             "example cancel_moves",
             "example",
         ),
-        {
-            "name": {
-                "metavar": "NAME",
-                "nargs": "?",
-                "default": "",
-                "help": "which one; without a name, all are listed",
-            }
-        },
+        {"name": value("NAME", "which one; without a name, all are listed", nargs="?", default="")},
     ),
     "schema": _Command(
         schema,

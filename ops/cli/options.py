@@ -88,15 +88,20 @@ def choice(names: Iterable[str], meaning: str) -> dict[str, Any]:
     return {"choices": choices, "default": choices[0], "help": meaning}
 
 
-def number(meaning: str, default: int | None = None) -> dict[str, Any]:
+def value(metavar: str, meaning: str, **settings: Any) -> dict[str, Any]:  # noqa: ANN401 - argparse's
+    """A text, or what argparse is told to make of it."""
+    return {"metavar": metavar, "help": meaning} | settings
+
+
+def number(meaning: str, **settings: Any) -> dict[str, Any]:  # noqa: ANN401 - likewise
     """A number from 1 on."""
-    return {"metavar": "N", "type": positive, "default": default, "help": meaning}
+    return value("N", meaning, type=positive, **settings)
 
 
 def several(metavar: str, dest: str, meaning: str) -> dict[str, Any]:
     """An option that may be given several times."""
-    help_text = f"{meaning}; may be given several times"
-    return {"metavar": metavar, "dest": dest, "action": "append", "default": [], "help": help_text}
+    several_times = f"{meaning}; may be given several times"
+    return value(metavar, several_times, dest=dest, action="append", default=[])
 
 
 # What is asked, and of what.
@@ -105,17 +110,13 @@ A_MODULE: Final = "a module in HLO or StableHLO text, or in XLA's protobuf; also
 """What a file of a module may be."""
 
 MODULES: Final[Options] = {
-    "files": {
-        "metavar": "FILE",
-        "nargs": "+",
-        "help": f"{A_MODULE}, a folder of them, or - for standard input",
-    },
-    "--jobs": {
-        "metavar": "N",
-        "type": jobs,
-        "default": 1,
-        "help": "read several files with this many processes; 0: one for each core",
-    },
+    "files": value("FILE", f"{A_MODULE}, a folder of them, or - for standard input", nargs="+"),
+    "--jobs": value(
+        "N",
+        "read several files with this many processes; 0: one for each core",
+        type=jobs,
+        default=1,
+    ),
     "--strict": flag("exit with code 3 if something is unknown"),
 }
 
@@ -148,16 +149,16 @@ TOGETHER: Final[Mapping[str, type[Selection | View]]] = {"selection": Selection,
 """The values that hold several options."""
 
 SECONDS_OF_MODULE: Final[Options] = {
-    "--seconds": {
-        "metavar": "S",
-        "type": seconds,
-        "default": SECONDS,
-        "help": "what a module may take until counts are bounds (default: %(default)g)",
-    }
+    "--seconds": value(
+        "S",
+        "what a module may take until counts are bounds (default: %(default)g)",
+        type=seconds,
+        default=SECONDS,
+    )
 }
 
 UNROLL: Final[Options] = {
-    "--unroll": number("how many neighbours a thread handles at a time (default: 1)", 1)
+    "--unroll": number("how many neighbours a thread handles at a time (default: 1)", default=1)
 }
 
 LONG: Final[Options] = {

@@ -241,6 +241,11 @@ class OperationReader:
             draft.types_of_operands = inputs
             draft.types = inputs if results is None else (inputs[-1],) * results
 
+    def attributes_and_types(self, draft: OperationDraft, results: int | None = 1) -> None:
+        """Take the end of most operations: attributes, then types."""
+        self.attribute_dictionary(draft)
+        self.types_after_colon(draft, results)
+
     # Regions
 
     def region(self, arguments: tuple[Argument, ...] = ()) -> tuple[MlirBlock, ...]:

@@ -68,8 +68,7 @@ def _plain(words: Mapping[str, str], results: int | None = 1) -> AssemblyForm:
         while is_first or reader.comma_before("name"):
             _read_word(reader, draft, words)
             is_first = False
-        reader.attribute_dictionary(draft)
-        reader.types_after_colon(draft, results)
+        reader.attributes_and_types(draft, results)
 
     return read
 
@@ -103,8 +102,7 @@ def _compare(reader: OperationReader, draft: OperationDraft) -> None:
     draft.operands = reader.operands()
     if lexer.accept(","):
         draft.attributes["compare_type"] = Keyword(lexer.word("a type of comparison"))
-    reader.attribute_dictionary(draft)
-    reader.types_after_colon(draft)
+    reader.attributes_and_types(draft)
 
 
 def _constant(reader: OperationReader, draft: OperationDraft) -> None:
@@ -127,8 +125,7 @@ def _slice(reader: OperationReader, draft: OperationDraft) -> None:
     names = "start_indices", "limit_indices", "strides"
     columns = zip(*rows, strict=True) if rows else ((), (), ())
     draft.attributes |= dict(zip(names, map(tuple, columns), strict=True))
-    reader.attribute_dictionary(draft)
-    reader.types_after_colon(draft)
+    reader.attributes_and_types(draft)
 
 
 def _slice_row(reader: OperationReader) -> tuple[int, int, int]:
@@ -153,8 +150,7 @@ def _dot_general(reader: OperationReader, draft: OperationDraft) -> None:
             if side == "rhs":
                 lexer.expect("x", "between the dimensions of both operands")
             draft.attributes[f"{side}_{_PAIRED[word]}"] = reader.attributes.value()
-    reader.attribute_dictionary(draft)
-    reader.types_after_colon(draft)
+    reader.attributes_and_types(draft)
 
 
 _PAIRED: Final = {
@@ -183,8 +179,7 @@ def _convolution(reader: OperationReader, draft: OperationDraft) -> None:
                 message = f"a window has no {name}; expected {', '.join(_OF_WINDOWS)}"
                 raise lexer.error_since(start, message)
             draft.attributes[_OF_WINDOWS[name]] = value
-    reader.attribute_dictionary(draft)
-    reader.types_after_colon(draft)
+    reader.attributes_and_types(draft)
 
 
 _DIMENSION_NUMBERS: Final = re.compile(r"\[[^\[\]]*\]\s*x\s*\[[^\[\]]*\]\s*->\s*\[[^\[\]]*\]")
@@ -203,8 +198,7 @@ def _get_tuple_element(reader: OperationReader, draft: OperationDraft) -> None:
     reader.lexer.expect("[", "before the number of an element")
     draft.attributes["index"] = reader.lexer.integer("the number of an element")
     reader.lexer.expect("]", "after the number of an element")
-    reader.attribute_dictionary(draft)
-    reader.types_after_colon(draft)
+    reader.attributes_and_types(draft)
 
 
 def _call(attribute: str) -> AssemblyForm:
@@ -214,8 +208,7 @@ def _call(attribute: str) -> AssemblyForm:
         name = reader.lexer.symbol("what is called, such as @name")
         draft.attributes[attribute] = SymbolReference(name)
         draft.operands = reader.listed_operands()
-        reader.attribute_dictionary(draft)
-        reader.types_after_colon(draft)
+        reader.attributes_and_types(draft)
 
     return read
 
@@ -224,8 +217,7 @@ def _composite(reader: OperationReader, draft: OperationDraft) -> None:
     """``"name" %0, %1 {...} : ...``."""
     draft.attributes["name"] = reader.lexer.string("the name of a composite")
     draft.operands = reader.operands()
-    reader.attribute_dictionary(draft)
-    reader.types_after_colon(draft)
+    reader.attributes_and_types(draft)
 
 
 def _top_k(reader: OperationReader, draft: OperationDraft) -> None:
@@ -236,8 +228,7 @@ def _top_k(reader: OperationReader, draft: OperationDraft) -> None:
     while lexer.accept(","):
         _read_word(reader, draft, {"k": "k", "largest": "largest"})
     lexer.expect(")", "after the operand")
-    reader.attribute_dictionary(draft)
-    reader.types_after_colon(draft)
+    reader.attributes_and_types(draft)
 
 
 def _return(reader: OperationReader, draft: OperationDraft) -> None:
@@ -264,8 +255,7 @@ def _reduce(reader: OperationReader, draft: OperationDraft) -> None:
         combiner = lexer.word("an operation, such as stablehlo.add")
     lexer.expect("across", "before the dimensions")
     _read_word(reader, draft, {"dimensions": "dimensions"})
-    reader.attribute_dictionary(draft)
-    reader.types_after_colon(draft)
+    reader.attributes_and_types(draft)
     draft.regions = (_applied(combiner, draft) if combiner else _reducer(reader),)
 
 

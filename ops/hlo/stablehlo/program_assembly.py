@@ -88,8 +88,7 @@ def _sharding_constraint(reader: OperationReader, draft: OperationDraft) -> None
     start = lexer.start + 1
     text = lexer.balanced("'<' before a sharding")[1:-1]
     draft.attributes["sharding"] = DialectAttribute("sdy.sharding", text, start)
-    reader.attribute_dictionary(draft)
-    reader.types_after_colon(draft)
+    reader.attributes_and_types(draft)
 
 
 def _manual_computation(reader: OperationReader, draft: OperationDraft) -> None:
@@ -103,8 +102,7 @@ def _manual_computation(reader: OperationReader, draft: OperationDraft) -> None:
         text = lexer.balanced(f"a list after {word}=")
         draft.attributes[word] = DialectAttribute(f"sdy.{word}", text, start)
     draft.regions = (reader.region(reader.arguments()),)
-    reader.attribute_dictionary(draft)
-    reader.types_after_colon(draft)
+    reader.attributes_and_types(draft)
 
 
 PROGRAM_FORMS: Final[Mapping[str, AssemblyForm]] = {
