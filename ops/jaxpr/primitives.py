@@ -73,46 +73,38 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
 # Primitives.
 
 CALLS: Final[Mapping[str, str]] = {
-    "jit": "jaxpr",
-    "pjit": "jaxpr",
-    "closed_call": "call_jaxpr",
-    "core_call": "call_jaxpr",
-    "custom_jvp_call": "call_jaxpr",
-    "custom_vjp_call": "call_jaxpr",
-    "remat": "jaxpr",
-    "checkpoint": "jaxpr",
+    **dict.fromkeys(("jit", "pjit", "remat", "checkpoint"), "jaxpr"),
+    **dict.fromkeys(
+        ("closed_call", "core_call", "custom_jvp_call", "custom_vjp_call"), "call_jaxpr"
+    ),
 }
 """The primitives that run a jaxpr once, and the parameter that it is."""
 
 SELECTED: Final = (0, 2, 1)
 """The operands of a select by a truth value: JAX has what is taken for false first."""
 
+_OF_WINDOWS: Final = {"sum": "add", "max": "maximum", "min": "minimum"}
+
 FOLDS: Final[Mapping[str, str]] = {
-    "reduce_sum": "add",
+    **{f"reduce_{name}": opcode for name, opcode in _OF_WINDOWS.items()},
+    **{f"reduce_window_{name}": opcode for name, opcode in _OF_WINDOWS.items()},
+    **{f"reduce_{name}": name for name in ("and", "or", "xor")},
     "reduce_prod": "multiply",
-    "reduce_max": "maximum",
-    "reduce_min": "minimum",
-    "reduce_and": "and",
-    "reduce_or": "or",
-    "reduce_xor": "xor",
-    "reduce_window_sum": "add",
-    "reduce_window_max": "maximum",
-    "reduce_window_min": "minimum",
 }
 """The primitives that fold elements, and the opcode that combines two."""
 
 ELEMENTWISE: Final[Mapping[str, str]] = {
     **{
-        name: name
+        name: name.replace("_", "-")
         for name in (
-            *("abs", "add", "and", "atan2", "cbrt", "ceil", "clamp", "erf", "floor", "imag"),
-            *("log", "logistic", "not", "or", "real", "rsqrt", "sign", "sqrt", "tan", "tanh"),
-            "xor",
+            *("abs", "add", "and", "atan2", "cbrt", "ceil", "clamp", "copy", "erf", "floor"),
+            *("imag", "is_finite", "log", "logistic", "not", "or", "real", "reduce_precision"),
+            *("rsqrt", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign"),
+            *("sqrt", "tan", "tanh", "xor"),
         )
     },
     "add_any": "add",
     "convert_element_type": "convert",
-    "copy": "copy",
     "copy_p": "copy",
     "cos": "cosine",
     "div": "divide",
@@ -120,7 +112,6 @@ ELEMENTWISE: Final[Mapping[str, str]] = {
     "exp2": "power",
     "expm1": "exponential-minus-one",
     "integer_pow": "power",
-    "is_finite": "is-finite",
     "log1p": "log-plus-one",
     "max": "maximum",
     "min": "minimum",
@@ -128,13 +119,9 @@ ELEMENTWISE: Final[Mapping[str, str]] = {
     "neg": "negate",
     "population_count": "popcnt",
     "pow": "power",
-    "reduce_precision": "reduce-precision",
     "rem": "remainder",
     "round": "round-nearest-even",
     "select_n": "select",
-    "shift_left": "shift-left",
-    "shift_right_arithmetic": "shift-right-arithmetic",
-    "shift_right_logical": "shift-right-logical",
     "sin": "sine",
     "square": "multiply",
     "stop_gradient": "copy",

@@ -126,19 +126,10 @@ _KERNELS: Final = (Fusion, Instruction, Computation, HloModule)
 _EXPECTED: Final = "a Fusion, or an instruction, computation or module of HLO"
 
 _MOVES_NOTHING: Final = frozenset(
-    {
-        "add-dependency",
-        "after-all",
-        "bitcast",
-        "constant",
-        "domain",
-        "get-tuple-element",
-        "opt-barrier",
-        "parameter",
-        "partition-id",
-        "replica-id",
-        "tuple",
-    }
+    (
+        *("add-dependency", "after-all", "bitcast", "constant", "domain", "get-tuple-element"),
+        *("opt-barrier", "parameter", "partition-id", "replica-id", "tuple"),
+    )
 )
 """Opcodes that no kernel runs for."""
 

@@ -336,15 +336,7 @@ def _by_size(
 
 
 _COPIES: Final = (
-    "bitcast",
-    "broadcast",
-    "convert",
-    "copy",
-    "pad",
-    "reshape",
-    "reverse",
-    "slice",
-    "transpose",
+    *("bitcast", "broadcast", "convert", "copy", "pad", "reshape", "reverse", "slice", "transpose"),
 )
 
 _FUNCTIONS: Final[Mapping[str, _Function]] = {
@@ -585,11 +577,9 @@ def _number_of_bits(instruction: Instruction, _: _Element) -> Interval:
 _BOUNDS: Final[Mapping[str, _Bounds]] = {
     **dict.fromkeys((*_COPIES, "concatenate"), _bounds_of_any),
     "constant": _bounds_of_constant,
-    "count-leading-zeros": _number_of_bits,
-    "dynamic-slice": _bounds_of_whole(1),
+    **dict.fromkeys(("count-leading-zeros", "popcnt"), _number_of_bits),
+    **dict.fromkeys(("dynamic-slice", "gather"), _bounds_of_whole(1)),
     "dynamic-update-slice": _bounds_of_whole(2),
-    "gather": _bounds_of_whole(1),
-    "popcnt": _number_of_bits,
     "select": _bounds_of_choice,
 }
 """Opcode -> the bounds of its value, where no function gives them."""

@@ -64,11 +64,6 @@ CALLEE_ATTRIBUTES: Final[Mapping[str, str]] = {"call": "to_apply", "fusion": "ca
 # context; its end gives the results. Data from outside of the program depends on nothing in it.
 
 
-def _nothing(_: Instruction) -> Iterator[Route]:
-    """Tokens, contexts and data from outside depend on nothing."""
-    return iter(())
-
-
 def _first_arrays(instruction: Instruction) -> Iterator[Route]:
     """The result is the first arrays of the operand, without tokens."""
     return _from(instruction, 0)
@@ -95,40 +90,30 @@ def _from(instruction: Instruction, first: int) -> Iterator[Route]:
     )
 
 
-def _copied(_: Instruction) -> Iterator[Route]:
-    """The copy, and the operand itself."""
-    return iter(((0, 0, 0), (1, 0, 0)))
-
-
 def _sent(instruction: Instruction) -> Iterator[Route]:
     """The arrays that are sent, as they are."""
     data, _ = instruction.operands
     return ((number, 0, number) for number in range(len(data.shape.arrays)))
 
 
+_OF_NOTHING: Final = ("after-all", "infeed", "outfeed", "parameter", "recv", "send-done")
+"""The opcodes of tokens, contexts and data from outside, which depend on nothing."""
+
+_OF_FIRST_ARRAYS: Final = ("all-reduce-done", "async-update", "copy-done", "recv-done")
+
 RULES: Final[Mapping[str, OpRule]] = {
+    **dict.fromkeys(_OF_NOTHING, OpRule(routes=_always())),
+    **dict.fromkeys(_OF_FIRST_ARRAYS, OpRule(routes=_first_arrays)),
+    **dict.fromkeys(("domain", "opt-barrier", "tuple"), OpRule(routes=_through_tuple)),
     "add-dependency": OpRule(routes=_always((0, 0, 0))),  # the value, and a token
-    "after-all": OpRule(routes=_always()),
     "all-gather-done": OpRule(routes=_results_of_start),
-    "all-reduce-done": OpRule(routes=_first_arrays),
     "async-done": OpRule(routes=_results_of_wrapped),
     "async-start": OpRule(calls=_with_all_operands("calls", is_start=True)),
-    "async-update": OpRule(routes=_first_arrays),
     "collective-permute-done": OpRule(routes=_results_of_start),
     "conditional": OpRule(calls=_branches),
-    "copy-done": OpRule(routes=_first_arrays),
-    "copy-start": OpRule(routes=_copied),
-    "domain": OpRule(routes=_through_tuple),
+    "copy-start": OpRule(routes=_always((0, 0, 0), (1, 0, 0))),  # the copy, and the operand
     "get-tuple-element": OpRule(routes=_through_get_tuple_element),
-    "infeed": OpRule(routes=_nothing),
-    "opt-barrier": OpRule(routes=_through_tuple),
-    "outfeed": OpRule(routes=_nothing),
-    "parameter": OpRule(routes=_always()),
-    "recv": OpRule(routes=_nothing),
-    "recv-done": OpRule(routes=_first_arrays),
     "send": OpRule(routes=_sent),
-    "send-done": OpRule(routes=_nothing),
-    "tuple": OpRule(routes=_through_tuple),
     "while": OpRule(calls=_iterations),
     **{
         opcode: OpRule(calls=_with_all_operands(attribute))

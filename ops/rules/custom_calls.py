@@ -153,38 +153,24 @@ def _first_result(
     }
 
 
-_ANNOTATIONS: Final = (
-    "AssumeGatherIndicesInBound",
-    "LayoutConstraint",
-    "MoveToDevice",
-    "MoveToHost",
-    "PinToDevice",
-    "PinToDeviceSram",
-    "SPMDFullToShardShape",
-    "SPMDShardToFullShape",
+_OF_SHARDY: Final = (
+    *("FuncResultSharding", "GlobalToLocalShape", "LocalToGlobalShape", "PropagationBarrier"),
     "Sharding",
-    "annotate_device_placement",
-    "xla.sdy.FuncResultSharding",
-    "xla.sdy.GlobalToLocalShape",
-    "xla.sdy.LocalToGlobalShape",
-    "xla.sdy.PropagationBarrier",
-    "xla.sdy.Sharding",
+)
+
+_ANNOTATIONS: Final = (
+    *("AssumeGatherIndicesInBound", "LayoutConstraint", "MoveToDevice", "MoveToHost"),
+    *("PinToDevice", "PinToDeviceSram", "SPMDFullToShardShape", "SPMDShardToFullShape"),
+    *("Sharding", "annotate_device_placement"),
+    *(f"xla.sdy.{name}" for name in _OF_SHARDY),
 )
 
 _ELEMENTWISE: Final = (
-    "X64Combine",
-    "X64SplitHigh",
-    "X64SplitLow",
-    "cu_threefry2x32",
-    "cu_threefry2x32_ffi",
-    "hip_threefry2x32",
-    "hip_threefry2x32_ffi",
+    *("X64Combine", "X64SplitHigh", "X64SplitLow"),
+    *(f"{gpu}_threefry2x32{kind}" for gpu in ("cu", "hip") for kind in ("", "_ffi")),
 )
 
-_CONVOLUTIONS: Final = (
-    "__cudnn$convBiasActivationForward",
-    "__cudnn$convForward",
-)
+_CONVOLUTIONS: Final = ("__cudnn$convBiasActivationForward", "__cudnn$convForward")
 
 _MATRIX_PRODUCTS: Final = ("__cublas$gemm", "__cublas$lt$matmul")
 
