@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from indexing.domain import Constraint
+    from ops.devices.groups import DeviceGroups
     from ops.hlo import Instruction
     from ops.index_maps import CheckedSizes, Sizes
     from ops.rules.op_indexing import OpIndexing
@@ -121,24 +122,23 @@ def all_gather(
     sizes = checked_sizes(op, "operand", operand_sizes)
     (axis,) = checked_dimensions(op, "dimensions", [all_gather_dimension], len(sizes))
     groups = even_groups(op, replica_groups, replica_count)
-    shard, element = sizes[axis], dimensions_of(sizes)
-    output_sizes = with_value(sizes, axis, shard * groups.size)
-    number, within = block_and_offset(dim(axis), shard)
-    taking_part = groups.constraints(OWN_REPLICA)
-    there = ReplicaMap(
-        output_sizes,
-        with_value(element, axis, within),
-        groups.member(OWN_REPLICA, number),
-        constraints=taking_part,
-    )
-    back = ReplicaMap(
-        sizes,
-        with_value(element, axis, dim(axis) + scaled(groups.position(OWN_REPLICA), shard)),
-        groups.member(OWN_REPLICA, symbol(0)),
-        [groups.size],
-        taking_part,
-    )
+    output_sizes = with_value(sizes, axis, sizes[axis] * groups.size)
+    there, back = _whole_and_blocks(groups, output_sizes, sizes, axis)
     return indexing_between(output_sizes, groups.count, there, back)
+
+
+def _whole_and_blocks(
+    groups: DeviceGroups, sizes: CheckedSizes, block_sizes: CheckedSizes, axis: int
+) -> tuple[ReplicaMap, ReplicaMap]:
+    """From an array to the block of each replica that an element lies in, and back."""
+    element, taking_part = dimensions_of(sizes), groups.constraints(OWN_REPLICA)
+    number, within = block_and_offset(dim(axis), block_sizes[axis])
+    place = dim(axis) + scaled(groups.position(OWN_REPLICA), block_sizes[axis])
+    member = groups.member(OWN_REPLICA, number)
+    whole = ReplicaMap(sizes, with_value(element, axis, within), member, constraints=taking_part)
+    every, extents = groups.member(OWN_REPLICA, symbol(0)), [groups.size]
+    block = with_value(element, axis, place)
+    return whole, ReplicaMap(block_sizes, block, every, extents, taking_part)
 
 
 def reduce_scatter(
@@ -172,23 +172,8 @@ def reduce_scatter(
     (axis,) = checked_dimensions(op, "dimensions", [scatter_dimension], len(sizes))
     groups = even_groups(op, replica_groups, replica_count)
     block, conditions = _block(op, sizes, axis, groups.size)
-    element = dimensions_of(sizes)
     output_sizes = with_value(sizes, axis, block)
-    number, within = block_and_offset(dim(axis), block)
-    taking_part = groups.constraints(OWN_REPLICA)
-    there = ReplicaMap(
-        output_sizes,
-        with_value(element, axis, dim(axis) + scaled(groups.position(OWN_REPLICA), block)),
-        groups.member(OWN_REPLICA, symbol(0)),
-        [groups.size],
-        taking_part,
-    )
-    back = ReplicaMap(
-        sizes,
-        with_value(element, axis, within),
-        groups.member(OWN_REPLICA, number),
-        constraints=taking_part,
-    )
+    back, there = _whole_and_blocks(groups, sizes, output_sizes, axis)
     maps = indexing_between(output_sizes, groups.count, there, back)
     return maps.on_condition(conditions)
 
