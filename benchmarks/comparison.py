@@ -12,7 +12,7 @@ from benchmarks.problems import seeded
 from benchmarks.width import NaturalReading
 from simplifier.exact import BudgetError, NotQuasiAffineError, differing_point
 from simplifier.extraction.cost import cost_of_form
-from simplifier.extraction.width import divides_by_negative
+from simplifier.extraction.prices import divides_by_negative
 from tests.evaluation import first_difference
 
 if TYPE_CHECKING:

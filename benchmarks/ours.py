@@ -10,7 +10,7 @@ from benchmarks.clock import timed
 from benchmarks.peers import Answer, Peer
 from simplifier import parse_expr, simplify
 from simplifier.canonical.scope import scope_of
-from simplifier.expr.sympy_writing import to_sympy
+from simplifier.expr.sympy import to_sympy
 from simplifier.fixpoint import simplified
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 import numpy as np
 
 from simplifier.bounds.interval import Interval
-from simplifier.expr.parser import parse_form
 from simplifier.expr.printer import Spelling, format_form
+from simplifier.expr.text import parse_form
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -66,7 +66,7 @@ class NaturalReading:
 def parts(form: Form) -> Iterator[Form]:
     """Every sum within a formula, and every term of one.
 
-    >>> from simplifier.expr.parser import parse_form
+    >>> from simplifier.expr.text import parse_form
     >>> print(*parts(parse_form("(x * 8 + y) floordiv 4 + 1")), sep="; ")
     (x * 8 + y) floordiv 4 + 1; (x * 8 + y) floordiv 4; x * 8 + y; x * 8; y
     """
@@ -90,7 +90,7 @@ def _terms(form: Form) -> Iterator[Form]:
 def dividends(form: Form) -> Iterator[Form]:
     """What a formula divides, with shifts by the divisor, and the operands of its extrema.
 
-    >>> from simplifier.expr.parser import parse_form
+    >>> from simplifier.expr.text import parse_form
     >>> print(*dividends(parse_form("min(x, (y + 3) floordiv 4)")), sep="; ")
     y + 3; y; y + 7; y - 1; x; (y + 3) floordiv 4
     """
@@ -104,7 +104,7 @@ def dividends(form: Form) -> Iterator[Form]:
 def natural_parts(scope: Scope, canonical: Form) -> Iterator[Form]:
     """The sums of a canonical form, their digits, and what their quotients divide.
 
-    >>> from simplifier.expr.parser import parse_form
+    >>> from simplifier.expr.text import parse_form
     >>> scope = scope_of(())
     >>> canonical = scope.canonical(parse_form("(x * 12 + y) floordiv 7"))
     >>> print(canonical)
@@ -138,7 +138,7 @@ def _quotients(canonical: Form) -> Iterator[tuple[Form, int]]:
 def _apart(dividend: Form, divisor: int) -> Iterator[Form]:
     """The terms of a dividend, without the factors that a quotient inside would divide away.
 
-    >>> from simplifier.expr.parser import parse_form
+    >>> from simplifier.expr.text import parse_form
     >>> print(*_apart(parse_form("x * 128 + y"), 192), sep="; ")
     x * 2; y; 0
     """

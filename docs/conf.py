@@ -65,7 +65,7 @@ PACKAGES: Final = (
     "ops.mlir",
     "ops.pallas",
     "ops.performance",
-    "ops.schedules",
+    "ops.xla_gpu",
     "ops.stablehlo",
     "ops.triton",
 )

@@ -1,17 +1,15 @@
 """Indexing maps: which elements of one tensor are needed for which of another, as formulas."""
 
-# isort: off
-from indexing import startup as startup  # first: it prepares the process of the command line
-# isort: on
+from __future__ import annotations
 
+from indexing import startup as startup  # first: it prepares the process of the command line
+from indexing.code import emit, emit_loops
 from indexing.errors import MapError, TileError
 from indexing.exact.boxes import StridedInterval
-from indexing.exact.differences import Difference, first_difference
-from indexing.exact.sets import IndexSet
+from indexing.exact.compare import Difference, first_difference
+from indexing.exact.index_set import IndexSet
 from indexing.exact.strides import ByVariable, Contiguity, Stride
-from indexing.formats.code import emit, emit_loops
-from indexing.formats.einops_pattern import EinopsPattern
-from indexing.formats.einsum import to_einsum
+from indexing.formats.einsum import EinopsPattern, to_einsum
 from indexing.formats.text import format_map
 from indexing.index_relation import IndexRelation, flow_dependences
 from indexing.map import IndexingMap, UndefinedMap
@@ -23,9 +21,9 @@ from indexing.readers import (
     parse_map,
     parse_relation,
 )
+from indexing.tile.constraints import TileConstraints
 from indexing.tile.tile import Tile
-from indexing.tile.tile_constraints import TileConstraints
-from indexing.transform.compose import compose
+from indexing.transform.substitute import compose
 from indexing.upwards import explore
 from indexing.variable import Variable, VariableKind
 

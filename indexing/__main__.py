@@ -1,5 +1,7 @@
 """``python -m indexing``: the command line, the one import upwards."""
 
+from __future__ import annotations
+
 import sys
 from importlib.util import find_spec
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from indexing.formats.einops import read_pattern
-from indexing.formats.einsum import read_einsum
-from indexing.formats.isl_relation import isl_map, read_isl
+from indexing.formats.einsum import read_einsum, read_pattern
+from indexing.formats.isl import isl_map, read_isl
 from indexing.formats.mlir import read_affine_map
 from indexing.formats.text import read_map, read_maps
 from indexing.index_relation import IndexRelation, relation_of_text
@@ -18,8 +17,8 @@ from simplifier.exact import BUDGET
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from indexing.formats.isl_relation import IslRelation
-    from indexing.formats.named_axes import NamedIndices
+    from indexing.formats.einsum import NamedIndices
+    from indexing.formats.isl import IslRelation
     from indexing.relation import Relation
     from indexing.validation import Size
     from simplifier.bounds.interval import IntervalLike

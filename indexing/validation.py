@@ -8,27 +8,29 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 import sympy
 
-from indexing.domain import ROLES, Domain
+from indexing.domain import ROLES, Domain, Ends, limits
 from indexing.errors import MapError
-from indexing.parameters import check_parameters, counted, over_parameters, parameter_of, united
-from indexing.symbolic_bounds import Ends, limits
-from indexing.variable import GRID, Variable, interval_of, is_symbolic, size_of
+from indexing.variable import (
+    GRID,
+    Variable,
+    check_parameters,
+    counted,
+    interval_of,
+    is_symbolic,
+    over_parameters,
+    parameter_of,
+    size_of,
+    united,
+)
 from simplifier import Interval
-from simplifier.bounds.facts import facts_of, read_fact
+from simplifier.bounds.context import facts_of, read_fact
 from simplifier.canonical.scope import scope_of
-from simplifier.divisibility import is_multiple
 from simplifier.errors import listed, quoted
 from simplifier.expr import form as forms
-from simplifier.expr.expression_lexer import ExpressionLexer
 from simplifier.expr.operations import is_condition
-from simplifier.expr.parser import parse_form, read_expression
-from simplifier.expr.sympy_reading import (
-    ConversionError,
-    from_sympy,
-    is_relation,
-    read,
-    relation_of,
-)
+from simplifier.expr.sympy import ConversionError, from_sympy, is_relation, read, relation_of
+from simplifier.expr.text import ExpressionLexer, parse_form, read_expression
+from simplifier.problem import is_multiple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

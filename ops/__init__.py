@@ -1,8 +1,10 @@
 """What tensor operations do: shapes and attributes in, indexing maps out."""
 
+from __future__ import annotations
+
 from indexing.layout import ShapeError
-from ops.analysis.findings import InstructionIndexing
 from ops.analysis.queries import (
+    InstructionIndexing,
     fusion_indexing,
     input_to_output,
     output_to_input,
@@ -11,10 +13,8 @@ from ops.analysis.queries import (
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
 from ops.explorer import Exploration, explore
 from ops.fusion import (
-    Emitter,
     Fusion,
     FusionError,
-    FusionSchedule,
     Provenance,
     Reads,
     Reason,
@@ -23,11 +23,10 @@ from ops.fusion import (
     by_producer,
     fusion_graph,
     reads,
-    schedule_of,
     why,
 )
 from ops.hlo.errors import AmbiguousNameError, NoSuchInstructionError
-from ops.jaxpr import from_jax
+from ops.jax import from_jax
 from ops.kernels import KernelError, emit_kernel
 from ops.loops import Conflict, InPlaceUpdate, Loop, LoopDependence, LoopError, loops
 from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis, analyze
@@ -42,8 +41,6 @@ from ops.performance import (
     summary,
     utilization,
 )
-from ops.rules.batch_norm import batch_norm_grad, batch_norm_inference, batch_norm_training
-from ops.rules.broadcast import broadcast
 from ops.rules.collectives import (
     all_gather,
     all_reduce,
@@ -51,26 +48,31 @@ from ops.rules.collectives import (
     all_to_all_of_tuple,
     reduce_scatter,
 )
+from ops.rules.control import generated, rng, rng_bit_generator
 from ops.rules.convolution import convolution
+from ops.rules.data_movement import broadcast, pad
 from ops.rules.dot import dot, ragged_dot, scaled_dot
 from ops.rules.dynamic_sizes import dynamic_reshape, get_dimension_size, set_dimension_size
 from ops.rules.dynamic_slice import dynamic_slice, dynamic_update_slice
 from ops.rules.elementwise import elementwise
 from ops.rules.gather_scatter import gather, scatter
-from ops.rules.generated import generated, rng, rng_bit_generator
 from ops.rules.linear_algebra import cholesky, fft, triangular_solve
-from ops.rules.op_indexing import OpIndexing, Origin, Unknown
-from ops.rules.pad import pad
-from ops.rules.ragged_all_to_all import ragged_all_to_all
-from ops.rules.reduce import reduce
-from ops.rules.reduce_window import reduce_window, select_and_scatter
+from ops.rules.reduce import batch_norm_grad, batch_norm_inference, batch_norm_training, reduce
 from ops.rules.registry import REGISTRY, Registry
 from ops.rules.reshape import bitcast, bitcast_convert, reshape
+from ops.rules.rule import OpIndexing, Origin, Unknown
 from ops.rules.scan import StepUse, scan
 from ops.rules.slice import concatenate, slice  # noqa: A004 - the operation's name
 from ops.rules.sort import sort, top_k
-from ops.rules.transfers import Root, collective_broadcast, collective_permute, collective_reduce
+from ops.rules.transfers import (
+    Root,
+    collective_broadcast,
+    collective_permute,
+    collective_reduce,
+    ragged_all_to_all,
+)
 from ops.rules.transpose import permute, reverse, rotate, transpose
+from ops.rules.windows import reduce_window, select_and_scatter
 from ops.stablehlo import MlirTextError
 from ops.tiling import (
     ArrayTile,
@@ -83,6 +85,7 @@ from ops.tiling import (
     propagate,
     tilings,
 )
+from ops.xla_gpu import Emitter, FusionSchedule, schedule_of
 
 __all__ = [
     "REGISTRY",

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 from indexing import IndexingMap, Variable
 from indexing.domain import LETTERS, Domain, bare
 from indexing.layout import ShapeError
-from indexing.parameters import united
 from indexing.simplify import conditioned
+from indexing.variable import united
 from ops.limits import MAX_OPERANDS
 from ops.sizes import (
     equal,

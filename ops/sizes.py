@@ -11,22 +11,23 @@ from math import gcd
 from operator import index
 from typing import TYPE_CHECKING, TypeAlias
 
+from indexing.domain import Ends, limits
 from indexing.layout import ShapeError
-from indexing.parameters import (
+from indexing.variable import (
     PARAMETER,
+    Variable,
     check_parameters,
     counted,
+    is_symbolic,
     over_parameters,
     united,
 )
-from indexing.symbolic_bounds import Ends, limits
-from indexing.variable import Variable, is_symbolic
 from simplifier import Interval
 from simplifier.canonical.scope import scope_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import AtomKind, Form
-from simplifier.expr.sympy_writing import to_sympy
+from simplifier.expr.sympy import to_sympy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -1,9 +1,10 @@
 """Integer expressions of ``+ - * floordiv mod ceildiv min max``: intervals and simplification."""
 
+from __future__ import annotations
+
 from simplifier.bounds.interval import Interval, IntervalError
 from simplifier.errors import IndexingError, Span, TextError, TextWarning, UndecidedError
 from simplifier.exact import BudgetError, MissingIslError, NotQuasiAffineError, equivalent
-from simplifier.expr.foreign import READERS, Readers
 from simplifier.expr.functions import (
     BitAnd,
     BitOr,
@@ -15,9 +16,9 @@ from simplifier.expr.functions import (
     Mod,
     symbol,
 )
-from simplifier.expr.sympy_reading import ConversionError
+from simplifier.expr.sympy import READERS, ConversionError, Readers
 from simplifier.laws.rewrite_log import Rule, Rules, rules
-from simplifier.problem import BoundsError, Facts
+from simplifier.problem import BoundsError, Facts, Step, Trace
 from simplifier.simplification import (
     SymbolicInterval,
     bounds_of,
@@ -27,7 +28,6 @@ from simplifier.simplification import (
     parse_expr,
     simplify,
 )
-from simplifier.trace import Step, Trace
 
 __all__ = [
     "READERS",

@@ -2,54 +2,53 @@
 
 from __future__ import annotations
 
+from itertools import count
 from math import inf
-from typing import TYPE_CHECKING, Final
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from simplifier import choices
+from simplifier import conditions
 from simplifier.bounds.interval import Interval
 from simplifier.bounds.ranges import range_as_written
 from simplifier.canonical.scope import scope_of
-from simplifier.expr.fold import fold
+from simplifier.conditions import is_logical
+from simplifier.expr import operations
 from simplifier.expr.form import (
     EXTREMA,
+    FLOORDIV,
     LOGICAL,
     Atom,
     AtomKind,
     Form,
     combine,
+    constant,
+    fold,
+    is_deep,
     postorder,
+    variable,
     variables_of,
 )
 from simplifier.expr.operations import (
+    floordiv,
     rebuilt,
     replace,
     substitute,
     without_common_factors,
 )
-from simplifier.expr.size import is_deep
 from simplifier.extraction import extracted, extracted_within, natural_cost
-from simplifier.extraction.abstraction import (
-    abstraction_of,
-    inner_extrema,
-    inner_operations,
-    lasting_operations,
-    quotients_of,
-    subtracts,
-)
 from simplifier.extraction.cost import cost_of_form
-from simplifier.extraction.divisions import with_shared_numbers
-from simplifier.extraction.gathering import gathered
 from simplifier.extraction.natural import is_plain
-from simplifier.extraction.search import count_maxima
-from simplifier.extraction.width import (
+from simplifier.extraction.prices import (
     divides_by_negative,
     goes_beyond,
     is_wide,
     width_as_written,
     width_if_exceeded,
 )
+from simplifier.extraction.search import count_maxima
+from simplifier.extraction.steps import with_shared_numbers
 from simplifier.laws.catalogue.extrema import PRUNE
-from simplifier.laws.catalogue.quotients import COMMON_FACTOR
+from simplifier.laws.catalogue.quotients import COMMON_FACTOR, FLATTEN, REMAINDER
 from simplifier.laws.rewrite_log import Rewrite, RewriteLog
 from simplifier.limits import (
     MAX_DEPTH,
@@ -61,17 +60,14 @@ from simplifier.limits import (
     MAX_WIDENING,
     MIN_COST_TO_READ_AGAIN,
 )
-from simplifier.surroundings import is_logical
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
-    from simplifier.bounds.context import Context
+    from simplifier.bounds.context import Bounds, Context
     from simplifier.bounds.propagation import Smaller
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Key
-    from simplifier.extraction.abstraction import Abstraction
-
 
 _REMEMBERED_RESULTS: Final = 1 << 14
 """After so many results of one scope all are forgotten: each takes some kilobytes."""
@@ -152,7 +148,7 @@ def _step(scope: Scope, form: Form) -> Form:
     inside = postorder((form,))
     kinds = {atom.kind for atom in inside}
     if not kinds.isdisjoint(LOGICAL):
-        return choices.step(scope, form, _QUESTIONS)
+        return conditions.step(scope, form, _QUESTIONS)
     if scope.smaller is not None:
         result = _solved(scope, form, scope.smaller)
         if result != form:
@@ -524,7 +520,7 @@ def _cheaper(scope: Scope, form: Form) -> Form:
 def range_of(scope: Scope, form: Form) -> Interval:
     """An interval that holds every value of the form."""
     if not form.is_affine and is_logical(postorder((form,))):
-        return choices.range_of(scope, form, _QUESTIONS)
+        return conditions.range_of(scope, form, _QUESTIONS)
     interval = Interval.from_range(range_as_written(scope, form))
     if scope.smaller is None:
         return interval
@@ -532,4 +528,214 @@ def range_of(scope: Scope, form: Form) -> Interval:
     return interval.intersect(range_of(scope.smaller.context, within))
 
 
-_QUESTIONS: Final = choices.Questions(simplified, range_of)
+_QUESTIONS: Final = conditions.Questions(simplified, range_of)
+
+
+# Abstraction: what an expression comes to, whatever the values of its inner operations are.
+#
+# In `((x mod 5) * 3 + x floordiv 5) floordiv 2` the digits of `x` become variables of their own,
+# `(a * 3 + b) floordiv 2` with `a` in [0, 4]. Nothing is known of them but their ranges, so
+# digits stay digits. The canonical form, which knows that both belong to `x`, may multiply them
+# out into quotients that nobody reads, of greater numbers than the expression computes.
+
+
+class Abstraction(NamedTuple):
+    """A form with variables in place of its inner operations."""
+
+    form: Form
+    bounds: Bounds
+    meanings: Mapping[str, Form]
+    """What stands for each new variable."""
+
+    def only_renames(self, canonical: Form, original: Form) -> bool:
+        """Whether its canonical form is that of the original with variables for operations.
+
+        A search in it would start from the same form.
+
+        >>> from simplifier.canonical.scope import scope_of
+        >>> from simplifier.expr.text import parse_form
+        >>> scope = scope_of(())
+        >>> for text in ("(x floordiv 4) * y * z", "(x mod 4) * y * z"):
+        ...     form = parse_form(text)
+        ...     found = abstraction_of(scope, form, inner_operations(form))
+        ...     print(found.only_renames(found.form, scope.canonical(form)))
+        True
+        False
+        """
+        return operations.substitute([canonical], self.meanings) == (original,)
+
+
+def abstraction_of(scope: Scope, form: Form, inner: Sequence[Atom]) -> Abstraction:
+    """The form with a variable for each inner operation.
+
+    >>> from simplifier.bounds.interval import Interval
+    >>> from simplifier.canonical.scope import scope_of
+    >>> from simplifier.expr.text import parse_form
+    >>> scope = scope_of((("x", Interval(0, 59)),))
+    >>> form = parse_form("((x mod 5) * 3 + x floordiv 5) floordiv 2")
+    >>> found = abstraction_of(scope, form, inner_operations(form))
+    >>> print(found.form)
+    (inner.1 * 3 + inner.0) floordiv 2
+    >>> print(*(f"{name} in {interval}: {found.meanings[name]}" for name, interval in found.bounds))
+    inner.0 in [0, 11]: x floordiv 5 inner.1 in [0, 4]: x mod 5
+    """
+    taken = {*scope.bounds, *variables_of((form,))}
+    free = (name for index in count() if (name := f"{_PREFIX}{index}") not in taken)
+    names = dict(zip(inner, free, strict=False))
+    abstract = operations.replace(form, {atom: variable(name) for atom, name in names.items()})
+    used = {*variables_of((abstract,))}
+    bounds = [(name, interval) for name, interval in scope.bounds.items() if name in used]
+    bounds += [(name, _interval(scope, atom)) for atom, name in names.items()]
+    bounds.sort(key=itemgetter(0))
+    return Abstraction(
+        abstract, tuple(bounds), {name: Form(0, {atom: 1}) for atom, name in names.items()}
+    )
+
+
+_PREFIX = "inner."
+"""No text can name such a variable, but a symbol of SymPy may be called so."""
+
+
+def inner_operations(form: Form) -> list[Atom]:
+    """Digits of numbers, and extrema of such, that stand in other operations."""
+    simple: set[Atom] = set()
+    inner: dict[Atom, None] = {}
+    for atom in postorder((form,)):
+        inside = [each for argument in atom.arguments for each in argument.terms if each.arguments]
+        if _is_simple(atom, inside, simple):
+            simple.add(atom)
+        else:
+            inner.update((each, None) for each in inside if each in simple)
+    return list(inner)
+
+
+def _is_simple(atom: Atom, inside: list[Atom], simple: set[Atom]) -> bool:
+    """Whether an operation is a digit of a number without operations, or an extremum of numbers."""
+    if atom.kind in EXTREMA:
+        return all(each.kind in EXTREMA and each in simple for each in inside)
+    if atom.divisor <= 0:
+        return False
+    return not inside or (atom.numerator.only_atom in simple and inside[0].divisor > 0)
+
+
+def lasting_operations(scope: Scope, form: Form) -> list[Atom]:
+    """The inner operations, less those that stand only in sums that are numbers.
+
+    As a variable each of them would hide the number, which ``(x floordiv 3) * 3 + x mod 3`` is.
+    """
+    inner = inner_operations(form)
+    if not inner:
+        return inner
+    lasting = {
+        each
+        for atom in postorder((form,))
+        for argument in atom.arguments
+        if not scope.canonical(argument).is_affine
+        for each in argument.terms
+    }
+    return [each for each in inner if each in lasting]
+
+
+def subtracts(form: Form) -> bool:
+    """Whether a coefficient is negative, also inside.
+
+    >>> from simplifier.expr.text import parse_form
+    >>> subtracts(parse_form("(x - y) floordiv 4")), subtracts(parse_form("x floordiv 4 + y"))
+    (True, False)
+    """
+    inside = (argument for atom in postorder((form,)) for argument in atom.arguments)
+    return any(factor < 0 for each in (form, *inside) for factor in each.terms.values())
+
+
+def inner_extrema(form: Form) -> list[Atom]:
+    """The outermost extrema in divisions by numbers; products are not looked into.
+
+    >>> from simplifier.expr.text import parse_form
+    >>> found = inner_extrema(parse_form("max(min(max(x, 1), 9) mod 4, max(y, 2), 0) + max(x, 3)"))
+    >>> print(*(Form(0, {atom: 1}) for atom in found))
+    min(max(x, 1), 9)
+    """
+    found: dict[Atom, None] = {}
+    seen: set[tuple[Atom, bool]] = set()
+    waiting = [(atom, False) for atom in form.terms]
+    while waiting:
+        atom, is_inside = waiting.pop()
+        is_extremum = atom.kind in EXTREMA
+        if is_extremum and is_inside:
+            found[atom] = None
+        elif (is_extremum or atom.divisor) and (atom, is_inside) not in seen:
+            seen.add((atom, is_inside))
+            waiting += [
+                (each, not is_extremum) for argument in atom.arguments for each in argument.terms
+            ]
+    return list(found)
+
+
+def quotients_of(form: Form, names: Container[str]) -> list[Atom]:
+    """The quotients of multiples of one of the named variables.
+
+    >>> from simplifier.expr.text import parse_form
+    >>> form = parse_form("((x + 1) floordiv 2 + z floordiv 4 + (x + y) floordiv 3) mod 5")
+    >>> print(*(Form(0, {atom: 1}) for atom in quotients_of(form, {"x", "y"})))
+    (x + 1) floordiv 2
+    """
+    found: list[Atom] = []
+    for atom in postorder((form,)):
+        if atom.kind is FLOORDIV and len(atom.numerator.terms) == 1:
+            (inner,) = atom.numerator.terms
+            if inner.name in names:
+                found.append(atom)
+    return found
+
+
+def _interval(scope: Scope, atom: Atom) -> Interval:
+    return Interval.from_range(scope.range_of(scope.canonical(Form(0, {atom: 1}))))
+
+
+# Quotients of one source put together, as they are written: before the canonical form hides it.
+
+
+def gathered(form: Form) -> Rewrite | None:
+    """The form without remainders by constants, and with one quotient for each quotient of another.
+
+    In ``(N floordiv 36) * 36 + ((N floordiv 18) mod 2) * 18 + N mod 18`` the quotients by 36 and 18
+    cancel, whatever ``N`` is. Each of them in canonical form may look so different under its bounds
+    that nobody sees it any more. ``None`` where the canonical form sees as much: where no quotient
+    is divided and nothing gets cheaper.
+    """
+    inside = postorder((form,))
+    if not any(atom.kind is AtomKind.MOD and atom.divisor > 1 for atom in inside):
+        return None
+    after = combine(form, fold((form,), _as_quotient, combine))
+    is_nested = any(_divides_by_number(atom) and _only_quotient(atom.numerator) for atom in inside)
+    if not is_nested and cost_of_form(after) >= cost_of_form(form):
+        return None
+    return Rewrite((REMAINDER, FLATTEN), form, after)
+
+
+def _as_quotient(atom: Atom, arguments: tuple[Form, ...]) -> Form:
+    """``N mod c = N - c*floor(N/c)``; ``floor((floor(N/g) + k)/c) = floor((N + g*k)/(g*c))``."""
+    if not _divides_by_number(atom):
+        return rebuilt(atom, arguments)
+    source, divisor = arguments[0], atom.divisor
+    inner = _only_quotient(source)
+    if inner is not None:
+        source = inner.numerator.plus_constant(source.constant * inner.divisor)
+        divisor *= inner.divisor
+    quotient = floordiv(source, constant(divisor))
+    return (
+        quotient if atom.kind is AtomKind.FLOORDIV else arguments[0].plus(quotient, -atom.divisor)
+    )
+
+
+def _divides_by_number(atom: Atom) -> bool:
+    return atom.divisor > 1 and (atom.kind is AtomKind.FLOORDIV or atom.kind is AtomKind.MOD)
+
+
+def _only_quotient(form: Form) -> Atom | None:
+    """The quotient that is the only term of the form, with coefficient 1."""
+    if len(form.terms) == 1:
+        ((atom, factor),) = form.terms.items()
+        if factor == 1 and atom.kind is AtomKind.FLOORDIV and atom.divisor > 1:
+            return atom
+    return None

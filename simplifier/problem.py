@@ -9,33 +9,39 @@ bounded number of them, so no answer depends on earlier questions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, TypeVar, overload
 
 import sympy
 from sympy.logic.boolalg import Boolean
 
-from simplifier.bounds.facts import assumed, read_fact
+from simplifier.bounds.context import assumed, read_fact, variables_multiplied
 from simplifier.bounds.interval import Interval, IntervalLike
-from simplifier.canonical.scope import scope_about, scope_of
-from simplifier.divisibility import is_multiple
+from simplifier.canonical.scope import Scope, scope_about, scope_of, traced_scope
+from simplifier.conditions import hidden, outermost
 from simplifier.errors import IndexingError, check_type
 from simplifier.expr import form as forms
 from simplifier.expr import operations
+from simplifier.expr.form import ZERO, AtomKind, Form
 from simplifier.expr.functions import symbol
-from simplifier.expr.sympy_reading import is_relation, read, relation_of
-from simplifier.expr.sympy_writing import to_condition, to_sympy
+from simplifier.expr.printer import format_form
+from simplifier.expr.sympy import is_relation, read, relation_of, to_condition, to_sympy
+from simplifier.fixpoint import range_of, simplified, whole_or_parts
+from simplifier.laws.rewrite_log import Rewrite, RewriteLog
+from simplifier.limits import MAX_NESTED_CHOICES, MAX_RESIDUES
+from simplifier.tools.display import html_of_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from simplifier.bounds.context import Bounds as Box
     from simplifier.bounds.context import Constraints as Known
-    from simplifier.canonical.scope import Scope
-    from simplifier.expr.form import Form
-    from simplifier.expr.sympy_reading import Fraction, ReadExpression
-
+    from simplifier.expr.sympy import Fraction, ReadExpression
+    from simplifier.laws.law import Law
 
 Expression: TypeAlias = sympy.Expr | Boolean | int
 """Integer arithmetic, or a condition, which is 1 where it holds and 0 elsewhere."""
@@ -470,3 +476,220 @@ def _solved_under(
 
 
 _remembered_under = lru_cache(maxsize=_REMEMBERED, typed=True)(_solved_under)
+
+
+# Whether a fraction is an integer, by what is known: `K*x/2` of even `K`, `n*(n + 1)/2`.
+
+
+def is_multiple(scope: Scope, form: Form, divisor: Form, choices: int = MAX_NESTED_CHOICES) -> bool:
+    """Whether a form is seen to be a multiple of another; so many choices are looked into.
+
+    >>> from simplifier.canonical.scope import scope_of
+    >>> from simplifier.expr.text import parse_form
+    >>> even = scope_of((), ((parse_form("k mod 2"), Interval(0, 0)),))
+    >>> is_multiple(even, parse_form("select(x > 5, k, y * 4)"), parse_form("2"))
+    True
+    >>> is_multiple(even, parse_form("n * n + n"), parse_form("2"))
+    True
+    """
+    # Mostly the remainder vanishes where all equations are solved, whatever its choices are.
+    remainder = operations.mod(form, divisor)
+    rest = hidden(remainder)
+    within = scope.of_variables_in(rest)
+    while within.smaller is not None:
+        solution, within = within.smaller
+        rest = solution.substituted(rest)
+    if _has_residues_of_multiple(rest, within) or within.canonical(rest) == ZERO:
+        return True
+    if range_of(scope.of_variables_in(remainder), remainder) == Interval(0, 0):
+        return True
+    return _is_multiple_in_branches(scope, form, divisor, choices)
+
+
+def _has_residues_of_multiple(remainder: Form, scope: Scope) -> bool:
+    """Whether a remainder by a number is that of a polynomial which is 0 for all residues."""
+    atom = remainder.only_atom
+    if atom is None or atom.kind is not AtomKind.MOD or not atom.divisor:
+        return False
+    number = abs(atom.divisor)
+    return _is_zero_modulo(atom.numerator, number) or (
+        not atom.numerator.is_affine and _is_zero_modulo(scope.canonical(atom.numerator), number)
+    )
+
+
+def _is_zero_modulo(form: Form, number: int) -> bool:
+    """Whether a form is 0 modulo a number for all residues of what it multiplies.
+
+    >>> from simplifier.expr.text import parse_form
+    >>> _is_zero_modulo(parse_form("n * n + n * 3 + (x floordiv 4) * 2"), 2)
+    True
+    """
+    terms = [
+        (factor, variables_multiplied(atom))
+        for atom, factor in form.terms.items()
+        if factor % number
+    ]
+    names = {variable: None for _, variables in terms for variable in variables}
+    if not all(variables for _, variables in terms) or number ** len(names) > MAX_RESIDUES:
+        return False
+    return all(
+        (
+            form.constant
+            + sum(factor * prod(map(values.__getitem__, each)) for factor, each in terms)
+        )
+        % number
+        == 0
+        for residues in product(range(number), repeat=len(names))
+        for values in [dict(zip(names, residues, strict=True))]
+    )
+
+
+def _is_multiple_in_branches(scope: Scope, form: Form, divisor: Form, choices: int) -> bool:
+    """Whether both branches of the first choice are multiples, each under its condition."""
+    found = outermost((form,), (AtomKind.SELECT,))
+    if not found or not choices:
+        return False
+    condition, chosen, other = found[0].arguments
+    branches = (condition, chosen), (operations.negation(condition), other)
+    return all(
+        within.is_empty
+        or is_multiple(within, operations.replace(form, {found[0]: value}), divisor, choices - 1)
+        for holds, value in branches
+        for within in [scope.under(holds)]
+    )
+
+
+# Which laws led to a result: one simplification, step by step.
+#
+# A trace works on a scope of its own, so it does not depend on earlier simplifications. It
+# follows the rewrite log of that scope from the input to the result and leaves out what did not
+# contribute.
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """``before`` was rewritten to ``after``, by one law or by several at once.
+
+    Where no law is named, the text says why the two are equal: what is too large to be looked into
+    was kept as one term, or isl has proved it.
+    """
+
+    laws: tuple[Law, ...]
+    before: sympy.Expr
+    after: sympy.Expr
+    text: str
+    """Before, after and the names of the laws, as they are printed."""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Trace(Sequence[Step]):
+    """The steps that lead from an expression to its simplest form.
+
+    First each operation of the expression, inner ones first, comes into canonical form: it is shown
+    on canonical arguments, with all laws that were applied to it. Then the canonical form is
+    written out, one spelling after the other. Both come again as often as that changes something.
+
+    >>> from simplifier import parse_expr, simplify
+    >>> trace = Trace()
+    >>> simplify(parse_expr("(x floordiv 8) * 8 + x mod 8"), {}, trace=trace)
+    x
+    >>> print(trace)
+    x mod 8
+      -> x - (x floordiv 8) * 8  (remainder)
+    """
+
+    __hash__: ClassVar[None] = None  # pyright: ignore[reportIncompatibleMethodOverride] - it changes
+
+    def __init__(self) -> None:
+        self._steps: tuple[Step, ...] = ()
+        self.lemmas: tuple[Law, ...] = ()
+        """What is said of ranges and was used, in the order of first use."""
+
+    @property
+    def laws(self) -> tuple[Law, ...]:
+        """The laws of all steps, each once, in the order of first use."""
+        return tuple(dict.fromkeys(law for step in self for law in step.laws))
+
+    @overload
+    def __getitem__(self, index: int) -> Step: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Step]: ...
+    def __getitem__(self, index: int | slice) -> Step | Sequence[Step]:
+        return self._steps[index]
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self))
+
+    def __repr__(self) -> str:
+        return f"<trace of {len(self)} step{'s' * (len(self) != 1)}>"
+
+    def _repr_html_(self) -> str:
+        return html_of_text(str(self))
+
+    def follow(self, problem: Problem) -> Form:
+        """The simplest form of a problem; the steps to it replace those of the trace."""
+        self._steps, self.lemmas = (), ()
+        scope = problem.scope(traced_scope)
+        if scope is None:
+            return ZERO
+        result = simplified(scope, problem.form)
+        rewrites = dict.fromkeys(rewrites_of(scope, problem.form))
+        self._steps = tuple(_step(rewrite, problem, "kept as one term") for rewrite in rewrites)
+        self.lemmas = tuple(_log(scope).lemmas)
+        return result
+
+    def finish(self, problem: Problem, before: Form, after: Form) -> None:
+        """One more step, that no law but isl has proved."""
+        if after != before:
+            self._steps += (_step(Rewrite((), before, after), problem, "proved by isl"),)
+
+
+def _step(rewrite: Rewrite, problem: Problem, otherwise: str) -> Step:
+    before, after = format_form(rewrite.before), format_form(rewrite.after)
+    names = ", ".join(law.name for law in rewrite.laws) or otherwise
+    text = f"{before}\n  -> {after}  ({names})"
+    return Step(
+        rewrite.laws, problem.restored(rewrite.before), problem.restored(rewrite.after), text
+    )
+
+
+def _log(scope: Scope) -> RewriteLog:
+    return scope.log or RewriteLog()
+
+
+def rewrites_of(scope: Scope, form: Form) -> Iterator[Rewrite]:
+    """The steps from a form to its cheapest one, which the scope has found already."""
+    log = _log(scope)
+    for begun in log.iterations[form.key][:-1]:
+        yield from _by_smaller_problem(scope, begun)
+
+
+def _by_smaller_problem(scope: Scope, form: Form) -> Iterator[Rewrite]:
+    """By the smaller problem, where that was taken: all its steps at once."""
+    rewrite = _log(scope).solved.get(form.key)
+    if rewrite is None or scope.smaller is None:
+        yield from _read(scope, form)
+        return
+    solution, smaller = scope.smaller
+    inner = [law for step in rewrites_of(smaller, solution.substituted(form)) for law in step.laws]
+    yield from _changed(tuple(dict.fromkeys((*rewrite.laws, *inner))), *rewrite[1:])
+    yield from whole_or_parts(scope, rewrite.after)
+
+
+def _read(scope: Scope, form: Form) -> Iterator[Rewrite]:
+    """Read in another way first, where that was taken."""
+    rewrite = _log(scope).read.get(form.key)
+    if rewrite is not None:
+        yield rewrite
+        form = rewrite.after
+    yield from whole_or_parts(scope, form)
+
+
+def _changed(laws: tuple[Law, ...], before: Form, after: Form) -> Iterator[Rewrite]:
+    if before != after:
+        yield Rewrite(laws, before, after)

@@ -12,17 +12,14 @@ from simplifier.bounds.parametric import parametric_ends
 from simplifier.canonical.scope import scope_of
 from simplifier.errors import check_type
 from simplifier.exact import BUDGET, MAX_ATTEMPTS, Allowance, exact_range
-from simplifier.exact.improve import finished
+from simplifier.exact.questions import finished
 from simplifier.expr.form import ZERO, variable, variables_of
-from simplifier.expr.parser import parse_form
 from simplifier.expr.printer import format_form
-from simplifier.expr.sympy_reading import from_sympy
-from simplifier.expr.sympy_writing import to_sympy
-from simplifier.extraction.cost import cost_of_form
-from simplifier.extraction.operator_count import operator_count_of_form
+from simplifier.expr.sympy import from_sympy, to_sympy
+from simplifier.expr.text import parse_form
+from simplifier.extraction.cost import cost_of_form, operator_count_of_form
 from simplifier.fixpoint import range_of, simplified
-from simplifier.problem import BoundsError, ask
-from simplifier.trace import Trace
+from simplifier.problem import BoundsError, Trace, ask
 
 if TYPE_CHECKING:
     from simplifier.bounds.interval import Interval

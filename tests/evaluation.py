@@ -14,9 +14,9 @@ from simplifier import Interval, NotQuasiAffineError
 from simplifier.exact import witness
 from simplifier.expr.form import AtomKind, Form, postorder, variables_of
 from simplifier.expr.operations import ON_BITS
-from simplifier.expr.sympy_reading import from_sympy
+from simplifier.expr.sympy import from_sympy
 from simplifier.extraction.cost import cost_of_form
-from simplifier.extraction.width import divides_by_negative
+from simplifier.extraction.prices import divides_by_negative
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -15,8 +15,8 @@ from simplifier.bounds.interval import Interval
 from simplifier.canonical.scope import scope_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.parser import parse_form
 from simplifier.expr.printer import format_form
+from simplifier.expr.text import parse_form
 from tests.evaluation import where
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from simplifier.canonical.scope import scope_of
 from simplifier.errors import IndexingError
 from simplifier.exact import BudgetError, NotQuasiAffineError, differing_point, exact_range
 from simplifier.expr.form import Form, postorder
-from simplifier.expr.parser import parse_form
 from simplifier.expr.printer import format_form
+from simplifier.expr.text import parse_form
 from simplifier.extraction.cost import cost_of_form
 from simplifier.fixpoint import is_kept, range_of, simplified
 from tests.evaluation import first_difference, values_of

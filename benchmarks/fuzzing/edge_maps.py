@@ -10,8 +10,8 @@ import numpy as np
 
 from benchmarks.problems import happens, seeded
 from indexing import IndexingMap, MapError, Variable
+from indexing.code.functions import check_portable
 from indexing.domain import Domain
-from indexing.formats.code.map_functions import check_portable
 from simplifier.bounds.interval import Interval
 from simplifier.evaluation import MAX_INT64
 from simplifier.expr import form as forms

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from benchmarks.problems import happens
 from indexing.layout import ElementType, Kind
-from ops.hlo.neutral_elements import NEUTRAL, neutral_element
-from ops.kernels.dialect import SMALL_FLOATS
+from ops.hlo.opcodes import NEUTRAL, neutral_element
+from ops.kernels.operations import SMALL_FLOATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -12,7 +12,7 @@ from benchmarks.fuzzing.case import Case
 from benchmarks.problems import happens, published
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.parser import parse_form
+from simplifier.expr.text import parse_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -15,7 +15,7 @@ from benchmarks.problems import seeded
 from indexing import IndexingMap, Variable, from_affine_map, from_isl, parse_map
 from indexing.errors import MapError
 from indexing.exact import multiplicities
-from indexing.exact.inversion import solved_for_dims
+from indexing.exact.inverse import solved_for_dims
 from simplifier import symbol
 from simplifier.bounds.interval import Interval
 from simplifier.exact import BudgetError, NotQuasiAffineError

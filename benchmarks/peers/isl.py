@@ -22,7 +22,7 @@ from benchmarks.problems import python_text
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import EXTREMA, Form, combine, postorder
-from simplifier.expr.parser import parse_form
+from simplifier.expr.text import parse_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

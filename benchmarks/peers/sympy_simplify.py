@@ -9,7 +9,7 @@ import sympy
 
 from benchmarks.clock import timed
 from benchmarks.peers import Answer, Language, Native, Peer, UnsupportedError, Words
-from simplifier.expr.sympy_reading import from_sympy
+from simplifier.expr.sympy import from_sympy
 
 if TYPE_CHECKING:
     from benchmarks.problems import Problem

@@ -16,7 +16,7 @@ from indexing import MapError
 from ops import Coalescing, FusionError, coalescing, hlo, schedule_of
 from ops.hlo import HloModule, Instruction
 from ops.performance import A100
-from ops.schedules import Access
+from ops.xla_gpu import Access
 from simplifier import Interval
 
 

@@ -1,5 +1,7 @@
 """Questions about maps that isl answers exactly: complete where the map is quasi-affine."""
 
-from indexing.exact.multiplicity import multiplicities
+from __future__ import annotations
+
+from indexing.exact.counting import multiplicities
 
 __all__ = ["multiplicities"]

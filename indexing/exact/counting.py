@@ -8,27 +8,38 @@ other is cut into slices across its thinnest direction.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from fractions import Fraction
+from functools import reduce
+from itertools import chain, product
 from math import prod
-from typing import TYPE_CHECKING, Final, NamedTuple
+from operator import mul
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeAlias
 
+from indexing.errors import MapError
 from indexing.exact import few_points
 from indexing.exact.boxes import box_size, lone_box
-from indexing.exact.isl_sets import check_bounded, coordinates, graph_of, points_of, rank_of
-from indexing.relation import check_without_parameters
-from simplifier import Interval
-from simplifier.exact.budget import asked
-from simplifier.exact.isl import integer, load_isl, number
-from simplifier.tools.disjoint_set import united
+from indexing.exact.isl import check_bounded, coordinates, graph_of, points_of, rank_of, relation_of
+from indexing.relation import RelationT, check_map, check_without_parameters
+from indexing.simplify import result_bounds
+from indexing.transform.evaluate import result_columns
+from indexing.transform.substitute import arranged
+from simplifier import Interval, NotQuasiAffineError
+from simplifier.errors import listed, quoted
+from simplifier.evaluation import MAX_INT64
+from simplifier.exact import ATTEMPT, BUDGET, BudgetError, Space
+from simplifier.exact.isl import asked, checked_budget, integer, load_isl, number
+from simplifier.exact.isl import number as isl_number
+from simplifier.expr import form as forms
+from simplifier.tools.graphs import united
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     import islpy
 
     from indexing.relation import Relation
-    from simplifier.exact import Budget, Space
-
+    from simplifier.exact import Budget
 
 _PLANE: Final = 2
 
@@ -276,3 +287,368 @@ def sum_of_floors(count: int, slope: int, constant: int, divisor: int) -> int:
         height, rest = divmod(slope * count + constant, divisor)
         count, slope, constant, divisor = height, divisor, rest, slope
     return total
+
+
+# How many points of some maps to one tensor lead to each element: its multiplicity.
+#
+# Every value of a variable counts, even if no result uses it. Maps are split into independent
+# parts that share no variable. For each part isl, or going through all points if it is small,
+# tells which elements each map reaches how often; the multiplicities of the parts multiply.
+
+Array: TypeAlias = Any
+"""An array of NumPy."""
+
+Times: TypeAlias = "tuple[int, ...]"
+"""How often each of several maps reaches an element."""
+
+MAX_POINTS: Final = 1 << 23
+"""Points of a part that are gone through if isl has no answer: seconds."""
+
+_MAX_ELEMENTS: Final = 1 << 22
+"""Elements that each map may reach from these points, counted together: 300 MB."""
+
+_MANY_ELEMENTS: Final = 1 << 20
+"""Elements that wait to be counted with those that are counted already."""
+
+_FEW_POINTS: Final = 1 << 12
+"""Points that are gone through before isl is asked: it takes longer to ask."""
+
+_MAX_KINDS: Final = 1 << 16
+"""Kinds of elements, which differ in how often each map reaches them: memory for their table."""
+
+
+def multiplicities(maps: Iterable[Relation], *, budget: Budget = BUDGET) -> dict[int, int]:
+    """The number of elements for each multiplicity above 0: ``{times: number of elements}``.
+
+    Exact for tensors of any size if, in each independent part of a map, the points that lead to an
+    element lie on a line; in other parts all points are gone through.
+
+    Raises:
+        MapError: these are more than :data:`MAX_POINTS`, or reach too many elements; a variable has
+            no bounds; or the maps have different numbers of results.
+        BudgetError: isl takes more operations than the budget, or the budget is not positive.
+        NotQuasiAffineError: a map with too many points to go through is not quasi-affine.
+
+    >>> from indexing import parse_map
+    >>> windows = parse_map("(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 99], s0 in [0, 2]")
+    >>> multiplicities([windows])
+    {1: 102, 2: 99}
+    >>> same = parse_map("(d0) -> (d0), domain: d0 in [0, 200]")
+    >>> multiplicities([windows, same])
+    {2: 102, 3: 99}
+    """
+    checked_budget(budget)
+    given = _checked(maps)
+    known = [each for each in given if not each.is_known_empty]
+    if not known:
+        return {}
+    parts, rests = independent_parts(known)
+    kinds: Mapping[Times, int] = {tuple(number_of_points(rest, budget) for rest in rests): 1}
+    for part in parts:
+        kinds = _multiplied(kinds, _kinds_of(part.maps, budget))
+    found: dict[int, int] = defaultdict(int)
+    for times, elements in kinds.items():
+        found[sum(times)] += elements
+    return {times: found[times] for times in sorted(found) if times}
+
+
+def _checked(maps: Iterable[RelationT]) -> list[RelationT]:
+    if not hasattr(maps, "__iter__"):
+        raise MapError(f"multiplicities: {quoted(maps)} is given; expected several maps")
+    given = [*maps]
+    for each in given:
+        check_map(each, "multiplicities: one of the maps")
+        check_without_parameters(each, "multiplicities")
+    ranks = sorted({len(each.forms) for each in given})
+    if len(ranks) > 1:
+        message = f"multiplicities: there are maps with {listed([*map(str, ranks)])} results"
+        raise MapError(f"{message}; expected as many in all")
+    return given
+
+
+def _multiplied(kinds: Mapping[Times, int], more: Mapping[Times, int]) -> Mapping[Times, int]:
+    """The kinds of elements with more coordinates, which are independent of the others."""
+    found: dict[Times, int] = defaultdict(int)
+    for (times, elements), (other_times, others) in product(kinds.items(), more.items()):
+        both = tuple(map(mul, times, other_times))
+        if any(both):
+            found[both] += elements * others
+    if len(found) > _MAX_KINDS:
+        message = f"multiplicities: elements are of {len(found)} kinds"
+        raise MapError(f"{message}; expected {_MAX_KINDS} at most")
+    return found
+
+
+def _kinds_of(maps: Sequence[Relation], budget: Budget) -> Mapping[Times, int]:
+    """The kinds of the elements that any of the maps reaches, and how many there are of each."""
+    points = sum(_volume([*each.domain.bounds.values()]) for each in maps)
+    is_countable = points <= MAX_POINTS and _volume(_hull(maps)) <= MAX_INT64
+    if is_countable and points <= _FEW_POINTS:
+        return _kinds_by_enumeration(maps)
+    if is_countable:
+        budget = ATTEMPT if budget is None else min(budget, ATTEMPT)
+    try:
+        found = asked(lambda space: _kinds_by_isl(maps, space), budget)
+    except (NotQuasiAffineError, BudgetError):
+        if not is_countable:
+            raise
+        found = None
+    if found is None and not is_countable:
+        message = f"multiplicities: {points} points would have to be gone through"
+        raise MapError(f"{message}; expected {MAX_POINTS} at most")
+    return _kinds_by_enumeration(maps) if found is None else found
+
+
+def _volume(box: Iterable[Interval]) -> int:
+    sizes = [interval.size for interval in box]
+    if None in sizes:
+        message = "multiplicities: a variable or a result has no bounds"
+        raise MapError(f"{message}; expected bounded ones")
+    return prod(size or 0 for size in sizes)
+
+
+def _hull(maps: Iterable[Relation]) -> list[Interval]:
+    """For each coordinate an interval that holds its values in all maps."""
+    columns = zip(*(result_bounds(each) for each in maps), strict=True)
+    return [reduce(Interval.union, column) for column in columns]
+
+
+def _kinds_by_isl(maps: Sequence[Relation], space: Space) -> Mapping[Times, int] | None:
+    """The kinds, if isl can tell which elements each map reaches how often."""
+    isl = load_isl()
+    levels = {each: levels_of(each, space.context) for each in dict.fromkeys(maps)}
+    rank = len(maps[0].forms)
+    kinds = {(): isl.Set.universe(isl.Space.set_alloc(space.context, 0, rank))}
+    for each in maps:
+        found = levels[each]
+        if found is None:
+            return None
+        kinds = _refined(kinds, found)
+    return {times: count_points(kind) for times, kind in kinds.items() if any(times)}
+
+
+def _refined(
+    kinds: Mapping[Times, islpy.Set], levels: Mapping[int, islpy.Set]
+) -> dict[Times, islpy.Set]:
+    """The kinds, split by how often one more map reaches an element."""
+    somewhere = reduce(load_isl().Set.union, levels.values())
+    found = {
+        (*times, more): kind.intersect(reached).coalesce()
+        for times, kind in kinds.items()
+        for more, reached in {0: somewhere.complement(), **levels}.items()
+    }
+    return {times: kind for times, kind in found.items() if not kind.is_empty()}
+
+
+def _kinds_by_enumeration(maps: Sequence[Relation]) -> Mapping[Times, int]:
+    """The kinds, by going through all points."""
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    hull = _hull(maps)
+    counted = [_counted_elements(each, hull) for each in maps]
+    # With counts NumPy sorts: the table of hashes that it takes else is slow for some numbers.
+    _check_count(sum(len(reached) for reached, _ in counted))
+    everywhere: Array = np.concatenate([each for each, _ in counted])
+    elements: Array = np.unique(everywhere, return_counts=True)[0]
+    tables = np.zeros((len(maps), len(elements)), dtype=np.int64)
+    kinds = np.zeros(len(elements), dtype=np.int64)
+    for table, (reached, times) in zip(tables, counted, strict=True):
+        np.add.at(table, _positions(reached, elements), times)
+        _, kinds = np.unique(kinds * (table.max(initial=0) + 1) + table, return_inverse=True)
+    _, examples, numbers = np.unique(kinds, return_index=True, return_counts=True)
+    rows: list[list[int]] = tables[:, examples].T.tolist()
+    return {tuple(times): number for times, number in zip(rows, numbers.tolist(), strict=True)}
+
+
+def _positions(numbers: Array, ordered: Array) -> Array:
+    return ordered.searchsorted(numbers)
+
+
+def _counted_elements(indexing_map: Relation, hull: Sequence[Interval]) -> tuple[Array, Array]:
+    """The numbers of the elements that are reached, and how often, some thousand at once."""
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    found = [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))]
+    waiting = 0
+    for points, columns in result_columns(indexing_map):
+        element = np.zeros(points, dtype=np.int64)
+        for column, interval in zip(columns, hull, strict=True):
+            offset = np.asarray(column - (interval.lower or 0), dtype=np.int64)
+            element = element * (interval.size or 0) + offset
+        found.append(np.unique(element, return_counts=True))
+        waiting += len(found[-1][0])
+        if waiting > _MANY_ELEMENTS:
+            found, waiting = [_counted_together(found)], 0
+    return _counted_together(found)
+
+
+def _counted_together(parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """The elements of all parts, each once, and how often they are reached."""
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    reached, times = (np.concatenate(part) for part in zip(*parts, strict=True))
+    elements: Array
+    elements, places = np.unique(reached, return_inverse=True)
+    _check_count(len(elements))
+    counts = np.zeros(len(elements), dtype=np.int64)
+    np.add.at(counts, places, times)
+    return elements, counts
+
+
+def _check_count(elements: int) -> None:
+    if elements > _MAX_ELEMENTS:
+        message = f"multiplicities: {elements} elements would have to be counted"
+        raise MapError(f"{message}; expected {_MAX_ELEMENTS} at most")
+
+
+# Independent parts.
+
+Node: TypeAlias = "int | tuple[int, str]"
+"""A coordinate; or a variable, by the number of its map and its identifier there."""
+
+
+class IndependentPart(NamedTuple, Generic[RelationT]):
+    """Some coordinates, and for each map the part that leads to them, with dimensions only."""
+
+    coordinates: tuple[int, ...]
+    maps: tuple[RelationT, ...]
+
+
+def independent_parts(
+    maps: Sequence[RelationT],
+) -> tuple[list[IndependentPart[RelationT]], list[RelationT]]:
+    """The independent parts of maps to one tensor, and what is left of each map.
+
+    Two parts share no variable or constraint of any map. What is left leads to no coordinate.
+
+    >>> from indexing import parse_map
+    >>> text = "(d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 7], s0 in [0, 5]"
+    >>> rows = parse_map(text)
+    >>> parts, (rest,) = independent_parts([rows])
+    >>> for part in parts:
+    ...     print(part.coordinates, *part.maps)
+    (0,) (d0) -> (d0), domain: d0 in [0, 3]
+    (1,) (d0) -> (d0), domain: d0 in [0, 5]
+    >>> print(rest)
+    (d0) -> (), domain: d0 in [0, 7]
+    """
+    dependent = (group for number, each in enumerate(maps) for group in _dependent(number, each))
+    leading = [group for group in united(dependent) if any(isinstance(node, int) for node in group)]
+    inside = frozenset(chain.from_iterable(leading))
+    parts = (_part(maps, group) for group in leading)
+    rests = [
+        _restricted(
+            each,
+            [],
+            [
+                identifier
+                for identifier in each.domain.identifiers
+                if (number, identifier) not in inside
+            ],
+        )
+        for number, each in enumerate(maps)
+    ]
+    return sorted(parts, key=lambda part: part.coordinates), rests
+
+
+def _dependent(number: int, indexing_map: Relation) -> Iterator[set[Node]]:
+    """Groups of coordinates and variables of a map that depend on each other."""
+    for coordinate, form in enumerate(indexing_map.forms):
+        yield {coordinate, *((number, identifier) for identifier in forms.variables_of((form,)))}
+    for form, _ in indexing_map.domain.constraints:
+        yield {(number, identifier) for identifier in forms.variables_of((form,))}
+
+
+def _part(maps: Sequence[RelationT], group: Collection[Node]) -> IndependentPart[RelationT]:
+    coordinates = sorted(node for node in group if isinstance(node, int))
+    made = (
+        _restricted(
+            each,
+            coordinates,
+            [identifier for identifier in each.domain.identifiers if (number, identifier) in group],
+        )
+        for number, each in enumerate(maps)
+    )
+    return IndependentPart(tuple(coordinates), tuple(made))
+
+
+def _restricted(
+    indexing_map: RelationT, coordinates: Sequence[int], identifiers: Sequence[str]
+) -> RelationT:
+    """The map from some variables, as dimensions, to some coordinates."""
+    domain = indexing_map.domain
+    kept = domain.with_constraints(domain.constraints_among(identifiers))
+    results = (indexing_map.forms[coordinate] for coordinate in coordinates)
+    return arranged(indexing_map.derived(results, kept), identifiers)
+
+
+_MAX_LEVELS: Final = 64
+"""Multiplicities that isl tells apart, each with a set of its own: time grows with them."""
+
+
+# Multiplicities by isl.
+
+
+def levels_of(indexing_map: Relation, context: islpy.Context) -> dict[int, islpy.Set] | None:
+    """The elements of each multiplicity; ``None`` if isl cannot tell.
+
+    The map has dimensions only. isl cannot count the points of a fiber, those that lead to one
+    element; but if they lie on a line, a step apart, the first and the last give their number.
+    """
+    pairs = relation_of(indexing_map, context)
+    if pairs.is_injective():
+        return {1: pairs.range()}
+    fibers = pairs.reverse().compute_divs().make_disjoint().get_basic_maps()
+    sizes = [_sizes(each.to_map()) for each in fibers]
+    known = [each for each in sizes if each is not None]
+    if len(known) < len(sizes):
+        return None
+    return _level_sets(reduce(load_isl().PwAff.union_add, known))
+
+
+def _level_sets(sizes: islpy.PwAff) -> dict[int, islpy.Set] | None:
+    """The set for each value of an expression, if there are few."""
+    values = load_isl().Map.from_pw_aff(sizes).range()
+    first, last = integer(values.dim_min_val(0)), integer(values.dim_max_val(0))
+    if last - first >= _MAX_LEVELS:
+        return None
+    context = sizes.get_ctx()
+    return {
+        value: sizes.add_constant_val(isl_number(-value, context)).zero_set()
+        for value in range(first, last + 1)
+    }
+
+
+def _sizes(fibers: islpy.Map) -> islpy.PwAff | None:
+    """The number of points of each fiber, if the points differ in one coordinate."""
+    kind = load_isl().dim_type
+    rank = fibers.dim(kind.out)
+    for axis in range(rank):
+        element_and_axis = fibers.move_dims(kind.in_, fibers.dim(kind.in_), kind.out, axis, 1)
+        if element_and_axis.is_single_valued():
+            behind = fibers.project_out(kind.out, axis + 1, rank - axis - 1)
+            sizes = _sizes_of_lines(behind.project_out(kind.out, 0, axis))
+            if sizes is not None:
+                return sizes
+    return None
+
+
+def _sizes_of_lines(lines: islpy.Map) -> islpy.PwAff | None:
+    """The number of integers that each element is related to, if all are one step apart."""
+    step = lines.reverse().apply_range(lines).deltas().get_stride(0)
+    next_ = _shift(lines, step)
+    beyond = lines.apply_range(next_).subtract(lines)
+    if not beyond.is_subset(lines.lexmax().apply_range(next_)):
+        return None
+    last, first = (
+        found.get_pw_aff(0) for found in (lines.lexmax_pw_multi_aff(), lines.lexmin_pw_multi_aff())
+    )
+    steps = last.sub(first).scale_down_val(step).floor()
+    return steps.add_constant_val(isl_number(1, lines.get_ctx()))
+
+
+def _shift(lines: islpy.Map, by: islpy.Val) -> islpy.Map:
+    """The relation from an integer to the one that is greater by a number."""
+    isl = load_isl()
+    line = isl.LocalSpace.from_space(lines.range().get_space())
+    return isl.Map.from_aff(isl.Aff.var_on_domain(line, isl.dim_type.set, 0).add_constant_val(by))

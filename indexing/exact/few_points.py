@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from indexing.errors import MapError
 from indexing.exact.boxes import MAX_BOXES, strided
-from indexing.exact.isl_sets import parameters_of
+from indexing.exact.isl import parameters_of
 from indexing.transform.evaluate import result_columns
 from simplifier.errors import quoted
 from simplifier.evaluation import MAX_INT64

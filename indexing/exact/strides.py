@@ -27,8 +27,8 @@ from simplifier.fixpoint import simplified
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from indexing.exact.exact_relation import ExactRelation
     from indexing.exact.few_points import Rows
+    from indexing.exact.questions import ExactRelation
     from simplifier.exact import Budget
     from simplifier.expr.form import Form
 

@@ -1,45 +1,40 @@
 """Counts points as expressions over parameters: ``d0 in [0, N - 1]`` has ``N``.
 
-Variables that share a constraint are counted together, as :mod:`indexing.exact.symbolic_sums` does;
-the numbers of groups that share none are multiplied.
+Variables that share a constraint are counted together; the numbers of groups that share none are
+multiplied.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import product
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import sympy
 
 from indexing.errors import MapError
-from indexing.exact.symbolic_sums import (
-    NoClosedFormError,
-    Points,
-    UnboundedError,
-    is_size,
-    positional,
-    sums,
-)
-from indexing.parameters import parameter_identifier
 from indexing.relation import Relation
 from indexing.simplify import simplified
+from indexing.variable import PARAMETER, parameter_identifier
 from simplifier import Interval
 from simplifier.canonical.scope import scope_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
+from simplifier.expr.form import AtomKind, Form, fold
 from simplifier.expr.printer import format_form
-from simplifier.expr.sympy_reading import read_whole
-from simplifier.expr.sympy_writing import to_sympy
+from simplifier.expr.sympy import read_whole, to_sympy
 from simplifier.fixpoint import simplified as simplified_form
-from simplifier.tools.disjoint_set import united
+from simplifier.tools.graphs import united
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from indexing.domain import Constraint, Domain
-    from indexing.exact.symbolic_sums import Sum
     from indexing.variable import Variable
     from simplifier.canonical.scope import Scope
-    from simplifier.expr.form import Form
+    from simplifier.expr.form import Atom
+
+    Known = Callable[[Iterable[tuple[str, Interval]], Iterable[Constraint]], Scope]
+    """What is known of parameters and of variables with such bounds and constraints."""
 
 
 def symbolic_count(pieces: Iterable[Domain], parameters: Sequence[Variable]) -> sympy.Expr | int:
@@ -201,3 +196,284 @@ def _scope(
     """What is known of parameters and other variables."""
     of_parameters = ((parameter_identifier(each.name), each.bounds) for each in parameters)
     return scope_of((*bounds, *of_parameters), tuple(limits))
+
+
+# Sums polynomials over the points of constraints, variable by variable, the innermost first.
+#
+# What a variable adds up to between two ends is a polynomial in the others. Which ends count may
+# depend on the others, too: so points are split into cases, in each of which one end on each side
+# counts. A quotient by a constant is a variable of its own: `q` is `e floordiv 4` where `e - q *
+# 4` lies in `[0, 3]`.
+
+MAX_CASES: Final = 4
+"""Cases that points are split into: for more, an answer takes seconds and pages."""
+
+_FEW: Final = (2, 3)
+"""Remainders that are counted one by one: shorter than with an end for the greatest one."""
+
+
+class Points(NamedTuple):
+    """The values of variables under constraints, and what is added up for each of them.
+
+    ``each`` is a polynomial in the variables, with symbols that are called like identifiers.
+    """
+
+    variables: Mapping[str, Interval]
+    limits: tuple[Constraint, ...]
+    each: sympy.Expr = sympy.Integer(1)
+
+    def without(self, name: str) -> Points:
+        """The other variables, and the constraints on them and parameters alone."""
+        others = {other: bounds for other, bounds in self.variables.items() if other != name}
+        limits = (limit for limit in self.limits if name not in positional(limit[0]))
+        return self._replace(variables=others, limits=tuple(limits))
+
+    def scope(self, known: Known) -> Scope:
+        """What is known of them."""
+        return known(self.variables.items(), self.limits)
+
+    def under(self, limits: Iterable[Constraint]) -> Points:
+        """The points that meet more constraints."""
+        return self._replace(limits=(*self.limits, *limits))
+
+
+class Sum(NamedTuple):
+    """What is added up for each value of a variable from ``first`` to ``first + size - 1``.
+
+    ``each`` is a polynomial in the variable. All is zero where the conditions do not hold.
+    """
+
+    variable: str
+    first: Form
+    size: Form
+    each: sympy.Expr
+    conditions: tuple[Constraint, ...] = ()
+
+    @property
+    def polynomial(self) -> sympy.Expr:
+        """The sum for sizes that are not negative, as a polynomial in what is left."""
+        variable = to_sympy(forms.variable(self.variable))
+        upto = sympy.summation(self.each, (variable, 0, variable))
+        first, behind = to_sympy(self.first), to_sympy(self.first + self.size)
+        return sympy.expand(upto.subs(variable, behind - 1) - upto.subs(variable, first - 1))
+
+
+class UnboundedError(Exception):
+    """The variable of this name has no end on one side."""
+
+
+class NoClosedFormError(Exception):
+    """No order of the variables of these names gives polynomials, or only too many."""
+
+
+def sums(points: Points, known: Known) -> list[Sum]:
+    """Sums over one variable each, whose ends are over parameters, that together are the sum.
+
+    Proof. The cases that points are split into are disjoint, and every point lies in one of them.
+    In each a variable runs from one end to the other. That one end is the greatest and one the
+    least, and that there is a value between them, are constraints on the others.
+
+    Raises:
+        UnboundedError: a variable has no end on one side.
+        NoClosedFormError: the points cannot be split so.
+    """
+    waiting = [_without_quotients(each) for each in _by_remainder(points)]
+    found: list[Sum] = []
+    while waiting:
+        one = waiting.pop()
+        if len(one.variables) == 1:
+            found.append(_last(one))
+        else:
+            waiting += reversed(_fewest_cases(one, known))
+        if len(waiting) + len(found) > MAX_CASES:
+            raise NoClosedFormError(*one.variables)
+    return found
+
+
+def positional(form: Form) -> set[str]:
+    """The variables but parameters."""
+    return {name for name in forms.variables_of((form,)) if name[0] != PARAMETER}
+
+
+def is_size(within: Scope, form: Form) -> bool:
+    """Whether a form is known not to be negative."""
+    return within.range_of(within.canonical(form))[0] >= 0
+
+
+# Quotients and remainders.
+
+
+def _by_remainder(points: Points) -> list[Points]:
+    """The points with each remainder, where a constraint leaves a choice of a few."""
+    for number, (form, interval) in enumerate(points.limits):
+        atom = form.only_atom
+        if atom is not None and atom.kind is AtomKind.MOD and interval.size in _FEW:
+            before, after = points.limits[:number], points.limits[number + 1 :]
+            with_each = (
+                points._replace(limits=(*before, (form, Interval(value, value)), *after))
+                for value in interval
+            )
+            return [one for each in with_each for one in _by_remainder(each)]
+    return [points]
+
+
+def _without_quotients(points: Points) -> Points:
+    """The same points, with a variable for each quotient by a constant, which they determine."""
+    names: dict[Form, str] = {}
+    limits: list[Constraint] = []
+
+    def of_atom(atom: Atom, arguments: tuple[Form, ...]) -> Form:
+        whole = operations.rebuilt(atom, arguments)
+        if atom.kind not in _DIVISIONS or not atom.divisor or not positional(whole):
+            return whole
+        numerator, divisor = arguments[0], atom.divisor
+        quotient = operations.floordiv(*arguments)
+        variable = forms.variable(names.setdefault(quotient, f"q{len(names)}"))
+        ends = Interval(0, divisor - 1) if divisor > 0 else Interval(divisor + 1, 0)
+        limits.append((numerator - variable * divisor, ends))
+        return variable if atom.kind is AtomKind.FLOORDIV else numerator - variable * divisor
+
+    values = fold((form for form, _ in points.limits), of_atom, forms.combine)
+    limits += [(forms.combine(form, values), ends) for form, ends in points.limits]
+    variables = {**points.variables, **dict.fromkeys(names.values(), Interval(None, None))}
+    return Points(variables, tuple(dict.fromkeys(limits)), points.each)
+
+
+_DIVISIONS: Final = frozenset({AtomKind.FLOORDIV, AtomKind.MOD})
+
+
+# Cases.
+
+
+class _Stretch(NamedTuple):
+    """Constraints on the other variables, under which a variable has these values."""
+
+    limits: list[Constraint]
+    values: Sum
+
+
+def _fewest_cases(points: Points, known: Known) -> list[Points]:
+    """The points without one variable: one that needs the fewest cases and constraints."""
+    best: list[_Stretch] | None = None
+    for name in reversed([*points.variables]):
+        cases = _split(points, name, known)
+        if cases is not None and (best is None or _cost(cases) < _cost(best)):
+            best = cases
+        if best is not None and _cost(best) <= (1, 0):
+            break
+    if best is None:
+        raise NoClosedFormError(*points.variables)
+    return [
+        points.without(values.variable).under(limits)._replace(each=values.polynomial)
+        for limits, values in best
+    ]
+
+
+def _cost(cases: Sequence[_Stretch]) -> tuple[int, int]:
+    return len(cases), sum(len(case.limits) for case in cases)
+
+
+def _split(points: Points, name: str, known: Known) -> list[_Stretch] | None:
+    """The cases of a variable; none if an end is no polynomial in the others."""
+    ends, others = _ends(points, name), points.without(name)
+    if ends is None:
+        return None
+    found: list[_Stretch] = []
+    for first, last, limits in _pairs(others.scope(known), *ends):
+        if not _is_polynomial((first, last), others.variables):
+            return None
+        size, inside = last - first + 1, others.under(limits).scope(known)
+        least, greatest = inside.range_of(inside.canonical(size))
+        if greatest > 0:
+            has_one = [] if least >= 0 else [(size, Interval(1, None))]
+            found.append(_Stretch([*limits, *has_one], Sum(name, first, size, points.each)))
+    return found
+
+
+def _pairs(
+    within: Scope, lowers: Sequence[Form], uppers: Sequence[Form]
+) -> Iterator[tuple[Form, Form, list[Constraint]]]:
+    """A lower end and an upper end, and the constraints under which these count."""
+    pinned = next((end for end in lowers if end in uppers), None)
+    lowers, uppers = _undominated(within, lowers, sign=-1), _undominated(within, uppers, sign=1)
+    if pinned is not None:
+        pairs = [(pinned, pinned, (*_beyond(pinned, lowers, 1), *_beyond(pinned, uppers, -1)))]
+    else:
+        pairs = [
+            (first, last, (*_counts(first, lowers, 1), *_counts(last, uppers, -1)))
+            for first, last in product(lowers, uppers)
+        ]
+    for first, last, limits in pairs:
+        yield first, last, [each for each in limits if not is_size(within, each[0])]
+
+
+def _counts(end: Form, ends: Sequence[Form], sign: int) -> Iterator[Constraint]:
+    """That an end is the greatest, for the sign 1, or the least; of equal ends, the first one."""
+    place = ends.index(end)
+    yield from _beyond(end - sign, ends[:place], sign)
+    yield from _beyond(end, ends[place + 1 :], sign)
+
+
+def _beyond(end: Form, ends: Iterable[Form], sign: int) -> Iterator[Constraint]:
+    """That an end is not less than others, or not greater, for the sign -1."""
+    for other in ends:
+        yield (end - other) * sign, Interval(0, None)
+
+
+def _undominated(within: Scope, ends: Sequence[Form], sign: int) -> list[Form]:
+    """The ends that no other one implies; ``sign`` is 1 if the least counts, -1 if the greatest.
+
+    Those over parameters alone are one.
+    """
+    kept: list[Form] = []
+    for end in ends:
+        if not any(is_size(within, (end - other) * sign) for other in kept):
+            kept = [other for other in kept if not is_size(within, (other - end) * sign)]
+            kept.append(end)
+    alone = [end for end in kept if not positional(end)]
+    if not alone:
+        return kept
+    joined = operations.minimum(alone) if sign > 0 else operations.maximum(alone)
+    return [joined, *(end for end in kept if end not in alone)]
+
+
+def _is_polynomial(ends: Iterable[Form], variables: Iterable[str]) -> bool:
+    symbols = [to_sympy(forms.variable(name)) for name in variables]
+    return all(to_sympy(end).is_polynomial(*symbols) for end in ends)
+
+
+def _last(points: Points) -> Sum:
+    """The sum over the only variable; what is left of the constraints are conditions."""
+    (name,) = points.variables
+    ends = _ends(points, name)
+    if ends is None:
+        raise NoClosedFormError(name)
+    first, last = operations.maximum(ends[0]), operations.minimum(ends[1])
+    return Sum(name, first, last - first + 1, points.each, points.without(name).limits)
+
+
+def _ends(points: Points, name: str) -> tuple[list[Form], list[Form]] | None:
+    """The ends of a variable on both sides; ``None`` if a constraint is not linear in it."""
+    bounds, variable = points.variables[name], forms.variable(name)
+    lowers = [] if bounds.lower is None else [forms.constant(bounds.lower)]
+    uppers = [] if bounds.upper is None else [forms.constant(bounds.upper)]
+    for form, interval in points.limits:
+        if name not in positional(form):
+            continue
+        factor = form.terms.get(forms.variable_atom(name), 0)
+        rest = form - variable * factor
+        if not factor or name in positional(rest):
+            return None
+        ends = -interval if factor < 0 else interval
+        rest, divisor = (-rest, -factor) if factor < 0 else (rest, factor)
+        if ends.lower is not None:
+            lowers.append(-_divided(rest - ends.lower, divisor))
+        if ends.upper is not None:
+            uppers.append(_divided(forms.constant(ends.upper) - rest, divisor))
+    if not (lowers and uppers):
+        raise UnboundedError(name)
+    return lowers, uppers
+
+
+def _divided(form: Form, divisor: int) -> Form:
+    return form if divisor == 1 else operations.floordiv(form, forms.constant(divisor))

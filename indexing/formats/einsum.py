@@ -5,25 +5,379 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from itertools import chain
-from string import ascii_letters
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field
+from itertools import chain, pairwise
+from keyword import iskeyword
+from math import prod
+from string import ascii_letters, ascii_lowercase
+from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn, TypeAlias
 
 import sympy
+from sympy import Add, Expr, Integer, S, cancel, fraction
 
 from indexing.errors import MapError
-from indexing.formats.named_axes import AxisSizes, NamedAxis, NamedIndices, expression_of, related
 from indexing.relation import Relation, check_without_parameters
 from indexing.validation import read_sizes
 from simplifier.errors import Span, TextError, beginning_of, check_type
+from simplifier.expr.functions import FloorDiv, Mod, symbol
 from simplifier.expr.printer import format_form
+from simplifier.expr.sympy import to_sympy
+from simplifier.expr.text import is_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from indexing.validation import Size
+    from simplifier import Interval
 
+# Patterns of einops, such as `b (h w) c -> b c h w`, as relations from result to operand.
+
+_TOKEN: Final = re.compile(r"\.\.\.|->|[()]|\w+|\S")
+MAX_SIZE_DIGITS: Final = 18
+"""Of an axis without a name: what 64 bits count."""
+
+_ARROW: Final = "->"
 _ELLIPSIS: Final = "..."
+_TWO_CALLS: Final = "einops.repeat and einops.reduce are two calls"
+_OPERATIONS: Final = "einops.rearrange, reduce and repeat have patterns such as b (h w) -> h w b"
+
+
+def read_pattern(pattern: str, shape: Sequence[Size], sizes: Mapping[str, Size]) -> NamedIndices:
+    """What a pattern says of an operand with a shape; see :func:`indexing.from_einops`."""
+    check_type(pattern, str, "from_einops: the pattern", "a string")
+    expected = _expressions("shape", shape)
+    left, right = _PatternSide.both(pattern)
+    rank = len(shape) - (len(left.groups) - left.has_ellipsis)
+    if rank < 0 or (rank and not left.has_ellipsis):
+        raise left.error(f"{len(shape)} sizes are in the shape; expected {left.count()}")
+    if right.has_ellipsis and not left.has_ellipsis:
+        raise TextError("the axes of '...' are not in the operand", right.spans[_ELLIPSIS])
+    operand, result = left.expanded(rank), right.expanded(rank)
+    reduced = _without(operand, result)
+    new = _without(result, operand)
+    if reduced and new:
+        span = reduced[0].span
+        missing = f"{span.source[span.start : span.stop]} is reduced"
+        raise TextError(f"the axis is new, but {missing}; {_TWO_CALLS}", new[0].span)
+    known = AxisSizes(_given(sizes, {axis.name for axis in chain(*operand, *result)}))
+    known.sizes.update(
+        {axis.name: Integer(axis.size) for axis in chain(*operand, *result) if axis.size}
+    )
+    for group, size in zip(operand, expected, strict=True):
+        known.fit(group, size, group[0].span if group else left.span)
+    if unsized := [axis for axis in new if axis.name not in known.sizes]:
+        raise TextError(f"the size of {unsized[0].name} is not known", unsized[0].span)
+    return related(operand, result, reduced, known)
+
+
+def _expressions(argument: str, sizes: Sequence[Size]) -> list[sympy.Expr]:
+    """Sizes as expressions, checked as those of :meth:`indexing.IndexingMap.from_sizes`."""
+    read_sizes(argument, sizes)
+    return [expression_of(size) for size in sizes]
+
+
+def _given(sizes: Mapping[str, Size], names: set[str]) -> dict[str, sympy.Expr]:
+    for name in sizes:
+        if name not in names:
+            raise MapError(f"from_einops: {name!r} has a size, but is no axis of the pattern")
+    return {name: _expressions(name, [size])[0] for name, size in sizes.items()}
+
+
+def _without(groups: Sequence[Group], others: Sequence[Group]) -> list[NamedAxis]:
+    """The axes of groups that are not in others."""
+    there = {axis.name for axis in chain(*others)}
+    return [axis for axis in chain(*groups) if axis.name not in there]
+
+
+class _Token(NamedTuple):
+    text: str
+    span: Span
+
+
+class _PatternSide:
+    """One side of a pattern: a group of axes for each dimension, and maybe an ellipsis."""
+
+    def __init__(self, tokens: Sequence[_Token], span: Span, *, is_operand: bool) -> None:
+        self.span = span
+        self.spans: dict[str, Span] = {}
+        self.groups: list[list[_Token]] = []
+        self._is_operand = is_operand
+        self._read(tokens)
+
+    @classmethod
+    def both(cls, pattern: str) -> tuple[_PatternSide, _PatternSide]:
+        """The sides of a pattern."""
+        tokens = list(_tokens(pattern))
+        arrows = [number for number, token in enumerate(tokens) if token.text == _ARROW]
+        if len(arrows) != 1:
+            span = tokens[arrows[1]].span if arrows else Span(pattern, 0, len(pattern))
+            raise TextError("expected one '->', from operand to result", span, _OPERATIONS)
+        (arrow,) = arrows
+        place = tokens[arrow].span
+        before, after = Span(pattern, 0, place.start), Span(pattern, place.stop, len(pattern))
+        left = cls(tokens[:arrow], before, is_operand=True)
+        return left, cls(tokens[arrow + 1 :], after, is_operand=False)
+
+    def _read(self, tokens: Sequence[_Token]) -> None:
+        is_open = False
+        for token in tokens:
+            if token.text == "(":
+                if is_open:
+                    raise TextError("groups are not nested", token.span)
+                self.groups.append([])
+                is_open = True
+            elif token.text == ")":
+                if not is_open:
+                    raise TextError("no '(' before this", token.span)
+                is_open = False
+            else:
+                self._check(token, is_open=is_open)
+                if is_open:
+                    self.groups[-1].append(token)
+                else:
+                    self.groups.append([token])
+        if is_open:
+            raise self.error("expected a ')'")
+
+    def _check(self, token: _Token, *, is_open: bool) -> None:
+        text, span = token
+        if text == _ELLIPSIS and is_open and self._is_operand:
+            raise TextError("the operand's '...' stands outside of parentheses", span)
+        if text != _ELLIPSIS and not (text.isdecimal() or text.isidentifier()):
+            raise TextError("expected the name of an axis, '1', '...' or '('", span, _OPERATIONS)
+        if text.isdecimal():
+            if len(text) > MAX_SIZE_DIGITS:
+                raise TextError(f"a size has at most {MAX_SIZE_DIGITS} digits", span)
+            if int(text) == 0:
+                raise TextError("the size of an axis is 1 or more", span)
+            return
+        if text in self.spans:
+            raise TextError(f"{text} stands twice on this side", span)
+        self.spans[text] = span
+
+    @property
+    def has_ellipsis(self) -> bool:
+        """Whether the side has an ellipsis."""
+        return _ELLIPSIS in self.spans
+
+    def count(self) -> str:
+        """How many dimensions the side has, for messages."""
+        more = " or more" if self.has_ellipsis else ""
+        return f"{len(self.groups) - self.has_ellipsis}{more}"
+
+    def error(self, message: str) -> TextError:
+        """An error about the whole side."""
+        text = self.span.source[self.span.start : self.span.stop]
+        start = self.span.start + len(text) - len(text.lstrip())
+        return TextError(message, Span(self.span.source, start, start + len(text.strip())))
+
+    def expanded(self, rank: int) -> list[Group]:
+        """The groups, with so many axes in place of the ellipsis."""
+        found: list[Group] = []
+        for group in self.groups:
+            axes = tuple(chain.from_iterable(_axes_of_token(token, rank) for token in group))
+            if [token.text for token in group] == [_ELLIPSIS] and not self._is_grouped(group[0]):
+                found += ((axis,) for axis in axes)
+            else:
+                found.append(axes)
+        return found
+
+    def _is_grouped(self, token: _Token) -> bool:
+        """Whether a token stands in parentheses."""
+        return token.span.source[: token.span.start].rstrip().endswith("(")
+
+
+def _axes_of_token(token: _Token, rank: int) -> Iterator[NamedAxis]:
+    text, span = token
+    if text == _ELLIPSIS:
+        for number in range(rank):
+            yield NamedAxis(f"...{number}", span, is_named=False)
+    elif not text.isdecimal():
+        yield NamedAxis(text, span)
+    elif int(text) > 1:
+        yield NamedAxis(f"{text} at {span.start}", span, int(text), is_named=False)
+
+
+def _tokens(pattern: str) -> Iterator[_Token]:
+    for found in _TOKEN.finditer(pattern):
+        yield _Token(found[0], Span(pattern, *found.span()))
+
+
+# The pattern of einops for a map, where there is one.
+
+
+class EinopsPattern(NamedTuple):
+    """A pattern, and the sizes of axes that a shape does not tell.
+
+    ``einops.rearrange(operand, pattern, **sizes)`` calls einops; likewise ``reduce``, ``repeat``.
+    """
+
+    pattern: str
+    sizes: Mapping[str, int]
+
+    def __str__(self) -> str:
+        return ", ".join([self.pattern, *(f"{name}={size}" for name, size in self.sizes.items())])
+
+
+class _VariablePart(NamedTuple):
+    """``variable floordiv stride mod size``."""
+
+    variable: str
+    stride: int
+    size: int
+
+
+def to_einops(relation: Relation) -> EinopsPattern:
+    """The pattern of a map; see :meth:`indexing.IndexingMap.to_einops`."""
+    check_without_parameters(relation, "to_einops")
+    domain = relation.domain
+    if relation.runtime or domain.constraints:
+        _refuse("runtime variables or constraints")
+    sizes = {
+        each.name: _size(each.name, each.bounds) for each in domain.called[0] + domain.called[1]
+    }
+    results = [to_sympy(domain.named(form)) for form in relation.forms]
+    terms = [_terms(result, sizes) for result in results]
+    axes = _axes([digit for digit, _ in chain(*terms)], sizes)
+    operand = [_group(result, found, axes) for result, found in zip(results, terms, strict=True)]
+    result = [axes[each.name] for each in relation.dims]
+    _check_uses(operand, result, [axes[each.name] for each in relation.ranges])
+    return _written(operand, result)
+
+
+def _refuse(what: str) -> NoReturn:
+    raise MapError(f"to_einops: the map has {what}; einops has no pattern for it")
+
+
+def _size(name: str, bounds: Interval) -> int:
+    if bounds.lower != 0 or bounds.upper is None:
+        _refuse(f"{name} in {bounds}, which does not count from 0")
+    if bounds.upper < 0:
+        _refuse(f"{name} in {bounds}, which has no element")
+    return bounds.upper + 1
+
+
+def _terms(result: sympy.Expr, sizes: Mapping[str, int]) -> list[tuple[_VariablePart, int]]:
+    """The digits that a result is a sum of, and what they are multiplied with."""
+    found: list[tuple[_VariablePart, int]] = []
+    for term in Add.make_args(result):
+        factor, rest = term.as_coeff_Mul()
+        if term == S.Zero:
+            continue
+        digit = _digit(rest, sizes)
+        if digit is None or factor <= 0:
+            _refuse(f"{beginning_of(str(term))} in a result")
+        found.append((digit, int(factor)))
+    return found
+
+
+def _digit(part: sympy.Expr, sizes: Mapping[str, int]) -> _VariablePart | None:
+    if part.is_Symbol:
+        return _VariablePart(str(part), 1, sizes[str(part)])
+    if not isinstance(part, (FloorDiv, Mod)) or not part.args[1].is_Integer:
+        return None
+    inner, divisor = _digit(part.args[0], sizes), int(part.args[1])
+    if inner is None or divisor < 1 or inner.size % divisor:
+        return None
+    if isinstance(part, Mod):
+        return _VariablePart(inner.variable, inner.stride, divisor)
+    return _VariablePart(inner.variable, inner.stride * divisor, inner.size // divisor)
+
+
+def _axes(
+    digits: Sequence[_VariablePart], sizes: Mapping[str, int]
+) -> dict[str, list[_VariablePart]]:
+    """The axes that each variable is made of, the slowest first: between all ends of digits."""
+    cuts = {name: {1, size} for name, size in sizes.items()}
+    for variable, stride, size in digits:
+        cuts[variable] |= {stride, stride * size}
+    axes: dict[str, list[_VariablePart]] = {}
+    for name, places in cuts.items():
+        ends = sorted(places)
+        if any(high % low for low, high in pairwise(ends)):
+            _refuse(f"digits of {name} that overlap")
+        axes[name] = [_VariablePart(name, low, high // low) for low, high in pairwise(ends)][::-1]
+    return axes
+
+
+def _group(
+    result: sympy.Expr,
+    terms: Sequence[tuple[_VariablePart, int]],
+    axes: Mapping[str, Sequence[_VariablePart]],
+) -> list[_VariablePart]:
+    """The axes of one dimension of the operand, the slowest first."""
+    weights = [
+        (factor * axis.stride // digit.stride, axis)
+        for digit, factor in terms
+        for axis in axes[digit.variable]
+        if digit.stride <= axis.stride < digit.stride * digit.size
+    ]
+    weights.sort(key=lambda weighted: -weighted[0])
+    expected = 1
+    for weight, axis in reversed(weights):
+        if weight != expected:
+            _refuse(f"the result {beginning_of(str(result))}, which leaves gaps or overlaps")
+        expected *= axis.size
+    return [axis for _, axis in weights]
+
+
+def _check_uses(
+    operand: Sequence[Sequence[_VariablePart]],
+    result: Sequence[Sequence[_VariablePart]],
+    ranges: Sequence[Sequence[_VariablePart]],
+) -> None:
+    read = [*chain(*operand)]
+    if len({*read}) < len(read):
+        _refuse("a diagonal: a variable stands twice in its results")
+    if not {*chain(*ranges)} <= {*read}:
+        _refuse("a range that no result has")
+    if any(ranges) and not {*chain(*result)} <= {*read}:
+        _refuse("ranges, and dimensions that no result has: einops.reduce and repeat are two calls")
+
+
+_BY_DEFAULT: Final = re.compile(r"[ds]\d+|_.*|.*_")
+"""Names that a map gives by itself, or that einops refuses."""
+
+
+def _written(
+    operand: Sequence[Sequence[_VariablePart]], result: Sequence[Sequence[_VariablePart]]
+) -> EinopsPattern:
+    every = [*dict.fromkeys(chain(*operand, *result))]
+    parts = [axis.variable for axis in every]
+    own = {
+        axis: axis.variable
+        for axis in every
+        if parts.count(axis.variable) == 1
+        and not (iskeyword(axis.variable) or _BY_DEFAULT.fullmatch(axis.variable))
+    }
+    free = (letter for letter in _letters() if letter not in own.values())
+    names = {axis: own.get(axis) or next(free) for axis in every}
+    left, right = (
+        " ".join(_group_text([names[axis] for axis in group]) for group in side)
+        for side in (operand, result)
+    )
+    read = {*chain(*operand)}
+    needed = [
+        *(axis for group in operand for axis in group[1:]),
+        *(axis for axis in chain(*result) if axis not in read),
+    ]
+    return EinopsPattern(f"{left} -> {right}", {names[axis]: axis.size for axis in needed})
+
+
+def _group_text(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"({' '.join(names)})" if names else "1"
+
+
+def _letters() -> Iterator[str]:
+    """``a`` to ``z``, ``a1`` to ``z1``, and so on without end."""
+    yield from ascii_lowercase
+    number = 0
+    while number := number + 1:
+        yield from (f"{letter}{number}" for letter in ascii_lowercase)
+
+
+# Strings of einsum, such as `bij,bjk->bik`: a relation from the result to each operand.
+
 _LETTER: Final = re.compile(r"\.\.\.|[A-Za-z]|\S")
 _NAME: Final = re.compile(r"\.\.\.|\w+|\S")
 _SEPARATED: Final = re.compile(r"[A-Za-z_]\w*[ \t]+[A-Za-z_.]")
@@ -203,3 +557,133 @@ def _checked_labels(number: int, given: Relation, sizes: dict[str, object]) -> l
                 f"{where}: result {position} is {beginning_of(name)}; expected a variable"
             )
     return names
+
+
+# Axes by name, as in einops and einsum: what a text says of them becomes variables and results.
+
+Constraint: TypeAlias = "tuple[sympy.Expr, tuple[int, int]]"
+
+
+@dataclass(frozen=True, slots=True)
+class NamedAxis:
+    """An axis in a text: its name, unique in the text, and where it stands.
+
+    ``size`` is what the text itself says, such as ``1``; ``is_named`` is false for what the text
+    does not call by a name.
+    """
+
+    name: str
+    span: Span
+    size: int | None = None
+    is_named: bool = True
+
+
+Group: TypeAlias = "tuple[NamedAxis, ...]"
+"""Axes that one dimension of a tensor holds, the last one fastest; none for a size of 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedIndices:
+    """What a text says: variables with their sizes, results, and what has to hold of the sizes."""
+
+    dims: Mapping[str, Size]
+    ranges: Mapping[str, Size]
+    results: Sequence[sympy.Expr]
+    constraints: Sequence[Constraint] = ()
+
+
+def expression_of(size: Size) -> sympy.Expr:
+    """A size as an expression; no text is one."""
+    return size if isinstance(size, Expr) else Integer(size)
+
+
+@dataclass(slots=True)
+class AxisSizes:
+    """The sizes of axes, as far as they are known: from the text, the caller, and the shapes."""
+
+    sizes: dict[str, sympy.Expr]
+    constraints: list[Constraint] = field(default_factory=list["Constraint"])
+
+    def of(self, group: Iterable[NamedAxis]) -> sympy.Expr:
+        """The product of the sizes of axes that are all known."""
+        return prod((self.sizes[axis.name] for axis in group), start=S.One)
+
+    def fit(self, group: Group, size: sympy.Expr, where: Span) -> None:
+        """Let a dimension of a tensor, of some size, hold a group of axes; find the one unknown.
+
+        Raises:
+            TextError: at ``where`` or at an axis, if the sizes do not fit.
+        """
+        unknown = [axis for axis in group if axis.name not in self.sizes]
+        if len(unknown) > 1:
+            named = " and ".join(axis.name for axis in unknown)
+            raise TextError(f"the sizes of {named} are not known; expected all but one", where)
+        if unknown:
+            known = self.of(axis for axis in group if axis is not unknown[0])
+            self.sizes[unknown[0].name] = _quotient(size, known, unknown[0])
+            return
+        left_over = (self.of(group) - size).expand()
+        if left_over.is_Integer and left_over != S.Zero:
+            raise TextError(f"the size is {self.of(group)} here, but {size} in the shape", where)
+        if left_over != S.Zero:
+            self.constraints.append((left_over, (0, 0)))
+
+
+def _quotient(size: sympy.Expr, known: sympy.Expr, axis: NamedAxis) -> sympy.Expr:
+    if known == S.Zero:
+        raise TextError(f"the size of {axis.name} may be any, beside a size of 0", axis.span)
+    quotient = cancel(size / known)
+    if fraction(quotient)[1] != S.One:
+        raise TextError(f"the size of {axis.name} is {size} / {known}; expected a whole", axis.span)
+    return quotient
+
+
+def names_of(groups: Sequence[Group], default: str, taken: Iterable[str]) -> list[str]:
+    """A name for the variable of each group: that of its axis, or ``d0``, ``d1``.
+
+    All have the names that a map gives by itself if one of the axes cannot lend its own.
+    """
+    named = [
+        group[0].name if len(group) == 1 and group[0].is_named else f"{default}{number}"
+        for number, group in enumerate(groups)
+    ]
+    is_fine = len({*named, *taken}) == len(named) + len({*taken}) and all(map(is_name, named))
+    return named if is_fine else [f"{default}{number}" for number in range(len(groups))]
+
+
+def related(
+    operand: Sequence[Group], result: Sequence[Group], ranges: Sequence[NamedAxis], sizes: AxisSizes
+) -> NamedIndices:
+    """The map from a result to an operand, whose dimensions hold groups of axes."""
+    taken = {str(each) for size in sizes.sizes.values() for each in size.free_symbols}
+    dims = names_of(result, "d", taken)
+    runs = names_of([(axis,) for axis in ranges], "s", {*taken, *dims})
+    values: dict[str, sympy.Expr] = {
+        axis.name: symbol(name) for axis, name in zip(ranges, runs, strict=True)
+    }
+    for group, name in zip(result, dims, strict=True):
+        values.update(_digits(group, symbol(name), sizes))
+    return NamedIndices(
+        dims={name: sizes.of(group) for name, group in zip(dims, result, strict=True)},
+        ranges={name: sizes.sizes[axis.name] for name, axis in zip(runs, ranges, strict=True)},
+        results=[_index(group, values, sizes) for group in operand],
+        constraints=sizes.constraints,
+    )
+
+
+def _digits(group: Group, index: sympy.Expr, sizes: AxisSizes) -> dict[str, sympy.Expr]:
+    """The index on each axis of a group, for an index on their dimension."""
+    found: dict[str, sympy.Expr] = {}
+    for position, axis in enumerate(group):
+        stride = sizes.of(group[position + 1 :])
+        digit = index if stride == S.One else FloorDiv(index, stride)
+        found[axis.name] = Mod(digit, sizes.sizes[axis.name]) if position else digit
+    return found
+
+
+def _index(group: Group, values: Mapping[str, sympy.Expr], sizes: AxisSizes) -> sympy.Expr:
+    """The index on a dimension, for the index on each axis of its group."""
+    parts = (
+        values[axis.name] * sizes.of(group[position + 1 :]) for position, axis in enumerate(group)
+    )
+    return sum(parts, start=S.Zero)

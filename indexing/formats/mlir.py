@@ -19,11 +19,9 @@ from simplifier import Interval
 from simplifier.errors import INTEGER, Span, TextError, beginning_of, check_type, listed, quoted
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.expression_lexer import ExpressionLexer
-from simplifier.expr.fold import fold
-from simplifier.expr.form import EXTREMA, LOGICAL, AtomKind, combine, postorder
-from simplifier.expr.parser import XLA_DIVISIONS, read_expression
+from simplifier.expr.form import EXTREMA, LOGICAL, AtomKind, combine, fold, postorder
 from simplifier.expr.printer import format_form
+from simplifier.expr.text import XLA_DIVISIONS, ExpressionLexer, read_expression
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Sequence

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 import sympy
 
+from indexing.domain import ends_and_constraints, text_of_ends
 from indexing.formats.text import format_map
-from indexing.symbolic_bounds import ends_and_constraints, text_of_ends
 from simplifier.expr.form import LOGICAL, AtomKind, variable
 from simplifier.expr.functions import symbol
 from simplifier.expr.printer import Printer, as_written

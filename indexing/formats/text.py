@@ -12,25 +12,21 @@ import re
 import warnings
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from indexing.domain import NO_VALUES, Domain
+from indexing.domain import NO_VALUES, Domain, Ends, limit_texts, limits
 from indexing.errors import MapError
-from indexing.parameters import other_use
 from indexing.relation import Relation
-from indexing.symbolic_bounds import Ends, limit_texts, limits
-from indexing.variable import Variable
+from indexing.variable import Variable, other_use
 from simplifier import Interval
 from simplifier.errors import TextWarning, check_type, listed, quoted
-from simplifier.expr.expression_lexer import ExpressionLexer
 from simplifier.expr.form import ZERO
-from simplifier.expr.parser import read_expression
 from simplifier.expr.printer import DIALECTS, Spelling
+from simplifier.expr.text import ExpressionLexer, read_expression
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from indexing.domain import Constraint
     from simplifier.expr.form import Form
-
 
 _EMPTY: Final = "KNOWN EMPTY"
 _BRACKETS: Final = ("()", "[]", "{}", "<>")

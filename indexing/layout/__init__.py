@@ -1,9 +1,19 @@
 """Shapes, and how their elements lie in memory: offsets, maps, bitcasts and pictures."""
 
+from __future__ import annotations
+
 from indexing.errors import ShapeError
 from indexing.layout import cute, linear
 from indexing.layout.array_shape import UNBOUNDED_SIZE, ArrayShape
-from indexing.layout.bitcasts import bitcast_map, decompose_bitcast
+from indexing.layout.bitcasts import (
+    align_layouts,
+    bitcast_map,
+    copy_is_bitcast,
+    decompose_bitcast,
+    deduce_transpose,
+    reshape_is_bitcast,
+    transpose_is_bitcast,
+)
 from indexing.layout.dimensions import (
     OneSizedDimensions,
     common_blocks,
@@ -15,13 +25,6 @@ from indexing.layout.dimensions import (
     reorder_dimensions,
 )
 from indexing.layout.element_type import ElementType, Kind
-from indexing.layout.free_operations import (
-    align_layouts,
-    copy_is_bitcast,
-    deduce_transpose,
-    reshape_is_bitcast,
-    transpose_is_bitcast,
-)
 from indexing.layout.layout import COMBINE_DIMENSION, Layout, LevelKind, LevelType, SplitConfig
 from indexing.layout.maps import (
     linear_to_logical,
@@ -43,19 +46,19 @@ from indexing.layout.memory import (
     multi_index,
     pieces,
 )
-from indexing.layout.padded import PaddedLayout, PaddingValue
+from indexing.layout.picture import LayoutPicture, layout_picture, order_in_words, size_in_words
 from indexing.layout.shape import Shape
 from indexing.layout.steps import Crop, Pad, Reshape, Step, Transpose, tiled_sizes, tiling_steps
 from indexing.layout.tile_formats import (
     FORMATS,
     UNTILED,
+    PaddedLayout,
+    PaddingValue,
     TileFormat,
     format_of,
     tile_format,
     tpu_shape,
 )
-from indexing.layout.view.describe import order_in_words, size_in_words
-from indexing.layout.view.picture import LayoutPicture, layout_picture
 
 __all__ = [
     "COMBINE_DIMENSION",

@@ -27,8 +27,8 @@ from indexing.layout.layout import (
     LevelType,
     SplitConfig,
 )
+from indexing.layout.layout_svg import svg_of_layout
 from indexing.layout.memory import array_size
-from indexing.layout.view.layout_svg import svg_of_layout
 from simplifier.errors import TextError, check_type, quoted
 from simplifier.tools.lexer import ScanningLexer
 

@@ -17,7 +17,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from indexing.errors import MapError
-from indexing.pictures.element_grid import LEVELS, ElementGrid, level_of, panel_of, times
+from indexing.pictures.grids import LEVELS, ElementGrid, level_of, panel_of, times
 from indexing.pictures.svg import (
     GAP,
     MAX_WIDTH,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from indexing.domain import Domain
-    from indexing.pictures.element_grid import PlaneChoice, Position
+    from indexing.pictures.grids import PlaneChoice, Position
     from indexing.relation import Relation
     from indexing.validation import ByName
 

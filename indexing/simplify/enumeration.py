@@ -19,7 +19,7 @@ from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import FLOORDIV, VARIABLE, AtomKind
-from simplifier.tools.disjoint_set import connected_components
+from simplifier.tools.graphs import connected_components
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

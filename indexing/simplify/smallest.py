@@ -10,19 +10,19 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from indexing.simplify.enumeration import with_fewest_ranges
-from indexing.simplify.normal_form import (
+from indexing.simplify.constraints import (
     NONE_PRESERVED,
     PreservedVariables,
     connected,
     scope_with_facts,
     scope_within,
 )
+from indexing.simplify.enumeration import with_fewest_ranges
 from indexing.simplify.tightening import simplified_domain
 from simplifier import Interval
 from simplifier.canonical.scope import scope_of
 from simplifier.exact import MAX_ATTEMPTS, Allowance, BudgetError
-from simplifier.exact.improve import finished as finished_form
+from simplifier.exact.questions import finished as finished_form
 from simplifier.exact.questions import range_within
 from simplifier.expr import form as forms
 from simplifier.expr.form import VARIABLE, ZERO

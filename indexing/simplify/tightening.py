@@ -7,24 +7,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from indexing.parameters import PARAMETER
-from indexing.simplify.normal_form import (
+from indexing.domain import limited_variable, symbolic_ends, turned_to_variable
+from indexing.simplify.constraints import (
     NONE_PRESERVED,
     PreservedVariables,
+    Residues,
     connected,
     extracted,
     interval_within,
+    merged,
     normal,
     numerator,
+    only_branch,
     scope_with_facts,
     scope_within,
 )
-from indexing.simplify.residues import Residues, merged
-from indexing.symbolic_bounds import limited_variable, symbolic_ends, turned_to_variable
+from indexing.variable import PARAMETER
 from simplifier import Interval
 from simplifier.bounds.context import Fact, term_by_term
 from simplifier.expr import form as forms
-from simplifier.expr.form import CONDITIONS
+from simplifier.expr.form import CONDITIONS, EXTREMA
 from simplifier.extraction.cost import cost_of_form
 from simplifier.fixpoint import range_of
 from simplifier.fixpoint import simplified as simplified_form
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
     from simplifier.bounds.interval import Range
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Form
-
 
 _MAX_ROUNDS: Final = 16
 """Rounds in which bounds and constraints sharpen each other: most domains need two or three."""
@@ -391,3 +392,47 @@ def _beside_others(scope: Scope, constraint: Constraint) -> list[Constraint]:
     if cost_of_form(smaller) >= cost_of_form(form):
         smaller = form
     return [(smaller, interval_within(smaller, interval, values))]
+
+
+# Conditions on parameters, written as a reader expects them when a map is made.
+#
+# They are not sharpened as in a simplified map: `M == N floordiv 2` is not `N - M * 2 in [0, 1]`.
+
+
+def conditioned(domain: Domain, conditions: Iterable[Constraint]) -> Domain:
+    """The domain where conditions hold as well, in their shape of least cost.
+
+    Two that say the same are one, ``M - N`` and ``N - M``; what bounds decide is left out.
+    """
+    limited = with_bounds_of_constraints(domain.with_constraints().constrained(conditions))
+    if limited.is_known_empty:
+        return domain.emptied()
+    scope = scope_within(limited, ())
+    shaped = [_shaped(scope, each) for each in limited.constraints]
+    limited = with_bounds_of_constraints(limited.with_constraints().constrained(shaped))
+    scope = scope_within(limited, ())
+    given = [each for known in domain.constraints for each in _decided(scope, known)]
+    return with_open_ends(without_implied(limited.constrained(given)))
+
+
+def _decided(scope: Scope, constraint: Constraint) -> list[Constraint]:
+    """The limits of a variable in place of one by extrema, if parameters decide these."""
+    if not (_has_extrema(constraint) and limited_variable(constraint)):
+        return [constraint]
+    limits = [extracted(scope, fact) for fact in normal(scope, constraint) or ()]
+    return [constraint] if any(map(_has_extrema, limits)) else limits or [constraint]
+
+
+def _has_extrema(constraint: Constraint) -> bool:
+    return any(atom.kind in EXTREMA for atom in constraint[0].terms)
+
+
+def _shaped(scope: Scope, constraint: Constraint) -> Constraint:
+    """The constraint in its shape of least cost; quotients stay as they are."""
+    form, interval = scope.canonical(constraint[0]), constraint[1]
+    fact = Fact.of(form, interval.ends)
+    if fact is None:
+        return form, interval
+    for branch, ends in only_branch(scope, fact):
+        fact = Fact.of(branch, ends) or fact
+    return extracted(scope, fact)

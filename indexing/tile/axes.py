@@ -6,18 +6,16 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from indexing.domain import substituted_constraints
+from indexing.domain import Ends, ends_and_constraints, substituted_constraints
 from indexing.errors import TileError
-from indexing.parameters import parameter_identifier
-from indexing.symbolic_bounds import Ends, ends_and_constraints
-from indexing.tile.tile_constraints import TileSize
-from indexing.variable import is_symbolic
+from indexing.tile.constraints import TileSize
+from indexing.variable import is_symbolic, parameter_identifier
 from simplifier import Interval
 from simplifier.canonical.scope import scope_of
 from simplifier.errors import quoted
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.sympy_reading import from_sympy
+from simplifier.expr.sympy import from_sympy
 from simplifier.fixpoint import range_of, simplified
 
 if TYPE_CHECKING:

@@ -30,16 +30,15 @@ from ops.hlo.attributes import CALLED_ATTRIBUTES, COMMON_ATTRIBUTES
 from ops.hlo.errors import HloTextError
 from ops.hlo.true_sizes import array_sizes
 from simplifier.errors import IndexingError
-from simplifier.tools.postorder import postorder
+from simplifier.tools.graphs import postorder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from indexing.layout import Shape
     from ops.hlo import Computation, Instruction
-    from ops.rules.op_indexing import Direction
     from ops.rules.registry import Registry
-    from ops.rules.rule import Maps, Routes
+    from ops.rules.rule import Direction, Maps, Routes
 
 Key: TypeAlias = Hashable
 

@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from ops.hlo import HloTextError
+from ops.hlo import HloFileError, HloTextError
+from ops.hlo.files import write_text
 from simplifier.errors import IndexingError, TextError
+from simplifier.tools.display import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from ops.cli.selection import Selection
+    from ops.modules.analysis import ModuleAnalysis
 
 T = TypeVar("T")
 
@@ -222,3 +228,69 @@ def as_json(document: Document, errors: ErrorLog) -> Iterator[str]:
             before = piece
     yield from (before,) if before else ()
     yield f'], "errors": {json.dumps(errors.fields)}}}'
+
+
+# Tables: all rows are found before one is printed, because they share their columns.
+
+
+class Cells(NamedTuple):
+    """The cells of a row, its fields, and lines below it; the rows of most weight come first."""
+
+    cells: Sequence[str]
+    fields: Callable[[], Fields]
+    weight: float = 0
+    remarks: Sequence[str] = ()
+    is_unknown: bool = False
+
+
+def table(heading: Sequence[str], rows: Iterable[Cells]) -> list[Lines]:
+    """The rows of a table, from the cells of each.
+
+    >>> rows = [Cells(("4096", "%p"), dict), Cells(("16", "%bias"), dict)]
+    >>> for row in table(("reads", "of"), rows):
+    ...     print(row.text())
+    reads  of
+     4096  %p
+       16  %bias
+    """
+    listed = [*rows]
+    first, *lines = aligned([heading, *(row.cells for row in listed)])
+    return [
+        Lines([*([] if number else [first]), line, *row.remarks], row.fields, row.is_unknown)
+        for number, (line, row) in enumerate(zip(lines, listed, strict=True))
+    ]
+
+
+def by_weight(
+    heading: Sequence[str], found: Iterable[Cells | HloTextError], selection: Selection
+) -> list[Lines | HloTextError]:
+    """The table of what is asked for, the heaviest rows first, and the errors behind it."""
+    listed = [*found]
+    rows = sorted((row for row in listed if isinstance(row, Cells)), key=lambda row: -row.weight)
+    errors = (error for error in listed if isinstance(error, HloTextError))
+    return [*table(heading, selection.kept(rows)), *errors]
+
+
+class TableQuestion:
+    """A question whose subjects are the rows of a table: all are found before one is printed."""
+
+    def answer(self, analysis: ModuleAnalysis, subject: Lines | HloTextError) -> Lines:  # noqa: ARG002 - as all questions
+        """The row, or the error."""
+        if isinstance(subject, HloTextError):
+            raise subject
+        return subject
+
+
+# Pictures in files.
+
+
+def write_svg(file: str, svg: str) -> None:
+    """Write a picture to a file.
+
+    Raises:
+        HloFileError: the name promises another kind of picture, or the file cannot be written.
+    """
+    kind = Path(file).suffix
+    if kind not in {"", ".svg"}:
+        raise HloFileError(file, f"the picture is an SVG, not {kind}; expected a name in .svg")
+    write_text(file, f"{svg}\n")

@@ -6,19 +6,38 @@ import argparse
 import os
 import sys
 import warnings
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from argparse import ArgumentTypeError
+from dataclasses import dataclass, field, fields
+from importlib.resources import files as resources
+from math import inf, nan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
+from indexing.layout import Shape, ShapeError, tiling_steps
+from indexing.layout.layout_svg import svg_of_layout
 from indexing.startup import INTERRUPTED, version
-from ops.cli.commands import about_modules, diff, layout, reads, schema, simplify
-from ops.cli.console import Console, report
-from ops.cli.documents import as_json, as_text
-from ops.cli.examples import example
-from ops.cli.explorer_file import explore
-from ops.cli.kernel_questions import FusionSchedules, InstructionReasons
-from ops.cli.loop_questions import ModuleLoops
-from ops.cli.map_questions import FusionMaps, InstructionMaps
-from ops.cli.memory_questions import (
+from ops.cli.console import COLORS, PLAIN, Console, look_of, report
+from ops.cli.documents import (
+    Document,
+    Verbatim,
+    as_json,
+    as_text,
+    attempt,
+    fields_of_command,
+    write_svg,
+)
+from ops.cli.files import answer_files
+from ops.cli.kernels import FusionSchedules, InstructionReads, InstructionReasons, ModuleLoops
+from ops.cli.maps import (
+    DIRECTIONS,
+    FusionMaps,
+    InstructionMaps,
+    View,
+    simplified,
+    spans_of_file,
+    spans_of_texts,
+)
+from ops.cli.memory import (
     ORDERS,
     WITH_WARPS,
     FusionCoalescing,
@@ -26,33 +45,270 @@ from ops.cli.memory_questions import (
     KernelTiles,
     KernelUtilization,
 )
-from ops.cli.options import (
-    A_MODULE,
-    FILTERS,
-    LONG,
-    MODULES,
-    SECONDS_OF_MODULE,
-    UNROLL,
-    VIEWS,
-    choice,
-    flag,
-    gathered,
-    index,
-    number,
-    several,
-    sizes,
-    value,
-    without,
-)
-from ops.cli.terminal import COLORS, PLAIN, look_of
+from ops.cli.others import LayoutReport, document_of_difference, example, explore
+from ops.cli.selection import Selection
 from ops.fusion.reasons import FEW_PATHS
 from ops.performance import DEVICES
+from ops.performance.utilization import SECONDS
+from simplifier.errors import ArgumentError, IndexingError, Span, TextError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from ops.cli.documents import Document, Rendering
-    from ops.cli.options import Options
+    from ops.cli.documents import Rendering
+    from ops.cli.files import AnyQuestion
+
+# The commands: a function for each, or one for all about modules, from options to a document.
+
+
+def about_modules(command: str, question: Callable[..., AnyQuestion]) -> Callable[..., Document]:
+    """The command that asks modules a question, whose fields are the options of the command."""
+
+    def run(*, files: Sequence[str], jobs: int, console: Console, **options: object) -> Document:
+        return answer_files(command, question(**options), files, jobs, console)
+
+    return run
+
+
+def reads(*, files: Sequence[str], jobs: int, console: Console, **options: Any) -> Document:  # noqa: ANN401 - the fields of the question
+    """What each tile of the results of instructions reads of each operand."""
+    question = InstructionReads(**options)
+    if question.picture is not None and (len(files) > 1 or Path(files[0]).is_dir()):
+        error = ArgumentError("reads: -o draws one instruction of one file; expected one file")
+        return Document("modules", [error], fields_of_command("reads") | question.about())
+    return answer_files("reads", question, files, jobs, console)
+
+
+def diff(
+    *, before: str, after: str, selection: Selection, seconds: float, console: Console
+) -> Document:
+    """What changed from one module to another."""
+    return document_of_difference((before, after), selection, seconds, console)
+
+
+def simplify(*, file: str, texts: Sequence[str], console: Console) -> Document:
+    """The maps and expressions of a text in their smallest form."""
+    spans = attempt(spans_of_texts, texts) if texts else attempt(spans_of_file, file)
+    if isinstance(spans, IndexingError):
+        items = [spans]
+    else:
+        items = (attempt(simplified, span) for span in console.track(spans, "maps"))
+    name = None if texts else file
+    return Document("maps", items, fields_of_command("simplify") | {"file": name}, separator="---")
+
+
+def layout(*, shape: str, output: str | None, console: Console) -> Document:
+    """The layout of an array; its picture goes into the file ``output``."""
+    items = (attempt(_drawn, each, output) for each in console.track([shape], "layouts"))
+    return Document("layouts", items, fields_of_command("layout") | {"picture": output})
+
+
+def _drawn(shape: str, output: str | None) -> LayoutReport:
+    array = _read_array(shape)
+    if output is not None:
+        write_svg(output, svg_of_layout(array))
+    return LayoutReport(array)
+
+
+def _read_array(text: str) -> Shape:
+    """The array from its text, with a layout that has offsets.
+
+    Raises:
+        TextError: the text is no such array.
+    """
+    shape = Shape.parse(text)
+    try:
+        tiling_steps(shape)
+    except ShapeError as error:
+        raise TextError(str(error), Span(text, 0, len(text))) from None
+    return shape
+
+
+def schema(*, console: Console) -> Document:
+    """The schema of the JSON documents."""
+    return Document("schemas", [Verbatim(console.track([schema_text()], "schemas"))], {})
+
+
+def schema_text() -> str:
+    """The JSON Schema (draft 2020-12) of the documents that commands print with ``--json``.
+
+    >>> import json
+    >>> json.loads(schema_text())["title"]
+    'What python -m indexing COMMAND --json prints'
+    """
+    return resources("ops.cli").joinpath("schema.json").read_text("utf-8").rstrip("\n")
+
+
+# The options that several commands share, each said once, and how arguments are read.
+
+Options: TypeAlias = "dict[str, dict[str, Any]]"
+"""What argparse takes, by the names of an option; a space is between two names."""
+
+
+# How arguments are read.
+
+
+def jobs(text: str) -> int:
+    """A number of processes, or 0."""
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"expected a number of processes, or 0, not {text!r}")
+    return int(text)
+
+
+def positive(text: str) -> int:
+    """A number from 1 on."""
+    if not text.isdecimal() or not int(text):
+        raise ArgumentTypeError(f"expected a positive number, not {text!r}")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """A number of seconds."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = nan
+    if not 0 <= found < inf:
+        raise ArgumentTypeError(f"expected a number of seconds, not {text!r}")
+    return found
+
+
+def index(text: str) -> tuple[int, ...]:
+    """The index of an element, such as ``3,0``; of a scalar, no text.
+
+    >>> index("3, 0")
+    (3, 0)
+    """
+    return _numbers(text, "an index such as 3,0")
+
+
+def sizes(text: str) -> tuple[int, ...]:
+    """The sizes of a tile.
+
+    >>> sizes("8x128")
+    (8, 128)
+    """
+    found = _numbers(text.replace("x", ","), "sizes such as 8x128")
+    if not all(found):
+        raise ArgumentTypeError(f"expected sizes such as 8x128, not {text!r}")
+    return found
+
+
+def _numbers(text: str, expected: str) -> tuple[int, ...]:
+    words = [word.strip() for word in text.strip("() ").split(",")] if text.strip("() ") else []
+    if not all(word.isdecimal() for word in words):
+        raise ArgumentTypeError(f"expected {expected}, not {text!r}")
+    return tuple(map(int, words))
+
+
+# Kinds of options.
+
+
+def flag(meaning: str) -> dict[str, Any]:
+    """An option that is given or not."""
+    return {"action": "store_true", "help": meaning}
+
+
+def choice(names: Iterable[str], meaning: str) -> dict[str, Any]:
+    """One of some names, the first by default."""
+    choices = [*names]
+    return {"choices": choices, "default": choices[0], "help": meaning}
+
+
+def value(metavar: str, meaning: str, **settings: Any) -> dict[str, Any]:  # noqa: ANN401 - argparse's
+    """A text, or what argparse is told to make of it."""
+    return {"metavar": metavar, "help": meaning} | settings
+
+
+def number(meaning: str, **settings: Any) -> dict[str, Any]:  # noqa: ANN401 - likewise
+    """A number from 1 on."""
+    return value("N", meaning, type=positive, **settings)
+
+
+def several(metavar: str, dest: str, meaning: str) -> dict[str, Any]:
+    """An option that may be given several times."""
+    several_times = f"{meaning}; may be given several times"
+    return value(metavar, several_times, dest=dest, action="append", default=[])
+
+
+# What is asked, and of what.
+
+A_MODULE: Final = "a module in HLO or StableHLO text, or in XLA's protobuf; also compressed (.gz)"
+"""What a file of a module may be."""
+
+MODULES: Final[Options] = {
+    "files": value("FILE", f"{A_MODULE}, a folder of them, or - for standard input", nargs="+"),
+    "--jobs": value(
+        "N",
+        "read several files with this many processes; 0: one for each core",
+        type=jobs,
+        default=1,
+    ),
+    "--strict": flag("exit with code 3 if something is unknown"),
+}
+
+_PATTERNS: Final = (
+    ("instruction", "NAME", "answer for the instructions of this name only"),
+    ("computation", "NAME", "answer for what stands in this computation only"),
+    ("opcode", "OPCODE", "answer for the instructions of this kind only"),
+    ("parameter", "NAME", "answer for what is read of the parameter or operand of this name only"),
+)
+
+_BY_PATTERN: Final[Options] = {
+    f"--{option}": several(metavar, f"{option}s", f"{meaning}; * is any text")
+    for option, metavar, meaning in _PATTERNS
+}
+
+FILTERS: Final[Options] = _BY_PATTERN | {
+    "--unknown": flag("print only answers in which something is unknown"),
+    "--limit": number("print at most this many answers about each module"),
+}
+"""The fields of a :class:`Selection`: all commands about instructions have these."""
+
+VIEWS: Final[Options] = {
+    "--direction": choice(DIRECTIONS, "from each result to what it needs (default), or back"),
+    "--physical-layout": flag("use the dimensions in memory, after tiles are cut"),
+    "--linear-offsets": flag("lead to offsets in memory, counted in elements"),
+}
+"""The fields of a :class:`View`: all commands that print maps between tensors have these."""
+
+TOGETHER: Final[Mapping[str, type[Selection | View]]] = {"selection": Selection, "view": View}
+"""The values that hold several options."""
+
+SECONDS_OF_MODULE: Final[Options] = {
+    "--seconds": value(
+        "S",
+        "what a module may take until counts are bounds (default: %(default)g)",
+        type=seconds,
+        default=SECONDS,
+    )
+}
+
+UNROLL: Final[Options] = {
+    "--unroll": number("how many neighbours a thread handles at a time (default: 1)", default=1)
+}
+
+LONG: Final[Options] = {
+    "--long": flag("print whole domains, a line for each bound, also those that shapes tell")
+}
+
+
+def without(options: Options, *names: str) -> Options:
+    """The options but for some."""
+    return {name: each for name, each in options.items() if name not in names}
+
+
+def gathered(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a command, where a value takes the place of those that are its fields."""
+    found = dict(options)
+    for name, kind in TOGETHER.items():
+        names = [field.name for field in fields(kind)]
+        if names[0] in found:
+            found[name] = kind(**{each: found.pop(each) for each in names if each in found})
+    return found
+
+
+# The command line: a table of commands with their arguments, and how one of them runs.
 
 _PROGRAM: Final = "python -m indexing"
 

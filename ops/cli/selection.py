@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ops.hlo.errors import NoSuchComputationError, NoSuchInstructionError
-from ops.hlo.names import bare, check_opcode, near_names
+from ops.hlo.opcodes import bare, check_opcode, near_names
 from ops.performance.kernels import kernels_of
 from simplifier.errors import IndexingError
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ops.fusion import Fusion
     from ops.hlo import HloModule, Instruction
-    from ops.hlo.names import Named
+    from ops.hlo.opcodes import Named
 
 
 class MaybeUnknown(Protocol):

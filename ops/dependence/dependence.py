@@ -4,20 +4,284 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
+from indexing.layout import UNBOUNDED_SIZE
+from indexing.transform.hull import box, holds, hull
+from indexing.transform.substitute import arranged
 from ops import limits
-from ops.dependence.containment import joined, without_contained
-from ops.dependence.operand_indexing import OperandIndexing
-from ops.dependence.widening import is_part_at_a_glance, shortened, widened
-from ops.rules.op_indexing import Unknown
+from ops.dependence.operand_indexing import (
+    OperandIndexing,
+    devices_in,
+    joint_form,
+    separate_form,
+    with_values,
+)
+from ops.devices.joint_indexing import ANY, DeviceIndex, JointIndexing
+from ops.rules.rule import Unknown
+from simplifier import Interval
+from simplifier.errors import IndexingError
+from simplifier.expr import form as forms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
+    from indexing import IndexingMap
+    from indexing.domain import Ends
+    from ops.dependence.operand_indexing import RuntimeOrigin
+    from ops.devices.devices import Devices
     from ops.hlo import Instruction
+
+# Widening: one indexing replaces many; it relates all that they do, maybe more, and is marked.
+
+
+def widened(
+    indexings: Sequence[OperandIndexing], reason: str, sizes: Sequence[int] | None = None
+) -> OperandIndexing:
+    """One indexing, marked with a reason, that holds all of these.
+
+    They lead to one array, of these sizes, all on the device that asks or all on others. Where they
+    agree on a dimension, a constraint or the device, that is kept, with the runtime variables that
+    it needs; everything else becomes a range, from the least to the greatest value.
+
+    >>> from indexing import parse_map
+    >>> from ops import OperandIndexing
+    >>> texts = ["(d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 5]",
+    ...          "(d0, d1) -> (d0, d1 + 2), domain: d0 in [0, 3], d1 in [0, 3]"]
+    >>> print(widened([OperandIndexing(parse_map(text)) for text in texts], "an example"))
+    (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 5], s0 in [0, 5]
+    approximation: an example
+    """
+    first = indexings[0]
+    if len(indexings) == 1:
+        return replace(first, approximation=reason)
+    devices = devices_in(indexings)
+    whole = _hull(indexings, _bounds(sizes, first), devices)
+    return separate_form(replace(whole, approximation=reason), devices, first.element)
+
+
+def boxed(
+    indexings: Sequence[OperandIndexing],
+    reason: str,
+    begin: Sequence[int],
+    end: Sequence[int],
+    devices: Devices | None,
+) -> OperandIndexing:
+    """One indexing that holds all of these, as :func:`widened`, and that hardly grows afterwards.
+
+    It begins at all elements of an array of sizes ``begin``. A dimension on which all agree is kept
+    if the element alone tells it; in all others it leads everywhere.
+    """
+    first = indexings[0]
+    devices = devices or devices_in(indexings)
+    whole = _hull(indexings, _bounds(end, first), devices)
+    dims = [*_bounds(begin, first), whole.devices]
+    results = [*_bounds(end, first), whole.devices]
+    every = whole.element_as(box(whole.element, dims, results))
+    return separate_form(replace(every, approximation=reason), devices, first.element)
+
+
+def shortened(indexing: OperandIndexing, reason: str) -> OperandIndexing:
+    """The indexing without long formulas; if there are any, for any values, and marked."""
+    if indexing.longest <= limits.MAX_TERMS_OF_WIDE:
+        return indexing
+    devices = devices_in([indexing])
+    joint = joint_form(indexing, devices).for_any_values()
+    bounds, why = joint.element.result_bounds(), indexing.approximation or reason
+    short = joint.shortened(limits.MAX_TERMS_OF_WIDE, bounds, why)
+    return separate_form(short, devices, indexing.element)
+
+
+def is_part_at_a_glance(narrow: OperandIndexing, wide: OperandIndexing) -> bool:
+    """Whether one indexing is seen at a glance to tell nothing that another one does not.
+
+    Source: :func:`indexing.transform.hull.holds`, which knows the cases.
+    """
+    is_plain = not wide.runtime and wide.replica_id is None and narrow.replica_id is None
+    return is_plain and holds(wide.map, narrow.map)
+
+
+def _bounds(sizes: Sequence[int] | None, indexing: OperandIndexing) -> list[Interval]:
+    if sizes is None:
+        return [ANY] * len(indexing.map.forms)
+    return [Interval(0, None if size == UNBOUNDED_SIZE else size - 1) for size in sizes]
+
+
+class _Value(NamedTuple):
+    """What tells the value of a runtime variable from others, where dimensions alone lead to it."""
+
+    instruction: Instruction
+    callers: tuple[Instruction, ...]
+    clamp: Interval | Ends | None
+    part: DeviceIndex
+
+
+def _hull(
+    indexings: Sequence[OperandIndexing], array: Sequence[Interval], devices: Devices | None
+) -> JointIndexing[RuntimeOrigin]:
+    """A joint form that holds several indexings to an array, simplified but for its values.
+
+    Values that are not the same in all of them are taken for any values.
+    """
+    points = [each for each in indexings if not each.map.is_known_empty] or indexings[:1]
+    joints = [joint_form(each, devices) for each in points]
+    first = joints[0]
+    values = [_values(each) for each in joints]
+    shared = [value for value in values[0] if all(value in others for others in values)]
+    numbers = [[own[value] for value in shared] for own in values]
+    maps = [_over(*pair) for pair in zip(joints, numbers, strict=True)]
+    whole = hull(maps, [*array, first.devices])
+    *index, device = whole.forms
+    parts = (DeviceIndex(tuple(index), device), *(value.part for value in shared))
+    origins = tuple(first.origins[number] for number in numbers[0])
+    return JointIndexing(parts, whole.domain, first.devices, origins)
+
+
+def _values(joint: JointIndexing[RuntimeOrigin]) -> dict[_Value, int]:
+    """The values that dimensions alone lead to, with the numbers of their variables."""
+    rows = zip(joint.origins, joint.parts[1:], strict=True)
+    return {
+        _Value(origin.instruction, origin.callers, origin.clamp, part): number
+        for number, (origin, part) in enumerate(rows)
+        if all(name[0] == "d" for name in forms.variables_of((*part.coordinates, part.device)))
+    }
+
+
+def _over(joint: JointIndexing[RuntimeOrigin], numbers: Sequence[int]) -> IndexingMap:
+    """The element and its device, over runtime variables of these numbers; others are ranges."""
+    dims, ranges, runtime = joint.domain.by_role(joint.domain.identifiers)
+    kept = [runtime[number] for number in numbers]
+    others = (place for place in runtime if place not in kept)
+    return arranged(joint.element, dims, (*ranges, *others), kept)
+
+
+# Containment: whether one indexing relates all that others do, at a glance or as isl finds it.
+
+
+def without_contained(indexings: Iterable[OperandIndexing]) -> list[OperandIndexing]:
+    """The indexings without those that another one contains; of equal ones, the first.
+
+    If a comparison takes more than :data:`ops.limits.MAX_STEPS_OF_COMPARISON`, both stay.
+
+    >>> from indexing import parse_map
+    >>> from ops import OperandIndexing
+    >>> texts = ["(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 3], s0 in [0, 2]",
+    ...          "(d0) -> (d0 * 2 + 1), domain: d0 in [0, 3]"]
+    >>> print(*without_contained(OperandIndexing(parse_map(text)) for text in texts))
+    (d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 3], s0 in [0, 2]
+    """
+    left: list[OperandIndexing] = []
+    for each in indexings:
+        if not any(contains(other, each) for other in left):
+            left = [*(other for other in left if not contains(each, other)), each]
+    return left
+
+
+def joined(indexings: Collection[OperandIndexing]) -> Collection[OperandIndexing]:
+    """The indexings, but one for two that lead to the same index under conditions on values.
+
+    One of them holds under no condition, or the one does where the other one does not.
+
+    >>> from ops import hlo, parameter_indexing
+    >>> entry = hlo.parse('''ENTRY e { x = f32[9] parameter(0) i = s32[] parameter(1)
+    ...   a = f32[2] dynamic-slice(x, i), dynamic_slice_sizes={2} b = f32[2] negate(a)
+    ...   ROOT r = f32[9] dynamic-update-slice(x, b, i) }''').entry
+    >>> print(*parameter_indexing(entry.root)[entry.parameters[0]])
+    (d0) -> (d0), domain: d0 in [0, 8]
+    """
+    groups: dict[object, list[OperandIndexing]] = {}
+    for each in indexings:
+        place = each.map.forms, each.element, each.replica_id, each.approximation
+        groups.setdefault(place, []).append(each)
+    left = {
+        each: None
+        for group in groups.values()
+        for each in (_joined(group) if any(each.runtime for each in group) else group)
+    }
+    return indexings if len(left) == len(indexings) else left
+
+
+def _joined(group: Sequence[OperandIndexing]) -> list[OperandIndexing]:
+    left: list[OperandIndexing] = []
+    for each in group:
+        for other in left:
+            whole = _whole(other, each) or _whole(each, other)
+            if whole is not None:
+                return _joined([whole if one is other else one for one in group if one is not each])
+        left.append(each)
+    return left
+
+
+def _whole(one: OperandIndexing, other: OperandIndexing) -> OperandIndexing | None:
+    """One indexing for two to the same index, if the first holds where the second one does not."""
+    if not one.runtime and other.runtime:
+        return one if is_part_at_a_glance(other, one) else None
+    if [_key(each) for each in one.runtime] != [_key(each) for each in other.runtime]:
+        return None
+    whole = one.map if one.map == other.map else _without_condition(one.map, other.map)
+    if whole is None:
+        return None
+    return with_values(replace(one, map=whole), {}, devices_in([one]))
+
+
+def _key(origin: RuntimeOrigin) -> object:
+    return origin.value_key, origin.clamp
+
+
+@lru_cache(maxsize=1 << 10)
+def _without_condition(own: IndexingMap, other: IndexingMap) -> IndexingMap | None:
+    """A map without a condition, if the other one is the same where that does not hold."""
+    domain = own.domain
+    for form, limit in domain.constraints:
+        rest = [each for each in domain.constraints if each != (form, limit)]
+        free = domain.with_constraints(rest)
+        (reach,) = own.derived([form], free).result_bounds()
+        lower, upper = limit.ends
+        sides = (
+            Interval.from_range((reach.ends[0], lower - 1)),
+            Interval.from_range((upper + 1, reach.ends[1])),
+        )
+        outside = [each for each in sides if not each.is_empty]
+        if len(outside) == 1:
+            turned = own.derived(own.forms, free.constrained([(form, outside[0])]))
+            if turned.simplify(preserve_ranges=True) == other:
+                return own.derived(own.forms, free)
+    return None
+
+
+def contains(wide: OperandIndexing, narrow: OperandIndexing) -> bool:
+    """Whether isl finds, within the limit, that the first relates all that the second does.
+
+    They lead to the same array of the same device, and their runtime variables are the same values.
+    """
+    is_same_place = (wide.element, wide.replica_id) == (narrow.element, narrow.replica_id)
+    if not is_same_place or wide.replica_id is not None or wide.runtime != narrow.runtime:
+        return False
+    if any(_uses_ranges(origin.map) for origin in wide.runtime):
+        return False
+    return is_seen_to_be_subset(narrow.map, wide.map)
+
+
+def is_seen_to_be_subset(narrow: IndexingMap, wide: IndexingMap) -> bool:
+    """Whether isl finds, within the limit, that the second map has all pairs of the first."""
+    try:
+        return narrow.is_subset(
+            wide, budget=limits.MAX_STEPS_OF_COMPARISON, runtime_as_parameters=True
+        )
+    except IndexingError:
+        return False
+
+
+def _uses_ranges(index: IndexingMap) -> bool:
+    """Whether a value that is read depends on ranges: then it is not one value for an element."""
+    _, ranges, _ = index.domain.by_role(index.domain.identifiers)
+    limited = (form for form, _ in index.domain.constraints)
+    return not {*ranges}.isdisjoint(forms.variables_of((*index.forms, *limited)))
+
+
+# All indexings from one array to another, as one value that composes and unites.
 
 
 class Dependence(tuple[OperandIndexing, ...]):  # noqa: SLOT001 - it remembers its hash

@@ -21,12 +21,11 @@ from ops.dependence.operand_indexing import (
     with_known_values,
     within_reach,
 )
-from ops.devices.numbering import devices_of, own_device
+from ops.devices.devices import devices_of, own_device
 from ops.hlo.errors import HloTextError
 from ops.index_maps import check_sizes, dimensions_of, index_map
 from ops.rules.dynamic_sizes import known_sizes, with_bounds
-from ops.rules.op_indexing import Direction, OpIndexing, Unknown
-from ops.rules.rule import Routes, arrays_in_operands
+from ops.rules.rule import Direction, OpIndexing, Routes, Unknown, arrays_in_operands
 from simplifier.errors import quoted
 
 if TYPE_CHECKING:
@@ -36,8 +35,7 @@ if TYPE_CHECKING:
     from indexing.layout import Shape
     from ops.dependence.dependence import AnyDependence
     from ops.hlo import Instruction
-    from ops.rules.op_indexing import MapOfOperand
-    from ops.rules.rule import Maps
+    from ops.rules.rule import MapOfOperand, Maps
     from ops.sizes import Size
 
 

@@ -12,8 +12,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from indexing import IndexingMap, Variable
-from indexing.transform.hull import shortened
-from indexing.transform.retabulate import retabulated
+from indexing.transform.hull import retabulated, shortened
 from indexing.transform.substitute import arranged
 from ops.index_maps import dim
 from simplifier import Interval
@@ -22,8 +21,7 @@ from simplifier.expr import form as forms
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from indexing.domain import Domain
-    from indexing.symbolic_bounds import Ends
+    from indexing.domain import Domain, Ends
     from simplifier.expr.form import Form
 
 

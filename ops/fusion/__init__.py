@@ -1,20 +1,17 @@
 """Instructions that run as one, and what compilers ask of them."""
 
+from __future__ import annotations
+
 from ops.fusion.fusion import Fusion, FusionError, by_producer
-from ops.fusion.fusion_picture import access_picture
-from ops.fusion.fusion_schedule import Emitter, FusionSchedule, schedule_of
-from ops.fusion.graph_picture import FusionGraph, fusion_graph
-from ops.fusion.provenance import Provenance
+from ops.fusion.pictures import FusionGraph, access_picture, fusion_graph
 from ops.fusion.reads import Reads
-from ops.fusion.reasons import Reason, why
-from ops.fusion.tile_reads import TileRead, reads
+from ops.fusion.reasons import Reason, TileRead, reads, why
+from ops.fusion.slicing import Provenance
 
 __all__ = [
-    "Emitter",
     "Fusion",
     "FusionError",
     "FusionGraph",
-    "FusionSchedule",
     "Provenance",
     "Reads",
     "Reason",
@@ -23,6 +20,5 @@ __all__ = [
     "by_producer",
     "fusion_graph",
     "reads",
-    "schedule_of",
     "why",
 ]

@@ -8,14 +8,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ops import limits
-from ops.analysis.calls import check_output
+from ops.analysis.calls import by_instruction, check_output, union_of
 from ops.analysis.queries import output_to_input
-from ops.analysis.slices import by_instruction, union_of
 from ops.dependence.dependence import NOTHING, Unknown
-from ops.fusion.evaluations import evaluations_of
-from ops.fusion.provenance import provenance_of
-from ops.fusion.reads import Reads, computed_together, seen_from_outside, ways_of
-from ops.fusion.slicing import Region, backward_slice, forward_slice
+from ops.fusion.reads import Reads, computed_together, evaluations_of, seen_from_outside, ways_of
+from ops.fusion.slicing import Region, backward_slice, forward_slice, provenance_of
 from ops.hlo.module import INSTRUCTION, Computation, Instruction
 from ops.rules.registry import REGISTRY, check_registry
 from simplifier.errors import INTEGER, IndexingError, check_type, listed
@@ -27,8 +24,8 @@ if TYPE_CHECKING:
     from ops.analysis.dataflow import Array
     from ops.dependence.dependence import AnyDependence
     from ops.dependence.operand_indexing import OperandIndexing
-    from ops.fusion.evaluations import Evaluation
-    from ops.fusion.provenance import Provenance
+    from ops.fusion.reads import Evaluation
+    from ops.fusion.slicing import Provenance
     from ops.rules.registry import Registry
     from ops.rules.rule import Doubt
 

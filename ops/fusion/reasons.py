@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, Final
 
-from indexing import IndexSet
+import sympy
+
+from indexing import IndexSet, MapError
+from indexing.errors import TileError
+from indexing.layout import UNBOUNDED_SIZE
 from ops.dependence.dependence import NOTHING, Unknown
 from ops.fusion.fusion import Fusion, FusionError
 from ops.hlo.module import INSTRUCTION, Instruction
 from ops.rules.registry import REGISTRY
+from simplifier import format_expr
 from simplifier.errors import ArgumentError, check_integers, check_type, listed
 from simplifier.exact import BudgetError, NotQuasiAffineError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from indexing import Tile
     from indexing.layout import ArrayShape
     from ops.dependence.operand_indexing import OperandIndexing
-    from ops.fusion.provenance import Provenance
+    from ops.fusion.slicing import Provenance
     from ops.rules.registry import Registry
 
 FEW_PATHS: Final = 3
@@ -159,3 +166,161 @@ def _check_index(index: Sequence[int] | None, of: Sequence[Instruction], what: s
         given = f"why: the {what} is {tuple(index or ())}"
         places = [f"{shape} of %{each.name}" for each in of for shape in each.shape.arrays]
         raise ArgumentError(f"{given}; expected an index in {listed(places) or 'none'}")
+
+
+# What a tile of a result reads of each operand, as formulas over the tile and as elements.
+
+
+@dataclass(frozen=True, slots=True)
+class TileRead:
+    """What a tile of a result needs of an array along one map.
+
+    Attributes:
+        instruction: whose result it is.
+        output: the number of the array in the result.
+        operand: what is read.
+        sizes: of the tile of the result.
+        indexing: the map with its notes; or why there is none.
+        tile: which part of the operand it is, over the tile ids ``t0, t1, ...``; or why no
+            progressions of indices are this part.
+    """
+
+    instruction: Instruction
+    output: int
+    operand: Instruction
+    sizes: tuple[int, ...]
+    indexing: OperandIndexing | Unknown
+    tile: Tile | TileError | Unknown
+
+    @property
+    def count(self) -> int | sympy.Expr | None:
+        """How many elements a whole tile reads; ``None`` if that differs from tile to tile."""
+        if isinstance(self.tile, TileError | Unknown) or self.tile.mask is not None:
+            return None
+        return prod(self.tile.sizes)
+
+    def elements(self, ids: Sequence[int]) -> IndexSet:
+        """The elements that the tile of these ids reads, whatever runtime values are.
+
+        Raises:
+            ArgumentError: there is no such tile.
+            MapError: the map is unknown, or it has parameters.
+
+        >>> from ops import hlo
+        >>> module = hlo.parse('''ENTRY e { x = f32[8,6] parameter(0)
+        ...   ROOT t = f32[6,8] transpose(x), dimensions={1,0} }''')
+        >>> (read,) = reads(module["t"], (2, 4))
+        >>> print(read.elements((2, 1)))
+        (d0, d1): d0 in [4, 7], d1 in [4, 5]
+        """
+        shape = self.instruction.shape.arrays[self.output]
+        check_integers(ids, "reads: the tile")
+        if shape.is_unbounded:
+            raise MapError(f"reads: what {shape} reads depends on its sizes, which are parameters")
+        starts = [number * size for number, size in zip(ids, self.sizes, strict=False)]
+        if len(ids) != len(self.sizes) or any(
+            not 0 <= start < size for start, size in zip(starts, shape.dimensions, strict=True)
+        ):
+            tiles = [
+                -(-size // tile) for size, tile in zip(shape.dimensions, self.sizes, strict=True)
+            ]
+            expected = (
+                f"expected ids below {', '.join(map(str, tiles))}" if tiles else "expected none"
+            )
+            raise ArgumentError(f"reads: there is no tile {tuple(ids)} of {shape}; {expected}")
+        if isinstance(self.indexing, Unknown):
+            raise MapError(f"reads: the map to %{self.operand.name} is {self.indexing}")
+        rows = zip(starts, self.sizes, shape.dimensions, strict=True)
+        box = IndexSet.box(*((start, min(start + size, end) - 1) for start, size, end in rows))
+        return self.indexing.map.apply(box)
+
+    def __str__(self) -> str:
+        """The part of the operand as a slice.
+
+        >>> from ops import hlo
+        >>> text = "ENTRY e { x = f32[8] parameter(0) "
+        >>> text += "ROOT s = f32[4] slice(x), slice={[0:8:2]} }"
+        >>> print(*reads(hlo.parse(text)["s"], (2,)))
+        %x[t0 * 4:t0 * 4 + 3:2]
+        """
+        if isinstance(self.tile, TileError | Unknown):
+            return f"%{self.operand.name}: {self.tile}"
+        return f"%{self.operand.name}{slice_text(self.tile)}"
+
+
+def slice_text(tile: Tile) -> str:
+    """A tile as a slice of an array, where it is not masked."""
+    rows = zip(tile.offsets, tile.sizes, tile.strides, strict=True)
+    where = "" if tile.mask is None else f" where {format_expr(tile.mask)}"
+    return f"[{', '.join(_slice(*row) for row in rows)}]{where}"
+
+
+def _slice(offset: sympy.Expr, size: sympy.Expr, stride: sympy.Expr) -> str:
+    if size == sympy.S.One:
+        return format_expr(offset)
+    end = offset + (size - 1) * stride + 1
+    step = "" if stride == sympy.S.One else f":{format_expr(stride)}"
+    return f"{format_expr(offset)}:{format_expr(end)}{step}"
+
+
+def reads(
+    instruction: Instruction,
+    sizes: Sequence[int] | None = None,
+    *,
+    registry: Registry = REGISTRY,
+) -> tuple[TileRead, ...]:
+    """What each tile of the results of an instruction reads of its operands: one row a map.
+
+    A tile has these ``sizes``, or that of the array where it is less; by default it is one element.
+    An array without elements has no tiles.
+
+    Raises:
+        ArgumentError: an argument is of another kind, or no result has as many dimensions.
+        HloTextError: what a rule of the user answers does not fit an instruction.
+
+    >>> from ops import hlo
+    >>> module = hlo.load("examples/softmax.hlo")
+    >>> for read in reads(module["ynn_fusion.1"], (1, 8, 128)):
+    ...     print(read)
+    %x.1[t0, t1 * 8:t1 * 8 + 8, 0:128]
+    %x.1[t0, t1 * 8:t1 * 8 + 8, 0:128]
+    >>> for read in reads(module["ynn_fusion.1"]):
+    ...     print(read, read.count)
+    %x.1[t0, t1, t2] 1
+    %x.1[t0, t1, 0:128] 128
+    """
+    check_type(instruction, Instruction, "reads: the instruction", INSTRUCTION)
+    ranks = [shape.rank for shape in instruction.shape.arrays if shape.is_array]
+    if sizes is not None:
+        check_integers(sizes, "reads: the sizes")
+        if len(sizes) not in ranks or any(size < 1 for size in sizes):
+            message = f"reads: the sizes are {tuple(sizes)}"
+            expected = f"expected a positive one for each dimension of {instruction.shape}"
+            raise ArgumentError(f"{message}; {expected}, %{instruction.name}")
+    return tuple(_reads(Fusion.of_instruction(instruction, registry=registry), sizes))
+
+
+def _reads(kernel: Fusion, sizes: Sequence[int] | None) -> Iterator[TileRead]:
+    for instruction, output in kernel.results:
+        shape = instruction.shape.arrays[output]
+        wanted = (1,) * shape.rank if sizes is None else tuple(sizes)
+        if not shape.is_array or len(wanted) != shape.rank or 0 in shape.dimensions:
+            continue
+        bounds = zip(wanted, shape.dimensions, strict=True)
+        given = tuple(size if end == UNBOUNDED_SIZE else min(size, end) for size, end in bounds)
+        found = kernel.indexing(instruction, output)
+        for operand in kernel.operands:
+            answer = found.get(operand, NOTHING).simplify()
+            for each in (answer,) if isinstance(answer, Unknown) else answer:
+                if isinstance(each, Unknown) or not each.map.is_known_empty:
+                    tile = _tile(each, given)
+                    yield TileRead(instruction, output, operand, given, each, tile)
+
+
+def _tile(indexing: OperandIndexing | Unknown, sizes: Sequence[int]) -> Tile | TileError | Unknown:
+    if isinstance(indexing, Unknown):
+        return indexing
+    try:
+        return indexing.map.tile(sizes)
+    except TileError as error:
+        return error

@@ -9,20 +9,29 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from heapq import heappop, heappush
+from itertools import chain, count, islice
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from ops.analysis.findings import flow_in
+from ops import limits
+from ops.analysis.calls import Arrival, Level, arrive, levels_inside
 from ops.analysis.loops import chosen, decided
-from ops.analysis.slices import Arrival, Level, arrive, levels_inside
-from ops.rules.op_indexing import Direction
-from ops.rules.sources import kept_by
-from simplifier.tools.postorder import postorder
+from ops.analysis.queries import flow_in
+from ops.dependence.dependence import Unknown, called_by, of_element
+from ops.dependence.links import identity_of
+from ops.rules.control import kept_by
+from ops.rules.rule import Direction
+from simplifier.errors import INTEGER, ArgumentError, check_type
+from simplifier.tools.display import Displayed
+from simplifier.tools.graphs import postorder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from ops.analysis.calls import Crossing, DataFlow
     from ops.analysis.dataflow import Array
+    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.operand_indexing import OperandIndexing
     from ops.hlo import Computation, Instruction
     from ops.rules.registry import Registry
     from ops.rules.rule import Calls
@@ -201,3 +210,308 @@ def forward_slice(start: Array, region: Region) -> list[Level]:
                 for crossing in site.behind_root(array, flow):
                     arrive(begun, Arrival(level, array, crossing, site.caller))
     return levels
+
+
+# Why a map is there: the instructions along which it was made, and how many paths there are.
+#
+# All paths to an array along one indexing are a `PathSet`. Its last steps begin at other sets, so
+# that sets take no more room than the maps do, however many paths there are. They are read off
+# the levels of a slice: what reached what, and along which steps.
+
+Path: TypeAlias = "tuple[Instruction, ...]"
+
+_MAX_BITS: Final = 64
+"""A number of more bits is printed as a power of two."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Provenance(Displayed):
+    """All paths of instructions that one map between two of them comes from.
+
+    Attributes:
+        indexing: the map with its notes; or why there is none, if a step of each path has none.
+        count: how many paths there are. Those that take the same arrays count once.
+        paths: the shortest of them, from the instruction that asks to the one that is reached.
+            What is called on the way is there with the instructions inside of it; a loop is one
+            step, however many iterations it takes.
+
+    >>> from ops import Fusion, hlo
+    >>> module = hlo.parse(\'\'\'ENTRY e {
+    ...   p = f32[20,20] parameter(0)
+    ...   t = f32[20,20] transpose(p), dimensions={1,0}
+    ...   ROOT sum = f32[20,20] add(p, t)
+    ... }\'\'\')
+    >>> for found in Fusion.of_computation(module.entry).why(module.entry.parameters[0]):
+    ...     print(found)
+    (d0, d1) -> (d0, d1), domain: d0 in [0, 19], d1 in [0, 19]
+      %p <- %sum add
+    (d0, d1) -> (d1, d0), domain: d0 in [0, 19], d1 in [0, 19]
+      %p <- %t transpose <- %sum add
+    """
+
+    indexing: OperandIndexing | Unknown
+    count: int
+    paths: tuple[Path, ...]
+
+    def __str__(self) -> str:
+        lines = [str(self.indexing), *(f"  {path_text(path)}" for path in self.paths)]
+        rest = self.rest_text()
+        return "\n".join([*lines, f"  {rest}"] if rest else lines)
+
+    def rest_text(self) -> str:
+        """How many paths are not listed, in words; empty if all are."""
+        more = self.count - len(self.paths)
+        if not more:
+            return ""
+        is_short = more.bit_length() <= _MAX_BITS
+        return f"and {more if is_short else f'at least 2**{more.bit_length() - 1}'} more"
+
+
+def path_text(path: Path) -> str:
+    """The instructions of a path, what is reached first."""
+    return " <- ".join(map(_name, reversed(path)))
+
+
+def _name(instruction: Instruction) -> str:
+    is_parameter = instruction.opcode == "parameter"
+    return f"%{instruction.name}" if is_parameter else f"%{instruction.name} {instruction.opcode}"
+
+
+def provenance_of(
+    target: Instruction, start: Array, region: Region, most: int
+) -> tuple[Provenance, ...]:
+    """One for each map between an array and an instruction, with so many paths at most."""
+    check_type(most, INTEGER, "why: most", "an integer")
+    if most < 0:
+        raise ArgumentError(f"why: most is {most}; expected a number of paths")
+    ends: dict[AnyDependence, list[PathSet]] = {}
+    for found in _PathReader(region).paths_to(target, backward_slice(start, region)):
+        ends.setdefault(of_element(found.along, found.array[1]), []).append(found)
+    return tuple(
+        Provenance(
+            along if isinstance(along, Unknown) else along[0],
+            sum(found.count for found in sets),
+            tuple(islice(shortest_paths(sets), most)),
+        )
+        for along, sets in ends.items()
+    )
+
+
+# Sets of paths.
+
+
+class PathSet:
+    """All paths to an array ``along`` one indexing, or along maps of which one is unknown.
+
+    ``length`` is the number of instructions on the shortest of them. Without a last step, the
+    array is where paths begin.
+    """
+
+    __slots__ = ("along", "array", "count", "length", "steps")
+
+    def __init__(self, array: Array, along: AnyDependence) -> None:
+        self.array = array
+        self.along = along
+        self.count = 0
+        self.length = 0
+        self.steps: dict[PathStep, None] = {}
+
+    def begin(self) -> None:
+        """Hold the path without a step."""
+        self.count = self.length = 1
+
+    def arrive(self, step: PathStep) -> None:
+        """One more last step, of which all paths are known; the same step counts once."""
+        if step not in self.steps:
+            self.steps[step] = None
+            self.count += step.before.count * (step.inside.count if step.inside else 1)
+            self.length = min(self.length or step.length, step.length)
+
+
+class PathStep(NamedTuple):
+    """From a set of paths to the next array, maybe along those ``inside`` of what is called."""
+
+    before: PathSet
+    inside: PathSet | None = None
+
+    @property
+    def length(self) -> int:
+        """The number of instructions on the shortest path with this step."""
+        return self.before.length + (self.inside.length if self.inside else 0) + 1
+
+
+PathSets: TypeAlias = "dict[Array, dict[AnyDependence, PathSet]]"
+"""The paths to each array, by the one indexing that they are along."""
+
+Further: TypeAlias = "tuple[Array, AnyDependence | None, PathSet | None]"
+"""A neighbour, the dependence on it, and the paths inside of what is called on the way."""
+
+
+class _PathReader:
+    """Reads the paths through a region off the levels of its slices."""
+
+    def __init__(self, region: Region) -> None:
+        self._region = region
+        module = region.computation.module
+        self._flow = flow_in(module, Direction.OUTPUT_TO_INPUT, region.registry)
+        self._inside: dict[Array, PathSets] = {}
+
+    def paths_to(self, target: Instruction, levels: Iterable[Level]) -> list[PathSet]:
+        """The paths that the levels of a slice have from where they begin to an instruction."""
+        for computation in postorder([self._region.computation], self._region.callees):
+            self._summarize(computation)
+        found: dict[Level, PathSets] = {}
+        for level in levels:
+            found[level] = self._paths_in(level, found)
+        ends = (sets.get((target, n), {}) for sets in found.values() for n in _numbers(target))
+        return [paths for end in ends for paths in end.values() if paths.count]
+
+    def _summarize(self, computation: Computation) -> None:
+        """The paths from the root of what is called, other than by a loop, to its parameters."""
+        sites = self._region.call_sites.get(computation, ())
+        if any(site.calls.condition is None for site in sites):
+            for number in _numbers(computation.root):
+                start = computation.root, number
+                level = Level.at(start).follow(self._flow, self._region.limit(computation))
+                self._inside[start] = {
+                    array: sets
+                    for array, sets in self._paths_in(level, {}).items()
+                    if array[0] in computation.parameters
+                }
+
+    def _paths_in(self, level: Level, before: Mapping[Level, PathSets]) -> PathSets:
+        """The paths to all arrays that a level reaches, given those of the levels before it."""
+        sets: PathSets = {
+            array: {along: PathSet(array, along) for along in dependence.singles()}
+            for array, dependence in level.reached.items()
+        }
+        if not level.arrivals:
+            for start, dependence in level.starts.items():
+                for along in dependence.singles():
+                    sets[start][along].begin()
+        for arrival in level.arrivals:
+            for paths in before[arrival.level][arrival.array].values():
+                after = arrival.after(paths.along)
+                _arrive(sets, arrival.crossing[0], after, PathStep(paths))
+        for array in level.reached:
+            steps = self._steps_from(array)
+            for paths in [*sets[array].values()]:
+                for target, step, inside in steps:
+                    along = paths.along
+                    after = along if step is None else self._flow.compose(along, step)
+                    _arrive(sets, target, after, PathStep(paths, inside))
+        return sets
+
+    def _steps_from(self, array: Array) -> list[Further]:
+        """The neighbours of an array in its computation; what a loop does is one step."""
+        instruction, output = array
+        if instruction not in self._region:
+            return []
+        calls = self._region.registry.calls(instruction)
+        if calls and calls.condition is None:
+            root = calls.choices[0].computation.root
+            inner = output - calls.first_output(instruction)
+            if inner in _numbers(root):
+                return [*self._through(array, calls, inner)]
+        return [(target, step, None) for target, step in self._flow.steps_from(array)]
+
+    def _through(self, array: Array, calls: Calls, inner: int) -> Iterator[Further]:
+        """From a result to the operands, along paths in what is called, and to what chooses."""
+        instruction, _ = array
+        for number, call in enumerate(calls.choices):
+            choice = chosen(array, calls, number)
+            for (parameter, element), sets in self._inside[call.computation.root, inner].items():
+                operand = instruction.operands[call.operands[parameter.parameter_number or 0]]
+                for inside in sets.values():
+                    if inside.count:
+                        dependence = called_by(instruction, inside.along)
+                        if choice is not None:
+                            dependence = self._flow.compose(choice, dependence)
+                        step = None if dependence == identity_of(*array) else dependence
+                        yield (operand, element), step, inside
+        if calls.selector is not None:
+            decision = decided(array, Direction.OUTPUT_TO_INPUT)
+            yield (instruction.operands[calls.selector], 0), decision, None
+
+
+def _arrive(sets: PathSets, target: Array, dependence: AnyDependence, step: PathStep) -> None:
+    """Let a step lead to an array, along each of some indexings."""
+    there = sets.setdefault(target, {})
+    for along in dependence.singles() if step.before.count else ():
+        is_empty = any(each.map.is_known_empty for each in along.indexings)
+        if is_empty and along not in there:
+            continue
+        kept = _kept(along, there)
+        there.setdefault(kept, PathSet(target, kept)).arrive(step)
+
+
+def _kept(along: AnyDependence, there: Collection[AnyDependence]) -> AnyDependence:
+    """The indexing itself; or what stands for it in the analysis, which may join it with others.
+
+    Of too many, that is the one that holds them all; beside an unknown one some are told apart.
+    """
+    if along in there:
+        return along
+    for each in there:
+        if each.indexings and along.indexings and each.union(along) == each:
+            return each
+    wide = (each for each in there if any(one.approximation for one in each.indexings))
+    unknown = (each for each in there if not each.indexings and len(there) >= limits.MAX_MAPS)
+    return next(chain(wide, unknown), along)
+
+
+def _numbers(instruction: Instruction) -> range:
+    """The numbers of the arrays of a result."""
+    return instruction.shape.array_indices
+
+
+# Paths, listed one by one.
+
+
+class _Tail(NamedTuple):
+    """The end of a path."""
+
+    instruction: Instruction
+    tail: _Tail | None
+
+
+class _Outside(NamedTuple):
+    """Where a path goes on backwards behind the called computations that it is inside of."""
+
+    paths: PathSet
+    rest: _Outside | None
+
+
+def shortest_paths(ends: Iterable[PathSet]) -> Iterator[Path]:
+    """The paths of some sets, the shortest first.
+
+    They are made backwards, always on along what can become the shortest; of equally short ones
+    the newest goes on, so that one is finished before others are begun.
+    """
+    numbers = count(0, -1)
+    unfinished: list[tuple[int, int, PathSet, _Tail | None, _Outside | None]] = []
+
+    def put(length: int, paths: PathSet, tail: _Tail | None, rest: _Outside | None) -> None:
+        heappush(unfinished, (length, next(numbers), paths, tail, rest))
+
+    for end in reversed([*ends]):
+        put(end.length, end, None, None)
+    while unfinished:
+        length, _, paths, tail, rest = heappop(unfinished)
+        tail = _Tail(paths.array[0], tail)
+        if not paths.steps and rest is None:
+            yield tuple(_instructions(tail))
+        elif not paths.steps and rest is not None:
+            put(length, rest.paths, tail, rest.rest)
+        for step in reversed(paths.steps):
+            more = length - paths.length + step.length
+            if step.inside is None:
+                put(more, step.before, tail, rest)
+            else:
+                put(more, step.inside, tail, _Outside(step.before, rest))
+
+
+def _instructions(tail: _Tail | None) -> Iterator[Instruction]:
+    while tail:
+        yield tail.instruction
+        tail = tail.tail

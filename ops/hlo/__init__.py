@@ -1,6 +1,7 @@
 """HLO modules: ``hlo.parse(text)``, ``hlo.load(path)``, ``hlo.files_in(folder)``."""
 
-from ops.hlo.dumps import DumpedModule, dumped_modules
+from __future__ import annotations
+
 from ops.hlo.editor import ModuleEditor, edit
 from ops.hlo.errors import (
     AmbiguousNameError,
@@ -14,10 +15,9 @@ from ops.hlo.errors import (
 from ops.hlo.files import files_in
 from ops.hlo.literal import Literal
 from ops.hlo.module import Computation, HloModule, Instruction
-from ops.hlo.module_reader import load, parse
-from ops.hlo.replica_groups import ReplicaGroups
+from ops.hlo.parser import DumpedModule, dumped_modules, load, parse
 from ops.hlo.true_sizes import SizeOrigin, size_origins, true_sizes
-from ops.hlo.values import DimensionLabels, Window
+from ops.hlo.values import DimensionLabels, ReplicaGroups, Window
 
 __all__ = [
     "AmbiguousNameError",

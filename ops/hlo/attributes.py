@@ -9,20 +9,20 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ops.hlo.errors import AttributeValueError
-from ops.hlo.hlo_lexer import escape
-from ops.hlo.replica_groups import read_replica_groups
+from ops.hlo.lexer import escape
 from ops.hlo.values import (
     read_alias,
     read_donor,
     read_labels,
     read_program_shape,
+    read_replica_groups,
     read_window,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ops.hlo.hlo_lexer import HloLexer
+    from ops.hlo.lexer import HloLexer
 
 _F = TypeVar("_F")
 

@@ -7,23 +7,30 @@ one that was replaced stands for what replaced it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ops.hlo.draft import CONTROL, ComputationDraft, UnusedNames, copy_of, ordered
+from indexing.layout import Shape
+from ops.hlo.builder import (
+    CONTROL,
+    ComputationDraft,
+    UnusedNames,
+    check_inlined,
+    check_together,
+    check_use,
+    checked_name,
+    copy_of,
+    is_sharded_alike,
+    made,
+    ordered,
+    without,
+)
 from ops.hlo.errors import EditError
 from ops.hlo.module import Computation, HloModule, Instruction
-from ops.hlo.names import check_opcode
-from ops.hlo.new_instruction import checked_name, is_sharded_alike, made, without
-from ops.hlo.opcodes import OPCODES
-from ops.hlo.outline import Outline
-from ops.hlo.side_effects import SideEffects
-from ops.hlo.uses import check_inlined, check_together, check_use
+from ops.hlo.opcodes import OPCODES, check_opcode
 from simplifier.errors import check_type, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from indexing.layout import Shape
+    from collections.abc import Callable, Mapping, Sequence
 
 _CALLS: Final = {"call": "to_apply", "fusion": "calls"}
 """What can be inlined and outlined, and the attribute with the computation."""
@@ -492,3 +499,119 @@ class ModuleEditor:
             self._stands_for[each] = new
         for each in reversed([*outline.inside]):
             draft.discard(each, (call,))
+
+
+# Instructions that move into a computation of their own: what they read, and who reads them.
+
+
+class Outline(NamedTuple):
+    """The instructions inside, each after its operands; what they read of the outside; and results.
+
+    Results are what the outside reads, or the last one if it reads nothing. What neither leads to
+    them nor ``stays`` is not ``copied``. ``waits`` are those outside that some inside wait for.
+    """
+
+    draft: ComputationDraft
+    inside: Mapping[Instruction, None]
+    copied: tuple[Instruction, ...]
+    outside: tuple[Instruction, ...]
+    results: tuple[Instruction, ...]
+    waits: tuple[Instruction, ...]
+
+    @classmethod
+    def around(
+        cls,
+        draft: ComputationDraft,
+        chosen: Iterable[Instruction],
+        stays: Callable[[Instruction], bool],
+    ) -> Outline:
+        """The outline of some instructions of a computation."""
+        wanted = dict.fromkeys(chosen)
+
+        def needed(each: Instruction) -> Iterable[Instruction]:
+            before = (*draft.operands[each], *draft.predecessors(each))
+            return filter(wanted.__contains__, before)
+
+        inside = dict.fromkeys(ordered(wanted, needed))
+        results = tuple(
+            each
+            for each in inside
+            if draft.root is each or any(user not in inside for user in draft.users(each))
+        )
+        results = results or ([*inside][-1],)
+        needed_inside = {*ordered((*filter(stays, inside), *results), needed)}
+        copied = tuple(filter(needed_inside.__contains__, inside))
+        reads = (operand for each in copied for operand in draft.operands[each])
+        earlier = (before for each in copied for before in draft.predecessors(each))
+        outside, waits = (
+            tuple(dict.fromkeys(each for each in others if each not in inside))
+            for others in (reads, earlier)
+        )
+        return cls(draft, inside, copied, outside, results, waits)
+
+    def readers(self, result: Instruction) -> tuple[Instruction, ...]:
+        """The instructions outside that read a result."""
+        return tuple(user for user in self.draft.users(result) if user not in self.inside)
+
+    def body(self, name: str) -> Computation:
+        """The computation of copies, with a parameter for each operand outside."""
+        names, copies = UnusedNames(), dict[Instruction, Instruction]()
+        for number, operand in enumerate(self.outside):
+            known = names.like(f"param_{number}")
+            copies[operand] = Instruction(
+                known, "parameter", operand.shape, parameter_number=number
+            )
+        for each in self.copied:
+            reads = tuple(copies[operand] for operand in self.draft.operands[each])
+            earlier = filter(self.inside.__contains__, self.draft.predecessors(each))
+            waits = tuple(copies[before] for before in earlier)
+            copies[each] = copy_of(each, names.like(each.name), reads, waits, {})
+        results = tuple(copies[each] for each in self.results)
+        if len(results) == 1:
+            return Computation(name, tuple(copies.values()), results[0])
+        shape = Shape.of_tuple(each.shape for each in results)
+        root = Instruction(names.like("tuple"), "tuple", shape, results)
+        return Computation(name, (*copies.values(), root), root)
+
+
+# Which instructions do more than to give a result, so that they stay though nothing reads them.
+
+_OPCODES: Final = """
+    all-gather-done all-gather-start all-reduce-done all-reduce-start collective-broadcast
+    collective-permute-done collective-permute-start infeed outfeed recv recv-done rng
+    rng-get-and-update-state send send-done
+"""
+
+_HAVE_EFFECTS: Final = frozenset(_OPCODES.split())
+
+_FLAGS: Final = ("constrain_layout", "custom_call_has_side_effect")
+"""Attributes that bind an instruction to the outside if they are true."""
+
+
+class SideEffects:
+    """What has side effects, also by what it calls; callees are noted before their callers.
+
+    Source: XLA's ``HasSideEffect``; what has a channel counts always.
+    """
+
+    __slots__ = ("_computations",)
+
+    def __init__(self) -> None:
+        self._computations: set[Computation] = set()
+
+    def of(self, instruction: Instruction) -> bool:
+        """Whether an instruction has side effects."""
+        return (
+            instruction.opcode in _HAVE_EFFECTS
+            or "channel_id" in instruction.attributes
+            or any(instruction.attributes.get(flag) for flag in _FLAGS)
+            or not self._computations.isdisjoint(instruction.computations)
+        )
+
+    def note(self, computation: Computation, instructions: Iterable[Instruction]) -> None:
+        """Take in a computation, and what is in it by now, for those who call it."""
+        if any(map(self.of, instructions)):
+            self._computations.add(computation)
+
+    def __contains__(self, computation: Computation) -> bool:
+        return computation in self._computations

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from ops.hlo.hlo_lexer import HloLexer
+    from ops.hlo.lexer import HloLexer
 
 Scalar = bool | int | float | complex
 

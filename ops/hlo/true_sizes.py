@@ -20,16 +20,15 @@ from itertools import count
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from indexing.layout import UNBOUNDED_SIZE
-from indexing.parameters import PARAMETER, POSITIONAL, other_use, parameter_identifier
-from indexing.variable import Variable
+from indexing.variable import PARAMETER, POSITIONAL, Variable, other_use, parameter_identifier
 from ops import limits
 from ops.hlo.size_rules import SCALARS, SIZES
 from ops.sizes import as_form, plain, shown_sizes
 from simplifier import Interval
 from simplifier.expr import form as forms
-from simplifier.expr.expression_lexer import is_name
 from simplifier.expr.form import Form
 from simplifier.expr.operations import substitute
+from simplifier.expr.text import is_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

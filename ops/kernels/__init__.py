@@ -1,6 +1,105 @@
 """Fusions as kernels: the text of one function, with a pointer for each operand and result."""
 
-from ops.kernels.errors import KernelError
-from ops.kernels.kernel import emit_kernel
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from indexing.code.functions import check_name
+from indexing.code.language import LANGUAGES
+from ops.fusion import Fusion
+from ops.hlo.module import Instruction
+from ops.kernels.array_kernels import NumpyKernel, TritonKernel
+from ops.kernels.c_kernel import CKernel
+from ops.kernels.elements import KernelError
+from ops.xla_gpu import FusionSchedule, Schedule
+from simplifier.errors import check_type, listed, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 __all__ = ["KernelError", "emit_kernel"]
+
+
+# The text of a fusion as one function, in any language of a table.
+
+WRITERS: Final[Mapping[str, Callable[[Fusion, str], str]]] = {
+    "c": lambda fusion, name: CKernel(fusion, "c").text(name),
+    "cuda": lambda fusion, name: CKernel(fusion, "cuda").text(name),
+    "triton": lambda fusion, name: TritonKernel(fusion, name).text(),
+    "numpy": lambda fusion, name: NumpyKernel(fusion).text(name),
+}
+
+WITH_THREADS: Final = ("c", "cuda")
+"""The languages in which a schedule says what each thread computes; in C, threads are loops."""
+
+
+def emit_kernel(
+    fusion: Fusion | Instruction,
+    language: str = "c",
+    name: str = "kernel",
+    *,
+    schedule: Schedule | FusionSchedule | None = None,
+) -> str:
+    """A function ``void NAME(const T *operand, ..., T *result, ...)`` that computes a fusion.
+
+    Operands and results are arrays in the layouts of their shapes. In C, loops run over a result in
+    the order of its memory; they are split where that spares divisions. In CUDA, each thread
+    computes the element of its number, and the launch has as many threads as the largest result
+    has elements, or more. In Triton, a program computes a block of elements, or a row if rows are
+    reduced; ``NAME_programs`` says how many there are. In NumPy, the function takes arrays and
+    returns the results.
+
+    Sizes that only the running program knows, ``?`` and ``<=n``, are arguments behind the arrays,
+    integers in the order of their names; comments say what each is. ``NAME_programs`` is a function
+    of them then. An array ``?`` lies in memory without gaps, one of ``<=n`` has a place for ``n``;
+    in NumPy, arrays have their true sizes. Shapes have to fit the program, as numbers have.
+
+    Args:
+        fusion: a fusion, or an instruction: that of a fusion stands for what it calls.
+        language: ``"c"``, ``"cuda"``, ``"triton"`` or ``"numpy"``.
+        name: of the function.
+        schedule: which elements each thread writes, such as :func:`ops.schedule_of` gives; in CUDA
+            for its own launch, in C as loops over its coordinates. A thread computes all that its
+            elements need.
+
+    Raises:
+        KernelError: an operation or an element type that is not emitted, or a size that is not
+            known before the kernel runs, with the instruction; or a schedule of other arrays.
+        MapError: a name that the language cannot use.
+
+    >>> from ops import hlo
+    >>> module = hlo.parse('''ENTRY e {
+    ...   x = f32[8,32] parameter(0)
+    ...   turned = f32[32,8] transpose(x), dimensions={1,0}
+    ...   ROOT grown = f32[32,8] exponential(turned)
+    ... }''')
+    >>> print(emit_kernel(Fusion.of_computation(module.entry)))
+    #include <math.h>
+    #include <stdbool.h>
+    #include <stdint.h>
+    <BLANKLINE>
+    void kernel(const float *restrict x, float *restrict grown) {
+      for (int32_t d0 = 0; d0 < 32; ++d0) {
+        for (int32_t d1 = 0; d1 < 8; ++d1) {
+          const float x_2 = x[d1 * 32 + d0];
+          const float grown_2 = expf(x_2);
+          grown[d0 * 8 + d1] = grown_2;
+        }
+      }
+    }
+    <BLANKLINE>
+    """
+    check_type(fusion, (Fusion, Instruction), "emit_kernel: fusion", "a Fusion or an Instruction")
+    check_type(language, str, "emit_kernel: language", "its name")
+    if language not in WRITERS:
+        expected = listed(WRITERS)
+        raise KernelError(f"emit_kernel: language is {quoted(language)}; expected {expected}")
+    check_name(name, "emit_kernel", LANGUAGES[language].reserved)
+    fusion = Fusion.of(fusion)
+    if schedule is not None:
+        check_type(schedule, (Schedule, FusionSchedule), "emit_kernel: schedule", "a schedule")
+        if language not in WITH_THREADS:
+            reason = f"a schedule has threads, and {language} has none; expected c or cuda"
+            raise KernelError(f"emit_kernel: schedule: {reason}")
+        return CKernel(fusion, language, schedule).text(name)
+    return WRITERS[language](fusion, name)

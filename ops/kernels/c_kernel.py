@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from math import prod
+from typing import TYPE_CHECKING, Final
 
-from indexing.formats.code.coder import helpers_in
-from indexing.formats.code.loop_bounds import digits_of, divisors_of
-from indexing.formats.code.loop_nest import LocalNames, LoopBlock
-from indexing.layout import ElementType, Kind
-from ops.kernels.element_writer import ElementWriter, array_of, element_types, source_of
-from ops.kernels.indices import in_order, index_of, major_first
-from ops.kernels.joined_loops import joined_dimensions
-from ops.kernels.multi_pass import has_columns, inside_of, write_columns, write_inside
-from ops.kernels.scalar_operations import CUDA, EXTREMA, C, names_in_templates
-from ops.kernels.scheduled import scheduled_writes, write_scheduled
-from ops.rules.op_indexing import Unknown
+from indexing.code.coder import helpers_in
+from indexing.code.loops import LocalNames, LoopBlock, digits_of, divisors_of
+from indexing.layout import ElementType, Kind, logical_to_linear
+from ops.kernels.elements import (
+    VIEWS,
+    ElementWriter,
+    array_of,
+    element_types,
+    in_order,
+    index_of,
+    major_first,
+    placed,
+    refused,
+    source_of,
+    unknown,
+)
+from ops.kernels.operations import CUDA, EXTREMA, C, names_in_templates
+from ops.rules.rule import Unknown
 from ops.sizes import as_form, product
-from simplifier.expr.form import Form, constant
+from ops.xla_gpu import FusionSchedule
+from simplifier import Interval
+from simplifier.expr import operations
+from simplifier.expr.form import AtomKind, Form, constant, variable, variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from ops.fusion import Fusion, FusionSchedule
+    from indexing import IndexingMap
+    from indexing.layout import Shape
+    from ops.fusion import Fusion
     from ops.hlo.module import Computation, Instruction
-    from ops.kernels.indices import Index
-    from ops.schedules import Schedule
-    from ops.sizes import Size
+    from ops.kernels.elements import Index
+    from ops.sizes import Extent, Size
+    from ops.xla_gpu import Schedule
 
 
 class CKernel(ElementWriter):
@@ -185,3 +199,389 @@ class CKernel(ElementWriter):
         name = f"{root.opcode}_of_{kind}"
         self._reductions[name] = EXTREMA[root.opcode].format(name=name, kind=kind)
         return name
+
+
+# Results that are written in more than one pass: columns of a reduction, and padding.
+
+_MAX_COLUMNS: Final = 1 << 12
+"""Of accumulators on the stack."""
+
+
+# Columns.
+
+
+def has_columns(writer: ElementWriter, source: Instruction) -> bool:
+    """Whether neighbours in the result come from neighbours in the operand of a reduction."""
+    if source.opcode not in ("reduce", "reduce-window") or source.shape.is_tuple:
+        return False
+    if source in writer.pointers or not source.shape.rank:
+        return False
+    kept, read = major_first(source.shape)[-1], major_first(source.operands[0].shape)[-1]
+    found, column = writer.map_of(source, 0), f"d{kept}"
+    is_asked = any(column in variables_of((form,)) for form, _ in found.domain.constraints)
+    size, columns = writer.sizes.of(source, 0)[kept], found.dims[kept].bounds.size
+    is_whole = columns is not None and size == columns <= _MAX_COLUMNS
+    return found.forms[read] == variable(column) and not is_asked and is_whole
+
+
+def write_columns(writer: ElementWriter, top: LoopBlock, pointer: str, source: Instruction) -> None:
+    """Adds row to row, where a loop for each column would jump from row to row."""
+    shape, sizes = source.shape, writer.sizes.of(source, 0)
+    *others, kept = major_first(shape)
+    columns = Interval(0, shape.dimensions[kept] - 1)
+    block, index, close = _nested(writer, top, {number: sizes[number] for number in others})
+    total = writer.names.fresh(source.name)
+    start = writer.value(source.operands[1], 0, (), block)
+    block.lines.append(f"{writer.type_of(source, shape)} {total}[{shape.dimensions[kept]}];")
+    first, _ = block.loop(columns, f"d{kept}")
+    first.lines.append(f"{total}[{_counter(first)}] = {start};")
+    block.close_loop(first)
+    _fold_rows(writer, source, total, {**index, kept: Form(0, {})}, block)
+    last, index[kept] = block.loop(columns, f"d{kept}")
+    offset = writer.place(source, 0, in_order(index), last)
+    value = f"{total}[{_counter(last)}]"
+    last.lines.append(f"{pointer}[{offset}] = {writer.stored(shape, value)};")
+    block.close_loop(last)
+    close()
+
+
+def _fold_rows(
+    writer: ElementWriter, source: Instruction, total: str, index: dict[int, Form], block: LoopBlock
+) -> None:
+    """Loops over what is reduced, and inside over the columns."""
+    found, kept = writer.map_of(source, 0), major_first(source.shape)[-1]
+    opened, counters, facts = writer.loops_over(found, in_order(index), block)
+    row = opened[-1] if opened else block
+    body = row.guarded(facts) if facts else row
+    column, place = body.loop(Interval(0, source.shape.dimensions[kept] - 1), f"d{kept}")
+    read = writer.applied(found, (*in_order({**index, kept: place}), *counters))
+    value = writer.value(source.operands[0], 0, read, column)
+    cell = f"{total}[{_counter(column)}]"
+    writer.combine(source, source.attributes["to_apply"], [cell], [value], column)
+    body.close_loop(column, "#pragma omp simd")
+    if facts:
+        writer.close_guard(row, body, facts)
+    for around, within in reversed([*zip((block, *opened), opened, strict=False)]):
+        around.close_loop(within)
+
+
+# Padding.
+
+
+def inside_of(writer: ElementWriter, source: Instruction) -> tuple[Instruction, IndexingMap] | None:
+    """The padding that a result is a part of, and where what is padded lies in the result."""
+    pad, views = source, list["Instruction"]()
+    while pad.opcode in VIEWS and pad not in writer.pointers:
+        views.append(pad)
+        pad = pad.operands[0]
+    is_cast = any(view.shape.element_type is not pad.shape.element_type for view in views)
+    if pad.opcode != "pad" or pad in writer.pointers or is_cast or source.shape.dynamic_dimensions:
+        return None
+    found = writer.forward_map(pad)
+    for view in reversed(views):
+        step = writer.forward_map(view)
+        found = step @ found if found is not None and step is not None else None
+    if found is None:
+        return None
+    found = found.simplify()
+    is_plain = not (found.ranges or found.domain.constraints)
+    return (pad, found) if is_plain and not found.is_known_empty else None
+
+
+def write_inside(
+    writer: ElementWriter,
+    top: LoopBlock,
+    pointer: str,
+    source: Instruction,
+    pad: Instruction,
+    to: IndexingMap,
+) -> None:
+    """Writes the border, and what is padded, without a condition for each element."""
+    operand = pad.operands[0]
+    padding = writer.stored(source.shape, writer.value(pad.operands[1], 0, (), top))
+    index: dict[int, Form] = {}
+
+    def store(block: LoopBlock, place: Form) -> None:
+        value = writer.stored(source.shape, writer.value(operand, 0, in_order(index), block))
+        (offset,) = block.texts([block.simplified(place)])
+        block.lines.append(f"{pointer}[{offset}] = {value};")
+
+    def fill(block: LoopBlock, place: Form, count: int) -> None:
+        if count == 1:
+            (offset,) = block.texts([block.simplified(place)])
+            block.lines.append(f"{pointer}[{offset}] = {padding};")
+        elif count:
+            filled, counter = block.loop(Interval(0, count - 1), "i")
+            (offset,) = filled.texts([filled.simplified(place + counter)])
+            filled.lines.append(f"{pointer}[{offset}] = {padding};")
+            block.close_loop(filled)
+
+    def write(block: LoopBlock, levels: Sequence[_BoxLevel], place: Form) -> None:
+        if not levels:
+            store(block, place)
+            return
+        level, *rest = levels
+        size = prod(each.total for each in rest)
+        fill(block, place, level.low * size)
+        inner, counter = block.loop(Interval(0, level.count - 1), f"d{level.dimensions[0]}")
+        first = counter + level.first
+        order = major_first(operand.shape)
+        sizes = operand.shape.dimensions
+        index.update(index_of(first, sizes, order, inner, level.dimensions))
+        write(inner, rest, place + (counter + level.low) * size)
+        block.close_loop(inner)
+        behind = level.low + level.count
+        fill(block, place + constant(behind * size), (level.total - behind) * size)
+
+    levels = _levels(writer, source.shape, operand, to)
+    if levels is not None:
+        write(top, levels, constant(0))
+        return
+    fill(top, constant(0), prod(source.shape.dimensions))
+    bounds = {number: to.dims[number].bounds for number in major_first(operand.shape)}
+    block, found, close = _nested(writer, top, bounds)
+    index.update(found)
+    known = dict(zip(to.domain.identifiers, in_order(index), strict=True))
+    store(block, writer.offset(source, 0, operations.substitute(to.forms, known), block))
+    close()
+
+
+@dataclass(frozen=True, slots=True)
+class _BoxLevel:
+    """Some dimensions as one: ``count`` of ``total``, from ``low``, are padded from ``first``."""
+
+    first: int
+    low: int
+    count: int
+    total: int
+    dimensions: tuple[int, ...]
+    """Of what is padded."""
+
+    def joined(self, inner: _BoxLevel) -> _BoxLevel:
+        """This level and one inside that has no border, as one."""
+        size = inner.total
+        dimensions = self.dimensions + inner.dimensions
+        return _BoxLevel(
+            self.first * size, self.low * size, self.count * size, self.total * size, dimensions
+        )
+
+
+def _levels(
+    writer: ElementWriter, shape: Shape, operand: Instruction, to: IndexingMap
+) -> list[_BoxLevel] | None:
+    """What is padded as a box of the result, the largest steps first, if it is one."""
+    (memory,) = logical_to_linear(shape).forms
+    if any(atom.kind is not AtomKind.VARIABLE for atom in memory.terms):
+        return None
+    together = joined_dimensions(writer, operand)
+    levels: list[_BoxLevel] = []
+    for number in major_first(shape):
+        form, total = to.forms[number], shape.dimensions[number]
+        name = (form - form.constant).single_variable()
+        if name is None or form - form.constant != variable(name):
+            return None
+        own = int(name[1:])
+        bounds = to.dims[own].bounds
+        first, count = bounds.lower or 0, bounds.size or 0
+        level = _BoxLevel(first, form.constant + first, count, total, (own,))
+        is_whole = count == total == operand.shape.dimensions[own]
+        pair = [levels[-1].dimensions[-1], own] if levels else []
+        is_joined = any(pair == group[k : k + 2] for group in together for k in range(len(group)))
+        if pair and is_joined and is_whole:
+            levels[-1] = levels[-1].joined(level)
+        else:
+            levels.append(level)
+    order = [each for level in levels for each in level.dimensions]
+    return levels if order == major_first(operand.shape) else None
+
+
+# Loops.
+
+
+def _nested(
+    writer: ElementWriter, top: LoopBlock, extents: Mapping[int, Extent]
+) -> tuple[LoopBlock, dict[int, Form], Callable[[], None]]:
+    """The block in loops over numbered variables, their forms, and what closes the loops."""
+    block, forms, loops = top, dict[int, Form](), list[tuple[LoopBlock, LoopBlock]]()
+    for number, extent in extents.items():
+        inner, forms[number] = writer.looped(block, extent, f"d{number}")
+        loops.append((block, inner))
+        block = inner
+
+    def close() -> None:
+        for outer, inner in reversed(loops):
+            outer.close_loop(inner)
+
+    return block, forms, close
+
+
+def _counter(block: LoopBlock) -> str:
+    return block.variables[-1].name
+
+
+# Dimensions that may be one loop: all that is read moves along them as along one.
+
+
+def joined_dimensions(
+    writer: ElementWriter, source: Instruction, output: int = 0
+) -> list[list[int]]:
+    """The dimensions of an array, the major ones first; those that may be one loop together."""
+    shape = array_of(source, output)
+    if writer.sizes.arguments:  # they say only when the kernel runs whether dimensions join
+        return [[dimension] for dimension in major_first(shape)]
+    moves = [_Moves.of(each, shape) for each in _offsets(writer, source, output)]
+    groups: list[list[int]] = []
+    order = major_first(shape)
+    for dimension in order:
+        size = shape.dimensions[dimension]
+        is_fit = dimension != order[-1] or all(each.is_dense(dimension) for each in moves)
+        if groups and is_fit and all(each.joins(groups[-1][-1], dimension, size) for each in moves):
+            groups[-1].append(dimension)
+        else:
+            groups.append([dimension])
+    return groups
+
+
+@dataclass(frozen=True, slots=True)
+class _Moves:
+    """How an offset moves with each dimension: by a multiple, or in another way."""
+
+    steps: dict[str, int]
+    others: frozenset[str]
+
+    @classmethod
+    def of(cls, offset: IndexingMap, shape: Shape) -> _Moves:
+        sizes = enumerate(shape.dimensions)
+        whole = {f"d{number}": Interval(0, size - 1) for number, size in sizes}
+        (form,) = offset.forms
+        plain = {
+            atom.name: step for atom, step in form.terms.items() if atom.kind is AtomKind.VARIABLE
+        }
+        atoms = (atom for atom in form.terms if atom.kind is not AtomKind.VARIABLE)
+        inner = [argument for atom in atoms for argument in atom.arguments]
+        asked = [form for form, _ in offset.domain.constraints]
+        bounds = offset.domain.bounds.items()
+        cut = {name for name, each in bounds if name in whole and each != whole[name]}
+        return cls(plain, frozenset(variables_of([*inner, *asked])) | cut)
+
+    def is_dense(self, dimension: int) -> bool:
+        """Whether neighbours are neighbours: else, compilers do better with a short inner loop."""
+        return self.steps.get(f"d{dimension}", 0) in (0, 1)
+
+    def joins(self, outer: int, inner: int, size: int) -> bool:
+        """Whether a step of the outer dimension is as many of the inner one as that has."""
+        names = f"d{outer}", f"d{inner}"
+        first, second = (self.steps.get(name, 0) for name in names)
+        return first == second * size and self.others.isdisjoint(names)
+
+
+def _offsets(writer: ElementWriter, source: Instruction, output: int) -> Iterator[IndexingMap]:
+    """Where in memory the element of an array lies, and all that it is computed from."""
+    yield logical_to_linear(array_of(source, output))
+    fusion = writer.fusion
+    if source in writer.pointers or source not in fusion.instructions:
+        return
+    for read, dependence in fusion.indexing(source, output).items():
+        is_index = read.opcode == "iota"
+        if isinstance(dependence, Unknown) or not (is_index or read in writer.pointers):
+            continue
+        for each in dependence.indexings:
+            if is_index:
+                yield from map(each.map.select_results, ([k] for k in range(len(each.map.forms))))
+            else:
+                yield (logical_to_linear(read.shape) @ each.map).simplify()
+
+
+# A kernel whose threads write what a schedule says: its coordinates and loops lead to elements.
+
+COORDINATES: Final = {
+    "th_x": "threadIdx.x",
+    "th_y": "threadIdx.y",
+    "th_z": "threadIdx.z",
+    "bl_x": "blockIdx.x",
+    "bl_y": "blockIdx.y",
+    "bl_z": "blockIdx.z",
+}
+"""What the dimensions of a schedule's maps are in CUDA."""
+
+
+def scheduled_writes(
+    schedule: Schedule | FusionSchedule, source: Instruction, output: int, number: int
+) -> tuple[IndexingMap, ...]:
+    """What threads write of an array of the result, which has a number among all results.
+
+    Raises:
+        KernelError: the schedule is one of other arrays, or of other coordinates.
+    """
+    is_of_fusion = isinstance(schedule, FusionSchedule)
+    writes = schedule.writes(number) if is_of_fusion else schedule.writes
+    shape = array_of(source, output)
+    if shape.dynamic_dimensions:
+        raise refused(source, f"a schedule is for sizes that are numbers, and the shape is {shape}")
+    for access in writes:
+        if access.shape.dimensions != shape.dimensions:
+            raise refused(source, f"the schedule writes {access.shape}; expected one of {shape}")
+        if access.map.runtime or access.map.parameters:
+            raise refused(source, "the schedule writes where a value of the program says")
+        if len(access.map.dims) != len(COORDINATES):
+            raise refused(source, "the schedule has no threads; expected one of a launch")
+    return tuple(access.map for access in writes)
+
+
+def write_scheduled(
+    writer: ElementWriter,
+    top: LoopBlock,
+    written: IndexingMap,
+    store: Callable[[LoopBlock, Index], None],
+    *,
+    has_threads: bool,
+) -> None:
+    """Writes the elements of a map from the coordinates of a launch."""
+    coordinates = dict.fromkeys(range(len(written.dims)), constant(0))
+    opened: list[tuple[LoopBlock, LoopBlock]] = []
+    block = top
+    for number, name in reversed([*enumerate(COORDINATES)]):
+        bounds = written.dims[number].bounds
+        coordinates[number] = constant(bounds.lower or 0)
+        if bounds.size != 1:
+            inner, coordinates[number] = block.loop(bounds, name)
+            opened.append((block, inner))
+            block = inner
+    index = tuple(coordinates[number] for number in range(len(written.dims)))
+    _write_thread(writer, block, written, index, store)
+    for outer, inner in reversed(opened):
+        if has_threads:
+            outer.lines += [_coordinate(inner, outer), *inner.lines]
+        else:
+            outer.close_loop(inner)
+
+
+def _coordinate(inner: LoopBlock, outer: LoopBlock) -> str:
+    """The line that names a coordinate."""
+    counter = inner.variables[-1]
+    wish = "_".join(counter.name.split("_")[:2])
+    return f"const {outer.type_of(counter.bounds)} {counter.name} = {COORDINATES[wish]};"
+
+
+def _write_thread(
+    writer: ElementWriter,
+    block: LoopBlock,
+    written: IndexingMap,
+    index: Index,
+    store: Callable[[LoopBlock, Index], None],
+) -> None:
+    """The loops of one thread; what only its coordinates decide is asked outside of them."""
+    known = dict(zip(written.domain.identifiers, index, strict=False))
+    rows = [row for row in written.domain.constraints if known.keys() >= {*variables_of((row[0],))}]
+    outside = unknown(placed(rows, known), block)
+    thread = writer.guarded(block, outside) if outside else block
+    opened, counters, inside = writer.loops_over(written, index, thread)
+    inner = opened[-1] if opened else thread
+    body = writer.guarded(inner, inside) if inside else inner
+    store(body, writer.applied(written, (*index, *counters)))
+    if inside:
+        writer.close_guard(inner, body, inside)
+    for outer, within in reversed([*zip((thread, *opened), opened, strict=False)]):
+        outer.close_loop(within)
+    if outside:
+        writer.close_guard(block, thread, outside)

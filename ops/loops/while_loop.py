@@ -6,31 +6,43 @@ conflict if both write the same element.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from indexing import IndexingMap, IndexRelation, flow_dependences
+from indexing import IndexingMap, IndexRelation, IndexSet, Variable, flow_dependences
+from indexing.domain import Domain, substituted_constraints
+from ops.analysis.queries import flow_in, input_to_output
+from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, called_by, of_element
+from ops.dependence.links import identity_of
 from ops.dependence.operand_indexing import OperandIndexing
-from ops.hlo.module import HloModule, Instruction
-from ops.loops.accesses import Accesses
-from ops.loops.iteration_space import IterationSpace
-from ops.loops.trip_counts import why_not_counted
-from ops.loops.updates import InPlaceUpdate
-from ops.rules.counted_loops import counted_loop, never_runs
+from ops.devices.devices import is_number_of_device
+from ops.hlo import Instruction
+from ops.hlo.module import HloModule
+from ops.index_maps import dim, dimensions_of, index_map, runtime_value, symbol
+from ops.rules.control import kept_by, only_caller, source_of, source_within
+from ops.rules.counted_loops import counted_loop, counters_of, never_runs, start_of
 from ops.rules.registry import REGISTRY, check_registry
+from ops.rules.rule import Direction, Unknown
+from simplifier import Interval
 from simplifier.errors import IndexingError, check_type
 from simplifier.exact import BUDGET
+from simplifier.expr import form as forms
+from simplifier.expr.operations import substitute
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from indexing import IndexSet
-    from ops.loops.accesses import Write
+    from ops.dependence.operand_indexing import RuntimeOrigin
+    from ops.hlo import Computation
+    from ops.rules.control import Array
     from ops.rules.counted_loops import CountedLoop, Counter
     from ops.rules.registry import Registry
     from simplifier.exact import Budget
+    from simplifier.expr.form import Form
 
 
 class LoopError(IndexingError, ValueError):
@@ -219,3 +231,606 @@ class LoopDependence:
     def __str__(self) -> str:
         reason = f"\nat most: {self.approximation}" if self.approximation else ""
         return f"array {self.array}: {self.iterations}{reason}"
+
+
+# Why it is not known how often a loop runs.
+
+
+def why_not_counted(loop: Instruction, registry: Registry) -> str:
+    """Why nobody knows how often a ``while`` runs, of which :func:`counted_loop` does not know."""
+    body, condition = loop.attributes["body"], loop.attributes["condition"]
+    for computation in (body, condition):
+        if only_caller(computation) is not loop:
+            return f"{computation.name} is called from several places"
+    flow = flow_in(condition.module, Direction.OUTPUT_TO_INPUT, registry)
+    read = [
+        number for (_, number), found in flow.follow_through((condition.root, 0)).items() if found
+    ]
+    counters, kept = counters_of(loop), kept_by(body, registry.routes)
+    changing = [number for number in read if number not in kept]
+    if not changing:
+        return "its condition reads nothing that iterations change"
+    for number in changing:
+        if number not in counters:
+            if loop.shape.arrays[number].rank or start_of(loop, number) is not None:
+                return f"array {number} decides, and iterations add no constant to it"
+            return f"array {number} decides, and its start is not known"
+    limits = [number for number in read if number in kept and start_of(loop, number) is None]
+    if limits:
+        return f"array {limits[0]} is a limit that is not known"
+    return "its counter overflows, or it never ends"
+
+
+# What an iteration of a loop writes to the arrays of its state, and what it reads of them.
+#
+# An array that is updated in place keeps what the updates leave out. Every other array that
+# changes is written whole. What is passed on as it is, is neither read nor written.
+
+
+class Write(NamedTuple):
+    """What an instruction writes to an array of the state in each iteration.
+
+    ``elements`` lead there from the elements of what is written. It may be written less often if
+    there is a ``doubt``.
+    """
+
+    array: int
+    instruction: Instruction
+    elements: AnyDependence
+    is_in_place: bool
+    doubt: str = ""
+
+
+class Read(NamedTuple):
+    """What is read of the state to compute an array: ``elements`` lead from that to the state.
+
+    Of the array only what is ``written`` counts; all of it if that is ``None``.
+    """
+
+    elements: AnyDependence
+    written: tuple[Write, ...] | None = None
+
+
+class Accesses:
+    """What an iteration of a loop writes and reads; maybe less, if there is a ``doubt``."""
+
+    def __init__(self, loop: Instruction, counters: Collection[int], registry: Registry) -> None:
+        self.writes: list[Write] = []
+        self.reads: list[Read] = []
+        body = loop.attributes["body"]
+        self._tracer = _Tracer(body, registry)
+        doubts = [forgotten(inner, registry) for inner in _loops_in(body)]
+        self.doubt = next((each for each in doubts if each), "")
+        for number in range(len(loop.shape.arrays)):
+            if number not in counters and number not in kept_by(body, registry.routes):
+                self._add(number, (body.root, number))
+
+    @property
+    def dependences(self) -> Iterator[AnyDependence]:
+        """What leads to the elements that are written and read."""
+        yield from (each.elements for each in self.writes)
+        yield from (each.elements for each in self.reads)
+
+    def _add(self, number: int, array: Array) -> None:
+        """Add what one array of the state is made of."""
+        updates = self._tracer.updates(array, number)
+        if updates is None:
+            write = Write(number, array[0], identity_of(*array), is_in_place=False)
+            self.writes.append(write)
+            self.reads.append(Read(self._tracer.read_for(array)))
+            return
+        for update in updates:
+            self.writes += update.writes
+            self.reads += update.reads
+
+
+class _Update(NamedTuple):
+    """An update in place: of one instruction, or all in a loop that is one instruction."""
+
+    writes: tuple[Write, ...]
+    reads: tuple[Read, ...]
+
+
+class _Tracer:
+    """Follows arrays back to the state at the start of an iteration."""
+
+    def __init__(self, body: Computation, registry: Registry) -> None:
+        self._body = body
+        (self._state,) = body.parameters
+        self._registry = registry
+        self._flow = flow_in(body.module, Direction.OUTPUT_TO_INPUT, registry)
+
+    def updates(self, array: Array, number: int) -> list[_Update] | None:
+        """The updates in place that make this array of that in the state, last first.
+
+        ``None`` if it is made in another way.
+        """
+        there = identity_of(*array)
+        itself, found = there, list[_Update]()
+        while True:
+            array = source_within(self._state, array, self._registry.routes)
+            instruction, _ = array
+            if instruction is self._state:
+                is_same = there.simplify() == itself.simplify()
+                return found if is_same and array == (self._state, number) else None
+            if instruction.opcode in _MOVES:
+                there = self._forward(instruction, 0).compose(there)
+            elif instruction.opcode == "while":
+                inner = self._inner(array, number, there)
+                if inner is None:
+                    return None
+                found.append(inner)
+            elif instruction.opcode in UPDATES and not instruction.shape.is_tuple:
+                update = self._update(instruction, number, there)
+                if isinstance(update.writes[0].elements, Unknown):
+                    return None
+                found.append(update)
+            else:
+                return None
+            array = instruction.operands[0], array[1] if instruction.opcode == "while" else 0
+
+    def _update(self, update: Instruction, number: int, there: AnyDependence) -> _Update:
+        """What an instruction writes and reads that updates a part of its first operand."""
+        place = UPDATES[update.opcode]
+        elements = self._forward(update, place).compose(there)
+        write = Write(number, update, elements, is_in_place=True)
+        reads = [Read(self.read_for((update.operands[place], 0)))]
+        if any(each.runtime for each in elements.indexings):
+            others = (each for each in update.operands[1:] if each is not update.operands[place])
+            reads += [Read(self.read_for((each, 0))) for each in others]
+        if combines(update):
+            itself = of_element(identity_of(self._state, number), number)
+            reads.append(Read(itself, (write,)))
+        return _Update((write,), tuple(reads))
+
+    def _inner(self, array: Array, number: int, there: AnyDependence) -> _Update | None:
+        """What a loop in the body writes in place to an array of its state."""
+        loop, element = array
+        body = loop.attributes["body"]
+        updates = _Tracer(body, self._registry).updates((body.root, element), element)
+        if updates is None:
+            return None
+        doubt = "" if counted_loop(loop) else f"%{loop.name} runs an unknown number of times"
+        inside = tuple(chain.from_iterable(update.writes for update in updates))
+        writes = tuple(
+            each._replace(
+                array=number, elements=each.elements.compose(there), doubt=each.doubt or doubt
+            )
+            for each in inside
+        )
+        return _Update(writes, (Read(self.read_for(array), inside),))
+
+    def _forward(self, instruction: Instruction, operand: int) -> AnyDependence:
+        return input_to_output(instruction, operand, registry=self._registry).indexing[0]
+
+    def read_for(self, array: Array) -> AnyDependence:
+        """The dependence of an array on the arrays of the state, by their numbers."""
+        instruction, _ = array
+        computation = instruction.computation
+        found = self._flow.follow_through(array)
+        if computation is self._body:
+            return NOTHING.union(*(of_element(each, number) for (_, number), each in found.items()))
+        caller = only_caller(computation)
+        if caller is None:
+            return Unknown(f"{computation.name} is called from several places")
+        steps = (
+            called_by(caller, each).compose(
+                self.read_for((caller.operands[parameter.parameter_number or 0], number))
+            )
+            for (parameter, number), each in found.items()
+        )
+        return NOTHING.union(*steps)
+
+
+def forgotten(loop: Instruction, registry: Registry) -> str:
+    """What the maps of a loop take any value of, so that they may hold too much."""
+    root = loop.attributes["body"].root
+    flow = flow_in(root.computation.module, Direction.OUTPUT_TO_INPUT, registry)
+    for number in range(len(root.shape.arrays)):
+        for found in flow.follow_through((root, number)).values():
+            for origin in (origin for each in found.indexings for origin in each.runtime):
+                if origin.loop is not loop:
+                    return f"%{loop.name} is known for any %{origin.instruction.name} alone"
+    return ""
+
+
+_MOVES: Final = {"bitcast", "copy", "reshape", "transpose"}
+"""Opcodes whose result has the elements of the operand, maybe elsewhere."""
+
+UPDATES: Final = {"dynamic-update-slice": 1, "scatter": 2}
+"""Opcode -> the operand that is written over a part of the first."""
+
+
+def combines(update: Instruction) -> bool:
+    """Whether what is written depends on what was there."""
+    combiner = update.attributes.get("to_apply")
+    return combiner is not None and combiner.root.parameter_number != 1
+
+
+def _loops_in(computation: Computation) -> Iterator[Instruction]:
+    """The loops that a computation runs, and those in them."""
+    for instruction in computation.instructions:
+        if instruction.opcode == "while":
+            yield instruction
+        for callee in instruction.computations:
+            yield from _loops_in(callee)
+
+
+# Updates in place: whether two iterations of a loop write the same element of an array.
+
+
+class Conflict(NamedTuple):
+    """Two iterations that write the same element; maybe, if there is an ``approximation``.
+
+    ``common`` are values that all iterations have in common, by name, for which they do: counters
+    of loops around this one, and offsets from outside.
+    """
+
+    first: int
+    second: int
+    element: tuple[int, ...]
+    common: tuple[tuple[str, int], ...] = ()
+    approximation: str = ""
+
+    def __str__(self) -> str:
+        given = "".join(f", for {name} = {value}" for name, value in self.common)
+        verb = "may both write" if self.approximation else "both write"
+        reason = f": {self.approximation}" if self.approximation else ""
+        pair = f"iterations {self.first} and {self.second} {verb}"
+        return f"{pair} element {self.element}{given}{reason}"
+
+
+@dataclass(frozen=True)
+class InPlaceUpdate:
+    """What the iterations of a loop write to an array that they update in place.
+
+    ``elements`` are maps from an iteration to what each of the ``instructions`` writes in it.
+    """
+
+    array: int
+    instructions: tuple[Instruction, ...]
+    elements: tuple[IndexingMap, ...]
+    approximation: str
+    _common: int
+    _trip_count: int
+
+    @classmethod
+    def of(cls, writes: Sequence[Write], iterations: IterationSpace) -> InPlaceUpdate:
+        """The update by all writes to one array."""
+        found = [access for each in writes for access in iterations.writes(each)]
+        reasons = (each.approximation for each in found)
+        return cls(
+            writes[0].array,
+            tuple(each.instruction for each in writes),
+            tuple(each.elements for each in found),
+            next(filter(None, reasons), ""),
+            len(iterations.common),
+            iterations.trip_count,
+        )
+
+    def is_disjoint(self, *, budget: Budget = BUDGET) -> bool:
+        """Whether it is certain that no two iterations write the same element."""
+        return bool(self._separation()) or self.conflict(budget=budget) is None
+
+    def conflict(self, *, budget: Budget = BUDGET) -> Conflict | None:
+        """The first two iterations that may write the same element; ``None`` if none do."""
+        if self._separation():
+            return None
+        places = range(self._common)
+        keyed = IndexRelation(*(_with_results(each, [*map(dim, places)]) for each in self.elements))
+        together = keyed.compose(keyed.inverse(budget=budget), budget=budget).to_later()
+        if together.is_empty(budget=budget):
+            return None
+        first = together.domain_set(budget=budget).lexmin()
+        one = _point(first)
+        second = together.apply(one, budget=budget).lexmin()
+        *_, element = [(keyed.apply(one) & keyed.apply(_point(second))).lexmin()]
+        names = (variable.name for variable in self.elements[0].dims)
+        return Conflict(
+            first[-1],
+            second[-1],
+            element[self._common :],
+            tuple(zip(names, first[:-1], strict=False)),
+            self.approximation,
+        )
+
+    def why(self, *, budget: Budget = BUDGET) -> str:
+        """Why no two iterations write the same element, or two that may do so."""
+        conflict = self._separation() or self.conflict(budget=budget)
+        return str(conflict or "no two iterations write the same element, as isl finds")
+
+    def _separation(self) -> str:
+        """How far iterations are apart along a dimension; empty if that does not tell."""
+        if self._trip_count == 1:
+            return "there is one iteration"
+        if not self.elements:
+            return "nothing is written"
+        own, *others = self.elements
+        for axis, form in enumerate(() if others else own.forms):
+            step, bounds = _advance(own, form, self._common)
+            if bounds.lower is not None and bounds.upper is not None:
+                width = bounds.upper - bounds.lower + 1
+                if abs(step) >= width > 0:
+                    steps = f"iterations are {abs(step)} apart along dimension {axis}"
+                    return f"{steps}, and each writes {width}"
+        return ""
+
+    def __str__(self) -> str:
+        names = ", ".join(f"%{each.name}" for each in self.instructions)
+        maps = " or ".join(map(str, self.elements))
+        return f"array {self.array} by {names}: {maps}\n{self.why()}"
+
+
+def _with_results(own: IndexingMap, front: Sequence[Form]) -> IndexingMap:
+    return IndexingMap.from_forms([*front, *own.forms], own.domain)
+
+
+def _advance(own: IndexingMap, form: Form, common: int) -> tuple[int, Interval]:
+    """How far a result moves with each iteration, and the bounds of the rest of it.
+
+    What iterations have in common moves all of them alike, so it is left out.
+    """
+    iteration = dim(common)
+    shared = {f"d{place}" for place in range(common)}
+    terms = {forms.Form(0, {atom: 1}): factor for atom, factor in form.terms.items()}
+    step = terms.get(iteration, 0)
+    rest = form - iteration * step
+    for term, factor in terms.items():
+        if shared.issuperset(forms.variables_of([term])):
+            rest -= term * factor
+    if f"d{common}" in forms.variables_of([rest]):
+        return step, Interval(None, None)
+    (bounds,) = IndexingMap.from_forms([rest], own.domain).result_bounds()
+    return step, bounds
+
+
+def _point(index: Sequence[int]) -> IndexSet:
+    return IndexSet.box(*((each, each) for each in index))
+
+
+# The iterations of a loop as a dimension: what each of them reads and writes.
+#
+# In front of the number of the iteration stands what all iterations have in common without
+# anybody knowing it: the counters of loops around this one, and offsets from outside of it.
+
+ITERATION: Final = "k"
+"""What the number of an iteration is called in maps."""
+
+
+class Touched(NamedTuple):
+    """Elements by iteration, and why an iteration may touch fewer; empty if it touches them all."""
+
+    elements: IndexingMap
+    approximation: str = ""
+
+
+class IterationSpace:
+    """What the iterations of a counted loop read and write."""
+
+    def __init__(self, loop: CountedLoop, accesses: Accesses) -> None:
+        self.accesses = accesses
+        self._loop = loop
+        self._common: dict[object, Variable] = {}
+        for dependence in accesses.dependences:
+            for indexing in dependence.indexings:
+                for pair in zip(indexing.runtime, indexing.map.runtime, strict=True):
+                    self._meet(*pair)
+
+    @property
+    def number(self) -> Variable:
+        """The number of the iteration."""
+        return Variable(Interval(0, self._loop.trip_count - 1), ITERATION)
+
+    @property
+    def trip_count(self) -> int:
+        """How many iterations there are."""
+        return self._loop.trip_count
+
+    @property
+    def common(self) -> tuple[Variable, ...]:
+        """What all iterations have in common without anybody knowing it."""
+        return tuple(self._common.values())
+
+    def over(self, indexing: OperandIndexing) -> IndexingMap:
+        """A map of an instruction in the body, with the iteration as its first dimension."""
+        own = indexing.map.domain
+        values = {f"d{place}": dim(place + 1) for place in range(len(own.dims))}
+        left: list[Variable] = []
+        for number, (origin, variable) in enumerate(_runtime(indexing)):
+            if origin.loop is self._loop.instruction:
+                values[f"rt{number}"] = self._loop.induction.after(dim(0))
+            else:
+                values[f"rt{number}"] = runtime_value(len(left))
+                left.append(variable)
+        return _rewritten(indexing.map, ((self.number, *own.dims), own.ranges, left), values)
+
+    def written(self, number: int) -> tuple[IndexRelation[IndexingMap] | None, str]:
+        """Which elements of an array of the state each iteration writes, and why maybe fewer."""
+        writes = (each for each in self.accesses.writes if each.array == number)
+        return _united(access for each in writes for access in self.writes(each, self._keys))
+
+    def writes(self, write: Write, front: Sequence[Form] = ()) -> Iterator[Touched]:
+        """What an instruction writes in each iteration, behind something else."""
+        for each in write.elements.indexings:
+            found = self._access(each, front)
+            yield found._replace(approximation=found.approximation or write.doubt)
+
+    def read(self, number: int) -> tuple[IndexRelation[IndexingMap] | None, str]:
+        """Which elements of an array of the state each iteration reads, and why maybe fewer."""
+        found: list[IndexRelation[IndexingMap]] = []
+        reasons: list[str] = []
+        for read in self.accesses.reads:
+            elements = read.elements
+            if isinstance(elements, Unknown):
+                reasons.append(elements.reason)
+                elements = Dependence([self._everything(number)])
+            ways = [each for each in elements.indexings if each.element == number]
+            relation, reason = _united(self._read(ways, read))
+            if relation is not None:
+                reasons.append(reason)
+                found.append(self._after_writes(relation, read))
+        whole = found[0] if found else None
+        for each in found[1:]:
+            whole = each if whole is None else whole | each
+        return whole, next(filter(None, reasons), self.accesses.doubt)
+
+    def numbers(
+        self, relation: IndexRelation[IndexingMap], budget: Budget
+    ) -> IndexRelation[IndexingMap]:
+        """A relation between iterations without what they have in common."""
+        every = (*self.common, self.number)
+        alone = index_map([dim(len(self.common))], [each.bounds for each in every])
+        begin = IndexingMap.from_forms([dim(0)], Domain((self.number,)))
+        return (
+            IndexRelation(begin)
+            .compose(IndexRelation(alone).inverse(budget=budget), budget=budget)
+            .compose(relation, budget=budget)
+            .compose(alone, budget=budget)
+        )
+
+    # What iterations have in common.
+
+    @property
+    def _keys(self) -> list[Form]:
+        """What tells elements of two runs of the whole loop apart: all that iterations share."""
+        return [*map(dim, range(len(self.common)))]
+
+    def _meet(self, origin: RuntimeOrigin, variable: Variable) -> None:
+        """Take in a runtime variable that has the same value in all iterations."""
+        key = self._key(origin, variable)
+        if key is not None and key not in self._common:
+            name = re.sub(r"\W", "_", origin.instruction.name)
+            while name in {ITERATION, *(each.name for each in self.common)}:
+                name += "_"
+            self._common[key] = Variable(variable.bounds, name)
+
+    def _key(self, origin: RuntimeOrigin, variable: Variable) -> object:
+        """What tells a value that all iterations have in common from others; else ``None``."""
+        if origin.loop is not None:
+            is_around = origin.loop is not self._loop.instruction
+            return origin.loop if is_around and not self._is_counted_inside(origin) else None
+        if is_number_of_device(origin.instruction) or origin.replica_id is not None:
+            return None
+        source, index = source_of((origin.instruction, 0)), origin.map.forms
+        is_inside = source[0].computation in self._inside
+        is_fixed = all(each.is_constant for each in index) and not is_inside
+        return (source, index, variable.bounds) if is_fixed else None
+
+    def _is_counted_inside(self, origin: RuntimeOrigin) -> bool:
+        return origin.loop is not None and origin.loop.computation in self._inside
+
+    @cached_property
+    def _inside(self) -> frozenset[Computation]:
+        """The computations that an iteration runs."""
+        return frozenset(_run_by(self._loop.instruction.attributes["body"]))
+
+    # Accesses.
+
+    def _access(self, indexing: OperandIndexing, front: Sequence[Form]) -> Touched:
+        """From an iteration to all elements that an indexing leads to."""
+        own = indexing.map.domain
+        free = [*own.dims, *own.ranges]
+        values = {name: symbol(place) for place, name in enumerate(own.identifiers[: len(free)])}
+        approximation = self._set_values(indexing, values, free)
+        roles = (*self.common, self.number), _without_names(free), ()
+        return Touched(_rewritten(indexing.map, roles, values, front), approximation)
+
+    def _read(self, ways: Iterable[OperandIndexing], read: Read) -> Iterator[Touched]:
+        """What is read; behind an iteration and an element of what is written, if that counts."""
+        for indexing in ways:
+            if read.written is None:
+                yield self._access(indexing, self._keys)
+                continue
+            own, before = indexing.map.domain, len(self.common) + 1
+            values = {f"d{place}": dim(place + before) for place in range(len(own.dims))}
+            free = [*own.ranges]
+            approximation = self._set_values(indexing, values, free)
+            dims = *self.common, self.number, *_without_names(own.dims)
+            roles = dims, _without_names(free), ()
+            yield Touched(_rewritten(indexing.map, roles, values, self._keys), approximation)
+
+    def _after_writes(
+        self, relation: IndexRelation[IndexingMap], read: Read
+    ) -> IndexRelation[IndexingMap]:
+        """What iterations read to make what they write."""
+        if read.written is None:
+            return relation
+        front = [*self._keys, dim(len(self.common))]
+        written, _ = _united(access for each in read.written for access in self.writes(each, front))
+        return relation if written is None else written.compose(relation)
+
+    def _set_values(
+        self, indexing: OperandIndexing, values: dict[str, Form], free: list[Variable]
+    ) -> str:
+        """Add the values of runtime variables; what varies within an iteration is one more range.
+
+        The answer says why the indexing holds more than what the program does, or nothing.
+        """
+        approximation = indexing.approximation
+        for number, (origin, variable) in enumerate(_runtime(indexing)):
+            value = self._value(origin, variable)
+            if value is None:
+                value = symbol(len(free))
+                free.append(variable)
+                approximation = approximation or self._why_any(origin)
+            values[f"rt{number}"] = value
+        return approximation
+
+    def _why_any(self, origin: RuntimeOrigin) -> str:
+        """Why a runtime variable stands for any value; empty if it takes them all."""
+        if self._is_counted_inside(origin):
+            return ""
+        is_device = is_number_of_device(origin.instruction)
+        what = "is that of any device" if is_device else "is not known"
+        return f"%{origin.instruction.name} {what}"
+
+    def _value(self, origin: RuntimeOrigin, variable: Variable) -> Form | None:
+        """The value of a runtime variable in an iteration; ``None`` if it has several."""
+        if origin.loop is self._loop.instruction:
+            return self._loop.induction.after(dim(len(self.common)))
+        key = self._key(origin, variable)
+        return None if key is None else dim([*self._common].index(key))
+
+    def _everything(self, number: int) -> OperandIndexing:
+        """All elements of an array of the state."""
+        sizes = self._loop.instruction.shape.arrays[number].dimensions
+        return OperandIndexing(index_map(dimensions_of(sizes), sizes), element=number)
+
+
+def _runtime(indexing: OperandIndexing) -> Iterator[tuple[RuntimeOrigin, Variable]]:
+    return zip(indexing.runtime, indexing.map.runtime, strict=True)
+
+
+def _without_names(variables: Iterable[Variable]) -> list[Variable]:
+    return [Variable(each.bounds) for each in variables]
+
+
+def _rewritten(
+    own: IndexingMap,
+    roles: tuple[Iterable[Variable], Iterable[Variable], Iterable[Variable]],
+    values: Mapping[str, Form],
+    front: Sequence[Form] = (),
+) -> IndexingMap:
+    """A map over other variables, with these forms for its own ones, and other results in front."""
+    limits = [(values[name], own.domain.bounds[name]) for name in values if name.startswith("rt")]
+    moved = substituted_constraints(own.domain.constraints, values)
+    domain = own.domain.over(*roles).constrained([*moved, *limits])
+    made = IndexingMap.from_forms([*front, *substitute(own.forms, values)], domain)
+    return made.simplify().without_unused_symbols()
+
+
+def _united(accesses: Iterable[Touched]) -> tuple[IndexRelation[IndexingMap] | None, str]:
+    """All of several accesses as one relation, and the first reason why it may be less."""
+    accesses = [*accesses]
+    if not accesses:
+        return None, ""
+    reason = next((each.approximation for each in accesses if each.approximation), "")
+    return IndexRelation(*(each.elements for each in accesses)), reason
+
+
+def _run_by(computation: Computation) -> Iterator[Computation]:
+    """A computation and all that it runs."""
+    yield computation
+    for instruction in computation.instructions:
+        for callee in instruction.computations:
+            yield from _run_by(callee)

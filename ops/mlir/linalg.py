@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from indexing import IndexingMap, MapError, from_affine_map
 from indexing.layout import UNBOUNDED_SIZE, Shape
-from ops.mlir.mlir_attributes import DialectAttribute
-from ops.mlir.mlir_lexer import MlirLexer, MlirTextError
-from ops.mlir.mlir_types import read_function_type, shapes_of
-from ops.mlir.operation_reader import OperationDraft, OperationReader
+from ops.mlir.operations import OperationDraft, OperationReader
+from ops.mlir.text import DialectAttribute, MlirLexer, MlirTextError, read_function_type, shapes_of
 from simplifier import symbol
 from simplifier.errors import Span, TextError, check_type, listed
 
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 
     import sympy
 
-    from ops.mlir.mlir_types import Type
+    from ops.mlir.text import Type
 
 _NAME: Final = "linalg.generic"
 

@@ -8,20 +8,19 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from ops.analysis.calls import operand_number
-from ops.analysis.findings import Addressing, Findings, Question
-from ops.analysis.queries import parameters_from, slice_from
+from ops.analysis.queries import Addressing, Findings, Question, parameters_from, slice_from
 from ops.hlo import HloModule
 from ops.hlo.errors import NoSuchInstructionError
-from ops.hlo.names import near_names
-from ops.rules.op_indexing import Direction
+from ops.hlo.opcodes import near_names
 from ops.rules.registry import REGISTRY, check_registry
+from ops.rules.rule import Direction
 from simplifier.errors import check_type
 from simplifier.tools.display import MAX_ROWS, html_of_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from ops.analysis.findings import Finding, InstructionIndexing
+    from ops.analysis.queries import Finding, InstructionIndexing
     from ops.dependence.dependence import AnyDependence
     from ops.hlo import Instruction
     from ops.rules.registry import Registry

@@ -9,16 +9,14 @@ from enum import Enum
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from ops.analysis.findings import findings_in
-from ops.analysis.queries import output_to_input
+from ops.analysis.queries import findings_in, output_to_input
 from ops.dependence.dependence import Unknown
 from ops.hlo.attributes import CALLED_ATTRIBUTES
 from ops.hlo.errors import HloTextError
 from ops.hlo.module import HloModule, Instruction
-from ops.performance.counts import sum_of_counts, text_of_count
 from ops.performance.kernels import kernels_of, running_computations
 from ops.performance.summary import KernelSummary, text_of_result, text_of_shape
-from ops.performance.tally import Deadline
+from ops.performance.tally import Deadline, sum_of_counts, text_of_count
 from ops.performance.utilization import SECONDS, OperandCounter
 from ops.rules.registry import REGISTRY
 from simplifier.errors import check_type
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 
     from ops.dependence.dependence import AnyDependence
     from ops.hlo.module import Computation
-    from ops.performance.counts import Count
+    from ops.performance.tally import Count
     from ops.rules.registry import Registry
 
 

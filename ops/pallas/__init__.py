@@ -1,14 +1,17 @@
 """Pallas: which blocks of which arrays the steps of a grid take, and what is wrong with them."""
 
-from ops.pallas.block_spec import BlockSpec, ElementBlock
-from ops.pallas.blocked_array import (
+from __future__ import annotations
+
+from ops.pallas.blocks import (
     BlockedArray,
+    BlockSpec,
     BlockTraffic,
+    ElementBlock,
     OutOfBoundsBlock,
+    PallasError,
     PrefetchedScalar,
 )
-from ops.pallas.errors import PallasError
-from ops.pallas.from_pallas import pallas_calls
+from ops.pallas.from_jax import pallas_calls
 from ops.pallas.pallas_call import (
     AliasConflict,
     LateRevisit,

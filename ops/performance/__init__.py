@@ -1,17 +1,10 @@
 """How well a kernel uses the memory of a device."""
 
-from ops.accelerators import (
-    A100,
-    DEVICES,
-    H100,
-    MI300X,
-    RTX_A6000,
-    TPU_V5E,
-    Device,
-    DeviceError,
-)
-from ops.performance.access_kind import AccessKind
+from __future__ import annotations
+
+from ops.limits import A100, DEVICES, H100, MI300X, RTX_A6000, TPU_V5E, Device, DeviceError
 from ops.performance.coalescing import Coalescing, bandwidth_utilization, coalescing
+from ops.performance.kernels import AccessKind
 from ops.performance.load_picture import LoadPicture, load_picture
 from ops.performance.summary import KernelSummary, Summary, summary
 from ops.performance.utilization import OperandUtilization, Utilization, utilization

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
+from enum import Flag, auto
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import sympy
+
 from ops.fusion import Fusion, FusionError
-from ops.fusion.block_level import block_level
 from ops.hlo.module import Computation, HloModule, Instruction
+from ops.hlo.true_sizes import true_sizes
 from ops.loops import Loop
-from ops.loops.accesses import UPDATES, Accesses, combines
+from ops.loops.while_loop import UPDATES, Accesses, combines
+from ops.rules.control import only_caller, source_of
 from ops.rules.registry import REGISTRY, check_registry
-from ops.rules.sources import only_caller, source_of
+from ops.xla_gpu.blocks import block_level
+from simplifier import Interval, symbol
 from simplifier.errors import IndexingError, check_type
+from simplifier.expr.form import VARIABLE, variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from indexing import IndexingMap, Variable
+    from indexing.domain import Domain
     from ops.analysis.dataflow import Array
+    from ops.dependence.operand_indexing import OperandIndexing
+    from ops.performance.tally import Size
     from ops.rules.registry import Registry
 
 
@@ -162,3 +175,205 @@ def _runs_others(instruction: Instruction, registry: Registry) -> Sequence[Compu
     """The computations whose instructions run one by one for an instruction."""
     calls = None if instruction.opcode == "fusion" else registry.calls(instruction)
     return calls.computations if calls else ()
+
+
+# What a kernel does to an array that it reads, in a word: a transpose, a broadcast, a window.
+
+_REMEMBERED: Final = 4096
+
+
+class AccessKind(Flag):
+    """What a read is: one kind, or several at once, as a dot broadcasts and reduces its operands.
+
+    >>> print(AccessKind.BROADCAST | AccessKind.REDUCE, AccessKind(0), sep="; ")
+    reduce+broadcast; identity
+    """
+
+    GATHER = auto()
+    """An element at an index that the program computes for each element of the result."""
+
+    WINDOW = auto()
+    """Neighbours of a place, as convolutions and pooling do."""
+
+    REDUCE = auto()
+    """All elements along a dimension."""
+
+    RESHAPE = auto()
+    """Dimensions are joined or split."""
+
+    TRANSPOSE = auto()
+    """Dimensions come in another order."""
+
+    REVERSE = auto()
+    """A dimension is read from its end."""
+
+    SLICE = auto()
+    """Some elements of a dimension only: a part, or every second one."""
+
+    PAD = auto()
+    """Some elements of the result read nothing of it, as in pad and concatenate."""
+
+    BROADCAST = auto()
+    """An element serves several elements of the result, such as a whole dimension."""
+
+    def __str__(self) -> str:
+        return "+".join(str(kind.name).lower() for kind in self) or "identity"
+
+
+def kinds_of_accesses(
+    ways: Iterable[OperandIndexing], array: Array, results: Iterable[Array]
+) -> tuple[AccessKind, ...]:
+    """What the accesses to an array are, from some results, each kind once.
+
+    >>> from ops import OperandIndexing, hlo, transpose
+    >>> text = "ENTRY e { p = f32[4,8] parameter(0) ROOT t = f32[8,4] transpose(p), "
+    >>> entry = hlo.parse(text + "dimensions={1,0} }").entry
+    >>> way = OperandIndexing(transpose((4, 8), (1, 0)).output_to_input[0])
+    >>> print(*kinds_of_accesses([way], (entry.parameters[0], 0), [(entry.root, 0)]))
+    transpose
+    """
+    some = [way for way in ways if not way.map.is_known_empty]
+    example = {each.name: _example(each) for way in some for each in way.map.parameters}
+    sizes = _sizes_in(example, array)
+    whole = frozenset(_sizes_in(example, result) for result in results)
+    kinds = (_kind_of_access(_in(example, way), sizes, whole) for way in some)
+    return tuple(dict.fromkeys(kinds))
+
+
+_EXAMPLE: Final = 960
+"""A size for a parameter without bound: what it should be a multiple of divides it, mostly."""
+
+
+def _example(parameter: Variable) -> int:
+    """A value to look at the kind of an access for, as it is the same for nearly all."""
+    upper = parameter.bounds.upper
+    return _EXAMPLE if upper is None else upper
+
+
+def _in(example: Mapping[str, int], way: OperandIndexing) -> OperandIndexing:
+    """The access where parameters are numbers, unless they cannot be these."""
+    names = [each.name for each in way.map.parameters]
+    if not names:
+        return way
+    numeric = way.map.substitute({name: example[name] for name in names}).simplify()
+    return way if numeric.is_known_empty else replace(way, map=numeric)
+
+
+def _sizes_in(example: Mapping[str, int], array: Array) -> tuple[int, ...]:
+    """The true sizes where parameters are numbers; capacities if there are several."""
+    instruction, number = array
+    capacity = instruction.shape.arrays[number].dimensions
+    if not example:
+        return capacity
+    values = {symbol(name): value for name, value in example.items()}
+    sizes = zip(true_sizes(instruction, number), capacity, strict=True)
+    return tuple(_number(size, values, most) for size, most in sizes)
+
+
+def _number(size: Size | None, values: Mapping[sympy.Symbol, int], otherwise: int) -> int:
+    if size is None or isinstance(size, int):
+        return otherwise if size is None else size
+    found = size.subs(values)
+    return int(found) if isinstance(found, sympy.Integer) else otherwise
+
+
+def _kind_of_access(
+    way: OperandIndexing, sizes: tuple[int, ...], results: frozenset[tuple[int, ...]]
+) -> AccessKind:
+    """What a read is: from results of some of these sizes to an operand of ``sizes``.
+
+    It is read off the formulas, so the map should be in its smallest form.
+    """
+    if not way.runtime:
+        return _kind_of_map(way.map, sizes, results, frozenset[str]())
+    indexed = frozenset(variables_of(form for each in way.runtime for form in each.map.forms))
+    of_map = _kind_of_map(way.map, sizes, results, indexed)
+    return of_map | _together(_of_runtime_values(way))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _kind_of_map(
+    read: IndexingMap,
+    sizes: tuple[int, ...],
+    results: frozenset[tuple[int, ...]],
+    indexed: frozenset[str],
+) -> AccessKind:
+    """What the map tells; many reads of a module are alike. ``indexed`` lead to other values."""
+    return _together(_of_index(read, sizes)) | _together(_of_domain(read, results, indexed))
+
+
+def _together(kinds: Iterable[AccessKind]) -> AccessKind:
+    found = AccessKind(0)
+    for kind in kinds:
+        found |= kind
+    return found
+
+
+def _of_runtime_values(way: OperandIndexing) -> Iterator[AccessKind]:
+    """A value for each element is an index to gather from; one for all is the start of a slice.
+
+    A value in a constraint says which elements of the result read something.
+    """
+    domain = way.map.domain
+    dims, _, runtime = domain.by_role(domain.identifiers)
+    leads = {*variables_of(way.map.forms)} - _constrained(domain)
+    for name, origin in zip(runtime, way.runtime, strict=True):
+        if name in leads:
+            is_same_for_all = {*dims}.isdisjoint(variables_of(origin.map.forms))
+            yield AccessKind.SLICE if is_same_for_all else AccessKind.GATHER
+
+
+def _of_index(read: IndexingMap, sizes: Sequence[int]) -> Iterator[AccessKind]:
+    domain = read.domain
+    dims, ranges, _ = map(frozenset, domain.by_role(domain.identifiers))
+    order: list[int] = []
+    first = len(read.forms) - len(sizes)  # before it stands for which element a loop inside runs
+    index = read.forms[first:], read.result_bounds()[first:], sizes
+    for form, bounds, size in zip(*index, strict=True):
+        used = frozenset(variables_of([form]))
+        is_sum = all(atom.kind is VARIABLE for atom in form.terms)
+        factor = form.terms[next(iter(form.terms))] if is_sum and len(form.terms) == 1 else 1
+        if bounds != Interval(0, size - 1) or abs(factor) > 1:
+            yield AccessKind.SLICE
+        if factor < 0:
+            yield AccessKind.REVERSE
+        if used & ranges:
+            yield AccessKind.WINDOW if used & dims and is_sum else AccessKind.REDUCE
+        if len(used & dims) > 1:
+            yield AccessKind.RESHAPE
+        order += sorted(map(domain.identifiers.index, used & dims))
+    if any(one > other for one, other in pairwise(order)):
+        yield AccessKind.TRANSPOSE
+    yield from _of_digits(read, order)
+
+
+def _of_digits(read: IndexingMap, order: Sequence[int]) -> Iterator[AccessKind]:
+    """A dimension whose digits lead to several places is split; one with a single digit repeats."""
+    times = Counter(order)
+    names = read.domain.identifiers
+    for form in read.forms:
+        in_digits = {*variables_of(inner for atom in form.terms for inner in atom.arguments)}
+        for number in {*map(names.index, variables_of([form]))} & {*times}:
+            if times[number] > 1:
+                yield AccessKind.RESHAPE
+            elif names[number] in in_digits - _constrained(read.domain):
+                yield AccessKind.BROADCAST
+
+
+def _of_domain(
+    read: IndexingMap, results: frozenset[tuple[int, ...]], indexed: frozenset[str]
+) -> Iterator[AccessKind]:
+    domain = read.domain
+    dims, *_ = domain.by_role(domain.variables)
+    names, *_ = domain.by_role(domain.identifiers)
+    sizes = tuple(dim.bounds.size for dim in dims)
+    is_whole = sizes in results and all(dim.bounds.lower == 0 for dim in dims)
+    if domain.constraints or not is_whole:
+        yield AccessKind.PAD
+    used = indexed.union(variables_of(read.forms), _constrained(domain))
+    if any(size != 1 and name not in used for size, name in zip(sizes, names, strict=True)):
+        yield AccessKind.BROADCAST
+
+
+def _constrained(domain: Domain) -> set[str]:
+    return {*variables_of(form for form, _ in domain.constraints)}

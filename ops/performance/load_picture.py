@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from indexing import IndexingMap
     from indexing.layout import ElementType
-    from ops.accelerators import Device
-    from ops.schedules import Access
+    from ops.limits import Device
+    from ops.xla_gpu import Access
 
 _MAX_LINES: Final = 32
 """Of the cache: as many as the threads of most warps."""

@@ -6,14 +6,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ops.performance.counts import bytes_of, cell_of_count, elements_of, ratio, sum_of_counts
 from ops.performance.kernels import evaluated_by, kernels_of
-from ops.performance.tally import Deadline
+from ops.performance.tally import (
+    Deadline,
+    bytes_of,
+    cell_of_count,
+    elements_of,
+    ratio,
+    sum_of_counts,
+)
 from ops.performance.utilization import SECONDS, OperandCounter
 from ops.rules.registry import REGISTRY
 from simplifier import Interval
-from simplifier.tools.display import Displayed, html_of_table
-from simplifier.tools.text_table import aligned
+from simplifier.tools.display import Displayed, aligned, html_of_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +26,7 @@ if TYPE_CHECKING:
     from indexing.layout import ArrayShape
     from ops.fusion import Fusion
     from ops.hlo import Computation, HloModule, Instruction
-    from ops.performance.counts import Count
+    from ops.performance.tally import Count
     from ops.performance.utilization import OperandUtilization
     from ops.rules.registry import Registry
 

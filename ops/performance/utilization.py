@@ -2,44 +2,63 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, TypeAlias
+from functools import lru_cache, reduce
+from itertools import chain, combinations, islice, zip_longest
+from math import prod
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from indexing import IndexingMap, MapError
-from indexing.transform.evaluate import MAX_INT64
-from ops.analysis.findings import findings_in
+from indexing.domain import Ends, substituted_constraints
+from indexing.transform.evaluate import MAX_INT64, result_columns
+from indexing.transform.substitute import arranged
+from ops.analysis.queries import findings_in
+from ops.dependence.operand_indexing import OperandIndexing
 from ops.devices.joint_indexing import deciding
 from ops.index_maps import dim
-from ops.performance.access_kind import AccessKind, kinds_of_accesses
-from ops.performance.counts import (
+from ops.performance.kernels import AccessKind, evaluated_by, kernels_of, kinds_of_accesses, tile_of
+from ops.performance.tally import (
+    MAX_MARKS,
+    MAX_POINTS,
+    REMEMBERED,
+    Deadline,
+    OutOfTimeError,
+    Tally,
     bytes_of,
     count_of,
     difference,
     elements_of,
+    elements_together,
+    hull_of,
+    numbered,
     ratio,
+    size_of,
     sum_of_counts,
+    tally_of,
     text_of_count,
+    volume,
 )
-from ops.performance.footprint import NO_IDEA, Footprint, footprint_of
-from ops.performance.kernels import evaluated_by, kernels_of, tile_of
-from ops.performance.tally import Deadline, OutOfTimeError
-from ops.rules.op_indexing import Unknown
 from ops.rules.registry import REGISTRY
+from ops.rules.rule import Unknown
 from simplifier import BudgetError, Interval, NotQuasiAffineError
 from simplifier.errors import listed
+from simplifier.evaluation import points_in
 from simplifier.expr import form as forms
-from simplifier.expr.operations import floordiv
+from simplifier.expr.operations import floordiv, substitute
 from simplifier.tools.display import Displayed, html_of_table
+from simplifier.tools.graphs import united
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ops.analysis.dataflow import Array
-    from ops.dependence.operand_indexing import OperandIndexing
+    from ops.dependence.operand_indexing import RuntimeOrigin
     from ops.fusion import Fusion, Reads
     from ops.hlo.module import Computation, HloModule, Instruction
-    from ops.performance.counts import Count, Size
+    from ops.performance.tally import Column, Count, Size
     from ops.rules.registry import Registry
+    from ops.rules.rule import Doubt
     from simplifier.expr.form import Form
 
 SECONDS: Final = 10.0
@@ -342,3 +361,583 @@ def _reason(reads: Reads) -> str:
             return "elements are read on other devices"
     values = dict.fromkeys(f"%{origin.instruction.name}" for way in ways for origin in way.runtime)
     return f"not all values of {listed([*values])} were tried" if values else "no time was left"
+
+
+# How many elements some accesses touch, and how often, over all offsets that there may be.
+#
+# What an access touches splits into parts that share no variable: their numbers multiply.
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """Least and most over all offsets, of the reads and of the elements that they touch.
+
+    Attributes:
+        is_exact: whether there are offsets with these numbers; else they are bounds.
+    """
+
+    reads: Interval
+    elements: Interval
+    is_exact: bool = True
+
+    def times(self, other: Footprint) -> Footprint:
+        """Of pairs of independent coordinates."""
+        is_exact = self.is_exact and other.is_exact
+        return Footprint(self.reads * other.reads, self.elements * other.elements, is_exact)
+
+    def or_nothing(self) -> Footprint:
+        """The same if there are also offsets for which nothing is read."""
+        reads, elements = Interval(0, self.reads.upper), Interval(0, self.elements.upper)
+        return Footprint(reads, elements, self.is_exact)
+
+    def but_for(self, doubt: Doubt | None) -> Footprint:
+        """The same if values decide what is needed of it."""
+        if doubt is None:
+            return self
+        sure = 0 if doubt.spared is None else (self.elements.lower or 0) - doubt.spared
+        reads, elements = (Interval(max(0, sure), of.upper) for of in (self.reads, self.elements))
+        return Footprint(reads, elements, is_exact=False)
+
+
+_NONE: Final = Footprint(Interval(0, 0), Interval(0, 0))
+_ONE: Final = Footprint(Interval(1, 1), Interval(1, 1))
+NO_IDEA: Final = Footprint(Interval(0, None), Interval(0, None), is_exact=False)
+
+_FAILURES: Final = (OutOfTimeError, NotQuasiAffineError, MapError)
+"""Why there may be no exact answer."""
+
+
+def footprint_of(
+    ways: Sequence[OperandIndexing],
+    sizes: Sequence[int],
+    deadline: Deadline,
+    doubts: Sequence[Doubt | None] = (),
+) -> Footprint:
+    """The footprint of some accesses to an array; each point of a map is a read, but for doubts.
+
+    >>> from indexing import parse_map
+    >>> from ops import OperandIndexing
+    >>> from ops.performance.tally import Deadline
+    >>> window = parse_map("(d0)[s0] -> (d0 + s0), domain: d0 in [0, 9], s0 in [0, 2]")
+    >>> found = footprint_of([OperandIndexing(window)], [20], Deadline(1))
+    >>> print(found.reads, found.elements, found.is_exact)
+    [30, 30] [12, 12] True
+    """
+    pairs = zip_longest(ways, doubts)
+    found = [
+        _of_way(way, deadline).but_for(doubt) for way, doubt in pairs if not way.map.is_known_empty
+    ]
+    ways = [way for way in ways if not way.map.is_known_empty]
+    if len(found) <= 1:
+        return found[0] if found else _NONE
+    bounds = _sum_of(found, prod(sizes))
+    is_unsure = any(doubts) or any(way.approximation or way.replica_id is not None for way in ways)
+    is_symbolic = any(way.map.parameters for way in ways)
+    if bounds.is_exact or is_unsure or is_symbolic:
+        return bounds
+    try:
+        return _together(ways, bounds.reads, len(sizes), deadline)
+    except _FAILURES:
+        return bounds
+
+
+def _sum_of(found: Sequence[Footprint], size: int) -> Footprint:
+    """What several accesses to an array of so many elements touch at least and at most."""
+    reads = sum((each.reads for each in found), _NONE.reads)
+    least = max(each.elements.lower or 0 for each in found)
+    most = sum((each.elements for each in found), _NONE.elements).min(size).upper
+    is_exact = all(each.is_exact for each in found) and reads.size == 1 and least == most
+    return Footprint(reads, Interval(least, most), is_exact)
+
+
+def _together(
+    ways: Sequence[OperandIndexing], reads: Interval, rank: int, deadline: Deadline
+) -> Footprint:
+    """The footprint of several accesses."""
+    if any(way.runtime for way in ways):
+        return Footprint(*together_at_each_offset(ways, deadline))
+    elements = elements_together([way.map for way in ways], rank, deadline)
+    return Footprint(reads, Interval(elements, elements))
+
+
+# One access.
+
+
+def _of_way(way: OperandIndexing, deadline: Deadline) -> Footprint:
+    if way.approximation or way.replica_id is not None:
+        wide = _bounds(way.map)
+        return Footprint(Interval(0, None), wide.elements, is_exact=False)
+    found = _parts(way) if way.runtime else _plain_parts(way.map)
+    whole = reduce(Footprint.times, (_of_part(part, deadline) for part in found), _ONE)
+    whole = whole.or_nothing() if _may_be_nothing(way) else whole
+    is_known = whole.reads.size == whole.elements.size == 1
+    return whole if is_known or not _reads_twice(way) else _at_each_value(way, whole, deadline)
+
+
+def _reads_twice(way: OperandIndexing) -> bool:
+    """Whether two variables are one scalar, maybe clamped in two ways."""
+    sources = [source_of(origin) for origin in way.runtime if not key_of(origin)]
+    return len({*sources}) < len(sources)
+
+
+def _at_each_value(way: OperandIndexing, bounds: Footprint, deadline: Deadline) -> Footprint:
+    """The footprint for the values that the variables have together, within bounds."""
+    try:
+        return Footprint(*together_at_each_offset([way], deadline))
+    except _FAILURES:
+        return replace(bounds, is_exact=False)
+
+
+def _may_be_nothing(way: OperandIndexing) -> bool:
+    """Whether a value that the program may give lies outside the bounds."""
+    if not way.runtime:
+        return False
+    domain = way.map.domain
+    unlimited = domain.with_constraints(())
+    return any(deciding(unlimited, way.runtime))
+
+
+def _bounds(whole: IndexingMap) -> Footprint:
+    """What is known at once: each point may be a read of another element, or none."""
+    points, hull = volume(whole), size_of(hull_of([whole]))
+    reads, elements = (
+        Interval(0, most if most < MAX_INT64 else None) for most in (points, min(points, hull))
+    )
+    return Footprint(reads, elements, is_exact=False)
+
+
+class _Part(NamedTuple):
+    """Coordinates and variables that depend on each other.
+
+    Attributes:
+        map: from the variables, as dimensions, and from runtime variables to the coordinates.
+        keys: the index of the value of each runtime variable; none for a scalar.
+        are_free: whether no two of the values are the same element of an array.
+    """
+
+    map: IndexingMap
+    keys: tuple[tuple[Form, ...], ...]
+    are_free: bool
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _plain_parts(whole: IndexingMap) -> Sequence[_Part]:
+    """The independent parts of a map without runtime variables."""
+    return [*_parts(OperandIndexing(whole))]
+
+
+def _parts(way: OperandIndexing) -> Iterator[_Part]:
+    """The independent parts of an access."""
+    domain = way.map.domain
+    dims, ranges, runtime = domain.by_role(domain.identifiers)
+    origins = dict(zip(runtime, way.runtime, strict=True))
+    for group in united(_dependent(way, origins)):
+        coordinates = sorted(node for node in group if isinstance(node, int))
+        static = [name for name in (*dims, *ranges) if name in group]
+        values = [name for name in runtime if name in group]
+        kept = domain.with_constraints(domain.constraints_among([*static, *values]))
+        results = [way.map.forms[number] for number in coordinates]
+        keys = [key_of(origins[name]) for name in values]
+        both = IndexingMap.from_forms([*results, *chain.from_iterable(keys)], kept)
+        part = arranged(both, static, (), values)
+        behind = iter(part.forms[len(results) :])
+        renamed = tuple(tuple(islice(behind, len(key))) for key in keys)
+        are_free = _are_free([origins[name] for name in values])
+        yield _Part(part.select_results(range(len(results))), renamed, are_free)
+
+
+def _are_free(origins: Sequence[RuntimeOrigin]) -> bool:
+    """Whether values of elements are found at indices that differ in a constant coordinate."""
+    return all(map(key_of, origins)) and not any(
+        source_of(one) == source_of(other) and not _differ(one.map, other.map)
+        for one, other in combinations(origins, 2)
+    )
+
+
+def _differ(one: IndexingMap, other: IndexingMap) -> bool:
+    """Whether a coordinate is one constant here, and another one there."""
+    pairs = zip(one.forms, other.forms, strict=True)
+    return any((here - there).is_constant and here != there for here, there in pairs)
+
+
+def _dependent(
+    way: OperandIndexing, origins: Mapping[str, RuntimeOrigin]
+) -> Iterator[set[int | str]]:
+    """Coordinates and variables that depend on each other."""
+    domain = way.map.domain
+    for coordinate, form in enumerate(way.map.forms):
+        yield {coordinate, *forms.variables_of((form,))}
+    for form, _ in domain.constraints:
+        yield set[int | str](forms.variables_of((form,)))
+    alike: dict[object, set[int | str]] = defaultdict(set)
+    for name, origin in origins.items():
+        yield {name, *forms.variables_of(origin.map.forms)}
+        alike[source_of(origin)].add(name)
+    yield from alike.values()
+    for name in domain.identifiers:
+        yield {name}
+
+
+def _of_part(part: _Part, deadline: Deadline) -> Footprint:
+    if part.map.parameters:
+        return _bounds(part.map)
+    try:
+        if any(part.keys):
+            return _of_values(part, deadline)
+        found = alike_at_each_offset(part.map, deadline)
+        if found is None:
+            return Footprint(*at_each_offset(part.map, deadline))
+        points, elements = found
+    except _FAILURES:
+        return _bounds(part.map)
+    return Footprint(Interval(points, points), Interval(elements, elements))
+
+
+def _of_values(part: _Part, deadline: Deadline) -> Footprint:
+    """The footprint of a part in which elements have values of their own."""
+    deadline.check()
+    exact = if_same_or_different(part.map, part.keys, deadline) if part.are_free else None
+    if exact is not None:
+        return Footprint(*exact)
+    found = bounds_for_any_values(part.map, part.keys, deadline)
+    if found is None:
+        return _bounds(part.map)
+    return Footprint(*found, is_exact=found.elements.size == 1)
+
+
+# What accesses touch whose places depend on values, over all of these values.
+#
+# The value is either a scalar, such as the start of a slice: then the access is looked at for
+# each value. Or each element has a value of its own, such as the indices of a gather: then all
+# may be the same, or all different.
+
+
+class Extremes(NamedTuple):
+    """Least and most over all values: of points, and of the elements that they lead to."""
+
+    points: Interval
+    elements: Interval
+
+
+def source_of(origin: RuntimeOrigin) -> object:
+    """What tells a value from others; the values of different elements have one source."""
+    return origin.instruction, origin.callers, None if key_of(origin) else origin.map.forms
+
+
+def key_of(origin: RuntimeOrigin) -> tuple[Form, ...]:
+    """The index of a value where elements have values of their own."""
+    return origin.map.forms if any(forms.variables_of(origin.map.forms)) else ()
+
+
+# Scalars.
+
+
+def alike_at_each_offset(part: IndexingMap, deadline: Deadline) -> Tally | None:
+    """The numbers if they are seen to be the same for all values of its runtime variables.
+
+    Values only move what is touched, or what is left out of it. ``None`` if they may do more.
+
+    Raises:
+        MapError, OutOfTimeError, NotQuasiAffineError: as :func:`tally_of`.
+
+    >>> from indexing import parse_map
+    >>> from ops.performance.tally import Deadline
+    >>> text = "(d0){rt0} -> (d0), domain: d0 in [0, 9], rt0 in [0, 8], d0 - rt0 in [0, 1]"
+    >>> alike_at_each_offset(parse_map(text), Deadline(1))
+    Tally(points=2, elements=2)
+    >>> left = text.replace("d0 - rt0 in [0, 1]", "max(rt0 - d0, d0 - rt0 - 1) in [1, 9]")
+    >>> alike_at_each_offset(parse_map(left), Deadline(1))
+    Tally(points=8, elements=8)
+    """
+    still = at_one_offset(_from_values(part))
+    if still is not None:
+        return tally_of(still, deadline)
+    pieces = [at_one_offset(_from_values(each)) for each in _whole_and_hole(part)]
+    pieces = [each for each in pieces if each is not None]
+    if len(pieces) != 2:  # noqa: PLR2004 - the whole, and what is left out of it
+        return None
+    whole, hole = (tally_of(each, deadline) for each in pieces)
+    left = whole.points - hole.points
+    return Tally(left, left) if whole.points == whole.elements else None
+
+
+def _whole_and_hole(part: IndexingMap) -> Sequence[IndexingMap]:
+    """The map without its only constraint on values, and the map where that does not hold.
+
+    None if that always holds for some value, or never.
+    """
+    domain = part.domain
+    moving = [each for each in domain.constraints if _uses_values(each[:1], part)]
+    if len(moving) != 1:
+        return ()
+    ((form, inside),) = moving
+    free = domain.with_constraints(each for each in domain.constraints if each not in moving)
+    (reach,) = IndexingMap.from_forms([form], free).result_bounds()
+    before, behind = _one_beyond(inside)
+    sides = [Interval(None, before), Interval(behind, None)]
+    outside = [each for each in map(reach.intersect, sides) if not each.is_empty]
+    if len(outside) != 1:
+        return ()
+    hole = IndexingMap.from_forms(part.forms, free.constrained([(form, outside[0])])).simplify()
+    is_always = hole.domain.runtime == domain.runtime
+    return [IndexingMap.from_forms(part.forms, free), hole] if is_always else ()
+
+
+def _uses_values(given: Iterable[Form], part: IndexingMap) -> bool:
+    """Whether forms depend on runtime variables of a map."""
+    *_, runtime = part.domain.by_role(part.domain.identifiers)
+    return not {*runtime}.isdisjoint(forms.variables_of(given))
+
+
+def at_one_offset(part: IndexingMap) -> IndexingMap | None:
+    """The map at one value of its runtime variables, if others only move its elements.
+
+    >>> from indexing import parse_map
+    >>> window = "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 8]"
+    >>> print(at_one_offset(parse_map(window)))
+    (d0) -> (d0), domain: d0 in [0, 3]
+    """
+    domain = part.domain
+    dims, _, runtime = domain.by_role(domain.identifiers)
+    still: list[Form] = []
+    for form in part.forms:
+        variables = (atom for atom in form.terms if atom.kind is forms.VARIABLE)
+        still.append(form.without(*(each for each in variables if each.name in runtime)))
+    if _uses_values([*still, *(form for form, _ in domain.constraints)], part):
+        return None
+    return arranged(IndexingMap.from_forms(still, domain), dims)
+
+
+def _from_values(part: IndexingMap) -> IndexingMap:
+    """The map with dimensions counted from values on, where a constraint limits their distance."""
+    dims, *_ = part.domain.by_role(part.domain.identifiers)
+    for form, inside in part.domain.constraints:
+        for name in dims if _uses_values([form], part) else ():
+            factor = form.terms.get(forms.variable_atom(name), 0)
+            if abs(factor) == 1:
+                moved = _counted_from(part, name, form * factor, inside * factor)
+                if moved is not None:
+                    return _from_values(moved)
+    return part
+
+
+def _counted_from(
+    part: IndexingMap, name: str, distance: Form, inside: Interval
+) -> IndexingMap | None:
+    """The map with a distance in the place of a dimension; ``None`` if that may be out of bounds.
+
+    The distance lies in an interval.
+    """
+    domain = part.domain
+    place = {name: forms.variable(name) * 2 - distance}
+    free = domain.with_constraints().with_variables(
+        each.within(inside) if identifier == name else each
+        for identifier, each in zip(domain.identifiers, domain.variables, strict=True)
+    )
+    (reach,) = IndexingMap.from_forms(place.values(), free).result_bounds()
+    if not domain.bounds[name].contains(reach):
+        return None
+    limits = substituted_constraints(domain.constraints, place)
+    return IndexingMap.from_forms(substitute(part.forms, place), free.constrained(limits))
+
+
+def at_each_offset(part: IndexingMap, deadline: Deadline) -> Extremes:
+    """The numbers for the values of its runtime variables, one by one.
+
+    Raises:
+        OutOfTimeError: there are too many, or no time is left.
+    """
+    points, is_reached = _by_offset(part, part.result_bounds(), deadline)
+    return Extremes(_range(points), _range(is_reached.sum(axis=1)))
+
+
+def together_at_each_offset(ways: Sequence[OperandIndexing], deadline: Deadline) -> Extremes:
+    """The numbers of several accesses for the values that they have together, one by one.
+
+    Raises:
+        OutOfTimeError: there are too many, or they differ from element to element.
+    """
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    values, hull = _values_of(ways), hull_of([way.map for way in ways])
+    count = size_of(values.values())
+    if count * size_of(hull) > MAX_MARKS:
+        raise OutOfTimeError
+    columns = points_in(values, np.arange(count, dtype=np.int64))
+    points = np.zeros(count, dtype=np.int64)
+    is_reached = np.zeros((count, size_of(hull)), dtype=bool)
+    for way in ways:
+        own_points, own_reached = _by_offset(way.map, hull, deadline)
+        own, is_met = _own_offset(way, columns, count)
+        points[is_met] += own_points[own[is_met]]
+        is_reached[is_met] |= own_reached[own[is_met]]
+    return Extremes(_range(points), _range(is_reached.sum(axis=1)))
+
+
+def _values_of(ways: Sequence[OperandIndexing]) -> dict[object, Interval]:
+    """The values of each scalar that make a difference."""
+    values: dict[object, Interval] = {}
+    for way in ways:
+        for origin, variable in zip(way.runtime, way.map.runtime, strict=True):
+            if key_of(origin) or isinstance(origin.clamp, Ends):
+                raise OutOfTimeError
+            reach = origin.clamp or Interval(*_one_beyond(variable.bounds))
+            source = source_of(origin)
+            values[source] = values.get(source, reach).union(reach)
+    return values
+
+
+def _one_beyond(bounds: Interval) -> tuple[int | None, int | None]:
+    """A value on either side stands for all that lie there."""
+    lower, upper = bounds.lower, bounds.upper
+    return None if lower is None else lower - 1, None if upper is None else upper + 1
+
+
+def _own_offset(
+    way: OperandIndexing, columns: Mapping[object, Column], count: int
+) -> tuple[Column, Column]:
+    """The numbers of an access's offsets at each combination, and where it has one."""
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    own: list[Column] = []
+    is_met: Column = np.ones(count, dtype=bool)
+    for origin, variable in zip(way.runtime, way.map.runtime, strict=True):
+        value = columns[source_of(origin)]
+        if origin.clamp is not None:
+            value = value.clip(origin.clamp.lower, origin.clamp.upper)
+        lower, upper = variable.bounds.ends
+        is_met &= (value >= lower) & (value <= upper)
+        own.append(value)
+    number = numbered(own, [variable.bounds for variable in way.map.runtime])
+    return np.broadcast_to(number, count), is_met
+
+
+def _by_offset(
+    part: IndexingMap, hull: Sequence[Interval], deadline: Deadline
+) -> tuple[Column, Column]:
+    """The points at each offset, and a row of the places in a box that they lead to."""
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    domain = part.domain
+    dims, ranges, runtime = domain.by_role(domain.identifiers)
+    offsets = [domain.bounds[name] for name in runtime]
+    count = size_of(offsets)
+    if count * size_of(hull) > MAX_MARKS or count * volume(part) > MAX_POINTS:
+        raise OutOfTimeError
+    wanted = [*map(forms.variable, runtime), *part.forms]
+    by_offset = arranged(IndexingMap.from_forms(wanted, domain), [*runtime, *dims, *ranges])
+    points = np.zeros(count, dtype=np.int64)
+    is_reached = np.zeros((count, size_of(hull)), dtype=bool)
+    for number, columns in result_columns(by_offset):
+        deadline.check()
+        offset = np.broadcast_to(numbered(columns[: len(offsets)], offsets), number)
+        points += np.bincount(offset, minlength=count)
+        is_reached[offset, numbered(columns[len(offsets) :], hull)] = True
+    return points, is_reached
+
+
+def _range(column: Column) -> Interval:
+    return Interval(int(column.min()), int(column.max()))
+
+
+# A value for each element.
+
+
+def if_same_or_different(
+    part: IndexingMap, keys: Sequence[Sequence[Form]], deadline: Deadline
+) -> Extremes | None:
+    """The numbers if all values are the same, and if they differ as much as they can.
+
+    ``keys`` are the indices of the values of the runtime variables. ``None`` if a coordinate is
+    computed from a value, or a constraint is on one.
+
+    Raises:
+        OutOfTimeError: there are too many points, or no time is left.
+    """
+    _, _, runtime = part.domain.by_role(part.domain.identifiers)
+    static = [form for form in part.forms if {*runtime}.isdisjoint(forms.variables_of((form,)))]
+    if part.domain.constraints or not _are_values(part.forms, static, runtime):
+        return None
+    choices = size_of(part.domain.bounds[name] for name in runtime)
+    known = _of_single_variables(part, static, [form for key in keys for form in key], choices)
+    if known is not None:
+        return known
+    points, is_there = _by_place_and_key(part, static, keys, deadline)
+    different = is_there.sum(axis=1)
+    most = different.clip(max=choices).sum()
+    return Extremes(points, Interval(int((different > 0).sum()), int(most)))
+
+
+def _of_single_variables(
+    part: IndexingMap, places: Sequence[Form], keys: Sequence[Form], choices: int
+) -> Extremes | None:
+    """The numbers as products of sizes, where each place and key is a dimension or a constant.
+
+    ``None`` where one is more than that. Most gathers are so plain, and need no NumPy.
+    """
+    bounds, points = part.domain.bounds, volume(part)
+    _, ranges, _ = part.domain.by_role(part.domain.identifiers)
+    if ranges or not 0 < points < MAX_INT64:
+        return None
+    of_places, of_keys = _dimensions(places), _dimensions(keys)
+    if of_places is None or of_keys is None:
+        return None
+    reached = size_of(bounds[name] for name in of_places)
+    different = size_of(bounds[name] for name in of_keys - of_places)
+    return Extremes(Interval(points, points), Interval(reached, reached * min(different, choices)))
+
+
+def _dimensions(index: Sequence[Form]) -> set[str] | None:
+    """The dimensions that are coordinates; ``None`` if a coordinate is computed from some."""
+    moved = [form for form in index if form.terms]
+    names = [name for form in moved if (name := form.single_variable()) is not None]
+    return {*names} if len(names) == len(moved) else None
+
+
+def _are_values(wanted: Sequence[Form], static: Sequence[Form], runtime: Sequence[str]) -> bool:
+    """Whether the other coordinates are the values themselves, each of them once."""
+    moved = [form for form in wanted if form not in static]
+    atoms = [form.only_atom for form in moved]
+    names = [atom.name for atom in atoms if atom is not None and atom.kind is forms.VARIABLE]
+    return len(names) == len(moved) and sorted(names) == sorted(runtime)
+
+
+def bounds_for_any_values(
+    part: IndexingMap, keys: Sequence[Sequence[Form]], deadline: Deadline
+) -> Extremes | None:
+    """Bounds of the numbers: what has one value keeps its shape, wherever it is.
+
+    ``None`` if a constraint is on a value, or it does more than move elements.
+
+    Raises:
+        OutOfTimeError: there are too many points, or no time is left.
+    """
+    still = at_one_offset(part)
+    if still is None:
+        return None
+    points, is_there = _by_place_and_key(part, still.forms, keys, deadline)
+    together = is_there.sum(axis=0)
+    most = min(int(together.sum()), size_of(part.result_bounds()))
+    return Extremes(points, Interval(int(together.max()), most))
+
+
+def _by_place_and_key(
+    part: IndexingMap, places: Sequence[Form], keys: Sequence[Sequence[Form]], deadline: Deadline
+) -> tuple[Interval, Column]:
+    """The points, and for each place a row of the values that lead there."""
+    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
+
+    dims, *_ = part.domain.by_role(part.domain.identifiers)
+    index = [form for key in keys for form in key]
+    both = arranged(IndexingMap.from_forms([*places, *index], part.domain), dims)
+    hull, rank = hull_of([both]), len(places)
+    if volume(part) > MAX_POINTS or size_of(hull) > MAX_MARKS:
+        raise OutOfTimeError
+    is_there = np.zeros((size_of(hull[:rank]), size_of(hull[rank:])), dtype=bool)
+    points = 0
+    for count, columns in result_columns(both):
+        deadline.check()
+        place = numbered(columns[:rank], hull[:rank])
+        is_there[place, numbered(columns[rank:], hull[rank:])] = True
+        points += count
+    return Interval(points, points), is_there

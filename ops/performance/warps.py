@@ -20,7 +20,7 @@ from simplifier.evaluation import points_in
 from simplifier.expr import form as forms
 from simplifier.expr.form import Form, variables_of
 from simplifier.expr.operations import substitute
-from simplifier.tools.disjoint_set import united
+from simplifier.tools.graphs import united
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Final
 from indexing import IndexingMap
 from indexing.domain import Domain
 from indexing.variable import VariableKind
-from ops.fusion.emitters import KERNELS, Emitter, emitter_and_heroes, results_of
-from ops.fusion.heroes import permutation_of
 from ops.performance.warps import parted
 from ops.rules.elementwise import ELEMENTWISE
-from ops.schedules.launch import WARP_SIZE
+from ops.xla_gpu.emitters import KERNELS, Emitter, emitter_and_heroes, permutation_of, results_of
+from ops.xla_gpu.launch import WARP_SIZE
 from simplifier import symbol
 from simplifier.expr import form as forms
 

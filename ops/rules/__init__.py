@@ -2,3 +2,5 @@
 
 :mod:`~ops.rules.rule` says what a rule is, :mod:`~ops.rules.registry` gathers all of them.
 """
+
+from __future__ import annotations

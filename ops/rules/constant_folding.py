@@ -15,29 +15,25 @@ from operator import mul
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from indexing import IndexingMap, Variable
-from indexing.domain import NO_VALUES, Domain
+from indexing.domain import NO_VALUES, Domain, Ends
 from indexing.layout import UNBOUNDED_SIZE, Kind
-from indexing.parameters import PARAMETER
-from indexing.symbolic_bounds import Ends
-from indexing.transform.hull import terms_in
-from indexing.transform.retabulate import MAX_TABLE_TERMS, MAX_VALUES, values_in_box
-from ops.devices.numbering import value_on
+from indexing.transform.hull import MAX_TABLE_TERMS, MAX_VALUES, terms_in, values_in_box
+from indexing.variable import PARAMETER
+from ops.devices.devices import value_on
 from ops.hlo.true_sizes import array_sizes
 from ops.index_maps import dim
 from ops.rules import (
-    broadcast,
+    control,
+    data_movement,
     dot,
     elementwise,
-    generated,
-    pad,
     reduce,
     reshape,
     slice,  # noqa: A004 - the operation's name
     transpose,
 )
-from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import only_dimension
-from ops.rules.sources import source_of
+from ops.rules.control import source_of
+from ops.rules.rule import OpIndexing, only_dimension
 from ops.sizes import as_form
 from simplifier import Interval
 from simplifier.bounds.bounded_form import (
@@ -49,20 +45,19 @@ from simplifier.bounds.bounded_form import (
     multiply,
     remainder,
 )
+from simplifier.evaluation import tabulated, tabulated_affinely
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import AtomKind
-from simplifier.tabulate import tabulated, tabulated_affinely
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from indexing.domain import Constraint
     from ops.hlo import Instruction
+    from ops.rules.control import Array
     from ops.rules.rule import MapsFunction
-    from ops.rules.sources import Array
     from simplifier.expr.form import Form
-
 
 _INTEGERS: Final = {Kind.BOOLEAN, Kind.SIGNED, Kind.UNSIGNED}
 
@@ -212,7 +207,17 @@ def _read(instruction: Instruction, element: _Element) -> list[tuple[Instruction
 
 _MAPS: Final[Mapping[str, MapsFunction]] = {
     opcode: rule.maps
-    for family in (broadcast, dot, elementwise, generated, pad, reduce, reshape, slice, transpose)
+    for family in (
+        data_movement,
+        dot,
+        elementwise,
+        control,
+        data_movement,
+        reduce,
+        reshape,
+        slice,
+        transpose,
+    )
     for opcode, rule in family.RULES.items()
     if rule.maps
 }

@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from indexing.layout import ElementType
-from ops.rules.rule import Call, Calls, OpRule, arrays_in_operands
+from ops.hlo.attributes import COMMON_ATTRIBUTES
+from ops.index_maps import (
+    checked_operand_count,
+    checked_sizes,
+    every_element,
+    no_dimensions,
+    paired,
+)
+from ops.rules.elementwise import ELEMENTWISE
+from ops.rules.rule import (
+    Call,
+    Calls,
+    OpIndexing,
+    OpRule,
+    arrays_in_operands,
+    check_scalars,
+    sizes_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from ops.hlo import Instruction
+    from ops.hlo import Computation, HloModule, Instruction
+    from ops.index_maps import Sizes
     from ops.rules.rule import CallsFunction, Route, RoutesFunction
 
 
@@ -101,7 +120,7 @@ _OF_NOTHING: Final = ("after-all", "infeed", "outfeed", "parameter", "recv", "se
 
 _OF_FIRST_ARRAYS: Final = ("all-reduce-done", "async-update", "copy-done", "recv-done")
 
-RULES: Final[Mapping[str, OpRule]] = {
+_CONTROL_RULES: Final[Mapping[str, OpRule]] = {
     **dict.fromkeys(_OF_NOTHING, OpRule(routes=_always())),
     **dict.fromkeys(_OF_FIRST_ARRAYS, OpRule(routes=_first_arrays)),
     **dict.fromkeys(("domain", "opt-barrier", "tuple"), OpRule(routes=_through_tuple)),
@@ -120,3 +139,264 @@ RULES: Final[Mapping[str, OpRule]] = {
         for opcode, attribute in CALLEE_ATTRIBUTES.items()
     },
 }
+
+
+# Where an array is computed that is passed on: through tuples, calls, and loops that keep it.
+
+Array: TypeAlias = "tuple[Instruction, int]"
+"""An instruction, and the number of an array in its result, counted through nested tuples."""
+
+Callers: TypeAlias = "tuple[Instruction, ...]"
+"""Fusions, calls and loops, outermost first, in whose run an instruction is."""
+
+RoutesOf: TypeAlias = "Callable[[Instruction], Iterable[Route] | None]"
+"""The arrays that an instruction passes on; ``None`` if it is no such instruction."""
+
+
+def standard_routes(instruction: Instruction) -> Iterable[Route] | None:
+    """The arrays that an instruction passes on, as the library knows it; as a registry's do."""
+    rule = _CONTROL_RULES.get(instruction.opcode)
+    return rule.routes(instruction) if rule and rule.routes else None
+
+
+def source_of(array: Array) -> Array:
+    """The array that is passed on as this one, as far back as the program passes it on.
+
+    >>> from ops import hlo
+    >>> module = hlo.parse('''HloModule m
+    ... double { x = f32[] parameter(0) ROOT r = f32[] add(x, x) }
+    ... ENTRY e { a = f32[] parameter(0) t = (f32[], f32[]) tuple(a, a)
+    ...           b = f32[] get-tuple-element(t), index=1
+    ...           ROOT c = f32[] call(b), to_apply=double }''')
+    >>> source_of((module["b"], 0))
+    (<%a = f32[] parameter(0)>, 0)
+    >>> source_of((module["x"], 0))
+    (<%a = f32[] parameter(0)>, 0)
+    """
+    while (before := _passed_on(array, standard_routes)) is not None:
+        array = before
+    return array
+
+
+def source_within(start: Instruction, array: Array, routes: RoutesOf = standard_routes) -> Array:
+    """The source of an array in a computation and what that calls, back to where it starts."""
+    while array[0] is not start and (before := _passed_on(array, routes)) is not None:
+        array = before
+    return array
+
+
+def routed_from(array: Array, routes: RoutesOf = standard_routes) -> Array:
+    """The source of an array among the instructions of its own computation."""
+    while (before := _routes(array[0], routes).get(array[1])) is not None:
+        array = before
+    return array
+
+
+@lru_cache(maxsize=64)
+def kept_by(body: Computation, routes: RoutesOf = standard_routes) -> frozenset[int]:
+    """The numbers of the arrays in the state of a loop that its body passes on as they are."""
+    start = body.parameters[0]
+    return frozenset(
+        number
+        for number in range(len(start.shape.arrays))
+        if source_within(start, (body.root, number), routes) == (start, number)
+    )
+
+
+@lru_cache(maxsize=4)
+def callers_in(module: HloModule) -> Mapping[Computation, list[Instruction]]:
+    """For each computation the instructions that call it."""
+    callers: dict[Computation, list[Instruction]] = {}
+    for instruction in module.instructions:
+        for callee in instruction.computations:
+            callers.setdefault(callee, []).append(instruction)
+    return callers
+
+
+def only_caller(computation: Computation) -> Instruction | None:
+    """The instruction that calls a computation, if there is exactly one."""
+    callers = callers_in(computation.module).get(computation, ())
+    return callers[0] if len(callers) == 1 else None
+
+
+def outside(array: Array, callers: Callers) -> tuple[Array, Callers]:
+    """Where an array comes from, as far out of the callers as one array gives it in every run.
+
+    The last of the callers runs the instruction. With the array come the callers that are left.
+    """
+    while True:
+        instruction, _ = array
+        if instruction.opcode == "parameter":
+            before = argument_of(callers[-1], array) if callers else None
+            left = callers[:-1]
+        else:
+            is_call = instruction.opcode in CALLEE_ATTRIBUTES
+            before, left = None if is_call else _passed_on(array, standard_routes), callers
+        if before is None:
+            return array, callers
+        array, callers = before, left
+
+
+@lru_cache(maxsize=1 << 10)
+def value_of_call(instruction: Instruction, callers: Callers) -> tuple[Array, Callers]:
+    """What tells the value of an instruction, in the run that callers make, from all others."""
+    first = callers[0] if callers else instruction
+    while (caller := only_caller(first.computation)) is not None:
+        callers, first = (caller, *callers), caller
+    (source, number), left = outside((instruction, 0), callers)
+    return (_alike(source.computation)[source], number), left
+
+
+@lru_cache(maxsize=64)
+def _alike(computation: Computation) -> Mapping[Instruction, Instruction]:
+    """For each instruction the first that computes the same of the same operands."""
+    found: dict[Instruction, Instruction] = {}
+    first: dict[object, Instruction] = {}
+    for each in computation.instructions:
+        values = each.literal and each.literal.values
+        given = ((name, str(each.attributes[name])) for name in sorted(each.attributes))
+        named = tuple(pair for pair in given if pair[0] not in COMMON_ATTRIBUTES)
+        key = each.opcode, each.shape, values, named, *map(found.__getitem__, each.operands)
+        is_told = each.opcode in _TOLD_BY_OPERANDS and (values or not each.literal)
+        found[each] = first.setdefault(key, each) if is_told else each
+    return found
+
+
+_TOLD_BY_OPERANDS: Final = ELEMENTWISE | {
+    *("bitcast", "broadcast", "concatenate", "constant", "copy", "dynamic-slice", "iota"),
+    *("get-tuple-element", "reshape", "reverse", "slice", "transpose"),
+}
+"""The opcodes by which indices are computed: without calls, and the same every time."""
+
+
+def argument_of(
+    caller: Instruction, array: Array, routes: RoutesOf = standard_routes
+) -> Array | None:
+    """What a caller passes as an array of a parameter; ``None`` if runs may differ in it."""
+    parameter, number = array
+    if caller.opcode == "while":
+        is_kept = number in kept_by(caller.attributes["body"], routes)
+        return (caller.operands[0], number) if is_kept else None
+    if caller.opcode in CALLEE_ATTRIBUTES:
+        return caller.operands[parameter.parameter_number or 0], number
+    return None
+
+
+def _passed_on(array: Array, routes: RoutesOf) -> Array | None:
+    """The array that an instruction passes on as this; ``None`` if it computes it."""
+    instruction, number = array
+    if instruction.opcode == "parameter":
+        caller = only_caller(instruction.computation)
+        return argument_of(caller, array, routes) if caller else None
+    if instruction.opcode == "while":
+        is_kept = number in kept_by(instruction.attributes["body"], routes)
+        return (instruction.operands[0], number) if is_kept else None
+    callee = CALLEE_ATTRIBUTES.get(instruction.opcode)
+    if callee is not None:
+        return instruction.attributes[callee].root, number
+    return _routes(instruction, routes).get(number)
+
+
+@lru_cache(maxsize=1 << 8)
+def _routes(instruction: Instruction, routes: RoutesOf) -> Mapping[int, Array]:
+    """For each array that an instruction passes on as it is, where it comes from."""
+    return {
+        output: (instruction.operands[operand], element)
+        for output, operand, element in reversed([*(routes(instruction) or ())])
+    }
+
+
+# Tensors made from nothing, or from a few numbers: constants, iotas, random numbers.
+
+
+def generated(output_sizes: Sizes) -> OpIndexing:
+    """Makes a tensor from nothing: a constant, an iota.
+
+    >>> generated((5, 111)).output_to_input
+    ()
+    """
+    return OpIndexing(checked_sizes("generated", "output", output_sizes))
+
+
+def rng(output_sizes: Sizes, parameters: int = 2) -> OpIndexing:
+    """Draws random numbers from a distribution with scalar parameters.
+
+    Shapes:
+        parameters: scalars, such as the bounds of a uniform distribution.
+        result: ``output_sizes``.
+
+    Source:
+        XLA operation semantics, RngNormal and RngUniform.
+
+    >>> print(rng((4,)).output_to_input[1])
+    (d0) -> (), domain: d0 in [0, 3]
+    """
+    sizes = checked_sizes("rng", "result", output_sizes)
+    parameters = checked_operand_count("rng", "parameters", parameters)
+    return OpIndexing(
+        sizes, (no_dimensions(sizes),) * parameters, (every_element(sizes),) * parameters
+    )
+
+
+def rng_bit_generator(state_sizes: Sizes, output_sizes: Sizes) -> tuple[OpIndexing, OpIndexing]:
+    """Makes random bits and the next state from a state.
+
+    The results are the next state and the bits. The algorithm is free: each element of either may
+    depend on all of the state.
+
+    Shapes:
+        state, next state: ``state_sizes``.
+        bits: ``output_sizes``.
+
+    Source:
+        XLA operation semantics, RngBitGenerator.
+
+    >>> _, bits = rng_bit_generator((2,), (3, 5))
+    >>> print(bits.output_to_input[0])
+    (d0, d1)[s0] -> (s0), domain: d0 in [0, 2], d1 in [0, 4], s0 in [0, 1]
+    """
+    state = checked_sizes("rng-bit-generator", "state", state_sizes)
+    bits = checked_sizes("rng-bit-generator", "result", output_sizes)
+    after_maps, bits_maps = paired(state, state), paired(bits, state)
+    return (
+        OpIndexing(state, after_maps[:1], after_maps[1:]),
+        OpIndexing(bits, bits_maps[:1], bits_maps[1:]),
+    )
+
+
+# Reading instructions.
+
+
+def _generated(instruction: Instruction) -> OpIndexing:
+    return generated(sizes_of(instruction))
+
+
+_FROM_NOTHING: Final = (
+    "constant",
+    "iota",
+    "partition-id",
+    "replica-id",
+    "rng-get-and-update-state",
+)
+
+
+def _rng(instruction: Instruction) -> OpIndexing:
+    check_scalars("rng", instruction.operands)
+    return rng(sizes_of(instruction), len(instruction.operands))
+
+
+def _rng_bit_generator(instruction: Instruction) -> tuple[OpIndexing, ...]:
+    """The bits alone, if the result is no tuple: so programs for TPUs write it."""
+    bits = instruction.shape.arrays[-1]
+    both = rng_bit_generator(sizes_of(instruction.operands[0]), bits.dimensions)
+    return both if instruction.shape.is_tuple else both[1:]
+
+
+_GENERATED_RULES: Final[Mapping[str, OpRule]] = {
+    **dict.fromkeys(_FROM_NOTHING, OpRule(_generated)),
+    "rng": OpRule(_rng),
+    "rng-bit-generator": OpRule(_rng_bit_generator),
+}
+
+RULES: Final[Mapping[str, OpRule]] = {**_CONTROL_RULES, **_GENERATED_RULES}
+"""The rules of this module's opcodes."""

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Final
 from ops.hlo.result_sizes import ConvolutionGroups, convolution_sizes
 from ops.hlo.values import DimensionLabels, Window
 from ops.index_maps import block_and_offset, dim
-from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import OpRule, sizes_of
-from ops.rules.sliding_windows import (
+from ops.rules.rule import OpIndexing, OpRule, sizes_of
+from ops.rules.windows import (
     index_variable,
     range_variables,
     simplified_map,
@@ -29,10 +28,9 @@ if TYPE_CHECKING:
     from indexing.domain import Constraint
     from ops.hlo import Instruction
     from ops.index_maps import Sizes
-    from ops.rules.sliding_windows import ConstrainedIndex, SlidingWindow
+    from ops.rules.windows import ConstrainedIndex, SlidingWindow
     from ops.sizes import Size
     from simplifier.expr.form import Form
-
 
 _REMEMBERED: Final = 1 << 8
 """For how many kinds of convolutions the maps are kept."""

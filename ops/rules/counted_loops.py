@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ops.index_maps import dim, index_map
 from ops.rules.constant_folding import value_of
-from ops.rules.sources import kept_by, only_caller, source_within
+from ops.rules.control import kept_by, only_caller, source_within
 from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr.operations import floordiv, mod
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ops.hlo import Computation, Instruction
     from ops.rules.constant_folding import Given
     from simplifier.expr.form import Form
-
 
 ZERO: Final = Interval(0, 0)
 

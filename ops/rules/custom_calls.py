@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 from indexing import UndefinedMap
 from indexing.layout import UNBOUNDED_SIZE, ShapeError
 from ops.hlo.opcodes import Arity
-from ops.rules.broadcast import broadcast
 from ops.rules.convolution import convolution_of
+from ops.rules.data_movement import broadcast
 from ops.rules.dot import dot
 from ops.rules.elementwise import elementwise
-from ops.rules.op_indexing import OpIndexing, Unknown
-from ops.rules.rule import OpRule, arrays_in_operands, sizes_of
+from ops.rules.rule import OpIndexing, OpRule, Unknown, arrays_in_operands, sizes_of
 from ops.rules.sort import top_k
 
 if TYPE_CHECKING:

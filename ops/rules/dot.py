@@ -21,8 +21,7 @@ from ops.index_maps import (
     symbol,
     unrelated,
 )
-from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import Doubt, OpRule, bounds_of, sizes_of
+from ops.rules.rule import Doubt, OpIndexing, OpRule, bounds_of, sizes_of
 from ops.sizes import divided, equal, not_negative, scaled, shown_sizes
 from simplifier import Interval
 from simplifier.expr.form import Form

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from indexing import IndexingMap, UndefinedMap
 from indexing.layout import UNBOUNDED_SIZE, common_blocks
-from indexing.parameters import PARAMETER, united
+from indexing.variable import PARAMETER, united
 from ops.hlo.true_sizes import array_sizes, bounded_parameters, parameters_of, size_facts
 from ops.index_maps import (
     checked_dimensions,
@@ -19,9 +19,16 @@ from ops.index_maps import (
     no_dimensions,
     unrelated,
 )
-from ops.rules.op_indexing import OpIndexing, Unknown
 from ops.rules.reshape import reshape
-from ops.rules.rule import OpRule, bounds_of, check_scalars, only_dimension, sizes_of
+from ops.rules.rule import (
+    OpIndexing,
+    OpRule,
+    Unknown,
+    bounds_of,
+    check_scalars,
+    only_dimension,
+    sizes_of,
+)
 from ops.sizes import equal, not_negative, product, read_integer
 from simplifier.expr import form as forms
 
@@ -35,7 +42,6 @@ if TYPE_CHECKING:
     from ops.rules.rule import Maps, MapsFunction
     from ops.sizes import Size
     from simplifier.expr.form import Form
-
 
 Axes: TypeAlias = "Iterator[tuple[int, int]]"
 """Numbers of operands, the result behind them, and of dimensions of these."""

@@ -19,11 +19,10 @@ from ops.index_maps import (
     symbol,
 )
 from ops.rules.constant_folding import value_of
-from ops.rules.op_indexing import OpIndexing, Origin
-from ops.rules.rule import OpRule, bounds_of, sizes_and_part, sizes_of
+from ops.rules.rule import OpIndexing, OpRule, Origin, bounds_of, sizes_and_part, sizes_of
 from ops.sizes import as_form, at_most, between, inside, least, not_negative
 from simplifier import Interval
-from simplifier.bounds.facts import facts_of
+from simplifier.bounds.context import facts_of
 from simplifier.errors import INTEGER, check_type
 from simplifier.expr import form as forms
 from simplifier.expr import operations

@@ -17,8 +17,7 @@ from ops.index_maps import (
     index_map,
     no_dimensions,
 )
-from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import OpRule, as_large_as, sizes_of
+from ops.rules.rule import OpIndexing, OpRule, as_large_as, sizes_of
 from ops.sizes import not_negative
 from simplifier.errors import check_type
 
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from ops.index_maps import Sizes
     from ops.rules.rule import Pair
     from ops.sizes import Size
-
 
 _REMEMBERED: Final = 1 << 10
 """For how many combinations of sizes the maps are kept."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import count
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import count, pairwise
 from math import prod
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from indexing.layout import ShapeError
 from ops.index_maps import (
@@ -16,22 +18,352 @@ from ops.index_maps import (
     dim,
     dimensions_of,
     index_map,
+    runtime_value,
     symbol,
 )
-from ops.rules.indexed_windows import IndexedWindows, Names, check_windows_fit
-from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import Doubt, OpRule, bounds_of, sizes_and_part, sizes_of
-from ops.rules.sources import routed_from
-from simplifier.tools.postorder import postorder
+from ops.rules.control import routed_from
+from ops.rules.rule import Doubt, OpIndexing, OpRule, Origin, bounds_of, sizes_and_part, sizes_of
+from ops.sizes import at_most, between, equal, inside, least, not_negative
+from simplifier.errors import INTEGER, check_type
+from simplifier.expr import form as forms
+from simplifier.tools.graphs import postorder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from indexing import IndexingMap
+    from indexing.domain import Constraint, Ends
     from ops.hlo import Computation, Instruction
     from ops.index_maps import CheckedSizes, Sizes
     from ops.sizes import Size
+    from simplifier import Interval
+    from simplifier.expr.form import Form
 
+# Windows of a tensor that begin where another tensor says: the core of gather and scatter.
+#
+# A gather reads such windows into its result, a scatter writes them from its updates. Either way
+# the windows lie in one tensor, and the relation between that tensor and the operand is the same.
+
+
+class Names(NamedTuple):
+    """The names of an operation, its tensor of windows and its attributes."""
+
+    op: str
+    windows: str
+    window_dims: str
+    dropped_dims: str
+    indexed_dims: str
+    operand_batching_dims: str
+    indices_batching_dims: str
+
+
+@dataclass(frozen=True)
+class IndexedWindows:
+    """Windows of an operand, in one tensor of windows, that begin where indices say.
+
+    An index vector lies along ``index_vector_dim`` of the indices, or is a single element if
+    that is their rank. The other dimensions number the vectors: the batch. Component ``k``
+    of a vector says where the window of this batch index begins in dimension ``indexed_dims[k]``
+    of the operand. Dimension ``operand_batching_dims[j]`` of the operand has the batch index
+    of ``indices_batching_dims[j]``. In all other dimensions windows begin at 0.
+
+    The tensor of windows has the batch and, in ``window_dims``, the dimensions of the operand
+    that are neither ``dropped_dims`` nor batching dimensions. Windows have one size in each
+    dimension of the operand, ``window_sizes``. ``indices`` is the number of the operand that
+    holds the indices. Windows that would not lie in the operand are moved so that they do if
+    ``is_clamped``, and else are none.
+
+    Raises:
+        ShapeError: the numbers of dimensions and the sizes do not fit together.
+    """
+
+    names: Names
+    indices: int
+    is_clamped: bool
+    operand_sizes: tuple[Size, ...]
+    indices_sizes: tuple[Size, ...]
+    window_sizes: tuple[Size, ...]
+    window_dims: tuple[int, ...]
+    dropped_dims: tuple[int, ...]
+    indexed_dims: tuple[int, ...]
+    index_vector_dim: int
+    operand_batching_dims: tuple[int, ...]
+    indices_batching_dims: tuple[int, ...]
+    conditions: Sequence[Constraint] = field(init=False)
+    """What has to hold of parameters in sizes."""
+
+    def __post_init__(self) -> None:
+        _check_vectors(self)
+        _check_operand_dimensions(self)
+        sizes = (*self.operand_sizes, *self.indices_sizes, *self.window_sizes)
+        conditions = [*not_negative(sizes), *_check_batching(self)]
+        _check_window_dims(self)
+        object.__setattr__(self, "conditions", [*conditions, *_check_single(self)])
+
+    @cached_property
+    def kept_dims(self) -> tuple[int, ...]:
+        """The dimensions of the operand that the tensor of windows has."""
+        gone = (*self.dropped_dims, *self.operand_batching_dims)
+        return tuple(axis for axis in range(len(self.operand_sizes)) if axis not in gone)
+
+    @cached_property
+    def batch_sizes(self) -> tuple[Size, ...]:
+        """The sizes of the indices without the dimension of the index vectors."""
+        before, after = self.index_vector_dim, self.index_vector_dim + 1
+        return (*self.indices_sizes[:before], *self.indices_sizes[after:])
+
+    @cached_property
+    def depth(self) -> Size:
+        """How many components an index vector has."""
+        return (*self.indices_sizes, 1)[self.index_vector_dim]
+
+    @property
+    def component_sizes(self) -> tuple[Size, ...]:
+        """The size of a range over the components of an index vector, if they have a dimension."""
+        return self.indices_sizes[self.index_vector_dim : self.index_vector_dim + 1]
+
+    @cached_property
+    def batch_dims(self) -> tuple[int, ...]:
+        """The dimensions of the tensor of windows that number the windows."""
+        rank = len(self.batch_sizes) + len(self.window_dims)
+        return tuple(axis for axis in range(rank) if axis not in self.window_dims)
+
+    @cached_property
+    def sizes(self) -> tuple[Size, ...]:
+        """The sizes of the tensor of windows."""
+        sizes = dict(zip(self.batch_dims, self.batch_sizes, strict=True))
+        for axis, kept in zip(self.window_dims, self.kept_dims, strict=True):
+            sizes[axis] = self.window_sizes[kept]
+        return tuple(sizes[axis] for axis in range(len(sizes)))
+
+    @cached_property
+    def reached_sizes(self) -> tuple[Size, ...]:
+        """How far windows can reach into each dimension of the operand."""
+        return tuple(
+            size if window and self._is_moved(axis) else least(size, window)
+            for axis, (size, window) in enumerate(
+                zip(self.operand_sizes, self.window_sizes, strict=True)
+            )
+        )
+
+    def _is_moved(self, axis: int) -> bool:
+        return axis in self.indexed_dims or axis in self.operand_batching_dims
+
+    # Maps. A batch index is a tuple of forms, one for each dimension of the batch.
+
+    def windows_to_operand(self) -> tuple[IndexingMap, tuple[Origin, ...]]:
+        """From the elements of windows to their indices in the operand."""
+        batch = [dim(axis) for axis in self.batch_dims]
+        results = self._starts(batch)
+        for axis, kept in zip(self.window_dims, self.kept_dims, strict=True):
+            results[kept] += dim(axis)
+        constraints = [
+            limit
+            for axis in (*self.dropped_dims, *self.operand_batching_dims)
+            for limit in inside(forms.constant(0), between(0, self.window_sizes[axis] - 1))
+        ]
+        return (
+            index_map(results, self.sizes, (), constraints, self._runtime()),
+            self._origins(batch, self.sizes),
+        )
+
+    def operand_to_windows(self) -> tuple[IndexingMap, tuple[Origin, ...]]:
+        """From an index in the operand to the elements of windows that lie there."""
+        batch, others = self.batch_of_operand()
+        distances = [dim(axis) - start for axis, start in enumerate(self._starts(batch))]
+        results = dict(zip(self.batch_dims, batch, strict=True))
+        for axis, kept in zip(self.window_dims, self.kept_dims, strict=True):
+            results[axis] = distances[kept]
+        constraints: list[Constraint] = [
+            limit
+            for axis in self.indexed_dims
+            for limit in inside(distances[axis], between(0, self.window_sizes[axis] - 1))
+        ]
+        return (
+            index_map(
+                (results[axis] for axis in range(len(results))),
+                self.reached_sizes,
+                others,
+                constraints,
+                self._runtime(),
+            ),
+            self._origins(batch, self.reached_sizes, others),
+        )
+
+    def batch_of_operand(self) -> tuple[list[Form], list[Size]]:
+        """The batch indices of the windows that may hold an element of the operand.
+
+        Second are the sizes of the ranges over which they run.
+        """
+        known = {number: dim(axis) for axis, number in self._batching.items()}
+        numbers = count()
+        batch = [
+            known[axis] if axis in known else symbol(next(numbers))
+            for axis in range(len(self.batch_sizes))
+        ]
+        others = [size for axis, size in enumerate(self.batch_sizes) if axis not in known]
+        return batch, others
+
+    def operand_of_batch(self, batch: Sequence[Form]) -> dict[int, Form]:
+        """The index in the batching dimensions of the operand that a batch index fixes."""
+        return {axis: batch[number] for axis, number in self._batching.items()}
+
+    def vector_element(self, batch: Sequence[Form], component: Form) -> tuple[Form, ...]:
+        """The index, in the indices, of a component of the vector of a batch index."""
+        axis = self.index_vector_dim
+        if axis == len(self.indices_sizes):
+            return tuple(batch)
+        return (*batch[:axis], component, *batch[axis:])
+
+    def batch_of_vector(self) -> list[Form]:
+        """The batch index of an element of the indices."""
+        index = dimensions_of(self.indices_sizes)
+        return index[: self.index_vector_dim] + index[self.index_vector_dim + 1 :]
+
+    def _starts(self, batch: Sequence[Form]) -> list[Form]:
+        """Where the window of a batch index begins in each dimension of the operand."""
+        known = {axis: runtime_value(number) for number, axis in enumerate(self.indexed_dims)}
+        known |= self.operand_of_batch(batch)
+        return [known.get(axis, forms.constant(0)) for axis in range(len(self.operand_sizes))]
+
+    @cached_property
+    def _batching(self) -> dict[int, int]:
+        """For each batching dimension of the operand its number among the batch dimensions."""
+        return {
+            axis: number - (number > self.index_vector_dim)
+            for axis, number in zip(
+                self.operand_batching_dims, self.indices_batching_dims, strict=True
+            )
+        }
+
+    def _runtime(self) -> list[Interval | Ends]:
+        """Where windows may begin in the dimensions that are indexed, and lie in the operand."""
+        return [
+            between(0, self.operand_sizes[axis] - self.window_sizes[axis])
+            for axis in self.indexed_dims
+        ]
+
+    def _origins(
+        self, batch: Sequence[Form], dims: Sizes, ranges: Sizes = ()
+    ) -> tuple[Origin, ...]:
+        """The components of the index vector of a batch index."""
+        return tuple(
+            Origin(
+                self.indices,
+                index_map(self.vector_element(batch, forms.constant(number)), dims, ranges),
+                bounds if self.is_clamped else None,
+            )
+            for number, bounds in enumerate(self._runtime())
+        )
+
+
+# Checks.
+
+
+def _check_vectors(windows: IndexedWindows) -> None:
+    """There is a component of the index vector for each dimension that is indexed."""
+    rank, axis, names = len(windows.indices_sizes), windows.index_vector_dim, windows.names
+    check_type(axis, INTEGER, f"{names.op}: index_vector_dim", "an integer")
+    if not 0 <= axis <= rank:
+        message = f"{names.op}: index_vector_dim is {axis}, but the indices have rank {rank}"
+        raise ShapeError(f"{message}; expected 0 to {rank}")
+    if len(windows.indexed_dims) != windows.depth:
+        given = len(windows.indexed_dims)
+        of_size = f"dimension {axis} of the indices has size {windows.depth}"
+        source = of_size if axis < rank else "each index is a vector by itself"
+        raise ShapeError(
+            f"{names.op}: {names.indexed_dims} has {given} entries, but {source}; "
+            f"expected {windows.depth}"
+        )
+
+
+def _check_operand_dimensions(windows: IndexedWindows) -> None:
+    """Every dimension of the operand has one role, and a start that is known in one way."""
+    names, rank = windows.names, len(windows.operand_sizes)
+    dropped = (names.dropped_dims, windows.dropped_dims)
+    indexed = (names.indexed_dims, windows.indexed_dims)
+    batching = (names.operand_batching_dims, windows.operand_batching_dims)
+    for role, listed in (dropped, indexed, batching):
+        checked_dimensions(names.op, role, listed, rank)
+    for role, listed in (dropped, batching):
+        _check_ascending(names.op, role, listed)
+    for role, listed in (dropped, indexed):
+        for axis in listed:
+            if axis in windows.operand_batching_dims:
+                message = f"{names.op}: dimension {axis} is in {role} and in {batching[0]}"
+                raise ShapeError(f"{message}; expected it in one of them")
+
+
+def _check_batching(windows: IndexedWindows) -> list[Constraint]:
+    """Batching dimensions of operand and indices are pairs of one size."""
+    names, operand, indices = windows.names, windows.operand_sizes, windows.indices_sizes
+    role = names.indices_batching_dims
+    checked_dimensions(names.op, role, windows.indices_batching_dims, len(indices))
+    if windows.index_vector_dim in windows.indices_batching_dims:
+        message = f"{names.op}: {role} lists dimension {windows.index_vector_dim}"
+        raise ShapeError(f"{message}, which is index_vector_dim; expected others")
+    check_count(names.op, role, windows.indices_batching_dims, len(windows.operand_batching_dims))
+    conditions: list[Constraint] = []
+    for axis, number in zip(
+        windows.operand_batching_dims, windows.indices_batching_dims, strict=True
+    ):
+        message = (
+            f"{names.op}: batching dimension {axis} of the operand has size {operand[axis]}, "
+            f"but dimension {number} of the indices has {indices[number]}; expected the same"
+        )
+        conditions += equal(operand[axis], indices[number], message)
+    return conditions
+
+
+def _check_window_dims(windows: IndexedWindows) -> None:
+    """The tensor of windows has the dimensions of the operand that are kept, in their order."""
+    names, kept = windows.names, windows.kept_dims
+    if len(windows.window_dims) != len(kept):
+        given = len(windows.window_dims)
+        raise ShapeError(
+            f"{names.op}: {names.window_dims} has {given} entries, but windows keep dimensions "
+            f"{kept} of the operand; expected {len(kept)}"
+        )
+    rank = len(windows.batch_sizes) + len(kept)
+    checked_dimensions(names.op, names.window_dims, windows.window_dims, rank)
+    _check_ascending(names.op, names.window_dims, windows.window_dims)
+
+
+def _check_single(windows: IndexedWindows) -> list[Constraint]:
+    """Windows are one element wide where the tensor of windows has no dimension for them."""
+    conditions: list[Constraint] = []
+    for axis, size in enumerate(windows.window_sizes):
+        if axis not in windows.kept_dims:
+            message = f"{windows.names.op}: windows have size {size} in dimension {axis}"
+            message = f"{message}, which {windows.names.windows} lacks; expected 1 or 0"
+            conditions += at_most(size, 1, message)
+    return conditions
+
+
+def check_windows_fit(windows: IndexedWindows, axes: Iterable[int]) -> list[Constraint]:
+    """Raise a :class:`ShapeError` unless windows fit into the operand in these dimensions.
+
+    What depends on parameters is a condition.
+    """
+    conditions: list[Constraint] = []
+    for axis in axes:
+        size, most = windows.window_sizes[axis], windows.operand_sizes[axis]
+        message = (
+            f"{windows.names.op}: windows have size {size} in dimension {axis} of the "
+            f"operand, which has size {most}; expected {most} or less"
+        )
+        conditions += at_most(size, most, message)
+    return conditions
+
+
+def _check_ascending(op: str, role: str, dimensions: Sequence[int]) -> None:
+    for before, after in pairwise(dimensions):
+        if before > after:
+            message = f"{op}: {role} lists dimension {before} before {after}"
+            raise ShapeError(f"{message}; expected them in ascending order")
+
+
+# Gather and scatter: windows of a tensor, read or changed where indices say.
 
 _GATHER_NAMES: Final = Names(
     op="gather",

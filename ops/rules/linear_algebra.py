@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from indexing.layout import ShapeError
 from ops.hlo.result_sizes import fft_sizes
 from ops.index_maps import checked_sizes, dim, index_map, paired, symbol
-from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import OpRule, sizes_of
+from ops.rules.rule import OpIndexing, OpRule, sizes_of
 from ops.sizes import equal
 from simplifier import Interval
 from simplifier.errors import check_type
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from ops.index_maps import CheckedSizes, Sizes
     from ops.sizes import Size
     from simplifier.expr.form import Form
-
 
 _Entry: TypeAlias = "tuple[Form, Form]"
 """The row and the column of an element of a matrix."""

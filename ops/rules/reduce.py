@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from indexing.layout import ShapeError
 from ops.index_maps import (
     checked_dimensions,
     checked_operand_count,
@@ -12,16 +14,21 @@ from ops.index_maps import (
     every_element,
     index_map,
     no_dimensions,
+    paired,
     symbol,
+    unrelated,
 )
-from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import OpRule, folded_inputs, sizes_of
+from ops.rules.elementwise import elementwise
+from ops.rules.rule import OpIndexing, OpRule, folded_inputs, sizes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from indexing import IndexingMap
     from ops.hlo import Instruction
     from ops.index_maps import Sizes
+    from ops.rules.rule import Maps, MapsFunction
+    from ops.sizes import Size
 
 
 def reduce(operand_sizes: Sizes, dimensions: Sequence[int], inputs: int = 1) -> OpIndexing:
@@ -77,6 +84,176 @@ def _reduce(instruction: Instruction) -> OpIndexing:
     return reduce(sizes_of(inputs[0]), instruction.attributes["dimensions"], len(inputs))
 
 
-RULES: Final[Mapping[str, OpRule]] = {
+_REDUCE_RULES: Final[Mapping[str, OpRule]] = {
     "reduce": OpRule(_reduce),
 }
+
+
+# Batch normalization: in training, in inference, and its gradient.
+#
+# All three work on each feature by itself: on its elements in a tensor, and on its element in
+# vectors with one number for each feature, such as the means.
+
+
+def batch_norm_training(
+    operand_sizes: Sizes, feature_index: int
+) -> tuple[OpIndexing, OpIndexing, OpIndexing]:
+    """Normalizes each feature by its mean and variance, and gives these, too.
+
+    The results are the normalized tensor, the means and the variances. A normalized element needs
+    all elements of its feature. The operands are the tensor, the scales and the offsets; means and
+    variances need only the tensor.
+
+    Shapes:
+        tensors: ``operand_sizes``.
+        means, variances, scales, offsets: the size of the dimension ``feature_index``.
+
+    Source:
+        XLA operation semantics, BatchNormTraining.
+
+    Raises:
+        ShapeError: the operand has no dimension ``feature_index``.
+
+    >>> normalized, mean, _ = batch_norm_training((8, 3), 1)
+    >>> print(normalized.output_to_input[0])
+    (d0, d1)[s0] -> (s0, d1), domain: d0 in [0, 7], d1 in [0, 2], s0 in [0, 7]
+    >>> print(mean.output_to_input[0])
+    (d0)[s0] -> (s0, d0), domain: d0 in [0, 2], s0 in [0, 7]
+    >>> print(mean.output_to_input[1])
+    (d0) -> (0), domain: KNOWN EMPTY
+    """
+    tensor, vector = _tensor_and_vector("batch-norm-training", operand_sizes, feature_index)
+    operands = (tensor, vector, vector)
+    return (
+        tensor.needing(operands, "all all all"),
+        vector.needing(operands, "all - -"),
+        vector.needing(operands, "all - -"),
+    )
+
+
+def batch_norm_inference(operand_sizes: Sizes, feature_index: int) -> OpIndexing:
+    """Normalizes each feature by a given mean and variance.
+
+    A normalized element needs the element at its index, and the vectors at its feature. The
+    operands are the tensor, the scales, the offsets, the means and the variances.
+
+    Shapes:
+        tensor, result: ``operand_sizes``.
+        the other operands: the size of the dimension ``feature_index``.
+
+    Source:
+        XLA operation semantics, BatchNormInference.
+
+    Raises:
+        ShapeError: the operand has no dimension ``feature_index``.
+
+    >>> print(batch_norm_inference((8, 3), 1).output_to_input[1])
+    (d0, d1) -> (d1), domain: d0 in [0, 7], d1 in [0, 2]
+    """
+    tensor, vector = _tensor_and_vector("batch-norm-inference", operand_sizes, feature_index)
+    return tensor.needing((tensor, vector, vector, vector, vector), "same all all all all")
+
+
+def batch_norm_grad(
+    operand_sizes: Sizes, feature_index: int
+) -> tuple[OpIndexing, OpIndexing, OpIndexing]:
+    """Computes the gradients of :func:`batch_norm_training`.
+
+    The results are the gradients of the tensor, of the scales and of the offsets. The operands are
+    the tensor, the scales, the means, the variances and the gradient of the normalized tensor. A
+    gradient needs all elements of its feature. The gradient of a scale does not need the scale; the
+    gradient of an offset needs only the given gradient.
+
+    Shapes:
+        tensors: ``operand_sizes``.
+        scales, offsets, means, variances: the size of the dimension ``feature_index``.
+
+    Source:
+        XLA operation semantics, BatchNormGrad.
+
+    Raises:
+        ShapeError: the operand has no dimension ``feature_index``.
+
+    >>> _, _, of_offsets = batch_norm_grad((8, 3), 1)
+    >>> print(of_offsets.output_to_input[4])
+    (d0)[s0] -> (s0, d0), domain: d0 in [0, 2], s0 in [0, 7]
+    >>> print(of_offsets.input_to_output[4])
+    (d0, d1) -> (d1), domain: d0 in [0, 7], d1 in [0, 2]
+    """
+    tensor, vector = _tensor_and_vector("batch-norm-grad", operand_sizes, feature_index)
+    operands = (tensor, vector, vector, vector, tensor)
+    return (
+        tensor.needing(operands, "all all all all all"),
+        vector.needing(operands, "all - all all all"),
+        vector.needing(operands, "- - - - all"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _FeatureArray:
+    """Sizes, and the number of the feature dimension."""
+
+    sizes: tuple[Size, ...]
+    feature: int
+
+    def needing(self, operands: Sequence[_FeatureArray], needs: str) -> OpIndexing:
+        """The maps of this result, with a word for each operand.
+
+        The words: ``all`` elements of the feature, the element at the ``same`` index, none: ``-``.
+        """
+        pairs = zip(operands, needs.split(), strict=True)
+        maps = [self._maps_between(operand, need) for operand, need in pairs]
+        to_inputs, to_outputs = zip(*maps, strict=True)
+        return OpIndexing(self.sizes, to_inputs, to_outputs)
+
+    def _maps_between(self, operand: _FeatureArray, need: str) -> tuple[IndexingMap, IndexingMap]:
+        if need == "-":
+            return unrelated(self.sizes, operand.sizes)
+        same = [(axis, axis) for axis in range(len(self.sizes))]
+        return paired(
+            self.sizes, operand.sizes, same if need == "same" else [(self.feature, operand.feature)]
+        )
+
+
+def _tensor_and_vector(
+    op: str, operand_sizes: Sizes, feature_index: int
+) -> tuple[_FeatureArray, _FeatureArray]:
+    sizes = checked_sizes(op, "operand", operand_sizes)
+    (feature,) = checked_dimensions(op, "feature_index", [feature_index], len(sizes))
+    return _FeatureArray(sizes, feature), _FeatureArray((sizes[feature],), 0)
+
+
+# Reading instructions.
+
+
+def _normalization(build: Callable[[Sizes, int], Maps], *tensors: int) -> MapsFunction:
+    """Reads operands: those numbered ``tensors`` are tensors, the others vectors of features."""
+
+    def maps(instruction: Instruction) -> Maps:
+        elementwise([sizes_of(instruction.operands[number]) for number in tensors])
+        feature: int = instruction.attributes.get("feature_index", 0)
+        found = build(sizes_of(instruction.operands[0]), feature)
+        for number, operand in enumerate(instruction.operands):
+            if number not in tensors:
+                _check_features(instruction, operand, feature)
+        return found
+
+    return maps
+
+
+def _check_features(instruction: Instruction, vector: Instruction, feature: int) -> None:
+    tensor = instruction.operands[0]
+    count = sizes_of(tensor)[feature]
+    if sizes_of(vector) != (count,):
+        message = f"{instruction.opcode}: %{vector.name} is {vector.shape}, but dimension {feature}"
+        raise ShapeError(f"{message} of %{tensor.name} has size {count}; expected one number each")
+
+
+_BATCH_NORM_RULES: Final[Mapping[str, OpRule]] = {
+    "batch-norm-grad": OpRule(_normalization(batch_norm_grad, 0, 4)),
+    "batch-norm-inference": OpRule(_normalization(batch_norm_inference, 0)),
+    "batch-norm-training": OpRule(_normalization(batch_norm_training, 0)),
+}
+
+RULES: Final[Mapping[str, OpRule]] = {**_REDUCE_RULES, **_BATCH_NORM_RULES}
+"""The rules of this module's opcodes."""

@@ -11,33 +11,28 @@ from typing import TYPE_CHECKING, Final
 from indexing.layout import ShapeError
 from ops.hlo.opcodes import find_opcode
 from ops.rules import (
-    batch_norm,
-    broadcast,
     collectives,
     control,
     convolution,
     custom_calls,
+    data_movement,
     dot,
     dynamic_sizes,
     dynamic_slice,
     elementwise,
     gather_scatter,
-    generated,
     linear_algebra,
-    pad,
-    ragged_all_to_all,
     reduce,
-    reduce_window,
     reshape,
     scan,
     slice,  # noqa: A004 - the operation's name
     sort,
     transfers,
     transpose,
+    windows,
 )
 from ops.rules.dynamic_sizes import of_dynamic_sizes, why_sizes_do_not_tell
-from ops.rules.op_indexing import Unknown
-from ops.rules.rule import OpRule, Routes
+from ops.rules.rule import OpRule, Routes, Unknown
 from simplifier.errors import check_type
 
 if TYPE_CHECKING:
@@ -47,8 +42,7 @@ if TYPE_CHECKING:
     from ops.rules.rule import Calls, Doubt, Maps, MapsFunction
 
 FAMILIES: Final = (
-    batch_norm,
-    broadcast,
+    data_movement,
     collectives,
     control,
     convolution,
@@ -57,12 +51,9 @@ FAMILIES: Final = (
     dynamic_slice,
     elementwise,
     gather_scatter,
-    generated,
     linear_algebra,
-    pad,
-    ragged_all_to_all,
     reduce,
-    reduce_window,
+    windows,
     reshape,
     scan,
     slice,

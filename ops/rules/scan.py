@@ -21,8 +21,7 @@ from ops.index_maps import (
     unrelated,
 )
 from ops.rules.elementwise import ELEMENTWISE
-from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import Doubt, OpRule, only_dimension, sizes_of
+from ops.rules.rule import Doubt, OpIndexing, OpRule, only_dimension, sizes_of
 from ops.sizes import as_form, between, equal, inside, not_negative, shown_sizes
 from simplifier import Interval
 from simplifier.errors import check_type

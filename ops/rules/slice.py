@@ -16,8 +16,7 @@ from ops.index_maps import (
     dim,
     index_map,
 )
-from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import OpRule, as_large_as, only_dimension, sizes_of
+from ops.rules.rule import OpIndexing, OpRule, as_large_as, only_dimension, sizes_of
 from ops.sizes import as_form, at_most, between, ceil_divided, not_negative, product
 from simplifier import Interval
 from simplifier.errors import check_type

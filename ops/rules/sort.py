@@ -13,8 +13,7 @@ from ops.index_maps import (
     paired,
 )
 from ops.rules.elementwise import elementwise
-from ops.rules.op_indexing import OpIndexing
-from ops.rules.rule import OpRule, only_dimension, sizes_of
+from ops.rules.rule import OpIndexing, OpRule, only_dimension, sizes_of
 from ops.sizes import at_most
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from ops.index_maps import (
     index_map,
     symbol,
 )
-from ops.rules.op_indexing import OpIndexing, Unknown
-from ops.rules.rule import OpRule, sizes_of
+from ops.rules.rule import OpIndexing, OpRule, Unknown, sizes_of
 from ops.sizes import as_form
 from simplifier.expr import operations
 

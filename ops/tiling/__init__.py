@@ -1,8 +1,9 @@
 """Tiles of whole fusions: the tiling space, the tile of every array, and the best sizes."""
 
-from ops.tiling.tile_propagation import ArrayTile, Propagation, propagate
-from ops.tiling.tiling_dimension import DimensionKind, TilingDimension
-from ops.tiling.tiling_space import TilingSpace
+from __future__ import annotations
+
+from ops.tiling.propagation import ArrayTile, Propagation, propagate
+from ops.tiling.space import DimensionKind, TilingDimension, TilingSpace
 from ops.tiling.tilings import TilingCandidate, Tilings, tilings
 
 __all__ = [

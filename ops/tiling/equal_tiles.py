@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from indexing import IndexingMap, TileError
 from indexing.exact import few_points
-from indexing.tile.tiling import tile_of
+from indexing.tile.tile import tile_of
 from indexing.transform.evaluate import evaluate_forms
 from indexing.transform.substitute import arranged
 from simplifier.expr import form as forms
-from simplifier.expr.sympy_writing import to_sympy
-from simplifier.tools.disjoint_set import united
+from simplifier.expr.sympy import to_sympy
+from simplifier.tools.graphs import united
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from indexing import Tile, Variable
     from indexing.tile.tile import Formulas
     from ops.performance.tally import Column
-    from ops.tiling.tile_propagation import ArrayTile
+    from ops.tiling.propagation import ArrayTile
     from simplifier import Interval
 
 _FEW: Final = 1 << 8

@@ -1,7 +1,9 @@
 """Triton kernels that people wrote: their loads and stores as maps."""
 
-from ops.triton.kernel_access import KernelAccess, OutOfBoundsElement
-from ops.triton.kernel_text import TritonError
+from __future__ import annotations
+
+from ops.triton.access import KernelAccess, OutOfBoundsElement
+from ops.triton.expressions import TritonError
 from ops.triton.read_kernel import KernelAccesses, read_kernel
 
 __all__ = [

@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import operator
+import re
 from abc import ABC, abstractmethod
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from textwrap import dedent
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, TypeAlias, cast
 
 import sympy
 
-from ops.triton.kernel_values import (
-    INT32,
-    IntegerBlock,
-    Kept,
-    ShapesDifferError,
-    UnknownBlock,
-    aligned,
-    as_block,
-    combined,
-    is_integer,
-    items_of,
-    known,
-    number_of,
-    parts_of,
-    unmarked,
-    with_axes,
-)
-from ops.triton.known_numbers import of_number, of_numbers
 from simplifier import (
     BitAnd,
     BitOr,
@@ -37,16 +24,517 @@ from simplifier import (
     Interval,
     Max,
     Mod,
+    Span,
+    TextError,
     bounds_of,
     symbol,
 )
-from simplifier.expr.sympy_reading import is_relation
+from simplifier.errors import ArgumentError, check_type, listed, quoted
+from simplifier.expr.sympy import is_relation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from ops.triton.kernel_text import KernelText
-    from ops.triton.kernel_values import Formula, Value
+# The text of kernels: functions by name, and errors that point at a place in it.
+
+
+class TritonError(TextError):
+    """A kernel that cannot be read: what stands where, and what was expected."""
+
+
+class KernelText:
+    """The text of a module with kernels. It is parsed, and never run.
+
+    Raises:
+        TritonError: the text is not Python.
+    """
+
+    def __init__(self, source: str, file: str = "") -> None:
+        self.source = source
+        self.file = file
+        try:
+            module = ast.parse(source)
+        except SyntaxError as error:
+            place = _offset(source, error.lineno or 1, 0) + max(0, (error.offset or 1) - 1)
+            span = Span(source, place, place + 1, file)
+            raise TritonError(f"this is not Python: {error.msg}", span) from None
+        except (ValueError, RecursionError, MemoryError) as error:  # a null byte, or deep nesting
+            reason = str(error) or "it is nested too deeply"
+            raise TritonError(f"this is not Python: {reason}", Span(source, 0, 1, file)) from None
+        self.functions: Mapping[str, ast.FunctionDef] = {
+            node.name: node for node in module.body if isinstance(node, ast.FunctionDef)
+        }
+        self.globals: Mapping[str, ast.expr] = dict(_constants(module))
+
+    @classmethod
+    def of(cls, kernel: object) -> tuple[KernelText, str]:
+        """The text of a kernel, and the name of the function if the kernel is one.
+
+        A function of a module comes with the text of the module, and so with the functions that it
+        calls.
+
+        Raises:
+            ArgumentError: there is no text.
+        """
+        if isinstance(kernel, str):
+            return cls(kernel), ""
+        function: Any = getattr(kernel, "fn", kernel)
+        name = getattr(function, "__name__", "")
+        try:
+            module, file = inspect.getmodule(function), inspect.getsourcefile(function) or ""
+            whole = None if module is None else cls(inspect.getsource(module), file)
+            if whole is not None and name in whole.functions:
+                return whole, name
+            return cls(dedent(inspect.getsource(function))), name
+        except (OSError, TypeError):
+            message = f"read_kernel: the kernel is {quoted(kernel)}"
+            expected = "expected its text, or a function that has one"
+            raise ArgumentError(f"{message}; {expected}") from None
+
+    def kernel(self, name: str) -> ast.FunctionDef:
+        """The function of this name; the last one, if the name is empty.
+
+        Raises:
+            ArgumentError: there is none.
+        """
+        check_type(name, str, "read_kernel: name", "the name of a function")
+        found = self.functions.get(name or "".join([*self.functions][-1:]))
+        if found is None:
+            message = f"read_kernel: the text has no function {quoted(name)}"
+            raise ArgumentError(f"{message}; expected one of: {listed([*self.functions])}")
+        return found
+
+    def span(self, node: ast.AST) -> Span:
+        """Where a part of the text stands; of several lines, the first."""
+        first: int = getattr(node, "lineno", 1)
+        begin = _offset(self.source, first, getattr(node, "col_offset", 0))
+        last: int = getattr(node, "end_lineno", None) or first
+        end = _offset(self.source, last, getattr(node, "end_col_offset", None) or 0)
+        return Span(self.source, begin, max(end, begin + 1), self.file)
+
+    def refuse(self, node: ast.AST, message: str, hint: str = "") -> NoReturn:
+        """Raise an error that points at a part of the text."""
+        raise TritonError(message, self.span(node), hint)
+
+
+def _offset(source: str, line: int, column: int) -> int:
+    """The character at a line and a column, which Python counts in bytes of UTF-8."""
+    start = 0
+    for _ in range(line - 1):
+        start = source.find("\n", start) + 1
+    end = source.find("\n", start)
+    text = source[start : end if end >= 0 else len(source)]
+    return start + len(text.encode()[:column].decode(errors="ignore"))
+
+
+def _constants(module: ast.Module) -> list[tuple[str, ast.expr]]:
+    """The variables of the module that are assigned once each, with what they are."""
+    outside = [node for node in module.body if not isinstance(node, _FUNCTIONS)]
+    assigned = Counter(names_assigned(outside))
+    found: list[tuple[str, ast.expr]] = []
+    for node in outside:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                found.append((name, value))
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                found.append((name, value))
+            case _:
+                pass
+    return [(name, value) for name, value in found if assigned[name] == 1]
+
+
+def parameters_of(function: ast.FunctionDef) -> list[ast.arg]:
+    """All parameters of a function."""
+    return [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+
+
+def defaults_of(function: ast.FunctionDef) -> dict[str, ast.expr]:
+    """The defaults of the parameters that have some."""
+    places = [*function.args.posonlyargs, *function.args.args]
+    given = function.args.defaults
+    last = places[len(places) - len(given) :]
+    found = {each.arg: value for each, value in zip(last, given, strict=True)}
+    only = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
+    return found | {each.arg: value for each, value in only if value is not None}
+
+
+def names_assigned(body: Iterable[ast.stmt]) -> list[str]:
+    """The variables that statements assign, in order, as often as they do."""
+    nodes = (node for statement in body for node in ast.walk(statement))
+    names = (node for node in nodes if isinstance(node, ast.Name))
+    return [each.id for each in names if isinstance(each.ctx, ast.Store)]
+
+
+_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+"""What has variables of its own."""
+
+
+# What the expressions of a kernel are: blocks of integers by formula, and what nobody knows.
+#
+# A block has a shape. Its value is an expression over the place in the block, `axis(0)` and so
+# on, and over program ids, counters of loops and arguments. A pointer is such a value, too: the
+# address, in elements, is a sum of a pointer argument and an offset.
+
+Formula: TypeAlias = Any
+"""An expression of sympy over integers, or one of its conditions."""
+
+BlockShape: TypeAlias = "tuple[int, ...]"
+
+MAX_AXES: Final = 3
+"""Of a grid, as GPUs have them."""
+
+MAX_RANK: Final = 8
+"""Dimensions of a block: Triton has at most 5."""
+
+MAX_FACTORS: Final = 32
+"""Of a term that is multiplied out: a formula has more terms with each factor."""
+
+MAX_PARTS: Final = 200
+"""Of a formula as it is written: an address has a few dozen, and 200 are simplified in a second."""
+
+INT32: Final = Interval(-(1 << 31), (1 << 31) - 1)
+"""What an integer holds unless a kernel asks for 64 bits: program ids, ranges and arguments."""
+
+_RESERVED: Final = re.compile(r"(pid|i|num_programs)\d+|_before_.*|register\d*|th_x|bl_[xyz]")
+
+
+def is_reserved(name: str) -> bool:
+    """Whether maps of kernels have a variable of this name, so that no argument may have it."""
+    return _RESERVED.fullmatch(name) is not None
+
+
+class ShapesDifferError(Exception):
+    """Two blocks whose shapes do not fit; whoever asked knows the place."""
+
+
+class Kept(sympy.Function):
+    """A value that has to fit in the bits of its type: ``Kept(x)`` is x if ``INT32`` holds it."""
+
+    is_integer = True
+
+
+def unmarked(formula: Formula) -> Formula:
+    """A formula without the marks of what has to fit."""
+    return formula.replace(Kept, _value, simultaneous=False)
+
+
+def _value(kept: Formula) -> Formula:
+    return kept
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerBlock:
+    """A block of integers, addresses or conditions, by a formula; a scalar has no dimension.
+
+    Sums and products of 32 bits, or of 64 if it ``is_wide``, may leave out what does not fit. Where
+    a value has to fit, it is :class:`Kept`.
+    """
+
+    shape: BlockShape
+    formula: Formula
+    is_wide: bool = False
+
+    @property
+    def is_condition(self) -> bool:
+        """Whether it holds conditions."""
+        return is_relation(self.formula)
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownBlock:
+    """A block of numbers that are known only while the kernel runs.
+
+    Attributes:
+        reason: where they come from.
+        implied: of conditions, what holds wherever they do.
+    """
+
+    shape: BlockShape
+    reason: str
+    implied: Formula = sympy.true
+
+
+@dataclass(frozen=True, slots=True)
+class TensorPointer:
+    """A block of a tensor, by its offsets: ``tl.make_block_ptr``, or a tensor descriptor.
+
+    An access leaves out what lies outside of the tensor: of a descriptor along all dimensions,
+    otherwise along those that it checks.
+    """
+
+    base: Formula
+    sizes: tuple[Formula, ...]
+    strides: tuple[Formula, ...]
+    offsets: tuple[Formula, ...]
+    block: BlockShape
+    is_descriptor: bool = False
+
+    def moved(self, by: Sequence[Formula]) -> TensorPointer:
+        """The block so many elements further along each dimension."""
+        offsets = tuple(one + other for one, other in zip(self.offsets, by, strict=True))
+        return replace(self, offsets=offsets)
+
+    def address(self) -> IntegerBlock:
+        """The addresses of the elements of the block."""
+        places = zip(self._places(), self.strides, strict=True)
+        return IntegerBlock(
+            self.block, self.base + sum(place * by for place, by in places), is_wide=True
+        )
+
+    def within(self, checked: Sequence[int]) -> Formula:
+        """The condition that a place lies in the tensor along some dimensions."""
+        places = self._places()
+        return sympy.And(
+            *(
+                condition
+                for number in checked
+                for condition in (places[number] >= 0, places[number] < self.sizes[number])
+            )
+        )
+
+    def _places(self) -> list[Formula]:
+        return [
+            offset + (axis(number) if size > 1 else 0)
+            for number, (offset, size) in enumerate(zip(self.offsets, self.block, strict=True))
+        ]
+
+
+Value: TypeAlias = Any
+"""One of the above, a tuple of values, or a number, text or ``None`` that is known."""
+
+
+@cache
+def axis(number: int) -> sympy.Symbol:
+    """The place in a block along a dimension."""
+    return symbol(f"i{number}")
+
+
+def multiplied_out(formula: Formula) -> Formula | None:
+    """A formula as a sum of terms; ``None`` if one may have more than ``MAX_FACTORS`` factors."""
+    return None if _degree(formula) > MAX_FACTORS else sympy.expand(formula)
+
+
+def _degree(formula: Formula) -> int:
+    """How many variables a term of a formula may multiply."""
+    if formula.is_Symbol:
+        return 1
+    degrees = [_degree(each) for each in formula.args]
+    if isinstance(formula, sympy.Pow) and formula.exp.is_Integer:
+        return degrees[0] * int(formula.exp)
+    return sum(degrees) if isinstance(formula, sympy.Mul) else max(degrees, default=0)
+
+
+def as_block(value: Value) -> IntegerBlock | UnknownBlock:
+    """A number as a scalar; what is no integer is unknown."""
+    if isinstance(value, (IntegerBlock, UnknownBlock)):
+        return value
+    if isinstance(value, bool):
+        return IntegerBlock((), sympy.true if value else sympy.false)
+    if isinstance(value, int):
+        return IntegerBlock((), sympy.Integer(value), not is_narrow(value))
+    return UnknownBlock((), "a value that is no integer")
+
+
+class RuntimeInteger(int):
+    """A number that is known, and that is kept in 32 bits while the kernel runs."""
+
+
+def is_narrow(number: int) -> bool:
+    """Whether an integer that is known has 32 bits."""
+    return isinstance(number, RuntimeInteger) or number in INT32
+
+
+def is_integer(value: Value) -> bool:
+    """Whether a value is an integer that is known."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def number_of(value: Value) -> Value:
+    """What a scalar is, if it is a number or a truth value that is known."""
+    if not isinstance(value, IntegerBlock) or value.shape:
+        return value
+    if value.formula in (sympy.true, sympy.false):
+        return value.formula is sympy.true
+    is_narrow_number = value.formula.is_Integer and not value.is_wide
+    return RuntimeInteger(value.formula) if is_narrow_number else value
+
+
+def items_of(value: Value) -> tuple[Value, ...] | None:
+    """The items of a tuple; ``None`` for anything else."""
+    return cast("tuple[Value, ...]", value) if isinstance(value, tuple) else None
+
+
+def known(value: Value) -> bool:
+    """Whether a value is no block, but something that the compiler knows, and that fits."""
+    if isinstance(value, RuntimeInteger):
+        return value in INT32
+    return not isinstance(value, (IntegerBlock, UnknownBlock, TensorPointer))
+
+
+# Shapes.
+
+
+def common_shape(shapes: Sequence[BlockShape]) -> BlockShape:
+    """The shape that all of them are broadcast to.
+
+    Raises:
+        ShapesDifferError: there is none.
+
+    >>> common_shape([(16, 1), (1, 32), ()])
+    (16, 32)
+    """
+    rank = max(map(len, shapes), default=0)
+    if rank > MAX_RANK:
+        raise ShapesDifferError(f"a block has {rank} dimensions; expected at most {MAX_RANK}")
+    found: list[int] = []
+    for sizes in zip(*((1,) * (rank - len(shape)) + shape for shape in shapes), strict=True):
+        several = {*sizes} - {1}
+        if len(several) > 1:
+            texts = ", ".join(map(str, shapes))
+            raise ShapesDifferError(f"blocks of the shapes {texts} do not fit")
+        found.append(several.pop() if several else 1)
+    return tuple(found)
+
+
+def combined(
+    apply: Callable[..., Formula], *values: IntegerBlock | UnknownBlock
+) -> IntegerBlock | UnknownBlock:
+    """What a function makes of the elements of some blocks, which are broadcast.
+
+    Raises:
+        ShapesDifferError: the shapes do not fit.
+    """
+    shape = common_shape([value.shape for value in values])
+    for value in values:
+        if isinstance(value, UnknownBlock):
+            return UnknownBlock(shape, value.reason)
+    blocks = [value for value in values if isinstance(value, IntegerBlock)]
+    found = apply(*(aligned(value, len(shape)) for value in blocks))
+    if parts_of(found) > MAX_PARTS:
+        return UnknownBlock(shape, f"a formula of more than {MAX_PARTS} parts")
+    return IntegerBlock(shape, found, any(value.is_wide for value in blocks))
+
+
+@lru_cache(maxsize=1 << 14)
+def parts_of(formula: Formula) -> int:
+    """How many parts a formula has as it is written, where equal ones count again."""
+    return 1 + sum(map(parts_of, formula.args))
+
+
+def aligned(value: IntegerBlock, rank: int) -> Formula:
+    """The formula of a block among blocks of more dimensions: its own are the last."""
+    more = rank - len(value.shape)
+    return moved(value.formula, {old: old + more for old in range(len(value.shape))})
+
+
+def moved(formula: Formula, places: dict[int, int]) -> Formula:
+    """A formula with its dimensions at other places."""
+    return formula.xreplace({axis(old): axis(new) for old, new in places.items()})
+
+
+def with_axes(value: Value, items: Sequence[int | None]) -> IntegerBlock | UnknownBlock:
+    """A block with its dimensions in some order, and a new one of size 1 for each ``None``."""
+    shape = common_shape([tuple(1 if item is None else value.shape[item] for item in items)])
+    if isinstance(value, UnknownBlock):
+        return UnknownBlock(shape, value.reason)
+    places = {item: new for new, item in enumerate(items) if item is not None}
+    return replace(value, shape=shape, formula=moved(value.formula, places))
+
+
+# Operators on numbers that the compiler knows: constants, and arguments that have values.
+
+MAX_BITS: Final = 4096
+"""Of a number that constants make: no kernel has sizes of more."""
+
+
+def of_numbers(op: ast.operator, left: Value, right: Value) -> Value:
+    """What an operator makes of two numbers that are known.
+
+    Raises:
+        ArithmeticError: the result is too large or does not exist, or it depends on whether they
+            are constants or arguments.
+        TypeError: they are no numbers, or the operator does not take them.
+    """
+    for each in (left, right):
+        if not isinstance(each, (int, float)):
+            raise TypeError(f"this operator has {quoted(each)} beside it; expected numbers")
+    if isinstance(left, int) and isinstance(right, int):
+        _check_size(op, left, right)
+        _check_rounding(op, left, right)
+    name = _NAMES_OF_OPERATORS.get(type(op))
+    if name is None:
+        raise TypeError(f"the operator {type(op).__name__} cannot be read")
+    apply: Callable[[Value, Value], Value] = getattr(operator, name)
+    try:
+        found = apply(left, right)
+    except OverflowError:
+        raise ArithmeticError("this number is too large") from None
+    return _of_type(found, left, right) if isinstance(found, int) else found
+
+
+def of_number(op: ast.unaryop, operand: Value) -> Value:
+    """What an operator makes of one number that is known.
+
+    Raises:
+        TypeError: it is no number.
+    """
+    if not isinstance(operand, (int, float)) and not isinstance(op, ast.Not):
+        raise TypeError(f"this operator is before {quoted(operand)}; expected a number")
+    found = _UNARY[type(op)](operand)
+    return found if isinstance(found, (bool, float)) else _of_type(found, operand)
+
+
+def _of_type(found: Value, *operands: Value) -> Value:
+    """A result of operands that have 32 bits while the kernel runs, or are constants."""
+    is_runtime = any(isinstance(each, RuntimeInteger) for each in operands)
+    return RuntimeInteger(found) if is_runtime and all(map(is_narrow, operands)) else found
+
+
+def _check_size(op: ast.operator, left: int, right: int) -> None:
+    if not isinstance(op, (ast.Pow, ast.LShift, ast.Mult)):
+        return
+    bits = left.bit_length()
+    if isinstance(op, ast.Mult):
+        bits += right.bit_length()
+    else:
+        bits = right * max(1, bits) if isinstance(op, ast.Pow) else bits + right
+    if bits > MAX_BITS or (right < 0 and not isinstance(op, ast.Mult)):
+        raise ArithmeticError(f"this number has more than {MAX_BITS} bits, or is no integer")
+
+
+def _check_rounding(op: ast.operator, left: int, right: int) -> None:
+    """Triton rounds quotients of constants down, and those of arguments toward zero."""
+    is_division = isinstance(op, (ast.FloorDiv, ast.Mod)) and right
+    if is_division and (left < 0) != (right < 0) and left % right:
+        rounding = "constants are rounded down, and arguments toward zero"
+        raise ArithmeticError(f"{left} is divided by {right}: {rounding}; expected one sign")
+
+
+_NAMES_OF_OPERATORS: Final[Mapping[type, str]] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "truediv",
+    ast.FloorDiv: "floordiv",
+    ast.Mod: "mod",
+    ast.Pow: "pow",
+    ast.BitAnd: "and_",
+    ast.BitOr: "or_",
+    ast.BitXor: "xor",
+    ast.LShift: "lshift",
+    ast.RShift: "rshift",
+}
+"""What :mod:`operator` calls the operators."""
+
+_UNARY: Final[Mapping[type, Callable[[Value], Value]]] = {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Not: operator.not_,
+    ast.Invert: operator.invert,
+}
+
+
+# Expressions of a kernel, evaluated on formulas instead of numbers.
 
 MAX_SHIFT: Final = 63
 """Bits by which an integer is moved: it has no more than 64."""

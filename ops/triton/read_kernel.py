@@ -11,23 +11,25 @@ from typing import TYPE_CHECKING, Any, cast
 import sympy
 
 from indexing import IndexingMap, Variable
-from ops.triton.expressions import narrow_bounds
-from ops.triton.interpreter import KernelInterpreter
-from ops.triton.kernel_access import KernelAccess
-from ops.triton.kernel_text import KernelText, defaults_of, parameters_of
-from ops.triton.kernel_values import (
+from ops.triton.access import KernelAccess
+from ops.triton.expressions import (
     MAX_AXES,
     MAX_FACTORS,
     IntegerBlock,
     Kept,
+    KernelText,
     RuntimeInteger,
     axis,
+    defaults_of,
     is_integer,
     is_narrow,
     is_reserved,
     multiplied_out,
+    narrow_bounds,
+    parameters_of,
     unmarked,
 )
+from ops.triton.interpreter import KernelInterpreter
 from simplifier import Interval, bounds_of, symbol
 from simplifier.errors import ArgumentError, check_integers, check_type, quoted
 from simplifier.tools.display import Displayed, html_of_table
@@ -35,8 +37,8 @@ from simplifier.tools.display import Displayed, html_of_table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ops.triton.expressions import Formula
     from ops.triton.interpreter import AccessRecord, KernelLoop
-    from ops.triton.kernel_values import Formula
 
 
 @dataclass(frozen=True, slots=True, repr=False)

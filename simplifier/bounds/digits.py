@@ -9,21 +9,35 @@ tensor's strides.
 
 from __future__ import annotations
 
+from functools import reduce
+from itertools import permutations
 from math import gcd
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from simplifier.bounds.branches import clamped
 from simplifier.bounds.context import DigitView, Unit
-from simplifier.expr.form import FLOORDIV, MAX, Atom, Form, accumulate
-from simplifier.expr.size import is_crowded
+from simplifier.expr.form import (
+    FLOORDIV,
+    MAX,
+    ONE,
+    ZERO,
+    Atom,
+    AtomKind,
+    Form,
+    accumulate,
+    collected,
+    content,
+    in_order,
+    is_crowded,
+)
 from simplifier.laws.catalogue.lemmas import CLAMP_RANGE, FACT_RANGE
-from simplifier.limits import MAX_CONTENT
+from simplifier.limits import MAX_CONTENT, MAX_FLATTENED_TERMS, MAX_QUOTIENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from simplifier.bounds.context import Context, Fact
     from simplifier.bounds.interval import End, Range
+    from simplifier.expr.form import Key
 
 
 def digit_view(context: Context, form: Form) -> DigitView:
@@ -194,9 +208,9 @@ def _shared_weight(terms: Mapping[Atom, int], source: Form, factor: int, radix: 
     weight = _weight_for(left, factor, radix)
     if weight or left < 2 * radix:
         return weight
-    for content in range(2, MAX_CONTENT + 1):
-        if left % content == 0:
-            kept = left // content
+    for common in range(2, MAX_CONTENT + 1):
+        if left % common == 0:
+            kept = left // common
             weight = _weight_for(kept, factor, radix)
             if factor * weight > 0 and _leaves_multiples(terms, source, weight, kept):
                 return weight
@@ -258,3 +272,378 @@ def digit_range(facts: Iterable[Fact], digit: Form, radix: int) -> Range:
             lower = max(lower, digit.constant + multiple * low)
             upper = min(upper, digit.constant + multiple * high)
     return lower, upper
+
+
+# Maxima read by their branches: `k*max(0, D)` is 0 where `D <= 0`, and `k*D` elsewhere.
+#
+# Maxima of one form depend on each other: where `D` in `max(0, D)` is not positive, `D - b` in
+# `max(0, D - b)` is not either. So the difference of the two, which clamps `D` to `[0, b]`, has
+# the branches `0` and `min(D, b)`, or `max(0, D)` and `b`.
+
+
+def is_clamp(atom: Atom) -> bool:
+    """Whether the atom is ``max(0, D)`` for one ``D``."""
+    return (
+        atom.kind is AtomKind.MAX and len(atom.arguments) == 2 and atom.arguments[0] == ZERO  # noqa: PLR2004
+    )
+
+
+def maxima(form: Form) -> list[Atom]:
+    """The maxima among the terms."""
+    return [atom for atom in form.terms if atom.kind is AtomKind.MAX]
+
+
+def branches(form: Form, atom: Atom) -> list[Form]:
+    """Forms whose maximum the form is, if the atom's coefficient is positive; else their minimum.
+
+    ``T + k*max(A, B)`` is the greater of ``T + k*A`` and ``T + k*B`` for positive ``k``.
+    """
+    factor = form.terms[atom]
+    if not is_clamp(atom):
+        rest = form.without(atom)
+        return [rest.plus(argument, factor) for argument in atom.arguments]
+    return [_branch(form, atom, is_positive=False), _branch(form, atom, is_positive=True)]
+
+
+def _branch(form: Form, atom: Atom, *, is_positive: bool) -> Form:
+    """The form where ``D >= 0``, or where ``D <= 0``, for the atom ``max(0, D)``.
+
+    Another maximum whose sign is then known goes, too, unless it weighs against the atom and more;
+    then the branches would not be in order elsewhere.
+    """
+    known = {atom, *_known_with(form, atom, is_positive=is_positive)}
+    rest = form.without(*known)
+    if is_positive:
+        for other in form.terms:
+            if other in known:
+                rest = rest.plus(other.arguments[1], form.terms[other])
+    return rest
+
+
+def _known_with(form: Form, atom: Atom, *, is_positive: bool) -> Iterator[Atom]:
+    """Clamps ``max(0, D + s)`` for ``s`` above zero where ``D`` is, or below where ``D`` is."""
+    own, factor = atom.arguments[1], form.terms[atom]
+    for other, value in form.terms.items():
+        if other is atom or not is_clamp(other):
+            continue
+        if value * factor < 0 and abs(value) > abs(factor):
+            continue
+        difference = other.arguments[1]
+        if difference.terms == own.terms:
+            shift = difference.constant - own.constant
+            if shift > 0 if is_positive else shift < 0:
+                yield other
+
+
+def clamped(context: Context, terms: Mapping[Atom, int]) -> Iterator[tuple[int, Form, Range]]:
+    """Multiples of ``max(0, D) - max(0, D - b)`` and of ``D - max(0, D)`` among terms.
+
+    Each with the range of what is cut off, which is narrower than its terms look; each term is used
+    once.
+    """
+    left = dict(terms)
+    clamps = [atom for atom in terms if is_clamp(atom)]
+    for near, far in permutations(clamps, 2):
+        weight, other = left[near], left[far]
+        size = _step_between(near, far)
+        if weight * other < 0 < size:
+            weight = weight if abs(weight) <= abs(other) else -other
+            left[near] -= weight
+            left[far] += weight
+            lower, upper = context.ranges[near]
+            ends = min(lower, size), min(upper, size)
+            yield weight, Form(0, in_order({near: 1, far: -1})), ends
+    for atom in clamps:
+        inside, weight = atom.arguments[1], -left[atom]
+        if weight and all(left.get(a) == weight * value for a, value in inside.terms.items()):
+            for used in (atom, *inside.terms):
+                left[used] = 0
+            lower, upper = context.range_of(inside)
+            ends = min(lower, 0) - inside.constant, min(upper, 0) - inside.constant
+            yield weight, Form(0, in_order({**inside.terms, atom: -1})), ends
+
+
+def _step_between(near: Atom, far: Atom) -> int:
+    """``b`` for ``max(0, D)`` and ``max(0, D - b)``; 0 where there is none."""
+    lower, upper = near.arguments[1], far.arguments[1]
+    return lower.constant - upper.constant if lower.terms == upper.terms else 0
+
+
+def cancelling(left: Form, right: Form) -> list[tuple[int, int]]:
+    """Positive weights with which an atom cancels in the weighted sum of two forms."""
+    found: dict[tuple[int, int], None] = {}
+    for atom, value in left.terms.items():
+        other = right.terms.get(atom, 0)
+        if value * other < 0:
+            common = gcd(value, other)
+            found[abs(other) // common, abs(value) // common] = None
+    return list(found)
+
+
+# Forms as polynomials: the factors of their terms, division, and digits of symbolic radix.
+#
+# `m*L - m*R*floor(L/R)` is `m` times the digit `L mod R`. A quotient may be by a multiple of the
+# radix: `floor(floor(N/G)/R) = floor(N/(G*R))` for `R >= 1`, so `L` is `floor(N/G)`.
+# `simplifier.bounds.digits` has the digits of constant radix.
+
+
+def factors(atom: Atom) -> tuple[Atom, ...]:
+    """The atoms that a monomial multiplies; a product of sums, as it is spelled, counts as one."""
+    if atom.kind is not AtomKind.PRODUCT:
+        return (atom,)
+    found: list[Atom] = []
+    for argument in atom.arguments:
+        if argument.constant or len(argument.terms) > 1:
+            return (atom,)
+        found += argument.terms
+    return tuple(found)
+
+
+def degree(form: Form) -> int:
+    """The largest number of factors of a term."""
+    return max([len(factors(atom)) for atom in form.terms], default=0)
+
+
+def shared_factors(atoms: Sequence[Atom], atom: Atom) -> list[Atom]:
+    """The common factors of a product of atoms and a monomial, each as often as in both."""
+    left = list(factors(atom))
+    shared: list[Atom] = []
+    for factor in atoms:
+        if factor in left:
+            left.remove(factor)
+            shared.append(factor)
+    return shared
+
+
+def common_factors(form: Form) -> list[Atom]:
+    """The factors that all terms have."""
+    if form.constant:
+        return []
+    first, *others = form.terms
+    return reduce(shared_factors, others, list(factors(first)))
+
+
+def factors_left(atom: Atom, divisor: Sequence[Atom]) -> list[Atom] | None:
+    """The factors of a monomial less others; ``None`` if some of them are missing."""
+    left = list(factors(atom))
+    for factor in divisor:
+        if factor not in left:
+            return None
+        left.remove(factor)
+    return left
+
+
+def monomial_form(context: Context, atoms: Sequence[Atom]) -> Form:
+    """The product of atoms, maybe none."""
+    return Form(0, {context.monomial(atoms): 1}) if atoms else ONE
+
+
+def cofactor(context: Context, form: Form, factor: Atom) -> Form:
+    """The form divided by an atom that is a factor of every term."""
+    return multiples(context, form, (factor,))[0]
+
+
+def multiples(context: Context, form: Form, group: Sequence[Atom]) -> tuple[Form, Form]:
+    """``A`` and ``S`` of the form ``G*A + S``, for a product ``G`` of atoms."""
+    total = 0
+    whole: dict[Atom, int] = {}
+    rest: dict[Atom, int] = {}
+    for atom, value in form.terms.items():
+        left = factors_left(atom, group)
+        if left is None:
+            rest[atom] = value
+        elif left:
+            whole[context.monomial(left)] = value
+        else:
+            total = value
+    return collected(total, whole), Form(form.constant, rest)
+
+
+def divided(context: Context, dividend: Form, divisor: Form) -> tuple[Form, Form]:
+    """``T`` and ``A`` of ``dividend = T*divisor + A``, taken out as long as ``A`` gets shorter.
+
+    By a sum, also the step of a long division that leaves the least: ``x*x - y*y`` by ``x + y``
+    gets no shorter before its last step. The divisor is not a constant.
+    """
+    lead = max(divisor.terms, key=_rank) if len(divisor.terms) > 1 else next(iter(divisor.terms))
+    outside = ZERO
+    for atom in list(dividend.terms):
+        step = _step(context, dividend, divisor, lead, atom)
+        if step is not None:
+            shorter = dividend.plus(context.product(step, divisor), -1)
+            if _size(shorter) < _size(dividend):
+                dividend, outside = shorter, outside.plus(step)
+    best = outside, dividend
+    if len(divisor.terms) > 1:
+        for whole, rest in _long_division(context, dividend, divisor, lead):
+            if _size(rest) < _size(best[1]):
+                best = outside.plus(whole), rest
+    return best
+
+
+def _long_division(
+    context: Context, dividend: Form, divisor: Form, lead: Atom
+) -> Iterator[tuple[Form, Form]]:
+    """What is taken out and what is left after each step, the highest terms first."""
+    outside = ZERO
+    for _ in range(MAX_FLATTENED_TERMS):
+        ordered = sorted(dividend.terms, key=_rank, reverse=True)
+        steps = (_step(context, dividend, divisor, lead, atom) for atom in ordered)
+        step = next((step for step in steps if step is not None), None)
+        if step is None:
+            return
+        outside, dividend = outside.plus(step), dividend.plus(context.product(step, divisor), -1)
+        yield outside, dividend
+
+
+def _step(context: Context, dividend: Form, divisor: Form, lead: Atom, atom: Atom) -> Form | None:
+    """How often the divisor's leading term goes into a term, if it does so without a rest."""
+    whole, remainder = divmod(dividend.terms.get(atom, 0), divisor.terms[lead])
+    left = factors_left(atom, factors(lead))
+    if remainder or not whole or left is None:
+        return None
+    return monomial_form(context, left).times(whole)
+
+
+def _rank(atom: Atom) -> tuple[int, list[Key]]:
+    """Orders monomials by degree, then by their factors; multiplying keeps the order."""
+    parts = factors(atom)
+    return len(parts), [part.order for part in parts]
+
+
+def exactly_divided(context: Context, dividend: Form, divisor: Form) -> Form | None:
+    """The quotient, if the division leaves no rest; else ``None``."""
+    quotient, rest = divided(context, dividend, divisor)
+    return quotient if rest == ZERO else None
+
+
+def _size(form: Form) -> int:
+    return len(form.terms) + (form.constant != 0)
+
+
+# Digits of symbolic radix.
+
+
+class SymbolicDigit(NamedTuple):
+    """A form as ``rest + weight * stride * (source mod radix)``."""
+
+    rest: Form
+    weight: int
+    source: Form
+    radix: Form
+    stride: Form = ONE
+    """A product of symbols that the radix has not."""
+
+
+def symbolic_digits(context: Context, form: Form) -> Iterator[SymbolicDigit]:
+    """The ways to read a canonical form with a digit of symbolic radix, its weight a number."""
+    for part in _weighted_quotients(context, form):
+        yield from _digits_of(context, *part)
+
+
+def strided_digits(context: Context, form: Form) -> Iterator[SymbolicDigit]:
+    """The ways to read a canonical form with a digit of symbolic radix and symbolic stride."""
+    for part in _weighted_quotients(context, form):
+        yield from _strided_digits_of(context, *part)
+
+
+def _weighted_quotients(context: Context, form: Form) -> Iterator[tuple[Form, Form, Form, Form]]:
+    """``T``, ``W``, ``N`` and ``B`` of ``T + W*floor(N/B)``, for each quotient by symbols."""
+    seen = dict.fromkeys(factor for atom in form.terms for factor in factors(atom))
+    quotients = [atom for atom in seen if is_symbolic_quotient(atom)]
+    for atom in quotients if len(quotients) <= MAX_QUOTIENTS else ():
+        divided = as_quotient(context, atom)
+        if divided is not None:
+            weights, rest = multiples(context, form, (atom,))
+            if weights.terms:
+                yield rest, weights, *divided
+
+
+def symbolic_digits_apart(context: Context, form: Form) -> Iterator[SymbolicDigit]:
+    """One digit after another, each in the rest of the one before."""
+    for _ in range(MAX_QUOTIENTS):
+        digit = next(symbolic_digits(context, form), None)
+        if digit is None:
+            return
+        yield digit
+        form = digit.rest
+
+
+def is_symbolic_quotient(atom: Atom) -> bool:
+    """Whether an atom is a quotient by symbols, or one by a constant of such a quotient."""
+    if atom.kind is AtomKind.FLOORDIV:
+        return any(inner.kind is AtomKind.QUOTIENT for inner in atom.numerator.terms)
+    return atom.kind is AtomKind.QUOTIENT
+
+
+def as_quotient(context: Context, atom: Atom) -> tuple[Form, Form] | None:
+    """``N`` and the symbolic ``B`` of an atom that is ``floor(N/B)``.
+
+    Also of ``floor((floor(N/B) + T)/c) = floor((N + B*T)/(c*B))``.
+    """
+    if atom.kind is AtomKind.QUOTIENT:
+        return (atom.arguments[0], atom.arguments[1]) if atom.arguments[1].terms else None
+    if atom.kind is not AtomKind.FLOORDIV:
+        return None
+    for inner, factor in atom.numerator.terms.items():
+        if inner.kind is AtomKind.QUOTIENT and factor == 1:
+            numerator, divisor = inner.arguments
+            rest = atom.numerator.without(inner)
+            if divisor.terms and len(rest.terms) * len(divisor.terms) <= MAX_FLATTENED_TERMS:
+                flat = numerator.plus(context.product(rest, divisor))
+                return flat, divisor.times(atom.divisor)
+    return None
+
+
+def _digits_of(
+    context: Context, rest: Form, weights: Form, numerator: Form, divisor: Form
+) -> Iterator[SymbolicDigit]:
+    """Digits of ``rest + weights * floor(numerator/divisor)``."""
+    common = gcd(weights.constant, content(weights))
+    for weight in (common, -common):
+        plain = weights.exactly_divided(-weight)
+        for scale in sorted({1, gcd(common, divisor.constant, content(divisor))}):
+            radix = plain.times(scale)
+            if radix.is_constant:
+                if radix.constant <= 1:
+                    continue
+                step = divisor.exactly_divided(radix.constant)
+            else:
+                step = exactly_divided(context, divisor, radix)
+            if step is None or (step != ONE and context.divisor_range(radix)[0] < 1):
+                continue
+            source = context.quotient(numerator, step)
+            yield SymbolicDigit(rest.plus(source, -weight // scale), weight // scale, source, radix)
+
+
+def _strided_digits_of(
+    context: Context, rest: Form, weights: Form, numerator: Form, divisor: Form
+) -> Iterator[SymbolicDigit]:
+    """Digits of ``rest + weights * floor(numerator/divisor)`` whose strides have symbols.
+
+    These are the common factors of the weights that the divisor has not. Of weights, those without
+    the divisor stay: ``L*x - (L*B - 1)*floor(x/B)`` is ``L*(x mod B) + floor(x/B)``.
+    """
+    if len(divisor.terms) == 1 and not divisor.constant:
+        whole, others = multiples(context, weights, factors(next(iter(divisor.terms))))
+        if ZERO not in (whole, others):
+            kept = context.product(others, context.quotient(numerator, divisor))
+            rest, weights = rest.plus(kept), weights.plus(others, -1)
+    symbols = common_factors(weights)
+    for factor in common_factors(divisor):
+        if factor in symbols:
+            symbols.remove(factor)
+    if symbols:
+        stride = monomial_form(context, symbols)
+        within, _ = multiples(context, weights, symbols)
+        for digit in _digits_of(context, ZERO, within, numerator, divisor):
+            left = rest.plus(context.product(stride, digit.rest))
+            yield digit._replace(rest=left, stride=stride)
+
+
+def from_its_end(context: Context, digit: SymbolicDigit) -> SymbolicDigit:
+    """``L mod R = R - 1 - ((-L - 1) mod R)`` for ``R >= 1``."""
+    rest, weight, source, radix, stride = digit
+    last = context.product(stride, radix.plus_constant(-1))
+    turned = (-source).plus_constant(-1)
+    return SymbolicDigit(rest.plus(last, weight), -weight, turned, radix, stride)

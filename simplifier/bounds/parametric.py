@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simplifier.bounds.context import UNBOUNDED, term_by_term
 from simplifier.bounds.interval import Infinity, meet
-from simplifier.bounds.linear import definition
-from simplifier.bounds.ranges import product_range, ranges_as_written
+from simplifier.bounds.ranges import definition, product_range, ranges_as_written
 from simplifier.expr import operations
 from simplifier.expr.form import (
     EXTREMA,
@@ -97,7 +96,7 @@ def parametric_ends(
 
     >>> from simplifier.canonical.scope import scope_of
     >>> from simplifier.bounds.interval import Interval
-    >>> from simplifier.expr.parser import parse_form
+    >>> from simplifier.expr.text import parse_form
     >>> naturals, negative = Interval(0, None), Interval(None, -1)
     >>> facts = (parse_form("x - N"), negative), (parse_form("y - N"), negative)
     >>> scope = scope_of((("x", naturals), ("y", naturals)), facts)

@@ -16,16 +16,15 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from simplifier.bounds.context import Fact, term_by_term
 from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, Interval
-from simplifier.bounds.linear import LinearFacts
-from simplifier.bounds.ranges import product_range
+from simplifier.bounds.ranges import LinearFacts, product_range
 from simplifier.expr import operations
-from simplifier.expr.fold import fold
 from simplifier.expr.form import (
     Atom,
     AtomKind,
     Form,
     combine,
     constant,
+    fold,
     variable,
     variables_of,
 )

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import lru_cache, partial, reduce
+from itertools import count
 from math import lcm
+from operator import attrgetter, mul
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from simplifier.bounds.branches import branches, cancelling, maxima
-from simplifier.bounds.context import UNBOUNDED, term_by_term
+from simplifier.bounds.context import UNBOUNDED, Fact, term_by_term
+from simplifier.bounds.digits import (
+    branches,
+    cancelling,
+    common_factors,
+    factors,
+    maxima,
+    monomial_form,
+    multiples,
+    symbolic_digits_apart,
+)
 from simplifier.bounds.interval import (
     INFINITY,
     NEGATIVE_INFINITY,
@@ -17,19 +28,19 @@ from simplifier.bounds.interval import (
     floordiv_range,
     meet,
 )
-from simplifier.bounds.linear import LinearFacts
-from simplifier.bounds.multiplied_facts import at_most
-from simplifier.bounds.polynomials import (
-    common_factors,
-    factors,
-    monomial_form,
-    multiples,
-    symbolic_digits_apart,
+from simplifier.expr.form import (
+    EXTREMA,
+    FLOORDIV,
+    MAX,
+    VARIABLE,
+    Atom,
+    AtomKind,
+    Form,
+    content,
+    fold,
+    is_crowded,
+    is_deep,
 )
-from simplifier.bounds.symbolic_quotients import with_what_is_beside
-from simplifier.expr.fold import fold
-from simplifier.expr.form import FLOORDIV, MAX, VARIABLE, Atom, AtomKind, Form
-from simplifier.expr.size import is_crowded, is_deep
 from simplifier.laws.catalogue.lemmas import (
     BETWEEN_BRANCHES,
     BRANCHES_RANGE,
@@ -41,6 +52,8 @@ from simplifier.laws.catalogue.lemmas import (
     MULTIPLIED_FACT,
     POWER_RANGE,
     PRODUCT_RANGE,
+    QUOTIENT_AND_REST,
+    QUOTIENT_BY_FACT,
     QUOTIENT_RANGE,
     REMAINDER_RANGE,
     ROUNDING_RANGE,
@@ -48,12 +61,22 @@ from simplifier.laws.catalogue.lemmas import (
     SUM_RANGE,
     SYMBOLIC_DIGIT,
 )
-from simplifier.limits import MAX_BITS, MAX_OPERANDS_COMPARED, MAX_RANGE_DEPTH
+from simplifier.limits import (
+    MAX_BITS,
+    MAX_FLATTENED_TERMS,
+    MAX_LINKED_ATOMS,
+    MAX_OPERANDS_COMPARED,
+    MAX_PIVOTS,
+    MAX_RANGE_DEPTH,
+    MAX_TERMS_LINKED,
+    MAX_TERMS_MULTIPLIED,
+)
+from simplifier.tools.graphs import connected_components
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
-    from simplifier.bounds.context import Context, DigitView, Fact
+    from simplifier.bounds.context import Context, DigitView
     from simplifier.laws.law import Law
 
     Reading: TypeAlias = tuple[Law, Range]
@@ -407,3 +430,468 @@ _ARITHMETIC: Final[Mapping[AtomKind, tuple[Law, Callable[[Sequence[Range]], Rang
     AtomKind.PRODUCT: (PRODUCT_RANGE, lambda operands: reduce(product_range, operands)),
     AtomKind.SUM: (SUM_RANGE, lambda operands: operands[0]),
 }
+
+
+# What facts imply together: `a >= b`, `b >= c` and `c >= d` bound `a - d`.
+#
+# If facts and bounds, each taken a number of times that is not negative, add up to a form, they
+# bound it. The best such numbers are the dual solution of a linear program. The simplex method
+# finds them: it starts from the bounds of the atoms, which is interval arithmetic, and exchanges
+# one inequality at a time, as long as the bound gets better. So each step is sound, and any step
+# may be the last.
+#
+# Atoms count as variables, about which more is known: `floor(N/c)` is at most `N/c` and greater
+# than `N/c - 1`, and a maximum is at least each of its operands.
+
+_REMEMBERED_PROGRAMS: Final = 1 << 12
+"""Scopes that differ in a fact ask the same of all others."""
+
+
+class LinearFacts:
+    """Facts about several atoms each, and what holds of the operations among these atoms."""
+
+    def __init__(self, facts: Iterable[Fact]) -> None:
+        known = list(facts)
+        atoms = {atom: None for fact in known for atom in fact.form.terms}
+        known += _defining(_of_extremum, atoms)
+        self._groups = _in_groups(known)
+        known += _defining(_of_quotient, atoms)
+        self._about: dict[Atom, list[tuple[int, Fact]]] = {}
+        self._group_of: dict[Atom, int] = {}
+        numbers = count()
+        for group_number, group in enumerate(_in_groups(known)):
+            for fact in group:
+                numbered = next(numbers), fact
+                for atom in fact.form.terms:
+                    self._about.setdefault(atom, []).append(numbered)
+                    self._group_of[atom] = group_number
+
+    def narrowed(self, range_of: Callable[[Atom], Range]) -> Iterator[tuple[Atom, Range]]:
+        """The ranges that facts leave to variables, where facts without quotients form a cycle.
+
+        Elsewhere facts one after the other narrow bounds as far as all together, or nearly so.
+        """
+        for group in self._groups:
+            atoms = {atom: None for fact in group for atom in fact.form.terms}
+            is_cyclic = sum(len(fact.form.terms) - 1 for fact in group) >= len(atoms)
+            if is_cyclic and all(atom.kind is not FLOORDIV for atom in atoms):
+                for atom in atoms:
+                    if atom.kind is VARIABLE:
+                        yield atom, _range_by(Form(0, {atom: 1}), self._near([atom]), range_of)
+
+    def range_of(self, form: Form, range_of: Callable[[Atom], Range]) -> Range | None:
+        """The range that facts and the ranges of atoms leave; ``None`` if no facts link atoms.
+
+        Nor of a sum of many terms: of these the facts one after the other tell most.
+        """
+        if len(form.terms) > MAX_TERMS_LINKED:
+            return None
+        facts = self._linking(form)
+        return _range_by(form, facts, range_of) if facts else None
+
+    def _linking(self, form: Form) -> list[Fact]:
+        """The facts of groups that speak of two atoms of the form, if there are any."""
+        own = _defining(definition, (atom for atom in form.terms if atom not in self._about))
+        atoms = [*form.terms, *(atom for fact in own for atom in fact.form.terms)]
+        groups = [self._group_of[atom] for atom in dict.fromkeys(atoms) if atom in self._about]
+        if len(set(groups)) == len(groups):
+            return []
+        return [*own, *self._near(atoms)]
+
+    def _near(self, atoms: Iterable[Atom]) -> list[Fact]:
+        """Facts about some atoms, about other atoms in these, and so on, not too many."""
+        about, found = self._about, dict[int, Fact]()
+        waiting = list(dict.fromkeys(atoms))
+        seen = set(waiting)
+        for atom in waiting:
+            for number, fact in about.get(atom, ()):
+                if number in found:
+                    continue
+                new = [other for other in fact.form.terms if other not in seen]
+                if not new or len(seen) + len(new) <= MAX_LINKED_ATOMS:
+                    found[number] = fact
+                    seen.update(new)
+                    waiting += new
+        return list(found.values())
+
+
+def definition(atom: Atom) -> Iterator[tuple[Form, Range]]:
+    """What holds of an operation and its operands: forms, and the ranges that they lie in.
+
+    >>> from simplifier.expr.text import parse_form
+    >>> (quotient,) = parse_form("x floordiv 4").terms
+    >>> list(definition(quotient))
+    [(Form(x - (x floordiv 4) * 4), (0, 3))]
+    """
+    yield from _of_extremum(atom)
+    yield from _of_quotient(atom)
+
+
+def _in_groups(facts: Iterable[Fact]) -> list[list[Fact]]:
+    """Facts about several atoms, one about each form, in groups that have no atom in common."""
+    found: dict[Form, Fact] = {}
+    for fact in facts:
+        if len(fact.form.terms) > 1:
+            old = found.get(fact.form, fact)
+            found[fact.form] = fact._replace(ends=meet(old.ends, fact.ends))
+    return connected_components(found.values(), lambda fact: fact.form.terms)
+
+
+def _defining(
+    define: Callable[[Atom], Iterable[tuple[Form, Range]]], atoms: Iterable[Atom]
+) -> list[Fact]:
+    """What holds of operations and their operands, as facts."""
+    facts = (Fact.of(form, ends) for atom in atoms for form, ends in define(atom))
+    return [fact for fact in facts if fact is not None]
+
+
+def _of_extremum(atom: Atom) -> Iterator[tuple[Form, Range]]:
+    if atom.kind in EXTREMA:
+        sign = 1 if atom.kind is MAX else -1
+        for operand in atom.arguments:
+            yield operand.plus_atom(atom, -1).times(sign), (NEGATIVE_INFINITY, 0)
+
+
+def _of_quotient(atom: Atom) -> Iterator[tuple[Form, Range]]:
+    if atom.kind is FLOORDIV and atom.divisor > 0:
+        yield atom.numerator.plus_atom(atom, -atom.divisor), (0, atom.divisor - 1)
+
+
+# Linear programming.
+
+
+def _range_by(form: Form, facts: Sequence[Fact], range_of: Callable[[Atom], Range]) -> Range:
+    atoms = dict.fromkeys([*form.terms, *(atom for fact in facts for atom in fact.form.terms)])
+    return _range_within(form, tuple(facts), tuple((atom, range_of(atom)) for atom in atoms))
+
+
+@lru_cache(maxsize=_REMEMBERED_PROGRAMS)
+def _range_within(
+    form: Form, facts: tuple[Fact, ...], ranges: tuple[tuple[Atom, Range], ...]
+) -> Range:
+    atoms, ends = zip(*ranges, strict=True)
+    scale = content(form)
+    places = {atom: at for at, atom in enumerate(atoms)}
+    known: list[Inequality] = []
+    others = len(atoms) - 1
+    for at, each in enumerate(ends):
+        known += _inequalities([*[0] * at, 1, *[0] * (others - at)], each)
+    for fact in facts:
+        known += _inequalities(_factors(fact.form, places), fact.ends)
+    wanted = [factor // scale for factor in _factors(form, places)]
+    upper = LinearProgram(wanted, ends, known).minimum()
+    lower = -LinearProgram([-factor for factor in wanted], ends, known).minimum()
+    return form.constant + scale * lower, form.constant + scale * upper
+
+
+def _factors(form: Form, places: Mapping[Atom, int]) -> list[int]:
+    factors = [0] * len(places)
+    for atom, factor in form.terms.items():
+        factors[places[atom]] = factor
+    return factors
+
+
+Inequality: TypeAlias = "tuple[Sequence[int], int]"
+"""Factors of the atoms, and what their sum is at most."""
+
+
+def _inequalities(factors: Sequence[int], ends: Range) -> list[Inequality]:
+    """One for each end."""
+    lower, upper = ends
+    above: list[Inequality] = [(factors, upper)] if isinstance(upper, int) else []
+    if isinstance(lower, int):
+        return [*above, ([-factor for factor in factors], -lower)]
+    return above
+
+
+class LinearProgram:
+    """The dual program: inequalities, how often each is taken, and what they add up to.
+
+    A tableau of integers over one denominator: a row for each atom, which holds how often its
+    basic inequality is taken, and each inequality as a combination of the basic ones. Two further
+    rows hold what each inequality would change the bound by: how many infinite ends, and how much.
+    """
+
+    def __init__(
+        self, wanted: Sequence[int], ends: Sequence[Range], known: Iterable[Inequality]
+    ) -> None:
+        signs, infinite, finite = zip(*map(_basic, wanted, ends), strict=True)
+        has_infinite = any(infinite)
+
+        def column(factors: Sequence[int], end: int) -> list[int]:
+            taken = list(map(mul, factors, signs))
+            endless = sum(map(mul, infinite, taken)) if has_infinite else 0
+            return [*taken, -endless, end - sum(map(mul, finite, taken))]
+
+        columns = [column(wanted, 0), *(column(factors, end) for factors, end in known)]
+        table = list(map(list, zip(*columns, strict=True)))
+        self._rows, self._bound = table[:-2], table[-2:]
+        self._denominator = 1
+
+    def minimum(self) -> End:
+        """The least bound: rounded down, as what is bounded is an integer."""
+        for _ in range(MAX_PIVOTS):
+            changes = list(zip(*self._bound, strict=True))[1:]
+            best = min(changes, default=(0, 0))
+            if best >= (0, 0):
+                break
+            column = changes.index(best) + 1
+            leaving = self._leaving(column)
+            if leaving is None:
+                return NEGATIVE_INFINITY
+            self._exchange(leaving, column)
+        infinite, finite = self._bound
+        return INFINITY if infinite[0] else -finite[0] // self._denominator
+
+    def _leaving(self, column: int) -> int | None:
+        """The row of the inequality that is used up first."""
+        best: int | None = None
+        for at, row in enumerate(self._rows):
+            if row[column] > 0:
+                other = self._rows[best] if best is not None else None
+                if other is None or row[0] * other[column] < other[0] * row[column]:
+                    best = at
+        return best
+
+    def _exchange(self, leaving: int, column: int) -> None:
+        """Take another inequality in place of a basic one; all divisions are exact."""
+        pivots = self._rows[leaving]
+        pivot, denominator = pivots[column], self._denominator
+        for row in (*self._rows, *self._bound):
+            factor = row[column]
+            if row is not pivots and (factor or pivot != denominator):
+                row[:] = [
+                    (own * pivot - factor * other) // denominator
+                    for own, other in zip(row, pivots, strict=True)
+                ]
+        self._denominator = pivot
+
+
+def _basic(factor: int, ends: Range) -> tuple[int, int, int]:
+    """Which end of an atom bounds it at first: 1 for the upper, -1 for the lower.
+
+    And how many infinite ends it adds, and how much. Of an atom that is not asked for, it is a
+    finite end.
+    """
+    lower, upper = ends
+    if factor > 0 or (not factor and isinstance(upper, int)):
+        return (1, 0, upper) if isinstance(upper, int) else (1, 1, 0)
+    return (-1, 0, -lower) if isinstance(lower, int) else (-1, 1, 0)
+
+
+# Ranges of `floor(A / B)` for a divisor `B >= 1` that is not a constant.
+#
+# A quotient is at least `k` where `A - k*B` is not negative, and less where that is negative. So
+# facts about `A` and `B` bound it by the right `k`. What stands beside a quotient is part of it:
+# `floor(A/B) + C` is `floor((A + B*C)/B)`, and with `x < n*m`, `floor(x/n) - m` is negative.
+
+_SIGNS: Final = (0, 1)
+"""A quotient is compared with these to tell its sign."""
+
+
+def quotient_range(context: Context, numerator: Form, divisor: Form) -> Range:
+    """The range of ``floor(A/B)`` for ``B >= 1``."""
+    ends = range_by_corners(context, numerator, divisor)
+    context.used(CORNERS)
+    for times in dict.fromkeys(_counts(context, numerator, divisor)):
+        context.used(QUOTIENT_BY_FACT)
+        ends = meet(ends, _side_of(context, numerator, divisor, times))
+    return ends
+
+
+def range_by_corners(context: Context, numerator: Form, divisor: Form) -> Range:
+    """The range of ``floor(A/B)`` for ``B >= 1`` by the ends of both."""
+    return floordiv_range((context.range_of(numerator), context.divisor_range(divisor)))
+
+
+def range_less_multiple(context: Context, numerator: Form, divisor: Form, count: int) -> Range:
+    """The range of ``A - k*B`` where ``B`` is not zero."""
+    low, high = context.range_of(numerator)
+    least, most = context.divisor_range(divisor)[:: 1 if count <= 0 else -1]
+    plain = low - count * least, high - count * most
+    return meet(context.range_of(numerator.plus(divisor, -count)), plain)
+
+
+def with_what_is_beside(context: Context, form: Form) -> Iterator[tuple[Law, Range]]:
+    """``floor(A/B) + C`` as one quotient, for each quotient of a form that stands there once."""
+    for atom, factor in form.terms.items():
+        if atom.kind is not AtomKind.QUOTIENT or factor not in (1, -1):
+            continue
+        numerator, divisor = atom.arguments
+        rest = form.without(atom).times(factor)
+        is_short = len(rest.terms) * len(divisor.terms) <= MAX_FLATTENED_TERMS
+        if is_short and context.divisor_range(divisor)[0] >= 1:
+            whole = numerator.plus(context.product(rest, divisor))
+            ends = range_by_corners(context, whole, divisor)
+            for count in _SIGNS:
+                ends = meet(ends, _side_of(context, whole, divisor, count))
+            yield QUOTIENT_AND_REST, ends if factor > 0 else (-ends[1], -ends[0])
+
+
+def _side_of(context: Context, numerator: Form, divisor: Form, count: int) -> Range:
+    """``floor(A/B) >= k`` where ``A - k*B >= 0``, and less where it is negative."""
+    lower, upper = range_less_multiple(context, numerator, divisor, count)
+    return (
+        count if lower >= 0 else NEGATIVE_INFINITY,
+        count - 1 if upper < 0 else INFINITY,
+    )
+
+
+def _counts(context: Context, numerator: Form, divisor: Form) -> Iterator[int]:
+    """Integers ``k`` for which something is known of ``A - k*B``."""
+    total = 0
+    for atom, value in numerator.terms.items():
+        for other, factor in divisor.terms.items():
+            found = list(_counts_by_facts(context, (atom, value), (other, factor)))
+            yield from found
+            total += max(found, default=0)
+    if total:
+        yield total
+    yield from _counts_by_rounding(numerator, divisor)
+
+
+def _counts_by_facts(
+    context: Context, term: tuple[Atom, int], unit: tuple[Atom, int]
+) -> Iterator[int]:
+    """How often facts say that a term of the numerator holds one of the divisor."""
+    (atom, value), (other, factor) = term, unit
+    for fact in context.facts:
+        within = fact.form.terms
+        if atom in within and other in within:
+            count, remainder = divmod(-within[other] * value, factor * within[atom])
+            if not remainder:
+                yield count
+
+
+def _counts_by_rounding(numerator: Form, divisor: Form) -> Iterator[int]:
+    """``A - c*floor(A/c)`` is a digit: ``floor(A/floor(A/c)) >= c``."""
+    for atom, factor in divisor.terms.items():
+        if atom.kind is FLOORDIV:
+            for inner, value in atom.numerator.terms.items():
+                yield numerator.terms.get(inner, 0) * atom.divisor // (value * factor)
+
+
+# Facts times products: with `i < N` and `j < M`, `(i*M + j)*K - N*M*K` is at most `-K`.
+#
+# `F <= u` says `m*F <= m*u` of every product `m` of symbols that is not negative. Where a form
+# has `m*F`, `m*u` takes its place and is nowhere less. So an index of any number of dimensions of
+# symbolic size is compared with the size.
+
+_ORDER = attrgetter("order")
+
+
+def at_most(context: Context, form: Form) -> Form | None:
+    """A shorter form that is nowhere less; ``None`` if no fact says so.
+
+    Nor of a sum of many terms, or of one sign: nothing cancels there.
+
+    >>> from simplifier.bounds.interval import Interval
+    >>> from simplifier.canonical.scope import scope_of
+    >>> from simplifier.expr.text import parse_form
+    >>> naturals, positive = Interval(0, None), Interval(1, None)
+    >>> bounds = ("i", naturals), ("j", naturals), *((size, positive) for size in "KMN")
+    >>> facts = (parse_form("N - i"), positive), (parse_form("M - j"), positive)
+    >>> scope = scope_of(bounds, facts)
+    >>> print(at_most(scope, scope.canonical(parse_form("(i * M + j - N * M) * K"))))
+    -K
+    """
+    known = context.memory(_FactLimits)
+    if len(form.terms) > MAX_TERMS_MULTIPLIED or not any(map(known.may_multiply, form.terms)):
+        return None
+    signs = {value > 0 for value in form.terms.values()}
+    return _bounded_by_products(context, form, known) if len(signs) > 1 else None
+
+
+class _FactLimits:
+    """Forms that are at most 0 by facts that compare polynomials, by the atoms in them.
+
+    A fact about a single atom is in its range; by bounds alone other readings are as tight.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._about: dict[Atom, list[Form]] = {}
+        for fact in context.facts:
+            if len(fact.form.terms) > 1 and fact.is_polynomial:
+                for is_upper in (True, False):
+                    for limit in _limit(fact.form, fact.ends, is_upper=is_upper):
+                        for atom in limit.terms:
+                            self._about.setdefault(atom, []).append(limit)
+
+    def about(self, atom: Atom, *, is_upper: bool) -> Iterator[Form]:
+        """Those in which the atom counts positively, or negatively."""
+        for limit in self._about.get(atom, ()):
+            if (limit.terms[atom] > 0) == is_upper:
+                yield limit
+
+    def may_multiply(self, atom: Atom) -> bool:
+        """Whether an atom is a product, and some fact is about a factor of it."""
+        parts = factors(atom) if self._about else ()
+        return len(parts) > 1 and not self._about.keys().isdisjoint(parts)
+
+
+def _bounded_by_products(context: Context, form: Form, known: _FactLimits) -> Form | None:
+    """A form that is nowhere less, by facts and by bounds; ``None`` if no fact helps."""
+    is_by_fact = False
+    for _ in form.terms:
+        shorter = next(_steps(context, form, known.about), None)
+        if shorter is not None:
+            is_by_fact = True
+        else:
+            shorter = next(_steps(context, form, partial(_bound_of, context)), None)
+        if shorter is None:
+            break
+        form = shorter
+    return form if is_by_fact else None
+
+
+def _steps(
+    context: Context, form: Form, limits_of: Callable[..., Iterator[Form]]
+) -> Iterator[Form]:
+    """Shorter forms that are nowhere less, by one limit each."""
+    products = {factors(atom): atom for atom in form.terms}
+    for parts in sorted(products, key=len, reverse=True):
+        atom = products[parts]
+        value = form.terms[atom]
+        for factor in dict.fromkeys(parts) if len(parts) > 1 else ():
+            others = list(parts)
+            others.remove(factor)
+            for limit in limits_of(factor, is_upper=value > 0):
+                count, remainder = divmod(value, limit.terms[factor])
+                if not remainder and _may_shorten(products, others, limit, factor):
+                    added = limit.times(-count)
+                    yield from _with_added(context, form, atom, others, added)
+
+
+def _may_shorten(
+    known: Container[tuple[Atom, ...]], others: Sequence[Atom], limit: Form, factor: Atom
+) -> bool:
+    """Whether as many products as a limit adds are in the form already, and may go."""
+    added = [factors(term) for term in limit.terms if term != factor]
+    if limit.constant:
+        added.append(())
+    present = sum(tuple(sorted((*others, *each), key=_ORDER)) in known for each in added)
+    return 2 * present >= len(added)
+
+
+def _with_added(
+    context: Context, form: Form, atom: Atom, others: list[Atom], limit: Form
+) -> Iterator[Form]:
+    """The form and a product with what is at least 0, if an atom goes and the form is shorter."""
+    scale = monomial_form(context, others)
+    if context.range_of(scale)[0] >= 0:
+        shorter = form.plus(context.product(scale, limit))
+        if atom not in shorter.terms and len(shorter.terms) < len(form.terms):
+            yield shorter
+
+
+def _bound_of(context: Context, atom: Atom, *, is_upper: bool) -> Iterator[Form]:
+    """A form that is at most 0 by a bound of an atom."""
+    return _limit(Form(0, {atom: 1}), context.known_range(atom), is_upper=is_upper)
+
+
+def _limit(form: Form, ends: Range, *, is_upper: bool) -> Iterator[Form]:
+    """The form less its upper end, or its lower end less the form; none if that is infinite."""
+    end: End = ends[is_upper]
+    if not isinstance(end, Infinity):
+        limit = form.plus_constant(-end)
+        yield limit if is_upper else -limit

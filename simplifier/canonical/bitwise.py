@@ -40,7 +40,7 @@ def bitwise(context: Context, kind: AtomKind, operands: Sequence[Form]) -> Form:
 def divided_bits(form: Form) -> Form | None:
     """The form with its functions of bits divided operand by operand; none if there is no quotient.
 
-    >>> from simplifier.expr.parser import parse_form
+    >>> from simplifier.expr.text import parse_form
     >>> print(divided_bits(parse_form("bitxor(x, y) floordiv 8 + z")))
     z + bitxor(x floordiv 8, y floordiv 8)
     """

@@ -1,7 +1,8 @@
 """Laws of conditions and choices: ``A >= 0``, ``A == 0``, what ``and`` joins, ``select``.
 
 Ranges decide conditions. What is left becomes an atom in one shape, so that equal conditions are
-one. Branches are not looked into here: :mod:`simplifier.choices` reads them under their conditions.
+one. Branches are not looked into here: :mod:`simplifier.conditions` reads them under
+their conditions.
 """
 
 from __future__ import annotations

@@ -25,8 +25,9 @@ from simplifier.expr.form import (
     collected,
     constant,
     in_order,
+    is_crowded,
+    is_deep,
 )
-from simplifier.expr.size import is_crowded, is_deep
 from simplifier.laws.catalogue.quotients import (
     COMMON_FACTOR,
     EXTRACTION,

@@ -15,9 +15,19 @@ from itertools import combinations
 from math import gcd
 from typing import TYPE_CHECKING, Final
 
-from simplifier.bounds.branches import branches, cancelling, maxima
-from simplifier.expr.form import ZERO, Atom, AtomKind, Form, atom_of, collected, constant, postorder
-from simplifier.expr.size import is_deep, nests_extrema
+from simplifier.bounds.digits import branches, cancelling, maxima
+from simplifier.expr.form import (
+    ZERO,
+    Atom,
+    AtomKind,
+    Form,
+    atom_of,
+    collected,
+    constant,
+    is_deep,
+    nests_extrema,
+    postorder,
+)
 from simplifier.laws.catalogue.extrema import (
     ABSORB,
     FACTOR_MINIMUM,

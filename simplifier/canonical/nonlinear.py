@@ -16,8 +16,7 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from simplifier.bounds.context import UNBOUNDED
-from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, Range, meet
-from simplifier.bounds.polynomials import (
+from simplifier.bounds.digits import (
     cofactor,
     degree,
     divided,
@@ -26,8 +25,10 @@ from simplifier.bounds.polynomials import (
     multiples,
     shared_factors,
 )
-from simplifier.bounds.ranges import monomial_range, product_range
-from simplifier.bounds.symbolic_quotients import (
+from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, Range, meet
+from simplifier.bounds.ranges import (
+    monomial_range,
+    product_range,
     quotient_range,
     range_by_corners,
     range_less_multiple,
@@ -43,8 +44,8 @@ from simplifier.expr.form import (
     atom_of,
     collected,
     constant,
+    is_deep,
 )
-from simplifier.expr.size import is_deep
 from simplifier.laws.catalogue.lemmas import SYMBOLIC_DIGIT
 from simplifier.laws.catalogue.quotients import (
     COMMON_FACTOR,
@@ -72,7 +73,6 @@ if TYPE_CHECKING:
 
     from simplifier.bounds.context import Context
     from simplifier.expr.form import Key
-
 
 # Quotients.
 

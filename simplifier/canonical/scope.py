@@ -20,9 +20,10 @@ from simplifier.bounds.context import (
     Constraints,
     Context,
     DigitView,
+    assumed,
+    facts_of,
     variables_multiplied,
 )
-from simplifier.bounds.facts import assumed, facts_of
 from simplifier.bounds.propagation import Smaller, propagated
 from simplifier.canonical import bitwise, comparisons, floordiv, maxima, nonlinear
 from simplifier.expr import operations
@@ -38,9 +39,10 @@ from simplifier.expr.form import (
     combine,
     constant,
     floordiv_atom,
+    is_crowded,
+    is_deep,
     postorder,
 )
-from simplifier.expr.size import is_crowded, is_deep
 from simplifier.laws.catalogue.extrema import MINIMUM
 from simplifier.laws.catalogue.lemmas import QUOTIENT_RANGE
 from simplifier.laws.catalogue.quotients import (
@@ -53,7 +55,7 @@ from simplifier.laws.catalogue.quotients import (
 )
 from simplifier.laws.rewrite_log import RewriteLog
 from simplifier.limits import MAX_EQUATIONS, MAX_RANGE_DEPTH
-from simplifier.tools.disjoint_set import connected_components
+from simplifier.tools.graphs import connected_components
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -5,10 +5,23 @@ grows exponentially with the number of variables, quotients and extrema. So ever
 budget of operations, for all that isl tries.
 """
 
-from simplifier.exact.budget import ATTEMPT, BUDGET, MAX_ATTEMPTS, Allowance, Budget, BudgetError
-from simplifier.exact.isl import MissingIslError, kept_context, own_context
+from __future__ import annotations
+
+from simplifier.exact.isl import (
+    ATTEMPT,
+    BUDGET,
+    MAX_ATTEMPTS,
+    Allowance,
+    Budget,
+    BudgetError,
+    MissingIslError,
+    NotQuasiAffineError,
+    Space,
+    kept_context,
+    own_context,
+    quasi_affine,
+)
 from simplifier.exact.questions import differing_point, equivalent, exact_range, witness
-from simplifier.exact.space import NotQuasiAffineError, Space, quasi_affine
 
 __all__ = [
     "ATTEMPT",

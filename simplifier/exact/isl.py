@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from functools import cache
+from contextlib import contextmanager, nullcontext
+from datetime import timedelta
+from functools import cache, reduce
 from importlib import import_module
+from itertools import chain
+from math import inf
 from signal import SIGINT, getsignal, raise_signal, signal
 from threading import RLock, current_thread, local, main_thread
-from typing import TYPE_CHECKING, Final
+from time import process_time
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
+from simplifier.bounds.interval import EMPTY, Interval
 from simplifier.errors import IndexingError, check_type
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.form import BITWISE, FOREIGN, AtomKind, Form, fold
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
     from types import ModuleType
 
     import islpy
+
+    from simplifier.expr.form import Atom
+
+    Answer = TypeVar("Answer")
+    Translation: TypeAlias = "Callable[[Space, Atom, tuple[islpy.PwAff, ...]], islpy.PwAff]"
 
 BASE: Final = 1 << 62
 """Larger integers go to isl and come back in pieces of this size."""
@@ -144,3 +157,471 @@ _KEPT: Final = _KeptContext()
 def kept_context() -> _KeptContext:
     """The context of sets that are kept from one question to the next; threads take turns."""
     return _KEPT
+
+
+# How long isl may work on a question: budgets of operations or of time, spent in attempts.
+#
+# A question is asked with few operations first, and with more as long as it takes no more than
+# seconds, or what its caller gives.
+
+ATTEMPT: Final = 10_000
+"""With so many operations isl tries something first: everyday questions take some hundreds."""
+
+MAX_ATTEMPTS: Final = 100
+"""So many attempts share the budget of a simplification; a form takes three, and three more each
+time that one makes it cheaper."""
+
+BUDGET: Final = MAX_ATTEMPTS * ATTEMPT
+"""Operations that isl may spend on a question unless the caller gives a budget: seconds.
+
+An operation takes a fraction of a microsecond, or a hundred where sets have grown. So no attempt
+begins with all of them, see :func:`asked`.
+"""
+
+_MAX_SECONDS: Final = 0.1
+"""Once two attempts in a row have taken so long, the next one would take up to ten times as long.
+
+One alone may have met a collection of garbage, which takes as long where the heap is large.
+"""
+
+Budget: TypeAlias = int | timedelta | None
+"""What a question may spend: operations of isl, or processor time; ``None`` is no limit.
+
+Operations give the same answer on every machine, a ``timedelta`` an answer or an error in time.
+Where isl gives up, a map's points may be listed instead, as many as there is time for; without a
+time that takes up to a second or two.
+"""
+
+_FEWEST: Final = 100
+"""Operations of the first attempt within a very short time."""
+
+_OPERATIONS_A_SECOND: Final = 10_000
+"""What isl does at least, however large the sets have grown."""
+
+_POINTS_A_SECOND: Final = 500_000
+"""Points that are listed and sorted in a second at least; without a time, as many as there are."""
+
+_ANY_POINTS: Final = 1 << 62
+
+_SLOWER: Final = 4
+"""So much slower the operations of the next attempt may be: sets grow."""
+
+
+class BudgetError(IndexingError, RuntimeError):
+    """An exact question took more than its ``budget``, or what is given is no budget."""
+
+    def __init__(self, budget: int | timedelta, objection: str = "") -> None:
+        is_time = isinstance(budget, timedelta)
+        limit = f"{budget.total_seconds():g} seconds" if is_time else f"{budget} operations of isl"
+        spent = f"{limit} were not enough; give more, or None for no limit"
+        super().__init__(f"budget: {objection or spent}")
+        self.budget = budget
+
+
+class Allowance:
+    """The operations of isl that one public question may spend, in equal shares for its attempts.
+
+    isl does not tell how many operations an attempt took, so each counts as its whole share.
+    """
+
+    def __init__(self, budget: Budget, attempts: int = 1) -> None:
+        limit = checked_budget(budget)
+        self._share = max(1, limit // attempts) if limit else 0
+        self._left = attempts
+        self._deadline = inf
+        if isinstance(budget, timedelta):
+            self._share = _first_attempt(budget)
+            self._deadline = process_time() + budget.total_seconds()
+
+    @contextmanager
+    def attempt(
+        self, bounds: Mapping[str, Interval], context: islpy.Context | None = None
+    ) -> Generator[Space]:
+        """A new space in which a share of the operations may be spent.
+
+        Raises:
+            BudgetError: the attempt takes more, or no share is left.
+        """
+        if self._share and (not self._left or process_time() > self._deadline):
+            raise BudgetError(self._share)
+        self._left -= 1
+        with own_context() if context is None else nullcontext(context) as used:
+            space = Space(bounds, used)
+            with _counted(used, self._share):
+                yield space
+
+
+@contextmanager
+def _counted(context: islpy.Context, operations: int) -> Generator[None]:
+    """Raise a :class:`BudgetError` once what is asked inside takes more; 0 is no limit."""
+    before = context.get_max_operations()
+    context.reset_operations()
+    context.set_max_operations(operations)
+    try:
+        yield
+    except load_isl().Error as error:
+        _check_is_out_of_budget(error)
+        raise BudgetError(operations) from None
+    finally:
+        context.reset_operations()
+        context.set_max_operations(before)
+
+
+def _check_is_out_of_budget(error: Exception) -> None:
+    """Raise an error of isl's again, unless it says that an attempt took too many operations."""
+    if "maximal number of operations" not in str(error):
+        raise error
+
+
+def asked_of_kept(ask: Callable[[islpy.Context], Answer], budget: Budget = BUDGET) -> Answer:
+    """What a question about sets that are kept answers: as :func:`asked`, but quick to begin.
+
+    Everyday questions take microseconds, and end with the first attempt.
+    """
+    with kept_context() as context:
+        if budget == BUDGET and not context.get_max_operations():
+            context.reset_operations()
+            context.set_max_operations(ATTEMPT)
+            try:
+                return ask(context)
+            except load_isl().Error as error:
+                _check_is_out_of_budget(error)
+            finally:
+                context.set_max_operations(0)
+        return asked(lambda _: ask(context), budget, context=context)
+
+
+def _no_answer(_: int) -> None:
+    """What is known without isl of most questions."""
+
+
+def asked(
+    ask: Callable[[Space], Answer],
+    budget: Budget,
+    bounds: Mapping[str, Interval] | None = None,
+    *,
+    context: islpy.Context | None = None,
+    otherwise: Callable[[int], Answer | None] = _no_answer,
+) -> Answer:
+    """What a question answers in a new space within a budget; with :data:`BUDGET`, within seconds.
+
+    It is asked with few operations first. If these are not enough, or isl cannot express it,
+    ``otherwise`` may know the answer without isl, from a list of points; it is told how many there
+    is time for. Then it is asked with the budget or, if that is a time or :data:`BUDGET`,
+    with more and more operations, while time is left. The clock only tells when to give up: no
+    answer depends on it.
+
+    Raises:
+        BudgetError: it has no answer within the budget, or within seconds.
+    """
+    checked_budget(budget)
+    pace = _Pace(budget)
+    is_first = True
+    while True:
+        pace.begin()
+        try:
+            with Allowance(pace.operations).attempt(bounds or {}, context) as space:
+                return ask(space)
+        except BudgetError:
+            may_go_on = pace.may_go_on()
+            found = otherwise(pace.points()) if is_first else None
+            if found is not None:
+                return found
+            if not may_go_on and isinstance(budget, timedelta):
+                raise BudgetError(budget) from None
+            if not may_go_on:
+                raise
+        except NotQuasiAffineError:
+            found = otherwise(pace.points())
+            if found is None:
+                raise
+            return found
+        is_first = False
+
+
+class _Pace:
+    """With how many operations a question is asked, and asked again."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.operations: int | None = ATTEMPT
+        self._budget = budget
+        self._start = self._begun = process_time()
+        self._was_long = False
+        if isinstance(budget, timedelta):
+            self.operations = _first_attempt(budget)
+        elif budget is not None:
+            self.operations = min(budget, ATTEMPT)
+
+    def begin(self) -> None:
+        """An attempt begins."""
+        self._begun = process_time()
+
+    def points(self) -> int:
+        """How many points there is time to list."""
+        if not isinstance(self._budget, timedelta):
+            return _ANY_POINTS
+        left = self._budget.total_seconds() - (process_time() - self._start)
+        return max(0, int(left * _POINTS_A_SECOND))
+
+    def may_go_on(self) -> bool:
+        """Whether there is another attempt after one that was not enough; it may take more."""
+        now = process_time()
+        took = now - self._begun
+        operations = self.operations
+        if operations is None or operations == self._budget:
+            return False
+        if isinstance(self._budget, timedelta):
+            left = self._budget.total_seconds() - (now - self._start)
+            within = int(left * operations / (_SLOWER * max(took, 1e-6)))
+            self.operations = min(within, _SLOWER * operations)
+            return within > operations
+        if self._budget != BUDGET:
+            self.operations = self._budget
+            return True
+        was_long, self._was_long = self._was_long, took > _MAX_SECONDS
+        self.operations = min(2 * operations, BUDGET)
+        # Once may be a collection of garbage.
+        return not (was_long and self._was_long)
+
+
+def _first_attempt(limit: timedelta) -> int:
+    """As many operations as end within a time for certain."""
+    return max(_FEWEST, min(ATTEMPT, int(limit.total_seconds() * _OPERATIONS_A_SECOND)))
+
+
+def checked_budget(budget: Budget) -> int:
+    """The budget as isl counts it, where 0 is no limit of operations."""
+    if budget is None:
+        return 0
+    if isinstance(budget, timedelta) and budget > timedelta():
+        return 0
+    if not isinstance(budget, int) or isinstance(budget, bool) or budget < 1:
+        expected = "a positive number of operations or None, or a positive timedelta"
+        raise BudgetError(budget, f"is {budget!r}; expected {expected}")
+    return min(budget, BASE)
+
+
+# Bounds, constraints and forms as isl's sets and piecewise quasi-affine expressions.
+#
+# Forms are handed to isl operation by operation through its programming interface, never as text.
+
+
+class NotQuasiAffineError(IndexingError, ValueError):
+    """An expression beyond Presburger arithmetic; ``term`` is the text of the part to blame."""
+
+    def __init__(self, term: str, reason: str) -> None:
+        super().__init__(f"{term}: is {reason}; exact answers need a quasi-affine expression")
+        self.term = term
+
+
+class Space:
+    """Variables with bounds as dimensions of an isl space, and forms over them as its expressions.
+
+    Spaces share a context only where one is given: isl's contexts must not cross threads, but what
+    is compared must be of one context.
+    """
+
+    def __init__(
+        self,
+        bounds: Mapping[str, Interval],
+        context: islpy.Context | None = None,
+    ) -> None:
+        self.isl = load_isl()
+        self.bounds = dict(bounds)
+        self.context = context or self.isl.Context()
+        self._positions = {name: position for position, name in enumerate(self.bounds)}
+        space = self.isl.Space.set_alloc(self.context, 0, len(self.bounds))
+        self._local = self.isl.LocalSpace.from_space(space)
+
+    def domain(self, constraints: Sequence[tuple[Form, Interval]] = ()) -> islpy.Set:
+        """All points within the bounds that meet the constraints."""
+        variables = [self._variable(name) for name in self.bounds]
+        limited = self.expressions([form for form, _ in constraints])
+        intervals = chain(self.bounds.values(), (interval for _, interval in constraints))
+        points = self.isl.Set.universe(self._local.get_space())
+        for expression, interval in zip([*variables, *limited], intervals, strict=True):
+            if interval.lower is not None:
+                points = points.intersect(expression.ge_set(self._constant(interval.lower)))
+            if interval.upper is not None:
+                points = points.intersect(expression.le_set(self._constant(interval.upper)))
+        return points
+
+    def expressions(self, wanted: Iterable[Form]) -> list[islpy.PwAff]:
+        """The forms as piecewise quasi-affine expressions.
+
+        Variables that have only one value are replaced by it.
+
+        Raises:
+            NotQuasiAffineError: naming an innermost term that is not quasi-affine.
+        """
+        simpler = quasi_affine(self.bounds, wanted)
+
+        def of_atom(atom: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.PwAff:
+            if atom.kind is AtomKind.VARIABLE:
+                return self._variable(atom.name)
+            return _translation(atom)(self, atom, arguments)
+
+        known = fold(simpler, of_atom, self._sum)
+        return [self._sum(form, known) for form in simpler]
+
+    def sample(self, points: islpy.Set) -> dict[str, int] | None:
+        """Some point of a set, by name, or ``None`` if it is empty."""
+        if points.is_empty():
+            return None
+        point, kind = points.sample_point(), self.isl.dim_type.set
+        return {
+            name: integer(point.get_coordinate_val(kind, position))
+            for name, position in self._positions.items()
+        }
+
+    def extent(self, values: islpy.PwAff) -> Interval:
+        """The least and the greatest value of an expression; empty where it has none."""
+        # As a set: isl refuses extrema of expressions whose parts are integers on the domain alone.
+        found = self.isl.Map.from_pw_aff(values).range()
+        lower, upper = found.dim_min_val(0), found.dim_max_val(0)
+        if lower.is_nan():
+            return EMPTY
+        return Interval(
+            *(
+                None if end.is_infty() or end.is_neginfty() else integer(end)
+                for end in (lower, upper)
+            )
+        )
+
+    def agree(self, left: Form, right: Form, domain: islpy.Set) -> bool:
+        """Whether two forms have the same value everywhere on a domain."""
+        (difference,) = self.expressions([left - right])
+        return bool(domain.intersect(difference.non_zero_set()).is_empty())
+
+    def form_of(self, expression: islpy.Aff) -> Form:
+        """The form of an expression that has only one piece."""
+        divisions: list[Form] = []
+        for position in range(expression.dim(self.isl.dim_type.div)):
+            divisions.append(self._quotient(expression.get_div(position), divisions))
+        return self._quotient(expression, divisions)
+
+    def value(self, value: int) -> islpy.Val:
+        """An integer of any size as isl's number."""
+        return number(value, self.context)
+
+    def floordiv(self, numerator: islpy.PwAff, divisor: int) -> islpy.PwAff:
+        """``floor(numerator / divisor)``; isl divides by positive numbers only."""
+        signed = numerator if divisor > 0 else numerator.neg()
+        return signed.scale_down_val(self.value(abs(divisor))).floor()
+
+    def _quotient(self, expression: islpy.Aff, divisions: Sequence[Form]) -> Form:
+        """An expression over variables and divisions whose forms are known, rounded down."""
+        divisor = expression.get_denominator_val()
+        numerator = forms.constant(integer(expression.get_constant_val().mul(divisor)))
+        known = {
+            self.isl.dim_type.in_: [forms.variable(name) for name in self.bounds],
+            self.isl.dim_type.div: divisions,
+        }
+        for kind, terms in known.items():
+            for position, term in enumerate(terms):
+                factor = expression.get_coefficient_val(kind, position).mul(divisor)
+                numerator = numerator.plus(term, integer(factor))
+        by = integer(divisor)
+        return numerator if by == 1 else operations.floordiv(numerator, forms.constant(by))
+
+    def _variable(self, name: str) -> islpy.PwAff:
+        position = self._positions[name]
+        return self.isl.PwAff.var_on_domain(self._local, self.isl.dim_type.set, position)
+
+    def _constant(self, value: int) -> islpy.PwAff:
+        return self.isl.PwAff.from_aff(self.isl.Aff.val_on_domain(self._local, self.value(value)))
+
+    def _sum(self, form: Form, known: Mapping[Atom, islpy.PwAff]) -> islpy.PwAff:
+        total = self._constant(form.constant)
+        for atom, factor in form.terms.items():
+            total = total.add(known[atom].scale_val(self.value(factor)))
+        return total
+
+
+def _floordiv(space: Space, atom: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.PwAff:
+    return space.floordiv(arguments[0], atom.divisor)
+
+
+def _ceildiv(space: Space, atom: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.PwAff:
+    return space.floordiv(arguments[0].neg(), atom.divisor).neg()
+
+
+def _mod(space: Space, atom: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.PwAff:
+    quotient = space.floordiv(arguments[0], atom.divisor)
+    return arguments[0].sub(quotient.scale_val(space.value(atom.divisor)))
+
+
+def _minimum(_: Space, __: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.PwAff:
+    return reduce(lambda left, right: left.min(right), arguments)
+
+
+def _maximum(_: Space, __: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.PwAff:
+    return reduce(lambda left, right: left.max(right), arguments)
+
+
+_DIVISIONS: Final[Mapping[AtomKind, Translation]] = {
+    AtomKind.FLOORDIV: _floordiv,
+    AtomKind.CEILDIV: _ceildiv,
+    AtomKind.MOD: _mod,
+}
+
+
+def _nonnegative(_: Space, __: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.PwAff:
+    return arguments[0].nonneg_set().indicator_function()
+
+
+def _zero(_: Space, __: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.PwAff:
+    return arguments[0].zero_set().indicator_function()
+
+
+def _select(_: Space, __: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.PwAff:
+    condition, chosen, other = arguments
+    return condition.cond(chosen, other)
+
+
+_PIECEWISE: Final[Mapping[AtomKind, Translation]] = {
+    AtomKind.MIN: _minimum,
+    AtomKind.MAX: _maximum,
+    AtomKind.NONNEGATIVE: _nonnegative,
+    AtomKind.ZERO: _zero,
+    AtomKind.AND: _minimum,
+    AtomKind.SELECT: _select,
+}
+
+
+def quasi_affine(bounds: Mapping[str, Interval], wanted: Iterable[Form]) -> tuple[Form, ...]:
+    """The forms with the value of each variable that has only one, if isl can express them.
+
+    Raises:
+        NotQuasiAffineError: naming an innermost term that is not quasi-affine.
+    """
+    points = {
+        name: forms.constant(interval.lower)
+        for name, interval in bounds.items()
+        if interval.lower is not None and interval.is_point
+    }
+    simpler = operations.substitute(wanted, points)
+    for atom in forms.postorder(simpler):
+        if atom.kind is not AtomKind.VARIABLE:
+            _translation(atom)
+    return simpler
+
+
+def _translation(atom: Atom) -> Translation:
+    """How isl computes the atom from its arguments."""
+    if atom.kind in _PIECEWISE:
+        return _PIECEWISE[atom.kind]
+    if atom.divisor:
+        return _DIVISIONS[atom.kind]
+    raise NotQuasiAffineError(str(Form(0, {atom: 1})), _objection(atom))
+
+
+def _objection(atom: Atom) -> str:
+    if atom.kind is AtomKind.PRODUCT:
+        return "a product of variables"
+    if atom.kind in FOREIGN:
+        return "a foreign function"
+    if atom.kind in BITWISE:
+        return "a function of bits"
+    is_zero = atom.arguments[1].is_constant
+    return "a division by zero" if is_zero else "a division by what is not a constant"

@@ -17,13 +17,17 @@ from hashlib import blake2b
 from itertools import chain
 from math import gcd
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 from weakref import ref
+
+from simplifier.limits import MAX_DEPTH, MAX_QUOTIENTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     import sympy
+
+    Value = TypeVar("Value")
 
 
 class AtomKind(enum.IntEnum):
@@ -112,7 +116,7 @@ class Atom:
     or remainder (0 where it is not a non-zero constant); ``order`` sorts atoms by structure alone,
     whatever was built first; ``inside`` holds the atoms inside it in postorder, ``None`` if they
     are many. ``digits``, ``division`` and ``own_cost`` are kept by
-    :mod:`simplifier.extraction.cost`, ``expression`` by :mod:`simplifier.expr.sympy_writing`,
+    :mod:`simplifier.extraction.cost`, ``expression`` by :mod:`simplifier.expr.sympy`,
     once asked for.
     """
 
@@ -227,7 +231,7 @@ class Form:
 
     ``terms`` is sorted by the atoms' order and never holds a zero; nobody changes it after
     construction. ``cost`` and ``expression`` are kept by :mod:`simplifier.extraction.cost` and
-    :mod:`simplifier.expr.sympy_writing` once somebody asks for them.
+    :mod:`simplifier.expr.sympy` once somebody asks for them.
 
     >>> x, y = variable("x"), variable("y")
     >>> (x + y) * 2 - y
@@ -671,3 +675,121 @@ def _assemble(program: _Program, result: _Row) -> Form:
 def _only_atom(form: Form) -> Atom:
     (atom,) = form.terms
     return atom
+
+
+# One walk over forms: the value of an atom follows from the values of its arguments.
+#
+# What a value is, the caller says: an integer or an array (evaluation), a form (substitution), an
+# interval (bounds), a text or an expression of another library (export). Nothing recurses, so
+# forms may be nested as deep as memory allows, and what several forms share is worked out once.
+
+
+def fold(
+    forms: Iterable[Form],
+    of_atom: Callable[[Atom, tuple[Value, ...]], Value],
+    of_form: Callable[[Form, Mapping[Atom, Value]], Value],
+    values: dict[Atom, Value] | None = None,
+) -> dict[Atom, Value]:
+    """The values of all atoms inside some forms.
+
+    ``of_atom`` gives the value of an atom from those of its arguments, ``of_form`` that of a form
+    from those of its atoms. ``values`` holds what is known already, and takes what is found.
+
+    >>> from simplifier.expr.text import parse_form
+    >>> form = parse_form("(x * 2) mod 8 + max(x, y)")
+    >>> depths = fold(
+    ...     [form],
+    ...     lambda atom, inner: 1 + max(inner, default=0),
+    ...     lambda form, depths: max(map(depths.__getitem__, form.terms), default=0),
+    ... )
+    >>> sorted(depths.values())
+    [1, 1, 2, 2]
+    """
+    atoms = postorder(forms, skip=values.__contains__ if values else None)
+    values = {} if values is None else values
+    for atom in atoms:
+        arguments = tuple([of_form(argument, values) for argument in atom.arguments])
+        values[atom] = of_atom(atom, arguments)
+    return values
+
+
+def evaluate(
+    forms: Iterable[Form],
+    variables: Mapping[str, Any],
+    operations: Mapping[AtomKind, Callable[[Atom, tuple[Any, ...]], Any]],
+    known: dict[Atom, Any] | None = None,
+) -> tuple[Any, ...]:
+    """The values of forms where the variables have some values: integers, or arrays of them.
+
+    ``operations`` says what each kind of atom computes from the values of its arguments; those of
+    atoms that are ``known`` are not computed.
+
+    >>> from simplifier.expr.form import AtomKind
+    >>> from simplifier.expr.text import parse_form
+    >>> remainder = {AtomKind.MOD: lambda atom, values: values[0] % values[1]}
+    >>> evaluate([parse_form("(x + 5) mod 8 - y")], {"x": 6, "y": 2}, remainder)
+    (1,)
+    """
+    forms = tuple(forms)
+
+    def of_atom(atom: Atom, arguments: tuple[Any, ...]) -> Any:  # noqa: ANN401 - whatever is computed with
+        if atom.kind is VARIABLE:
+            return variables[atom.name]
+        return operations[atom.kind](atom, arguments)
+
+    values = fold(forms, of_atom, linear_combination, known)
+    return tuple(linear_combination(form, values) for form in forms)
+
+
+def linear_combination(form: Form, values: Mapping[Atom, Any]) -> Any:  # noqa: ANN401 - as above
+    """The value of a form whose atoms have these values: numbers, or what adds like numbers."""
+    total = None
+    for atom, factor in form.terms.items():
+        value = values[atom]
+        term = value if factor == 1 else value * factor
+        total = term if total is None else total + term
+    if total is None:
+        return form.constant
+    return total + form.constant if form.constant else total
+
+
+# How large a form is: laws do not look into a form that is too deep or has too many quotients.
+
+NESTED_EXTREMA_DEPTH: Final = 3
+"""How deep a term is at least in which an extremum of a quotient of an extremum stands."""
+
+
+def is_deep(form: Form) -> bool:
+    """Whether operations are nested too deeply in a form to look into it."""
+    for atom in form.terms:  # noqa: SIM110 - twice as fast as any(), and asked all the time
+        if atom.depth > MAX_DEPTH:
+            return True
+    return False
+
+
+def is_crowded(form: Form) -> bool:
+    """Whether a form holds more quotients than are compared with each other."""
+    if len(form.terms) <= MAX_QUOTIENTS:
+        return False
+    return sum(atom.kind is FLOORDIV for atom in form.terms) > MAX_QUOTIENTS
+
+
+def nests_extrema(form: Form) -> bool:
+    """Whether an extremum stands inside another: each candidate for one asks for all of the other.
+
+    >>> from simplifier.expr.text import parse_form
+    >>> nests_extrema(parse_form("max(0, min(x, y) floordiv 2)"))
+    True
+    """
+    if all(atom.depth < NESTED_EXTREMA_DEPTH for atom in form.terms):
+        return False
+    holding: set[Atom] = set()
+    for atom in postorder((form,)):
+        is_extremum = atom.kind in EXTREMA
+        if any(inner in holding for argument in atom.arguments for inner in argument.terms):
+            if is_extremum:
+                return True
+            holding.add(atom)
+        elif is_extremum:
+            holding.add(atom)
+    return False

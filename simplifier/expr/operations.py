@@ -9,7 +9,6 @@ from functools import partial, reduce
 from math import gcd
 from typing import TYPE_CHECKING, Any
 
-from simplifier.expr.fold import fold
 from simplifier.expr.form import (
     CONDITIONS,
     FLOORDIV,
@@ -24,6 +23,7 @@ from simplifier.expr.form import (
     combine,
     constant,
     content,
+    fold,
     postorder,
 )
 from simplifier.limits import MAX_FACTORS_JOINED
@@ -302,7 +302,7 @@ def rebuilt(atom: Atom, arguments: tuple[Form, ...]) -> Form:
 def without_common_factors(form: Form) -> Form:
     """The form with what a numerator and its divisor have in common divided out.
 
-    >>> from simplifier.expr.parser import parse_form
+    >>> from simplifier.expr.text import parse_form
     >>> print(without_common_factors(parse_form("((x floordiv 2) * 6 + 3) floordiv 4 + y mod 4")))
     y mod 4 + ((x floordiv 2) * 3 + 1) floordiv 2
     """

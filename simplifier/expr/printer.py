@@ -80,7 +80,7 @@ def sides(difference: Form, relation: str) -> tuple[Form, str, Form]:
 
     The left side has the terms that are not subtracted, the right side has the constant.
 
-    >>> from simplifier.expr.parser import parse_form
+    >>> from simplifier.expr.text import parse_form
     >>> print(*sides(parse_form("x * 2 - y - 1"), ">="))
     x * 2 > y
     >>> print(*sides(parse_form("5 - y"), ">="))

@@ -2,8 +2,10 @@
 
 :mod:`~simplifier.extraction.search` looks for it; the other modules say, one kind of operation
 each, which forms are equal: remainders, minima and factored products come back. What a good form
-is say :mod:`~simplifier.extraction.cost` and :mod:`~simplifier.extraction.width`.
+is say :mod:`~simplifier.extraction.cost` and :mod:`~simplifier.extraction.prices`.
 """
+
+from __future__ import annotations
 
 from simplifier.extraction.search import extracted, extracted_within, natural_cost
 

@@ -27,6 +27,7 @@ from simplifier.expr.form import (
     Digits,
     Form,
     constant,
+    fold,
     postorder,
 )
 from simplifier.expr.operations import is_condition
@@ -34,10 +35,9 @@ from simplifier.expr.printer import negated, sides
 from simplifier.limits import MAX_QUOTIENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from simplifier.expr.form import Key
-
 
 OPERATOR: Final = 1
 DIVISION: Final = 3
@@ -94,7 +94,7 @@ def overlaps(form: Form) -> int:
     With opposite signs one takes back what the other has given, and nobody reads a stride off. A
     remainder alone beside its dividend is easier to read.
 
-    >>> from simplifier.expr.parser import parse_form
+    >>> from simplifier.expr.text import parse_form
     >>> for text in ("x - (x floordiv 8) * 7", "x + x floordiv 8", "x mod 8 + x floordiv 8"):
     ...     print(overlaps(parse_form(text)))
     8
@@ -190,7 +190,7 @@ def _cost_of_overlap(one: tuple[Digits, int], other: tuple[Digits, int]) -> int:
 def cost_of_form(form: Form) -> int:
     """The cost of a form as it stands.
 
-    >>> from simplifier.expr.parser import parse_form
+    >>> from simplifier.expr.text import parse_form
     >>> for text in ("x floordiv 8 + y", "x floordiv 8 + x mod 8", "(x mod 8) * 3 - x"):
     ...     print(cost_of_form(parse_form(text)))
     4
@@ -314,3 +314,33 @@ def divided_by_digits(atoms: Iterable[Atom]) -> set[Key]:
         and inner.kind is FLOORDIV
         and inner.divisor > 0
     }
+
+
+# How many operators an expression has as it is written, weighted: a measure to compare by.
+#
+# It was the cost function of earlier versions. Operators weigh as much as in the cost, but
+# nothing is shared, and digits that overlap cost no more.
+
+
+def operator_count_of_form(form: Form) -> int:
+    """The weighted number of operators of a form, each counted wherever it stands.
+
+    >>> from simplifier.expr.text import parse_form
+    >>> for text in ("x mod 8 + x floordiv 8", "min(x, y, 3) * 5", "select(x > y, x + 1, 0)"):
+    ...     print(operator_count_of_form(parse_form(text)))
+    7
+    7
+    5
+    """
+    own = 0 if negated(form) else operators_as_written(form)
+    return own + _of_atoms(form, fold((form,), _of_atom, _of_atoms))
+
+
+def _of_atom(atom: Atom, inside: tuple[int, ...]) -> int:
+    own = cost_of_operation(atom.kind, len(inside))
+    return own + operators_inside(atom, operators_as_written) + sum(inside)
+
+
+def _of_atoms(form: Form, counts: Mapping[Atom, int]) -> int:
+    """The operators inside the atoms of a sum."""
+    return sum(counts[atom] for atom in form.terms)

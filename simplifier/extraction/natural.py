@@ -134,7 +134,7 @@ def is_plain(form: Form) -> bool:
 
     Nothing in it can then vanish, merge or turn its sign.
 
-    >>> from simplifier.expr.parser import parse_form
+    >>> from simplifier.expr.text import parse_form
     >>> for text in ("(x mod 8) * 4 + x floordiv 8", "x + x floordiv 8", "7 - (x + 1) mod 8"):
     ...     print(is_plain(parse_form(text)))
     True

@@ -6,11 +6,24 @@ then that with fewer signs. A spelling that needs wider integers than the proble
 
 from __future__ import annotations
 
+from itertools import chain
+from math import gcd, inf
 from typing import TYPE_CHECKING, Final
 
+from simplifier.bounds.context import term_by_term
 from simplifier.bounds.interval import meet
-from simplifier.bounds.ranges import range_at_a_glance
-from simplifier.expr.form import Atom, AtomKind, Form
+from simplifier.bounds.ranges import range_as_written, range_at_a_glance, ranges_as_written
+from simplifier.expr.form import (
+    EXTREMA,
+    FLOORDIV,
+    MAX,
+    VARIABLE,
+    Atom,
+    AtomKind,
+    Form,
+    is_deep,
+    postorder,
+)
 from simplifier.extraction.cost import (
     DIVISIONS,
     USED_AGAIN,
@@ -18,18 +31,333 @@ from simplifier.extraction.cost import (
     division_of,
     overlaps,
 )
-from simplifier.extraction.width import magnitude
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import TypeAlias
 
+    from simplifier.bounds.context import Context
     from simplifier.bounds.interval import Range
     from simplifier.canonical.scope import Scope
-    from simplifier.extraction.width import Width
+    from simplifier.expr.form import Key
 
     CostOf: TypeAlias = Callable[[Atom], int]
 
+# How wide integers a formula needs: the greatest absolute values of what is computed.
+#
+# A spelling is narrow if none of its parts goes beyond the `natural_width` of the form: the
+# widest of the result, the variables, and what the digits of the form are taken of.
+
+
+class _Widths(dict["Key", "int | None"]):
+    """The natural widths of the forms of a scope."""
+
+    def __init__(self, _: Context) -> None:
+        super().__init__()
+
+
+class Width:
+    """The natural width of a form, worked out only as far as numbers are compared with it.
+
+    Where something has no bounds, or is nested too deeply to be looked into, it is infinite. A
+    number beyond the limit is too wide, too, unless the width is infinite.
+    """
+
+    __slots__ = ("_further", "_limit", "known")
+
+    def __init__(self, scope: Scope, form: Form, limit: float = inf) -> None:
+        canonical = scope.canonical(form)
+        known = None if is_deep(form) else _widest(_widths_at_a_glance(scope, canonical))
+        self.known: float = inf if known is None else known
+        """As much as was worked out: all of it once a number was too wide."""
+        self._further = _further_widths(scope, canonical)
+        self._limit = limit
+
+    @property
+    def is_infinite(self) -> bool:
+        """Whether no number is too wide."""
+        return self.known == inf
+
+    def admits(self, number: float) -> bool:
+        """Whether a number is not too wide."""
+        least = number if number <= self._limit else inf
+        while self.known < least:
+            following = next(self._further, -1)
+            if following == -1:
+                return False
+            self.known = inf if following is None else max(self.known, following)
+        return True
+
+    def admits_at_a_glance(self, number: float) -> bool:
+        """Whether a number is seen not to be too wide by what was worked out so far."""
+        return number <= self.known and number <= self._limit
+
+
+def natural_width(scope: Scope, form: Form) -> int | None:
+    """The greatest absolute value that the natural reading of a form computes.
+
+    ``None`` where something has no bounds, or is nested too deeply to be looked into.
+    """
+    if is_deep(form):
+        return None
+    known = scope.memory(_Widths)
+    found = known.get(form.key, -1)
+    if found == -1:
+        canonical = scope.canonical(form)
+        widths = chain(_widths_at_a_glance(scope, canonical), _further_widths(scope, canonical))
+        found = known[form.key] = _widest(widths)
+    return found
+
+
+def _widest(widths: Iterator[int | None]) -> int | None:
+    widest = 0
+    for width in widths:
+        if width is None:
+            return None
+        widest = max(widest, width)
+    return widest
+
+
+def magnitude(ends: Range) -> int | None:
+    """The greatest absolute value in a range; ``None`` if there is none."""
+    lower, upper = ends
+    if isinstance(lower, int) and isinstance(upper, int):
+        return max(abs(lower), abs(upper))
+    return None
+
+
+def _widths_at_a_glance(scope: Scope, form: Form) -> Iterator[int | None]:
+    """Of the form, its variables, and what stands in its operations; what is found soonest first.
+
+    Mostly the first number that is infinite ends the question.
+    """
+    for atom in form.terms:
+        if atom.kind is VARIABLE:
+            yield magnitude(scope.ranges[atom])
+    for atom in form.terms:
+        for argument in atom.arguments:
+            yield magnitude(scope.range_of(argument))
+    yield magnitude(scope.range_of(form))
+
+
+def _further_widths(scope: Scope, form: Form) -> Iterator[int | None]:
+    """Of what its digits are taken, and of what is read inside its operations."""
+    rest = form
+    for weight, unit in scope.view(form).units:
+        if unit.quotient is not None:
+            yield from _widths_of_digit(scope, unit.source, unit.radix)
+            rest = rest.plus(unit.value, -weight)
+    for atom in form.terms:
+        if atom.kind is FLOORDIV:
+            yield from _widths_of_quotient(scope, form, rest, atom)
+        elif atom.kind is MAX:
+            yield from _widths_of_maximum(scope, form, atom)
+        for argument in atom.arguments:
+            yield natural_width(scope, argument)
+
+
+def _widths_of_digit(scope: Scope, source: Form, radix: int) -> Iterator[int | None]:
+    """Of what the digit is taken, also without negative coefficients."""
+    yield magnitude(scope.range_of(source))
+    yield magnitude(scope.range_of(reduced(source, radix)))
+
+
+def _widths_of_quotient(
+    scope: Scope, form: Form, rest: Form, quotient: Atom
+) -> Iterator[int | None]:
+    """Of what the quotient is taken, with its multiples beside it, counted from either end.
+
+    Those that belong to a digit stay there, unless the source gets no steeper with them. A constant
+    takes one bit at most.
+    """
+    numerator, divisor = quotient.numerator, quotient.divisor
+    sources = [_gathered(rest, quotient) if quotient in rest.terms else numerator]
+    source = _gathered(form, quotient)
+    if all(abs(value) <= abs(numerator.terms[atom]) for atom, value in source.terms.items()):
+        sources.append(source)
+    for source in sources:
+        turned = (-source).plus_constant(divisor - 1)
+        width = _widest(magnitude(scope.range_of(counted)) for counted in (source, turned))
+        if width is not None and source.constant != numerator.constant:
+            less = magnitude(scope.range_of(Form(numerator.constant, source.terms)))
+            width = width if less is None else min(width, 2 * less)
+        yield width
+
+
+def _widths_of_maximum(scope: Scope, form: Form, maximum: Atom) -> Iterator[int | None]:
+    """Of its operands with the constant beside it, which takes one bit at most.
+
+    So ``1 - max(0, 1 - x)`` is ``min(x, 1)``.
+    """
+    beside, rest = divmod(form.constant, form.terms[maximum])
+    for operand in maximum.arguments if beside and not rest else ():
+        less = magnitude(scope.range_of(operand))
+        width = magnitude(scope.range_of(operand.plus_constant(beside)))
+        yield width if width is None or less is None else min(width, 2 * less)
+
+
+def _gathered(form: Form, quotient: Atom) -> Form:
+    """The source of a quotient with the multiples of its divisor that stand beside it."""
+    return with_multiples(form, quotient.numerator, quotient.divisor, form.terms[quotient])
+
+
+def with_multiples(form: Form, source: Form, divisor: int, weight: int) -> Form:
+    """What such a quotient is taken of, with the multiples of its divisor that stand in a form.
+
+    A constant alone comes back only to a source that has one.
+    """
+    whole = source
+    for atom in source.terms:
+        beside = form.terms.get(atom, 0)
+        if beside and beside % weight == 0:
+            whole = whole.plus_atom(atom, divisor * beside // weight)
+    if form.constant % weight == 0 and (source.constant or whole != source):
+        whole = whole.plus_constant(divisor * form.constant // weight)
+    return whole
+
+
+def reduced(form: Form, radix: int) -> Form:
+    """The congruent form without negative coefficients."""
+    return Form(
+        form.constant % radix,
+        {atom: value % radix for atom, value in form.terms.items() if value % radix},
+    )
+
+
+def is_wide(scope: Scope, form: Form, tolerance: int = 1) -> bool:
+    """Whether some part of a form, as it is written, goes beyond the natural width.
+
+    What the form divides or compares may do so by the tolerance, so many times; then all of it may
+    as much.
+
+    >>> from simplifier.bounds.interval import Interval
+    >>> from simplifier.canonical.scope import scope_of
+    >>> from simplifier.expr.text import parse_form
+    >>> scope = scope_of((("x", Interval(0, 4095)),))
+    >>> for text in ("x * 64 - (x floordiv 8) * 511", "(x mod 8) * 64 + x floordiv 8"):
+    ...     print(is_wide(scope, parse_form(text)))
+    True
+    False
+    """
+    ranges = ranges_as_written(scope, (form,))
+    natural = Width(scope, form)
+    width = max(_widths_of_parts(ranges, form))
+    if natural.admits(width):
+        return False
+    operands = max((_width_of_operand(ranges, atom) for atom in ranges), default=0)
+    return width > operands or operands > natural.known * tolerance
+
+
+def width_as_written(scope: Scope, form: Form) -> float:
+    """The greatest absolute value of any part of a form; infinite where something has no bounds."""
+    return max(_widths_of_parts(ranges_as_written(scope, (form,)), form))
+
+
+def width_if_exceeded(scope: Scope, form: Form, result: Form) -> float:
+    """The width of a form, if a multiple in a result of it is wider; infinity if none is.
+
+    Mostly there is a number as wide at a glance.
+    """
+    width = width_of_multiples(scope, result)
+    if not width or any(width <= known for known in _widths_of_numbers(scope, form)):
+        return inf
+    limit = _width_of_all(scope, form)
+    return limit if width > limit else inf
+
+
+def _widths_of_numbers(scope: Scope, form: Form) -> Iterator[float]:
+    """The greatest absolute values of sums of variables in the operations of a form."""
+    for atom in postorder((form,)):
+        for argument in atom.arguments:
+            if argument.terms and argument.is_affine:
+                width = magnitude(scope.plain_range(scope.canonical(argument)))
+                yield inf if width is None else width
+
+
+def _width_of_all(scope: Scope, form: Form) -> float:
+    """The greatest absolute value of a form and of any part of it."""
+    own = magnitude(range_as_written(scope, form))
+    return max(width_as_written(scope, form), inf if own is None else own)
+
+
+def _widths_of_parts(ranges: Mapping[Atom, Range], form: Form) -> Iterator[float]:
+    """Of the terms of a form, and of all sums inside. The form itself is as wide as its value."""
+    yield from _widths_of_terms(ranges, form)
+    for atom in ranges:
+        for argument in atom.arguments:
+            yield _width_of_sum(ranges, argument)
+
+
+def _width_of_operand(ranges: Mapping[Atom, Range], atom: Atom) -> float:
+    """Of what a division divides, also counted from its other end; of what an extremum compares."""
+    if atom.kind in EXTREMA:
+        return max(_width_of_sum(ranges, operand) for operand in atom.arguments)
+    if atom.kind not in DIVISIONS:
+        return 0
+    divisor = magnitude(term_by_term(ranges, atom.arguments[1]))
+    return inf if divisor is None else _width_of_sum(ranges, atom.numerator) + divisor
+
+
+def _width_of_sum(ranges: Mapping[Atom, Range], form: Form) -> float:
+    """The greatest absolute value of a sum and of its terms, each by itself."""
+    whole = magnitude(term_by_term(ranges, form))
+    return max(inf if whole is None else whole, *_widths_of_terms(ranges, form))
+
+
+def _widths_of_terms(ranges: Mapping[Atom, Range], form: Form) -> Iterator[float]:
+    yield 0
+    for atom, factor in form.terms.items():
+        width = magnitude(term_by_term(ranges, Form(0, {atom: factor})))
+        yield inf if width is None else width
+
+
+def goes_beyond(scope: Scope, form: Form, limit: float) -> bool:
+    """Whether some multiple in a form is beyond the limit."""
+    return limit < inf and width_of_multiples(scope, form) > limit
+
+
+def width_of_multiples(scope: Scope, form: Form) -> int:
+    """The greatest absolute value of multiples that may be greater than the form.
+
+    Terms may where another one has the other sign. What is divided may; but a factor of the divisor
+    only puts quotients together: ``(x * 2 + y floordiv 64) floordiv 3`` as ``(x * 128 + y) floordiv
+    192``. What has no bounds does not count.
+    """
+    widths = (magnitude(range_as_written(scope, each)) for each in _multiples(form))
+    return max((width for width in widths if width is not None), default=0)
+
+
+def _multiples(form: Form) -> Iterator[Form]:
+    if any(factor < 0 for factor in form.terms.values()):
+        yield from _terms_with_factors(form)
+    for atom in postorder((form,)):
+        divisor = atom.divisor
+        if divisor:
+            source = Form(0, atom.numerator.terms)
+            apart = {each: factor // gcd(factor, divisor) for each, factor in source.terms.items()}
+            if apart != source.terms:
+                yield from _terms_with_factors(Form(0, apart))
+            elif max(map(abs, apart.values()), default=0) > 1:
+                yield source
+
+
+def _terms_with_factors(form: Form) -> Iterator[Form]:
+    for atom, factor in form.terms.items():
+        if abs(factor) > 1:
+            yield Form(0, {atom: factor})
+
+
+def divides_by_negative(form: Form) -> bool:
+    """Whether some constant divisor in a form is negative.
+
+    >>> from simplifier.expr.text import parse_form
+    >>> [divides_by_negative(parse_form(text)) for text in ("x floordiv -3", "(-x) floordiv 3")]
+    [True, False]
+    """
+    return any(atom.divisor < 0 for atom in postorder((form,)))
+
+
+# Fine costs: what the search compares spellings by.
 
 FINE: Final = 4096
 """The cost of an operator in fine units."""

@@ -9,28 +9,26 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from simplifier.bounds.polynomials import is_symbolic_quotient
+from simplifier.bounds.digits import is_symbolic_quotient
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import MAX, Atom, AtomKind, Form, postorder
-from simplifier.expr.size import is_deep, nests_extrema
-from simplifier.extraction.candidates import Limit
-from simplifier.extraction.clamps import extremum_steps
+from simplifier.expr.form import MAX, Atom, AtomKind, Form, is_deep, nests_extrema, postorder
 from simplifier.extraction.cost import cost_of_operation
-from simplifier.extraction.divisions import (
+from simplifier.extraction.natural import is_plain, natural_reading, says_more
+from simplifier.extraction.prices import FINE, NO_LIMIT, WIDE, Prices, Width, fine_cost
+from simplifier.extraction.steps import (
+    Limit,
+    extremum_steps,
+    product_steps,
     quotient_steps,
     reflection_steps,
     remainder_steps,
     source_steps,
     sum_steps,
 )
-from simplifier.extraction.natural import is_plain, natural_reading, says_more
-from simplifier.extraction.prices import FINE, NO_LIMIT, WIDE, Prices, fine_cost
-from simplifier.extraction.products import product_steps
-from simplifier.extraction.width import Width
 from simplifier.laws.rewrite_log import Rewrite
 from simplifier.limits import MAX_EXTRACTED_TERMS, MAX_MAXIMA_SEARCHED, MAX_QUOTIENTS_SEARCHED
-from simplifier.tools.disjoint_set import connected_components
+from simplifier.tools.graphs import connected_components
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -38,8 +36,8 @@ if TYPE_CHECKING:
     from simplifier.bounds.context import Context
     from simplifier.canonical.scope import Scope
     from simplifier.expr.form import Key
-    from simplifier.extraction.candidates import Candidates
     from simplifier.extraction.prices import CostOf
+    from simplifier.extraction.steps import Candidates
 
     Steps: TypeAlias = Callable[[Scope, Form, Limit], Iterator[Candidates]]
     """Yields candidates that are equal to the form and may be below the limit."""

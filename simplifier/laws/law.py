@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from simplifier.errors import Span, TextError
 from simplifier.expr.form import Form, variables_of
-from simplifier.expr.parser import parse_form
+from simplifier.expr.text import parse_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

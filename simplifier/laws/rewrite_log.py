@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from simplifier.expr.form import Atom, Key
     from simplifier.laws.law import Law
 
-
 COUNTS: Final[dict[Law, int]] = dict.fromkeys(LAWS, 0)
 """How often each law was applied in this process, as :func:`rules` shows it.
 
@@ -45,7 +44,7 @@ class RewriteLog:
     """The laws that were applied while a problem was worked out.
 
     The log holds more than went into a result: canonical forms are also asked for candidates that
-    turn out to cost too much. :mod:`simplifier.trace` follows what did.
+    turn out to cost too much. :mod:`simplifier.problem` follows what did.
     """
 
     def __init__(self, lemmas: dict[Law, None] | None = None) -> None:

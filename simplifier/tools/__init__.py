@@ -1,1 +1,3 @@
 """Tools that know nothing of expressions."""
+
+from __future__ import annotations

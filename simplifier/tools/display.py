@@ -146,3 +146,22 @@ def cut(text: str, most: int = MAX_LENGTH) -> str:
 def _cell(text: str) -> str:
     is_number = text.replace(",", "").replace(".", "", 1).removesuffix("%").isdigit()
     return f'<td class="number">{cut(text)}</td>' if is_number else f"<td>{cut(text)}</td>"
+
+
+# Tables as text.
+
+
+def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
+    r"""A line for each row: its cells to the right of their columns, the last one of any width.
+
+    >>> print(*aligned([("reads", "of"), ("4096", "%p"), ("16", "%bias")]), sep="\n")
+    reads  of
+     4096  %p
+       16  %bias
+    """
+    listed = [*rows]
+    *widths, _ = (max(map(len, column)) for column in zip(*listed, strict=True))
+    return [
+        "  ".join([*(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True)), last])
+        for *cells, last in listed
+    ]

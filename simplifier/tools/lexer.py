@@ -2,7 +2,7 @@
 
 A parser works with a :class:`Lexer`. :class:`ScanningLexer` finds one token at a time, so
 that a parser can jump in the text or read a part of it by other rules; the lexer of expressions,
-:class:`simplifier.expr.parser.ExpressionLexer`, splits the whole text at once, which is faster.
+:class:`simplifier.expr.text.ExpressionLexer`, splits the whole text at once, which is faster.
 """
 
 from __future__ import annotations

@@ -17,9 +17,9 @@ from benchmarks.comparison import Row, Standing, compared, standing, summary
 from benchmarks.peers import Answer, Peer, UnsupportedError
 from benchmarks.problems import Movement, Problem, published, seeded
 from benchmarks.width import NaturalReading
-from simplifier.expr.parser import parse_form
+from simplifier.expr.text import parse_form
 from simplifier.extraction.cost import cost_of_form
-from simplifier.extraction.width import divides_by_negative
+from simplifier.extraction.prices import divides_by_negative
 from tests.evaluation import values_of
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from simplifier.bounds.interval import Interval
 from simplifier.canonical.scope import Scope, scope_of
 from simplifier.errors import Span, TextError
 from simplifier.expr import form as forms
-from simplifier.expr.parser import parse_form
+from simplifier.expr.text import parse_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -30,7 +30,7 @@ def test_each_file_and_all_of_them_have_a_line(
     head, *lines = [line for line in printed if not line.startswith("no ")]
     assert head == modules.HEAD
     rows, profile = lines[:3], lines[5:]
-    assert any(line.endswith("ops/hlo/module_reader.py: parse") for line in profile)
+    assert any(line.endswith("ops/hlo/parser.py: parse") for line in profile)
     names = [f"{tmp_path.name}/a", f"{tmp_path.name}/b", "all 2 files"]
     assert [row.split("  ")[0] for row in rows] == names
     assert [int(row[36:43]) for row in rows] == [4, 4, 8]

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from ops.cli.commands import schema_text
+from ops.cli.main import schema_text
 from tests.pages import with_generated
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ops.cli import examples, main
+from ops.cli import main, others
 from tests.project.sources import ROOT
 
 if TYPE_CHECKING:
@@ -60,6 +60,6 @@ def test_a_wheel_has_them_inside_of_its_package(
     def installed(_: str) -> Path:
         return tmp_path
 
-    monkeypatch.setattr(examples, "resources", installed)
+    monkeypatch.setattr(others, "resources", installed)
     assert main(["example", "one"]) == 0
     assert capsys.readouterr().out == "HloModule one\n"

@@ -10,7 +10,7 @@ import pytest
 
 from indexing import parse_map
 from indexing.layout import Shape, linear_index
-from indexing.layout.view.layout_svg import svg_of_layout
+from indexing.layout.layout_svg import svg_of_layout
 from ops.cli import main
 
 if TYPE_CHECKING:

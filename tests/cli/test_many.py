@@ -195,7 +195,7 @@ def test_what_nobody_expected_is_the_error_of_its_file(
     def broken(*_: object) -> None:
         raise RecursionError("too deep")
 
-    monkeypatch.setattr("ops.cli.map_questions.FusionMaps.answer", broken)
+    monkeypatch.setattr("ops.cli.maps.FusionMaps.answer", broken)
     assert main(["fusions", str(folder)]) == 1
     out, err = capsys.readouterr()
     assert out == ""

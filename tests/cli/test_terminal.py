@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ops.cli import main
-from ops.cli.terminal import Look, folded
+from ops.cli.console import Look, folded
 from tests.cli.small_modules import SOFTMAX_SUM
 from tests.cli.test_process import COMMAND
 from tests.project.sources import ROOT

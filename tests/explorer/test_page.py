@@ -18,8 +18,9 @@ import pytest
 
 from indexing import parse_map
 from ops import Fusion, explore, hlo
-from ops.explorer import page_code, page_data
-from ops.explorer.page_code import MODULES, NoCode, code_of_map, function_list, page_file
+from ops.explorer import page as page_code
+from ops.explorer import page as page_data
+from ops.explorer.page import MODULES, NoCode, code_of_map, function_list, page_file
 from ops.hlo import HloFileError
 from simplifier.errors import ArgumentError
 from tests.hlo.modules import module_text

@@ -15,7 +15,7 @@ from urllib.request import urlopen
 import pytest
 
 from ops import explore, hlo
-from ops.explorer.widget import MissingPackageError
+from ops.explorer import MissingPackageError
 from tests.explorer.chromium import browser, needs_chromium
 
 if TYPE_CHECKING:

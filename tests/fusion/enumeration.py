@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ops import REGISTRY, Unknown
 from ops.analysis.value_numbering import ValueNumbering
-from ops.rules.op_indexing import Direction
+from ops.rules.rule import Direction
 from tests.evaluation import related
 
 if TYPE_CHECKING:

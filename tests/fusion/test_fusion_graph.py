@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from ops import Fusion, fusion_graph, hlo
-from ops.fusion.graph_picture import MAX_INSTRUCTIONS
+from ops.fusion.pictures import MAX_INSTRUCTIONS
 from simplifier import IndexingError
 from tests.figures import SOFTMAX
 from tests.fusion.random_programs import Program, programs

@@ -14,7 +14,7 @@ import pytest
 from indexing import MapError
 from ops import Fusion, emit_kernel, hlo
 from ops.kernels import KernelError
-from ops.kernels.dialect import SMALL_FLOATS
+from ops.kernels.operations import SMALL_FLOATS
 from tests.fusion.kernels import (
     CHAINS,
     RUNNABLE,

@@ -19,7 +19,7 @@ from indexing.layout import UNBOUNDED_SIZE
 from ops import Fusion, FusionSchedule, emit_kernel, from_jax, hlo, schedule_of
 from ops.hlo import size_origins
 from ops.kernels import KernelError
-from ops.kernels.triton_kernel import BLOCK
+from ops.kernels.array_kernels import BLOCK
 from tests.fusion.kernels import REDUCERS, Array, check_close, drawn, in_memory, run_in_numpy
 from tests.fusion.test_kernels_in_c import compiled, needs_compiler
 from tests.fusion.triton_stand_in import run

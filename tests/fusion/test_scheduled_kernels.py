@@ -12,7 +12,7 @@ import pytest
 from indexing.layout import Shape
 from ops import Fusion, FusionError, emit_kernel, hlo, schedule_of
 from ops.kernels import KernelError
-from ops.schedules import LaunchDimensions, loop_schedule
+from ops.xla_gpu import LaunchDimensions, loop_schedule
 from tests.fusion.kernels import CHAINS, chain, runs_in_jax
 from tests.fusion.test_kernels_in_c import check, compiled, needs_compiler, needs_nvcc
 from tests.hlo.modules import module_text

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ops import Emitter, FusionError, Unknown, hlo, schedule_of
-from ops.schedules import Access, LaunchDimensions
+from ops.xla_gpu import Access, LaunchDimensions
 from simplifier import symbol
 from tests.conformance import rows_of
 from tests.hlo.modules import NAMES, module_text

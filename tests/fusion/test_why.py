@@ -11,7 +11,7 @@ from hypothesis import given
 
 from ops import REGISTRY, Fusion, FusionError, Unknown, hlo
 from ops.analysis.calls import itself
-from ops.fusion.provenance import path_text
+from ops.fusion.slicing import path_text
 from tests.fusion.enumeration import dependencies_of
 from tests.fusion.random_programs import Program, programs
 from tests.fusion.rows import ROWS

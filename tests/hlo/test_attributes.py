@@ -10,10 +10,17 @@ import pytest
 from indexing.layout import Shape
 from ops import hlo
 from ops.hlo.attributes import ATTRIBUTES, COMMON_ATTRIBUTES, MODULE_ATTRIBUTES, Codec, read_value
-from ops.hlo.hlo_lexer import HloLexer
+from ops.hlo.lexer import HloLexer
 from ops.hlo.opcodes import OPCODES
-from ops.hlo.replica_groups import IotaGroups, ListedGroups, MeshAxis, MeshGroups
-from ops.hlo.values import Aliasing, DimensionLabels, Window
+from ops.hlo.values import (
+    Aliasing,
+    DimensionLabels,
+    IotaGroups,
+    ListedGroups,
+    MeshAxis,
+    MeshGroups,
+    Window,
+)
 
 VALUES: list[tuple[str, str, Any]] = [
     ("dimensions", "{}", ()),

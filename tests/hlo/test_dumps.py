@@ -12,8 +12,7 @@ import pytest
 
 from ops import hlo
 from ops.cli import main
-from ops.hlo.files import decoded
-from ops.hlo.protobuf import module_in
+from ops.hlo.files import decoded, module_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ops import hlo
-from ops.hlo.source_location import source_locations
+from ops.hlo.module import source_locations
 
 TABLES = """\
 HloModule m

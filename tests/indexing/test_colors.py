@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pytest
 
-from indexing.layout.view.layout_svg import _COLORS as COLORS_OF_LAYOUTS
+from indexing.layout.layout_svg import _COLORS as COLORS_OF_LAYOUTS
 from indexing.pictures.access_picture import _COLORS as COLORS_OF_READS
-from ops.fusion.graph_picture import _COLORS as COLORS_OF_GRAPHS
+from ops.fusion.pictures import _COLORS as COLORS_OF_GRAPHS
 from ops.performance.load_picture import _COLORS as COLORS_OF_LOADS
 
 if TYPE_CHECKING:

@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, Variable, parse_map
 from indexing.domain import Domain
-from indexing.simplify.normal_form import normal
-from indexing.simplify.residues import Residues, merged
+from indexing.simplify.constraints import Residues, merged, normal
 from simplifier import Interval
 from simplifier.canonical.scope import scope_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.parser import parse_form
+from simplifier.expr.text import parse_form
 from tests.evaluation import cost_of_map, related, values_of
 from tests.strategies import quasi_affine
 

@@ -13,8 +13,8 @@ import pytest
 from benchmarks.fuzzing.edge_code import RUNNERS, WHOLE, drawn, faults
 from benchmarks.fuzzing.edge_maps import EdgeMap
 from indexing import MapError, emit, emit_loops, parse_map
-from indexing.formats.code.coder import Ranges
-from indexing.formats.code.language import NARROW
+from indexing.code.coder import Ranges
+from indexing.code.language import NARROW
 from tests.indexing.stand_in import functions_of
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from indexing import IndexingMap, MapError, parse_map
 from indexing.domain import Domain
 from indexing.variable import Variable
 from simplifier.expr import operations
-from simplifier.expr.sympy_reading import from_sympy
+from simplifier.expr.sympy import from_sympy
 from tests.evaluation import related, values_of
 from tests.strategies import NAMES, bounded_boxes, expressions, maps, points_of
 

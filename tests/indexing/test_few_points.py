@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, parse_map
 from indexing.exact import few_points, multiplicities
-from indexing.exact.reached import reached, reached_again
-from indexing.exact.sets import set_of_points, set_of_rows
+from indexing.exact.compare import reached, reached_again
+from indexing.exact.index_set import set_of_points, set_of_rows
 from simplifier import BudgetError
 from tests.strategies import maps
 

@@ -8,9 +8,9 @@ import islpy
 import pytest
 
 from indexing import IndexSet, parse_map, parse_relation
-from indexing.tile.tile_constraints import TileConstraints
+from indexing.tile.constraints import TileConstraints
 from simplifier import TextError, parse_expr
-from simplifier.expr.parser import parse_form
+from simplifier.expr.text import parse_form
 from tests.call_counts import calls_of
 
 if TYPE_CHECKING:

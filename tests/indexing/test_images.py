@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, IndexSet, MapError, StridedInterval, parse_map
 from indexing.exact.boxes import box_set
-from indexing.exact.sets import read_set
+from indexing.exact.index_set import read_set
 from simplifier import BudgetError, Interval
 from simplifier.exact import Space
 from tests.strategies import maps

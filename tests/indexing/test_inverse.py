@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 
 from indexing import IndexingMap, UndefinedMap, parse_map
-from indexing.exact import solving
-from indexing.exact.inversion import solved_for_dims
-from indexing.exact.isl_sets import relation_of
+from indexing.exact import inverse as solving
+from indexing.exact.inverse import solved_for_dims
+from indexing.exact.isl import relation_of
 from tests.evaluation import related
 from tests.indexing.tables import table
 from tests.strategies import index_maps, maps

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 
 from indexing import IndexingMap, MapError, emit_loops, parse_map
-from indexing.formats.code.coder import names_in
-from indexing.formats.code.language import LANGUAGES
+from indexing.code.coder import names_in
+from indexing.code.language import LANGUAGES
 from tests.indexing.code_maps import MAPS
 from tests.indexing.stand_in import functions_of, tensors
 from tests.strategies import maps

@@ -21,10 +21,9 @@ from indexing import (
 from ops import Unknown, hlo, parameter_indexing
 from ops.cli.main import main
 from simplifier import IndexingError, Interval, TextError, TextWarning, parse_expr
-from simplifier.expr.expression_lexer import ExpressionLexer
 from simplifier.expr.form import variable
-from simplifier.expr.parser import parse_form, read_expression
 from simplifier.expr.printer import DIALECTS
+from simplifier.expr.text import ExpressionLexer, parse_form, read_expression
 from tests.strategies import any_maps, maps
 
 

@@ -10,14 +10,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from indexing import IndexingMap, MapError, UndefinedMap, parse_map
-from indexing.exact import multiplicity
-from indexing.exact.isl_sets import in_order
-from indexing.exact.multiplicity import (
-    independent_parts,
-    levels_of,
-    multiplicities,
-)
-from indexing.exact.reached import reached, reached_again
+from indexing.exact import counting
+from indexing.exact.compare import reached, reached_again
+from indexing.exact.counting import independent_parts, levels_of, multiplicities
+from indexing.exact.isl import in_order
 from simplifier import BudgetError, NotQuasiAffineError
 from simplifier.exact import Space
 from tests.strategies import maps
@@ -137,7 +133,7 @@ def test_multiplicities_are_those_counted(given_maps: list[IndexingMap]) -> None
 @given(several)
 def test_isl_and_going_through_all_points_agree(given_maps: list[IndexingMap]) -> None:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(multiplicity, "_FEW_POINTS", -1)
+        patched.setattr(counting, "_FEW_POINTS", -1)
         assert multiplicities(given_maps) == as_histogram(counted(given_maps))
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, MapError, Variable, first_difference, from_isl, parse_map
 from indexing.domain import Domain
-from indexing.exact.numbers_for_parameters import MAX_CHOICES, is_refuted
+from indexing.exact.questions import MAX_CHOICES, is_refuted
 from simplifier import (
     BudgetError,
     ConversionError,

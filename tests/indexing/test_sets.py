@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from indexing import IndexSet, MapError, StridedInterval, Variable, parse_map
 from indexing.domain import Domain
-from indexing.exact import few_points, set_reading
+from indexing.exact import few_points, index_set
 from simplifier import BudgetError, Interval, NotQuasiAffineError, TextError
 from simplifier.errors import ArgumentError
 from simplifier.exact import Allowance
@@ -415,12 +415,12 @@ def test_boxes_are_not_looked_for_longer_than_a_question_may_take(
         spent.append(budget)
         return Allowance(budget)
 
-    monkeypatch.setattr(set_reading, "Allowance", recorded)
+    monkeypatch.setattr(index_set, "Allowance", recorded)
     tent = parse_map("(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 in [3, 9]")
     for budget in (None, 20_000, timedelta(seconds=5)):
         assert tent.image(budget=budget).lexmin() == (0, 3)
     unlimited, operations, attempt = spent
-    assert unlimited == set_reading.MAX_OPERATIONS_FOR_BOXES
+    assert unlimited == index_set.MAX_OPERATIONS_FOR_BOXES
     assert operations == 20_000
     assert attempt <= 10_000
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from indexing import IndexingMap, compose, parse_map
-from indexing.simplify.normal_form import scope_within
+from indexing.simplify.constraints import scope_within
 from indexing.simplify.smallest import is_smallest_in_box
 from simplifier import Interval
 from simplifier.fixpoint import simplified as simplified_form

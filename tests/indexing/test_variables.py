@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, MapError, Variable, VariableKind, parse_map
 from indexing.domain import Domain
-from indexing.transform.determined import without_determined_ranges
+from indexing.transform.unused import without_determined_ranges
 from simplifier import ConversionError, Interval, symbol
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.sympy_writing import to_sympy
+from simplifier.expr.sympy import to_sympy
 from tests.evaluation import related, values_of
 from tests.strategies import constraints, maps, quasi_affine
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from indexing import MapError, parse_map
 from indexing.layout import ShapeError, cute
 from indexing.layout.cute import ComposedLayout, CuteLayout, Swizzle, parse
-from indexing.layout.cute.int_tuple import unflattened
+from indexing.layout.cute.layout import unflattened
 from simplifier.errors import ArgumentError, IndexingError, TextError
 from tests.carets import DrawnError, drawn_errors
 

@@ -10,7 +10,7 @@ from indexing.layout import ShapeError, cute, linear
 from tests.svg import check_is_alone, check_nothing_lies_outside, parsed, texts
 
 if TYPE_CHECKING:
-    from indexing.pictures.label_grid import LabelGrid
+    from indexing.pictures.grids import LabelGrid
 
 PICTURES = {
     "rows": cute.picture(cute.parse("(4,8):(8,1)")),

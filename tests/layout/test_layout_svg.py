@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 
 from indexing.layout import Shape, layout_picture
-from indexing.layout.view.drawing import HEIGHT, Box, drawn
-from indexing.layout.view.layout_svg import _color_count, svg_of_layout
+from indexing.layout.layout_svg import HEIGHT, Box, _color_count, drawn, svg_of_layout
 from indexing.pictures.svg import Panel, beside, hatching
 from tests.figures import LAYOUTS
 from tests.layout.strategies import small_arrays

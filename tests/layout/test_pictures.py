@@ -18,12 +18,12 @@ from indexing.layout import (
     linear_index,
     multi_index,
 )
-from indexing.layout.view.picture import MAX_OFFSETS, Sides
-from indexing.pictures.axis import MAX_CELLS, MAX_COLUMNS, MAX_ROWS
+from indexing.layout.picture import MAX_OFFSETS, Sides
+from indexing.pictures.grids import MAX_CELLS, MAX_COLUMNS, MAX_ROWS
 from tests.layout.strategies import small_arrays
 
 if TYPE_CHECKING:
-    from indexing.layout.view.picture import MemoryCell, Plane
+    from indexing.layout.picture import MemoryCell, Plane
 
 FIGURE_1: Final = "f32[3,5]{1,0:T(2,2)}"
 FIGURE_2: Final = "bf16[4,8]{1,0:T(2,4)(2,1)}"

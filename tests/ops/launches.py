@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from indexing import IndexingMap
     from indexing.layout import Shape
-    from ops.schedules import Access, LaunchDimensions, Schedule, TransposeSchedule
+    from ops.xla_gpu import Access, LaunchDimensions, Schedule, TransposeSchedule
 
 Index: TypeAlias = tuple[int, ...]
 Touch: TypeAlias = tuple[Index, Index]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ops.devices.numbering import is_number_of_device
+from ops.devices.devices import is_number_of_device
 from tests.ops.operand_values import drawn, others
 from tests.ops.oracle import program, same
 from tests.ops.reached_elements import every_element, numbers_of, reached, relation

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from indexing import IndexingMap
-from indexing.symbolic_bounds import Ends
+from indexing.domain import Ends
 from simplifier.expr import form as forms
 
 if TYPE_CHECKING:

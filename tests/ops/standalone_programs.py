@@ -14,7 +14,7 @@ import numpy as np
 
 from indexing.layout import ElementType, Shape, linear_index
 from ops.hlo import Computation
-from simplifier.tools.postorder import postorder
+from simplifier.tools.graphs import postorder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

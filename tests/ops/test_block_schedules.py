@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from indexing import parse_map
 from indexing.layout import Shape, ShapeError
-from ops.schedules import block_schedule
+from ops.xla_gpu import block_schedule
 from simplifier.errors import ArgumentError
 
 LAYOUTS = {

@@ -19,7 +19,7 @@ from ops import (
 )
 from ops.dependence import operand_indexing
 from ops.dependence.dependence import NOTHING, Dependence
-from simplifier.bounds import linear
+from simplifier.bounds import ranges
 from tests.evaluation import related
 from tests.ops import growing_programs
 
@@ -121,13 +121,13 @@ def test_updates_in_a_row_solve_a_bounded_number_of_linear_programs(
 ) -> None:
     """One for facts that are equal; it was 4,318 for 4 updates, each solved again."""
     solved: list[object] = []
-    least = linear.LinearProgram.minimum
+    least = ranges.LinearProgram.minimum
 
-    def counted(program: linear.LinearProgram) -> End:
+    def counted(program: ranges.LinearProgram) -> End:
         solved.append(program)
         return least(program)
 
-    monkeypatch.setattr(linear.LinearProgram, "minimum", counted)
+    monkeypatch.setattr(ranges.LinearProgram, "minimum", counted)
     parameter_ways(growing_programs.updated(updates))
     assert len(solved) < MAX_PROGRAMS_OF_UPDATES
 

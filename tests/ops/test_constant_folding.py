@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indexing import IndexingMap, parse_map
-from indexing.symbolic_bounds import Ends
-from indexing.transform.retabulate import MAX_VALUES
+from indexing.domain import Ends
+from indexing.transform.hull import MAX_VALUES
 from ops import Unknown, fusion_indexing, hlo
 from ops.rules.constant_folding import bounds_of, clamped, value_of
 from simplifier import Interval

@@ -8,7 +8,7 @@ import pytest
 
 from ops import ChangeKind, diff, hlo, summary
 from ops.modules.difference import MAX_TEXT
-from ops.performance.counts import sum_of_counts
+from ops.performance.tally import sum_of_counts
 from simplifier.errors import ArgumentError
 from tests.cli.small_modules import LOOKED_UP, ROW_SHARES, SOFTMAX_SUM
 from tests.hlo.modules import NAMES, module_text

@@ -25,8 +25,8 @@ from ops import (
 )
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.performance import A100
+from simplifier.problem import Trace
 from simplifier.tools.display import html_of_table, html_of_text
-from simplifier.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

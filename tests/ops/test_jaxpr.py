@@ -16,7 +16,7 @@ from sympy import sympify
 
 import ops
 from ops import ShapeError, Unknown, hlo, parameter_indexing
-from ops.jaxpr.primitives import expression
+from ops.jax.primitives import expression
 from simplifier import symbol
 from tests.evaluation import related
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from benchmarks.coverage import TARGETS
 from ops import REGISTRY, fusion_indexing, hlo, limits, parameter_indexing
-from ops.analysis.findings import flow_in
-from ops.rules.op_indexing import Direction
+from ops.analysis.queries import flow_in
+from ops.rules.rule import Direction
 from tests.hlo.modules import NAMES, module_text
 from tests.ops.reference_paths import agrees, slow_paths
 

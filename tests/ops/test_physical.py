@@ -13,7 +13,7 @@ from indexing import IndexingMap, parse_map
 from indexing.layout import ElementType, Shape, tiled_sizes
 from indexing.layout.steps import memory_size
 from ops import Unknown, hlo, input_to_output, output_to_input
-from ops.analysis.findings import Addressing
+from ops.analysis.queries import Addressing
 from tests.evaluation import related
 from tests.hlo.modules import module_text
 from tests.layout.model import index_of, memory_of

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing import parse_map
-from indexing.transform.hull import terms_in
-from indexing.transform.retabulate import retabulated
+from indexing.transform.hull import retabulated, terms_in
 from ops import OperandIndexing, Unknown, hlo, output_to_input
 from tests.evaluation import related
 from tests.ops import growing_programs

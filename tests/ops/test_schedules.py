@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from indexing import parse_map
 from indexing.layout import Shape, ShapeError
 from ops import reshape, transpose
-from ops.schedules import (
+from ops.xla_gpu import (
     Access,
     LaunchDimensions,
     ReductionDimensions,
@@ -40,7 +40,7 @@ from tests.ops.launches import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ops.schedules import TransposeSchedule
+    from ops.xla_gpu import TransposeSchedule
 
 SHAPES = (
     "f32[]",

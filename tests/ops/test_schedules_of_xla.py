@@ -15,7 +15,7 @@ import pytest
 from indexing import IndexingMap, parse_map
 from indexing.layout import Shape
 from ops import broadcast, pad, reduce, transpose
-from ops.schedules import (
+from ops.xla_gpu import (
     LaunchDimensions,
     concatenate_schedule,
     in_place_update_schedule,
@@ -29,7 +29,7 @@ from tests.conformance import rows_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ops.schedules import Access, Schedule
+    from ops.xla_gpu import Access, Schedule
     from tests.evaluation import Pair
 
 COORDINATES = "(th_x, th_y, th_z, bl_x, bl_y, bl_z)"

@@ -8,15 +8,10 @@ import numpy as np
 import pytest
 
 from indexing.layout import Shape, ShapeError
-from ops.schedules import (
-    LaunchDimensions,
-    scatter_schedule,
-    sort_schedule,
-    sorted_scatter_schedule,
-)
+from ops.xla_gpu import LaunchDimensions, scatter_schedule, sort_schedule, sorted_scatter_schedule
 
 if TYPE_CHECKING:
-    from ops.schedules import Schedule, SortKernel
+    from ops.xla_gpu import Schedule, SortKernel
 
     Array = np.ndarray[Any, np.dtype[Any]]
 

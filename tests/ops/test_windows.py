@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import ops
 from ops import hlo, input_to_output, output_to_input
 from ops.hlo import DimensionLabels, Window
-from ops.rules.sliding_windows import SlidingWindow, from_windows, to_windows
+from ops.rules.windows import SlidingWindow, from_windows, to_windows
 from simplifier.expr import form as forms
 from tests.evaluation import Pair, related
 from tests.ops.oracle import felt

@@ -12,7 +12,7 @@ import indexing
 import ops
 from indexing import layout
 from ops import hlo
-from ops.hlo.source_location import source_locations
+from ops.hlo.module import source_locations
 from simplifier import parse_expr, simplify, symbol
 from simplifier.errors import ArgumentError, IndexingError
 from tests.project.sources import ROOT

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ops import FusionSchedule
-    from ops.schedules import Access
+    from ops.xla_gpu import Access
     from tests.conformance import Row
 
 MI300X_GPU = Gpu(lanes=64, sector=64)

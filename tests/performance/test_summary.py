@@ -11,8 +11,8 @@ import sympy
 from ops import hlo, summary, utilization
 from ops.cli import main
 from ops.performance import A100
-from ops.performance.counts import cell_of_count
 from ops.performance.kernels import evaluated_by, kernels_of
+from ops.performance.tally import cell_of_count
 from ops.tiling import tilings
 from simplifier import Interval, symbol
 from simplifier.errors import ArgumentError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ops.hlo import Instruction
     from ops.performance import OperandUtilization
-    from ops.performance.counts import Count
+    from ops.performance.tally import Count
 
 REAL = ("cpu/mlp_adam_step", "gpu/dot_product_attention_bf16", "tpu/kv_cache_decode")
 

@@ -13,8 +13,8 @@ from hypothesis import given
 
 from indexing import parse_map
 from ops import Fusion, OperandIndexing, Reads, hlo, utilization
-from ops.performance.footprint import footprint_of
 from ops.performance.tally import Deadline
+from ops.performance.utilization import footprint_of
 from simplifier import Interval, symbol
 from simplifier.errors import ArgumentError
 from tests.fusion.random_programs import Program, programs
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from indexing import IndexingMap
     from ops.hlo import HloModule, Instruction
     from ops.performance import OperandUtilization, Utilization
-    from ops.performance.counts import Count
+    from ops.performance.tally import Count
 
 NO_TIME, FOREVER = 0.0, None
 

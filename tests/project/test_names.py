@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.project.failures import fail_with
-from tests.project.floors import LIMIT_WORDS, SAME_CLASS_NAME, SAME_IDEA, WORDS_FOR_MAX
+from tests.project.floors import LIMIT_WORDS, SAME_CLASS_NAME, WORDS_FOR_MAX
 from tests.project.sources import PACKAGES, Source, sources
 
 if TYPE_CHECKING:
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 def product() -> list[Source]:
     """The modules of the packages."""
     return sources(*PACKAGES)
-
-
-def file_name(source: Source) -> str:
-    """What a module is called in its folder."""
-    return source.path.rpartition("/")[2].removesuffix(".py")
 
 
 def shared(names: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
@@ -90,11 +85,6 @@ def differences(found: Mapping[str, list[str]], allowed: Mapping[str, str]) -> I
         if name not in allowed:
             yield f"{name}: {', '.join(paths)}"
     yield from (f"{name} is not shared" for name in allowed.keys() - found.keys())
-
-
-def test_no_two_modules_carry_one_name() -> None:
-    found = shared((file_name(source), source.path) for source in product())
-    fail_with(differences(found, SAME_IDEA))
 
 
 def test_no_two_classes_carry_one_name() -> None:

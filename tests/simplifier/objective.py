@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from simplifier import Interval
 from simplifier.canonical.scope import scope_of
-from simplifier.expr.sympy_reading import from_sympy
+from simplifier.expr.sympy import from_sympy
 from simplifier.extraction.cost import cost_of_form
-from simplifier.extraction.width import divides_by_negative, is_wide
+from simplifier.extraction.prices import divides_by_negative, is_wide
 from simplifier.fixpoint import is_kept
 
 if TYPE_CHECKING:

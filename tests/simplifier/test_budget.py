@@ -22,8 +22,8 @@ from simplifier import (
     symbol,
 )
 from simplifier.canonical.scope import Scope
-from simplifier.expr.parser import parse_form
 from simplifier.expr.printer import format_form
+from simplifier.expr.text import parse_form
 from simplifier.extraction.cost import cost_of_form
 from simplifier.fixpoint import range_of, simplified
 from tests.call_counts import calls_of

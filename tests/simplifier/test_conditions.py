@@ -30,13 +30,13 @@ from simplifier import (
     parse_expr,
     simplify,
 )
-from simplifier.bounds.facts import facts_of
+from simplifier.bounds.context import facts_of
 from simplifier.canonical.scope import scope_of
 from simplifier.expr import operations
 from simplifier.expr.form import BITWISE, Form, constant, variable
-from simplifier.expr.parser import parse_form
+from simplifier.expr.text import parse_form
 from simplifier.extraction.cost import cost_of_form
-from simplifier.extraction.width import is_wide
+from simplifier.extraction.prices import is_wide
 from simplifier.fixpoint import range_of, simplified
 from tests.evaluation import every_point, first_difference, values_of
 

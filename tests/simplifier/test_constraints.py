@@ -14,8 +14,8 @@ from simplifier import Interval
 from simplifier.canonical.scope import Scope, scope_of
 from simplifier.expr import operations
 from simplifier.expr.form import Form, constant, variable, variables_of
-from simplifier.expr.parser import parse_form
 from simplifier.expr.printer import format_form
+from simplifier.expr.text import parse_form
 from simplifier.fixpoint import range_of, simplified
 from simplifier.limits import MAX_EQUATIONS
 from tests.evaluation import first_difference, values_of, where

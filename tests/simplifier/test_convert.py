@@ -14,10 +14,9 @@ from sympy.functions.elementary.piecewise import ExprCondPair
 from simplifier import CeilDiv, ConversionError, FloorDiv, Max, Min, Mod, symbol
 from simplifier.expr import operations
 from simplifier.expr.form import AtomKind
-from simplifier.expr.parser import parse_form
 from simplifier.expr.printer import format_form
-from simplifier.expr.sympy_reading import _remembered_reading, from_sympy
-from simplifier.expr.sympy_writing import to_sympy
+from simplifier.expr.sympy import _remembered_reading, from_sympy, to_sympy
+from simplifier.expr.text import parse_form
 from tests.call_counts import calls_of
 from tests.strategies import expressions
 

@@ -19,7 +19,7 @@ from simplifier.exact import (
     equivalent,
     witness,
 )
-from simplifier.exact.budget import asked_of_kept
+from simplifier.exact.isl import asked_of_kept
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from tests.evaluation import first_difference

@@ -32,11 +32,11 @@ from simplifier import (
 from simplifier import problem as memory
 from simplifier.canonical.scope import scope_of
 from simplifier.exact import Space
-from simplifier.exact import budget as budgets
-from simplifier.exact.improve import finished, reduced, solved
+from simplifier.exact import isl as budgets
+from simplifier.exact.questions import finished, reduced, solved
 from simplifier.expr.form import variable
 from simplifier.extraction.cost import cost_of_form
-from simplifier.extraction.width import divides_by_negative
+from simplifier.extraction.prices import divides_by_negative
 from simplifier.fixpoint import simplified
 from tests.evaluation import first_difference, values_of, where
 from tests.simplifier.objective import is_good

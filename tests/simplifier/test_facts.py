@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from simplifier import Interval, bounds_of, format_expr, parse_expr, simplify, symbol
 from simplifier.bounds.context import Fact
-from simplifier.bounds.linear import LinearFacts
+from simplifier.bounds.ranges import LinearFacts
 from simplifier.canonical.scope import scope_of
 from simplifier.expr.form import ONE, ZERO, Form, content, variable, variables_of
-from simplifier.expr.parser import parse_form
-from simplifier.expr.sympy_writing import to_sympy
+from simplifier.expr.sympy import to_sympy
+from simplifier.expr.text import parse_form
 from simplifier.fixpoint import range_of
 from simplifier.limits import MAX_LINKED_ATOMS
 from tests.evaluation import first_difference, where

@@ -6,7 +6,7 @@ import pytest
 
 from simplifier import bounds_of, cost, format_expr, simplify
 from simplifier.expr.form import variables_of
-from simplifier.expr.sympy_reading import from_sympy
+from simplifier.expr.sympy import from_sympy
 from tests.cases import for_all
 from tests.evaluation import differing_point, sampled, values_of, where
 from tests.simplifier.objective import is_good

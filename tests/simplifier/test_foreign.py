@@ -31,7 +31,7 @@ from simplifier import (
     symbol,
 )
 from simplifier.errors import ArgumentError
-from simplifier.expr.sympy_reading import ConversionError, from_sympy
+from simplifier.expr.sympy import ConversionError, from_sympy
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,8 +19,8 @@ from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import AtomKind, Form
-from simplifier.expr.parser import parse_form
 from simplifier.expr.printer import format_form
+from simplifier.expr.text import parse_form
 from tests.evaluation import first_difference, values_of
 from tests.strategies import NAMES, Problem, boxes, expressions, points_of, problems, quasi_affine
 
@@ -114,7 +114,7 @@ def test_order_is_by_structure() -> None:
 
 
 ORDER_SCRIPT = """
-from simplifier.expr.parser import parse_form
+from simplifier.expr.text import parse_form
 form = parse_form("b * 3 + a + min(c, a mod 5, b floordiv 2) - c * b * 2 + max(a, 1) mod d10 + d2")
 print([str(atom.order) for atom in form.terms], form)
 """

@@ -25,7 +25,7 @@ from simplifier import (
     simplify,
     symbol,
 )
-from simplifier.expr.sympy_reading import ConversionError, from_sympy
+from simplifier.expr.sympy import ConversionError, from_sympy
 from tests.evaluation import Column, values_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from hypothesis import given
 
 from indexing import parse_map
 from simplifier import Interval, TextError, parse_expr
-from simplifier.expr.parser import parse_form
+from simplifier.expr.text import parse_form
 from tests.carets import DrawnError, drawn_errors
 from tests.conformance import rows, rows_of
 from tests.evaluation import first_difference, plain_range, related, values_of, where

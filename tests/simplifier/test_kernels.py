@@ -8,8 +8,8 @@ import pytest
 
 from simplifier import bounds_of, format_expr, operator_count, simplify
 from simplifier.canonical.scope import scope_of
-from simplifier.expr.parser import parse_form
-from simplifier.expr.sympy_reading import from_sympy
+from simplifier.expr.sympy import from_sympy
+from simplifier.expr.text import parse_form
 from tests.call_counts import calls_of
 from tests.kernels import KernelExpression, kernels, value_at
 

@@ -12,7 +12,7 @@ import sympy
 from simplifier import FloorDiv, IndexingError, Interval, Mod, bounds_of, fixpoint, simplify, symbol
 from simplifier import problem as memory
 from simplifier.canonical.scope import scope_of
-from simplifier.expr.parser import parse_form
+from simplifier.expr.text import parse_form
 from simplifier.fixpoint import simplified
 
 if TYPE_CHECKING:

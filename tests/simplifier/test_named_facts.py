@@ -25,7 +25,7 @@ from simplifier import (
     simplify,
     symbol,
 )
-from simplifier.expr.sympy_writing import to_sympy
+from simplifier.expr.sympy import to_sympy
 from tests.call_counts import calls_of
 from tests.simplifier.test_constraints import solvable_problems
 

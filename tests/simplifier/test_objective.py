@@ -10,9 +10,9 @@ from hypothesis import assume, given
 
 from simplifier import Interval, cost, equivalent, format_expr, operator_count, parse_expr, simplify
 from simplifier.canonical.scope import scope_of
-from simplifier.expr.parser import parse_form
-from simplifier.expr.sympy_reading import from_sympy
-from simplifier.extraction.width import divides_by_negative, is_wide, width_as_written
+from simplifier.expr.sympy import from_sympy
+from simplifier.expr.text import parse_form
+from simplifier.extraction.prices import divides_by_negative, is_wide, width_as_written
 from tests.evaluation import differing_point
 from tests.simplifier.objective import is_good
 from tests.strategies import Problem, any_problem

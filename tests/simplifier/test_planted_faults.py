@@ -12,7 +12,7 @@ import pytest
 from benchmarks.fuzzing.case import Case
 from benchmarks.problems import seeded
 from simplifier import Interval
-from simplifier.expr.parser import parse_form
+from simplifier.expr.text import parse_form
 from simplifier.fixpoint import range_of, simplified
 from tests.evaluation import first_difference, values_of
 

@@ -9,8 +9,8 @@ from hypothesis import given
 
 from simplifier import Interval
 from simplifier.canonical.scope import scope_of
-from simplifier.expr.parser import parse_form
 from simplifier.expr.printer import format_form
+from simplifier.expr.text import parse_form
 from simplifier.fixpoint import range_of, simplified
 from tests.evaluation import first_difference, plain_range, values_of, where
 from tests.simplifier.objective import is_never_costlier

@@ -12,7 +12,7 @@ from simplifier import Interval, bounds_of, format_expr, parse_expr, simplify
 from simplifier.canonical.scope import scope_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.parser import parse_form
+from simplifier.expr.text import parse_form
 from simplifier.fixpoint import range_of
 from tests.evaluation import first_difference, values_of
 from tests.strategies import NAMES, Problem

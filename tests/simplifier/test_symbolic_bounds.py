@@ -28,8 +28,7 @@ from simplifier import (
     symbol,
 )
 from simplifier.expr.form import variables_of
-from simplifier.expr.sympy_reading import from_sympy
-from simplifier.expr.sympy_writing import to_sympy
+from simplifier.expr.sympy import from_sympy, to_sympy
 from simplifier.limits import MAX_END_SIZE
 from tests.call_counts import calls_of
 from tests.evaluation import every_point, values_of, where

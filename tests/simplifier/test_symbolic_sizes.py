@@ -9,7 +9,7 @@ import pytest
 
 from simplifier import Interval, bounds_of, cost, parse_expr, simplify
 from simplifier.expr.form import variables_of
-from simplifier.expr.parser import parse_form
+from simplifier.expr.text import parse_form
 from tests.conformance import rows
 from tests.evaluation import values_of, where
 from tests.strategies import points_of

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplifier import Interval, TextError, TextWarning, format_expr, parse_expr, symbol
-from simplifier.expr.parser import parse_form
 from simplifier.expr.printer import format_form
-from simplifier.expr.sympy_reading import from_sympy
+from simplifier.expr.sympy import from_sympy
+from simplifier.expr.text import parse_form
 from tests.carets import DrawnError, drawn_errors
 from tests.evaluation import values_of
 from tests.strategies import NAMES, expressions, points_of

@@ -10,12 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ops import Unknown, hlo, output_to_input, stablehlo
-from ops.hlo.stablehlo.attribute_conversions import CONVERTED
-from ops.hlo.stablehlo.compiled_operations import COMPILED_OPERATIONS
-from ops.hlo.stablehlo.computed_sizes import COMPUTED_SIZES
-from ops.hlo.stablehlo.control_flow import CONTROL_FLOW
-from ops.hlo.stablehlo.device_operations import DEVICE_OPERATIONS
-from ops.hlo.stablehlo.operation_table import TABLED
+from ops.hlo.stablehlo.operations import (
+    COMPILED_OPERATIONS,
+    COMPUTED_SIZES,
+    CONTROL_FLOW,
+    CONVERTED,
+    DEVICE_OPERATIONS,
+    TABLED,
+)
 from ops.stablehlo import MlirTextError
 from tests.stablehlo.stablehlo_modules import NAMES, stablehlo_text
 

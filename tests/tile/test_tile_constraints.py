@@ -14,8 +14,8 @@ from indexing import MapError, TileConstraints, TileError
 from simplifier import Interval, TextError
 from simplifier.expr import form as forms
 from simplifier.expr.operations import substitute
-from simplifier.expr.parser import parse_form
-from simplifier.expr.sympy_reading import from_sympy
+from simplifier.expr.sympy import from_sympy
+from simplifier.expr.text import parse_form
 from tests.conformance import Row, for_each, rows_of
 
 SIZES = {"a": np.arange(1, 13)[:, None], "b": np.arange(1, 13)[None, :]}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ops import DimensionKind, Fusion, TilingSpace, hlo
-from ops.fusion.block_level import block_level, contracted_tile
+from ops.xla_gpu.blocks import block_level, contracted_tile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from indexing import TileError
-from indexing.parameters import parameter_identifier
 from indexing.transform.evaluate import evaluate_forms
+from indexing.variable import parameter_identifier
 from ops import Fusion, hlo, propagate, tilings
 from ops.performance import A100
 

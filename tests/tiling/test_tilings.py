@@ -14,7 +14,7 @@ from indexing import IndexingMap, Tile, TileError
 from ops import Fusion, TilingSpace, hlo, tilings
 from ops.performance import A100, MI300X, RTX_A6000, TPU_V5E, Device, DeviceError
 from ops.performance.tally import Deadline, Tally, tally_of
-from ops.tiling import tile_loads
+from ops.tiling import tilings as tile_loads
 from simplifier.errors import ArgumentError
 from simplifier.expr.form import variables_of
 from tests.fusion.units import ADD, MAXIMUM, entry

@@ -11,7 +11,7 @@ import numpy as np
 from indexing import IndexingMap, Tile
 from indexing.transform.evaluate import evaluate_forms
 from ops.performance.xla_verdict import with_midpoints
-from ops.tiling.tile_propagation import values_of
+from ops.tiling.propagation import values_of
 from simplifier.expr.form import variables_of
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ops import FusionError, FusionSchedule, Unknown, input_to_output, output_to_input, schedule_of
-from ops.fusion.emitters import results_of
+from ops.xla_gpu.emitters import results_of
 from tests.xla.modules import answer_to, module_of
 from tests.xla.outcome import Outcome, of_values
 

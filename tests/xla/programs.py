@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from indexing import IndexingMap, TileError, parse_map
 from ops import DimensionKind
-from ops.tiling.tile_propagation import propagate_in
+from ops.tiling.propagation import propagate_in
 from simplifier import Interval, format_expr
 from tests.xla.facts import Verdict
 from tests.xla.outcome import Outcome, of_map, of_values

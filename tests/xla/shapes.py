@@ -30,7 +30,7 @@ from indexing.layout import (
     tiling_steps,
     transpose_is_bitcast,
 )
-from ops.schedules.transpose_schedule import merged_in_memory
+from ops.xla_gpu.transpose import merged_in_memory
 from simplifier import TextError
 from tests.xla.outcome import of_values
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from indexing import IndexingMap, TileError, parse_map
 from ops import Fusion, TilingSpace, Unknown, hlo
-from ops.tiling.tile_propagation import dimensions_of_one_value, propagate_in
+from ops.tiling.propagation import dimensions_of_one_value, propagate_in
 from simplifier import symbol
 from tests.xla.facts import Verdict
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from indexing import Tile
     from ops import ArrayTile, Propagation, TilingDimension
     from ops.dependence.operand_indexing import OperandIndexing
-    from ops.tiling.flow import FlowNode
+    from ops.tiling.space import FlowNode
     from simplifier.expr.form import Form
     from tests.conformance import Row
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from indexing import TileConstraints, TileError
 from ops import Fusion, FusionError, TilingSpace, hlo, schedule_of
-from ops.accelerators import Device
-from ops.fusion.block_level import block_level, contracted_tile
+from ops.limits import Device
 from ops.tiling import tilings
-from ops.tiling.tile_propagation import propagate_in
+from ops.tiling.propagation import propagate_in
+from ops.xla_gpu.blocks import block_level, contracted_tile
 from tests.xla.facts import Verdict
 from tests.xla.outcome import Outcome, of_values
 from tests.xla.spaces import Space, Steps

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ops.hlo import Instruction
     from ops.performance import OperandUtilization
     from ops.performance.utilization import Count
-    from ops.schedules import Access
     from ops.tiling import TilingCandidate, Tilings
+    from ops.xla_gpu import Access
     from tests.conformance import Row
     from tests.xla.outcome import Outcome, Question
 

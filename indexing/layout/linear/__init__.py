@@ -1,5 +1,7 @@
 """Triton's linear layouts: bases over the field of two elements, encodings, conversions, maps."""
 
+from __future__ import annotations
+
 from indexing.layout.linear.conversion import (
     LayoutConversion,
     SharedAccess,
@@ -8,8 +10,6 @@ from indexing.layout.linear.conversion import (
     shared_access,
     vector_width,
 )
-from indexing.layout.linear.encoding_parts import BlockSplit
-from indexing.layout.linear.encoding_text import parse_encoding
 from indexing.layout.linear.encodings import (
     amd_dot_operand,
     amd_mfma,
@@ -17,13 +17,12 @@ from indexing.layout.linear.encodings import (
     blocked_for,
     dot_operand,
     nvidia_mma,
+    nvmma_shared,
+    parse_encoding,
     slice_of,
+    swizzled_shared,
 )
-from indexing.layout.linear.linear_layout import LinearLayout
-from indexing.layout.linear.linear_maps import from_map, to_map
-from indexing.layout.linear.linear_picture import picture
-from indexing.layout.linear.linear_text import parse
-from indexing.layout.linear.shared_encodings import nvmma_shared, swizzled_shared
+from indexing.layout.linear.layout import BlockSplit, LinearLayout, from_map, parse, picture, to_map
 
 __all__ = [
     "BlockSplit",

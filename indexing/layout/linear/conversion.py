@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from indexing.errors import ShapeError
-from indexing.exact.bit_matrix import Elimination
-from indexing.layout.linear.encoding_parts import BLOCK, LANE, OFFSET, REGISTER, WARP
-from indexing.layout.linear.linear_layout import LinearLayout
+from indexing.exact.bits import Elimination
+from indexing.layout.linear.layout import BLOCK, LANE, OFFSET, REGISTER, WARP, LinearLayout
 from simplifier.errors import INTEGER, check_type, listed, quoted
 from simplifier.tools.display import Displayed
 

@@ -8,28 +8,36 @@ Source: Triton (lib/Dialect/TritonGPU/IR/LinearLayoutConversions.cpp).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Final, TypeAlias, Union
 
 from indexing.errors import ShapeError
-from indexing.layout.linear.encoding_parts import (
+from indexing.layout.linear.layout import (
     LANE,
+    OFFSET,
     ONE_BLOCK,
     REGISTER,
     WARP,
     BlockSplit,
+    LinearLayout,
     check_length,
     check_order,
     check_power,
     check_shape,
     counting,
+    dimension_names,
     dimensions,
     filled,
+    layout_of_blocks,
+    part_of_block,
 )
-from indexing.layout.linear.linear_layout import LinearLayout
-from simplifier.errors import INTEGER, check_integers, check_type
+from simplifier.errors import INTEGER, Span, TextError, check_integers, check_type, listed
+from simplifier.tools.lexer import ScanningLexer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     Sizes = Sequence[int]
 
@@ -344,3 +352,465 @@ def _shared_by_warps(warps_per_cta: Sizes, depth: int, order: Iterable[int]) -> 
         make = LinearLayout.zeros if dim == depth else LinearLayout.identity
         layout *= make(warps_per_cta[dim], WARP, f"dim{dim}")
     return layout
+
+
+# Triton's encodings of shared memory: from an offset to the element that is there.
+#
+# Source: Triton (lib/Dialect/TritonGPU/IR/LinearLayoutConversions.cpp).
+
+
+def swizzled_shared(
+    shape: Sizes,
+    *,
+    vec: int,
+    per_phase: int,
+    max_phase: int,
+    order: Sizes = (),
+    blocks: BlockSplit = ONE_BLOCK,
+) -> LinearLayout:
+    """``#ttg.swizzled_shared``: from an offset in shared memory to the element there.
+
+    Groups of ``vec`` elements of row ``r`` change places: group ``g`` is where group
+    ``g xor (r / per_phase mod max_phase)`` would be. ``order[0]`` is the dimension of the columns.
+
+    Raises:
+        ArgumentError: an argument is no integer or holds none.
+        ShapeError: a size is no power of two, or the order is no permutation.
+
+    >>> layout = swizzled_shared((4, 8), vec=2, per_phase=1, max_phase=4)
+    >>> layout.bases["offset"]
+    ((0, 1), (0, 2), (0, 4), (1, 2), (2, 4))
+    """
+    rank = check_shape("swizzled_shared", shape)
+    dims = tuple(order) or tuple(reversed(range(rank)))
+    check_order("swizzled_shared", dims, rank)
+    for name, value in {"vec": vec, "per_phase": per_phase, "max_phase": max_phase}.items():
+        check_power("swizzled_shared", name, value)
+    inside = part_of_block(shape, layout_of_blocks("swizzled_shared", shape, blocks))
+    steps = [(dim, 1 << bit) for dim in dims for bit in range(inside[dim].bit_length() - 1)]
+    bases: list[tuple[int, ...]] = []
+    for dim, step in steps:
+        basis = [step if each == dim else 0 for each in range(rank)]
+        if rank >= _MATRIX and dim == dims[1]:
+            basis[dims[0]] = vec * (step // per_phase % max_phase) % inside[dims[0]]
+        bases.append(tuple(basis))
+    layout = LinearLayout({OFFSET: bases}, dimensions(inside))
+    return filled("swizzled_shared", layout, shape, blocks)
+
+
+def nvmma_shared(
+    shape: Sizes,
+    *,
+    swizzle_bytes: int,
+    element_bits: int,
+    is_transposed: bool = False,
+    blocks: BlockSplit = ONE_BLOCK,
+) -> LinearLayout:
+    """``#ttg.nvmma_shared``: shared memory as tensor memory copies and ``wgmma`` have it.
+
+    A row of 8 has ``swizzle_bytes``, 32, 64 or 128. Its groups of 16 bytes change places with the
+    row, as :func:`swizzled_shared` has it. A copy takes at most 256 elements along a dimension, and
+    along the inner one only a row; these boxes follow each other. The inner dimension is the last,
+    or the first if ``is_transposed``. With 0 bytes nothing changes places.
+
+    Raises:
+        ArgumentError: an argument is of another kind than its annotation says.
+        ShapeError: there is no such swizzle, or the shape has less than 8 rows.
+
+    >>> layout = nvmma_shared((8, 64), swizzle_bytes=128, element_bits=16)
+    >>> layout.bases["offset"]
+    ((0, 1), (0, 2), (0, 4), (0, 8), (0, 16), (0, 32), (1, 8), (2, 16), (4, 32))
+    """
+    rank = check_shape("nvmma_shared", shape)
+    check_type(is_transposed, bool, "nvmma_shared: is_transposed", "a bool")
+    _check_swizzle(swizzle_bytes, element_bits)
+    whole = part_of_block(shape, layout_of_blocks("nvmma_shared", shape, blocks))
+    box = [min(size, MAX_COPY) for size in whole]
+    if not swizzle_bytes:
+        order = tuple(reversed(range(rank)))
+        layout = counting("nvmma_shared", OFFSET, box, order, rank)
+        return filled("nvmma_shared", _in_order(layout), shape, blocks)
+    inner = 0 if is_transposed else rank - 1
+    row = 8 * swizzle_bytes // element_bits
+    rows = box[-1] if is_transposed else prod(box[:-1])
+    if rank < _MATRIX or box[inner] < row or rows < _ROWS:
+        expected = f"expected a matrix with {_ROWS} rows or more of {row} elements or more"
+        raise ShapeError(f"nvmma_shared: a part of {whole}; {expected}")
+    box[inner] = row
+    steps = _steps_of_copy(row, rows, prod(box) // rows, swizzle_bytes, element_bits)
+    order = (inner, *(dim for dim in reversed(range(rank)) if dim != inner))
+    sizes = {f"dim{dim}": box[dim].bit_length() - 1 for dim in order}
+    layout = LinearLayout.of_matrix(steps, {OFFSET: len(steps)}, sizes)
+    return filled("nvmma_shared", _in_order(layout), shape, blocks)
+
+
+MAX_COPY: Final = 256
+"""The elements of a tensor memory copy along a dimension, as the hardware has it."""
+
+_ROWS = 8
+"""The rows after which a swizzle begins again."""
+
+
+def _steps_of_copy(
+    row: int, rows: int, columns: int, swizzle_bytes: int, element_bits: int
+) -> list[int]:
+    """Where offsets 1, 2, 4, ... are in a box of rows, as numbers that count along rows first.
+
+    First come the columns of a row with its swizzle, then all rows, then other columns.
+    """
+    vec, per_phase = 128 // element_bits, 128 // swizzle_bytes
+    phases = _ROWS // per_phase
+    return [
+        *_powers(1, row),
+        *(
+            step * columns + (vec * (step // per_phase % phases) if step < _ROWS else 0)
+            for step in _powers(1, rows)
+        ),
+        *_powers(row, columns),
+    ]
+
+
+def _powers(first: int, stop: int) -> list[int]:
+    return [1 << bit for bit in range(first.bit_length() - 1, stop.bit_length() - 1)]
+
+
+def _in_order(layout: LinearLayout) -> LinearLayout:
+    return layout.with_out_dims(dimension_names(len(layout.out_dims)))
+
+
+def _check_swizzle(swizzle_bytes: int, element_bits: int) -> None:
+    values = {
+        "swizzle_bytes": (swizzle_bytes, (0, 32, 64, 128)),
+        "element_bits": (element_bits, (8, 16, 32, 64)),
+    }
+    for name, (value, known) in values.items():
+        check_type(value, INTEGER, f"nvmma_shared: {name}", "an integer")
+        if value not in known:
+            raise ShapeError(
+                f"nvmma_shared: {name} is {value}; expected one of {listed([*map(str, known)])}"
+            )
+
+
+# Triton's text of encodings: `#ttg.blocked<{sizePerThread = [1, 4], ...}>` and its like.
+
+MAX_PARENTS: Final = 8
+"""Encodings inside encodings: a slice of a slice of an operand is as deep as kernels have them."""
+
+
+def parse_encoding(text: str, shape: Sequence[int], definitions: str = "") -> LinearLayout:
+    """The layout of a tensor with this encoding in Triton's intermediate representation.
+
+    Reads ``blocked``, ``linear``, ``nvidia_mma``, ``amd_mfma``, ``dot_op``, ``slice``,
+    ``swizzled_shared`` and ``nvmma_shared``. The text may be an alias such as ``#mma``, or name
+    some; ``definitions`` is the module, or the part of it, that defines them.
+
+    Raises:
+        ArgumentError: a text is no string, or the shape holds no integers.
+        TextError: the text is no such encoding, has fields that mean something else, or does not
+            fit the shape, with a caret under the place.
+
+    >>> kernel = '''
+    ... #A = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1],
+    ...                    order = [1, 0]}>
+    ... #rows = #ttg.slice<{dim = 1, parent = #A}>
+    ... '''
+    >>> parse_encoding("#A", (32, 16), kernel).bases["lane"]
+    ((0, 4), (0, 8), (1, 0), (2, 0), (4, 0))
+    >>> parse_encoding("#rows", [32], kernel).bases["warp"]
+    ((8,), (16,))
+    >>> parse_encoding("#ttg.blocked<{sizePerThread = [1, 4]}>", (32, 16))
+    Traceback (most recent call last):
+    simplifier.errors.TextError: 1:6: blocked lacks threadsPerWarp
+    #ttg.blocked<{sizePerThread = [1, 4]}>
+         ^^^^^^^
+    """
+    check_type(text, str, "parse_encoding: the text", "a string")
+    check_type(definitions, str, "parse_encoding: the definitions", "a string")
+    check_integers(shape, "parse_encoding: the shape")
+    lexer = _EncodingLexer(text, 0, definitions)
+    encoding = _read(lexer, 0)
+    lexer.finish()
+    return encoding.layout(tuple(shape))
+
+
+Value: TypeAlias = Union[int, bool, "list[Value]", "_Encoding"]
+
+
+class _EncodingLexer(ScanningLexer):
+    __slots__ = ("definitions",)
+
+    pattern = re.compile(
+        r"\s*(?:(?P<integer>[0-9]{1,18})|(?P<word>[A-Za-z_]\w*)|(?P<mark>\S)|(?P<end>\Z))"
+    )
+
+    def __init__(self, source: str, position: int, definitions: str) -> None:
+        super().__init__(source, position=position)
+        self.definitions = definitions
+
+
+@dataclass(frozen=True, slots=True)
+class _Encoding:
+    """A name and its fields, with the place of the name."""
+
+    name: str
+    fields: Mapping[str, Value]
+    span: Span
+
+    def layout(self, shape: tuple[int, ...]) -> LinearLayout:
+        """The layout for a shape; its errors point at the name."""
+        try:
+            return _MAKERS[self.name].make(self, shape)
+        except ShapeError as error:
+            raise TextError(str(error), self.span) from None
+
+    def value(self, name: str) -> Value:
+        """A field that must be there."""
+        if name not in self.fields:
+            raise TextError(f"{self.name} lacks {name}", self.span)
+        return self.fields[name]
+
+    def number(self, name: str) -> int:
+        """A field that is an integer."""
+        value = self.value(name)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise TextError(f"{name} of {self.name} is no integer", self.span)
+        return value
+
+    def flag(self, name: str) -> bool:
+        """A field that is true or false."""
+        value = self.value(name)
+        if not isinstance(value, bool):
+            raise TextError(f"{name} of {self.name} is neither true nor false", self.span)
+        return value
+
+    def numbers(self, name: str) -> list[int]:
+        """A field that is a list of integers."""
+        value = self.value(name)
+        if not isinstance(value, list):
+            raise TextError(f"{name} of {self.name} is no list", self.span)
+        return self.integers(name, value)
+
+    def integers(self, name: str, values: list[Value]) -> list[int]:
+        """The values of a list, which are integers."""
+        found = [each for each in values if isinstance(each, int) and not isinstance(each, bool)]
+        if len(found) < len(values):
+            raise TextError(f"{name} of {self.name} is no list of integers", self.span)
+        return found
+
+    @property
+    def parent(self) -> _Encoding:
+        """The field ``parent``."""
+        value = self.value("parent")
+        if not isinstance(value, _Encoding):
+            raise TextError(f"the parent of {self.name} is no encoding", self.span)
+        return value
+
+    @property
+    def blocks(self) -> BlockSplit:
+        """How blocks of a cluster share the tensor; nothing is said of one block."""
+        return BlockSplit(*(self.numbers(each) if each in self.fields else () for each in _BLOCKS))
+
+
+_BLOCKS: Final = ("CTAsPerCGA", "CTASplitNum", "CTAOrder")
+
+
+def _read(lexer: _EncodingLexer, depth: int) -> _Encoding:
+    """``#ttg.name<{field = value, ...}>``, with ``#triton_gpu.`` in older versions, or an alias."""
+    if depth == MAX_PARENTS:
+        raise lexer.error(f"encodings are nested deeper than {MAX_PARENTS}")
+    lexer.expect("#", "before an encoding")
+    if lexer.text not in {"ttg", "triton_gpu"}:
+        return _read_alias(lexer, depth)
+    lexer.advance()
+    lexer.expect(".")
+    span, name = lexer.span, _RENAMED.get(lexer.text, lexer.text)
+    if name not in _MAKERS:
+        raise lexer.expected("an encoding", hint=f"one of {listed(_MAKERS)}")
+    lexer.advance()
+    lexer.expect("<")
+    lexer.expect("{", "before the fields")
+    fields: dict[str, Value] = {}
+    lexer.separated(lambda: _read_field(lexer, name, fields, depth), "}")
+    lexer.expect(">")
+    return _Encoding(name, fields, span)
+
+
+def _read_alias(lexer: _EncodingLexer, depth: int) -> _Encoding:
+    """What the definitions say of a name."""
+    definitions, name = lexer.definitions, lexer.text
+    found = [each for each in _DEFINITION.finditer(definitions) if each["name"] == name]
+    if not found:
+        raise lexer.expected("ttg or the name of a definition")
+    if len(found) > 1:
+        span = Span(definitions, *found[1].span("name"))
+        raise lexer.error(f"{name} is defined twice", span)
+    lexer.advance()
+    return _read(_EncodingLexer(definitions, found[0].end(), definitions), depth + 1)
+
+
+_DEFINITION: Final = re.compile(r"^[ \t]*#(?P<name>[A-Za-z_]\w*)[ \t]*=\s*(?=#)", re.MULTILINE)
+"""The beginning of a definition; a module has other lines, which are not read."""
+
+
+def _read_field(lexer: _EncodingLexer, encoding: str, fields: dict[str, Value], depth: int) -> None:
+    """``name = value``, into the fields. A field that is not known could change the layout."""
+    if lexer.kind != "word":
+        raise lexer.expected("the name of a field")
+    name, maker = lexer.text, _MAKERS[encoding]
+    if name in fields:
+        raise lexer.error(f"{name} is there twice")
+    if maker.fields and name not in maker.fields:
+        raise lexer.expected(f"a field of {encoding}", hint=f"one of {listed(maker.fields)}")
+    lexer.advance()
+    lexer.expect("=", "behind the name of a field")
+    is_encoding = name == "parent" and lexer.text == "#"
+    fields[name] = _read(lexer, depth + 1) if is_encoding else _read_value(lexer, 0)
+
+
+def _read_value(lexer: _EncodingLexer, depth: int) -> Value:
+    if lexer.text == "[":
+        return _read_list(lexer, depth + 1)
+    if lexer.text in {"true", "false"}:
+        return lexer.advance() == "true"
+    if lexer.kind != "integer":
+        raise lexer.expected("an integer, a list, true or false")
+    return int(lexer.advance())
+
+
+def _read_list(lexer: _EncodingLexer, depth: int) -> Value:
+    if depth == MAX_PARENTS:
+        raise lexer.error(f"lists are nested deeper than {MAX_PARENTS}")
+    lexer.expect("[")
+    return lexer.separated(lambda: _read_value(lexer, depth), "]")
+
+
+_RENAMED: Final = {"shared": "swizzled_shared", "mma": "nvidia_mma", "mfma": "amd_mfma"}
+"""Names of older versions, which had the prefix ``triton_gpu``."""
+
+
+# From fields to layouts.
+
+
+def _blocked(encoding: _Encoding, shape: tuple[int, ...]) -> LinearLayout:
+    names = ("sizePerThread", "threadsPerWarp", "warpsPerCTA", "order")
+    size, threads, warps, order = map(encoding.numbers, names)
+    return blocked(shape, size, threads, warps, order, encoding.blocks)
+
+
+def _linear(encoding: _Encoding, shape: tuple[int, ...]) -> LinearLayout:
+    bases: dict[str, list[list[int]]] = {}
+    for name, vectors in encoding.fields.items():
+        given = vectors if isinstance(vectors, list) else [vectors]
+        rows = [each for each in given if isinstance(each, list)]
+        if len(rows) < len(given):
+            raise TextError(f"{name} of linear is no list of bases", encoding.span)
+        bases[name] = [encoding.integers(name, row) for row in rows]
+    return LinearLayout(bases, dimensions(shape))
+
+
+def _nvidia_mma(encoding: _Encoding, shape: tuple[int, ...]) -> LinearLayout:
+    warps, instruction = encoding.numbers("warpsPerCTA"), encoding.numbers("instrShape")
+    version = encoding.number("versionMajor")
+    return nvidia_mma(shape, version, warps, instruction, encoding.blocks)
+
+
+def _amd_mfma(encoding: _Encoding, shape: tuple[int, ...]) -> LinearLayout:
+    return amd_mfma(
+        shape,
+        encoding.numbers("warpsPerCTA"),
+        encoding.numbers("instrShape"),
+        is_transposed=encoding.flag("isTransposed"),
+        tiles_per_warp=encoding.numbers(_TILES) if _TILES in encoding.fields else (),
+        blocks=encoding.blocks,
+    )
+
+
+_TILES: Final = "tilesPerWarp"
+
+
+def _dot_operand(encoding: _Encoding, shape: tuple[int, ...]) -> LinearLayout:
+    parent = encoding.parent
+    if parent.name not in {"nvidia_mma", "amd_mfma"} or _TILES in parent.fields:
+        expected = f"expected nvidia_mma or amd_mfma without {_TILES} as the parent"
+        raise TextError(f"dot_op: {expected}", parent.span)
+    operand, width = encoding.number("opIdx"), encoding.number("kWidth")
+    warps = parent.numbers("warpsPerCTA")
+    if parent.name == "amd_mfma":
+        instruction = parent.numbers("instrShape")
+        return amd_dot_operand(shape, operand, warps, instruction, width, parent.blocks)
+    version = parent.number("versionMajor")
+    return dot_operand(shape, operand, warps, width, parent.blocks, version=version)
+
+
+def _slice(encoding: _Encoding, shape: tuple[int, ...]) -> LinearLayout:
+    dim = encoding.number("dim")
+    return slice_of(encoding.parent.layout((*shape[:dim], 1, *shape[dim:])), dim)
+
+
+def _swizzled_shared(encoding: _Encoding, shape: tuple[int, ...]) -> LinearLayout:
+    if _LEADING in encoding.fields and encoding.flag(_LEADING):
+        raise TextError(
+            f"{_LEADING} of {encoding.name} is true: that is nvmma_shared", encoding.span
+        )
+    return swizzled_shared(
+        shape,
+        vec=encoding.number("vec"),
+        per_phase=encoding.number("perPhase"),
+        max_phase=encoding.number("maxPhase"),
+        order=encoding.numbers("order"),
+        blocks=encoding.blocks,
+    )
+
+
+_LEADING: Final = "hasLeadingOffset"
+"""A field of older versions."""
+
+
+def _nvmma_shared(encoding: _Encoding, shape: tuple[int, ...]) -> LinearLayout:
+    return nvmma_shared(
+        shape,
+        swizzle_bytes=encoding.number("swizzlingByteWidth"),
+        element_bits=encoding.number("elementBitWidth"),
+        is_transposed=encoding.flag("transposed"),
+        blocks=encoding.blocks,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Maker:
+    """How an encoding becomes a layout, and the fields it may have; without any, all are read."""
+
+    make: Callable[[_Encoding, tuple[int, ...]], LinearLayout]
+    fields: tuple[str, ...] = ()
+
+
+_MAKERS: Final[Mapping[str, _Maker]] = {
+    "blocked": _Maker(
+        _blocked, ("sizePerThread", "threadsPerWarp", "warpsPerCTA", "order", *_BLOCKS)
+    ),
+    "linear": _Maker(_linear),
+    "nvidia_mma": _Maker(
+        _nvidia_mma, ("versionMajor", "versionMinor", "warpsPerCTA", "instrShape", *_BLOCKS)
+    ),
+    "amd_mfma": _Maker(
+        _amd_mfma,
+        (
+            "version",
+            "versionMajor",
+            "versionMinor",
+            "warpsPerCTA",
+            "instrShape",
+            "isTransposed",
+            _TILES,
+            *_BLOCKS,
+        ),
+    ),
+    "dot_op": _Maker(_dot_operand, ("opIdx", "parent", "kWidth")),
+    "slice": _Maker(_slice, ("dim", "parent")),
+    "swizzled_shared": _Maker(
+        _swizzled_shared, ("vec", "perPhase", "maxPhase", "order", _LEADING, *_BLOCKS)
+    ),
+    "nvmma_shared": _Maker(
+        _nvmma_shared, ("swizzlingByteWidth", "transposed", "elementBitWidth", *_BLOCKS)
+    ),
+}

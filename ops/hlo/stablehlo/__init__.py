@@ -1,5 +1,7 @@
 """StableHLO as modules of HLO: each operation becomes the instruction that does the same."""
 
-from ops.hlo.stablehlo.stablehlo_reader import is_stablehlo, parse
+from __future__ import annotations
+
+from ops.hlo.stablehlo.modules import is_stablehlo, parse
 
 __all__ = ["is_stablehlo", "parse"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simplifier import Interval, parse_expr
 from simplifier.expr.form import Form
-from simplifier.expr.sympy_writing import to_sympy
+from simplifier.expr.sympy import to_sympy
 from simplifier.laws.catalogue import LAWS
 from simplifier.laws.law import statement
 

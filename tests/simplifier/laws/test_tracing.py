@@ -11,12 +11,12 @@ from simplifier import Interval, Trace, format_expr, parse_expr, rules, simplify
 from simplifier.canonical.scope import scope_of, traced_scope
 from simplifier.expr import operations
 from simplifier.expr.form import Form, constant, variable, variables_of
-from simplifier.expr.parser import parse_form
+from simplifier.expr.text import parse_form
 from simplifier.fixpoint import simplified
 from simplifier.laws.catalogue import LAWS
 from simplifier.limits import MAX_OPERANDS
+from simplifier.problem import rewrites_of
 from simplifier.tools.display import html
-from simplifier.trace import rewrites_of
 from tests.cases import for_all
 from tests.conformance import Row, for_each, rows
 from tests.evaluation import first_difference, where

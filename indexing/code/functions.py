@@ -1,0 +1,292 @@
+"""Maps as functions in a language: one for the results, one for each domain.
+
+All maps of a text share one function, so that what they have in common is computed once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from indexing.code.coder import Coder, Ranges, alone, helpers_in, is_narrow, is_usable
+from indexing.code.language import WIDE
+from indexing.domain import Domain
+from indexing.errors import MapError
+from indexing.formats.text import format_map
+from indexing.simplify import scope_with_facts
+from indexing.transform.evaluate import reason_against_bits
+from indexing.variable import Variable
+from simplifier import Interval
+from simplifier.conditions import guarded
+from simplifier.errors import check_type
+from simplifier.expr.form import variable, variables_of
+from simplifier.extraction.cost import cost_of_form
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from indexing.code.language import Language
+    from indexing.domain import Constraint
+    from indexing.relation import Relation
+    from simplifier.expr.form import Form
+
+_MAX_COMMENT_COST: Final = 1000
+"""The cost of a map that a comment still shows: there, shared parts are written out each time."""
+
+
+def text_of_maps(
+    maps: Sequence[Relation], language: Language, names: Sequence[str], asker: str
+) -> str:
+    """One text with a function for the results of maps, and one for the domain of each."""
+    for name in names:
+        check_name(name, asker, language.reserved)
+    domains = [with_numeric_bounds(each.domain) for each in maps]
+    for each, domain in zip(maps, domains, strict=True):
+        constraints = (form for form, _ in domain.constraints)
+        check_portable([*each.forms, *constraints], domain, asker, language.max_bits)
+    comments = [language.comment.format(for_comment(each)) for each in maps]
+    results = _results(maps, domains, language, names)
+    masks = [_contains(domain, language, name) for domain, name in zip(domains, names, strict=True)]
+    functions = [results, *masks]
+    helpers = helpers_in((line for lines in functions for line in lines), language.helpers)
+    top = [*language.head, *language.blank] if language.head else []
+    blocks = [[helper] for helper in helpers] + functions
+    body = [line for block in blocks for line in (*block, *language.blank)]
+    return "\n".join([*comments, "", *top, *body[: -len(language.blank)]]) + "\n"
+
+
+def _results(
+    maps: Sequence[Relation], domains: Sequence[Domain], language: Language, names: Sequence[str]
+) -> list[str]:
+    domain, wanted = joined(maps, domains)
+    coder = Coder(domain, language, taken=_results_names(names))
+    texts = coder.write_all([guarded(form) for forms in wanted for form in forms])
+    values = [alone(text) for text in texts]
+    used = {name for forms in wanted for name in variables_of(forms)}
+    lines = [*_narrowed(used, coder, language), *coder.lines]
+    parameters = _parameters(coder, language)
+    if language.stores:
+        places = [
+            (results, position)
+            for results, forms in zip(_results_names(names), wanted, strict=True)
+            for position in range(len(forms))
+        ]
+        lines += [
+            language.stores.format(results=results, position=position, value=value)
+            for (results, position), value in zip(places, values, strict=True)
+        ]
+        kind = language.integer[WIDE]
+        parameters += [f"{kind} *{results}" for results in _results_names(names)]
+    else:
+        lines.append(language.returns.format(_returned(values, wanted, language)).rstrip())
+    return function("_".join(names), "void", parameters, lines, language)
+
+
+def _results_names(names: Sequence[str]) -> tuple[str, ...]:
+    return ("results",) if len(names) == 1 else tuple(names)
+
+
+def _returned(values: Sequence[str], wanted: Sequence[Sequence[Form]], language: Language) -> str:
+    """The values that a function returns: a tuple for each map if there are several."""
+    if len(wanted) == 1:
+        return language.values.format(", ".join(values))
+    left = iter(values)
+    tuples = [[next(left) for _ in forms] for forms in wanted]
+    return language.values.format(", ".join(_tuple(each, language) for each in tuples))
+
+
+def _tuple(values: Sequence[str], language: Language) -> str:
+    if language.values != "{0}":
+        return language.values.format(", ".join(values))
+    return f"({values[0]},)" if len(values) == 1 else f"({', '.join(values)})"
+
+
+def joined(
+    maps: Sequence[Relation], domains: Sequence[Domain]
+) -> tuple[Domain, list[tuple[Form, ...]]]:
+    """The domain of the points that lie in all domains, and the results of each map over it.
+
+    Variables of one name are one.
+    """
+    if len(maps) == 1:
+        return domains[0], [maps[0].forms]
+    names = list(dict.fromkeys(name for domain in domains for name in domain.names))
+    known: dict[str, Variable] = {}
+    for domain in domains:
+        for name, given in zip(domain.names, domain.variables, strict=True):
+            bounds = given.bounds
+            both = bounds.intersect(known[name].bounds) if name in known else bounds
+            known[name] = Variable(both, name)
+    whole = Domain.of([known[name] for name in names])
+    constraints = [
+        (domain.named(form), interval)
+        for domain in domains
+        for form, interval in domain.constraints
+    ]
+    forms = [
+        whole.resolved([domain.named(form) for form in each.forms], "result")
+        for each, domain in zip(maps, domains, strict=True)
+    ]
+    return whole.with_named(constraints), [tuple(each) for each in forms]
+
+
+def _contains(domain: Domain, language: Language, name: str) -> list[str]:
+    box = domain.with_constraints()
+    bits, least = language.asked
+    coder = Coder(box, language, lambda _: bits, narrow=least)
+    constraints = asked_in(box, (constraint for _, constraint in domain.constraint_texts()))
+    compared = _compared(coder, constraints)
+    rows = zip(coder.names.values(), (given.bounds for given in domain), strict=True)
+    within = list(within_bounds(rows, language))
+    checks = list(comparisons(compared, language))
+    lines = [*coder.lines]
+    if checks and within and language.guard:
+        lines.insert(0, language.guard.format(language.both.join(within)))
+        within = []
+    lines.append(language.returns.format(language.both.join([*within, *checks]) or language.true))
+    parameters = [
+        language.parameter.format(type=language.integer.get(WIDE, ""), name=each)
+        for each in coder.names.values()
+    ]
+    return function(language.contains.format(name=name), "bool", parameters, lines, language)
+
+
+def asked_in(box: Domain, constraints: Iterable[Constraint]) -> list[Constraint]:
+    """What is left to ask of the points in a box."""
+    ranges = Ranges(box)
+    left = [(each[0], ranges.left_to_ask(each)) for each in constraints]
+    return [(form, interval) for form, interval in left if interval != Interval(None, None)]
+
+
+def _compared(coder: Coder, constraints: Sequence[Constraint]) -> list[tuple[str, Interval]]:
+    """The texts of forms that are compared with each end of their interval, and what is asked."""
+    forms = [guarded(form) for form, _ in constraints]
+    twice = [
+        form
+        for form, (_, interval) in zip(forms, constraints, strict=True)
+        if not interval.is_point and None not in (interval.lower, interval.upper)
+    ]
+    texts = coder.write_all([*forms, *twice])[: len(forms)]
+    intervals = (interval for _, interval in constraints)
+    return [*zip(texts, map(passable, intervals, map(coder.bits_of, forms)), strict=True)]
+
+
+def passable(interval: Interval, bits: int = WIDE) -> Interval:
+    """An interval without the ends that no integer of so many bits passes."""
+    limit = (1 << (bits - 1)) - 1
+    both = interval.intersect(Interval(-limit - 1, limit))
+    if both.is_empty:
+        return both
+    lower, upper = both.ends
+    return Interval(
+        None if lower == -limit - 1 else both.lower, None if upper == limit else both.upper
+    )
+
+
+def comparisons(rows: Iterable[tuple[str, Interval]], language: Language) -> Iterator[str]:
+    """Comparisons of values with the ends of intervals.
+
+    An upper end is written as ``< end + 1``, a rounder number, unless that alone needs more bits.
+    """
+    for value, asked in rows:
+        interval = passable(asked)
+        lower, upper = interval.lower, interval.upper
+        if interval.is_point or interval.is_empty:
+            sides = (0, 1) if interval.is_empty else (value, lower)
+            yield language.compares.format(sides[0], "==", sides[1])
+            continue
+        if lower is not None:
+            yield language.compares.format(value, ">=", lower)
+        if upper is not None:
+            is_last = is_narrow(interval) and not is_narrow(interval + 1)
+            relation, end = ("<=", upper) if is_last else ("<", upper + 1)
+            yield language.compares.format(value, relation, end)
+
+
+def within_bounds(rows: Iterable[tuple[str, Interval]], language: Language) -> Iterator[str]:
+    """Comparisons of parameters with their bounds, which the type of a parameter may not hold."""
+    wide = language.integer.get(WIDE, "")
+    for name, bounds in rows:
+        is_cast = language.has_typed_numbers and not is_narrow(bounds)
+        value = language.cast.format(name, type=wide) if is_cast else name
+        yield from comparisons([(value, bounds)], language)
+
+
+def _parameters(coder: Coder, language: Language) -> list[str]:
+    return [
+        language.parameter.format(
+            type=language.integer.get(coder.bits_of_variable(identifier), ""), name=name
+        )
+        for identifier, name in coder.names.items()
+    ]
+
+
+def _narrowed(used: set[str], coder: Coder, language: Language) -> Iterator[str]:
+    """Lines that give parameters their types, in languages that do not declare these."""
+    if "{type}" in language.parameter or not language.integer:
+        return
+    for identifier, name in coder.names.items():
+        if identifier in used:
+            kind = language.integer[coder.bits_of_variable(identifier)]
+            value = language.cast.format(name, type=kind)
+            yield language.statement.format(name=name, value=value)
+
+
+def function(
+    name: str, kind: str, parameters: Sequence[str], lines: Iterable[str], language: Language
+) -> list[str]:
+    """The lines of a function."""
+    head = language.function.format(
+        type=kind, name=name, parameters=", ".join(parameters) or language.no_parameters
+    )
+    body = [f"{language.indent}{line}" for line in lines]
+    return [head, *body, *([language.ends] if language.ends else [])]
+
+
+def for_comment(indexing_map: Relation) -> str:
+    """The map's text on one line, or ``...`` if it is long."""
+    if sum(map(cost_of_form, indexing_map.forms)) > _MAX_COMMENT_COST:
+        return "..."
+    return format_map(indexing_map)
+
+
+# What can be written.
+
+
+def check_portable(
+    wanted: Sequence[Form], domain: Domain, asker: str, max_bits: int = WIDE
+) -> None:
+    """Raise a :class:`MapError` if a value may need more bits than a language has."""
+    wanted = [*wanted, *map(variable, domain.identifiers)]
+    for parameter in domain.parameters:
+        if parameter.bounds.size is None:
+            limits = f"{parameter.name} has the bounds {parameter.bounds}"
+            expected = "expected a bounded parameter, see with_constraint()"
+            raise MapError(f"{asker}: {limits}; {expected}")
+    reason = reason_against_bits(wanted, domain, max_bits)
+    if reason is not None:
+        message = f"{asker}: {reason}"
+        raise MapError(message)
+
+
+def with_numeric_bounds(domain: Domain) -> Domain:
+    """The domain with a number at each end that follows from the bounds of parameters.
+
+    >>> from indexing import parse_map
+    >>> rows = parse_map("(d0)<N> -> (d0), domain: d0 in [0, N - 1], N in [0, 64]").domain
+    >>> with_numeric_bounds(rows).dims[0].bounds
+    Interval(lower=0, upper=63)
+    """
+    if not domain.parameters or domain.is_known_empty:
+        return domain
+    bounds = scope_with_facts(domain).bounds
+    pairs = zip(domain.identifiers, domain, strict=True)
+    sharp = (given.within(bounds[identifier]) for identifier, given in pairs)
+    return domain.with_variables(sharp, domain.constraints)
+
+
+def check_name(name: str, asker: str, reserved: frozenset[str]) -> None:
+    """Raise a :class:`MapError` unless a function can have this name."""
+    check_type(name, str, f"{asker}: name", "a string")
+    if not is_usable(name, reserved):
+        message = f"{asker}: {name!r} cannot name a function; expected letters, digits and '_'"
+        raise MapError(message)

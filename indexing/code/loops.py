@@ -1,0 +1,656 @@
+"""Maps as loop nests: loops over their ranges, around lines of the caller's own.
+
+A constraint becomes the ends of a loop where it can; else it is asked where all that it is about is
+known, outside of the loops that do not change it. A loop is split where that spares divisions.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from indexing.code.coder import (
+    DIVISIONS,
+    Coder,
+    Ranges,
+    alone,
+    helpers_in,
+    is_narrow,
+    is_usable,
+    names_in,
+)
+from indexing.code.functions import (
+    check_name,
+    check_portable,
+    comparisons,
+    for_comment,
+    function,
+    joined,
+    passable,
+    with_numeric_bounds,
+    within_bounds,
+)
+from indexing.code.language import NARROW, WIDE
+from indexing.domain import Domain
+from indexing.errors import MapError
+from indexing.simplify import scope_with_facts
+from indexing.transform.evaluate import reason_against_bits
+from indexing.variable import Variable
+from simplifier import Interval
+from simplifier.conditions import guarded
+from simplifier.expr import operations
+from simplifier.expr.form import AtomKind, Form, constant, postorder, variable, variables_of
+from simplifier.fixpoint import simplified
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from indexing.code.language import Language
+    from indexing.domain import Constraint
+    from indexing.relation import Relation
+
+# A loop nest while it is written: blocks in blocks, each with what is known in it.
+
+
+class LocalNames:
+    """The names of one function, each given once."""
+
+    def __init__(self, language: Language, taken: Iterable[str] = ()) -> None:
+        self.language = language
+        self.taken = {*language.reserved, *taken}
+
+    def fresh(self, wish: str) -> str:
+        """The wished name, made one of the language, with a number where it is taken."""
+        base = "".join(letter if letter.isalnum() else "_" for letter in wish)
+        base = base if is_usable(base, self.language.reserved) else f"v_{base}"
+        name, number = base, 1
+        while name in self.taken or not is_usable(name, self.language.reserved):
+            number += 1
+            name = f"{base}_{number}"
+        self.taken.add(name)
+        return name
+
+
+@dataclass(eq=False)
+class LoopBlock:
+    """Lines in one loop or condition, the variables of all loops around them, and known facts."""
+
+    names: LocalNames
+    variables: tuple[Variable, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    parent: LoopBlock | None = None
+    is_guarded: bool = False
+    """Whether a condition is around the block, so that nothing may move out of it."""
+    steps: CounterSteps | None = None
+    """Of the loop that the block is in, where they are not the bounds of its variable."""
+    lines: list[str] = field(default_factory=list[str])
+    values: dict[object, str] = field(default_factory=dict[object, str])
+    """The names of what is computed in the block."""
+
+    def __post_init__(self) -> None:
+        self.language = self.names.language
+        self.domain = Domain.of(self.variables).constrained(self.constraints)
+        self._ranges = Ranges(self.domain)
+
+    # Blocks inside.
+
+    def loop(
+        self, bounds: Interval, wish: str, facts: Iterable[Constraint] = ()
+    ) -> tuple[LoopBlock, Form]:
+        """A block inside a loop, and the variable of the loop.
+
+        The loop goes where ``facts`` hold, which :func:`~.loop_bounds.solving` has found. They end
+        a loop that has no upper bound.
+        """
+        form = variable(f"d{len(self.variables)}")
+        facts = tuple(facts)
+        steps = steps_of(f"d{len(self.variables)}", bounds, facts) if facts else None
+        if bounds.upper is None and steps is not None:
+            bounds = Interval(bounds.lower, self.range_of(steps.last).upper)
+        counter = Variable(bounds, self.names.fresh(wish))
+        constraints = (*self.constraints, *facts)
+        inner = LoopBlock(self.names, (*self.variables, counter), constraints, self, steps=steps)
+        return inner, form
+
+    def guarded(self, constraints: Iterable[Constraint]) -> LoopBlock:
+        """A block inside a condition."""
+        facts = (*self.constraints, *constraints)
+        return LoopBlock(self.names, self.variables, facts, self, is_guarded=True)
+
+    # What is known.
+
+    def learn(self, facts: Iterable[Constraint]) -> None:
+        """Takes constraints that hold in the block, and in those that are made inside from now."""
+        if more := tuple(facts):
+            self.constraints += more
+            self.domain = self.domain.constrained(more)
+            self._ranges = Ranges(self.domain)
+
+    def range_of(self, form: Form) -> Interval:
+        """An interval with all values of a form, as far as it is quickly known."""
+        return self._ranges.of(form)
+
+    def simplified(self, form: Form) -> Form:
+        """The form as short as what is known here allows."""
+        if self.domain.is_known_empty:
+            return form
+        return simplified(scope_with_facts(self.domain), form)
+
+    def holds(self, constraint: Constraint) -> bool:
+        """Whether a constraint is met everywhere in the block."""
+        form, interval = constraint
+        return interval.contains(self._ranges.of(form))
+
+    def fails(self, constraint: Constraint) -> bool:
+        """Whether a constraint is met nowhere in the block."""
+        form, interval = constraint
+        return interval.intersect(self._ranges.of(form)).is_empty
+
+    def left_to_ask(self, constraint: Constraint) -> Interval:
+        """The interval of a constraint, without an end that is met everywhere in the block."""
+        return self._ranges.left_to_ask(constraint)
+
+    def knows(self, forms: Iterable[Form]) -> bool:
+        """Whether forms have only variables of the loops around the block."""
+        return self._known.issuperset(variables_of(forms))
+
+    @property
+    def _known(self) -> set[str]:
+        return {f"d{position}" for position in range(len(self.variables))}
+
+    def home_of(self, index: Sequence[Form]) -> LoopBlock:
+        """The outermost block where an index is known: what it reads does not change inside."""
+        block = self
+        while block.parent is not None and not block.is_guarded and block.parent.knows(index):
+            block = block.parent
+        return block
+
+    def find(self, key: object) -> str | None:
+        """The name of what is computed in this block or around it."""
+        block: LoopBlock | None = self
+        while block is not None:
+            if key in block.values:
+                return block.values[key]
+            block = block.parent
+        return None
+
+    # Texts.
+
+    def texts(self, wanted: Sequence[Form]) -> tuple[str, ...]:
+        """The texts of forms, after the lines that they need."""
+        return self.texts_and_bits(wanted)[0]
+
+    def texts_and_bits(self, wanted: Sequence[Form]) -> tuple[tuple[str, ...], list[int]]:
+        """The texts of forms, after the lines that they need, and the bits of each."""
+        coder = Coder(self.domain, self.language, taken=self.names.taken)
+        found = coder.write_all(wanted)
+        self.lines += coder.lines
+        self.names.taken |= coder.given
+        return found, [coder.bits_of(form) for form in wanted]
+
+    def type_of(self, bounds: Interval) -> str:
+        """The type of a loop's variable; the end of the loop has to fit, too."""
+        is_small = is_narrow(bounds) and is_narrow(bounds + 1)
+        return self.language.integer.get(NARROW if is_small else WIDE, "")
+
+    # Ends.
+
+    def close_loop(self, inner: LoopBlock, pragma: str = "") -> None:
+        """Adds the loop over a block's last variable, with the lines of the block in it.
+
+        A ``pragma`` for the compiler stands right in front of the loop.
+        """
+        counter = inner.variables[-1]
+        steps = inner.steps or plain_steps(counter.bounds)
+        first, stop = self.ends_of(inner)
+        step, values = steps.step, counter.bounds
+        for each in (steps.first, steps.last):
+            values = values.union(self._ranges.of(each))
+        kind = self.type_of(values.union(values + (step - 1)))
+        if self.language.has_typed_numbers and kind == self.language.integer[WIDE]:
+            first, stop = (self.language.cast.format(end, type=kind) for end in (first, stop))
+        span = f"{first}, {stop}" if first != "0" or step > 1 else stop
+        head = self.language.loop.format(
+            type=kind,
+            name=counter.name,
+            first=first,
+            stop=stop,
+            next=f"++{counter.name}" if step == 1 else f"{counter.name} += {step}",
+            span=span if step == 1 else f"{span}, {step}",
+        )
+        self.lines += [pragma, head] if pragma else [head]
+        self._close(inner)
+
+    def ends_of(self, inner: LoopBlock) -> tuple[str, str]:
+        """The texts of the first value of a loop's counter, and of that behind the last."""
+        name, steps = inner.variables[-1].name, inner.steps
+        if steps is None:
+            steps = plain_steps(inner.variables[-1].bounds)
+        forms = self.simplified(steps.first), self.simplified(steps.last + 1)
+        texts, bits = self.texts_and_bits(forms)
+        first, stop = map(alone, texts)
+        if forms[1].is_constant or stop.isidentifier():
+            return first, stop
+        end = self.names.fresh(f"{name}_stop")
+        kind = self.language.integer.get(bits[1], "")
+        self.lines.append(self.language.statement.format(type=kind, name=end, value=stop))
+        return first, end
+
+    def close_guard(self, inner: LoopBlock, condition: str) -> None:
+        """Adds a condition with the lines of a block in it."""
+        self.lines.append(self.language.condition.format(condition))
+        self._close(inner)
+
+    def _close(self, inner: LoopBlock) -> None:
+        indent, ends = self.language.indent, self.language.ends
+        self.lines += [*(f"{indent}{line}" for line in inner.lines), *([ends] if ends else [])]
+
+
+# Where a loop begins and ends, so that constraints on its counter hold without being asked.
+#
+# `d0 + s0 in [1, 16]` bounds `s0` by `1 - d0` and `16 - d0`. `(d0 + s0) mod 2 in [0, 0]` makes it
+# go in steps of 2.
+
+
+@dataclass(frozen=True, slots=True)
+class CounterSteps:
+    """The values of a counter: from ``first`` to ``last``, in steps."""
+
+    first: Form
+    last: Form
+    step: int = 1
+
+
+def plain_steps(bounds: Interval) -> CounterSteps:
+    """All values within bounds."""
+    return CounterSteps(constant(bounds.lower or 0), constant(bounds.upper or 0))
+
+
+def steps_of(counter: str, bounds: Interval, constraints: Iterable[Constraint]) -> CounterSteps:
+    """The values of a counter that meet constraints, which :func:`solving` has found.
+
+    The counter has a first value, or is not negative; it has a last value, or a constraint that
+    ends it.
+
+    >>> from simplifier.expr.form import variable
+    >>> from simplifier import Interval
+    >>> form = variable("d0") + variable("s0") * 2
+    >>> steps = steps_of("s0", Interval(0, 9), [(form, Interval(1, 16))])
+    >>> print(steps.first, "to", steps.last)
+    max((-d0 + 1) ceildiv 2, 0) to min((-d0 + 16) floordiv 2, 9)
+    """
+    lower = [constant(bounds.lower or 0)]
+    upper = [] if bounds.upper is None else [constant(bounds.upper)]
+    residues: list[tuple[Form, int]] = []
+    for form, interval in constraints:
+        residue = _residue(counter, form, interval)
+        if residue is not None:
+            residues.append(residue)
+            continue
+        factor, rest = _linear(counter, form) or (0, form)
+        for end, is_lower in ((interval.lower, factor > 0), (interval.upper, factor < 0)):
+            if end is not None:
+                (lower if is_lower else upper).append(_solved(factor, rest, end, is_lower=is_lower))
+    first = operations.maximum(lower)
+    last = operations.minimum(upper)
+    if not residues:
+        return CounterSteps(first, last)
+    ((residue, step),) = residues
+    return CounterSteps(first + operations.mod(residue - first, constant(step)), last, step)
+
+
+def solving(counter: str, constraints: Iterable[Constraint]) -> list[Constraint]:
+    """The constraints that the steps of a loop can meet: linear ones, and one of a residue."""
+    found: list[Constraint] = []
+    has_residue = False
+    for form, interval in constraints:
+        is_residue = _residue(counter, form, interval) is not None
+        if (is_residue and not has_residue) or _linear(counter, form) is not None:
+            found.append((form, interval))
+        has_residue |= is_residue
+    return found
+
+
+def divisors_of(forms: Iterable[Form], counter: str, size: int) -> set[int]:
+    """The numbers that a counter is divided by, where they divide its size."""
+    divided = {
+        atom.divisor
+        for atom in postorder(tuple(forms))
+        if atom.kind in (AtomKind.FLOORDIV, AtomKind.MOD)
+        and atom.arguments[0].single_variable() == counter
+    }
+    return {each for each in divided if 1 < each < size and size % each == 0}
+
+
+def digits_of(divisors: Iterable[int], size: int) -> list[tuple[int, int]]:
+    """Sizes and strides of loops over the digits of a counter, the greatest stride first.
+
+    >>> digits_of([4, 8, 12], 96)
+    [(12, 8), (2, 4), (4, 1)]
+    """
+    chain = [1]
+    for divisor in sorted(divisors):
+        if divisor % chain[-1] == 0:
+            chain.append(divisor)
+    ends = (*chain[1:], size)
+    return [(upper // lower, lower) for lower, upper in zip(chain, ends, strict=True)][::-1]
+
+
+def _linear(counter: str, form: Form) -> tuple[int, Form] | None:
+    """A form as a multiple of the counter and a rest without it."""
+    for atom, factor in form.terms.items():
+        if atom.kind is AtomKind.VARIABLE and atom.name == counter:
+            rest = form.without(atom)
+            return None if counter in variables_of((rest,)) else (factor, rest)
+    return None
+
+
+def _residue(counter: str, form: Form, interval: Interval) -> tuple[Form, int] | None:
+    """What the counter is modulo a number, if a constraint says that."""
+    atom = form.only_atom
+    if atom is None or atom.kind is not AtomKind.MOD or not interval.is_point:
+        return None
+    found = _linear(counter, atom.arguments[0])
+    wanted = interval.lower or 0
+    if found is None or abs(found[0]) != 1 or not 0 <= wanted < atom.divisor:
+        return None  # what no remainder is, no step reaches
+    factor, rest = found
+    return (constant(wanted) - rest) * factor, atom.divisor
+
+
+def _solved(factor: int, rest: Form, end: int, *, is_lower: bool) -> Form:
+    """The least or greatest counter for which ``factor * counter + rest`` does not pass an end."""
+    divide = operations.ceildiv if is_lower else operations.floordiv
+    numerator = (constant(end) - rest) * (1 if factor > 0 else -1)
+    return numerator if abs(factor) == 1 else divide(numerator, constant(abs(factor)))
+
+
+# Maps as loop nests: loops over their ranges, around lines of the caller's own.
+
+MASK: Final = "mask"
+"""What arrays of points call whether each of them is inside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The caller's part of a function: lines in the loops, parameters, and a line after them."""
+
+    lines: str
+    parameters: str = ""
+    last: str = ""
+
+    @property
+    def names(self) -> set[str]:
+        """All words, which no line of ours may give another meaning."""
+        return set(re.findall(r"[^\W\d]\w*", f"{self.lines} {self.parameters} {self.last}"))
+
+
+def text_of_loops(
+    maps: Sequence[Relation], language: Language, names: Sequence[str], body: Body, asker: str
+) -> str:
+    """The text of one function: loops over the ranges of maps around a body."""
+    for name in names:
+        check_name(name, asker, language.reserved)
+    domains = [with_numeric_bounds(each.domain) for each in maps]
+    for each, domain in zip(maps, domains, strict=True):
+        constraints = (form for form, _ in domain.constraints)
+        check_portable([*each.forms, *constraints], domain, asker, language.max_bits)
+    domain, wanted = joined(maps, domains)
+    looped = _looped(domains, asker)
+    pairs = zip(domain.identifiers, domain.names, strict=True)
+    behind = [variable(identifier) + 1 for identifier, name in pairs if name in looped]
+    check_portable(behind, domain, asker, language.max_bits)
+    results = {
+        result: guarded(form)
+        for name, forms in zip(names, wanted, strict=True)
+        for result, form in zip(_result_names(name, len(forms)), forms, strict=True)
+    }
+    _check_results(results, domain, asker)
+    nest = _Nest(domain, looped, language, body.names | {*results, MASK})
+    nest.write(results, body)
+    head = [language.comment.format(for_comment(each)) for each in maps]
+    lines = nest.function(f"{'_'.join(names)}_loops", body)
+    helpers = [[helper] for helper in helpers_in(lines, language.helpers)]
+    top = [*language.head, *language.blank] if language.head else []
+    blocks = [line for block in (*helpers, lines) for line in (*block, *language.blank)]
+    return "\n".join([*head, "", *top, *blocks[: -len(language.blank)]]) + "\n"
+
+
+def _looped(domains: Sequence[Domain], asker: str) -> list[str]:
+    """The names of the ranges, which no map may have in another role."""
+    ranges = {name: None for domain in domains for name in domain.by_role(domain.names)[1]}
+    for domain in domains:
+        own = domain.by_role(domain.names)[1]
+        for name in domain.names:
+            if name in ranges and name not in own:
+                raise MapError(
+                    f"{asker}: {name} is a range of one map and none of another; "
+                    "expected names of one role"
+                )
+    return [*ranges]
+
+
+def _result_names(name: str, count: int) -> list[str]:
+    return [name] if count == 1 else [f"{name}{number}" for number in range(count)]
+
+
+def _check_results(results: dict[str, Form], domain: Domain, asker: str) -> None:
+    for name in (*domain.names, MASK):
+        if name in results:
+            raise MapError(f"{asker}: {name} is a result and also {_meaning(name)}")
+
+
+def _meaning(name: str) -> str:
+    return "what says which points are inside" if name == MASK else "a variable"
+
+
+@dataclass
+class _Nest:
+    """Loops over some variables of a domain; the others are parameters of the function."""
+
+    domain: Domain
+    looped: Sequence[str]
+    language: Language
+    taken: set[str]
+    known: dict[str, Form] = field(default_factory=dict[str, Form])
+    """What each identifier of the domain is in the blocks."""
+    opened: list[_Nested] = field(default_factory=list["_Nested"])
+    masks: list[_Mask] = field(default_factory=list["_Mask"])
+
+    def __post_init__(self) -> None:
+        names = names_in(self.domain, self.language.reserved)
+        named: dict[bool, list[tuple[str, Variable]]] = {True: [], False: []}
+        rows = zip(self.domain.identifiers, self.domain.names, names, self.domain, strict=True)
+        for identifier, own, name, given in rows:
+            named[own in self.looped].append((identifier, Variable(given.bounds, name)))
+        outer, self.inner = named[False], named[True]
+        self.parameters = tuple(given for _, given in outer)
+        taken = (self.taken - {*names}) | {given.name for given in self.parameters}
+        self.top = LoopBlock(LocalNames(self.language, taken), self.parameters)
+        self.known = {each: variable(f"d{place}") for place, (each, _) in enumerate(outer)}
+        texts = self.domain.constraint_texts()
+        self.asked = [(guarded(form), interval) for _, (form, interval) in texts]
+        self.is_of_arrays = not self.language.condition
+
+    def write(self, results: dict[str, Form], body: Body) -> None:
+        """Writes the loops into the block on top."""
+        left = dict(results)
+        if self.is_of_arrays:
+            self._narrow_parameters()
+        block = self._within(self.top)
+        for identifier, counter in self.inner:
+            self._write_results(block, left, _is_total)
+            block = self._within(self._loop(block, identifier, counter, results.values()))
+        if self.is_of_arrays:
+            self._end_masks(block)
+        self._write_results(block, left, lambda _: True)
+        block.lines += body.lines.splitlines()
+        for each in reversed(self.opened):
+            each.close()
+
+    def function(self, name: str, body: Body) -> list[str]:
+        """The lines of the function."""
+        language = self.language
+        given = [
+            language.parameter.format(type=self._type_of(each.bounds), name=each.name)
+            for each in self.parameters
+        ]
+        given += [body.parameters] if body.parameters else []
+        lines = [*self.top.lines, *body.last.splitlines()]
+        return function(name, "void", given, lines, language)
+
+    # Constraints.
+
+    def _within(self, block: LoopBlock) -> LoopBlock:
+        """The block where all constraints hold of which everything is known in a block."""
+        facts = self._taken(block, [row for row in self.asked if self._knows(row[0])])
+        if self.is_of_arrays:
+            self._mask(block, self._questions(block, facts))
+            return block
+        if not facts:
+            return block
+        inner = block.guarded(facts)
+        self.opened.append(_Nested(block, inner, " && ".join(self._questions(block, facts))))
+        return inner
+
+    def _taken(self, block: LoopBlock, rows: Sequence[Constraint]) -> list[Constraint]:
+        """Constraints as they are in a block, without those that hold; they are asked no more."""
+        self.asked = [row for row in self.asked if row not in rows]
+        placed = [(block.simplified(self._placed(form)), interval) for form, interval in rows]
+        return [row for row in placed if not block.holds(row)]
+
+    def _knows(self, form: Form) -> bool:
+        return self.known.keys() >= {*variables_of((form,))}
+
+    def _placed(self, form: Form) -> Form:
+        return operations.substitute((form,), self.known)[0]
+
+    def _questions(self, block: LoopBlock, facts: Sequence[Constraint]) -> list[str]:
+        texts, bits = block.texts_and_bits([form for form, _ in facts])
+        asked = map(passable, map(block.left_to_ask, facts), bits)
+        return [*comparisons(zip(texts, asked, strict=True), self.language)]
+
+    def _narrow_parameters(self) -> None:
+        """Asks parameters of any type for their bounds, and gives them the type for these."""
+        bounds = ((each.name, each.bounds) for each in self.parameters)
+        self._mask(self.top, [*within_bounds(bounds, self.language)])
+        for each in self.parameters:
+            value = self.language.cast.format(each.name, type=self._type_of(each.bounds))
+            self.top.lines.append(self.language.statement.format(name=each.name, value=value))
+
+    def _mask(self, block: LoopBlock, asked: Sequence[str]) -> None:
+        if asked:
+            name = block.names.fresh("is_inside")
+            text = self.language.both.join(asked)
+            self.masks.append(_Mask(name, text, block, len(block.lines)))
+            block.lines.append(f"{name} = {text}")
+
+    def _end_masks(self, block: LoopBlock) -> None:
+        """Gives the last mask the name that the body knows."""
+        if not self.masks:
+            block.lines.append(f"{MASK} = {self.language.true}")
+            return
+        *others, last = self.masks
+        text = self.language.both.join([*(each.name for each in others), last.text])
+        last.block.lines[last.place] = f"{MASK} = {text}"
+
+    # Loops.
+
+    def _loop(
+        self, block: LoopBlock, identifier: str, counter: Variable, results: Iterable[Form]
+    ) -> LoopBlock:
+        """The block in a loop over a variable, or in one loop for each of its digits."""
+        facts = self._solved(block, identifier)
+        bounds, name = counter.bounds, counter.name
+        size = 0 if bounds.lower else bounds.size or 0
+        sizes = digits_of(divisors_of(results, identifier, size), size)
+        if facts or self.is_of_arrays or not sizes[1:]:
+            inner, self.known[identifier] = block.loop(bounds, name, facts)
+            self.opened.append(_Nested(block, inner))
+            return inner
+        block.names.taken.add(name)
+        total = Form(0, {})
+        for size, stride in sizes:
+            inner, digit = block.loop(Interval(0, size - 1), f"{name}_by_{stride}")
+            total += digit * stride
+            self.opened.append(_Nested(block, inner))
+            block = inner
+        self.known[identifier] = total
+        self._assign(block, name, total)
+        return block
+
+    def _solved(self, block: LoopBlock, identifier: str) -> list[Constraint]:
+        """The constraints that a loop over a variable meets by where it goes; asked no more."""
+        place = len(block.variables)
+        own = range(len(self.parameters) if self.is_of_arrays else 0, place + 1)
+        may_be = {f"d{number}" for number in own}
+        known = {**self.known, identifier: variable(f"d{place}")}
+        rows = {
+            operations.substitute((form,), known)[0]: (form, interval)
+            for form, interval in self.asked
+            if known.keys() >= {*variables_of((form,))} and self._may_end_loops(form, interval)
+        }
+        placed = [
+            (form, row[1]) for form, row in rows.items() if may_be >= {*variables_of((form,))}
+        ]
+        facts = solving(f"d{place}", placed)
+        met = [rows[form] for form, _ in facts]
+        self.asked = [row for row in self.asked if row not in met]
+        return facts
+
+    def _may_end_loops(self, form: Form, interval: Interval) -> bool:
+        """Whether what is computed for the ends of a loop, and its next value, fit the language."""
+        atom, ends = form.only_atom, interval.ends
+        if atom is not None and atom.kind is AtomKind.MOD:
+            form, ends = atom.numerator, (atom.divisor,)
+        sides = [form + sign * end for end in ends if isinstance(end, int) for sign in (1, -1)]
+        return reason_against_bits(sides, self.domain, self.language.max_bits) is None
+
+    def _write_results(
+        self, block: LoopBlock, left: dict[str, Form], may_be: Callable[[Form], bool]
+    ) -> None:
+        """Writes the results that are known in a block, and takes them from those that are left."""
+        for name, form in [*left.items()]:
+            if self._knows(form) and may_be(form):
+                self._assign(block, name, block.simplified(self._placed(left.pop(name))))
+
+    def _assign(self, block: LoopBlock, name: str, form: Form) -> None:
+        (text,), (bits,) = block.texts_and_bits([form])
+        kind = self.language.integer.get(bits, "")
+        line = self.language.statement.format(type=kind, name=name, value=alone(text))
+        block.lines.append(line)
+
+    def _type_of(self, bounds: Interval) -> str:
+        return self.language.integer.get(NARROW if is_narrow(bounds) else WIDE, "")
+
+
+def _is_total(form: Form) -> bool:
+    """Whether a form has a value wherever its variables have one: it divides by no variable."""
+    return all(atom.divisor for atom in postorder((form,)) if atom.kind in DIVISIONS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Nested:
+    """A block in a loop, or under a condition."""
+
+    outer: LoopBlock
+    inner: LoopBlock
+    condition: str = ""
+
+    def close(self) -> None:
+        """Adds the lines of the inner block to the outer one."""
+        if self.condition:
+            self.outer.close_guard(self.inner, self.condition)
+        else:
+            self.outer.close_loop(self.inner)
+
+
+@dataclass(frozen=True, slots=True)
+class _Mask:
+    """A line that asks which of many points are inside."""
+
+    name: str
+    text: str
+    block: LoopBlock
+    place: int

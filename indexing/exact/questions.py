@@ -1,0 +1,529 @@
+"""A relation that answers questions about itself exactly, by isl."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sized
+from datetime import timedelta
+from itertools import islice, product
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+from indexing.errors import MapError
+from indexing.exact import few_points
+from indexing.exact.boxes import box_set, whole
+from indexing.exact.compare import (
+    are_comparable,
+    count_reached,
+    first_difference,
+    with_same_parameters,
+)
+from indexing.exact.counting import count_points, number_of_points, number_of_results
+from indexing.exact.index_set import read_set, set_of_points
+from indexing.exact.isl import accesses_of, both, first_point, image_of, points_of, rank_of
+from indexing.exact.symbolic_counting import symbolic_count
+from indexing.exact.symbolic_inverse import tells_points
+from indexing.relation import Relation, asks_emptiness, check_map, check_without_parameters
+from indexing.simplify import simplified
+from indexing.transform.substitute import substitute
+from indexing.validation import read_names
+from simplifier import Interval
+from simplifier.errors import check_integers, check_type
+from simplifier.exact import BUDGET, BudgetError, NotQuasiAffineError, Space
+from simplifier.exact.isl import asked
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import islpy
+    import sympy
+
+    from indexing.domain import Domain
+    from indexing.exact.compare import Difference
+    from indexing.exact.index_set import IndexSet
+    from indexing.relation import RelationT
+    from indexing.transform.evaluate import Point
+    from indexing.validation import ByName
+    from indexing.variable import Variable
+    from simplifier.bounds.interval import IntervalLike
+    from simplifier.exact import Budget
+    from simplifier.expr.form import Form
+
+
+class ExactRelation(Relation):
+    """A relation with questions that isl answers exactly.
+
+    Two elements are related if some values of ranges and runtime variables within the domain relate
+    them. A question is about each value of the parameters separately, and with
+    ``runtime_as_parameters`` also about each value of the runtime variables.
+
+    Each question raises
+
+    * :class:`NotQuasiAffineError <simplifier.NotQuasiAffineError>`, naming the term, if an
+      expression multiplies variables, divides by one or works on bits, and there are more than a
+      million points, or as many as there is time for: fewer are gone through;
+    * :class:`BudgetError <simplifier.BudgetError>` if the answer takes more than its ``budget``, a
+      number of isl's operations or a ``timedelta``; the default is seconds, ``None`` is no limit;
+    * :class:`MapError <indexing.MapError>` if the map is undefined, or the answer is a number, a
+      point or about sizes, and depends on parameters.
+    """
+
+    __slots__ = ()
+
+    @asks_emptiness
+    def is_empty(self, *, budget: Budget = BUDGET) -> bool:
+        """Whether the map has no point: ``m.is_empty`` and ``m.is_empty()`` ask the same.
+
+        Costs one integer programme over the variables: milliseconds for everyday maps.
+
+        >>> from indexing import parse_map
+        >>> odd = "(d0) -> (d0), domain: d0 in [0, 9], d0 mod 4 in [1, 1], d0 mod 6 in [0, 0]"
+        >>> parse_map(odd).is_empty()
+        True
+        """
+        if self.domain.is_known_empty:
+            return True
+        return asked(
+            lambda space: bool(points_of(self, space.context).is_empty()),
+            budget,
+            otherwise=lambda most: few_points.is_empty(self, most),
+        )
+
+    def __bool__(self) -> bool:
+        return not self.is_empty()
+
+    def equals(
+        self,
+        other: Relation,
+        *,
+        budget: Budget = BUDGET,
+        runtime_as_parameters: bool = False,
+    ) -> bool:
+        """Whether both maps relate the same elements to each other.
+
+        Names and numbers of ranges and runtime variables do not matter; as parameters, runtime
+        variables are compared in order. Costs milliseconds for everyday maps; in the worst case the
+        time grows exponentially with the number of ranges, quotients and extrema.
+
+        >>> from indexing import parse_map
+        >>> pairs = "()[s0, s1] -> (s0 * 2 + s1), domain: s0 in [0, 3], s1 in [0, 1]"
+        >>> parse_map(pairs).equals(parse_map("()[s0] -> (s0), domain: s0 in [0, 7]"))
+        True
+        """
+        check_map(other, "equals: the other map")
+        return self == other or self._asked(
+            lambda one, two: one.is_equal(two),
+            few_points.is_equal,
+            other,
+            budget,
+            runtime_as_parameters=runtime_as_parameters,
+        )
+
+    def is_subset(
+        self,
+        other: Relation,
+        *,
+        budget: Budget = BUDGET,
+        runtime_as_parameters: bool = False,
+    ) -> bool:
+        """Whether all elements that this map relates are related by the other one.
+
+        Costs about what :meth:`equals` does.
+
+        >>> from indexing import parse_map
+        >>> even = parse_map("()[s0] -> (s0 * 2), domain: s0 in [0, 3]")
+        >>> even.is_subset(parse_map("()[s0] -> (s0), domain: s0 in [0, 6]"))
+        True
+        """
+        check_map(other, "is_subset: the other map")
+        return self == other or self._asked(
+            lambda one, two: one.is_subset(two),
+            few_points.is_subset,
+            other,
+            budget,
+            runtime_as_parameters=runtime_as_parameters,
+        )
+
+    def _asked(
+        self,
+        ask_isl: Callable[[islpy.Map, islpy.Map], bool],
+        ask_points: Callable[..., bool | None],
+        other: Relation,
+        budget: Budget,
+        *,
+        runtime_as_parameters: bool,
+    ) -> bool:
+        """What is said of both relations; no if they have different numbers of coordinates."""
+        options = {"runtime_as_parameters": runtime_as_parameters}
+        if not are_comparable(self, other, **options):
+            return False
+
+        def ask(one: Relation, two: Relation, *, budget: Budget = budget) -> bool:
+            return asked(
+                lambda space: ask_isl(*both(one, two, space.context, **options)),
+                budget,
+                otherwise=lambda most: ask_points(one, two, most, **options),
+            )
+
+        one, two = with_same_parameters((self, other))
+        try:
+            return ask(one, two)
+        except NotQuasiAffineError:
+            if simplified(one) == simplified(two):
+                return True
+            if one.parameters and is_refuted((one, two), ask, budget):
+                return False
+            raise
+
+    def first_difference(
+        self,
+        other: Relation,
+        *,
+        budget: Budget = BUDGET,
+        runtime_as_parameters: bool = False,
+    ) -> Difference | None:
+        """The first point at which both maps reach different elements; ``None`` if they are equal.
+
+        Costs :meth:`equals` twice, and an integer programme for each dimension.
+
+        Raises:
+            MapError: the maps have different numbers of dimensions or results, or of parameters.
+
+        >>> from indexing import parse_map
+        >>> short = parse_map("(d0) -> (d0), domain: d0 in [0, 6]")
+        >>> print(short.first_difference(parse_map("(d0) -> (d0), domain: d0 in [0, 7]")))
+        at (7): only the second map is defined; it gives (7)
+        """
+        return first_difference(
+            self, other, budget=budget, runtime_as_parameters=runtime_as_parameters
+        )
+
+    def image(
+        self,
+        dims: Sequence[IntervalLike] | ByName[IntervalLike] | None = None,
+        *,
+        budget: Budget = BUDGET,
+        runtime_as_parameters: bool = False,
+    ) -> IndexSet:
+        """The elements that are reached from all ``dims``, or from those in the given intervals.
+
+        Intervals are those of all dimensions, or of some by name.
+
+        The set is a few boxes of strided intervals if it can be, else constraints. Costs
+        milliseconds for everyday maps, and as much again for each box; up to a second for quotients
+        of sums of quotients.
+
+        Raises:
+            MapError: the number of intervals is not that of the dimensions.
+
+        >>> from indexing import parse_map
+        >>> strided = parse_map("(d0)[s0] -> (d0 * 8 + s0 * 2), domain: d0 in [0, 9], s0 in [0, 3]")
+        >>> print(strided.image())
+        (d0): d0 in [0, 78] step 2
+        >>> print(strided.image([(2, 3)]))
+        (d0): d0 in [16, 30] step 2
+        >>> strided.image({"d0": (2, 3)}) == strided.image([(2, 3)])
+        True
+        """
+        domain = self.domain if dims is None else _restricted(self.domain, dims)
+        relation = self.derived(self.forms, domain)
+        return _set_of_values(relation, (), budget, runtime_as_parameters=runtime_as_parameters)
+
+    def range_set(
+        self, *, budget: Budget = BUDGET, runtime_as_parameters: bool = False
+    ) -> IndexSet:
+        """The elements that are reached from all ``dims``: :meth:`image`."""
+        return self.image(budget=budget, runtime_as_parameters=runtime_as_parameters)
+
+    def domain_set(
+        self, *, budget: Budget = BUDGET, runtime_as_parameters: bool = False
+    ) -> IndexSet:
+        """The ``dims`` from which some element is reached.
+
+        Costs what :meth:`image` does.
+
+        >>> from indexing import parse_map
+        >>> padded = "(d0) -> (d0 - 3), domain: d0 in [0, 9], d0 - 3 in [0, 4]"
+        >>> print(parse_map(padded).domain_set())
+        (d0): d0 in [3, 7]
+        """
+        names, *_ = self.domain.by_role(self.domain.names)
+        dims, *_ = self.domain.by_role(map(forms.variable, self.domain.identifiers))
+        relation = self.derived(dims, self.domain)
+        return _set_of_values(relation, names, budget, runtime_as_parameters=runtime_as_parameters)
+
+    def count(self, *, budget: Budget = BUDGET) -> int | sympy.Expr:
+        """The number of points of the domain: of dimensions, ranges and runtime variables.
+
+        Costs milliseconds for any number of points if at most two variables or quotients depend on
+        each other; of more, the thinnest is gone through value by value.
+
+        Of a map with parameters it is an expression over them, which holds for all values within
+        their bounds; an integer, if it is the same for all. There is one where each variable has
+        one end on each side, or is every n-th integer.
+
+        Raises:
+            MapError: a variable is not bounded, or there is no such expression.
+
+        >>> from indexing import parse_map
+        >>> half = "(d0, d1) -> (), domain: d0 in [0, 999999], d1 in [0, inf], d0 - d1 in [0, inf]"
+        >>> parse_map(half).count()
+        500000500000
+        >>> rows = "(d0, d1)<N> -> (), domain: d0 in [0, N - 1], d1 in [0, 7], N in [0, inf]"
+        >>> parse_map(rows).count()
+        8*N
+        """
+        if self.parameters:
+            return symbolic_count([self.domain], self.parameters)
+        return number_of_points(self, budget)
+
+    def count_results(self, *, budget: Budget = BUDGET) -> int | sympy.Expr:
+        """The number of different elements that are reached; an expression, as :meth:`count` gives.
+
+        Costs an :meth:`image` and a :meth:`count` of its elements.
+
+        Raises:
+            MapError: a result is not bounded, or there is no expression over the parameters.
+
+        >>> from indexing import parse_map
+        >>> windows = "(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 999999], s0 in [0, 2]"
+        >>> parse_map(windows).count(), parse_map(windows).count_results()
+        (3000000, 2000001)
+        """
+        if not self.parameters:
+            return number_of_results(self, budget)
+        return count_reached([self], len(self.forms), self.parameters, budget)
+
+    def is_injective(self, *, budget: Budget = BUDGET, runtime_as_parameters: bool = False) -> bool:
+        """Whether no element is reached from two points of dimensions and ranges.
+
+        Each value of a range is a point of its own, even if the range is not used. Costs a
+        comparison of the map with itself: milliseconds for everyday maps.
+
+        >>> from indexing import parse_map
+        >>> slices = parse_map("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 7], rt0 in [0, 92]")
+        >>> slices.is_injective(), slices.is_injective(runtime_as_parameters=True)
+        (False, True)
+        """
+        options = {"runtime_as_parameters": runtime_as_parameters}
+
+        def ask(relation: Relation, *, budget: Budget = budget) -> bool:
+            return asked(
+                lambda space: bool(accesses_of(relation, space.context, **options).is_injective()),
+                budget,
+                otherwise=lambda most: few_points.is_injective(relation, most, **options),
+            )
+
+        try:
+            return ask(self)
+        except NotQuasiAffineError:
+            if tells_points(self):
+                return True
+            if self.parameters and is_refuted((self,), ask, budget):
+                return False
+            raise
+
+    def covers(
+        self,
+        sizes: Sequence[int],
+        *,
+        budget: Budget = BUDGET,
+        runtime_as_parameters: bool = False,
+    ) -> bool:
+        """Whether every element of a tensor of these sizes is reached; others may be reached, too.
+
+        Costs an :meth:`image` and a comparison.
+
+        Raises:
+            MapError: the number of sizes is not that of the results.
+
+        >>> from indexing import parse_map
+        >>> windows = parse_map("(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 4], s0 in [0, 2]")
+        >>> windows.covers([11]), windows.covers([12])
+        (True, False)
+        """
+        check_without_parameters(self, "covers")
+        check_integers(sizes, "covers: sizes")
+        _check_rank(self, sizes)
+        options = {"runtime_as_parameters": runtime_as_parameters}
+
+        def is_covered(space: Space) -> bool:
+            image = image_of(self.forms, self.domain, space.context, **options)
+            return bool(_tensor(self, sizes, image).is_subset(image))
+
+        return asked(
+            is_covered,
+            budget,
+            otherwise=lambda most: few_points.covers(self, sizes, most, **options),
+        )
+
+    def is_bijective_onto(
+        self,
+        sizes: Sequence[int],
+        *,
+        budget: Budget = BUDGET,
+        runtime_as_parameters: bool = False,
+    ) -> bool:
+        """Whether every element of a tensor of these sizes is reached once, and no other element.
+
+        A kernel must write its output so: the map :meth:`is_injective`, and its :meth:`image` is
+        the tensor. Costs both questions.
+
+        Raises:
+            MapError: the number of sizes is not that of the results.
+
+        >>> from indexing import parse_map
+        >>> blocks = parse_map("(d0)[s0] -> (d0 * 4 + s0), domain: d0 in [0, 31], s0 in [0, 3]")
+        >>> blocks.is_bijective_onto([128])
+        True
+        """
+        check_without_parameters(self, "is_bijective_onto")
+        check_integers(sizes, "is_bijective_onto: sizes")
+        _check_rank(self, sizes)
+        options = {"runtime_as_parameters": runtime_as_parameters}
+
+        def is_bijective(space: Space) -> bool:
+            accesses = accesses_of(self, space.context, **options)
+            image = accesses.range()
+            tensor = _tensor(self, sizes, image)
+            if not image.is_subset(tensor) or not accesses.is_injective():
+                return False
+            if self.domain.runtime:
+                return bool(tensor.is_subset(image))
+            # As many elements as points: to count these is far less work than to compare the sets.
+            return count_points(points_of(self, space.context)) == prod(sizes)
+
+        return asked(
+            is_bijective,
+            budget,
+            otherwise=lambda most: few_points.is_bijective_onto(self, sizes, most, **options),
+        )
+
+    def sample(self, *, budget: Budget = BUDGET) -> Point | None:
+        """The first point of the domain with its results; ``None`` if there is none.
+
+        A point is ``(dims, ranges, runtime, results)``. Along a variable without lower bound, 0
+        comes first and the negative values last. Costs an integer programme for each variable. Only
+        the constraints must be quasi-affine.
+
+        >>> from indexing import parse_map
+        >>> odd = "(d0)[s0] -> (d0 * s0), domain: d0 in [2, 9], s0 in [0, 3], d0 + s0 in [4, 4]"
+        >>> parse_map(odd).sample()
+        ((2,), (2,), (), (4,))
+        """
+        check_without_parameters(self, "sample")
+        domain = self.domain
+
+        def ask(space: Space) -> tuple[tuple[int, ...] | None]:
+            points = points_of(self, space.context)
+            return (None if points.is_empty() else first_point(points),)
+
+        (values,) = asked(ask, budget, otherwise=lambda most: few_points.first_point(self, most))
+        if values is None:
+            return None
+        constants = dict(zip(domain.identifiers, map(forms.constant, values), strict=True))
+        results = operations.substitute(self.forms, constants)
+        return (*domain.by_role(values), tuple(map(_value, results)))
+
+
+def _set_of_values(
+    relation: Relation, names: Sequence[str], budget: Budget, *, runtime_as_parameters: bool
+) -> IndexSet:
+    """The values of the results, with these names; those of parameters follow them."""
+    domain = relation.domain
+    *_, runtime = domain.by_role(domain.names)
+    followed = runtime if runtime_as_parameters else ()
+    parameters = [parameter.name for parameter in domain.parameters]
+
+    def read(space: Space) -> IndexSet:
+        points = image_of(
+            relation.forms, domain, space.context, runtime_as_parameters=runtime_as_parameters
+        )
+        return read_set(points, space, names, followed, parameters, budget=budget)
+
+    def listed(most: int) -> IndexSet | None:
+        return None if followed or parameters else set_of_points(relation, names, most)
+
+    return asked(read, budget, otherwise=listed)
+
+
+def _check_rank(relation: Relation, sizes: Sequence[int]) -> None:
+    if len(sizes) != len(relation.forms):
+        expected = f"expected {len(relation.forms)}, one for each result"
+        raise MapError(f"sizes: {len(sizes)} are given; {expected}")
+
+
+def _tensor(relation: Relation, sizes: Sequence[int], image: islpy.Set) -> islpy.Set:
+    """The elements of a tensor, with every value of the parameters that the image has."""
+    intervals = [Interval(0, size - 1) for size in sizes]
+    if rank_of(image) > len(sizes):
+        intervals += [variable.bounds for variable in relation.domain.runtime]
+    return box_set(tuple(map(whole, intervals)), image.get_ctx())
+
+
+def _restricted(domain: Domain, dims: Sequence[IntervalLike] | ByName[IntervalLike]) -> Domain:
+    """The domain with each dimension, or some, within an interval."""
+    if isinstance(dims, Mapping):
+        return domain.constrained(
+            (forms.variable(domain.identifier_of(name, "image")), Interval.of(within))
+            for name, within in read_names(dims, "image: dims").items()
+        )
+    check_type(dims, Sized, "image: dims", f"{len(domain.dims)} integers")
+    if len(dims) != len(domain.dims):
+        raise MapError(f"image: dims has {len(dims)} intervals; expected {len(domain.dims)}")
+    variables = map(forms.variable, domain.identifiers)
+    return domain.constrained(zip(variables, map(Interval.of, dims), strict=False))
+
+
+def _value(result: Form) -> int:
+    if not result.is_constant:
+        raise MapError(f"sample: {result} has no value; expected divisions by other than zero")
+    return result.constant
+
+
+# A few numbers for parameters, where a question is not quasi-affine: they may refute it.
+#
+# What is asked about each value of the parameters is not so if it is not so for one of them. With
+# numbers for `M` and `N`, `d0*M + d1` is affine, and isl answers.
+
+MAX_NUMBERS: Final = 3
+"""How many numbers each parameter gets, the least of its range first: 0, 1 and 2 tell most."""
+
+MAX_CHOICES: Final = 27
+"""How many choices of numbers for all parameters are tried: milliseconds each."""
+
+
+def is_refuted(
+    maps: Sequence[RelationT], ask: Callable[..., bool], budget: Budget = BUDGET
+) -> bool:
+    """Whether a question about maps of the same parameters has the answer no for some numbers.
+
+    ``ask`` takes the maps with numbers and a budget: all choices together end within a time.
+
+    >>> from indexing import parse_map
+    >>> given = "(d0)<M> -> (d0 * M), domain: d0 in [0, 9], M in "
+    >>> [is_refuted([parse_map(given + bounds)], lambda each, budget: each.is_injective())
+    ...  for bounds in ("[0, inf]", "[1, inf]")]
+    [True, False]
+    """
+    share = budget / MAX_CHOICES if isinstance(budget, timedelta) else budget
+    for numbers in _choices(maps[0].parameters):
+        fixed = [substitute(each, numbers, ((), (), ())) for each in maps]
+        try:
+            if not ask(*fixed, budget=share):
+                return True
+        except NotQuasiAffineError:
+            continue  # these numbers divide by zero; others may not
+        except BudgetError:
+            return False
+    return False
+
+
+def _choices(parameters: Sequence[Variable]) -> Iterator[Mapping[str, Form]]:
+    """Different small numbers for all parameters."""
+    names = [parameter.name for parameter in parameters]
+    starts = [parameter.bounds.lower or 0 for parameter in parameters]
+    ranges = [range(start, start + MAX_NUMBERS) for start in starts]
+    for numbers in islice(product(*ranges), MAX_CHOICES):
+        yield dict(zip(names, map(forms.constant, numbers), strict=True))

@@ -1,0 +1,729 @@
+"""CuTe's layout algebra: coalesce, composition, complement and inverses.
+
+A profile or tiler that is a tuple applies an operation mode by mode.
+
+Source: CuTe's documentation (NVIDIA/cutlass, media/docs/cpp/cute/02_layout_algebra.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from math import prod
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, Union, cast
+
+from indexing.errors import ShapeError
+from simplifier.errors import ArgumentError, check_type, quoted
+from simplifier.tools.display import html_of_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+# CuTe's integer tuples: an integer, or a tuple of integer tuples, such as `((2, 4), 8)`.
+
+IntTuple: TypeAlias = Union[int, "tuple[IntTuple, ...]"]
+"""An integer or a tuple of these; a rank-1 tuple is no integer."""
+
+MAX_DEPTH = 50
+"""Tuples are nested down to this depth: no layout is deeper, and Python's stack holds it."""
+
+
+def leaves(value: IntTuple) -> Iterator[int]:
+    """The integers from left to right.
+
+    >>> list(leaves(((2, 4), 8)))
+    [2, 4, 8]
+    """
+    if isinstance(value, int):
+        yield value
+    else:
+        for part in value:
+            yield from leaves(part)
+
+
+def flattened(value: IntTuple) -> tuple[int, ...]:
+    """The integers from left to right as one tuple."""
+    return tuple(leaves(value))
+
+
+def product(value: IntTuple) -> int:
+    """The product of all integers.
+
+    >>> product(((2, 4), 8))
+    64
+    """
+    return prod(leaves(value))
+
+
+def depth(value: IntTuple) -> int:
+    """How many tuples are around the innermost integer.
+
+    >>> depth(8), depth((2, 4)), depth(((2, 4), 8))
+    (0, 1, 2)
+    """
+    if isinstance(value, int):
+        return 0
+    return 1 + max(map(depth, value), default=0)
+
+
+def parts(value: IntTuple) -> tuple[IntTuple, ...]:
+    """The modes: the parts of a tuple; an integer is its only one."""
+    return (value,) if isinstance(value, int) else value
+
+
+def unflattened(values: Iterator[int], profile: IntTuple) -> IntTuple:
+    """The next integers, nested as a profile is.
+
+    >>> unflattened(iter((1, 8, 2)), ((2, 4), 8))
+    ((1, 8), 2)
+    """
+    if isinstance(profile, int):
+        return next(values)
+    return tuple(unflattened(values, part) for part in profile)
+
+
+def is_congruent(value: IntTuple, other: IntTuple) -> bool:
+    """Whether both are nested in the same way.
+
+    >>> is_congruent(((2, 4), 8), ((1, 8), 2)), is_congruent((2, 4), 8)
+    (True, False)
+    """
+    if isinstance(value, int) or isinstance(other, int):
+        return isinstance(value, int) and isinstance(other, int)
+    return len(value) == len(other) and all(map(is_congruent, value, other))
+
+
+def compact_strides(shape: IntTuple) -> IntTuple:
+    """The strides of a shape whose first integer is the most minor one.
+
+    >>> compact_strides(((2, 4), 8))
+    ((1, 2), 8)
+    """
+    sizes = flattened(shape)
+    return unflattened((prod(sizes[:position]) for position in range(len(sizes))), shape)
+
+
+def offset_of(coordinate: IntTuple, shape: IntTuple, stride: IntTuple) -> int:
+    """The inner product of a coordinate with strides.
+
+    An integer stands for the coordinate of a whole tuple, the first part fastest; what goes beyond
+    the shape goes on in the last part.
+
+    Raises:
+        ShapeError: the coordinate is nested deeper than the shape.
+
+    >>> offset_of((3, 1), ((2, 4), 8), ((1, 8), 2)), offset_of(11, ((2, 4), 8), ((1, 8), 2))
+    (11, 11)
+    """
+    if isinstance(shape, int) or isinstance(stride, int):
+        if not isinstance(coordinate, int) or not isinstance(stride, int):
+            raise ShapeError(f"coordinate {text_of(coordinate)}; expected an integer here")
+        return coordinate * stride
+    return sum(map(offset_of, _split(coordinate, shape), shape, stride))
+
+
+def _split(coordinate: IntTuple, shape: tuple[IntTuple, ...]) -> tuple[IntTuple, ...]:
+    if not isinstance(coordinate, int):
+        if len(coordinate) != len(shape):
+            expected = f"expected {len(shape)} parts, as in {text_of(shape)}"
+            raise ShapeError(f"coordinate {text_of(coordinate)}; {expected}")
+        return coordinate
+    split: list[IntTuple] = []
+    for part in shape[:-1]:
+        coordinate, digit = divmod(coordinate, product(part))
+        split.append(digit)
+    return (*split, coordinate)
+
+
+def text_of(value: IntTuple) -> str:
+    """The text, as CuTe prints it: without blanks.
+
+    >>> print(text_of(((2, 4), (8,))))
+    ((2,4),(8))
+    """
+    if isinstance(value, int):
+        return str(value)
+    return f"({','.join(map(text_of, value))})"
+
+
+# Layouts of CuTe: a nested shape and nested strides, as `((2,4),8):((1,8),2)`.
+#
+# A layout is a function from coordinates to offsets. A coordinate may be one integer for the
+# whole shape, one for each mode, or as deeply nested as the shape; the first part counts fastest.
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CuteLayout:
+    """A shape and strides that are nested in the same way; strides are compact unless given.
+
+    Strides count elements and may be 0 or negative.
+
+    Source: CuTe's layout documentation (NVIDIA/cutlass, media/docs/cpp/cute/01_layout.md).
+
+    Raises:
+        ArgumentError: the shape or the strides are no integers or tuples of these.
+        ShapeError: a size is less than 1, or the strides are nested in another way.
+
+    >>> layout = CuteLayout(((2, 4), 8), ((1, 8), 2))
+    >>> print(layout, layout.size, layout.cosize, layout.rank, layout.depth)
+    ((2,4),8):((1,8),2) 64 40 2 2
+    >>> layout(11), layout(3, 1), layout((1, 1), 1)
+    (11, 11, 11)
+    >>> print(CuteLayout((4, 8)))
+    (4,8):(1,4)
+    """
+
+    shape: IntTuple
+    stride: IntTuple
+
+    def __init__(self, shape: IntTuple, stride: IntTuple | None = None) -> None:
+        """Check the two and take compact strides for ``None``."""
+        _check(shape, "the shape")
+        _check_sizes(shape)
+        if stride is not None:
+            _check(stride, "the strides")
+        strides = compact_strides(shape) if stride is None else stride
+        if not is_congruent(shape, strides):
+            given = f"shape {text_of(shape)} and strides {text_of(strides)}"
+            raise ShapeError(f"CuteLayout: {given}; expected both nested in the same way")
+        object.__setattr__(self, "shape", shape)
+        object.__setattr__(self, "stride", strides)
+
+    @classmethod
+    def of_modes(cls, modes: Iterable[CuteLayout]) -> CuteLayout:
+        """The layout that has these layouts as its modes.
+
+        Raises:
+            ShapeError: there are none.
+
+        >>> print(CuteLayout.of_modes([CuteLayout((2, 4), (1, 8)), CuteLayout(8, 2)]))
+        ((2,4),8):((1,8),2)
+        """
+        given = tuple(modes)
+        return cls(tuple(mode.shape for mode in given), tuple(mode.stride for mode in given))
+
+    @property
+    def modes(self) -> tuple[CuteLayout, ...]:
+        """The layout of each mode; a layout whose shape is an integer has itself.
+
+        >>> [str(mode) for mode in CuteLayout(((2, 4), 8), ((1, 8), 2)).modes]
+        ['(2,4):(1,8)', '8:2']
+        """
+        return tuple(map(CuteLayout, parts(self.shape), parts(self.stride)))
+
+    @property
+    def leaves(self) -> tuple[tuple[int, int], ...]:
+        """Size and stride of each integer of the shape, from left to right."""
+        return tuple(zip(flattened(self.shape), flattened(self.stride), strict=True))
+
+    @property
+    def size(self) -> int:
+        """The number of coordinates."""
+        return product(self.shape)
+
+    @property
+    def cosize(self) -> int:
+        """One more than the offset of the last coordinate."""
+        return self(self.size - 1) + 1
+
+    @property
+    def rank(self) -> int:
+        """The number of modes."""
+        return len(parts(self.shape))
+
+    @property
+    def depth(self) -> int:
+        """How many tuples are around the innermost size."""
+        return depth(self.shape)
+
+    def __call__(self, *coordinate: IntTuple) -> int:
+        """The offset of a coordinate, which may lie beyond the last mode.
+
+        Raises:
+            ArgumentError: the coordinate is no integer or tuple of these.
+            ShapeError: the coordinate is nested in another way than the shape.
+
+        >>> CuteLayout((4, 8), (8, 1))(2, 3)
+        19
+        """
+        _check(coordinate, "the coordinate")
+        (one, *others) = coordinate or ((),)
+        return offset_of(coordinate if others else one, self.shape, self.stride)
+
+    def flat(self) -> CuteLayout:
+        """The layout with all sizes in one tuple.
+
+        >>> print(CuteLayout(((2, 4), 8), ((1, 8), 2)).flat())
+        (2,4,8):(1,8,2)
+        """
+        return CuteLayout(flattened(self.shape), flattened(self.stride))
+
+    def __str__(self) -> str:
+        return f"{text_of(self.shape)}:{text_of(self.stride)}"
+
+    def __repr__(self) -> str:
+        return f"cute.parse('{self}')"
+
+    def _repr_html_(self) -> str:
+        return html_of_text(str(self))
+
+
+def _check(value: object, what: str) -> None:
+    """Raise an error unless a value is an integer tuple of some depth."""
+    level = [value]
+    for _ in range(MAX_DEPTH + 2):
+        level = [part for each in level for part in _parts_of(each, what)]
+        if not level:
+            return
+    raise ShapeError(f"CuteLayout: {what}: tuples are nested deeper than {MAX_DEPTH}")
+
+
+def _parts_of(value: object, what: str) -> tuple[object, ...]:
+    if isinstance(value, tuple):
+        return cast("tuple[object, ...]", value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return ()
+    found = f"{quoted(value)} of {type(value).__name__}"
+    raise ArgumentError(f"CuteLayout: {what}: {found}; expected integers in tuples")
+
+
+def _check_sizes(shape: IntTuple) -> None:
+    for size in flattened(shape):
+        if size < 1:
+            raise ShapeError(
+                f"CuteLayout: shape {text_of(shape)} has the size {size}; expected 1 or more"
+            )
+    if _has_empty(shape):
+        raise ShapeError(f"CuteLayout: shape {text_of(shape)} has a tuple without sizes")
+
+
+def _has_empty(shape: IntTuple) -> bool:
+    return not isinstance(shape, int) and (not shape or any(map(_has_empty, shape)))
+
+
+# CuTe's layout algebra: coalesce, composition, complement and inverses.
+
+T = TypeVar("T")
+
+Tiler: TypeAlias = Union[CuteLayout, int, "tuple[Tiler, ...]", None]
+"""A layout, a size ``n`` for ``n:1``, a tuple with one for each mode; ``None`` changes nothing."""
+
+Leaf: TypeAlias = "tuple[int, int]"
+"""A size and its stride."""
+
+
+def coalesce(layout: CuteLayout, profile: IntTuple | None = None) -> CuteLayout:
+    """The same function of an index with as few modes as possible.
+
+    Where a profile is a tuple, its modes are coalesced each by itself; its integers only mark them.
+
+    Raises:
+        ShapeError: the profile has more modes than the layout.
+
+    >>> from indexing.layout.cute import parse
+    >>> print(coalesce(parse("(2,(1,6)):(1,(6,2))")))
+    12:1
+    >>> print(coalesce(parse("(2,(1,6)):(1,(6,2))"), (1, 1)))
+    (2,6):(1,2)
+    """
+    check_type(layout, CuteLayout, "coalesce: the layout", "a CuteLayout")
+    if isinstance(profile, tuple):
+        return _by_mode("coalesce", coalesce, layout, profile)
+    return _from_leaves(_joined(layout.leaves))
+
+
+def _from_leaves(leaves: Iterable[Leaf]) -> CuteLayout:
+    """The layout of these sizes and strides: one mode without a tuple, and 1:0 for none."""
+    given = tuple(leaves)
+    if len(given) < 2:  # noqa: PLR2004 - one needs no tuple
+        return CuteLayout(*(given[0] if given else (1, 0)))
+    sizes, strides = zip(*given, strict=True)
+    return CuteLayout(sizes, strides)
+
+
+def _joined(leaves: Iterable[Leaf]) -> list[Leaf]:
+    """The leaves without sizes of 1, each joined with the next where it continues it."""
+    joined: list[Leaf] = []
+    for size, stride in leaves:
+        if size == 1:
+            continue
+        if joined and joined[-1][0] * joined[-1][1] == stride:
+            joined[-1] = (joined[-1][0] * size, joined[-1][1])
+        else:
+            joined.append((size, stride))
+    return joined
+
+
+def _by_mode(
+    name: str,
+    operation: Callable[[CuteLayout, T], CuteLayout],
+    layout: CuteLayout,
+    tiler: tuple[T, ...],
+) -> CuteLayout:
+    """The layout whose first modes an operation has changed, each with its part of the tiler."""
+    modes = layout.modes
+    if len(modes) < len(tiler):
+        expected = f"expected at most {len(modes)}, as many as {layout} has"
+        raise ShapeError(f"{name}: {len(tiler)} parts for the modes; {expected}")
+    changed = [operation(mode, part) for mode, part in zip(modes, tiler, strict=False)]
+    return CuteLayout.of_modes([*changed, *modes[len(tiler) :]])
+
+
+def by_tiler(
+    name: str,
+    operation: Callable[[CuteLayout, CuteLayout], CuteLayout],
+    layout: CuteLayout,
+    tiler: Tiler,
+) -> CuteLayout:
+    """What an operation makes of a layout and a tiler: mode by mode for a tuple.
+
+    Raises:
+        ArgumentError: the layout or the tiler is none.
+        ShapeError: the tuple has more parts than the layout modes.
+    """
+    check_type(layout, CuteLayout, f"{name}: the layout", "a CuteLayout")
+    if tiler is None:
+        return layout
+    if isinstance(tiler, tuple):
+        return _by_mode(name, partial(by_tiler, name, operation), layout, tiler)
+    return operation(layout, _tiler_layout(tiler, name))
+
+
+def _tiler_layout(tiler: object, name: str) -> CuteLayout:
+    """The layout that a tiler without a tuple is: ``n`` stands for ``n:1``."""
+    if isinstance(tiler, int) and not isinstance(tiler, bool):
+        return CuteLayout(tiler)
+    if isinstance(tiler, CuteLayout):
+        return tiler
+    found = f"{quoted(tiler)} of {type(tiler).__name__}"
+    raise ArgumentError(f"{name}: the tiler: {found}; expected a CuteLayout, a size, or a tuple")
+
+
+def composition(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
+    """The layout ``layout o tiler``: the tiler runs first, its offsets are indices of the layout.
+
+    As in CuTe, each mode of the tiler is composed by itself. So the result is the composed function
+    where the offsets of the modes add up without a carry between the modes of ``layout``.
+
+    Raises:
+        ArgumentError: the tiler is none.
+        ShapeError: a stride or size of the tiler does not divide, or is not divided by, a size of
+            the layout that it meets; the tuple has more parts than the layout modes.
+
+    >>> from indexing.layout.cute import parse
+    >>> print(composition(parse("(6,2):(8,2)"), parse("(4,3):(3,1)")))
+    ((2,2),3):((24,2),8)
+    >>> print(composition(parse("(12,(4,8)):(59,(13,1))"), (parse("3:4"), parse("8:2"))))
+    (3,(2,4)):(236,(26,1))
+    """
+    return by_tiler("composition", _composed, layout, tiler)
+
+
+def _composed(layout: CuteLayout, tiler: CuteLayout) -> CuteLayout:
+    if isinstance(tiler.shape, tuple):
+        return CuteLayout.of_modes(_composed(layout, mode) for mode in tiler.modes)
+    ((size, stride),) = tiler.leaves
+    return _from_leaves(_strided(layout, size, stride))
+
+
+def _strided(layout: CuteLayout, size: int, stride: int) -> list[Leaf]:
+    """Every ``stride``-th element of a layout, and of these the first ``size``."""
+    if stride == 0:
+        return [(size, 0)]
+    found: list[Leaf] = []
+    *leaves, (_, last) = coalesce(layout).leaves
+    rest, step = size, stride
+    for length, distance in leaves:
+        if length % step and step % length:
+            raise _indivisible(layout, size, stride, f"the stride {step} and the size {length}")
+        taken = min(max(1, length // abs(step)), rest)
+        if rest % taken:
+            raise _indivisible(layout, size, stride, f"the size {rest} and the size {taken}")
+        if taken != 1:
+            found.append((taken, step * distance))
+        rest //= taken
+        step = -(-step // length)
+    if rest != 1 or not found:
+        found.append((rest, step * last))
+    return found
+
+
+def _indivisible(layout: CuteLayout, size: int, stride: int, what: str) -> ShapeError:
+    return ShapeError(
+        f"composition: {layout} o {size}:{stride}: of {what} neither divides the other"
+    )
+
+
+def complement(layout: CuteLayout, cotarget: IntTuple = 1) -> CuteLayout:
+    """The repetitions of a layout that fill the offsets up to the product of ``cotarget``.
+
+    Raises:
+        ShapeError: a stride is negative, or no multiple of what smaller strides reach.
+
+    >>> from indexing.layout.cute import parse
+    >>> print(complement(parse("4:2"), 24), complement(parse("(2,2):(1,6)"), 24))
+    (2,3):(1,8) (3,2):(2,12)
+    """
+    check_type(layout, CuteLayout, "complement: the layout", "a CuteLayout")
+    target = CuteLayout(cotarget).size
+    found: list[Leaf] = []
+    filled = 1
+    for stride, size in sorted((stride, size) for size, stride in layout.leaves):
+        if stride == 0 or size == 1:
+            continue
+        if stride < filled or stride % filled:
+            expected = f"expected a multiple of {filled}, where the smaller strides end"
+            raise ShapeError(f"complement: {layout} has the stride {stride}; {expected}")
+        found.append((stride // filled, filled))
+        filled = size * stride
+    found.append((-(-target // filled), filled))
+    return _from_leaves(_joined(found))
+
+
+def right_inverse(layout: CuteLayout) -> CuteLayout:
+    """The longest layout ``R`` with ``layout(R(i)) == i`` for each of its indices.
+
+    >>> from indexing.layout.cute import parse
+    >>> print(right_inverse(parse("(4,8):(8,1)")), right_inverse(parse("(4,8):(1,5)")))
+    (8,4):(4,1) 4:1
+    """
+    check_type(layout, CuteLayout, "right_inverse: the layout", "a CuteLayout")
+    compact = flattened(CuteLayout(layout.shape).stride)
+    ordered = sorted(
+        (stride, size, index) for (size, stride), index in zip(layout.leaves, compact, strict=True)
+    )
+    found: list[Leaf] = []
+    reached = 1
+    for stride, size, index in ordered:
+        if size == 1 or stride == 0:
+            continue
+        if stride != reached:
+            break
+        found.append((size, index))
+        reached = size * stride
+    return _from_leaves(_joined(found))
+
+
+def left_inverse(layout: CuteLayout) -> CuteLayout:
+    """The layout ``L`` with ``L(layout(i)) == i``, for a layout that repeats no offset.
+
+    As CuTe makes it, of the layout and its complement. Of indices that a stride of 0 repeats, it
+    gives the first. A layout whose strides interleave, such as ``(2,3):(6,4)``, or leave a gap that
+    they do not divide, such as ``(2,3):(1,3)``, has no complement and is refused; ``pycute``
+    answers with a size of 0, or with what inverts only some offsets.
+
+    Raises:
+        ShapeError: as :func:`complement`.
+
+    >>> from indexing.layout.cute import parse
+    >>> left = left_inverse(parse("(4,8):(1,8)"))
+    >>> print(left)
+    (4,2,8):(1,32,4)
+    >>> [left(offset) for offset in (0, 3, 8, 59)]
+    [0, 3, 4, 31]
+    """
+    return right_inverse(CuteLayout.of_modes([layout, complement(layout)]))
+
+
+def filter_zeros(layout: CuteLayout) -> CuteLayout:
+    """The layout without the modes that repeat offsets: those of stride 0 have size 1.
+
+    >>> from indexing.layout.cute import parse
+    >>> print(filter_zeros(parse("(4,(2,3)):(1,(0,4))")))
+    (4,(1,3)):(1,(0,4))
+    """
+    check_type(layout, CuteLayout, "filter_zeros: the layout", "a CuteLayout")
+    sizes = iter([size if stride else 1 for size, stride in layout.leaves])
+    return CuteLayout(unflattened(sizes, layout.shape), layout.stride)
+
+
+# Tilings of CuTe: divides split a layout into tiles, products repeat it over another.
+#
+# Source: CuTe's documentation (NVIDIA/cutlass, media/docs/cpp/cute/02_layout_algebra.md).
+
+
+def logical_divide(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
+    """Two modes for each that is divided: the tile, and the layout of the tiles.
+
+    Raises:
+        ArgumentError: the tiler is none.
+        ShapeError: as :func:`~indexing.layout.cute.composition` and
+            :func:`~indexing.layout.cute.complement`.
+
+    >>> from indexing.layout.cute import parse
+    >>> print(logical_divide(parse("(4,2,3):(2,1,8)"), parse("4:2")))
+    ((2,2),(2,3)):((4,1),(2,8))
+    """
+    return by_tiler("logical_divide", _divided, layout, tiler)
+
+
+def _divided(layout: CuteLayout, tile: CuteLayout) -> CuteLayout:
+    return composition(layout, CuteLayout.of_modes([tile, complement(tile, layout.size)]))
+
+
+def zipped_divide(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
+    """The divided layout in two modes: all tiles, and all rests.
+
+    Raises:
+        ArgumentError: the tiler is none.
+        ShapeError: as :func:`logical_divide`.
+
+    >>> from indexing.layout.cute import parse
+    >>> print(zipped_divide(parse("(9,(4,8)):(59,(13,1))"), (parse("3:3"), parse("(2,4):(1,8)"))))
+    ((3,(2,4)),(3,(2,2))):((177,(13,2)),(59,(26,1)))
+    """
+    return _zipped("zipped_divide", logical_divide, layout, tiler)
+
+
+def tiled_divide(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
+    """The divided layout with all tiles in the first mode and each rest in one of its own.
+
+    Raises:
+        ArgumentError: the tiler is none.
+        ShapeError: as :func:`logical_divide`.
+
+    >>> from indexing.layout.cute import parse
+    >>> print(tiled_divide(parse("(8,16):(16,1)"), (4, 8)))
+    ((4,8),2,2):((16,1),64,8)
+    """
+    tile, rest = zipped_divide(layout, tiler).modes
+    return CuteLayout.of_modes([tile, *rest.modes])
+
+
+def flat_divide(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
+    """The divided layout with each tile and each rest in a mode of its own.
+
+    Raises:
+        ArgumentError: the tiler is none.
+        ShapeError: as :func:`logical_divide`.
+
+    >>> from indexing.layout.cute import parse
+    >>> print(flat_divide(parse("(8,16):(16,1)"), (4, 8)))
+    (4,8,2,2):(16,1,64,8)
+    """
+    tile, rest = zipped_divide(layout, tiler).modes
+    return CuteLayout.of_modes([*tile.modes, *rest.modes])
+
+
+def logical_product(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
+    """Two modes: the layout, and its repetitions in the order of the tiler.
+
+    Raises:
+        ArgumentError: the tiler is none.
+        ShapeError: as :func:`~indexing.layout.cute.composition` and
+            :func:`~indexing.layout.cute.complement`.
+
+    >>> from indexing.layout.cute import parse
+    >>> print(logical_product(parse("(2,2):(4,1)"), parse("6:1")))
+    ((2,2),(2,3)):((4,1),(2,8))
+    """
+    return by_tiler("logical_product", _multiplied, layout, tiler)
+
+
+def _multiplied(layout: CuteLayout, tiler: CuteLayout) -> CuteLayout:
+    free = complement(layout, layout.size * tiler.cosize)
+    return CuteLayout.of_modes([layout, composition(free, tiler)])
+
+
+def zipped_product(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
+    """The product in two modes: all parts of the layout, and all repetitions.
+
+    Raises:
+        ArgumentError: the tiler is none.
+        ShapeError: as :func:`logical_product`.
+
+    >>> from indexing.layout.cute import parse
+    >>> print(zipped_product(parse("(2,5):(5,1)"), (parse("3:5"), parse("4:6"))))
+    ((2,5),(3,4)):((5,1),(10,30))
+    """
+    return _zipped("zipped_product", logical_product, layout, tiler)
+
+
+def tiled_product(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
+    """The product with the layout in the first mode and each repetition in one of its own.
+
+    Raises:
+        ArgumentError: the tiler is none.
+        ShapeError: as :func:`logical_product`.
+
+    >>> from indexing.layout.cute import parse
+    >>> print(tiled_product(parse("(2,2):(4,1)"), parse("6:1")))
+    ((2,2),2,3):((4,1),2,8)
+    """
+    tile, rest = zipped_product(layout, tiler).modes
+    return CuteLayout.of_modes([tile, *rest.modes])
+
+
+def flat_product(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
+    """The product with each part of the layout and each repetition in a mode of its own.
+
+    Raises:
+        ArgumentError: the tiler is none.
+        ShapeError: as :func:`logical_product`.
+
+    >>> from indexing.layout.cute import parse
+    >>> print(flat_product(parse("(2,2):(4,1)"), parse("6:1")))
+    (2,2,2,3):(4,1,2,8)
+    """
+    tile, rest = zipped_product(layout, tiler).modes
+    return CuteLayout.of_modes([*tile.modes, *rest.modes])
+
+
+def blocked_product(block: CuteLayout, tiler: CuteLayout) -> CuteLayout:
+    """A block repeated over a tiler, mode by mode: in each mode, the block counts fastest.
+
+    Raises:
+        ShapeError: as :func:`logical_product`.
+
+    >>> from indexing.layout.cute import parse
+    >>> print(blocked_product(parse("(2,5):(5,1)"), parse("(3,4):(1,3)")))
+    (6,(5,4)):(5,(1,30))
+    """
+    return _reassociated("blocked_product", block, tiler, first=0)
+
+
+def raked_product(block: CuteLayout, tiler: CuteLayout) -> CuteLayout:
+    """A block interleaved with a tiler, mode by mode: in each mode, the tiler counts fastest.
+
+    Raises:
+        ShapeError: as :func:`logical_product`.
+
+    >>> from indexing.layout.cute import parse
+    >>> print(raked_product(parse("(2,5):(5,1)"), parse("(3,4):(1,3)")))
+    ((3,2),(4,5)):((10,5),(30,1))
+    """
+    return _reassociated("raked_product", block, tiler, first=1)
+
+
+def _zipped(
+    name: str, split: Callable[[CuteLayout, Tiler], CuteLayout], layout: CuteLayout, tiler: Tiler
+) -> CuteLayout:
+    """The two modes of each part of a tiler, all first ones together and all second ones."""
+    check_type(layout, CuteLayout, f"{name}: the layout", "a CuteLayout")
+    if tiler is None:
+        return CuteLayout.of_modes([CuteLayout(1, 0), layout])
+    if not isinstance(tiler, tuple):
+        return split(layout, tiler)
+    modes = layout.modes
+    if not 0 < len(tiler) <= len(modes):
+        expected = f"expected 1 to {len(modes)}, as many as {layout} has"
+        raise ShapeError(f"{name}: {len(tiler)} parts for the modes; {expected}")
+    pairs = [_zipped(name, split, *pair).modes for pair in zip(modes, tiler, strict=False)]
+    tiles, rests = zip(*pairs, strict=True)
+    rest = CuteLayout.of_modes([*rests, *modes[len(tiler) :]])
+    return CuteLayout.of_modes([CuteLayout.of_modes(tiles), rest])
+
+
+def _reassociated(name: str, block: CuteLayout, tiler: CuteLayout, first: int) -> CuteLayout:
+    check_type(block, CuteLayout, f"{name}: the block", "a CuteLayout")
+    check_type(tiler, CuteLayout, f"{name}: the tiler", "a CuteLayout")
+    rank = max(block.rank, tiler.rank)
+    both = logical_product(_of_rank(block, rank), _of_rank(tiler, rank)).modes
+    pairs = zip(both[first].modes, both[1 - first].modes, strict=True)
+    return coalesce(CuteLayout.of_modes(map(CuteLayout.of_modes, pairs)), (1,) * rank)
+
+
+def _of_rank(layout: CuteLayout, rank: int) -> CuteLayout:
+    """A layout with modes 1:0 behind its own."""
+    modes = layout.modes
+    return CuteLayout.of_modes([*modes, *[CuteLayout(1, 0)] * (rank - len(modes))])

@@ -1,0 +1,554 @@
+"""What a picture of a layout shows, as data: cells of memory in a grid.
+
+The modules beside this one draw it as SVG and as text. The two most minor dimensions in memory are
+the rows and columns of a plane; there is a plane for each index of the other dimensions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice, pairwise, product
+from math import prod
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from indexing.layout.array_shape import check_shapes
+from indexing.layout.layout import COMBINE_DIMENSION, write_tiles
+from indexing.layout.memory import array_size, multi_index
+from indexing.layout.steps import (
+    Reshape,
+    forward,
+    memory_size,
+    memory_steps,
+    sizes_of_tile,
+    tile_levels,
+    tiling_steps,
+    with_tile_levels,
+)
+from indexing.pictures.grids import (
+    MAX_CELLS,
+    MAX_COLUMNS,
+    MAX_PLANES,
+    MAX_ROWS,
+    Axis,
+    shown_positions,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from indexing.layout.array_shape import ArrayShape
+    from indexing.layout.steps import Sizes, Step, TileLevel
+
+MAX_CHARACTERS: Final = 120
+"""The width of a terminal, for the offsets of a row, if that leaves some columns."""
+
+MAX_OFFSETS: Final = 72
+"""Memory up to this size is shown whole, on a few lines; of a larger one half as much."""
+
+_MIN_COLUMNS: Final = 8
+_BORDERS: Final = 3
+"""The number of tile levels whose first border is shown where an axis is cropped."""
+
+
+class Sides(NamedTuple):
+    """The sides of a cell on which a tile ends."""
+
+    left: bool
+    right: bool
+    top: bool
+    bottom: bool
+
+
+NO_SIDES: Final = Sides(left=False, right=False, top=False, bottom=False)
+
+Tiles: TypeAlias = tuple[int | None, ...]
+"""The number of the tile of each level; ``None`` where there is no tile."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryCell:
+    """An offset in memory, and the index of the element there; ``None`` is padding.
+
+    ``tiles`` are the numbers of the tiles that it is in, row by row, for each level, and
+    ``outlines`` the sides on which these end. Padding behind the last tile is in none.
+    """
+
+    offset: int
+    index: tuple[int, ...] | None
+    tiles: Tiles
+    outlines: tuple[Sides, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """The cells, row by row, at one index of the dimensions beside rows and columns."""
+
+    title: str
+    cells: tuple[tuple[MemoryCell, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutPicture:
+    """All that a picture of a layout shows, in plain values.
+
+    ``levels`` are the texts of the tiles, ``memory`` the first cells in the order of memory;
+    ``notes`` say what is left out.
+    """
+
+    shape: ArrayShape
+    summary: tuple[str, ...]
+    levels: tuple[str, ...]
+    rows: Axis
+    columns: Axis
+    planes: tuple[Plane, ...]
+    memory: tuple[MemoryCell, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def cells(self) -> Iterator[MemoryCell]:
+        """All cells of all planes."""
+        return (cell for plane in self.planes for row in plane.cells for cell in row)
+
+    def neighbours(self, *, across_gaps: bool = False) -> Iterator[tuple[MemoryCell, MemoryCell]]:
+        """Cells beside or above each other; ``across_gaps``, those with a gap between them."""
+        for plane in self.planes:
+            columns = zip(*plane.cells, strict=True)
+            for axis, lines in ((self.columns, plane.cells), (self.rows, columns)):
+                for line in lines:
+                    steps = zip(pairwise(axis.positions), pairwise(line), strict=True)
+                    yield from (
+                        cells
+                        for (position, after), cells in steps
+                        if across_gaps == (after != position + 1)
+                    )
+
+
+def layout_picture(shape: ArrayShape) -> LayoutPicture:
+    """What a picture of an array's layout shows.
+
+    Raises:
+        ShapeError: as :func:`~indexing.layout.tiling_steps`.
+
+    >>> from indexing.layout import Shape
+    >>> picture = layout_picture(Shape.parse("f32[3,5]{1,0:T(2,2)}"))
+    >>> picture.planes[0].cells[2][3]
+    MemoryCell(offset=17, index=(2, 3), tiles=(4,),
+         outlines=(Sides(left=False, right=True, top=True, bottom=False),))
+    >>> [[cell.offset for cell in row if cell.index] for row in picture.planes[0].cells]
+    [[0, 1, 4, 5, 8], [2, 3, 6, 7, 10], [12, 13, 16, 17, 20], []]
+    """
+    check_shapes("layout_picture", shape=shape)
+    grid = grid_of(shape)
+    rows, columns = (_axis(grid, dimension) for dimension in grid.plane)
+    planes = tuple(_planes(grid, rows, columns))
+    memory = tuple(_memory(grid))
+    return LayoutPicture(
+        shape,
+        (order_in_words(shape), size_in_words(shape)),
+        tuple(write_tiles((tile,)) for tile in shape.array_layout.tiles),
+        rows,
+        columns,
+        planes,
+        memory,
+        tuple(_notes(grid, (rows, columns), len(planes))),
+    )
+
+
+# The grid: the array as its first tile cuts it. Dimensions are in the order of memory, those under
+# ``*`` combined, and the padding of the tile lies beside the elements. The steps of the layout lead
+# from an index of the grid to an offset, and from an offset to its tile.
+
+GridIndex: TypeAlias = tuple[int, ...]
+
+_MIN_DIMENSIONS: Final = 2
+"""Rows and columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """An array whose dimensions are groups of those of ``shape``, padded as the first tile pads.
+
+    It has at least two dimensions; the first ones may be empty groups of size 1. ``steps`` begin
+    with the last ``rank`` dimensions.
+    """
+
+    shape: ArrayShape
+    groups: tuple[tuple[int, ...], ...]
+    padded_sizes: tuple[int, ...]
+    rank: int
+    steps: tuple[Step, ...]
+    levels: tuple[TileLevel, ...]
+
+    @property
+    def plane(self) -> tuple[int, int]:
+        """The dimensions that are rows and columns: the two most minor ones, by number."""
+        last = len(self.groups)
+        rows, columns = sorted((last - 2, last - 1), key=lambda position: self.groups[position])
+        return rows, columns
+
+    @property
+    def is_transposed(self) -> bool:
+        """Whether the columns are more major than the rows."""
+        rows, columns = self.plane
+        return rows > columns
+
+    def sizes(self, dimension: int) -> tuple[int, ...]:
+        """The sizes of the dimensions of a group."""
+        return tuple(self.shape.dimensions[number] for number in self.groups[dimension])
+
+    def name(self, dimension: int) -> str:
+        """The names of the dimensions of a group."""
+        return ",".join(self.shape.dimension_names[number] for number in self.groups[dimension])
+
+    def tile_sizes(self, dimension: int) -> list[int]:
+        """The size of the tiles of each level along a dimension, if they have it."""
+        from_last = dimension - len(self.groups)
+        tiles = (level.tile for level in self.levels)
+        return [tile[from_last] for tile in tiles if len(tile) >= -from_last]
+
+    def offset(self, index: GridIndex) -> int:
+        """The offset in memory at an index of the grid."""
+        return forward(self.steps, index[len(index) - self.rank :])[0]
+
+    def tiles(self, offset: int) -> tuple[int | None, ...]:
+        """The number of the tile of each level at an offset."""
+        return tuple(level.tile_at(offset) for level in self.levels)
+
+    def __contains__(self, index: GridIndex) -> bool:
+        sizes = self.padded_sizes
+        return all(0 <= value < size for value, size in zip(index, sizes, strict=True))
+
+
+def grid_of(shape: ArrayShape) -> Grid:
+    """The grid of an array.
+
+    Raises:
+        ShapeError: as :func:`~indexing.layout.tiling_steps`.
+
+    >>> from indexing.layout import Shape
+    >>> grid = grid_of(Shape.parse("f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}"))
+    >>> grid.groups, grid.padded_sizes
+    (((0, 1, 2), (3, 4)), (112, 111))
+    """
+    steps = memory_steps(shape)
+    layout = shape.array_layout
+    first = layout.tiles[0] if layout.tiles else ()
+    groups = _groups(layout.major_to_minor, first)
+    rank = len(groups)
+    tile = (1,) * rank + sizes_of_tile(first)
+    padded = tuple(
+        -(-prod(shape.dimensions[number] for number in group) // size) * size
+        for group, size in zip(groups, tile[len(tile) - rank :], strict=True)
+    )
+    missing = max(0, _MIN_DIMENSIONS - rank)
+    return Grid(
+        shape,
+        ((),) * missing + groups,
+        (1,) * missing + padded,
+        rank,
+        steps[_steps_before_cut(shape) :],
+        tile_levels(shape),
+    )
+
+
+def _steps_before_cut(shape: ArrayShape) -> int:
+    """The number of steps before the first tile cuts; without tiles, before memory."""
+    steps = tiling_steps(with_tile_levels(shape, 1))
+    if not shape.array_layout.tiles:
+        return len(steps)
+    cuts = [number for number, step in enumerate(steps) if isinstance(step, Reshape)]
+    return cuts[-1]
+
+
+def _groups(order: tuple[int, ...], tile: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """The dimensions from the most major one on, combined as a tile combines them.
+
+    A tile of more dimensions than the array begins with groups of none.
+    """
+    untiled = max(0, len(order) - len(tile))
+    parts = ((),) * (len(tile) - len(order)) + tuple((number,) for number in order)
+    groups: list[tuple[int, ...]] = []
+    group: tuple[int, ...] = ()
+    for position, part in enumerate(parts):
+        group += part
+        if position < untiled or tile[position - untiled] != COMBINE_DIMENSION:
+            groups.append(group)
+            group = ()
+    return tuple(groups)
+
+
+# What is shown of an axis.
+
+
+def _axis(grid: Grid, dimension: int) -> Axis:
+    sizes, padded_size = grid.sizes(dimension), grid.padded_sizes[dimension]
+    most = MAX_ROWS if dimension == grid.plane[0] else _most_columns(grid)
+    borders = [*grid.tile_sizes(dimension)[:_BORDERS], prod(sizes)]
+    positions = shown_positions(padded_size, borders, most)
+    return Axis(grid.name(dimension), grid.groups[dimension], sizes, padded_size, positions)
+
+
+def _most_columns(grid: Grid) -> int:
+    digits = len(str(memory_size(grid.shape)))
+    return min(MAX_COLUMNS, max(_MIN_COLUMNS, MAX_CHARACTERS // (digits + 1)))
+
+
+_ADDED: Final = "added"
+"""The name of a dimension of size 1 that a tile has and the array lacks."""
+
+
+# Cells.
+
+
+def _planes(grid: Grid, rows: Axis, columns: Axis) -> Iterator[Plane]:
+    cells = len(rows.positions) * len(columns.positions)
+    if not cells:
+        return
+    majors = range(len(grid.groups) - 2)
+    most = max(1, min(MAX_PLANES, MAX_CELLS // cells))
+    firsts = (range(min(most, grid.padded_sizes[dimension])) for dimension in majors)
+    for major in islice(product(*firsts), most):
+        parts = zip(map(grid.name, majors), major, strict=True)
+        title = ", ".join(f"{name or _ADDED} = {value}" for name, value in parts)
+        yield Plane(title, _cells_of_plane(grid, major, rows, columns))
+
+
+def _cells_of_plane(
+    grid: Grid, major: GridIndex, rows: Axis, columns: Axis
+) -> tuple[tuple[MemoryCell, ...], ...]:
+    @cache
+    def tiles(index: GridIndex) -> Tiles:
+        return grid.tiles(grid.offset(index)) if index in grid else ()
+
+    def cell(row: int, column: int) -> MemoryCell:
+        def beside(right: int, down: int) -> GridIndex:
+            minor = (row + down, column + right)
+            return (*major, *(minor[::-1] if grid.is_transposed else minor))
+
+        around = (beside(-1, 0), beside(1, 0), beside(0, -1), beside(0, 1))
+        here = beside(0, 0)
+        return _cell(grid, grid.offset(here), tiles(here), list(map(tiles, around)))
+
+    return tuple(tuple(cell(row, column) for column in columns.positions) for row in rows.positions)
+
+
+def _memory(grid: Grid) -> Iterator[MemoryCell]:
+    """The first cells of memory, side by side."""
+    total = memory_size(grid.shape)
+    count = total if total <= MAX_OFFSETS else MAX_OFFSETS // 2
+    tiles = [(), *map(grid.tiles, range(count)), grid.tiles(count) if count < total else ()]
+    for offset, (before, here, after) in enumerate(zip(tiles, tiles[1:], tiles[2:], strict=False)):
+        yield _cell(grid, offset, here, (before, after, (), ()))
+
+
+def _cell(grid: Grid, offset: int, tiles: Tiles, around: Sequence[Tiles]) -> MemoryCell:
+    """A cell from its tiles and those of the cells around it."""
+    outlines = tuple(
+        Sides(*(not others or others[level] != tile for others in around))
+        if tile is not None
+        else NO_SIDES
+        for level, tile in enumerate(tiles)
+    )
+    return MemoryCell(offset, multi_index(offset, grid.shape), tiles, outlines)
+
+
+# What is left out.
+
+
+def _notes(grid: Grid, axes: Sequence[Axis], planes: int) -> Iterator[str]:
+    total = memory_size(grid.shape)
+    if not total:
+        yield "The array has no elements."
+        return
+    for axis, what in zip(axes, ("rows", "columns"), strict=True):
+        if axis.is_cropped:
+            yield f"{len(axis.positions)} of {axis.padded_size:,} {what} are shown."
+    count = prod(grid.padded_sizes[:-2])
+    if planes < count:
+        yield f"The first {planes} of {count:,} planes are shown."
+    lost = total - prod(grid.padded_sizes)
+    if lost:
+        yield f"{lost:,} places of padding lie in memory, but beside no element."
+    if any(grid.shape.dynamic_dimensions):
+        yield "Dynamic dimensions are shown at their bounds."
+
+
+# The memory of an array in words: the order of its dimensions, its tiles and its padding.
+
+
+def order_in_words(shape: ArrayShape) -> str:
+    """The dimensions from the one whose index changes slowest, and their tiles.
+
+    Raises:
+        ShapeError: as :func:`~indexing.layout.tiling_steps`.
+
+    >>> from indexing.layout import Shape
+    >>> print(order_in_words(Shape.parse("f32[2,3]{0,1}")))
+    x, y from major to minor
+    >>> print(order_in_words(Shape.parse("bf16[32,500]{1,0:T(8,128)(2,1)}")))
+    y, x from major to minor, in 4 x 4 tiles of 8 x 128, each in 4 x 128 tiles of 2 x 1
+    """
+    check_shapes("order_in_words", shape=shape)
+    names = [shape.dimension_names[number] for number in shape.array_layout.major_to_minor]
+    order = [f"{', '.join(names)} from major to minor"] if len(names) > 1 else []
+    in_order = "in order" if names else "a scalar"
+    return ", ".join([*order, *_tiles_in_words(shape)]) or in_order
+
+
+def size_in_words(shape: ArrayShape) -> str:
+    """The number and size of the elements in memory, and how many of them are padding.
+
+    Raises:
+        ShapeError: as :func:`~indexing.layout.array_size`.
+
+    >>> from indexing.layout import Shape
+    >>> print(size_in_words(Shape.parse("f32[3,5]{1,0:T(2,2)}")))
+    24 places of 32 bits, 96 bytes; 9 are padding (37.5%)
+    """
+    check_shapes("size_in_words", shape=shape)
+    size = array_size(shape)
+    places = f"{_counted(size.elements, 'place')} of {_counted(size.element_bits, 'bit')}"
+    words = f"{places}, {_counted(size.bytes, 'byte')}"
+    if not size.padding:
+        return words
+    are = "is" if size.padding == 1 else "are"
+    return f"{words}; {size.padding:,} {are} padding ({size.padding_share:.1%})"
+
+
+def _tiles_in_words(shape: ArrayShape) -> Iterator[str]:
+    outer: Sizes = ()
+    for tile, level in zip(shape.array_layout.tiles, tile_levels(shape), strict=True):
+        of = f"of {_product(level.tile)}"
+        if not outer:
+            yield f"in {_tiles(level.counts)} {of}"
+        elif COMBINE_DIMENSION in tile or len(tile) > len(outer):
+            yield f"then across these in tiles {of}"
+        else:
+            yield f"each in {_tiles(level.counts[-len(outer) :])} {of}"
+        outer = level.tile
+
+
+def _tiles(counts: Sizes) -> str:
+    return f"{_product(counts)} tile{'s' * (prod(counts) != 1)}"
+
+
+def _product(sizes: Iterable[int]) -> str:
+    return " x ".join(map(str, sizes))
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
+# Layouts as plain text for terminals: offsets in a grid, dots for padding.
+
+_PADDING: Final = "."
+_LEFT_OUT: Final = "..."
+
+
+def text_of_layout(shape: ArrayShape) -> str:
+    """The offsets of an array's elements; the tiles of the first level are outlined.
+
+    Raises:
+        ShapeError: as :func:`~indexing.layout.tiling_steps`.
+
+    >>> from indexing.layout import Shape
+    >>> print(text_of_layout(Shape.parse("f32[3,5]{1,0:T(2,2)}")))
+    y, x   0  1  2  3  4
+         +-----+-----+-----+
+       0 | 0  1| 4  5| 8  .|
+       1 | 2  3| 6  7|10  .|
+         +-----+-----+-----+
+       2 |12 13|16 17|20  .|
+         | .  .| .  .| .  .|
+         +-----+-----+-----+
+    """
+    picture = layout_picture(shape)
+    planes = (line for plane in picture.planes for line in _lines_of(plane, picture))
+    return "\n".join([*planes, *picture.notes])
+
+
+def _lines_of(plane: Plane, picture: LayoutPicture) -> Iterator[str]:
+    rows, columns = picture.rows, picture.columns
+    names = ", ".join(axis.name for axis in (rows, columns) if axis.dimensions)
+    left = max(map(len, [names, *_labels(rows)])) + 1
+    width = max(map(len, [*map(_content, picture.cells), *_labels(columns)]))
+    xs = [left + x for x in columns.starts(width + 1, len(_LEFT_OUT) + 1)]
+    ys = list(rows.starts(2, 2))
+    if plane.title:
+        yield plane.title
+    if names:
+        labels = _Sheet()
+        labels.put(0, 0, names)
+        _write(labels, columns, [(x + 1, 0) for x in xs], width)
+        for x in columns.starts_behind_gaps(xs):
+            labels.put(x - len(_LEFT_OUT), 0, _LEFT_OUT)
+        yield from labels.lines()
+    grid = _Sheet()
+    _write(grid, rows, [(0, y + 1) for y in ys], left - 1)
+    for y in rows.starts_behind_gaps(ys):
+        grid.put(0, y - 1, _LEFT_OUT.rjust(left - 1))
+    corners = [(x, y) for y in ys for x in xs]
+    cells = [cell for row in plane.cells for cell in row]
+    for (x, y), cell in zip(corners, cells, strict=True):
+        grid.put(x + 1, y + 1, _content(cell).rjust(width))
+    _outline(grid, cells, corners, width)
+    yield from grid.lines()
+
+
+def _write(sheet: _Sheet, axis: Axis, corners: Iterable[tuple[int, int]], width: int) -> None:
+    """The labels of an axis."""
+    for (x, y), label in zip(corners, _labels(axis), strict=True):
+        sheet.put(x, y, label.rjust(width))
+
+
+def _outline(
+    sheet: _Sheet, cells: Sequence[MemoryCell], corners: Sequence[tuple[int, int]], width: int
+) -> None:
+    """The outlines of the tiles of the first level; rules come first, so that bars meet them."""
+    sides = [
+        (cell.outlines[0], corner)
+        for cell, corner in zip(cells, corners, strict=True)
+        if cell.outlines
+    ]
+    for ends, (x, y) in sides:
+        for is_end, line in ((ends.top, y), (ends.bottom, y + 2)):
+            if is_end:
+                sheet.put(x, line, "-" * (width + 2))
+    for ends, (x, y) in sides:
+        for is_end, column in ((ends.left, x), (ends.right, x + width + 1)):
+            if is_end:
+                sheet.bar(column, y)
+
+
+class _Sheet:
+    """A sheet of characters."""
+
+    def __init__(self) -> None:
+        self._lines: dict[int, dict[int, str]] = {}
+
+    def put(self, x: int, y: int, content: str) -> None:
+        """Write a text from left to right."""
+        self._lines.setdefault(y, {}).update(enumerate(content, x))
+
+    def bar(self, x: int, y: int) -> None:
+        """Write a bar from one rule to the next."""
+        for line in (y, y + 1, y + 2):
+            before = self._lines.setdefault(line, {}).get(x, " ")
+            self.put(x, line, "+" if before in "+-" else "|")
+
+    def lines(self) -> Iterator[str]:
+        """The lines that hold more than bars."""
+        for _, line in sorted(self._lines.items()):
+            written = "".join(line.get(x, " ") for x in range(max(line) + 1)).rstrip()
+            if written.strip("| "):
+                yield written
+
+
+def _labels(axis: Axis) -> list[str]:
+    return [axis.label(position) for position in axis.positions]
+
+
+def _content(cell: MemoryCell) -> str:
+    return _PADDING if cell.index is None else str(cell.offset)

@@ -1,0 +1,558 @@
+"""One constraint in normal shape: equal constraints become the same constraint.
+
+A constraint says that a form lies in an interval. In normal shape
+
+* the form is canonical and primitive: no constant, no common factor, a positive first coefficient;
+* the form is no quotient, and has no low-order part that cannot change the answer;
+* an end of the interval that the bounds imply is open.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import gcd, lcm
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
+
+from indexing.domain import bare, substituted_constraints
+from indexing.variable import PARAMETER, has_parameters
+from simplifier import Interval, symbol
+from simplifier.bounds.context import Fact, read_fact
+from simplifier.bounds.digits import branches
+from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, Infinity, Range
+from simplifier.canonical.scope import Scope, scope_of
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.form import (
+    CONDITIONS,
+    EXTREMA,
+    ZERO,
+    AtomKind,
+    Form,
+    constant,
+    content,
+    in_order,
+    weighted_sum,
+)
+from simplifier.extraction.cost import cost_of_form
+from simplifier.fixpoint import simplified as simplified_form
+from simplifier.tools.graphs import connected_components
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from indexing.domain import Constraint, Domain
+    from simplifier.expr.form import Atom
+
+_Limited: TypeAlias = "tuple[Form, Range]"
+"""A canonical form, and the ends that it lies between."""
+
+
+def normal(scope: Scope, constraint: Constraint) -> list[Fact] | None:
+    """The facts in normal shape that together say the same as the constraint.
+
+    They say so within the bounds of the scope: there are none if the bounds imply the constraint,
+    and ``None`` stands for a constraint that holds nowhere.
+    """
+    form, interval = constraint
+    pending: list[_Limited] = [(scope.canonical(form), interval.ends)]
+    found: list[Fact] = []
+    while pending:
+        form, ends = pending.pop()
+        values = scope.range_of(form)
+        if values[0] > ends[1] or values[1] < ends[0]:
+            return None
+        fact = _primitive(form, ends, values)
+        if fact is None:
+            continue
+        smaller = _smaller(scope, fact)
+        pending += smaller
+        if not smaller:
+            found.append(fact)
+    return found
+
+
+def numerator(fact: Fact) -> list[_Limited]:
+    """``A floordiv c + B`` in ``[l, u]`` is ``A + c*B`` in ``[c*l, c*u + c - 1]``; ``c > 0``."""
+    for atom, factor in fact.form.terms.items():
+        if atom.kind is AtomKind.FLOORDIV and atom.divisor > 0 and factor in (1, -1):
+            lower, upper = fact.ends if factor > 0 else (-fact.ends[1], -fact.ends[0])
+            rest, divisor = fact.form.without(atom).times(factor), atom.divisor
+            ends = lower * divisor, upper * divisor + (divisor - 1)
+            return [(rest.times(divisor).plus(atom.numerator), ends)]
+    return []
+
+
+def extracted(scope: Scope, fact: Fact) -> Constraint:
+    """The fact as a constraint of least cost: on its form or the negative, without a constant."""
+    bound = _bound_by_extremum(scope, fact)
+    if bound is not None:
+        return bound
+    values = Interval.from_range(scope.range_of(fact.form))
+    interval = interval_within(fact.form, Interval.from_range(fact.ends), values)
+    same, turned = fact.form, -fact.form
+    if not same.is_affine:
+        same, turned = simplified_form(scope, same), simplified_form(scope, turned)
+    if _text_rank(turned) < _text_rank(same):
+        same, interval = turned, -interval
+    return same.plus_constant(-same.constant), interval - same.constant
+
+
+def _bound_by_extremum(scope: Scope, fact: Fact) -> Constraint | None:
+    """A limit of one variable by extrema of parameters, as the end that it is.
+
+    ``d0 * 3 + min(1 - N * 2, 0) in [-inf, 0]`` is ``d0 <= max(N * 2 - 1, 0) floordiv 3``.
+    """
+    form, interval = fact.form, Interval.from_range(fact.ends)
+    names = [name for name in forms.variables_of((form,)) if name[0] != PARAMETER]
+    has_extrema = any(atom.kind in EXTREMA for atom in form.terms)
+    is_one_end = (interval.lower is None) != (interval.upper is None)
+    if not (has_extrema and is_one_end and len(names) == 1):
+        return None
+    variable = forms.variable(names[0])
+    factor = sum(form.terms.get(atom, 0) for atom in variable.terms)
+    rest = form.plus(variable, -factor)
+    if not factor or names[0] in forms.variables_of((rest,)):
+        return None
+    is_upper = (interval.lower is None) == (factor > 0)
+    beside = ((interval.lower or interval.upper or 0) - rest).times(1 if factor > 0 else -1)
+    divide = operations.floordiv if is_upper else operations.ceildiv
+    end = simplified_form(scope, divide(beside, forms.constant(abs(factor))))
+    return bare((variable - end, Interval(None, 0) if is_upper else Interval(0, None)))
+
+
+def interval_within(form: Form, interval: Interval, values: Interval) -> Interval:
+    """The interval of a constraint that ends where the values of its form do.
+
+    Over parameters an end that is implied stays open: ``d0 - N in [-inf, -1]`` is the bound
+    ``d0 in [0, N - 1]``, whatever the greatest ``N`` is.
+    """
+    both = interval.intersect(values)
+    return interval if has_parameters(form) and not both.is_point else both
+
+
+def _text_rank(form: Form) -> tuple[int, int]:
+    bare = form.plus_constant(-form.constant)
+    return cost_of_form(bare), sum(factor < 0 for factor in bare.terms.values())
+
+
+# Laws of constraints: each gives what can replace a fact, or nothing.
+
+
+def _primitive(form: Form, ends: Range, values: Range) -> Fact | None:
+    """``k*A + c`` in ``[l, u]`` is ``A`` in ``[(l - c) ceildiv k, (u - c) floordiv k]``, ``k > 0``.
+
+    For ``k < 0`` the ends are swapped. An end that the values never pass is open; if both ends are,
+    nothing is left.
+    """
+    lower = NEGATIVE_INFINITY if values[0] >= ends[0] else ends[0]
+    upper = INFINITY if values[1] <= ends[1] else ends[1]
+    is_implied = lower == NEGATIVE_INFINITY and upper == INFINITY
+    return None if is_implied else Fact.of(form, (lower, upper))
+
+
+def _smaller(scope: Scope, fact: Fact) -> list[_Limited]:
+    """What the first law gives that applies."""
+    return (
+        _compared(scope, fact)
+        or numerator(fact)
+        or _numerator_of_symbolic(scope, fact)
+        or _high_part(scope, fact)
+        or list(_branches(fact))
+        or only_branch(scope, fact)
+    )
+
+
+def _compared(scope: Scope, fact: Fact) -> list[_Limited]:
+    """A condition that is 1, or one that is 0, is what it compares: ``(x == 5) in [1, 1]``."""
+    atom = next(iter(fact.form.terms), None)
+    if len(fact.form.terms) != 1 or atom is None or atom.kind not in CONDITIONS:
+        return []
+    values = Interval.from_range(scope.range_of(fact.form))
+    told = read_fact(fact.form, Interval.from_range(fact.ends).intersect(values))
+    if any(form == fact.form for form, _ in told):
+        return []
+    return [(scope.canonical(form), interval.ends) for form, interval in told]
+
+
+def _numerator_of_symbolic(scope: Scope, fact: Fact) -> list[_Limited]:
+    """``A floordiv B + C`` in ``[l, u]`` is ``(l - C)*B <= A < (u + 1 - C)*B``, where ``B > 0``."""
+    for atom, factor in fact.form.terms.items():
+        if atom.kind is not AtomKind.QUOTIENT or factor not in (1, -1):
+            continue
+        dividend, divisor = atom.arguments
+        if scope.range_of(divisor)[0] < 1:
+            continue
+        lower, upper = fact.ends if factor > 0 else (-fact.ends[1], -fact.ends[0])
+        rest = fact.form.without(atom).times(factor)
+        sides: list[_Limited] = []
+        if lower != NEGATIVE_INFINITY:
+            least = operations.product((rest - cast("int", lower), divisor))
+            sides.append((scope.canonical(dividend + least), (0, INFINITY)))
+        if upper != INFINITY:
+            most = operations.product((rest - cast("int", upper) - 1, divisor))
+            sides.append((scope.canonical(dividend + most), (NEGATIVE_INFINITY, -1)))
+        return sides
+    return []
+
+
+def _high_part(scope: Scope, fact: Fact) -> list[_Limited]:
+    """``g*A + B`` in ``[l, u]`` is ``A`` in ``[p, q]``, where the value of ``B`` does not matter.
+
+    That is, where ``(l - B) ceildiv g`` is ``p`` and ``(u - B) floordiv g`` is ``q`` for all values
+    of ``B``: the interval ends at multiples of ``g``, and what is below is a digit.
+    """
+    view = scope.view(fact.form)
+    for weight in sorted({abs(weight) for weight, _ in view.units} - {1}, reverse=True):
+        high = weighted_sum(
+            (factor, unit.value) for factor, unit in view.units if factor % weight == 0
+        )
+        low = fact.form.plus(high, -1)
+        least, most = scope.range_of(low)
+        first = [-(-(fact.ends[0] - end) // weight) for end in (least, most)]
+        last = [(fact.ends[1] - end) // weight for end in (least, most)]
+        if first[0] == first[1] and last[0] == last[1]:
+            return [(high.exactly_divided(weight), (first[0], last[0]))]
+    return []
+
+
+def _branches(fact: Fact) -> Iterator[_Limited]:
+    """``max(A, B) + C`` is at most ``u`` where ``A + C`` and ``B + C`` are; likewise a minimum."""
+    is_open = fact.ends[0] == NEGATIVE_INFINITY, fact.ends[1] == INFINITY
+    for atom, factor in fact.form.terms.items():
+        if atom.kind is AtomKind.MAX and is_open[factor < 0]:
+            yield from ((branch, fact.ends) for branch in branches(fact.form, atom))
+            return
+
+
+def only_branch(scope: Scope, fact: Fact) -> list[_Limited]:
+    """``max(A, B) + C`` is at least ``l`` where ``A + C`` is, if ``B + C`` never is.
+
+    Likewise a minimum is at most ``u``.
+    """
+    lower, upper = fact.ends
+    is_open = lower == NEGATIVE_INFINITY, upper == INFINITY
+    for atom, factor in fact.form.terms.items():
+        if atom.kind is AtomKind.MAX and is_open[factor > 0]:
+            ranges = {branch: scope.range_of(branch) for branch in branches(fact.form, atom)}
+            reaching = [
+                branch
+                for branch, (least, greatest) in ranges.items()
+                if greatest >= lower and least <= upper
+            ]
+            return [(branch, fact.ends) for branch in reaching] if len(reaching) == 1 else []
+    return []
+
+
+def connected(constraints: Iterable[Constraint]) -> list[list[Constraint]]:
+    """The constraints in groups that share no variable: each group is a problem by itself."""
+    return connected_components(constraints, lambda pair: forms.variables_of((pair[0],)))
+
+
+# The simplifier's view of a domain.
+
+
+def scope_with_facts(domain: Domain) -> Scope:
+    """The scope of the domain's bounds and constraints."""
+    return scope_within(domain, domain.constraints)
+
+
+def scope_within(domain: Domain, constraints: tuple[Constraint, ...]) -> Scope:
+    """The scope of the domain's bounds and of some constraints."""
+    bounds = tuple(domain.bounds.items())
+    # Without constraints it is the one that every scope with some begins with.
+    return scope_of(bounds, constraints) if constraints else scope_of(bounds)
+
+
+class PreservedVariables(NamedTuple):
+    """Variables of one value that stay in sight instead of being replaced by it.
+
+    To the simplifier each of them is an opaque term with a known range: laws apply to it, but it
+    stays a term. ``terms`` has these by identifier, ``facts`` their ranges.
+    """
+
+    terms: Mapping[str, Form]
+    facts: tuple[Constraint, ...]
+
+    @classmethod
+    def of(cls, domain: Domain) -> PreservedVariables:
+        """The opaque terms for all variables of a domain that have one value."""
+        points = {
+            identifier: bounds for identifier, bounds in domain.bounds.items() if bounds.is_point
+        }
+        terms = {identifier: forms.opaque(identifier, symbol(identifier)) for identifier in points}
+        return cls(
+            terms, tuple((terms[identifier], bounds) for identifier, bounds in points.items())
+        )
+
+    def hidden(self, constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
+        """Constraints with the terms in place of the variables."""
+        constraints = tuple(constraints)
+        return (
+            tuple(substituted_constraints(constraints, self.terms)) if self.terms else constraints
+        )
+
+    def shown(self, constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
+        """Constraints with the variables in place of the terms."""
+        return tuple((self.form_shown(form), interval) for form, interval in constraints)
+
+    def form_hidden(self, form: Form) -> Form:
+        """The form with the terms in place of the variables."""
+        return operations.substitute((form,), self.terms)[0] if self.terms else form
+
+    def form_shown(self, form: Form) -> Form:
+        """The form with the variables in place of the terms."""
+        return operations.replace(form, self._variables) if self.terms else form
+
+    @property
+    def _variables(self) -> dict[Atom, Form]:
+        return {
+            atom: forms.variable(identifier)
+            for identifier, term in self.terms.items()
+            for atom in term.terms
+        }
+
+
+NONE_PRESERVED: Final = PreservedVariables({}, ())
+
+
+# Constraints on remainders: the residues that they leave a form.
+#
+# Residues of one form by several divisors are combined by the Chinese remainder theorem.
+
+
+@dataclass(frozen=True, slots=True)
+class Residues:
+    """``form mod modulus`` is one of ``count`` consecutive residues from ``first`` on, cyclically.
+
+    The form has no constant, and ``count`` is less than the modulus; it is 0 for a contradiction.
+    """
+
+    form: Form
+    modulus: int
+    first: int
+    count: int
+
+    @classmethod
+    def of(cls, scope: Scope, fact: Fact) -> Residues | None:
+        """The residues that a fact about a single digit leaves.
+
+        ``(A floordiv g) mod n`` in ``[l, u]`` is ``A mod (g*n)`` in ``[g*l, g*u + g - 1]``.
+        """
+        view = scope.view(fact.form)
+        if len(view.units) != 1 or (quotient := view.units[0][1].quotient) is None:
+            return None
+        weight, digit = view.units[0]
+        # The form is primitive: the weight is 1 or -1.
+        lower, upper = ((end - view.constant) * weight for end in fact.ends[::weight])
+        values = Interval.from_range((lower, upper)).intersect(Interval(0, digit.radix - 1))
+        if values.is_empty or values.lower is None or values.upper is None:
+            return None
+        group = quotient.divisor // digit.radix
+        first = group * values.lower - quotient.numerator.constant
+        form = quotient.numerator.plus_constant(-quotient.numerator.constant)
+        count = group * (values.upper - values.lower + 1)
+        return cls(form, quotient.divisor, first % quotient.divisor, count).scaled()
+
+    @classmethod
+    def as_written(cls, constraint: Constraint) -> Residues | None:
+        """The residue that a constraint on ``N mod c + b`` leaves, if it leaves one or none.
+
+        Divides by the common factor of ``c`` and the terms of ``N``. ``None`` for any other
+        constraint, and if the modulus becomes 1.
+        """
+        form, interval = constraint
+        if [*form.terms.values()] != [1]:
+            return None
+        (atom,) = form.terms
+        if atom.kind is not AtomKind.MOD or atom.divisor < 1:
+            return None
+        values = (interval - form.constant).intersect(Interval(0, atom.divisor - 1))
+        if not (values.is_empty or values.is_point):
+            return None
+        numerator = atom.numerator
+        common = gcd(content(numerator), atom.divisor)
+        residue = (values.lower or 0) - numerator.constant
+        modulus = atom.divisor // common
+        if modulus == 1:
+            return None
+        if values.is_empty or residue % common:
+            return cls(ZERO, 1, 0, 0)
+        bare = numerator.plus_constant(-numerator.constant).exactly_divided(common)
+        return cls(bare, modulus, residue // common % modulus, 1).scaled()
+
+    def __contains__(self, value: int) -> bool:
+        return (value - self.first) % self.modulus < self.count
+
+    @property
+    def is_single(self) -> bool:
+        """Whether one residue is left."""
+        return self.count == 1
+
+    @property
+    def last(self) -> int:
+        """The last residue, counted on from the first."""
+        return self.first + self.count - 1
+
+    @property
+    def cost(self) -> int:
+        """The cost of the constraint."""
+        return cost_of_form(self.constraint[0])
+
+    @property
+    def constraint(self) -> Constraint:
+        """The residues as a constraint; if they wrap around 0, a constant is added."""
+        start = self.first if self.last < self.modulus else 0
+        form = self.form.plus_constant((start - self.first) % self.modulus)
+        remainder = operations.mod(form, constant(self.modulus))
+        return remainder, Interval(start, start + self.count - 1)
+
+    def constraint_within(self, values: Range) -> Constraint:
+        """The constraint on a form with these values: an interval of it if that says the same."""
+        lower, upper = self.within(values)
+        if isinstance(lower, Infinity) or isinstance(upper, Infinity):
+            return self.constraint
+        are_neighbours = (lower - self.first) % self.modulus + upper - lower < self.count
+        return (self.form, Interval(lower, upper)) if are_neighbours else self.constraint
+
+    def from_value(self, value: int) -> int:
+        """The least number with such a residue that is not less than a value."""
+        ahead = (self.first - value) % self.modulus
+        return value if value in self else value + ahead
+
+    def to_value(self, value: int) -> int:
+        """The greatest number with such a residue that is not greater than a value."""
+        return value if value in self else value - (value - self.last) % self.modulus
+
+    def scaled(self) -> Residues:
+        """The same constraint on the cheapest multiple: ``b*A = r`` is ``A = r/b`` modulo ``c``.
+
+        Only a single residue can be multiplied, by a number that has an inverse.
+        """
+        if not self.is_single or self.form.single_variable():
+            return self
+        units = [factor for factor in self.form.terms.values() if gcd(factor, self.modulus) == 1]
+        inverses = [pow(sign * unit, -1, self.modulus) for unit in units for sign in (1, -1)]
+        return min((self, *map(self._times, inverses)), key=Residues._rank)
+
+    def _rank(self) -> tuple[object, ...]:
+        factors = [*self.form.terms.values()]
+        negative = sum(factor < 0 for factor in factors)
+        return cost_of_form(self.form), negative, factors[0] < 0, self.form.order
+
+    def _times(self, unit: int) -> Residues:
+        form = _symmetric(self.form.times(unit), self.modulus)
+        return Residues(form, self.modulus, self.first * unit % self.modulus, 1)
+
+    def negated(self) -> Residues:
+        """The same constraint on the negative form."""
+        return Residues(-self.form, self.modulus, -self.last % self.modulus, self.count)
+
+    def modulo(self, modulus: int) -> Residues:
+        """The residues by a divisor of the modulus."""
+        return Residues(self.form, modulus, self.first % modulus, min(self.count, modulus))
+
+    def about(self, form: Form) -> Residues | None:
+        """The same constraint on a form that is congruent to this one or its negative."""
+        if form.terms.keys().isdisjoint(self.form.terms):
+            return None
+        for each in (self, self.negated()):
+            if _are_congruent(form, each.form, self.modulus):
+                return replace(each, form=form)
+        return None
+
+    def within(self, ends: Range) -> Range:
+        """The ends of an interval of the form, moved inwards to numbers with such residues."""
+        lower, upper = ends
+        if not isinstance(lower, Infinity):
+            lower = self.from_value(lower)
+        if not isinstance(upper, Infinity):
+            upper = self.to_value(upper)
+        return lower, upper
+
+
+def _symmetric(form: Form, modulus: int) -> Form:
+    """The form modulo a number, with coefficients as near to 0 as can be and no constant."""
+    half = (modulus - 1) // 2
+    terms = {atom: (value + half) % modulus - half for atom, value in form.terms.items()}
+    return Form(0, {atom: value for atom, value in terms.items() if value})
+
+
+def _are_congruent(left: Form, right: Form, modulus: int) -> bool:
+    return not _symmetric(left.plus(right, -1), modulus).terms
+
+
+# Several residues.
+
+
+def merged(residues: Iterable[Residues]) -> list[Residues] | None:
+    """Fewer constraints that say the same, in normal order; ``None`` for a contradiction."""
+    pending = sorted(set(residues), key=_order, reverse=True)
+    done: list[Residues] = []
+    while pending:
+        one = pending.pop()
+        if one.count == 0:
+            return None
+        for other in done:
+            combined = _combined(one, other)
+            if combined is not None:
+                done.remove(other)
+                pending += combined
+                break
+        else:
+            done.append(one)
+    return sorted(done, key=_order)
+
+
+def _order(one: Residues) -> tuple[object, ...]:
+    return one.modulus, one.form.order, one.first, one.count
+
+
+def _combined(one: Residues, other: Residues) -> list[Residues] | None:
+    """Fewer or smaller residues that say the same as these two; ``None`` if none are found."""
+    if one.is_single and other.is_single:
+        return _by_chinese_remainders(one, other) or _by_chinese_remainders(one, other.negated())
+    if one.form == other.form:
+        return _intersected(one, other) or _intersected(other, one)
+    return None
+
+
+def _by_chinese_remainders(one: Residues, other: Residues) -> list[Residues] | None:
+    """``A`` modulo ``b`` and ``A`` modulo ``c`` are ``A`` modulo their least common multiple.
+
+    ``A`` need not be the same form, only the same modulo ``b`` here, and modulo ``c`` there.
+    """
+    common, modulus = gcd(one.modulus, other.modulus), lcm(one.modulus, other.modulus)
+    are_alike = one.form.terms.keys() == other.form.terms.keys()
+    if not (are_alike or common > 1) or not _are_congruent(one.form, other.form, common):
+        return None
+    if (one.first - other.first) % common:
+        return [replace(one, count=0)]
+    if not are_alike and modulus not in (one.modulus, other.modulus):
+        return None
+    inverse = pow(one.modulus // common, -1, other.modulus // common)
+
+    def meet(here: int, there: int) -> int:
+        return here + (there - here) // common * inverse * one.modulus
+
+    terms = {
+        atom: meet(one.form.terms.get(atom, 0), other.form.terms.get(atom, 0))
+        for atom in (one.form.terms | other.form.terms)
+    }
+    form = _symmetric(Form(0, in_order(terms)), modulus)
+    both = Residues(form, modulus, meet(one.first, other.first) % modulus, 1).scaled()
+    return [both] if both.cost < one.cost + other.cost else None
+
+
+def _intersected(one: Residues, other: Residues) -> list[Residues] | None:
+    """The first without what the other excludes at its ends; one of them if that is enough."""
+    common = gcd(one.modulus, other.modulus)
+    known = other.modulo(common)
+    if known.count == common:
+        return None
+    first, last = known.from_value(one.first), known.to_value(one.last)
+    left = replace(one, first=first % one.modulus, count=max(last - first + 1, 0))
+    if known.from_value(last + 1) >= first + one.modulus:
+        return [other]
+    if other.modulus == common and (first - known.first) % common + left.count <= known.count:
+        return [left]
+    return None if left == one else [left, other]

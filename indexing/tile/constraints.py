@@ -1,0 +1,468 @@
+"""Constraints on tile sizes, as a value: clauses, each a disjunction of conjunctions of limits.
+
+A limit says that an expression lies in an interval. All clauses hold together. They are not
+multiplied out, because their number would grow exponentially with the rank.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import chain, product, starmap
+from math import prod
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+from indexing.errors import TileError
+from indexing.formats.text import read_interval
+from indexing.transform.evaluate import checked_value, evaluate_forms
+from simplifier import Interval
+from simplifier.errors import check_type, listed
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.printer import format_form
+from simplifier.expr.sympy import to_condition
+from simplifier.expr.text import ExpressionLexer, read_expression
+from simplifier.fixpoint import range_of, simplified
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from sympy.logic.boolalg import Boolean
+
+    from indexing.domain import Constraint
+    from simplifier.canonical.scope import Scope
+    from simplifier.expr.form import Form
+
+Conjunction: TypeAlias = "tuple[Constraint, ...]"
+"""Limits that hold together, sorted; none is always satisfied."""
+
+Clause: TypeAlias = tuple[Conjunction, ...]
+"""Conjunctions of which one holds; none is unsatisfiable."""
+
+ALWAYS: Final = "always satisfied"
+NEVER: Final = "unsatisfiable"
+
+MAX_ALTERNATIVES: Final = 1 << 12
+"""Conjunctions that clauses are multiplied out to: more would take longer than a second."""
+
+
+class TileSize(NamedTuple):
+    """The size of a tile along a dimension, which it fits into."""
+
+    size: Form
+    extent: int | None
+    """The greatest size; ``None`` if the dimension has no end."""
+    dimension: str
+    """The name of the dimension."""
+
+    @property
+    def limit(self) -> Constraint:
+        """That the size fits."""
+        return self.size, Interval(1, self.extent)
+
+    def refusal(self, name: str, number: int) -> str | None:
+        """Why a number is no such size; ``None`` if it is one."""
+        if number in Interval(1, self.extent):
+            return None
+        wanted = "1 or more"
+        if self.extent is not None:
+            wanted = f"1 to {self.extent}, the size of {self.dimension}"
+        return f"{name} is {number}; expected {wanted}"
+
+
+@dataclass(frozen=True, slots=True)
+class TileConstraints:
+    """When the formulas of a tile hold: immutable, and always in its smallest form.
+
+    >>> constraints = TileConstraints.parse("6 mod a in [0, 0] || a mod 6 in [0, 0] && b in [1, 1]")
+    >>> print(constraints)
+    6 mod a in [0, 0] || a mod 6 in [0, 0] && b in [1, 1]
+    >>> constraints.satisfied({"a": 12, "b": 1}), constraints.satisfied({"a": 12, "b": 2})
+    (True, False)
+    >>> print(constraints.reason({"a": 12, "b": 2}))
+    6 mod a is 6, and b is 2; expected 6 mod a in [0, 0] || a mod 6 in [0, 0] && b in [1, 1]
+    >>> print(constraints & TileConstraints.parse("b in [2, 9]"))
+    6 mod a in [0, 0] && b in [2, 9]
+    """
+
+    clauses: tuple[Clause, ...] = ()
+    sizes: tuple[TileSize, ...] = ()
+    """What fits into dimensions, whatever the clauses say; the text has only the clauses."""
+
+    @classmethod
+    def of(cls, clauses: Iterable[Iterable[Iterable[Constraint]]]) -> TileConstraints:
+        """The constraints that all clauses hold."""
+        return cls(_joined(map(_clause, clauses)))
+
+    @classmethod
+    def limit(cls, form: Form, interval: Interval) -> TileConstraints:
+        """That one form lies in an interval."""
+        return cls.of([[[(form, interval)]]])
+
+    @classmethod
+    def parse(cls, text: str) -> TileConstraints:
+        """The constraints that a text describes: limits, ``&&``, ``||`` and parentheses.
+
+        Raises:
+            TextError: with line, column, and a caret under the error.
+        """
+        check_type(text, str, "TileConstraints.parse: the text", "a string")
+        return _parsed(text)
+
+    @property
+    def is_always_satisfied(self) -> bool:
+        """Whether every size that fits is fine."""
+        return not self.clauses
+
+    @property
+    def is_unsatisfiable(self) -> bool:
+        """Whether no size is fine."""
+        return () in self.clauses
+
+    def __and__(self, other: TileConstraints) -> TileConstraints:
+        return _all_of((self, other))
+
+    def __or__(self, other: TileConstraints) -> TileConstraints:
+        return _any_of((self, other))
+
+    def alternatives(self) -> Clause:
+        """The conjunctions of which one holds, multiplied out.
+
+        Raises:
+            TileError: there may be more than 4,096.
+        """
+        count = prod(map(len, self.clauses))
+        if count > MAX_ALTERNATIVES:
+            expected = f"expected at most {MAX_ALTERNATIVES}; see clauses"
+            raise TileError(f"alternatives: the constraints have {count}; {expected}")
+        return reduce(_distributed, self.clauses, ((),))
+
+    def expanded(self) -> TileConstraints:
+        """The same constraints with at most one clause: a disjunction of conjunctions."""
+        return replace(self, clauses=_joined([self.alternatives()]))
+
+    def simplified(self, scope: Scope) -> TileConstraints:
+        """The constraints without what follows from the bounds and facts of a scope."""
+        smaller = {
+            form: (found := simplified(scope, form), range_of(scope, found))
+            for form in dict.fromkeys(form for form, _ in self._limits())
+        }
+        decided = (
+            [known for one in clause if (known := _decided(one, smaller)) is not None]
+            for clause in self.clauses
+        )
+        return replace(self, clauses=_joined(map(_clause, decided)))
+
+    def satisfied(self, sizes: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a truth value or an array
+        """Whether sizes meet the constraints; NumPy arrays of candidates give arrays.
+
+        >>> import numpy as np
+        >>> TileConstraints.parse("6 mod a in [0, 0]").satisfied({"a": np.arange(1, 7)})
+        array([ True,  True,  True, False, False,  True])
+        """
+        fits = self._fits(sizes)
+        inside = {  # 1 where a size does not fit: it may divide
+            name: checked_value(value, f"satisfied: {name}") * fits + (1 - fits)
+            for name, value in sizes.items()
+        }
+        limits = self._limits()
+        values = self._values([form for form, _ in limits], inside)
+        holds = {
+            limit: _is_within(value, limit[1]) for limit, value in zip(limits, values, strict=True)
+        }
+        rows = (_any(_all(holds[each] for each in one) for one in row) for row in self.clauses)
+        found = fits & _all(rows)
+        return found if hasattr(found, "dtype") and found.ndim else bool(found)
+
+    def reason(self, sizes: Mapping[str, int]) -> str | None:
+        """Why sizes do not meet the constraints; ``None`` if they do."""
+        for each in self._given(sizes):
+            (number,) = self._values([each.size], sizes)
+            if (refusal := each.refusal(format_form(each.size), number)) is not None:
+                return refusal
+        for clause in self.clauses:
+            if TileConstraints((clause,)).satisfied(sizes):
+                continue
+            failing = {
+                form: value
+                for conjunction in clause
+                for form, interval in conjunction
+                if (value := self._values([form], sizes)[0]) not in interval
+            }
+            found = ", and ".join(
+                f"{format_form(form)} is {value}" for form, value in failing.items()
+            )
+            text = str(TileConstraints((clause,)))
+            return f"{found}; expected {text}" if found else text
+        return None
+
+    def conditions(self) -> tuple[Boolean, ...]:
+        """The clauses as sympy's conditions.
+
+        >>> TileConstraints.parse("a in [1, 1] || b in [2, 4]").conditions()
+        (Eq(a, 1) | ((b >= 2) & (b < 5)),)
+        """
+        return tuple(to_condition(condition_of(clause)) for clause in self.clauses)
+
+    def __iter__(self) -> Iterator[Boolean]:
+        return iter(self.conditions())
+
+    def _limits(self) -> list[Constraint]:
+        return list(dict.fromkeys(chain.from_iterable(chain.from_iterable(self.clauses))))
+
+    def _fits(self, sizes: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a truth value or an array
+        limits = [each.limit for each in self._given(sizes)]
+        values = self._values([form for form, _ in limits], sizes)
+        return _all(map(_is_within, values, (interval for _, interval in limits)))
+
+    def _given(self, sizes: Mapping[str, Any]) -> list[TileSize]:
+        """The sizes whose symbols all have values."""
+        return [each for each in self.sizes if sizes.keys() >= {*forms.variables_of((each.size,))}]
+
+    def _values(self, wanted: list[Form], sizes: Mapping[str, Any]) -> tuple[Any, ...]:
+        names = sorted(set(forms.variables_of(wanted)), key=forms.natural_order)
+        missing = [name for name in names if name not in sizes]
+        if missing:
+            raise TileError(f"satisfied: there is no size {listed(missing)}; expected one")
+        given = {name: checked_value(sizes[name], f"satisfied: {name}") for name in names}
+        return evaluate_forms(wanted, given)
+
+    def __str__(self) -> str:
+        if self.is_unsatisfiable:
+            return NEVER
+        texts = [" || ".join(map(_text, clause)) for clause in self.clauses]
+        if len(texts) > 1:
+            texts = [f"({text})" if "||" in text else text for text in texts]
+        return " && ".join(texts) or ALWAYS
+
+
+def renamed(constraints: TileConstraints, names: Mapping[str, str]) -> TileConstraints:
+    """Constraints with other names of symbols, for messages."""
+    values = {old: forms.variable(new) for old, new in names.items()}
+    return TileConstraints.of(
+        [
+            [(operations.substitute((form,), values)[0], interval) for form, interval in each]
+            for each in clause
+        ]
+        for clause in constraints.clauses
+    )
+
+
+def condition_of(clause: Clause) -> Form:
+    """A clause as a condition."""
+    return operations.disjunction(
+        operations.conjunction(chain.from_iterable(starmap(conditions_of, conjunction)))
+        for conjunction in clause
+    )
+
+
+def conditions_of(form: Form, interval: Interval) -> Iterator[Form]:
+    """The conditions that a form lies in an interval."""
+    lower, upper = interval.lower, interval.upper
+    if lower is not None and lower == upper:
+        yield operations.zero(form.plus_constant(-lower))
+        return
+    if lower is not None:
+        yield operations.nonnegative(form.plus_constant(-lower))
+    if upper is not None:
+        yield operations.nonnegative((-form).plus_constant(upper))
+
+
+def _all_of(parts: Sequence[TileConstraints]) -> TileConstraints:
+    clauses = chain.from_iterable(part.clauses for part in parts)
+    return TileConstraints(_joined(clauses), _sizes_of(parts))
+
+
+def _any_of(parts: Sequence[TileConstraints]) -> TileConstraints:
+    """Constraints of which one holds: a clause for each choice of a clause of each."""
+    choices = product(*(part.clauses for part in parts))
+    clauses = (_clause(chain.from_iterable(choice)) for choice in choices)
+    return TileConstraints(_joined(clauses), _sizes_of(parts))
+
+
+def _sizes_of(parts: Iterable[TileConstraints]) -> tuple[TileSize, ...]:
+    return tuple(dict.fromkeys(chain.from_iterable(part.sizes for part in parts)))
+
+
+# Text.
+
+
+def _parsed(text: str) -> TileConstraints:
+    lexer = ExpressionLexer(text)
+    words = {ALWAYS: TileConstraints(), NEVER: TileConstraints(((),))}
+    if " ".join(text.split()) in words:
+        return words[" ".join(text.split())]
+    found = _read_alternatives(lexer, _around_constraints(lexer.tokens))
+    lexer.finish()
+    return found
+
+
+def _around_constraints(tokens: Sequence[str]) -> frozenset[int]:
+    """The places of parentheses that are around constraints, not around an expression."""
+    open_at: list[int] = []
+    found: list[int] = []
+    for place, text in enumerate(tokens):
+        if text == "(":
+            open_at.append(place)
+        elif text == ")" and open_at:
+            opening = open_at.pop()
+            if tokens[place + 1] in ("&&", "||", ")", ""):
+                found.append(opening)
+    return frozenset(found)
+
+
+def _read_alternatives(
+    lexer: ExpressionLexer, groups: frozenset[int], depth: int = 0
+) -> TileConstraints:
+    """What stands between ``||``."""
+    start = lexer.span
+    parts = [_read_together(lexer, groups, depth)]
+    while lexer.accept("||"):
+        parts.append(_read_together(lexer, groups, depth))
+    if max(len(parts), prod(len(part.clauses) for part in parts)) > _MAX_READ:
+        raise lexer.error(f"there are more than {_MAX_READ} alternatives, multiplied out", start)
+    return _any_of(parts)
+
+
+def _read_together(lexer: ExpressionLexer, groups: frozenset[int], depth: int) -> TileConstraints:
+    """What stands between ``&&``."""
+    parts = [_read_part(lexer, groups, depth)]
+    while lexer.accept("&&"):
+        parts.append(_read_part(lexer, groups, depth))
+    return _all_of(parts)
+
+
+def _read_part(lexer: ExpressionLexer, groups: frozenset[int], depth: int) -> TileConstraints:
+    """A limit, or constraints in parentheses."""
+    if lexer.position in groups:
+        if depth == _MAX_NESTED:
+            raise lexer.error(f"constraints are nested more than {_MAX_NESTED} deep")
+        lexer.advance()
+        found = _read_alternatives(lexer, groups, depth + 1)
+        lexer.expect(")")
+        return found
+    form = read_expression(lexer)
+    lexer.expect("in", "before an interval")
+    return TileConstraints.limit(form, read_interval(lexer))
+
+
+_MAX_READ: Final = 1 << 10
+"""Alternatives in a text: each is compared with each, so more would take seconds."""
+
+_MAX_NESTED: Final = 100
+"""Of parentheses; constraints in them are read by recursion."""
+
+
+# Normal form: limits of equal forms are one; what another part says is left out; all is sorted.
+
+
+def _conjunction(limits: Iterable[Constraint]) -> Conjunction | None:
+    """The limits in normal form; ``None`` if they exclude each other."""
+    table: dict[Form, Interval] = {}
+    for form, interval in limits:
+        if form.is_constant:
+            if form.constant not in interval:
+                return None
+            continue
+        table[form] = table[form].intersect(interval) if form in table else interval
+    if any(interval.is_empty for interval in table.values()):
+        return None
+    return tuple(sorted(table.items(), key=_limit_text))
+
+
+def _clause(conjunctions: Iterable[Iterable[Constraint]]) -> Clause:
+    """The conjunctions without those that another one follows from, sorted by their texts."""
+    found = dict.fromkeys(
+        one for conjunction in conjunctions if (one := _conjunction(conjunction)) is not None
+    )
+    if () in found:
+        return ((),)
+    kept: dict[Form, list[Conjunction]] = {}
+    for one in sorted(found, key=len):
+        table = dict(one)
+        weaker = chain.from_iterable(kept.get(form, ()) for form in table)
+        if not any(_follows(table, other) for other in weaker):
+            kept.setdefault(one[0][0], []).append(one)
+    return tuple(sorted(chain.from_iterable(kept.values()), key=_text))
+
+
+def _follows(stronger: Mapping[Form, Interval], weaker: Conjunction) -> bool:
+    """Whether the limits of one conjunction imply those of another."""
+    return all(form in stronger and it.contains(stronger[form]) for form, it in weaker)
+
+
+def _joined(clauses: Iterable[Clause]) -> tuple[Clause, ...]:
+    """The clauses without what is always true; limits that hold on their own narrow the others."""
+    singles: list[Constraint] = []
+    others: list[Clause] = []
+    for clause in clauses:
+        if len(clause) == 1:
+            singles += clause[0]
+        else:
+            others.append(clause)
+    known = _conjunction(singles)
+    if known is None:
+        return ((),)
+    facts = dict(known)
+    narrowed = [_narrowed(clause, facts) for clause in dict.fromkeys(others)]
+    if () in narrowed:
+        return ((),)
+    if any(len(clause) == 1 and clause != ((),) for clause in narrowed):
+        return _joined([*((known,),), *narrowed])
+    rows = [clause for clause in narrowed if () not in clause]
+    return tuple(sorted([*([(known,)] if known else []), *rows], key=_clause_text))
+
+
+def _narrowed(clause: Clause, facts: Mapping[Form, Interval]) -> Clause:
+    """The conjunctions that may hold beside known limits, without those limits."""
+    return _clause(
+        [limit for limit in conjunction if not _follows(facts, (limit,))]
+        for conjunction in clause
+        if not any(it.intersect(facts.get(form, it)).is_empty for form, it in conjunction)
+    )
+
+
+def _distributed(one: Clause, other: Clause) -> Clause:
+    return _clause((*left, *right) for left, right in product(one, other))
+
+
+def _decided(
+    conjunction: Conjunction, smaller: Mapping[Form, tuple[Form, Interval]]
+) -> list[Constraint] | None:
+    """The limits that are not known to hold; ``None`` if one is known not to."""
+    left: list[Constraint] = []
+    for form, interval in conjunction:
+        found, values = smaller[form]
+        if interval.intersect(values).is_empty:
+            return None
+        if not interval.contains(values):
+            left.append((found, interval))
+    return left
+
+
+def _text(conjunction: Conjunction) -> str:
+    return " && ".join(map(_limit_text, conjunction)) or ALWAYS
+
+
+def _clause_text(clause: Clause) -> str:
+    return " || ".join(map(_text, clause))
+
+
+def _limit_text(limit: Constraint) -> str:
+    return f"{format_form(limit[0])} in {limit[1]}"
+
+
+# Values.
+
+
+def _is_within(value: Any, interval: Interval) -> Any:  # noqa: ANN401 - a number or an array
+    above = True if interval.lower is None else value >= interval.lower
+    return above if interval.upper is None else above & (value <= interval.upper)
+
+
+def _all(values: Iterable[Any]) -> Any:  # noqa: ANN401 - truth values or arrays of them
+    return reduce(lambda left, right: left & right, values, True)  # noqa: FBT003 - holds of nothing
+
+
+def _any(values: Iterable[Any]) -> Any:  # noqa: ANN401 - truth values or arrays of them
+    return reduce(lambda left, right: left | right, values, False)  # noqa: FBT003 - of nothing

@@ -1,0 +1,480 @@
+"""Questions about single instructions: why they need what they read, by tiles, by threads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
+
+from indexing import MapError, TileError
+from indexing.layout import ShapeError
+from ops.cli.documents import Cells, Lines, TableQuestion, by_weight, write_svg
+from ops.cli.maps import fields_of_instruction, heading_of, indexing_fields, map_fields, short_text
+from ops.dependence.dependence import Unknown
+from ops.fusion import FusionError, access_picture, reads, why
+from ops.fusion.reasons import has_element, slice_text
+from ops.fusion.slicing import path_text
+from ops.hlo import HloTextError
+from ops.loops import Loop, loops
+from ops.performance.summary import text_of_shape
+from ops.performance.tally import bytes_of
+from ops.xla_gpu import schedule_of
+from simplifier import format_expr
+from simplifier.errors import ArgumentError
+from simplifier.exact import BudgetError, NotQuasiAffineError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from indexing import IndexSet
+    from indexing.layout import Shape
+    from ops import ModuleAnalysis
+    from ops.cli.documents import Fields
+    from ops.cli.selection import Selection
+    from ops.dependence.operand_indexing import OperandIndexing
+    from ops.fusion import Reason, TileRead
+    from ops.hlo import HloModule, Instruction
+    from ops.loops import InPlaceUpdate, LoopDependence
+    from ops.xla_gpu import Access, FusionSchedule
+
+Index: TypeAlias = "tuple[int, ...] | None"
+
+
+def _chosen(selection: Selection, module: HloModule) -> list[Instruction]:
+    """The instructions that are selected; without a choice, what runs as one kernel each."""
+    if selection.is_everything:
+        return [kernel.roots[0] for kernel in selection.kernels(module)]
+    return [*selection.of(module)]
+
+
+# Why.
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionReasons:
+    """Why each instruction needs what it reads: the paths behind each map."""
+
+    name: ClassVar = "instructions"
+
+    selection: Selection
+    element: Index
+    needed: Index
+    paths: int
+
+    def about(self) -> Fields:
+        """The elements that are asked about."""
+        return {"element": self.element, "needed": self.needed}
+
+    def subjects(self, module: HloModule) -> Sequence[Instruction]:
+        """The instructions that have such an element."""
+        chosen = _chosen(self.selection.whatever_is_read, module)
+        self.selection.check(module)
+        fit = [
+            each
+            for each in chosen
+            if any(has_element(self.element, array) for array in each.shape.arrays)
+        ]
+        return fit or chosen
+
+    def answer(self, analysis: ModuleAnalysis, subject: Instruction) -> Lines:  # noqa: ARG002 - as all questions
+        """The reasons of one instruction."""
+        found = self._reasons(subject)
+        lines = [line for reason in found for line in _lines_of_reason(reason)]
+        if not lines and (self.element is not None or self.needed is not None):
+            lines = [f"  {self._nothing()}"]
+        return Lines(
+            [heading_of(subject), *lines] if lines else [],
+            lambda: fields_of_instruction(subject) | {"reasons": [*map(_fields_of_reason, found)]},
+            any(isinstance(reason.indexing, Unknown) for reason in found),
+        )
+
+    def _nothing(self) -> str:
+        """What is said if no map relates the elements."""
+        names = f" of {', '.join(self.selection.parameters)}" if self.selection.parameters else ""
+        if self.element is None:
+            return f"nothing needs {self.needed}{names}"
+        what = f"does not need {self.needed}" if self.needed else "needs nothing"
+        return f"{self.element} {what}{names}"
+
+    def _reasons(self, subject: Instruction) -> list[Reason]:
+        """Those of what it reads; or on all ways to what is named, if their start is, too.
+
+        There is no end of ways from everything to everything.
+        """
+        explain = partial(why, element=self.element, needed=self.needed, paths=self.paths)
+        if self.selection.is_everything or not self.selection.parameters:
+            found = explain(subject)
+            return [reason for reason in found if self.selection.is_read(reason.target)]
+        return [
+            reason
+            for target in subject.computation.instructions
+            if target is not subject
+            and self.selection.is_read(target)
+            and any(has_element(self.needed, array) for array in target.shape.arrays)
+            for reason in explain(subject, target)
+        ]
+
+
+def _lines_of_reason(reason: Reason) -> Iterator[str]:
+    indexing, provenance = reason.indexing, reason.provenance
+    yield f"  {_label(reason.instruction, reason.output, reason.target, indexing)}"
+    yield from (f"    {path_text(path)}" for path in provenance.paths)
+    more = provenance.rest_text()
+    if more:
+        yield f"    {more}"
+
+
+def _label(
+    instruction: Instruction,
+    output: int,
+    operand: Instruction,
+    indexing: OperandIndexing | Unknown,
+) -> str:
+    """What is read by which result, and the map."""
+    head = _names(instruction, output, operand, indexing)
+    if isinstance(indexing, Unknown):
+        return f"{head}: {indexing}"
+    arrays = instruction.shape.arrays[output], operand.shape.arrays[indexing.element]
+    sizes = tuple(array.dimensions if array.is_array else () for array in arrays)
+    return f"{head}: {short_text(indexing.map, (sizes[0], sizes[1]))}"
+
+
+def _names(
+    instruction: Instruction,
+    output: int,
+    operand: Instruction,
+    indexing: OperandIndexing | Unknown,
+) -> str:
+    """What is read by which result."""
+    result = f"result {output}, " if len(instruction.shape.arrays) > 1 else ""
+    if isinstance(indexing, Unknown) or not operand.shape.is_tuple:
+        return f"{result}%{operand.name} {', '.join(map(text_of_shape, operand.shape.arrays))}"
+    shape = text_of_shape(operand.shape.arrays[indexing.element])
+    return f"{result}%{operand.name} element {indexing.element} {shape}"
+
+
+def _fields_of_pair(
+    output: int, operand: Instruction, indexing: OperandIndexing | Unknown
+) -> Fields:
+    about: Fields = {"result": output, "name": operand.name}
+    if isinstance(indexing, Unknown):
+        return about | {"unknown": indexing.reason}
+    element = {"element": indexing.element} if operand.shape.is_tuple else {}
+    return about | element | {"map": indexing_fields(indexing)}
+
+
+def _fields_of_reason(reason: Reason) -> Fields:
+    paths = [[each.name for each in reversed(path)] for path in reason.provenance.paths]
+    pair = _fields_of_pair(reason.output, reason.target, reason.indexing)
+    return pair | {"path_count": reason.provenance.count, "paths": paths}
+
+
+# Reads.
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionReads:
+    """What each tile of the results of an instruction reads of each operand."""
+
+    name: ClassVar = "instructions"
+
+    selection: Selection
+    tile: Index
+    """The sizes of a tile; one element by default."""
+    at: Index
+    """Of which tile the elements are listed."""
+    picture: str | None
+    """The file for a picture of what that tile reads, or all results; of one instruction."""
+
+    def about(self) -> Fields:
+        """The tiles, and the picture."""
+        return {"tile": self.tile, "at": self.at, "picture": self.picture}
+
+    def subjects(self, module: HloModule) -> Sequence[Instruction]:
+        """The instructions that have such tiles.
+
+        Raises:
+            ArgumentError: there are several, and a picture is wanted.
+        """
+        chosen = _chosen(self.selection, module)
+        fit = [each for each in chosen if self._outputs_with_tiles(each)]
+        if self.picture is not None and len(fit) != 1:
+            message = f"reads: a picture shows one instruction, and {len(fit)} are chosen"
+            raise ArgumentError(f"{message}; expected a choice of one, such as --instruction NAME")
+        return fit or chosen
+
+    def answer(self, analysis: ModuleAnalysis, subject: Instruction) -> Lines:  # noqa: ARG002 - as all questions
+        """What the tiles of one instruction read."""
+        found = [
+            (read, self._elements(read))
+            for read in reads(subject, self.tile)
+            if self.selection.is_read(read.operand)
+        ]
+        lines = dict.fromkeys(line for each in found for line in _lines_of_read(*each))
+        if self.picture is not None:
+            output = self._outputs_with_tiles(subject)[0]
+            region = self._region(subject.shape.arrays[output])
+            write_svg(self.picture, access_picture(subject, region, output=output).svg())
+        return Lines(
+            [heading_of(subject), *lines] if lines else [],
+            lambda: (
+                fields_of_instruction(subject)
+                | {"reads": [_fields_of_read(*each) for each in found]}
+            ),
+            any(isinstance(read.tile, Unknown | TileError) for read, _ in found),
+        )
+
+    def _outputs_with_tiles(self, subject: Instruction) -> list[int]:
+        """The numbers of the results that have such tiles."""
+        wanted = self.tile if self.at is None else self.at
+        return [
+            number
+            for number, array in enumerate(subject.shape.arrays)
+            if wanted is None or (array.is_array and array.rank == len(wanted))
+        ]
+
+    def _region(self, drawn: Shape) -> list[range]:
+        """The elements of a result that are drawn."""
+        if self.at is None:
+            return []
+        sizes = self.tile or (1,) * len(self.at)
+        rows = zip(self.at, sizes, drawn.dimensions, strict=True)
+        return [range(at * size, min(at * size + size, end)) for at, size, end in rows]
+
+    def _elements(self, read: TileRead) -> IndexSet | Unknown | None:
+        """The elements that are read for one tile, if one is asked for."""
+        if self.at is None:
+            return None
+        if isinstance(read.indexing, Unknown):
+            return read.indexing
+        try:
+            return read.elements(self.at)
+        except (MapError, NotQuasiAffineError, BudgetError) as error:
+            return Unknown(str(error))
+
+
+def _lines_of_read(read: TileRead, elements: IndexSet | Unknown | None) -> Iterator[str]:
+    head = _names(read.instruction, read.output, read.operand, read.indexing)
+    if isinstance(read.tile, Unknown):
+        yield f"  {head}: {read.tile}"
+        return
+    if isinstance(read.tile, TileError):
+        yield f"  {head}: unknown ({read.tile})"
+    else:
+        many = "" if read.count in {None, 1} else f", {read.count} elements"
+        yield f"  {head}: {slice_text(read.tile)}{many}"
+    if not isinstance(read.indexing, Unknown):
+        yield from (f"    {name}: {note}" for name, note in read.indexing.notes())
+    if elements is not None:
+        yield f"    {_text_of_elements(elements)}"
+
+
+def _text_of_elements(elements: IndexSet | Unknown) -> str:
+    return str(elements) if isinstance(elements, Unknown) else f"{elements.count()}: {elements}"
+
+
+def _fields_of_read(read: TileRead, elements: IndexSet | Unknown | None) -> Fields:
+    pair = _fields_of_pair(read.output, read.operand, read.indexing)
+    if isinstance(read.indexing, Unknown):
+        return pair
+    tile = read.tile
+    if isinstance(tile, Unknown | TileError):
+        return pair | {"unknown": str(tile)} | _fields_of_elements(read, elements)
+    formulas = {
+        "tile": list(read.sizes),
+        "offsets": [*map(format_expr, tile.offsets)],
+        "sizes": [*map(format_expr, tile.sizes)],
+        "strides": [*map(format_expr, tile.strides)],
+        "mask": None if tile.mask is None else format_expr(tile.mask),
+    }
+    return pair | formulas | _fields_of_elements(read, elements)
+
+
+def _fields_of_elements(read: TileRead, elements: IndexSet | Unknown | None) -> Fields:
+    if elements is None or isinstance(elements, Unknown) or isinstance(read.indexing, Unknown):
+        return {}
+    count = int(elements.count())
+    bits = read.operand.shape.arrays[read.indexing.element].element_size_in_bits
+    return {"elements": {"text": str(elements), "count": count, "bytes": bytes_of(count, bits)}}
+
+
+# Schedules.
+
+
+@dataclass(frozen=True, slots=True)
+class FusionSchedules:
+    """What each thread of a GPU reads and writes for a fusion."""
+
+    name: ClassVar = "schedules"
+
+    selection: Selection
+    unroll: int
+
+    def about(self) -> Fields:
+        """How many neighbours a thread handles."""
+        return {"unroll": self.unroll}
+
+    def subjects(self, module: HloModule) -> Sequence[Instruction]:
+        """The fusions."""
+        return [each for each in self.selection.of(module) if each.opcode == "fusion"]
+
+    def answer(self, analysis: ModuleAnalysis, subject: Instruction) -> Lines:  # noqa: ARG002 - as all questions
+        """The schedule of one fusion, or why there is none."""
+        try:
+            schedule = schedule_of(subject, unroll=self.unroll)
+            accesses = [*self._accesses(subject, schedule)]
+        except (FusionError, MapError, ShapeError) as error:
+            about = {"fusion": subject.name, "unknown": str(error)}
+            return Lines([heading_of(subject), f"  unknown ({error})"], lambda: about, True)  # noqa: FBT003
+        lines = (_line_of_access(subject, *each) for each in accesses)
+        return Lines(
+            [heading_of(subject), f"  {_text_of_launch(schedule)}", *lines],
+            lambda: (
+                _fields_of_schedule(subject, schedule)
+                | {"accesses": [_fields_of_access(subject, *each) for each in accesses]}
+            ),
+        )
+
+    def _accesses(
+        self, fusion: Instruction, schedule: FusionSchedule
+    ) -> Iterator[tuple[str, int, Access]]:
+        """What threads write of each result, then what they read of each operand."""
+        if not self.selection.parameters:
+            for number in fusion.shape.array_indices:
+                yield from (("result", number, each) for each in schedule.writes(number))
+        for number, operand in enumerate(fusion.operands):
+            if self.selection.is_read(operand):
+                yield from (("operand", number, each) for each in schedule.reads(number))
+
+
+def _text_of_launch(schedule: FusionSchedule) -> str:
+    launch = schedule.schedule.launch
+    heroes = dict.fromkeys(f"%{hero.name}" for hero in schedule.heroes if hero)
+    counts = ("x".join(map(str, each)) for each in (launch.threads, launch.blocks))
+    threads, blocks = (each.removesuffix("x1").removesuffix("x1") for each in counts)
+    of = f" of {', '.join(heroes)}" if heroes else ""
+    return f"{schedule.emitter.value}{of}: threads {threads}, blocks {blocks}"
+
+
+def _line_of_access(fusion: Instruction, role: str, number: int, access: Access) -> str:
+    is_read = role == "operand"
+    name = f"%{fusion.operands[number].name}" if is_read else f"%{fusion.name}"
+    place = f" result {number}" if not is_read and fusion.shape.is_tuple else ""
+    verb = "reads" if is_read else "writes"
+    return f"  {verb} {name}{place} {text_of_shape(access.shape)}: {access}"
+
+
+def _fields_of_schedule(fusion: Instruction, schedule: FusionSchedule) -> Fields:
+    launch = schedule.schedule.launch
+    return {
+        "fusion": fusion.name,
+        "emitter": schedule.emitter.value,
+        "heroes": [hero and hero.name for hero in schedule.heroes],
+        "threads": list(launch.threads),
+        "blocks": list(launch.blocks),
+    }
+
+
+def _fields_of_access(fusion: Instruction, role: str, number: int, access: Access) -> Fields:
+    named = {"name": fusion.operands[number].name} if role == "operand" else {}
+    return {role: number} | named | {"shape": str(access.shape), "map": map_fields(access.map)}
+
+
+# Questions about the loops of modules.
+
+_OF_LOOPS: Final = ("runs", "loop", "counters", "between iterations", "in place")
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleLoops(TableQuestion):
+    """How often each loop runs, what it counts, and what its iterations have to do with others."""
+
+    name: ClassVar = "loops"
+
+    selection: Selection
+
+    def about(self) -> Fields:
+        """Nothing but the loops."""
+        return {}
+
+    def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
+        """A row for each loop, in the order of the module, then errors."""
+        chosen = frozenset(self.selection.of(module))
+        rows = [_row(loop) for loop in loops(module) if loop.instruction in chosen]
+        return by_weight(_OF_LOOPS, rows, self.selection)
+
+
+def _row(loop: Loop) -> Cells | HloTextError:
+    try:
+        fields = _fields(loop)
+    except HloTextError as error:
+        return error
+    return Cells(_cells(fields), lambda: fields, is_unknown=bool(fields["unknown"]))
+
+
+def _fields(loop: Loop) -> Fields:
+    unknown = loop.unknown
+    dependences: list[Fields] = []
+    updates: list[Fields] = []
+    try:
+        if loop.trip_count is not None:
+            dependences = [_dependence(each) for each in loop.dependences()]
+            updates = [_update(each) for each in loop.updates()]
+    except BudgetError as error:
+        unknown = str(error)
+    return {
+        "loop": loop.instruction.name,
+        "computation": loop.instruction.computation.name,
+        "trip_count": loop.trip_count,
+        "unknown": unknown or None,
+        "counters": [
+            {"array": number, "start": each.start, "step": each.step}
+            for number, each in loop.counters.items()
+        ],
+        "dependences": dependences,
+        "updates": updates,
+    }
+
+
+def _dependence(found: LoopDependence) -> Fields:
+    return {
+        "array": found.array,
+        "iterations": str(found.iterations),
+        "distances": str(found.distances),
+        "approximation": found.approximation or None,
+    }
+
+
+def _update(found: InPlaceUpdate) -> Fields:
+    return {
+        "array": found.array,
+        "instructions": [each.name for each in found.instructions],
+        "elements": [*map(str, found.elements)],
+        "is_disjoint": found.is_disjoint(),
+        "why": found.why(),
+    }
+
+
+def _cells(loop: Fields) -> Sequence[str]:
+    """What a row says in a line; an array of the state is told by its number."""
+    if loop["trip_count"] is None:
+        return ("?", f"%{loop['loop']}", loop["unknown"], "", "")
+    counters = (f"{each['array']}: {each['start']} by {each['step']}" for each in loop["counters"])
+    updates = (
+        f"{each['array']}: {'disjoint' if each['is_disjoint'] else each['why']}"
+        for each in loop["updates"]
+    )
+    return (
+        str(loop["trip_count"]),
+        f"%{loop['loop']}",
+        "; ".join(counters),
+        loop["unknown"] or "; ".join(map(_distances, loop["dependences"])) or "none",
+        "; ".join(updates),
+    )
+
+
+def _distances(dependence: Fields) -> str:
+    approximation = dependence["approximation"]
+    _, _, distances = dependence["distances"].partition(" in ")
+    at_most = f" at most: {approximation}" if approximation else ""
+    return f"{dependence['array']}: {distances}{at_most}"

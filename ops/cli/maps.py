@@ -1,0 +1,694 @@
+"""Reports of maps: text for people, and fields for programs."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
+
+from indexing import format_map, parse_map
+from indexing.formats.text import format_head
+from ops import hlo
+from ops.analysis.queries import Addressing, slice_from
+from ops.cli.documents import Row
+from ops.cli.files import read_input
+from ops.dependence.dependence import NOTHING, Dependence, of_element
+from ops.hlo.module import source_locations
+from ops.performance.summary import text_of_result, text_of_shape
+from ops.rules.rule import Direction, Unknown
+from simplifier import Interval, format_expr
+from simplifier.errors import IndexingError, Span, TextError
+from simplifier.expr.form import natural_order, variables_of
+from simplifier.expr.text import parse_form
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from indexing import IndexingMap, Variable
+    from indexing.domain import Ends
+    from ops import InstructionAnalysis, ModuleAnalysis
+    from ops.cli.documents import Fields
+    from ops.cli.selection import Selection
+    from ops.dependence.dependence import AnyDependence
+    from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
+    from ops.hlo import Computation, HloModule, Instruction, SizeOrigin
+
+# Questions about modules whose answers are maps: of instructions, and of fusions.
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How maps lead: in which direction, and between which names of elements."""
+
+    direction: str
+    physical_layout: bool
+    linear_offsets: bool
+
+    @property
+    def is_back(self) -> bool:
+        """Whether maps lead from operands to results."""
+        return self.direction != next(iter(DIRECTIONS))
+
+    @property
+    def addressing(self) -> Addressing:
+        """How elements are named."""
+        return Addressing(self.physical_layout, self.linear_offsets)
+
+
+# Instructions.
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionMaps:
+    """The maps of the instructions that are selected, in one direction."""
+
+    name: ClassVar = "instructions"
+
+    selection: Selection
+    view: View
+    long: bool
+    """Whether each bound has a line of its own."""
+
+    def about(self) -> Fields:
+        """The view."""
+        return asdict(self.view)
+
+    def subjects(self, module: HloModule) -> Sequence[Instruction]:
+        """The instructions."""
+        return self.selection.of(module)
+
+    def answer(self, analysis: ModuleAnalysis, subject: Instruction) -> Section:
+        """The maps of one instruction."""
+        about = fields_of_instruction(subject)
+        pairs = DIRECTIONS[self.view.direction](analysis[subject], self.view.addressing)
+        entries = tuple(
+            entry for pair in pairs if self.selection.is_read(pair.source) for entry in _split(pair)
+        )
+        origins = _section_origins(entries, subject.computation.module)
+        title = f"%{subject.name} {subject.opcode}"
+        return Section(title, "", subject, None, entries, about, origins, self.long)
+
+
+def _from_results(asked: InstructionAnalysis, addressing: Addressing) -> Iterator[Entry]:
+    instruction = asked.instruction
+    for output in instruction.shape.array_indices:
+        answers = asked.output_to_input(output, **addressing._asdict()).indexing
+        for number, answer in enumerate(answers):
+            yield _of_operand(instruction, output, number, answer, addressing, is_back=False)
+
+
+def _from_operands(asked: InstructionAnalysis, addressing: Addressing) -> Iterator[Entry]:
+    instruction = asked.instruction
+    for number in range(len(instruction.operands)):
+        answers = asked.input_to_output(number, **addressing._asdict()).indexing
+        for output, answer in enumerate(answers):
+            yield _of_operand(instruction, output, number, answer, addressing, is_back=True)
+
+
+def _of_operand(
+    of: Instruction,
+    output: int,
+    number: int,
+    answer: AnyDependence,
+    addressing: Addressing,
+    *,
+    is_back: bool,
+) -> Entry:
+    is_whole = addressing == Addressing()
+    simplified = answer.simplify()
+    return Entry(of, output, "operand", number, simplified, is_back=is_back, is_whole=is_whole)
+
+
+DIRECTIONS: Final[Mapping[str, Callable[..., Iterator[Entry]]]] = {
+    "output-to-input": _from_results,
+    "input-to-output": _from_operands,
+}
+"""The values of ``--direction``, the default first."""
+
+
+# Computations.
+
+Result: TypeAlias = "tuple[Computation, Instruction | None, int]"
+"""A computation, the fusion that calls it if it is not the entry, the number of a result."""
+
+
+@dataclass(frozen=True, slots=True)
+class FusionMaps:
+    """The maps from root to parameters: of the entry, and of what each fusion computes."""
+
+    name: ClassVar = "results"
+    selection: Selection
+    view: View
+    minimal: bool
+    """Whether a map is left out that another map to the same array contains."""
+    long: bool
+    """Whether each bound has a line of its own."""
+
+    def about(self) -> Fields:
+        """How the maps are given."""
+        return {"minimal": self.minimal} | asdict(self.view)
+
+    def subjects(self, module: HloModule) -> Sequence[Result]:
+        """The results of all these computations."""
+        self.selection.check(module)
+        fusions = (each for each in module.instructions if each.opcode == "fusion")
+        callers: list[Instruction | None] = [*filter(self.selection.has, fusions)]
+        if self.selection.is_everything:
+            callers.insert(0, None)
+        called = [each.attributes["calls"] if each else module.entry for each in callers]
+        return [
+            (computation, caller, output)
+            for computation, caller in zip(called, callers, strict=True)
+            for output in computation.root.shape.array_indices
+        ]
+
+    def answer(self, analysis: ModuleAnalysis, subject: Result) -> Section:
+        """The maps from one result."""
+        computation, caller, output = subject
+        about = {
+            "computation": computation.name,
+            "fusion": caller.name if caller else None,
+            "result": output,
+        }
+        root = computation.root
+        entries = tuple(self._entries(analysis, subject))
+        origins = _section_origins(entries, root.computation.module)
+        of = f"%{computation.name} of %{caller.name}" if caller else f"ENTRY %{computation.name}"
+        place = "" if caller else f"{of}, "
+        return Section(of, place, caller or root, output, entries, about, origins, self.long)
+
+    def _entries(self, analysis: ModuleAnalysis, subject: Result) -> Iterator[Entry]:
+        """The maps between a result and each parameter that is meant."""
+        computation, caller, output = subject
+        root = computation.root
+        find = _to_result if self.view.is_back else _to_parameters
+        for parameter, found in find(analysis, computation, output).items():
+            number = parameter.parameter_number or 0
+            outer = caller.operands[number] if caller else parameter
+            if self.selection.is_read(parameter, outer):
+                given = found.simplify().minimal() if self.minimal else found
+                entry = Entry(
+                    root,
+                    output,
+                    "parameter",
+                    number,
+                    given.simplify(),
+                    caller=caller,
+                    is_back=self.view.is_back,
+                    is_whole=self.view.addressing == Addressing(),
+                )
+                yield from map(self._seen, _split(entry))
+
+    def _seen(self, entry: Entry) -> Entry:
+        """The maps between the names of elements that are asked for."""
+        result = entry.of.shape.arrays[entry.output]
+        parameter = entry.source.shape.arrays[entry.element or 0]
+        ends = (parameter, result) if self.view.is_back else (result, parameter)
+        addressing = self.view.addressing
+        answer = of_element(addressing.of(entry.answer, *ends), entry.element or 0)
+        return entry if answer is entry.answer else replace(entry, answer=answer)
+
+
+def _to_parameters(
+    analysis: ModuleAnalysis, computation: Computation, output: int
+) -> dict[Instruction, AnyDependence]:
+    """Which elements of each parameter an element of a result needs."""
+    found = analysis[computation.root].parameter_indexing(output)
+    return {each: found[each] for each in computation.parameters if each in found}
+
+
+def _to_result(
+    analysis: ModuleAnalysis, computation: Computation, output: int
+) -> dict[Instruction, AnyDependence]:
+    """Which elements of a result each element of a parameter takes part in."""
+    flow = analysis.findings.flow(Direction.INPUT_TO_OUTPUT)
+    found: dict[Instruction, AnyDependence] = {}
+    for parameter in computation.parameters:
+        for element in parameter.shape.array_indices:
+            reached = slice_from(flow, parameter, element).get(computation.root, NOTHING)
+            if not isinstance(reached, Unknown):
+                reached = Dependence(each for each in reached if each.element == output)
+            found[parameter] = found.get(parameter, NOTHING).union(of_element(reached, element))
+    return {parameter: each for parameter, each in found.items() if each != NOTHING}
+
+
+# Entries.
+
+
+def _section_origins(entries: Iterable[Entry], module: HloModule) -> Mapping[str, hlo.SizeOrigin]:
+    """Where the parameters in the maps come from."""
+    used = sorted({name for entry in entries for name in entry.parameters})
+    if not used:
+        return {}
+    known = hlo.size_origins(module)
+    return {name: known[name] for name in used if name in known}
+
+
+def _split(whole: Entry) -> Iterator[Entry]:
+    """The entries of a result and an operand: one for each array that is needed."""
+    if not whole.source.shape.is_tuple or not whole.answer.indexings:
+        if whole.answer != NOTHING:
+            yield whole
+        return
+    for element in dict.fromkeys(indexing.element for indexing in whole.answer.indexings):
+        of_element = (each for each in whole.answer.indexings if each.element == element)
+        yield replace(whole, answer=Dependence(of_element), element=element)
+
+
+# Reports of maps: text for people, and fields for programs.
+
+_MAX_CACHED: Final = 1024
+"""Most maps of a module are equal; the reports of the latest ones are kept."""
+
+
+# Maps between tensors.
+
+Sizes: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...]]"
+"""Of the tensor that maps lead from, and of the one that they lead to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """The maps between array ``output`` of an instruction and an operand of it, or a parameter.
+
+    ``role`` says whether ``number`` counts operands or parameters, ``element`` which array of a
+    tuple is meant, ``caller`` is the fusion that gives parameters their values.
+    """
+
+    of: Instruction
+    output: int
+    role: str
+    number: int
+    answer: AnyDependence
+    element: int | None = None
+    caller: Instruction | None = None
+    is_back: bool = False
+    """Whether the maps lead from the operand to the result."""
+    is_whole: bool = True
+    """Whether the maps are over the dimensions of the shapes."""
+
+    @property
+    def source(self) -> Instruction:
+        """The operand or parameter."""
+        if self.role == "operand":
+            return self.of.operands[self.number]
+        return self.of.computation.parameters[self.number]
+
+    @property
+    def about(self) -> Fields:
+        """Which pair of arrays it is."""
+        about = {"result": self.output, self.role: self.number, "name": self.source.name}
+        return about if self.element is None else about | {"element": self.element}
+
+    @property
+    def title(self) -> str:
+        """The same, for people."""
+        title = f"{self._result}{self.role} {self.number} %{self.source.name}"
+        return title if self.element is None else f"{title} element {self.element}"
+
+    @property
+    def label(self) -> str:
+        """The name that the operand has outside, and its shape."""
+        outer = self.caller.operands[self.number] if self.caller else self.source
+        result = self._result if self.role == "operand" else ""
+        if self.element is None:
+            return f"{result}%{outer.name} {', '.join(map(text_of_shape, outer.shape.arrays))}"
+        shape = text_of_shape(outer.shape.arrays[self.element])
+        return f"{result}%{outer.name} element {self.element} {shape}"
+
+    @property
+    def _result(self) -> str:
+        return f"result {self.output}, " if len(self.of.shape.arrays) > 1 else ""
+
+    @property
+    def sizes(self) -> Sizes | None:
+        """Those of the tensor that maps lead from, and of the other one."""
+        arrays = self.of.shape.arrays[self.output], self.source.shape.arrays[self.element or 0]
+        if not self.is_whole or any(not array.is_array for array in arrays):
+            return None
+        result, operand = (array.dimensions for array in arrays)
+        return (operand, result) if self.is_back else (result, operand)
+
+    def text(self, of: str) -> str:
+        """The maps, indented under a title; ``of`` is the owner of the pair."""
+        if isinstance(self.answer, Unknown):
+            return f"{of}, {self.title}: {self.answer}"
+        texts = map(_indexing_text, self.answer)
+        return "\n".join([f"{of}, {self.title}:", *texts])
+
+    def lines(self) -> Iterator[str]:
+        """A line for each map, with its notes below it."""
+        if isinstance(self.answer, Unknown):
+            yield f"  {self.label}: {self.answer}"
+            return
+        label, sizes = self.label, self.sizes
+        for indexing in self.answer:
+            yield f"  {label}: {short_text(indexing.map, sizes)}"
+            yield from (f"    {name}: {note}" for name, note in indexing.notes())
+
+    @property
+    def parameters(self) -> Iterator[str]:
+        """The names of the parameters in the maps."""
+        for indexing in self.answer.indexings:
+            yield from (each.name for each in indexing.map.parameters)
+
+    def fields(self) -> Fields:
+        """``maps``, or the reason why they are ``unknown``."""
+        if isinstance(self.answer, Unknown):
+            return self.about | {"unknown": self.answer.reason}
+        return self.about | {"maps": list(map(indexing_fields, self.answer))}
+
+
+@lru_cache(maxsize=_MAX_CACHED)
+def short_text(indexing_map: IndexingMap, sizes: Sizes | None = None) -> str:
+    """A map on one line, without what the sizes of the tensors say of its domain.
+
+    >>> from indexing import parse_map
+    >>> window = "(d0, d1)[s0, s1] -> (d0 + s0, s1), domain: "
+    >>> window += "d0 in [0, 7], d1 in [0, 3], s0 in [0, 2], s1 in [0, 4], d0 + s0 in [1, 8]"
+    >>> print(short_text(parse_map(window), ((8, 4), (9, 5))))
+    (d0, d1)[s0, s1] -> (d0 + s0, s1), s0 in [0, 2], d0 + s0 in [1, 8]
+    """
+    domain = indexing_map.domain
+    if sizes is None or domain.parameters or domain.is_known_empty:
+        return format_map(indexing_map)
+    said = set(_whole(indexing_map, *sizes))
+    of_variables = zip(domain.identifiers, domain.names, domain, strict=True)
+    parts = [f"{name} in {each.bounds}" for key, name, each in of_variables if key not in said]
+    parts += [f"{text} in {interval}" for text, (_, interval) in domain.constraint_texts()]
+    return ", ".join([format_head(indexing_map), *parts])
+
+
+def _whole(
+    indexing_map: IndexingMap, start: tuple[int, ...], end: tuple[int, ...]
+) -> Iterator[str]:
+    """The variables that run over a whole dimension of the one tensor or the other."""
+    domain = indexing_map.domain
+    names, ranges, _ = domain.by_role(domain.identifiers)
+    places = [*zip(names, start, strict=True)] if len(names) == len(start) else []
+    results = (
+        zip(indexing_map.forms, end, strict=True) if len(indexing_map.forms) == len(end) else ()
+    )
+    places += [(form.single_variable(), size) for form, size in results]
+    for name, size in places:
+        if (name in names or name in ranges) and domain.bounds[name] == Interval(0, size - 1):
+            yield name
+
+
+@dataclass(frozen=True, slots=True)
+class Section(Row):
+    """The answer about one instruction or computation.
+
+    A heading with the ``subject``, or array ``output`` of it, stands above the lines of the
+    entries, behind the ``place`` if there is one. Where they are long, ``title`` stands before each
+    of them. ``origins`` says where the program gets the sizes that are parameters of the maps, by
+    name.
+    """
+
+    title: str
+    place: str
+    subject: Instruction
+    output: int | None
+    entries: Sequence[Entry]
+    about: Fields
+    origins: Mapping[str, SizeOrigin]
+    is_long: bool
+
+    def text(self) -> str:
+        """The entries, one after another, and where parameters come from."""
+        return "\n".join(self._long_lines() if self.is_long else self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        """A line for each map; what depends on nothing has none."""
+        if self.entries:
+            yield f"{self.place}{heading_of(self.subject, self.output)}"
+            for entry in self.entries:
+                yield from entry.lines()
+            yield from (f"  {name}: {origin}" for name, origin in self.origins.items())
+
+    def _long_lines(self) -> Iterator[str]:
+        if not self.entries:
+            yield f"{self.title}: depends on nothing"
+        yield from (entry.text(self.title) for entry in self.entries)
+        if self.origins:
+            yield f"{self.title}, parameters:"
+            yield from (f"  {name}: {origin}" for name, origin in self.origins.items())
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether there is a pair without maps."""
+        return any(isinstance(entry.answer, Unknown) for entry in self.entries)
+
+    def fields(self) -> Fields:
+        """The entries are called ``indexing``; ``parameter_origins`` if maps have parameters."""
+        found = self.about | {"indexing": [entry.fields() for entry in self.entries]}
+        if self.origins:
+            found["parameter_origins"] = [
+                _size_origin_fields(*each) for each in self.origins.items()
+            ]
+        return found
+
+
+def heading_of(instruction: Instruction, output: int | None = None) -> str:
+    """What the instruction gives, and the source line if there is one."""
+    lines = source_locations(instruction)
+    source = f", {lines[0]}" if lines else ""
+    return text_of_result(instruction, output) + source
+
+
+def fields_of_instruction(instruction: Instruction) -> Fields:
+    """Which instruction an answer is about."""
+    return {
+        "computation": instruction.computation.name,
+        "instruction": instruction.name,
+        "opcode": instruction.opcode,
+        "shape": str(instruction.shape),
+    }
+
+
+def _size_origin_fields(name: str, origin: SizeOrigin) -> Fields:
+    return {
+        "parameter": name,
+        "instruction": origin.instruction.name,
+        "computation": origin.instruction.computation.name,
+        "dimension": origin.dimension,
+        "element": origin.element,
+        "text": str(origin),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class MapReport(Row):
+    """A map by itself."""
+
+    map: IndexingMap
+
+    def text(self) -> str:
+        """The map, a line for each part of its domain."""
+        return map_text(self.map)
+
+    def fields(self) -> Fields:
+        """The map, whole and in its parts."""
+        return map_fields(self.map)
+
+
+# Runtime origins hold on to their module, so only indexings without them are cached.
+
+
+def _indexing_text(indexing: OperandIndexing) -> str:
+    return (_uncached_text if indexing.runtime else _cached_text)(indexing)
+
+
+def _uncached_text(indexing: OperandIndexing) -> str:
+    return indented(indexing.text(multiline=True))
+
+
+_cached_text: Final = lru_cache(maxsize=_MAX_CACHED)(_uncached_text)
+
+
+def indented(text: str) -> str:
+    """The lines of a text with an indent."""
+    return "\n".join(f"  {line}" for line in text.splitlines())
+
+
+def map_text(indexing_map: IndexingMap) -> str:
+    """A map for people, with a line for each part of its domain."""
+    return format_map(indexing_map, multiline=True)
+
+
+# Fields of maps.
+
+
+def indexing_fields(indexing: OperandIndexing) -> Fields:
+    """A map with its notes for programs."""
+    return (_uncached_fields if indexing.runtime else _cached_fields)(indexing)
+
+
+def _uncached_fields(indexing: OperandIndexing) -> Fields:
+    whole = map_fields(indexing.map)
+    origins = [
+        {"variable": variable["name"]} | _origin_fields(origin)
+        for variable, origin in zip(whole["runtime"], indexing.runtime, strict=True)
+    ]
+    return whole | {
+        "runtime_origins": origins,
+        "replica_id": _optional_map(indexing.replica_id),
+        "approximation": indexing.approximation or None,
+    }
+
+
+_cached_fields: Final = lru_cache(maxsize=_MAX_CACHED)(_uncached_fields)
+
+
+def _origin_fields(origin: RuntimeOrigin) -> Fields:
+    return {
+        "instruction": origin.instruction.name,
+        "callers": [caller.name for caller in origin.callers],
+        "text": str(origin),
+        "map": map_fields(origin.map),
+        "clamp": None if origin.clamp is None else _numbers(origin.clamp),
+        "replica_id": _optional_map(origin.replica_id),
+    }
+
+
+def _optional_map(indexing_map: IndexingMap | None) -> Fields | None:
+    return None if indexing_map is None else map_fields(indexing_map)
+
+
+def map_fields(indexing_map: IndexingMap) -> Fields:
+    """A map for programs, whole and in its parts."""
+    domain = indexing_map.domain
+    names = iter(domain.names)
+
+    def declared(variables: Iterable[Variable]) -> list[Fields]:
+        return [{"name": next(names), "bounds": _ends(each.bounds)} for each in variables]
+
+    return {
+        "text": str(indexing_map),
+        "results": [domain.text_of(form) for form in indexing_map.forms],
+        "dims": declared(domain.dims),
+        "ranges": declared(domain.ranges),
+        "runtime": declared(domain.runtime),
+        "parameters": declared(domain.parameters),
+        "constraints": [
+            {"expression": text, "bounds": _ends(interval)}
+            for text, (_, interval) in domain.constraint_texts()
+        ],
+        "known_empty": indexing_map.is_known_empty,
+    }
+
+
+def _numbers(interval: Interval | Ends) -> list[int | None]:
+    """The ends that are numbers; those over parameters are constraints of the map."""
+    if isinstance(interval, Interval):
+        return _ends(interval)
+    return [end.constant if end is not None and end.is_constant else None for end in interval]
+
+
+def _ends(interval: Interval) -> list[int | None]:
+    return [interval.lower, interval.upper]
+
+
+# Texts of maps and of expressions, and their smallest forms.
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionReport(Row):
+    """An expression by itself."""
+
+    expression: str
+
+    def text(self) -> str:
+        """The expression."""
+        return self.expression
+
+    def fields(self) -> Fields:
+        """The expression."""
+        return {"expression": self.expression}
+
+
+# Texts.
+
+_SEPARATOR: Final = re.compile(r"^---[ \t\r]*$", re.MULTILINE)
+
+
+def spans_of_file(file: str) -> list[Span]:
+    """The texts between lines of ``---`` in a file or standard input, without blank ones.
+
+    Raises:
+        HloFileError: there is no such file, or it is not text.
+    """
+    return _spans(*read_input(file))
+
+
+def spans_of_texts(texts: Sequence[str]) -> list[Span]:
+    """The same of texts that are arguments."""
+    return [span for text in texts for span in _spans(text, "")]
+
+
+def _spans(text: str, name: str) -> list[Span]:
+    starts = [0, *(match.end() for match in _SEPARATOR.finditer(text))]
+    stops = [*(match.start() for match in _SEPARATOR.finditer(text)), len(text)]
+    ends = zip(starts, stops, strict=True)
+    return [Span(text, *span, name) for span in ends if text[slice(*span)].strip()]
+
+
+def simplified(span: Span) -> MapReport | ExpressionReport:
+    """The smallest form of a map or an expression.
+
+    Raises:
+        TextError: the text is neither.
+    """
+    text = span.source[span.start : span.stop]
+    if "->" in text:
+        return MapReport(_read(text, span, 0, len(text)).simplify())
+    return ExpressionReport(_simplified_expression(text, span))
+
+
+_DOMAIN: Final = re.compile(r"\s*,?\s*domain\s*:\s*")
+
+
+def _simplified_expression(text: str, span: Span) -> str:
+    """An expression, which ``domain:`` and what is known of its variables may stand behind.
+
+    They are read as a map of one result from all of its variables.
+    """
+    known = _DOMAIN.search(text)
+    expression = text[: known.start()] if known else text
+    facts = text[known.end() :].strip().rstrip(".") if known else ""
+    try:
+        variables = variables_of((parse_form(expression),))
+    except TextError as error:
+        raise _moved(error, span, 0) from None
+    names = sorted(variables, key=natural_order)
+    head = f"({', '.join(names)}) -> ("
+    bounds = ", ".join(f"{name} in [-inf, inf]" for name in names)
+    begin = f"{head}{' '.join(expression.split())}), domain: {bounds}"
+    whole = f"{begin}, {facts}" if facts and names else begin
+    at = known.end() if known else 0
+    found = _read(whole, span, at - len(begin) - 2, at)
+    return format_expr(found.simplify().results[0])
+
+
+def _read(text: str, span: Span, shift: int, least: int) -> IndexingMap:
+    """The map from its text, which stands in the span, moved by so many characters.
+
+    Raises:
+        TextError: the text is no map.
+    """
+    try:
+        return parse_map(text)
+    except TextError as error:
+        raise _moved(error, span, shift) from None
+    except IndexingError as error:
+        raise TextError(str(error), replace(span, start=span.start + least)) from None
+
+
+def _moved(error: TextError, span: Span, shift: int) -> TextError:
+    """The error at its place in the whole text."""
+    ends = (
+        max(span.start, span.start + end + shift) for end in (error.span.start, error.span.stop)
+    )
+    start, stop = (min(end, span.stop) for end in ends)
+    return TextError(error.message, replace(span, start=start, stop=stop), error.hint)

@@ -1,0 +1,378 @@
+"""Questions about modules whose answers are tables: how kernels use memory."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from functools import partial
+from math import inf
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from indexing import MapError
+from indexing.layout import ShapeError
+from ops.cli.documents import Cells, TableQuestion, by_weight, table
+from ops.fusion import Fusion, FusionError
+from ops.hlo import HloTextError
+from ops.hlo.module import source_locations
+from ops.performance import DEVICES, coalescing
+from ops.performance.coalescing import COUNTED
+from ops.performance.kernels import moves_something
+from ops.performance.summary import HEADING, KernelSummary, cells_of
+from ops.performance.tally import Deadline, ends_of_count, text_of_count
+from ops.performance.utilization import OperandCounter
+from ops.tiling import tilings
+from ops.xla_gpu import schedule_of
+from simplifier import Interval, format_expr
+from simplifier.errors import IndexingError, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from ops.cli.documents import Fields, Lines
+    from ops.cli.selection import Selection
+    from ops.hlo import HloModule, Instruction
+    from ops.performance import Coalescing, OperandUtilization
+    from ops.performance.tally import Count
+    from ops.tiling import ArrayTile, TilingCandidate, Tilings
+    from ops.xla_gpu import Access
+
+WITH_WARPS: Final = tuple(name for name, device in DEVICES.items() if device.warp_size)
+"""The names of the devices whose threads run in warps."""
+
+
+# Coalescing.
+
+_OF_ACCESSES: Final = ("wasted", "sectors", "ideal", "ratio", "vector", "XLA", "access")
+
+
+@dataclass(frozen=True, slots=True)
+class FusionCoalescing(TableQuestion):
+    """What the warps of each fusion load of its operands and results, the most wasteful first."""
+
+    name: ClassVar = "accesses"
+
+    selection: Selection
+    device: str
+    unroll: int
+
+    def about(self) -> Fields:
+        """The device, and how many neighbours a thread handles."""
+        return {"device": self.device, "unroll": self.unroll}
+
+    def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
+        """A row for each access, then one for each fusion without a schedule, then errors."""
+        fusions = (each for each in self.selection.of(module) if each.opcode == "fusion")
+        rows = (row for each in fusions for row in self._rows(each))
+        return by_weight(_OF_ACCESSES, rows, self.selection)
+
+    def _rows(self, fusion: Instruction) -> Iterator[Cells | HloTextError]:
+        try:
+            yield from list(self._accesses(fusion))
+        except HloTextError as error:
+            yield error
+        except (FusionError, MapError, ShapeError) as error:
+            yield _no_schedule(fusion, str(error))
+
+    def _accesses(self, fusion: Instruction) -> Iterator[Cells]:
+        schedule = schedule_of(fusion, unroll=self.unroll)
+        sides: tuple[tuple[str, int, Callable[[int], Sequence[Access]]], ...] = (
+            ("operand", len(fusion.operands), schedule.reads),
+            ("result", len(fusion.shape.arrays), schedule.writes),
+        )
+        for role, count, accesses in sides:
+            for number in range(count):
+                if not self._is_asked_for(fusion, role, number):
+                    continue
+                for access in accesses(number):
+                    found = coalescing(access, DEVICES[self.device])
+                    yield _access(fusion, role, number, access, found)
+
+    def _is_asked_for(self, fusion: Instruction, role: str, number: int) -> bool:
+        if role == "result":
+            return not self.selection.parameters
+        return self.selection.is_read(fusion.operands[number])
+
+
+def _access(
+    fusion: Instruction, role: str, number: int, access: Access, found: Coalescing
+) -> Cells:
+    sectors = (found.wasted_sectors, found.sectors, found.ideal_sectors)
+    condition = f"; fewest where {found.condition}" if found.condition else ""
+    shown = sorted({"wasted_sectors", "sectors", "ideal_sectors"}.intersection(found.bounds))
+    bounds = f"; bounds: {listed(shown)}" if shown else ""
+    cells = (
+        *map(text_of_count, sectors),
+        "" if found.ratio is None else f"{found.ratio:.2f}",
+        str(found.vector_width),
+        "yes" if found.is_coalesced else "no",
+        f"%{fusion.name}, {role} {number}, {access.shape}{condition}{bounds}",
+    )
+    fields: Fields = {"fusion": fusion.name, role: number, "shape": str(access.shape)}
+    fields |= {name: getattr(found, name) for name in found.__slots__}
+    fields |= {name: ends_of_count(fields[name]) for name in COUNTED if fields[name] is not None}
+    return Cells(cells, lambda: fields, _greatest(found.wasted_sectors), (), bool(bounds))
+
+
+def _no_schedule(fusion: Instruction, reason: str) -> Cells:
+    cells = ("",) * (len(_OF_ACCESSES) - 1) + (reason,)
+    fields = {"fusion": fusion.name, "unknown": reason}
+    return Cells(cells, lambda: fields, -1, is_unknown=True)
+
+
+# Summary.
+
+_OF_KERNELS: Final[Mapping[str, Callable[[KernelSummary], Count | float | None]]] = {
+    "bytes": lambda kernel: kernel.bytes,
+    "read": lambda kernel: kernel.bytes_read,
+    "written": lambda kernel: kernel.bytes_written,
+    "reuse": lambda kernel: kernel.reuse,
+}
+ORDERS: Final = (*_OF_KERNELS, "module")
+"""The values of ``--sort``, the default first; in the order of the module nothing is sorted."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSummaries(TableQuestion):
+    """The kernels at a glance: what each reads and writes, and how; the greatest come first."""
+
+    name: ClassVar = "kernels"
+
+    selection: Selection
+    sort: str
+    seconds: float
+
+    def about(self) -> Fields:
+        """The order, and what a module may take."""
+        return {"sort": self.sort, "seconds": self.seconds}
+
+    def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
+        """A row for each kernel, then errors."""
+        counter = OperandCounter(Deadline(self.seconds))
+        found: list[KernelSummary] = []
+        errors: list[HloTextError] = []
+        for kernel in self.selection.kernels(module):
+            try:
+                found.append(KernelSummary(kernel, counter.rows(kernel)))
+            except HloTextError as error:
+                errors.append(error)
+        if self.sort != "module":
+            found.sort(key=lambda each: _greatest(_OF_KERNELS[self.sort](each)), reverse=True)
+        return [*table(HEADING, map(_kernel, self.selection.kept(found))), *errors]
+
+
+def _greatest(count: Count | float | None) -> float:
+    """A number to sort by: the most that it may be; what has no number comes first."""
+    if isinstance(count, Interval):
+        count = count.upper
+    return count if isinstance(count, int | float) else inf
+
+
+def _kernel(found: KernelSummary) -> Cells:
+    fields = partial(_summary_fields, found)
+    return Cells(cells_of(found), fields, is_unknown=found.is_unknown)
+
+
+def _summary_fields(kernel: KernelSummary) -> Fields:
+    (root,) = kernel.fusion.roots
+    return {
+        "kernel": root.name,
+        "computation": root.computation.name,
+        "opcode": root.opcode,
+        "kind": root.attributes.get("kind"),
+        "shape": str(root.shape),
+        "op_name": root.attributes.get("metadata", {}).get("op_name"),
+        "source": [*map(str, source_locations(root))],
+        "bytes_read": ends_of_count(kernel.bytes_read),
+        "bytes_written": ends_of_count(kernel.bytes_written)[1],
+        "reuse": kernel.reuse,
+        "operands": [_operand_fields(row) for row in kernel.operands],
+    }
+
+
+# Utilization.
+
+_OF_OPERANDS: Final = ("unused", "again", "elements", "needed", "reads", "bytes", "operand")
+
+
+@dataclass(frozen=True, slots=True)
+class KernelUtilization(TableQuestion):
+    """How much of its operands each kernel uses, the most wasteful first."""
+
+    name: ClassVar = "operands"
+
+    selection: Selection
+    seconds: float
+
+    def about(self) -> Fields:
+        """What a module may take."""
+        return {"seconds": self.seconds}
+
+    def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
+        """A row for each array that a kernel reads, then errors."""
+        counter = OperandCounter(Deadline(self.seconds))
+        kernels = self.selection.kernels(module)
+        found = (row for kernel in kernels for row in self._rows(kernel, counter))
+        return by_weight(_OF_OPERANDS, found, self.selection)
+
+    def _rows(self, kernel: Fusion, counter: OperandCounter) -> Iterator[Cells | HloTextError]:
+        try:
+            rows = counter.rows(kernel)
+        except HloTextError as error:
+            yield error
+        else:
+            yield from (_operand(row) for row in rows if self.selection.is_read(row.operand))
+
+
+def _operand(row: OperandUtilization) -> Cells:
+    (kernel,), operand = row.fusion.roots, row.operand
+    place = f" output {row.element}" if operand.shape.is_tuple else ""
+    shape = operand.shape.arrays[row.element]
+    bounds = f"; bounds: {row.bounds}" if row.bounds else ""
+    counts = (row.elements, row.elements_read, row.reads, row.bytes)
+    cells = (
+        text_of_count(row.unused_bytes),
+        text_of_count(row.reread_bytes),
+        *map(text_of_count, counts),
+        f"%{operand.name}{place}, {shape}, of %{kernel.name}{bounds}",
+    )
+    wasted = (each for each in (row.unused_bytes, row.reread_bytes) if isinstance(each, int))
+    fields = partial(_operand_fields, row)
+    return Cells(cells, fields, sum(wasted), is_unknown=bool(row.bounds))
+
+
+def _operand_fields(row: OperandUtilization) -> Fields:
+    (kernel,), operand = row.fusion.roots, row.operand
+    return {
+        "kernel": kernel.name,
+        "name": operand.name,
+        "element": row.element,
+        "shape": str(operand.shape.arrays[row.element]),
+        "access": [*map(str, row.kinds)],
+        "elements": ends_of_count(row.elements)[1],
+        "elements_read": ends_of_count(row.elements_read),
+        "reads": ends_of_count(row.reads),
+        "bytes_read": ends_of_count(row.bytes),
+        "unused_bytes": ends_of_count(row.unused_bytes)[0],
+        "reread_bytes": ends_of_count(row.reread_bytes)[0],
+        "approximation": row.bounds or None,
+        "conditions": list(map(str, row.conditions)),
+    }
+
+
+# Tiles.
+
+_OF_TILINGS: Final = ("wasted", "read", "written", "programs", "registers", "shared", "tiles")
+
+_FEW: Final = 10
+"""How many tilings of a kernel are shown where it is asked for by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelTiles(TableQuestion):
+    """The tile sizes of each kernel that move the fewest bytes, or of those with a name.
+
+    ``most`` is how many are shown of each: one, or some of a kernel with a name.
+    """
+
+    name: ClassVar = "tilings"
+
+    selection: Selection
+    device: str
+    fusion: str | None
+    most: int | None
+
+    def about(self) -> Fields:
+        """The device, and what is asked for."""
+        return {"device": self.device, "fusion": self.fusion}
+
+    def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
+        """Rows for each kernel, then one for each kernel without tiles, then errors.
+
+        Raises:
+            NoSuchInstructionError: no instruction has the name.
+            FusionError: no kernel runs for those that have it.
+        """
+        if self.fusion is None:
+            kernels: Iterable[Fusion] = self.selection.kernels(module)
+        else:
+            kernels = map(Fusion.of_instruction, _moving(module.named(self.fusion)))
+        rows = (row for kernel in kernels for row in self._rows(kernel))
+        return by_weight(_OF_TILINGS, rows, self.selection)
+
+    def _rows(self, kernel: Fusion) -> Iterator[Cells | HloTextError]:
+        (root,) = kernel.roots
+        try:
+            found = tilings(kernel, DEVICES[self.device])
+            if not found:
+                yield _no_tiles(root, f"none of {found.considered} tilings fits {self.device}")
+            for candidate in found[: self.most or (_FEW if self.fusion else 1)]:
+                row = _tiling(root, found, candidate)
+                yield row if self.fusion is None else _with_tiles(row)
+        except HloTextError as error:
+            yield error
+        except IndexingError as error:
+            yield _no_tiles(root, str(error))
+
+
+def _moving(named: Sequence[Instruction]) -> list[Instruction]:
+    """Those that a kernel may run for."""
+    found = [*filter(moves_something, named)]
+    if not found:
+        opcodes = listed([f"a {each}" for each in dict.fromkeys(each.opcode for each in named)])
+        message = f"%{named[0].name} is {opcodes}, for which no kernel runs"
+        raise FusionError(f"tiles: {message}; expected an instruction that moves elements")
+    return found
+
+
+def _tiling(root: Instruction, found: Tilings, candidate: TilingCandidate) -> Cells:
+    wasted, of_best = (each.bytes - found.least_bytes for each in (candidate, found[0]))
+    sizes = "x".join(map(str, candidate.sizes)) or "1"
+    costs = (candidate.programs, candidate.registers, candidate.shared_memory_bytes)
+    moved = candidate.shown_bytes
+    cells = (str(wasted), *moved, *map(str, costs), f"{sizes} of %{root.name}")
+    tiles = found.propagation(candidate)
+    fields = {
+        "kernel": root.name,
+        "dimensions": [*map(str, found.space.dimensions)],
+        "wasted_bytes": wasted,
+        **asdict(candidate),
+        "operands": [*map(_tile, tiles.operands)],
+        "results": [*map(_tile, tiles.results)],
+    }
+    return Cells(cells, lambda: fields, of_best)
+
+
+def _tile(array: ArrayTile) -> Fields:
+    tile, others = array.checked_tile(), array.replicas
+    fields = {
+        "name": array.instruction.name,
+        "element": array.element,
+        "offsets": [*map(format_expr, tile.offsets)],
+        "sizes": [*map(format_expr, tile.sizes)],
+        "strides": [*map(format_expr, tile.strides)],
+    }
+    if others is None:
+        return fields
+    replicas = (*others.offsets, *others.sizes, *others.strides)
+    return fields | {"replicas": [*map(format_expr, replicas)]}
+
+
+def _with_tiles(row: Cells) -> Cells:
+    """The row with the tiles of operands and results below it."""
+    fields = row.fields()
+    arrays = (*fields["operands"], *fields["results"])
+    return row._replace(remarks=[*map(_remark, arrays)])
+
+
+def _remark(tile: Fields) -> str:
+    parts = (f"{name} {', '.join(tile[name])}" for name in ("offsets", "sizes", "strides"))
+    text = f"  %{tile['name']}: {'; '.join(parts)}" if tile["sizes"] else f"  %{tile['name']}"
+    if "replicas" not in tile:
+        return text
+    offset, size, stride = tile["replicas"]
+    return f"{text}; replicas: offset {offset}, size {size}, stride {stride}"
+
+
+def _no_tiles(root: Instruction, reason: str) -> Cells:
+    cells = ("",) * (len(_OF_TILINGS) - 1) + (f"%{root.name}: {reason}",)
+    fields = {"kernel": root.name, "unknown": reason}
+    return Cells(cells, lambda: fields, -1, is_unknown=True)

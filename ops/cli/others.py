@@ -1,0 +1,274 @@
+"""The report of a layout: where the elements of an array lie in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.resources import files as resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from indexing.layout import (
+    array_size,
+    format_of,
+    linear_to_logical,
+    logical_to_linear,
+    logical_to_tiled,
+    order_in_words,
+    size_in_words,
+    strides,
+    tile_format,
+    tiled_sizes,
+    tiling_steps,
+)
+from indexing.layout.picture import text_of_layout
+from ops.cli.documents import Document, Fields, Lines, Row, attempt, fields_of_command
+from ops.cli.files import load_module
+from ops.cli.maps import indented, map_fields, map_text
+from ops.explorer import explore as page_about
+from ops.hlo import HloFileError
+from ops.hlo.files import write_text
+from ops.hlo.opcodes import nearby
+from ops.modules.difference import diff
+from ops.performance.tally import ends_of_count
+from simplifier.errors import ArgumentError, IndexingError, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from importlib.resources.abc import Traversable
+
+    from indexing.layout import Shape
+    from ops.cli.console import Console
+    from ops.cli.documents import Item
+    from ops.cli.selection import Selection
+    from ops.hlo import HloModule
+    from ops.modules.difference import Change, ModuleDifference, Traffic
+
+_MAPS: Final = {
+    "from an index to the offset": logical_to_linear,
+    "from an index to the tiled dimensions": logical_to_tiled,
+    "from an offset to the index": linear_to_logical,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutReport(Row):
+    """The layout of an array."""
+
+    shape: Shape
+
+    def text(self) -> str:
+        """A line for each fact, the maps, the grid."""
+        facts = (f"{name}: {value}" for name, value in self._facts())
+        maps = (f"{title}:\n{indented(map_text(of(self.shape)))}" for title, of in _MAPS.items())
+        parts = "\n".join([*facts, *maps, text_of_layout(self.shape)])
+        return f"{self.shape}:\n{indented(parts)}"
+
+    def _facts(self) -> Iterator[tuple[str, str]]:
+        shape, layout = self.shape, self.shape.array_layout
+        known = format_of(layout)
+        yield "order", order_in_words(shape)
+        yield "size", size_in_words(shape)
+        yield "physical shape", f"{shape.element_type}[{','.join(map(str, tiled_sizes(shape)))}]"
+        if tiling_steps(shape):
+            yield "steps", ", ".join(map(str, tiling_steps(shape)))
+        if shape.dimensions:
+            yield "strides", ", ".join(map(_stride, shape.dimension_names, strides(shape)))
+        yield "format", f"{known.name if known else 'none with a name'}; {_on_tpu(shape)}"
+        yield "memory space", f"{layout.memory_space}, {layout.memory_space_name}"
+
+    def fields(self) -> Fields:
+        """The same in numbers; a stride is null where a tile cuts its dimension."""
+        shape, layout, size = self.shape, self.shape.array_layout, array_size(self.shape)
+        known = format_of(layout)
+        return {
+            "shape": str(shape),
+            "order": order_in_words(shape),
+            "physical_shape": list(tiled_sizes(shape)),
+            "steps": list(map(str, tiling_steps(shape))),
+            "places": size.elements,
+            "padding": size.padding,
+            "element_bits": size.element_bits,
+            "bits": size.bits,
+            "bytes": size.bytes,
+            "strides": list(strides(shape)),
+            "format": known.name if known else None,
+            "tpu_format": tile_format(shape).name,
+            "memory_space": layout.memory_space,
+            "memory_space_name": layout.memory_space_name,
+            "maps": {of.__name__: map_fields(of(shape)) for of in _MAPS.values()},
+        }
+
+
+def _stride(name: str, stride: int | None) -> str:
+    return f"{name} {'varies' if stride is None else stride}"
+
+
+def _on_tpu(shape: Shape) -> str:
+    return f"XLA picks {tile_format(shape).name} on a TPU"
+
+
+# What changed between two modules, as a document.
+
+
+def document_of_difference(
+    files: tuple[str, str], selection: Selection, seconds: float, console: Console
+) -> Document:
+    """The changes from the module of one file to that of another."""
+    found = attempt(_difference, files, seconds, console)
+    about = fields_of_command("diff") | {"seconds": seconds}
+    if isinstance(found, IndexingError):
+        files_alone = ({"file": file, "module": None} for file in files)
+        before, after = (
+            {**each, "bytes_read": None, "bytes_written": None} for each in files_alone
+        )
+        return Document("changes", [found], about | {"before": before, "after": after})
+    modules = (found.before, found.after)
+    before, after = (
+        _module_fields(*each) for each in zip(files, modules, found.traffic, strict=True)
+    )
+    title = "\n".join(found.heading())
+    fields = about | {"before": before, "after": after}
+    return Document("changes", _items(found, selection), fields, title=title)
+
+
+def _difference(files: tuple[str, str], seconds: float, console: Console) -> ModuleDifference:
+    before, after = (load_module(file) for file in console.track(files, "modules"))
+    return diff(before, after, seconds=seconds)
+
+
+def _module_fields(file: str, module: HloModule, traffic: Traffic) -> Fields:
+    return {
+        "file": file,
+        "module": module.name,
+        "bytes_read": ends_of_count(traffic.read),
+        "bytes_written": ends_of_count(traffic.written),
+    }
+
+
+def _items(found: ModuleDifference, selection: Selection) -> Iterator[Item | IndexingError]:
+    """The changes of the instructions that are selected, in either module."""
+    checked = attempt(selection.check_any, (found.before, found.after))
+    if isinstance(checked, IndexingError):
+        return iter([checked])
+    ends = ((each, filter(None, (each.before, each.after))) for each in found)
+    chosen = (each for each, both in ends if any(map(selection.has, both)))
+    return selection.kept(map(_item, chosen))
+
+
+def _item(change: Change) -> Item:
+    return Lines([str(change)], lambda: _change_fields(change))
+
+
+def _change_fields(change: Change) -> Fields:
+    return {
+        "change": change.kind.value,
+        "before": change.before and change.before.name,
+        "after": change.after and change.after.name,
+        "differences": [
+            {"what": each.what, "before": list(each.before), "after": list(each.after)}
+            for each in change.differences
+        ],
+    }
+
+
+# The explorer page of a module, in a file.
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenPage(Row):
+    """A page that was written: of which module, where, and how large."""
+
+    module: str
+    instructions: int
+    page: str
+    bytes: int
+
+    def text(self) -> str:
+        """All of it on a line."""
+        return f"{self.page}: {self.instructions:,} instructions, {self.bytes:,} bytes"
+
+    def fields(self) -> Fields:
+        """All of it."""
+        return {
+            "module": self.module,
+            "instructions": self.instructions,
+            "page": self.page,
+            "bytes": self.bytes,
+        }
+
+
+def explore(*, file: str, output: str, console: Console) -> Document:
+    """The page of a module, written to the file ``output``."""
+    pages = (attempt(_written, each, output) for each in console.track([file], "pages"))
+    return Document("pages", pages, fields_of_command("explore") | {"file": file})
+
+
+def _written(file: str, output: str) -> WrittenPage:
+    """Write the page.
+
+    Raises:
+        HloFileError, HloTextError: the module cannot be read, or the page cannot be written.
+    """
+    if Path(output).suffix not in {"", ".html", ".htm"}:
+        raise HloFileError(output, "the page is HTML; expected a name in .html")
+    module = load_module(file)
+    page = page_about(module).html
+    write_text(output, page)
+    count = sum(1 for _ in module.instructions)
+    return WrittenPage(module.name, count, output, len(page.encode()))
+
+
+# The examples that come with the library: modules to try commands on, and passes to copy from.
+
+
+@dataclass(frozen=True, slots=True)
+class StoredExample(Row):
+    """An example: in a list its file's name, alone its text."""
+
+    file: str
+    content: str
+    is_alone: bool
+
+    def text(self) -> str:
+        """The name or the text."""
+        return self.content.removesuffix("\n") if self.is_alone else self.file
+
+    def fields(self) -> Fields:
+        """Both."""
+        return {"file": self.file, "text": self.content}
+
+
+def example(*, name: str, console: Console) -> Document:
+    """One example; without a name, a list of all."""
+    known = _files()
+    wanted = console.track([name] if name else [*known], "examples")
+    items = (attempt(_read, each, known, name) for each in wanted)
+    return Document("examples", items, fields_of_command("example"))
+
+
+def _read(wanted: str, known: Mapping[str, Traversable], name: str) -> StoredExample:
+    """An example by its name, with or without the ending of its file.
+
+    Raises:
+        ArgumentError: there is none.
+    """
+    found = next((each for stem, each in known.items() if wanted in {stem, each.name}), None)
+    if found is None:
+        hint = nearby(wanted, known) or f"expected one of {listed(known)}"
+        raise ArgumentError(f"example: there is no example {wanted}; {hint}")
+    return StoredExample(found.name, found.read_text("utf-8"), is_alone=bool(name))
+
+
+def _files() -> dict[str, Traversable]:
+    """The files by their names without endings: modules first, then passes."""
+    folder = _folder()
+    entries = [*folder.iterdir(), *folder.joinpath("passes").iterdir()]
+    kept = [each for each in entries if each.name.endswith((".hlo", ".py"))]
+    kept.sort(key=lambda each: (each.name.endswith(".py"), each.name))
+    return {each.name.rpartition(".")[0]: each for each in kept}
+
+
+def _folder() -> Traversable:
+    """A wheel has the examples inside of ``ops``, a checkout beside it."""
+    installed = resources("ops").joinpath("examples")
+    return installed if installed.is_dir() else Path(__file__).parents[2] / "examples"

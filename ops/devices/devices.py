@@ -1,0 +1,374 @@
+"""Groups of devices that work together, as formulas in the number of a device."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from indexing.layout import ShapeError
+from ops.hlo.opcodes import find_opcode
+from ops.hlo.parser import module_of
+from ops.index_maps import checked_integers
+from simplifier import Interval
+from simplifier.errors import check_type
+from simplifier.evaluation import tabulated, tabulated_partly
+from simplifier.expr import form as forms
+from simplifier.expr.operations import floordiv, mod
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from indexing.domain import Constraint
+    from ops.hlo import HloModule, Instruction
+    from simplifier.expr.form import Form
+
+# The devices that a program runs on, and their numbers.
+#
+# A program runs on `replica_count` times `num_partitions` devices. All of them are numbered
+# through: partition `p` of replica `r` is device `r * num_partitions + p`, so that devices are
+# replicas where a program is not partitioned, and partitions where it is not replicated. What an
+# element depends on may be held by another device. Which one may depend on the device that a map
+# starts from: its number is a runtime variable, whose value `replica-id` or `partition-id` gives.
+#
+# The numbers in a collective instruction mean one of four things. Without `channel_id` they mean
+# replicas, and partitions with the same number work together. With it, they mean partitions, and
+# each replica works by itself. For operations that may have `use_global_device_ids`, they mean
+# devices if it is true, and replicas with all of their partitions if not.
+#
+# Source: XLA's modes of collective operations.
+
+
+class Devices(NamedTuple):
+    """How many replicas of a program run, and how many partitions each has."""
+
+    replicas: int = 1
+    partitions: int = 1
+
+    @property
+    def total(self) -> int:
+        """The number of devices."""
+        return self.replicas * self.partitions
+
+
+@lru_cache(maxsize=64)
+def devices_of(module: HloModule) -> Devices:
+    """The devices that a module declares; a count of 1 stands for as many as its groups name.
+
+    As for XLA's verifier, a count of 1 is no limit: tools that write a part of a program leave it.
+    Numbers that mean all devices must fit, unless a module declares neither count.
+
+    >>> from ops.hlo import parse
+    >>> text = "f32[] collective-permute(a), source_target_pairs={{0,3}}"
+    >>> devices_of(parse(f"ENTRY e {{ a = f32[] parameter(0) ROOT b = {text} }}"))
+    Devices(replicas=4, partitions=1)
+    """
+    declared = Devices(*(module.attributes.get(n, 1) for n in ("replica_count", "num_partitions")))
+    if 1 not in declared:
+        return declared
+    named = largest_number(module.instructions)
+    replicas, partitions = declared
+    if replicas == 1:
+        replicas = max(
+            named.get(each, 1) for each in (Mode.REPLICAS, Mode.REPLICAS_WITH_PARTITIONS)
+        )
+    if partitions == 1:
+        partitions = named.get(Mode.PARTITIONS, 1)
+    if declared.total == 1:
+        partitions = max(partitions, -(-named.get(Mode.DEVICES, 1) // replicas))
+    return Devices(replicas, partitions)
+
+
+@lru_cache(maxsize=64)
+def own_device(devices: Devices) -> Instruction:
+    """An instruction whose value is the number of the device that runs it.
+
+    >>> own_device(Devices(replicas=4))
+    <%replica-id = u32[] replica-id()>
+    >>> own_device(Devices(partitions=4))
+    <%partition-id = u32[] partition-id()>
+    >>> own_device(Devices(2, 4))
+    <%device-id = u32[] add(%first-device-id, %partition-id)>
+    """
+    heading = f"replica_count={devices.replicas}, num_partitions={devices.partitions}"
+    replica, partition = "replica-id = u32[] replica-id()", "partition-id = u32[] partition-id()"
+    both = f"""{replica} {partition} count = u32[] constant({devices.partitions})
+        first-device-id = u32[] multiply(replica-id, count)
+        ROOT device-id = u32[] add(first-device-id, partition-id)"""
+    single = f"ROOT {replica}" if devices.partitions == 1 else f"ROOT {partition}"
+    body = single if 1 in devices else both
+    return module_of(f"HloModule devices, {heading} ENTRY device_id {{ {body} }}").entry.root
+
+
+def is_own_device(instruction: Instruction) -> bool:
+    """Whether an instruction is one that :func:`own_device` gives."""
+    module = instruction.computation.module
+    return module.name == "devices" and own_device(devices_of(module)) is instruction
+
+
+def is_number_of_device(instruction: Instruction) -> bool:
+    """Whether the value is a number of the device, and so the same everywhere in a program."""
+    return instruction.opcode in {"partition-id", "replica-id"} or is_own_device(instruction)
+
+
+def value_on(instruction: Instruction, device: Form) -> Form | None:
+    """The value of an instruction on a device, if it is a number of the device itself.
+
+    >>> partitioned = Devices(partitions=4)
+    >>> print(value_on(own_device(partitioned), forms.variable("d0")))
+    d0
+    """
+    if is_own_device(instruction):
+        return device
+    replicas, partitions = devices_of(instruction.computation.module)
+    if instruction.opcode == "replica-id":
+        return floordiv(device, forms.constant(partitions)) if partitions > 1 else device
+    if instruction.opcode == "partition-id":
+        return mod(device, forms.constant(partitions)) if replicas > 1 else device
+    return None
+
+
+# The meaning of the numbers in a collective instruction.
+
+Groups: TypeAlias = "Sequence[Sequence[int]]"
+"""Lists of numbers that work together."""
+
+
+class Mode(Enum):
+    """What the numbers in a collective instruction mean."""
+
+    REPLICAS = auto()
+    PARTITIONS = auto()
+    REPLICAS_WITH_PARTITIONS = auto()
+    DEVICES = auto()
+
+
+def mode_of(instruction: Instruction) -> Mode:
+    """What the numbers in a collective instruction mean.
+
+    >>> from ops import hlo
+    >>> text = "collective-permute(a), channel_id=1, source_target_pairs={{0,1}}"
+    >>> module = hlo.parse(f"ENTRY e {{ a = f32[] parameter(0) ROOT b = f32[] {text} }}")
+    >>> mode_of(module.entry.root)
+    <Mode.PARTITIONS: 2>
+    """
+    if "channel_id" not in instruction.attributes:
+        return Mode.REPLICAS
+    opcode = find_opcode(instruction.opcode)
+    if opcode is None or "use_global_device_ids" not in opcode.optional:
+        return Mode.PARTITIONS
+    is_global = instruction.attributes.get("use_global_device_ids", False)
+    return Mode.DEVICES if is_global else Mode.REPLICAS_WITH_PARTITIONS
+
+
+def numbers_in(instruction: Instruction) -> Groups:
+    """The groups or pairs that an instruction lists, in its own numbers."""
+    groups = instruction.attributes.get("replica_groups")
+    return groups.groups if groups else instruction.attributes.get("source_target_pairs", ())
+
+
+def devices_by_number(mode: Mode, groups: Groups, replicas: int, partitions: int) -> Groups:
+    """The groups of devices that groups of numbers mean.
+
+    >>> devices_by_number(Mode.REPLICAS, [[0, 1]], 2, 3)
+    [[0, 3], [1, 4], [2, 5]]
+    >>> devices_by_number(Mode.PARTITIONS, [[0, 2]], 2, 3)
+    [[0, 2], [3, 5]]
+    >>> devices_by_number(Mode.REPLICAS_WITH_PARTITIONS, [[1, 0]], 2, 3)
+    [[3, 4, 5, 0, 1, 2]]
+    """
+    if mode is Mode.DEVICES:
+        return groups
+    if mode is Mode.REPLICAS_WITH_PARTITIONS:
+        parts = range(partitions)
+        return [[each * partitions + part for each in group for part in parts] for group in groups]
+    step, starts = (partitions, range(partitions))
+    if mode is Mode.PARTITIONS:
+        step, starts = 1, range(0, replicas * partitions, partitions)
+    return [[start + step * each for each in group] for start in starts for group in groups]
+
+
+def largest_number(instructions: Iterable[Instruction]) -> dict[Mode, int]:
+    """One more than the largest number that collective instructions list, by its meaning."""
+    found: dict[Mode, int] = {}
+    for instruction in instructions:
+        numbers = [number for group in numbers_in(instruction) for number in group]
+        if numbers:
+            mode = mode_of(instruction)
+            found[mode] = max(found.get(mode, 0), max(numbers) + 1)
+    return found
+
+
+# Groups of devices that work together, as formulas in the number of a device.
+
+MAX_REPLICAS: Final = 1 << 20
+"""Groups list devices one by one, which takes a second for a million of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceGroups:
+    """Groups of devices, by their numbers, among ``count`` devices.
+
+    >>> from simplifier.expr.form import variable
+    >>> pairs = DeviceGroups(((0, 2), (1, 3)), 4)
+    >>> print(pairs.member(variable("device"), variable("position")))
+    position * 2 + device mod 2
+    >>> print(pairs.position(variable("device")))
+    device floordiv 2
+    """
+
+    groups: tuple[tuple[int, ...], ...]
+    count: int
+
+    @property
+    def size(self) -> int:
+        """The number of devices in a group, or in the largest one."""
+        return max(map(len, self.groups))
+
+    @property
+    def is_even(self) -> bool:
+        """Whether all groups are of one size."""
+        return all(len(group) == self.size for group in self.groups)
+
+    def sorted(self) -> DeviceGroups:
+        """The same groups, without regard to the order of their devices."""
+        return DeviceGroups(
+            tuple(sorted(tuple(sorted(group)) for group in self.groups)), self.count
+        )
+
+    def member(self, device: Form, position: Form) -> Form:
+        """The device at a position in the group of a device."""
+        first, *others = ([each - group[0] for each in group] for group in self.groups)
+        if all(offsets == first for offsets in others):
+            leaders = [group[0] for group in self.groups]
+            return self._of_group(device, leaders) + tabulated(first, position)
+        longest = self.size
+        own = self._groups_by_device()
+        rows = (own.get(number, self.groups[0]) for number in range(self.count))
+        table = [row[min(column, len(row) - 1)] for row in rows for column in range(longest)]
+        return tabulated(table, device * longest + position)
+
+    def position(self, device: Form) -> Form:
+        """The position of a device in its group."""
+        positions = {each: position for group in self.groups for position, each in enumerate(group)}
+        return tabulated_partly(positions, device)[0]
+
+    def constraints(self, device: Form, position: Form | None = None) -> list[Constraint]:
+        """The constraints that a device is in a group, and that the group has a position."""
+        every = dict.fromkeys(self._groups_by_device(), 0)
+        taking_part = [] if len(every) == self.count else tabulated_partly(every, device)[1]
+        if position is None or self.is_even:
+            return taking_part
+        size = self._of_group(device, [len(group) for group in self.groups])
+        return [*taking_part, (size - position, Interval(1, self.size))]
+
+    def _groups_by_device(self) -> dict[int, tuple[int, ...]]:
+        return {each: group for group in self.groups for each in group}
+
+    def _of_group(self, device: Form, values: Sequence[int]) -> Form:
+        """The value for the group of a device, from one value for each group."""
+        valued = zip(self.groups, values, strict=True)
+        by_device = {each: value for group, value in valued for each in group}
+        return tabulated_partly(by_device, device)[0]
+
+
+def device_groups(op: str, groups: Iterable[Iterable[int]], count: int | None) -> DeviceGroups:
+    """Groups among ``count`` devices, or as many as they name; no groups mean one group of all.
+
+    Raises:
+        ShapeError: a device is in two groups or out of range, a group is empty, or there are too
+            many devices.
+    """
+    check_type(groups, Iterable, f"{op}: replica_groups", "lists of integers")
+    listed = tuple(checked_integers(op, "replica_groups", group) for group in groups)
+    named = [device for group in listed for device in group]
+    total = checked_replica_count(op, named, count)
+    if total < 1:
+        raise ShapeError(f"{op}: no replica groups are listed; expected the number of replicas")
+    _check(op, listed, named)
+    return DeviceGroups(listed or (tuple(range(total)),), total)
+
+
+def checked_replica_count(op: str, named: Sequence[int], count: int | None) -> int:
+    """The number of replicas: ``count``, or just enough for those that are named.
+
+    Raises:
+        ShapeError: one that is named is out of range, or there are more than
+            :data:`MAX_REPLICAS`.
+    """
+    enough = max(named, default=-1) + 1
+    (total,) = checked_integers(op, "replica_count", [enough if count is None else count])
+    if total > MAX_REPLICAS:
+        raise ShapeError(f"{op}: there are {total} replicas; expected {MAX_REPLICAS} or fewer")
+    for replica in named:
+        if not 0 <= replica < total:
+            raise ShapeError(f"{op}: there is no replica {replica} among {total}")
+    return total
+
+
+def _check(op: str, listed: tuple[tuple[int, ...], ...], named: list[int]) -> None:
+    if not all(listed):
+        raise ShapeError(f"{op}: a replica group is empty; expected at least one replica in it")
+    if len(set(named)) < len(named):
+        ((twice, _),) = Counter(named).most_common(1)
+        raise ShapeError(f"{op}: replica {twice} is in the groups twice; expected it once")
+
+
+def even_groups(
+    op: str, replica_groups: Iterable[Iterable[int]], replica_count: int | None
+) -> DeviceGroups:
+    """Groups as :func:`device_groups` gives them, that are of one size.
+
+    Raises:
+        ShapeError: they are not.
+    """
+    groups = device_groups(op, replica_groups, replica_count)
+    if not groups.is_even:
+        sizes = ", ".join(str(len(group)) for group in groups.groups)
+        raise ShapeError(
+            f"{op}: the replica groups have {sizes} replicas; expected as many in each"
+        )
+    return groups
+
+
+# The groups that an instruction lists.
+
+
+def groups_of(instruction: Instruction) -> Groups:
+    """The groups of devices of an instruction; if it lists none, one of all replicas or partitions.
+
+    >>> from ops import hlo
+    >>> text = "collective-permute(a), source_target_pairs={{0,1}}"
+    >>> module = hlo.parse(f"ENTRY e {{ a = f32[] parameter(0) ROOT b = f32[] {text} }}")
+    >>> groups_of(module.entry.root)
+    [[0, 1]]
+    """
+    if numbers_in(instruction):
+        return listed_groups(instruction)
+    devices, mode = devices_running(instruction), mode_of(instruction)
+    if mode is Mode.DEVICES:
+        return [range(devices.total)]
+    count = devices.partitions if mode is Mode.PARTITIONS else devices.replicas
+    return devices_by_number(mode, [range(count)], *devices)
+
+
+def listed_groups(instruction: Instruction) -> Groups:
+    """The groups, or pairs, of devices that an instruction lists."""
+    return devices_by_number(
+        mode_of(instruction), numbers_in(instruction), *devices_running(instruction)
+    )
+
+
+def device_count(instruction: Instruction) -> int:
+    """The number of devices that run the program."""
+    return devices_running(instruction).total
+
+
+def devices_running(instruction: Instruction) -> Devices:
+    """The devices that run the program of an instruction, if they are not too many to be listed."""
+    devices = devices_of(instruction.computation.module)
+    checked_replica_count(instruction.opcode, (), devices.total)
+    return devices

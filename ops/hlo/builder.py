@@ -1,0 +1,624 @@
+"""New instructions that fit together: the opcode, operands, attributes and shape of one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from copy import copy
+from types import MappingProxyType, NoneType
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, cast
+
+from indexing.layout import ElementType, Kind, Shape, ShapeError, bitcast_map
+from indexing.layout.shape import SHAPE_TYPES
+from ops.hlo.attributes import Codec, Reference, read_value
+from ops.hlo.errors import AttributeValueError, EditError
+from ops.hlo.lexer import HloLexer
+from ops.hlo.literal import Literal, read_literal
+from ops.hlo.module import Computation, Instruction, detached_instruction, with_copies
+from ops.hlo.opcodes import OPCODES, bare, check_opcode, nearby
+from ops.hlo.shape_inference import INFERRED, infer_shape
+from ops.hlo.verifier import verify
+from simplifier.errors import TextError, check_type, quoted
+from simplifier.tools.graphs import CircleError, postorder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+    from ops.hlo.opcodes import Opcode
+    from ops.sizes import Size
+
+
+def made(
+    opcode: str,
+    operands: Sequence[Instruction],
+    shape: Shape | str | None,
+    attributes: Mapping[str, Any],
+    value: object = None,
+) -> Instruction:
+    """An instruction that fits together, without a name.
+
+    Raises:
+        EditError: it does not.
+    """
+    check_opcode(opcode, "insert")
+    known = OPCODES.get(opcode)
+    if known is None or opcode == "parameter":
+        raise EditError(f"insert: {opcode} cannot be inserted")
+    if opcode == "constant" and value is None:
+        raise EditError("insert: a constant has a value; expected constant(value, shape)")
+    expected = "a Shape, or its text, such as 'f32[2,3]'"
+    check_type(shape, (Shape, str, NoneType), "insert: the shape", expected)
+    if len(operands) not in known.arity:
+        raise EditError(f"insert: {opcode} takes {known.arity}, not {len(operands)}")
+    try:
+        given = Shape.parse(shape) if isinstance(shape, str) else shape
+        check_operands(opcode, operands)
+        read = _attributes(opcode, known, operands, attributes)
+        found = _shape(opcode, operands, read, given)
+        literal = _literal(value, found) if opcode == "constant" else None
+        new = Instruction(opcode, opcode, found, tuple(operands), read, literal)
+        verify(new)
+        if opcode == "bitcast":
+            check_bitcast(new)
+    except (AttributeValueError, ShapeError, TextError) as error:
+        raise EditError(f"insert: {opcode}: {error}") from None
+    return new
+
+
+def _attributes(
+    opcode: str, known: Opcode, operands: Sequence[Instruction], given: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    required = known.required
+    if opcode == "broadcast":
+        is_scalar = operands[0].shape.is_array and not operands[0].shape.rank
+        given = {"dimensions": (), **given} if is_scalar else given
+        required = ("dimensions",)
+    if opcode in _CONTINUE_CALLS:
+        given = {"calls": operands[0].attributes["calls"], **given}
+    for name in required:
+        if name not in given:
+            raise AttributeValueError(f"expected attribute {name}")
+    found: dict[str, Any] = {}
+    for name, value in given.items():
+        form = known.codecs.get(name)
+        if form is None:
+            hint = nearby(name, known.codecs)
+            raise AttributeValueError(f"there is no attribute {name}" + f"; {hint}" * bool(hint))
+        found[name] = _read_back(name, value, form) if isinstance(form, Codec) else value
+        if isinstance(form, Reference):
+            _check_reference(name, value, form)
+    return MappingProxyType(found)
+
+
+def _read_back(name: str, value: object, codec: Codec) -> Any:  # noqa: ANN401
+    """The value of an attribute, as HLO has it: it is written, and read again."""
+    try:
+        text = codec.write(value)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        text = str(value)
+    if isinstance(value, str) and value[:1] in {"{", "["}:
+        text = value
+    lexer = HloLexer(text)
+    found = read_value(lexer, codec)
+    if lexer.kind != "end":
+        raise AttributeValueError(f"attribute {name} is {quoted(value)}; expected {found} alone")
+    return found
+
+
+def _check_reference(name: str, value: object, form: Reference) -> None:
+    kind, expected = _REFERENCES[form]
+    shown = quoted(value)
+    is_list = form in {Reference.COMPUTATIONS, Reference.INSTRUCTIONS}
+    several = cast("tuple[object, ...]", value if isinstance(value, tuple) else (value,))
+    is_of_kind = all(isinstance(each, kind) for each in several)
+    if is_list is not isinstance(value, tuple) or not is_of_kind:
+        raise AttributeValueError(f"attribute {name} is {shown}; expected {expected}")
+
+
+_REFERENCES: Final[Mapping[Reference, tuple[type, str]]] = {
+    Reference.COMPUTATION: (Computation, "a Computation, such as module.computation(name)"),
+    Reference.COMPUTATIONS: (Computation, "a tuple of Computations"),
+    Reference.INSTRUCTIONS: (Instruction, "a tuple of Instructions"),
+    Reference.LITERAL: (Literal, "a Literal"),
+}
+"""What an attribute that refers to something takes, and how messages call it."""
+
+
+def _shape(
+    opcode: str,
+    operands: Sequence[Instruction],
+    attributes: Mapping[str, Any],
+    given: Shape | None,
+) -> Shape:
+    """The shape that follows, or the given one, if it does not contradict."""
+    shapes = [each.shape for each in operands]
+    if opcode in _PARTS_OF_STARTS:
+        return _part_of_start(opcode, shapes[0], given)
+    if given is None:
+        return infer_shape(opcode, shapes, attributes)
+    if opcode == "broadcast":
+        _check_broadcast(shapes[0], given, attributes["dimensions"])
+    if opcode in _OF_ANY_SHAPE or any(each.is_unbounded for each in (*shapes, given)):
+        return given
+    found = shapes[0] if opcode in _CONVERSIONS else infer_shape(opcode, shapes, attributes)
+    if not _agrees(found, given, any_type=opcode in _OF_ANY_TYPE):
+        raise AttributeValueError(f"the result is {found}, not {given}")
+    return given
+
+
+_CONTINUE_CALLS: Final = frozenset({"async-done", "async-update"})
+
+_PARTS_OF_STARTS: Final[Mapping[str, int | None]] = {
+    "async-done": 1,
+    "async-update": None,
+    "copy-done": 0,
+}
+"""Which element of what a start gives is the result; ``None`` is all of it."""
+
+
+def _part_of_start(opcode: str, start: Shape, given: Shape | None) -> Shape:
+    place = _PARTS_OF_STARTS[opcode]
+    if place is not None and len(start.elements if start.is_tuple else ()) <= place:
+        raise AttributeValueError(f"the operand is {start}; expected a tuple of what was started")
+    found = start if place is None else start.elements[place]
+    if given is not None and not _agrees(found, given):
+        raise AttributeValueError(f"the result is {found}, not {given}")
+    return given or found
+
+
+_CONVERSIONS: Final = frozenset({"convert", "reduce-precision", "stochastic-convert"})
+
+_OF_ANY_TYPE: Final = _CONVERSIONS | {"convolution", "dot", "ragged-dot", "scaled-dot"}
+"""Opcodes of which the type is chosen: a dot of ``s8`` may sum up in ``s32``."""
+
+_OF_ANY_SHAPE: Final = OPCODES.keys() - INFERRED - _CONVERSIONS | {"broadcast", "scan"}
+"""Opcodes of which the shape does not follow, or not always: what is given is taken."""
+
+
+def _agrees(found: Shape, given: Shape, *, any_type: bool = False) -> bool:
+    """Whether shapes are equal up to layouts and, as on TPUs, the width of numbers with a point."""
+    pairs = [*zip(found.arrays, given.arrays, strict=False)]
+    return len(found.arrays) == len(given.arrays) and all(
+        mine.dimensions == theirs.dimensions
+        and (any_type or _same_kind(mine.element_type, theirs.element_type))
+        for mine, theirs in pairs
+    )
+
+
+def _same_kind(one: ElementType, other: ElementType) -> bool:
+    return one is other or one.kind is other.kind is Kind.FLOAT
+
+
+def _check_broadcast(operand: Shape, result: Shape, dimensions: Sequence[int]) -> None:
+    fits = (
+        operand.is_array
+        and len(dimensions) == operand.rank
+        and all(
+            0 <= axis < result.rank and result.dimensions[axis] == size
+            for axis, size in zip(dimensions, operand.dimensions, strict=False)
+        )
+    )
+    if not fits:
+        message = f"dimensions {tuple(dimensions)} do not lead from {operand} to {result}"
+        raise AttributeValueError(message)
+
+
+def _literal(value: object, shape: Shape) -> Literal:
+    if isinstance(value, Literal):
+        if value.shape.is_compatible_with(shape):
+            return value
+        value = value.text
+    lexer = HloLexer(_text_of(value, is_tuple=shape.is_tuple))
+    literal = read_literal(lexer, shape)
+    if lexer.kind != "end":
+        raise lexer.expected("the end of the value")
+    return literal
+
+
+def _text_of(value: object, *, is_tuple: bool = False) -> str:
+    """The text of a value in HLO: of a number, an array of NumPy, or lists of lists of numbers."""
+    given: object = getattr(value, "tolist", lambda: value)()
+    if isinstance(given, list | tuple):
+        begin, end = "()" if is_tuple else "{}"
+        items = map(_text_of, cast("Sequence[object]", given))
+        return f"{begin}{', '.join(items)}{end}"
+    if isinstance(given, complex):
+        return f"({given.real}, {given.imag})"
+    return str(given).lower() if isinstance(given, bool) else str(given)
+
+
+def checked_name(name: str) -> str:
+    """A name without its percent sign, if the text of a module can have it.
+
+    Raises:
+        EditError: it cannot.
+    """
+    lexer = HloLexer(bare(name, "edit"))
+    try:
+        found = lexer.name("a name")
+    except TextError:
+        found = ""
+    if not found or lexer.kind != "end":
+        raise EditError(f"edit: the name is {quoted(name)}; expected one such as 'add.1'")
+    return found
+
+
+def is_sharded_alike(one: Shape, other: Shape) -> bool:
+    """Whether a sharding of the one has a meaning for the other."""
+    return [each.dimensions for each in one.arrays] == [each.dimensions for each in other.arrays]
+
+
+def without(instruction: Instruction, name: str, unless: Mapping[str, Any]) -> Instruction:
+    """An instruction without an attribute, unless the attribute was given."""
+    if name in unless or name not in instruction.attributes:
+        return instruction
+    kept = {key: value for key, value in instruction.attributes.items() if key != name}
+    return Instruction(
+        *(instruction.name, instruction.opcode, instruction.shape, instruction.operands),
+        MappingProxyType(kept),
+        instruction.literal,
+    )
+
+
+# Instructions of HLO made one after the other, with names that no other one has.
+#
+# Frontends use it: what they read becomes such instructions.
+
+
+class InstructionBuilder:
+    """The instructions of a computation so far, and the computations that they call."""
+
+    def __init__(self) -> None:
+        self.instructions: list[Instruction] = []
+        self.computations: list[Computation] = []
+        self._folds: dict[tuple[str, ElementType], Computation] = {}
+        self._names: Counter[str] = Counter()
+        self._called_names: Counter[str] = Counter()
+
+    def nested(self, *, own_names: bool = False) -> Self:
+        """A builder for a computation that is called in the same module.
+
+        With ``own_names``, its instructions may have the names of those in other computations.
+        """
+        inside = copy(self)
+        inside.instructions = []
+        if own_names:
+            inside._names = Counter()  # noqa: SLF001 - of the same class
+        return inside
+
+    def made(  # noqa: PLR0913 - the fields of an instruction
+        self,
+        opcode: str,
+        shape: Shape,
+        sizes: tuple[tuple[Size, ...], ...] | None,
+        operands: Sequence[Instruction] = (),
+        attributes: Mapping[str, Any] | None = None,
+        *,
+        literal: Literal | None = None,
+        number: int | None = None,
+        name: str = "",
+        place: tuple[int, int] = (0, 0),
+    ) -> Instruction:
+        """An instruction with a name that no other one has; ``place`` is where its text stands."""
+        unique = _unused(self._names, legal_name(name or opcode), is_numbered=not name)
+        fields = (unique, opcode, shape, tuple(operands), attributes or {}, literal, number)
+        made = Instruction(*fields, *place, sizes=sizes)
+        self.instructions.append(made)
+        return made
+
+    def fold(self, opcode: str, shape: Shape) -> Computation:
+        """The computation of a fold, on scalars; that of ``second`` gives its second operand."""
+        key = opcode, shape.element_type
+        if key not in self._folds:
+            scalar = Shape(shape.element_type)
+            one, other = pair = tuple(
+                Instruction(name, "parameter", scalar, parameter_number=number)
+                for number, name in enumerate("ab")
+            )
+            made = () if opcode == "second" else (Instruction("r", opcode, scalar, (one, other)),)
+            self._folds[key] = self.computation(f"{opcode}_{shape.element_type}", (*pair, *made))
+        return self._folds[key]
+
+    def computation(
+        self, name: str, instructions: Sequence[Instruction], root: Instruction | None = None
+    ) -> Computation:
+        """A computation that others call; without a ``root``, the last instruction is it."""
+        unique = _unused(self._called_names, name)
+        made = Computation(unique, tuple(instructions), root or instructions[-1])
+        self.computations.append(made)
+        return made
+
+
+def legal_name(name: str) -> str:
+    """A name that XLA takes: words of its language are none, and ``__`` begins its own.
+
+    >>> legal_name("pred"), legal_name("__x"), legal_name("add.1")
+    ('pred_', 'a_x', 'add.1')
+    """
+    if name in _WORDS:
+        return f"{name}_"
+    return f"a{name[1:]}" if name.startswith("__") and not name.startswith("__xla_") else name
+
+
+_MODULE_WORDS: Final = """HloModule ENTRY ROOT true false inf nan replicated maximal manual shard_as
+shard_like last_tile_dim_replicate unknown unreduced"""
+
+_WORDS: Final = {*SHAPE_TYPES, *_MODULE_WORDS.split()}
+"""Of the language of HLO: types cannot name instructions, and none of them names a module."""
+
+
+def _unused(names: Counter[str], base: str, *, is_numbered: bool = False) -> str:
+    """A name, or the first one with a number behind it that is not taken; now it is."""
+    while True:
+        names[base] += 1
+        if names[base] == 1 and not is_numbered:
+            return base
+        found = f"{base}.{names[base]}"
+        if not names[found]:
+            names[found] += 1
+            return found
+
+
+# A computation that is being changed: its root, and who reads whom at the moment.
+
+_N = TypeVar("_N", Instruction, Computation)
+
+CONTROL: Final = "control-predecessors"
+
+
+class ComputationDraft:
+    """The instructions of a computation with their operands and users, as they are by now.
+
+    A change takes time for the uses that it changes, however large the computation is.
+    """
+
+    __slots__ = ("_instead", "_names", "_users", "computation", "operands", "root")
+
+    def __init__(self, computation: Computation) -> None:
+        self.computation = computation
+        self.root = computation.root
+        self.operands: dict[Instruction, list[Instruction]] = {}
+        self._users: dict[Instruction, dict[Instruction, list[int]]] = {}
+        self._names = UnusedNames()
+        self._instead: dict[Instruction, tuple[Instruction, ...]] = {}
+        for each in computation.instructions:
+            self._names.take(each.name)
+            self.add(each)
+
+    def users(self, instruction: Instruction) -> tuple[Instruction, ...]:
+        """The instructions that read this one, each once."""
+        return tuple(self._users[instruction])
+
+    def is_used(self, instruction: Instruction) -> bool:
+        """Whether something reads the instruction, or it is the result."""
+        return bool(self._users[instruction]) or self.root is instruction
+
+    def unused_name(self, stem: str) -> str:
+        """A name that no instruction has or had."""
+        return self._names.like(stem)
+
+    def add(self, instruction: Instruction) -> None:
+        """Take in an instruction, of which all operands are there."""
+        self.operands[instruction] = [*instruction.operands]
+        self._users[instruction] = {}
+        for place, operand in enumerate(instruction.operands):
+            self._users[operand].setdefault(instruction, []).append(place)
+
+    def replace_uses(
+        self, old: Instruction, new: Instruction, users: Iterable[Instruction]
+    ) -> None:
+        """Let some users of an instruction read another one."""
+        for user in users:
+            places = self._users[old].pop(user, [])
+            for place in places:
+                self.operands[user][place] = new
+            if places:
+                self._users[new].setdefault(user, []).extend(places)
+
+    def discard(
+        self, instruction: Instruction, instead: tuple[Instruction, ...] | None = None
+    ) -> list[Instruction]:
+        """Take out an instruction that nothing reads; the operands that nothing else reads.
+
+        Who waited for it waits for those ``instead`` of it, or for what it waited for.
+        """
+        operands = dict.fromkeys(self.operands.pop(instruction))
+        del self._users[instruction]
+        for operand in operands:
+            del self._users[operand][instruction]
+        waits = instruction.attributes.get(CONTROL, ())
+        self._instead[instruction] = waits if instead is None else instead
+        return [operand for operand in operands if not self.is_used(operand)]
+
+    def predecessors(self, instruction: Instruction) -> tuple[Instruction, ...]:
+        """The instructions that one waits for by now, without reading them."""
+        found: dict[Instruction, None] = {}
+        waiting: list[Instruction] = [*instruction.attributes.get(CONTROL, ())]
+        while waiting:
+            each = waiting.pop()
+            if each not in found:
+                found[each] = None
+                waiting += self._instead.get(each, ())
+        return tuple(each for each in found if each in self.operands)
+
+    def ordered(self) -> list[Instruction]:
+        """The instructions, each after what it reads and waits for, else in their order.
+
+        Raises:
+            EditError: some need each other.
+        """
+        return ordered(self.operands, lambda each: (*self.operands[each], *self.predecessors(each)))
+
+    def built(self, called: Mapping[Computation, Computation]) -> Computation:
+        """The changed computation, which calls the new computations.
+
+        Raises:
+            EditError: some instructions need each other.
+        """
+        copies: dict[Instruction, Instruction] = {}
+        for each in self.ordered():
+            operands = tuple(copies[operand] for operand in self.operands[each])
+            waits = tuple(copies[earlier] for earlier in self.predecessors(each))
+            copies[each] = copy_of(each, each.name, operands, waits, called)
+        name, thread = self.computation.name, self.computation.execution_thread
+        return Computation(name, tuple(copies.values()), copies[self.root], thread)
+
+
+def copy_of(
+    instruction: Instruction,
+    name: str,
+    operands: tuple[Instruction, ...],
+    waits: tuple[Instruction, ...],
+    called: Mapping[Computation, Computation],
+) -> Instruction:
+    """A copy that belongs to no computation yet."""
+    attributes = {
+        key: with_copies(value, called)
+        for key, value in instruction.attributes.items()
+        if key != CONTROL
+    }
+    return detached_instruction(
+        name,
+        instruction.opcode,
+        instruction.shape,
+        operands,
+        attributes | ({CONTROL: waits} if waits else {}),
+        instruction.literal,
+        instruction.parameter_number,
+        instruction.sizes,
+    )
+
+
+class UnusedNames:
+    """Names that are taken, and new ones like them."""
+
+    __slots__ = ("_counts", "_taken")
+
+    def __init__(self) -> None:
+        self._taken = set[str]()
+        self._counts: dict[str, int] = {}
+
+    def take(self, name: str) -> None:
+        """Keep a name from being given."""
+        self._taken.add(name)
+
+    def like(self, stem: str) -> str:
+        """The name itself, or with a number behind it, if it is taken."""
+        name, base = stem, stem.rstrip("0123456789").removesuffix(".") or stem
+        while name in self._taken:
+            self._counts[base] = self._counts.get(base, 0) + 1
+            name = f"{base}.{self._counts[base]}"
+        self._taken.add(name)
+        return name
+
+
+def ordered(things: Iterable[_N], needs: Callable[[_N], Iterable[_N]]) -> list[_N]:
+    """Each thing after what it needs, otherwise in the order given.
+
+    Raises:
+        EditError: some need each other.
+    """
+    try:
+        return postorder(things, needs)
+    except CircleError as error:
+        names = [f"%{each.name}" for each in error.circle]
+        shown = names if len(names) < 6 else [*names[:3], "...", *names[-2:]]  # noqa: PLR2004
+        message = f"edit: each of these needs the next one: {' -> '.join(shown)}"
+        raise EditError(message) from None
+
+
+# What an instruction asks of what it reads, beyond shapes: arrays, places in memory, starts.
+
+_ASYNC: Final = frozenset({"async-start", "async-update"})
+
+STARTS: Final[Mapping[str, frozenset[str]]] = {
+    "async-done": _ASYNC,
+    "async-update": _ASYNC,
+    **{
+        f"{each}-done": frozenset({f"{each}-start"})
+        for each in ("all-gather", "all-reduce", "collective-permute", "copy")
+    },
+}
+"""What may be the operand of an instruction that continues an asynchronous operation."""
+
+_TAKE_TUPLES: Final = frozenset(
+    [
+        *STARTS,
+        *("add-dependency", "after-all", "async-start", "call", "collective-permute"),
+        *("collective-permute-start", "conditional", "copy", "custom-call", "domain", "fusion"),
+        *("get-tuple-element", "infeed", "opt-barrier", "outfeed", "recv", "recv-done", "send"),
+        *("send-done", "tuple", "while"),
+    ]
+)
+"""The opcodes whose operands may be tuples or tokens; others take arrays."""
+
+
+def check_operands(opcode: str, operands: Sequence[Instruction]) -> None:
+    """Raise an :class:`AttributeValueError` unless an operation takes operands of these kinds."""
+    for each in operands:
+        if not each.shape.is_array and opcode not in _TAKE_TUPLES:
+            raise AttributeValueError(f"%{each.name} is {each.shape}; expected an array")
+        if each.opcode not in STARTS.get(opcode, (each.opcode,)):
+            expected = " or ".join(sorted(STARTS[opcode]))
+            raise AttributeValueError(f"%{each.name} is {each.opcode}; expected {expected}")
+
+
+def check_bitcast(instruction: Instruction) -> None:
+    """Raise an :class:`AttributeValueError` if a bitcast changes how much memory there is."""
+    before, after = instruction.operands[0].shape, instruction.shape
+    if not after.is_array:
+        raise AttributeValueError(f"the result is {after}; expected an array")
+    if not any(each.dynamic_dimensions for each in (before, after)) and before.bytes != after.bytes:
+        sizes = f"{before} has {before.bytes} bytes, but {after} has {after.bytes}"
+        raise AttributeValueError(f"a bitcast keeps the memory as it is: {sizes}")
+
+
+def check_use(asker: str, user: Instruction, old: Instruction, new: Instruction) -> None:
+    """Raise an :class:`EditError` unless ``new`` may take the place of ``old`` in a user.
+
+    A bitcast finds elements by their places in memory, and what continues an asynchronous operation
+    reads what starts it.
+    """
+    if user.opcode == "bitcast" and not _finds_the_same(user, old, new):
+        read = f"%{new.name} is {new.shape}, but %{old.name}, which it reads, is {old.shape}"
+        message = f"{asker}: bitcast %{user.name} would find other elements: {read}"
+        raise EditError(f"{message}; expected the same layout")
+    starts = STARTS.get(user.opcode, ())
+    if old.opcode in starts and not _is_same_start(old, new, starts):
+        message = f"{asker}: %{user.name} continues %{old.name}, but %{new.name} is {new.opcode}"
+        raise EditError(f"{message}; expected what starts the same operation")
+
+
+def check_together(
+    asker: str, chosen: Collection[Instruction], uses: Iterable[tuple[Instruction, Instruction]]
+) -> None:
+    """Raise an :class:`EditError` if one of a start and its end is chosen; uses are pairs."""
+    for user, read in uses:
+        if (user in chosen) is not (read in chosen) and read.opcode in STARTS.get(user.opcode, ()):
+            message = f"{asker}: %{user.name} continues %{read.name}"
+            raise EditError(f"{message}; expected both of them or none")
+
+
+def check_inlined(call: Instruction, draft: ComputationDraft, inner: ComputationDraft) -> None:
+    """Raise an :class:`EditError` unless what is inside may read operands instead of parameters.
+
+    Who reads the call then reads the root.
+    """
+    given = dict(zip(inner.computation.parameters, draft.operands[call], strict=True))
+    for parameter, operand in given.items():
+        for user in inner.users(parameter):
+            check_use("inline", user, parameter, operand)
+    for user in draft.users(call):
+        check_use("inline", user, call, given.get(inner.root, inner.root))
+
+
+def _finds_the_same(bitcast: Instruction, old: Instruction, new: Instruction) -> bool:
+    if old.shape == new.shape:
+        return True
+    if any(each.shape.dynamic_dimensions for each in (bitcast, old, new)):
+        return False
+    before, after = (bitcast_map(each.shape, bitcast.shape).simplify() for each in (old, new))
+    return not before.is_undefined and before == after
+
+
+def _is_same_start(old: Instruction, new: Instruction, starts: Collection[str]) -> bool:
+    return new.opcode in starts and new.attributes.get("calls") is old.attributes.get("calls")

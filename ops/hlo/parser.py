@@ -1,0 +1,909 @@
+"""The parser of instructions: ``ROOT %sum = f32[4]{0} add(%a, %b), metadata={...}``."""
+
+from __future__ import annotations
+
+import copyreg
+import itertools
+import os
+import re
+import zlib
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol, TypeVar, cast
+from weakref import WeakValueDictionary
+
+from indexing.layout import Shape, ShapeError
+from indexing.layout.shape import BLANK, SHAPE_TYPES, plain_array
+from ops.hlo.attributes import (
+    COMMON_ATTRIBUTES,
+    MODULE_ATTRIBUTES,
+    Codec,
+    Reference,
+    read_attributes,
+    read_value,
+)
+from ops.hlo.errors import AttributeValueError, HloTextError
+from ops.hlo.files import files_in, read_text
+from ops.hlo.lexer import HloLexer
+from ops.hlo.literal import Literal, read_literal, read_shaped_literal
+from ops.hlo.module import NO_ATTRIBUTES, Computation, HloModule, Instruction
+from ops.hlo.opcodes import LIKE_OPERANDS, OPCODES, Opcode, find_opcode, nearby
+from ops.hlo.shape_inference import infer_shape
+from ops.hlo.stablehlo import is_stablehlo
+from ops.hlo.stablehlo import parse as parse_stablehlo
+from ops.hlo.values import ProgramShape
+from ops.hlo.verifier import signature, verify
+from simplifier.errors import TextError, check_type, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+# HLO modules from text: `parse` a text, `load` a file, or load a pickle.
+#
+# It accepts what XLA's parser accepts, in one pass over the text, and checks more: see
+# `ops.hlo.verifier`.
+
+
+class Printable(Protocol):
+    """What prints HLO: JAX's ``Compiled``, and its ``Lowered``, which prints several dialects."""
+
+    as_text: Callable[..., str | None]
+
+
+def parse(text: str | Printable, file: str = "") -> HloModule:
+    """The module of an HLO text; errors name the ``file``.
+
+    The text may be a part of a module: computations without a header, or only instructions. Then
+    an operand that is not defined becomes a parameter, if its shape stands before it, and a
+    computation that is only named, as in ``to_apply=max``, is a custom call of unknown maps. In the
+    place of a text, what JAX lowered or compiled will do: ``hlo.parse(jax.jit(f).lower(x))`` is the
+    program as it was written, ``hlo.parse(jax.jit(f).lower(x).compile())`` what runs. A text that
+    begins as a module of MLIR is StableHLO.
+
+    Raises:
+        HloTextError: the text does not follow the grammar, or says something impossible.
+        MlirTextError: likewise, of StableHLO.
+
+    >>> module = parse('''
+    ... ENTRY sum { a = f32[2,3] parameter(0)  zero = f32[] constant(0)
+    ...   ROOT r = f32[2] reduce(a, zero), dimensions={1}, to_apply={
+    ...     x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT z = f32[] add(x, y) } }''')
+    >>> attributes = module.entry.root.attributes
+    >>> attributes["dimensions"], attributes["to_apply"].root.opcode
+    ((1,), 'add')
+    >>> parse("y = f32[8] add(f32[8] %a, f32[8] %b)").entry.parameters
+    (<%a = f32[8]{0} parameter(0)>, <%b = f32[8]{0} parameter(1)>)
+    """
+    text = text if isinstance(text, str) else _printed(text)
+    if is_stablehlo(text):
+        return parse_stablehlo(text, file)
+    lexer = HloLexer(text, file)
+    try:
+        return _ModuleReader(lexer).module()
+    except HloTextError as error:
+        hint = _hint_of_format(text, error.span.start)
+        if error.hint or not hint:
+            raise
+        raise HloTextError(error.message, error.span, hint) from None
+    except TextError as error:
+        span = replace(error.span, file=file)
+        raise HloTextError(error.message, span, error.hint, lexer.instruction) from None
+
+
+def _printed(program: Printable) -> str:
+    """The HLO text of what JAX lowered or compiled."""
+    expected = "a string, or what JAX lowered or compiled; hlo.load reads a file"
+    if isinstance(program, type) or not callable(getattr(program, "as_text", None)):
+        check_type(program, str, "hlo.parse: the text", expected)
+    dialects = ("hlo",) if hasattr(program, "compiler_ir") else ()
+    text = program.as_text(*dialects)
+    check_type(text, str, "hlo.parse: what as_text prints", expected)
+    return text or ""
+
+
+_OTHER_FORMATS: Final = {
+    r"[{\[]": "this looks like JSON; HLO text begins with HloModule, or with a computation: XLA "
+    "dumps it with --xla_dump_hlo_as_text",
+    r"hlo_module \{\s*name: \"": "this looks like a protobuf as text; hlo.load "
+    "reads binary ones, and XLA dumps HLO text with --xla_dump_hlo_as_text",
+    r"[^{(]*[\x00-\x08\x0e-\x1f]": "this looks like a protobuf; hlo.load reads those of modules "
+    "from a file",
+}
+"""How texts begin that are no HLO, and what to do about it."""
+
+
+def _hint_of_format(text: str, wrong: int) -> str:
+    """What to do about another format, if all before the place that is wrong tells it."""
+    begin = text.lstrip()
+    place = wrong - (len(text) - len(begin))
+    found = ((re.match(sign, begin[:_BEGIN]), hint) for sign, hint in _OTHER_FORMATS.items())
+    return next((hint for sign, hint in found if sign and place < sign.end()), "")
+
+
+_BEGIN: Final = 80
+"""Characters that tell the format of a text."""
+
+
+def load(path: str | os.PathLike[str]) -> HloModule:
+    """The module in a file: HLO text, or XLA's protobuf of a module or snapshot, by jaxlib.
+
+    Either may be compressed by gzip; a file that unpacks to more than 64 megabytes, and more than
+    forty times its size, is refused.
+
+    Raises:
+        HloFileError: there is no such file, it is neither, or a protobuf needs jaxlib.
+        HloTextError: the text does not follow the grammar, or says something impossible.
+        MlirTextError: likewise, of StableHLO.
+    """
+    check_type(path, (str, os.PathLike), "hlo.load: the path", "a path")
+    return parse(read_text(path), os.fspath(path))
+
+
+class _ModuleReader:
+    """The parser: one method for each rule of the grammar."""
+
+    def __init__(self, lexer: HloLexer) -> None:
+        self._lexer = lexer
+        self._computations = ComputationTable()
+        self._instructions = InstructionReader(lexer, self._computations, self._inner_computation)
+
+    def module(self) -> HloModule:
+        """Take a whole text."""
+        lexer, table = self._lexer, self._computations
+        if lexer.kind == "end":
+            raise lexer.error("expected an HLO module, but the text is empty")
+        named = lexer.accept("HloModule")
+        name = lexer.name("the name of the module") if named else ""
+        attributes = self._attributes() if named else NO_ATTRIBUTES
+        tables = MappingProxyType(dict(self._tables()))
+        last = self._top_level(named=named)
+        while lexer.kind != "end":
+            last = self._top_level(named=named)
+        entry = table.entry or last
+        self._check_entry(entry, attributes.get("entry_computation_layout"))
+        name, computations = name or f"module_{entry.name}", tuple(table.computations)
+        return HloModule(name, computations, entry, attributes, lexer.source, lexer.file, tables)
+
+    def _check_entry(self, entry: Computation, declared: ProgramShape | None) -> None:
+        """Check the entry against the header; in a text that is cut off it is another one."""
+        found = ProgramShape(tuple(p.shape for p in entry.parameters), entry.root.shape)
+        if declared is not None and not declared.is_compatible_with(found):
+            message = f"%{entry.name} is {found}, but the module declares {declared} as its entry"
+            raise self._lexer.error(
+                message, hint="the text may be cut off" * (self._computations.entry is None)
+            )
+
+    def _attributes(self) -> Mapping[str, Any]:
+        def read(form: Codec) -> Any:  # noqa: ANN401  (one type for each format)
+            return read_value(self._lexer, form)
+
+        return MappingProxyType(read_attributes(self._lexer, "the module", MODULE_ATTRIBUTES, read))
+
+    def _tables(self) -> Iterator[tuple[str, Mapping[int, str | Mapping[str, int]]]]:
+        while self._lexer.text in _TABLES:
+            yield self._lexer.advance(), MappingProxyType(dict(self._rows()))
+
+    def _rows(self) -> Iterator[tuple[int, str | Mapping[str, int]]]:
+        lexer = self._lexer
+        while lexer.kind == "number":
+            yield lexer.integer(), self._row()
+
+    def _row(self) -> str | Mapping[str, int]:
+        lexer = self._lexer
+        if lexer.kind == "string":
+            return lexer.string()
+        pairs, stop = lexer.pairs_ahead() or ({}, 0)
+        numbers = {name: value for name, value in pairs.items() if isinstance(value, int)}
+        if numbers and len(numbers) == len(pairs):
+            lexer.jump(stop)
+            return MappingProxyType(numbers)
+        return MappingProxyType(dict(self._fields()))
+
+    def _fields(self) -> Iterator[tuple[str, int]]:
+        lexer = self._lexer
+        lexer.expect("{", "before the fields of a table")
+        while not lexer.accept("}"):
+            name = lexer.word("'}' or the name of a field")
+            lexer.expect("=", f"after {name}")
+            yield name, lexer.integer()
+
+    def _top_level(self, *, named: bool) -> Computation:
+        """Take a computation, or all instructions of a text that is only a part of one."""
+        if named or not self._at_instruction():
+            return self._top_computation()
+        return self._add("entry", self._instructions.read_scrap(), "main")
+
+    def _at_instruction(self) -> bool:
+        lexer = self._lexer
+        if lexer.kind == "name" and _ASSIGNED.match(lexer.source, lexer.stop):
+            return True
+        return lexer.text == "ROOT" or lexer.at_shape()
+
+    def _top_computation(self) -> Computation:
+        lexer, table = self._lexer, self._computations
+        is_entry = lexer.accept("ENTRY")
+        start = lexer.start
+        name = lexer.name("a computation")
+        if lexer.text not in {"(", "{"}:
+            hint = _hint(name) if lexer.text == "=" else ""
+            raise lexer.error_since(
+                start, f"expected a computation, but found {quoted(name)}", hint
+            )
+        if name in table.by_name:
+            raise lexer.error_since(start, f"computation %{name} is defined already")
+        if is_entry and table.entry:
+            raise lexer.error_since(start, f"%{table.entry.name} is the entry already")
+        computation = self._computation(name)
+        table.by_name[name] = computation
+        table.entry = computation if is_entry else table.entry
+        return computation
+
+    def _computation(self, name: str) -> Computation:
+        lexer = self._lexer
+        declared, declared_at = None, lexer.span
+        if lexer.text == "(":
+            lexer.listed(self._declared_parameter, "(", ")", "the parameters")
+            lexer.expect("->", "after the parameters")
+            start = lexer.start
+            declared = lexer.shape()
+            declared_at = lexer.span_of(start, lexer.previous_stop)
+        table = self._instructions.read_all(name)
+        result = table.result.shape
+        if declared and not declared.is_compatible_with(result):
+            message = f"the result of %{name} is {result.text(layout=False)}, not {declared}"
+            raise lexer.error(message, declared_at)
+        return self._add(name, table, self._execution_thread())
+
+    def _inner_computation(self, name: str) -> Computation:
+        """Take a computation that stands inside of an instruction."""
+        return self._add(name, self._instructions.read_all(name), "main")
+
+    def _declared_parameter(self) -> Shape:
+        name = self._lexer.word("the name of a parameter without a percent sign")
+        self._lexer.expect(":", f"after parameter {name}")
+        return self._lexer.shape()
+
+    def _execution_thread(self) -> str:
+        lexer = self._lexer
+        if not lexer.accept(","):
+            return "main"
+        lexer.expect("execution_thread", "after the comma")
+        lexer.expect("=", "after execution_thread")
+        return lexer.string()
+
+    def _add(self, name: str, table: InstructionTable, thread: str) -> Computation:
+        """Complete a computation and check that its parameters are numbered without gaps."""
+        count = len(table.parameters)
+        for number, parameter in table.parameters.items():
+            if number >= count:
+                message = f"%{name} has no parameter {number}; expected 0 to {count - 1}"
+                self._lexer.instruction = parameter.name
+                parameter_span = self._lexer.span_of(parameter.start, parameter.stop)
+                raise self._lexer.error(message, parameter_span)
+        computation = Computation(name, tuple(table.instructions), table.result, thread)
+        self._computations.computations.append(computation)
+        return computation
+
+
+_TABLES = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"}
+"""Tables of source locations; metadata names their rows by number."""
+
+_ASSIGNED = re.compile(BLANK + ":?" + BLANK + "=")
+
+
+def _hint(name: str) -> str:
+    """What is missing before a name and an equals sign behind the header of a module."""
+    if name in MODULE_ATTRIBUTES:
+        return "a comma is missing before an attribute of the module"
+    return "the instructions of a module stand in a computation, such as ENTRY e { ... }"
+
+
+# A pickled module is its text, compressed. A process that loads it twice holds one module.
+
+_LIVE: Final = WeakValueDictionary[tuple[str, str], HloModule]()
+"""The modules that were pickled or loaded and are in use, by text and file."""
+
+_MAX_PICKLED: Final = 4
+"""Compressed modules are kept for the next of their instructions: a pickle holds few modules."""
+
+
+def module_of(text: str, file: str = "") -> HloModule:
+    """The module of a text: the one in use, if it was asked for or pickled before.
+
+    >>> module = module_of("ENTRY e { p = f32[] parameter(0) }")
+    >>> module_of("ENTRY e { p = f32[] parameter(0) }") is module
+    True
+    """
+    live = _LIVE.get((text, file))
+    return _LIVE.setdefault((text, file), parse(text, file)) if live is None else live
+
+
+@lru_cache(maxsize=_MAX_PICKLED)
+def _pickled(module: HloModule) -> tuple[Callable[..., HloModule], tuple[bytes, str]]:
+    source = module.source or str(module)
+    _LIVE[source, module.file] = module
+    text = source.encode(errors="surrogatepass")
+    return _unpickled, (zlib.compress(text, level=9), module.file)
+
+
+def _unpickled(text: bytes, file: str) -> HloModule:
+    return module_of(zlib.decompress(text).decode(errors="surrogatepass"), file)
+
+
+copyreg.pickle(HloModule, _pickled)
+
+
+# The parser of instructions: `ROOT %sum = f32[4]{0} add(%a, %b), metadata={...}`.
+
+_T = TypeVar("_T")
+
+MAX_NESTING = 50
+"""Of instructions in operands and computations in attributes; XLA writes one level, and Python's
+stack holds these."""
+
+
+@dataclass(slots=True)
+class _Draft:
+    """An instruction whose text is being read.
+
+    ``opcode_at`` is where its opcode starts and stops. An instruction may stand where an operand of
+    another one does (``is_operand``).
+    """
+
+    name: str
+    shape: Shape | None
+    opcode: str
+    opcode_at: tuple[int, int]
+    start: int
+    is_operand: bool = False
+    operands: tuple[Instruction, ...] = ()
+    literal: Literal | None = None
+    parameter_number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _NotShown:
+    """A computation that a scrap names, but does not have."""
+
+    name: str
+
+
+class InstructionReader:
+    """Reads one instruction after another into the table of a computation.
+
+    ``read_body`` reads the body of a computation that stands inside of an instruction.
+    """
+
+    def __init__(
+        self,
+        lexer: HloLexer,
+        computations: ComputationTable,
+        read_body: Callable[[str], Computation],
+    ) -> None:
+        self._lexer = lexer
+        self._computations = computations
+        self._read_body = read_body
+        self._table = InstructionTable()
+        self._depth = 0
+        self._started = set[Computation]()
+        self._references: dict[Reference, Callable[[], Any]] = {
+            Reference.COMPUTATION: self._computation,
+            Reference.COMPUTATIONS: lambda: lexer.listed(
+                self._computation, "{", "}", "the computations"
+            ),
+            Reference.INSTRUCTIONS: lambda: lexer.listed(
+                self._reference, "{", "}", "the instructions"
+            ),
+            Reference.LITERAL: lambda: read_shaped_literal(lexer),
+        }
+
+    def read_all(self, owner: str) -> InstructionTable:
+        """Take the instructions of computation ``owner``, in braces."""
+        lexer, outer = self._lexer, (self._table, self._lexer.instruction)
+        lexer.expect("{", f"before the instructions of %{owner}")
+        table, lexer.instruction = InstructionTable(), ""
+        self._table = table
+        while lexer.text != "}":
+            if lexer.kind == "end":
+                raise lexer.error(
+                    f"the text ends inside of computation %{owner}, which no '}}' closes"
+                )
+            self._instruction("'}' or an instruction")
+        if not table.instructions:
+            raise lexer.error(f"computation %{owner} has no instructions")
+        lexer.advance()
+        self._table, lexer.instruction = outer
+        return table
+
+    def read_scrap(self) -> InstructionTable:
+        """Take instructions without a computation, up to the end of the text."""
+        table = self._table = InstructionTable(is_scrap=True)
+        while self._lexer.kind != "end":
+            self._instruction("an instruction")
+        return table
+
+    def _instruction(self, expected: str) -> None:
+        lexer, table = self._lexer, self._table
+        start, is_root = lexer.start, lexer.text == "ROOT"
+        if is_root and table.root:
+            raise lexer.error(f"there is one ROOT only, and %{table.root.name} is the root already")
+        if is_root:
+            lexer.advance()
+        if table.is_scrap and lexer.at_shape():
+            name = table.unused_name("instruction")
+        else:
+            name = self._new_name(expected)
+            lexer.expect("=", f"after the name {name} of an instruction")
+        instruction = self._definition(name, start)
+        table.root = instruction if is_root else table.root
+
+    def _new_name(self, expected: str) -> str:
+        lexer, start = self._lexer, self._lexer.start
+        name = lexer.name(expected)
+        known = self._table.by_name.get(name)
+        if known:
+            line = lexer.source.count("\n", 0, known.start) + 1
+            raise lexer.error_since(
+                start, f"instruction %{name} is defined already, in line {line}"
+            )
+        return name
+
+    def _definition(self, name: str, start: int, *, is_operand: bool = False) -> Instruction:
+        """Take what follows the equals sign."""
+        lexer, outer = self._lexer, self._lexer.instruction
+        lexer.instruction = name
+        shape = lexer.shape() if lexer.at_shape() else None
+        opcode_at = lexer.start, lexer.stop
+        draft = _Draft(name, shape, lexer.word("an opcode"), opcode_at, start, is_operand)
+        opcode = self._opcode(draft)
+        self._arguments(draft, opcode)
+        attributes = self._attributes(draft, opcode)
+        if opcode.sugar:
+            attributes = self._desugared(draft, *opcode.sugar, attributes)
+        if draft.opcode in _CONTINUING:
+            attributes = self._continued(draft, attributes)
+        if draft.opcode == "async-start":
+            self._claim(draft, attributes["calls"])
+        instruction = self._finish(draft, attributes)
+        self._table.add(instruction)
+        lexer.instruction = outer
+        return instruction
+
+    def _opcode(self, draft: _Draft) -> Opcode:
+        opcode = find_opcode(draft.opcode)
+        if opcode is None:
+            self._unknown_word(draft)
+        return opcode
+
+    def _unknown_word(self, draft: _Draft) -> NoReturn:
+        """Raise an error about a word that is no opcode; before a bracket it was to be a type."""
+        is_type = draft.shape is None and self._lexer.text == "["
+        what, words = ("type", SHAPE_TYPES) if is_type else ("opcode", OPCODES)
+        self._fail(draft, f"there is no {what} {draft.opcode}", nearby(draft.opcode, words))
+
+    def _fail(self, draft: _Draft, message: str, hint: str = "") -> NoReturn:
+        """Raise an error about an instruction as a whole."""
+        raise self._lexer.error(message, self._lexer.span_of(*draft.opcode_at), hint)
+
+    # Operands
+
+    def _arguments(self, draft: _Draft, opcode: Opcode) -> None:
+        """Take the text in the parentheses."""
+        lexer = self._lexer
+        special = _ARGUMENTS.get(draft.opcode)
+        if special:
+            lexer.expect("(", f"after {draft.opcode}")
+            special(self, draft)
+            lexer.expect(")", f"after the argument of {draft.opcode}")
+            return
+        draft.operands = self._operands_ahead() or self._operands(draft)
+        given = len(draft.operands)
+        if given not in opcode.arity:
+            self._fail(draft, f"{draft.opcode} takes {opcode.arity}, not {given}")
+
+    def parameter(self, draft: _Draft) -> None:
+        """Take the number of a parameter."""
+        lexer, start = self._lexer, self._lexer.start
+        number = draft.parameter_number = lexer.integer("the number of the parameter")
+        if number < 0:
+            raise lexer.error_since(start, f"parameter number {number} is negative")
+        if number in self._table.parameters:
+            other = self._table.parameters[number].name
+            raise lexer.error_since(start, f"parameter number {number} is that of %{other} already")
+
+    def constant(self, draft: _Draft) -> None:
+        """Take the value of a constant."""
+        if draft.shape is None:
+            self._fail(draft, "the shape of a constant cannot be inferred, so it has to be written")
+        draft.literal = read_literal(self._lexer, draft.shape)
+
+    def _operands_ahead(self) -> tuple[Instruction, ...]:
+        """Take the operands if all are defined, and have their shapes; else take nothing."""
+        operands, stop = self._lexer.operands_ahead() or ([], 0)
+        found: list[Instruction] = []
+        for shape, name in operands:
+            operand = self._table.by_name.get(name)
+            if operand is None or (shape and not _has_shape(operand, shape)):
+                return ()
+            found.append(operand)
+        if found:
+            self._lexer.jump(stop)
+        return tuple(found)
+
+    def _operands(self, draft: _Draft) -> tuple[Instruction, ...]:
+        read = partial(self._operand_of_scrap, draft) if self._table.is_scrap else self._operand
+        return self._lexer.listed(read, "(", ")", "the operands")
+
+    def _operand(self) -> Instruction:
+        """Take the name of an instruction, with or without its shape, or a whole instruction."""
+        lexer, start = self._lexer, self._lexer.start
+        shape = lexer.shape() if lexer.at_shape() else None
+        if lexer.text[:1] != "%" and _CALL.match(lexer.source, lexer.stop):
+            return self._nested(start)
+        operand = self._reference()
+        if shape and not shape.is_compatible_with(operand.shape):
+            message = f"operand %{operand.name} is {operand.shape}, not {shape}"
+            raise lexer.error_since(start, message)
+        return operand
+
+    def _operand_of_scrap(self, draft: _Draft) -> Instruction:
+        """Take an operand, or make a parameter of one that is not defined.
+
+        Operands of elementwise operations need no shape: it is that of the result.
+        """
+        lexer, start = self._lexer, self._lexer.start
+        shape = lexer.shape() if lexer.at_shape() else None
+        is_nested = lexer.text[:1] != "%" and _CALL.match(lexer.source, lexer.stop)
+        if is_nested or lexer.text.removeprefix("%") in self._table.by_name:
+            lexer.jump(start)
+            return self._operand()
+        implied = draft.shape if draft.opcode in LIKE_OPERANDS else None
+        return self._made_up(shape or implied, start)
+
+    def _made_up(self, shape: Shape | None, start: int) -> Instruction:
+        """The parameter that stands for an operand of a scrap."""
+        lexer, table = self._lexer, self._table
+        is_named = lexer.kind == "name"
+        name = lexer.name("an operand") if is_named else table.unused_name("parameter")
+        if shape is None:
+            message, hint = f"operand %{name} is not defined before this", _SHAPED.format(name)
+            raise lexer.error_since(start, message, nearby(name, table.by_name) or hint)
+        number = next(n for n in itertools.count() if n not in table.parameters)
+        parameter = Instruction(
+            name,
+            "parameter",
+            shape,
+            parameter_number=number,
+            start=start,
+            stop=lexer.previous_stop,
+        )
+        table.add(parameter)
+        return parameter
+
+    def _nested(self, start: int) -> Instruction:
+        """Take an instruction that stands in place of an operand."""
+        self._lexer.jump(start)
+        self._enter()
+        instruction = self._definition(self._table.unused_name("anonymous"), start, is_operand=True)
+        self._depth -= 1
+        return instruction
+
+    def _enter(self) -> None:
+        self._depth += 1
+        if self._depth > MAX_NESTING:
+            raise self._lexer.error(f"instructions are nested more than {MAX_NESTING} deep")
+
+    def _reference(self) -> Instruction:
+        return self._defined("operand", "an operand", self._table.by_name)
+
+    def _defined(self, what: str, purpose: str, known: Mapping[str, _T]) -> _T:
+        """Take the name of something that is defined before."""
+        lexer = self._lexer
+        start = lexer.start
+        name = lexer.name(purpose)
+        found = known.get(name)
+        if found is None:
+            message = f"{what} %{name} is not defined before this"
+            raise lexer.error_since(start, message, nearby(name, known))
+        return found
+
+    # Attributes
+
+    def _attributes(self, draft: _Draft, opcode: Opcode) -> dict[str, Any]:
+        """Take the attributes; an instruction in place of an operand has none."""
+        lexer, attributes = self._lexer, dict[str, Any]()
+        if not draft.is_operand:
+            attributes = read_attributes(lexer, draft.opcode, opcode.codecs, self._value)
+        if draft.opcode == "broadcast":
+            self._complete_broadcast(draft, attributes)
+        for name in opcode.required:
+            if name not in attributes:
+                raise self._missing(name, draft)
+        return {
+            name: self._shown(draft, name, value) if self._table.is_scrap else value
+            for name, value in attributes.items()
+        }
+
+    def _complete_broadcast(self, draft: _Draft, attributes: dict[str, Any]) -> None:
+        """The dimensions of a scalar need not be written; an array needs them."""
+        operand = draft.operands[0].shape
+        if operand.is_array and not operand.rank:
+            attributes.setdefault("dimensions", ())
+        elif "dimensions" not in attributes:
+            raise self._missing("dimensions", draft)
+
+    def _missing(self, name: str, draft: _Draft) -> HloTextError:
+        hint = "a comma is missing before the attribute" if self._lexer.text == name else ""
+        message = f"expected attribute {name} of {draft.opcode} before this"
+        return self._lexer.error(message, hint=hint)
+
+    def _value(self, form: Codec | Reference) -> Any:  # noqa: ANN401  (one type for each format)
+        if isinstance(form, Reference):
+            return self._references[form]()
+        return read_value(self._lexer, form)
+
+    def _computation(self) -> Computation | _NotShown:
+        """Take the name of a computation, or a whole one in braces."""
+        lexer = self._lexer
+        if lexer.text == "{":
+            self._enter()
+            computation = self._read_body(self._computations.unused_name("_"))
+            self._depth -= 1
+            return computation
+        known = self._computations.by_name
+        name = lexer.text.removeprefix("%")
+        if self._table.is_scrap and name not in known and not nearby(name, known):
+            return _NotShown(lexer.name("a computation"))
+        return self._defined("computation", "a computation", known)
+
+    def _shown(self, draft: _Draft, attribute: str, value: Any, place: int = 0) -> Any:  # noqa: ANN401 - of any attribute
+        """The value of an attribute, with computations in place of those that a scrap only names.
+
+        Such a computation is a custom call of which nobody knows what it does.
+        """
+        if isinstance(value, tuple):
+            parts = enumerate(cast("tuple[Any, ...]", value))
+            return tuple(self._shown(draft, attribute, part, number) for number, part in parts)
+        if not isinstance(value, _NotShown):
+            return value
+        if draft.shape is None:
+            self._fail(draft, f"the shape must be written, for %{value.name} is not shown")
+        operands = [operand.shape for operand in draft.operands]
+        taken, given = signature(draft.opcode, attribute, operands, draft.shape, place)
+        target = {"custom_call_target": f"%{value.name}, which is not shown"}
+        return self._made(draft, value.name, taken, "custom-call", given, target)
+
+    # The end of an instruction
+
+    def _finish(self, draft: _Draft, attributes: Mapping[str, Any]) -> Instruction:
+        instruction = Instruction(
+            draft.name,
+            draft.opcode,
+            draft.shape or self._inferred(draft, attributes),
+            draft.operands,
+            MappingProxyType(attributes) if attributes else NO_ATTRIBUTES,
+            draft.literal,
+            draft.parameter_number,
+            draft.start,
+            self._lexer.previous_stop,
+        )
+        try:
+            verify(instruction)
+        except AttributeValueError as error:
+            self._fail(draft, str(error))
+        return instruction
+
+    def _inferred(self, draft: _Draft, attributes: Mapping[str, Any]) -> Shape:
+        shapes = [operand.shape for operand in draft.operands]
+        try:
+            return infer_shape(draft.opcode, shapes, attributes)
+        except (AttributeValueError, ShapeError) as error:
+            self._fail(draft, str(error))
+
+    def _desugared(
+        self, draft: _Draft, base: str, part: str, attributes: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Turn ``slice-start`` into ``async-start``, which calls the ``slice``, and so on."""
+        draft.opcode = f"async-{part}"
+        if part == "start":
+            own = {*OPCODES[base].required, *OPCODES[base].optional}
+            kept = {n: v for n, v in attributes.items() if n in _OUTSIDE and n not in own}
+            inner = {n: v for n, v in attributes.items() if n in own or n in _ON_BOTH}
+            return {"calls": self._wrapped(draft, base, inner), **kept}
+        calls = draft.operands[0].attributes.get("calls")
+        if calls and calls.root.opcode != base:
+            self._fail(draft, f"the operand starts {calls.root.opcode}, not {base}")
+        return attributes
+
+    def _continued(self, draft: _Draft, attributes: dict[str, Any]) -> dict[str, Any]:
+        """Each part of an asynchronous operation names what the operation calls."""
+        calls = draft.operands[0].attributes.get("calls")
+        return {"calls": calls, **attributes} if calls else attributes
+
+    def _claim(self, draft: _Draft, called: Computation) -> None:
+        """An asynchronous operation has its computation for itself."""
+        if called in self._started:
+            self._fail(draft, f"another async-start calls computation %{called.name} already")
+        self._started.add(called)
+
+    def _wrapped(self, draft: _Draft, opcode: str, attributes: Mapping[str, Any]) -> Computation:
+        """The computation that holds only the operation that starts."""
+        shapes = draft.shape.elements if draft.shape else ()
+        if len(shapes) < 2:  # noqa: PLR2004  (operands and outputs)
+            self._fail(draft, f"the shape of {opcode}-start is ((operands), outputs, state...)")
+        operands = [operand.shape for operand in draft.operands]
+        return self._made(draft, "async_wrapped", operands, opcode, shapes[1], attributes)
+
+    def _made(
+        self,
+        draft: _Draft,
+        name: str,
+        taken: Sequence[Shape],
+        opcode: str,
+        given: Shape,
+        attributes: Mapping[str, Any],
+    ) -> Computation:
+        """A computation of one operation on all parameters, which the text does not have."""
+        parameters = tuple(
+            Instruction(
+                f"param_{number}",
+                "parameter",
+                shape,
+                parameter_number=number,
+                start=draft.start,
+                stop=self._lexer.previous_stop,
+            )
+            for number, shape in enumerate(taken)
+        )
+        inner = _Draft(opcode, given, opcode, draft.opcode_at, draft.start, operands=parameters)
+        root = self._finish(inner, attributes)
+        computation = Computation(self._computations.unused_name(name), (*parameters, root), root)
+        self._computations.computations.append(computation)
+        return computation
+
+
+def _has_shape(operand: Instruction, text: str) -> bool:
+    """Whether a text is seen to be the shape of an operand; most are the same text."""
+    shape = plain_array(text)
+    return shape is not None and (shape is operand.shape or shape.is_compatible_with(operand.shape))
+
+
+_SHAPED = "with its shape before it, such as f32[2] %{}, it becomes a parameter"
+"""A hint for scraps."""
+
+_CONTINUING = {"async-update", "async-done"}
+
+_OUTSIDE = {"async_execution_thread", "output_to_operand_aliasing", *COMMON_ATTRIBUTES}
+"""Attributes of the asynchronous operation, unless the wrapped one has them by itself."""
+
+_ON_BOTH = {"backend_config", "frontend_attributes", "metadata", "origin", "statistics"}
+"""Attributes of both, as in XLA."""
+
+_CALL = re.compile(BLANK + r"\(")
+
+_ARGUMENTS: dict[str, Callable[[InstructionReader, _Draft], None]] = {
+    "parameter": InstructionReader.parameter,
+    "constant": InstructionReader.constant,
+}
+"""The opcodes with something else than operands in their parentheses."""
+
+
+# Symbol tables: the instructions and computations that are defined so far, by name.
+
+
+@dataclass(slots=True)
+class InstructionTable:
+    """The instructions of the computation that is being read.
+
+    In a scrap, a text of instructions without a computation, operands need not be defined.
+    """
+
+    is_scrap: bool = False
+    instructions: list[Instruction] = field(default_factory=list[Instruction])
+    by_name: dict[str, Instruction] = field(default_factory=dict[str, Instruction])
+    parameters: dict[int, Instruction] = field(default_factory=dict[int, Instruction])
+    root: Instruction | None = None
+    _given: set[str] = field(default_factory=set[str])
+
+    @property
+    def result(self) -> Instruction:
+        """The root: the last instruction, unless the text names another one."""
+        return self.root or self.instructions[-1]
+
+    def add(self, instruction: Instruction) -> None:
+        """Define an instruction; its name is new."""
+        self.instructions.append(instruction)
+        self.by_name[instruction.name] = instruction
+        if instruction.parameter_number is not None:
+            self.parameters[instruction.parameter_number] = instruction
+
+    def unused_name(self, stem: str) -> str:
+        """A name for an instruction without one; it is not given to another one, defined or not."""
+        name, count = stem, len(self.instructions)
+        while name in self.by_name or name in self._given:
+            name, count = f"{stem}.{count}", count + 1
+        self._given.add(name)
+        return name
+
+
+@dataclass(slots=True)
+class ComputationTable:
+    """The computations of the module that is being read; some have no name in the text."""
+
+    computations: list[Computation] = field(default_factory=list[Computation])
+    by_name: dict[str, Computation] = field(default_factory=dict[str, Computation])
+    entry: Computation | None = None
+    _unnamed: dict[str, int] = field(default_factory=dict[str, int])
+
+    def unused_name(self, stem: str) -> str:
+        """A name for a computation without one."""
+        count = self._unnamed[stem] = self._unnamed.get(stem, -1) + 1
+        return f"{stem}.{count}" if count else stem
+
+
+# XLA's dumps: the modules in a folder of `--xla_dump_to`, by number, name and stage.
+
+_STAGES: Final = (
+    r"before_optimizations",
+    r"\d{4}\..+",  # between passes: 0003.fusion.after_dce.before_layout
+    r"(?:sm_\d+\.\d+_)?\w*after_optimizations",
+    r"(?:snapshot|execution_\d+)\..+|[^.]+",  # snapshots, and what is asked for by hand
+)
+"""How stages are written, in the order of compilation."""
+_FILE: Final = re.compile(rf"(?:.+\.)?module_(\d+)\.(?:(.+?)\.)?({'|'.join(_STAGES)})")
+_ENDINGS: Final = (".gz", ".txt", ".pb", ".hlo")
+
+
+@dataclass(frozen=True, slots=True)
+class DumpedModule:
+    """A module in a dump: the stage of a compilation, and the file that holds it."""
+
+    path: str
+    number: int
+    """Counts the modules that a process compiled."""
+    name: str
+    """Such as ``jit_softmax``."""
+    stage: str
+    """Such as ``before_optimizations``, or ``sm_9.0_gpu_after_optimizations``."""
+
+    def load(self) -> HloModule:
+        """The module itself; see :func:`ops.hlo.load`."""
+        return load(self.path)
+
+
+def dumped_modules(folder: str | os.PathLike[str]) -> tuple[DumpedModule, ...]:
+    """The modules of XLA's dumps in a folder and the folders in it.
+
+    They are sorted by number, then by stage in the order of compilation. Other files are left out:
+    modules that XLA did not name, assignments of buffers, code of LLVM. Nothing is parsed before
+    :meth:`DumpedModule.load`::
+
+        XLA_FLAGS="--xla_dump_to=dump --xla_dump_hlo_as_text" python model.py
+
+        for dumped in hlo.dumped_modules("dump"):
+            if dumped.stage.endswith("after_optimizations"):
+                print(dumped.name, dumped.load())
+
+    Raises:
+        HloFileError: a folder cannot be listed.
+
+    >>> dumped_modules("examples")
+    ()
+    """
+    found = [_dumped(path) for path in files_in(folder)]
+    return tuple(sorted(filter(None, found), key=_order))
+
+
+def _dumped(path: str) -> DumpedModule | None:
+    name = Path(path).name
+    for ending in _ENDINGS:
+        name = name.removesuffix(ending)
+    found = _FILE.fullmatch(name)
+    return found and DumpedModule(path, int(found[1]), found[2] or "", found[3])
+
+
+def _order(dumped: DumpedModule) -> tuple[int, str, int, str, str]:
+    rank = next(i for i, stage in enumerate(_STAGES) if re.fullmatch(stage, dumped.stage))
+    return dumped.number, dumped.name, rank, dumped.stage, dumped.path

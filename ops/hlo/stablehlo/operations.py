@@ -1,0 +1,897 @@
+"""Operations of StableHLO that are one instruction, with attributes of another form in HLO."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from indexing.layout import UNBOUNDED_SIZE, ElementType, Layout, Shape
+from ops.hlo.attributes import ATTRIBUTES, BOOLEAN, FLOAT, INTEGER, INTEGERS
+from ops.hlo.lexer import escape
+from ops.hlo.result_sizes import padded_size
+from ops.hlo.shape_inference import one_or_tuple
+from ops.hlo.stablehlo.sizes import fact
+from ops.hlo.stablehlo.writer import is_constant, one_instruction
+from ops.hlo.values import DimensionLabels, ListedGroups, Window, check_labels
+from ops.mlir.text import DenseElements, DialectAttribute
+from ops.sizes import ceil_divided, difference, shown_sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from ops.hlo.module import Computation, Instruction
+    from ops.hlo.stablehlo.given import GivenOperation
+    from ops.hlo.stablehlo.writer import AttributesOf, Construction, OperationWriter
+    from ops.mlir.operations import MlirBlock
+    from ops.sizes import Size
+
+
+def compare_attributes(given: GivenOperation) -> dict[str, Any]:
+    """The direction of a comparison, and its type."""
+    found: dict[str, Any] = {"direction": given.word("comparison_direction")}
+    if given.has("compare_type") and given.word("compare_type") != "NOTYPE":
+        found["type"] = given.word("compare_type")
+    return found
+
+
+def _slice(given: GivenOperation) -> dict[str, Any]:
+    starts, limits = given.integers("start_indices"), given.integers("limit_indices")
+    return {"slice": _columns(given, starts, limits, given.integers("strides", (1,) * len(starts)))}
+
+
+def _pad(given: GivenOperation) -> dict[str, Any]:
+    names = "edge_padding_low", "edge_padding_high", "interior_padding"
+    return {"padding": _columns(given, *map(given.integers, names))}
+
+
+def _columns(given: GivenOperation, *columns: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """Lists with an entry for each dimension of the operand, as one entry for each dimension."""
+    rank = given.operands[0].shape.rank if given.operands else 0
+    if any(len(column) != rank for column in columns):
+        given.fail(f"expected a number for each of {rank} dimensions in each attribute")
+    return tuple(zip(*columns, strict=True))
+
+
+def _dot_general(given: GivenOperation) -> dict[str, Any]:
+    numbers = given
+    if given.has("dot_dimension_numbers"):
+        numbers = given.fields("dot_dimension_numbers")
+    found: dict[str, Any] = {}
+    for side in ("lhs", "rhs"):
+        for kind, name in (("batching", "batch"), ("contracting", "contracting")):
+            axes = numbers.integers(f"{side}_{kind}_dimensions", ())
+            found |= {f"{side}_{name}_dims": axes} if axes or kind == "contracting" else {}
+    return found | _precision(given) | _dot_algorithm(given)
+
+
+def _dot(given: GivenOperation) -> dict[str, Any]:
+    """A product of vectors and matrices: the last dimension with the first."""
+    if len(given.operands) != 2:  # noqa: PLR2004 - both factors
+        given.fail(f"expected 2 operands, not {len(given.operands)}")
+    last = given.operands[0].shape.rank - 1
+    return {"lhs_contracting_dims": (last,), "rhs_contracting_dims": (0,)} | _precision(given)
+
+
+def _precision(given: GivenOperation) -> dict[str, Any]:
+    words = tuple(word.lower() for word in given.words("precision_config"))
+    for word in words:
+        if word not in _PRECISIONS:
+            given.fail(f"the precision is {word}; expected one of {', '.join(_PRECISIONS)}")
+    return {"operand_precision": words} if any(word != "default" for word in words) else {}
+
+
+_PRECISIONS: Final = ("default", "high", "highest")
+
+_ALGORITHM: Final = re.compile(r"lhs_precision_type = (\w+).*accumulation_type = (\w+)", re.DOTALL)
+
+
+def _dot_algorithm(given: GivenOperation) -> dict[str, Any]:
+    """The name of an algorithm with one product; others say nothing about the elements read."""
+    found = given.get("algorithm", None)
+    match = isinstance(found, DialectAttribute) and _ALGORITHM.search(found.body)
+    if not match:
+        return {}
+    return {"algorithm": f"dot_{match[1]}_{match[1]}_{match[2]}"}
+
+
+def gather_numbers(given: GivenOperation) -> dict[str, Any]:
+    """The dimensions of a gather, without the sizes of slices."""
+    return _indexed(given, given.fields("dimension_numbers"), _GATHERED)
+
+
+def _gather(given: GivenOperation) -> dict[str, Any]:
+    return gather_numbers(given) | {"slice_sizes": given.integers("slice_sizes")}
+
+
+def _scatter(given: GivenOperation) -> dict[str, Any]:
+    numbers = given.fields("scatter_dimension_numbers")
+    unique = {"unique_indices": True} if given.flag("unique_indices") else {}
+    return _indexed(given, numbers, _SCATTERED) | unique
+
+
+def _indexed(
+    given: GivenOperation, numbers: GivenOperation, required: Sequence[str]
+) -> dict[str, Any]:
+    found: dict[str, Any] = {name: numbers.integers(name, ()) for name in required}
+    for name in _BATCHING:
+        axes = numbers.integers(name, ())
+        found |= {name: axes} if axes else {}
+    if given.flag("indices_are_sorted"):
+        found["indices_are_sorted"] = True
+    return found | {"index_vector_dim": numbers.integer("index_vector_dim", 0)}
+
+
+_GATHERED: Final = ("offset_dims", "collapsed_slice_dims", "start_index_map")
+_SCATTERED: Final = ("update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims")
+_BATCHING: Final = (
+    *("operand_batching_dims", "start_indices_batching_dims"),
+    *("input_batching_dims", "scatter_indices_batching_dims"),
+)
+"""Attributes of gathers and scatters, which StableHLO and HLO call alike."""
+
+
+def _convolution(given: GivenOperation) -> dict[str, Any]:
+    numbers = given.get("dimension_numbers")
+    parts = _LABELS.fullmatch(getattr(numbers, "body", "").strip())
+    if parts is None:
+        given.fail("expected dimension_numbers such as [b, 0, f]x[0, i, o]->[b, 0, f]")
+    texts = ["".join(part.replace(",", " ").split()) for part in parts.groups()]
+    labels = DimensionLabels.parse(f"{texts[0]}_{texts[1]}->{texts[2]}")
+    check_labels(labels)
+    spatial = [place for place, letter in enumerate(texts[1]) if letter.isdecimal()]
+    kernel = given.operands[1].shape.dimensions if len(given.operands) > 1 else ()
+    if len(kernel) != len(texts[1]):
+        given.fail(f"the kernel has {len(kernel)} dimensions, but {len(texts[1])} are named")
+    spatial.sort(key=lambda place: texts[1][place])
+    sizes = tuple(kernel[place] for place in spatial)
+    counts = {name: given.integer(name, 1) for name in ("feature_group_count", "batch_group_count")}
+    window = {"window": _window(given, sizes, _OF_CONVOLUTIONS)} if sizes else {}
+    kept = {name: count for name, count in counts.items() if count != 1}
+    return window | {"dim_labels": labels} | kept | _precision(given)
+
+
+_LABELS: Final = re.compile(r"\[([^\]]*)\]\s*x\s*\[([^\]]*)\]\s*->\s*\[([^\]]*)\]")
+
+_OF_CONVOLUTIONS: Final = {
+    "stride": "window_strides",
+    "lhs_dilate": "lhs_dilation",
+    "rhs_dilate": "rhs_dilation",
+    "rhs_reversal": "window_reversal",
+}
+_OF_WINDOWS: Final = {
+    "stride": "window_strides",
+    "lhs_dilate": "base_dilations",
+    "rhs_dilate": "window_dilations",
+}
+"""What the fields of a window are called in StableHLO."""
+
+
+def _window(given: GivenOperation, sizes: tuple[int, ...], names: Mapping[str, str]) -> Window:
+    found = {name: given.integers(source, ()) for name, source in names.items()}
+    padding: Any = tuple(given.rows("padding", 2))
+    return Window(size=sizes, pad=padding, **found)
+
+
+def _reduce_window(given: GivenOperation) -> dict[str, Any]:
+    return {"window": _window(given, given.integers("window_dimensions"), _OF_WINDOWS)}
+
+
+def _fft(given: GivenOperation) -> dict[str, Any]:
+    return {"fft_type": given.word("fft_type"), "fft_length": given.integers("fft_length")}
+
+
+def _triangular_solve(given: GivenOperation) -> dict[str, Any]:
+    names = "left_side", "lower", "unit_diagonal"
+    return {name: given.flag(name) for name in names} | {"transpose_a": given.word("transpose_a")}
+
+
+def _sort(given: GivenOperation) -> dict[str, Any]:
+    """Without a dimension, the last one is sorted along."""
+    last = given.operands[0].shape.rank - 1 if given.operands else 0
+    axis = given.integer("dimension", -1)
+    stable = {"is_stable": True} if given.flag("is_stable") else {}
+    return {"dimensions": (last if axis < 0 else axis,)} | stable
+
+
+def _rng(given: GivenOperation) -> dict[str, Any]:
+    return {"distribution": f"rng_{given.word('rng_distribution').lower()}"}
+
+
+def _rng_bits(given: GivenOperation) -> dict[str, Any]:
+    return {"algorithm": f"rng_{given.word('rng_algorithm').lower()}"}
+
+
+def _top_k(given: GivenOperation) -> dict[str, Any]:
+    is_largest = given.flag("largest") if given.has("largest") else True
+    return {"k": given.integer("k"), "largest": is_largest}
+
+
+def _reduce_precision(given: GivenOperation) -> dict[str, Any]:
+    if not given.has("format"):
+        names = "exponent_bits", "mantissa_bits"
+        return {name: given.integer(name) for name in names}
+    found = re.fullmatch(r"e(\d{1,3})m(\d{1,3})", given.word("format"))
+    if found is None:
+        given.fail("expected a format such as e5m10")
+    return {"exponent_bits": int(found[1]), "mantissa_bits": int(found[2])}
+
+
+CONVERTED: Final[Mapping[str, Construction]] = {
+    "compare": one_instruction("compare", compare_attributes),
+    "convolution": one_instruction("convolution", _convolution),
+    "dot": one_instruction("dot", _dot),
+    "dot_general": one_instruction("dot", _dot_general),
+    "fft": one_instruction("fft", _fft),
+    "gather": one_instruction("gather", _gather),
+    "pad": one_instruction("pad", _pad),
+    "reduce_precision": one_instruction("reduce-precision", _reduce_precision),
+    "reduce_window": one_instruction("reduce-window", _reduce_window, "to_apply"),
+    "rng": one_instruction("rng", _rng),
+    "rng_bit_generator": one_instruction("rng-bit-generator", _rng_bits),
+    "scatter": one_instruction("scatter", _scatter, "to_apply"),
+    "select_and_scatter": one_instruction(
+        "select-and-scatter", _reduce_window, "select", "scatter"
+    ),
+    "slice": one_instruction("slice", _slice),
+    "sort": one_instruction("sort", _sort, "to_apply"),
+    "top_k": one_instruction("topk", _top_k),
+    "topk": one_instruction("topk", _top_k),
+    "triangular_solve": one_instruction("triangular-solve", _triangular_solve),
+}
+"""Operations by their names without the dialect."""
+
+
+# The operations of StableHLO that are one instruction of HLO, with what their attributes become.
+#
+# Source: the specification of StableHLO, and the attributes of `ops.hlo.opcodes`.
+
+_TABLE: Final = """
+abs acos acosh add and asin asinh atanh atan2 bitcast_convert cbrt ceil clamp complex convert \
+    copy cosh cosine count_leading_zeros divide erf exponential exponential_minus_one floor imag \
+    is_finite log log_plus_one logistic maximum minimum mulhi multiply negate not or partition_id \
+    popcnt power real remainder replica_id reshape round_nearest_afz round_nearest_even rsqrt \
+    select shift_left shift_right_arithmetic shift_right_logical sign sine sinh sqrt \
+    stochastic_convert subtract tan tanh tuple xor
+add_dependency
+after_all create_token | after-all
+batch_norm_grad batch_norm_inference batch_norm_training | | epsilon feature_index
+cholesky | | lower
+concatenate | | dimensions=dimension
+dynamic_slice | | dynamic_slice_sizes=slice_sizes
+dynamic_update_slice
+get_dimension_size set_dimension_size | | dimensions=dimension
+get_tuple_element | | index
+iota | | iota_dimension
+map | | dimensions | to_apply
+reduce | | dimensions | to_apply
+reverse | | dimensions
+transpose | | dimensions=permutation
+"""
+"""Operations | opcode, if its name is another one | attributes | computations."""
+
+
+def _constructions() -> Mapping[str, Construction]:
+    found: dict[str, Construction] = {}
+    for line in _TABLE.strip().splitlines():
+        names, *parts = (part.strip() for part in line.split("|"))
+        opcode, attributes, computations = (*parts, "", "", "")[:3]
+        pairs = [each.partition("=") for each in attributes.split()]
+        read = _reader({name: source or name for name, _, source in pairs})
+        for name in names.split():
+            own = opcode or name.replace("_", "-")
+            found[name] = one_instruction(own, read, *computations.split())
+    return found
+
+
+def _reader(sources: Mapping[str, str]) -> AttributesOf:
+    """The attributes of an instruction, by the form that each has in HLO."""
+    return lambda given: {
+        name: _BY_FORM[ATTRIBUTES[name]](given, source)
+        for name, source in sources.items()
+        if given.has(source)
+    }
+
+
+_BY_FORM: Final[Mapping[Any, Callable[[GivenOperation, str], Any]]] = {
+    BOOLEAN: lambda given, name: given.flag(name),
+    FLOAT: lambda given, name: given.number(name),
+    INTEGER: lambda given, name: given.integer(name),
+    INTEGERS: lambda given, name: given.integers(name),
+}
+"""How the value of an attribute is read, by its codec in HLO."""
+
+TABLED: Final = _constructions()
+"""Operations by their names without the dialect."""
+
+
+# What XLA's compiler adds to StableHLO, in the dialect MHLO: fusions, and bitcasts.
+
+
+def _fusion(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+    """A fusion; the parameters of its computation have the layouts of its operands."""
+    region, layouts = given.region, [each.shape.layout for each in given.operands]
+    name = f"{writer.name_of(given)}.calls"
+    kind = given.word("fusion_kind", "kLoop")
+    calls = writer.region(given, region, name, layouts)
+    return writer.results(given, "fusion", {"kind": kind, "calls": calls})
+
+
+def _bitcast(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+    """The same bytes as another array; attributes say the layout of each side."""
+    operand, shape = given.operand, given.shape
+    if given.has("source_layout"):
+        operand = _in_layout(writer, given, operand)
+    if given.has("result_layout"):
+        shape = shape.with_layout(Layout(given.integers("result_layout")))
+    return [writer.add(given, "bitcast", shape, [operand], {})]
+
+
+def _in_layout(writer: OperationWriter, given: GivenOperation, operand: Instruction) -> Instruction:
+    """The operand in the layout that a bitcast reads: a copy, if it has another one."""
+    order = given.integers("source_layout")
+    if operand.shape.array_layout.minor_to_major == order:
+        return operand
+    shape = operand.shape.with_layout(Layout(order))
+    return writer.add(given, "copy", shape, [operand], {}, name="source")
+
+
+COMPILED_OPERATIONS: Final[Mapping[str, Construction]] = {"bitcast": _bitcast, "fusion": _fusion}
+"""Operations by their names without the dialect."""
+
+
+# Loops and branches of StableHLO. Their regions may read values around them; HLO's may not.
+#
+# What a region reads is passed to its computation: a loop carries it along unchanged, and a
+# branch takes it as its operand. Constants are copied.
+
+
+def _while(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+    regions = given.operation.regions
+    if len(regions) != 2:  # noqa: PLR2004 - the condition and the body
+        given.fail(f"expected a condition and a body, not {len(regions)} regions")
+    condition, body = (writer.block_of(given, region) for region in regions)
+    around = _read_around(writer, (condition, body))
+    state = [*given.operands, *around.values()]
+    carried = writer.bundled(given, state)
+    name = writer.name_of(given)
+    computations: dict[str, Computation] = {}
+    for part, block in (("condition", condition), ("body", body)):
+        if len(block.arguments) != len(given.operands):
+            message = f"the {part} takes {len(block.arguments)} values"
+            given.fail(f"{message}, but the loop carries {len(given.operands)}")
+        names = [*(argument.name.text for argument in block.arguments), *around]
+        inside, passed = _with_state(writer, names, carried)
+        _keep_values(writer, around.values(), passed[len(given.operands) :])
+        results = inside.run(block)
+        kept = passed[len(given.operands) :] if part == "body" else []
+        computations[part] = inside.finished(f"{name}.{part}", [*results, *kept])
+    loop = writer.add(given, "while", carried.shape, [carried], computations)
+    if len(state) == 1:
+        return [loop]
+    return [writer.element(given, loop, place) for place in range(len(given.operands))]
+
+
+def _with_state(
+    writer: OperationWriter, names: Sequence[str], carried: Instruction
+) -> tuple[OperationWriter, list[Instruction]]:
+    """A writer whose one parameter is a value or a tuple of several, with a name for each."""
+    inside = writer.inside()
+    parameter = inside.builder.made(
+        *("parameter", carried.shape, carried.sizes), number=0, name="arguments"
+    )
+    if len(names) == 1:
+        inside.values[names[0]] = parameter
+        return inside, [parameter]
+    for place, (name, shape) in enumerate(zip(names, carried.shape.elements, strict=True)):
+        inside.values[name] = inside.builder.made(
+            *("get-tuple-element", shape, None, [parameter], {"index": place}),
+            name=f"arguments.{place}",
+        )
+    return inside, [inside.values[name] for name in names]
+
+
+def _keep_values(
+    writer: OperationWriter, around: Iterable[Instruction], passed: Iterable[Instruction]
+) -> None:
+    """What is passed to a computation has the values there that it has around it."""
+    sizes = writer.module.sizes
+    for outside, inside in zip(around, passed, strict=True):
+        values = sizes.values(outside)
+        if values is not None:
+            sizes.set_values(inside, values)
+
+
+def _read_around(writer: OperationWriter, blocks: Iterable[MlirBlock]) -> dict[str, Instruction]:
+    """What blocks read from around them, but for constants, in the order of reading."""
+    found: dict[str, Instruction] = {}
+    for block in blocks:
+        own = {argument.name.text for argument in block.arguments}
+        operations = [inner for each in block.operations for inner in each.walk()]
+        for operation in operations:
+            own.update(operation.results)
+            own.update(
+                argument.name.text
+                for region in operation.regions
+                for inner in region
+                for argument in inner.arguments
+            )
+        for operation in operations:
+            for name in operation.operands:
+                value = None if name.text in own else writer.find(name.text)
+                if value is not None and not is_constant(value):
+                    found[name.text] = writer.value(name)
+    return found
+
+
+def _branches(
+    writer: OperationWriter, given: GivenOperation
+) -> list[tuple[Instruction, Computation]]:
+    """The operand and the computation of each branch."""
+    pairs: list[tuple[Instruction, Computation]] = []
+    for number, region in enumerate(given.operation.regions):
+        block = writer.block_of(given, region)
+        if block.arguments:
+            given.fail("a branch takes no arguments")
+        around = _read_around(writer, (block,))
+        operand = writer.bundled(given, [*around.values()], f"read{number}")
+        inside, passed = _with_state(writer, [*around], operand)
+        _keep_values(writer, around.values(), passed)
+        results = inside.run(block)
+        pairs.append((operand, inside.finished(f"{writer.name_of(given)}.branch{number}", results)))
+    return pairs
+
+
+def _case(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+    pairs = _branches(writer, given)
+    if not pairs:
+        given.fail("expected a branch")
+    attributes = {"branch_computations": tuple(computation for _, computation in pairs)}
+    operands = [*given.operands, *(operand for operand, _ in pairs)]
+    return writer.results(given, "conditional", attributes, operands)
+
+
+def _if(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+    pairs = _branches(writer, given)
+    if len(pairs) != 2:  # noqa: PLR2004 - for true and for false
+        given.fail(f"expected two branches, not {len(pairs)}")
+    names = "true_computation", "false_computation"
+    attributes: dict[str, Any] = dict(zip(names, (called for _, called in pairs), strict=True))
+    operands = [*given.operands, *(operand for operand, _ in pairs)]
+    return writer.results(given, "conditional", attributes, operands)
+
+
+def _manual_computation(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+    """A part that each device runs on its part of arrays; custom calls convert them, as in XLA."""
+    region = given.region
+    block = writer.block_of(given, region)
+    if len(block.arguments) != len(given.operands):
+        given.fail(f"the region takes {len(block.arguments)} values, not {len(given.operands)}")
+    locals_ = [writer.module.shape_of(argument) for argument in block.arguments]
+    parts = _converted(writer, given, "xla.sdy.GlobalToLocalShape", given.operands, locals_)
+    body = writer.region(given, region, f"{writer.name_of(given)}.body")
+    made = writer.add(given, "call", body.root.shape, parts, {"to_apply": body}, name="call")
+    results = writer.elements(given, made, len(given.operation.types))
+    return _converted(writer, given, "xla.sdy.LocalToGlobalShape", results, given.shapes)
+
+
+def _converted(
+    writer: OperationWriter,
+    given: GivenOperation,
+    target: str,
+    operands: Sequence[Instruction],
+    shapes: Sequence[Shape],
+) -> list[Instruction]:
+    """Arrays of all devices as those of one, or back."""
+    if not shapes:
+        return []
+    attributes = {"custom_call_target": target}
+    name = target.rpartition(".")[2]
+    shape = one_or_tuple(shapes)
+    made = writer.add(given, "custom-call", shape, operands, attributes, name=name)
+    return writer.elements(given, made, len(shapes))
+
+
+CONTROL_FLOW: Final[Mapping[str, Construction]] = {
+    "case": _case,
+    "if": _if,
+    "manual_computation": _manual_computation,
+    "while": _while,
+}
+"""Operations by their names without the dialect."""
+
+
+# Operations of StableHLO between devices, and between a device and its host.
+
+
+def _collective(given: GivenOperation) -> dict[str, Any]:
+    """The groups of devices, and the channel that they share."""
+    found: dict[str, Any] = {}
+    if given.has("channel_handle"):
+        channel = given.fields("channel_handle").integer("handle")
+        found |= {"channel_id": channel} if channel > 0 else {}
+    groups = given.get("replica_groups", None)
+    if isinstance(groups, DenseElements):
+        width = groups.shape.dimensions[-1] if groups.shape.rank else 1
+        rows = given.rows("replica_groups", max(width, 1))
+        found["replica_groups"] = ListedGroups(tuple(tuple(n for n in r if n >= 0) for r in rows))
+    if given.flag("use_global_device_ids"):
+        found["use_global_device_ids"] = True
+    return found
+
+
+def _along(name: str) -> AttributesOf:
+    """A collective along a dimension."""
+    return lambda given: _collective(given) | {"dimensions": given.integers(name)}
+
+
+def _all_to_all(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+    """Parts along one dimension, that are joined along another one."""
+    split, joined = given.integer("split_dimension"), given.integer("concat_dimension")
+    count, operand = given.integer("split_count"), given.operand
+    sizes = list(operand.shape.dimensions)
+    is_inside = 0 <= split < len(sizes) and 0 <= joined < len(sizes)
+    if not is_inside or count < 1 or sizes[split] % count:
+        given.fail(f"dimension {split} of {operand.shape} does not split in {count}")
+    if split == joined:
+        return writer.results(given, "all-to-all", _along("split_dimension")(given))
+    apart = [*sizes[:split], count, sizes[split] // count, *sizes[split + 1 :]]
+    parts = writer.shaped(given, "reshape", operand, apart, name="parts")
+    attributes = _collective(given) | {"dimensions": (split,)}
+    moved = writer.shaped(given, "all-to-all", parts, apart, attributes, name="moved")
+    order = [axis for axis in range(len(apart)) if axis != split]
+    order.insert(order.index(joined + (joined > split)), split)
+    turned = writer.shaped(
+        *(given, "transpose", moved, [apart[axis] for axis in order]),
+        {"dimensions": tuple(order)},
+        name="turned",
+    )
+    return writer.results(given, "reshape", {}, [turned])
+
+
+def _permute(given: GivenOperation) -> dict[str, Any]:
+    return _collective(given) | {"source_target_pairs": given.rows("source_target_pairs", 2)}
+
+
+# Transfers.
+
+
+def _transfer(
+    opcode: str,
+    write: Callable[[OperationWriter, GivenOperation, dict[str, Any]], Sequence[Instruction]],
+) -> Construction:
+    """What sends, receives, or talks to the host: data goes with a token."""
+
+    def construct(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+        attributes = _collective(given)
+        if given.flag("is_host_transfer"):
+            attributes["is_host_transfer"] = True
+        config = given.get(f"{opcode}_config", "")
+        if isinstance(config, str) and config:
+            attributes[f"{opcode}_config"] = config
+        return write(writer, given, attributes)
+
+    return construct
+
+
+def _outfeed(
+    writer: OperationWriter, given: GivenOperation, attributes: dict[str, Any]
+) -> Sequence[Instruction]:
+    given.at_least(1)
+    *data, token = given.operands
+    attributes.pop("channel_id", None)
+    sent = writer.bundled(given, data)
+    return writer.results(given, "outfeed", attributes, [sent, token])
+
+
+def _infeed(
+    writer: OperationWriter, given: GivenOperation, attributes: dict[str, Any]
+) -> Sequence[Instruction]:
+    *data, token = _fed(given)
+    shape = Shape.of_tuple([one_or_tuple(data), token])
+    fed = writer.add(given, "infeed", shape, given.operands, attributes, name="infeed")
+    return _unpacked(writer, given, fed, data)
+
+
+def _fed(given: GivenOperation) -> tuple[Shape, ...]:
+    """The shapes of data and of the token behind it."""
+    if len(given.shapes) < 2:  # noqa: PLR2004 - some data and a token
+        given.fail("expected data and a token as results")
+    return given.shapes
+
+
+def _send(
+    writer: OperationWriter, given: GivenOperation, attributes: dict[str, Any]
+) -> Sequence[Instruction]:
+    given.at_least(1)
+    *data, token = given.operands
+    sent = writer.bundled(given, data)
+    shape = Shape.of_tuple([sent.shape, Shape(ElementType.U32), token.shape])
+    begun = writer.add(given, "send", shape, [sent, token], attributes, name="send")
+    return writer.results(given, "send-done", attributes, [begun])
+
+
+def _recv(
+    writer: OperationWriter, given: GivenOperation, attributes: dict[str, Any]
+) -> Sequence[Instruction]:
+    *data, token = _fed(given)
+    received = one_or_tuple(data)
+    begun_shape = Shape.of_tuple([received, Shape(ElementType.U32), token])
+    begun = writer.add(given, "recv", begun_shape, given.operands, attributes, name="recv")
+    shape = Shape.of_tuple([received, token])
+    done = writer.add(given, "recv-done", shape, [begun], attributes, name="recv-done")
+    return _unpacked(writer, given, done, data)
+
+
+def _unpacked(
+    writer: OperationWriter, given: GivenOperation, made: Instruction, data: Sequence[Shape]
+) -> Sequence[Instruction]:
+    """The arrays of the first element of a tuple, and the token behind it."""
+    first, token = (writer.element(given, made, place) for place in range(2))
+    return [*writer.elements(given, first, len(data)), token]
+
+
+DEVICE_OPERATIONS: Final[Mapping[str, Construction]] = {
+    "all_gather": one_instruction("all-gather", _along("all_gather_dim")),
+    "all_reduce": one_instruction("all-reduce", _collective, "to_apply"),
+    "collective_broadcast": one_instruction("collective-broadcast", _collective),
+    "collective_permute": one_instruction("collective-permute", _permute),
+    "reduce_scatter": one_instruction("reduce-scatter", _along("scatter_dimension"), "to_apply"),
+    "all_to_all": _all_to_all,
+    "infeed": _transfer("infeed", _infeed),
+    "outfeed": _transfer("outfeed", _outfeed),
+    "recv": _transfer("recv", _recv),
+    "send": _transfer("send", _send),
+}
+"""Operations by their names without the dialect."""
+
+
+# Operations of StableHLO with sizes that the program computes, as `jax.export` writes them.
+
+ASSERTION: Final = "shape_assertion"
+"""What checks in exported programs that sizes are as JAX assumes."""
+
+
+def assert_sizes(writer: OperationWriter, given: GivenOperation) -> None:
+    """Keep what a program checks of sizes as a fact about them."""
+    checked = given.operands[0] if given.operands else None
+    if checked is None or checked.opcode != "compare":
+        return
+    left, right = (writer.module.sizes.values(operand) for operand in checked.operands)
+    if left is not None and right is not None:
+        found = fact(left[0], right[0], checked.attributes["direction"])
+        writer.module.sizes.facts |= {} if found is None else {found: None}
+
+
+def _given_sizes(writer: OperationWriter, given: GivenOperation, place: int) -> tuple[Size, ...]:
+    """The values of an operand that has sizes."""
+    given.at_least(place + 1)
+    found = writer.module.sizes.values(given.operands[place])
+    if found is None:
+        given.fail("the sizes are computed by what is no arithmetic on sizes of arguments")
+    return found
+
+
+def _dynamic_reshape(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+    sizes = _given_sizes(writer, given, 1)
+    return [writer.add(given, "reshape", given.shape, given.operands[:1], {}, sizes=sizes)]
+
+
+def _dynamic_broadcast(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+    sizes = _given_sizes(writer, given, 1)
+    axes = given.integers("broadcast_dimensions")
+    return [writer.broadcast(given, given.operands[0], given.shape, axes, sizes=sizes)]
+
+
+def _dynamic_iota(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+    sizes = _given_sizes(writer, given, 0)
+    attributes = {"iota_dimension": given.integer("iota_dimension")}
+    return [writer.add(given, "iota", given.shape, (), attributes, sizes=sizes)]
+
+
+def _dynamic_gather(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+    sizes = shown_sizes(_given_sizes(writer, given, 2))
+    attributes = gather_numbers(given)
+    return writer.results(given, "gather", attributes | {"slice_sizes": sizes}, given.operands[:2])
+
+
+def _real_dynamic_slice(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+    columns = [_given_sizes(writer, given, place) for place in (1, 2, 3)]
+    rows = [*zip(*columns, strict=True)]
+    sizes = tuple(
+        size if size != UNBOUNDED_SIZE else _taken(given, row)
+        for size, row in zip(given.shape.dimensions, rows, strict=True)
+    )
+    attributes = {"slice": tuple(map(shown_sizes, rows))}
+    return [writer.add(given, "slice", given.shape, given.operands[:1], attributes, sizes=sizes)]
+
+
+def _taken(given: GivenOperation, row: Sequence[Size]) -> Size:
+    """How many elements a slice takes along a dimension."""
+    start, limit, stride = row
+    if not isinstance(stride, int) or stride < 1:
+        given.fail("a stride is computed while the program runs")
+    return ceil_divided(difference(limit, start), stride)
+
+
+def _dynamic_pad(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+    columns = [_given_sizes(writer, given, place) for place in (2, 3, 4)]
+    rows = [*zip(*columns, strict=True)]
+    before = writer.module.sizes.sizes(given.operands[0])
+    sizes = tuple(padded_size(size, *row) for size, row in zip(before, rows, strict=True))
+    attributes = {"padding": tuple(map(shown_sizes, rows))}
+    return [writer.add(given, "pad", given.shape, given.operands[:2], attributes, sizes=sizes)]
+
+
+COMPUTED_SIZES: Final[Mapping[str, Construction]] = {
+    "dynamic_broadcast_in_dim": _dynamic_broadcast,
+    "dynamic_gather": _dynamic_gather,
+    "dynamic_iota": _dynamic_iota,
+    "dynamic_pad": _dynamic_pad,
+    "dynamic_reshape": _dynamic_reshape,
+    "real_dynamic_slice": _real_dynamic_slice,
+}
+"""Operations by their names without the dialect."""
+
+
+# The operations of StableHLO that become something else than one instruction, and all tables.
+#
+# Each is a function of what writes a computation and of the operation, to one instruction for
+# each result. `CONSTRUCTIONS` names them all.
+
+# Broadcasts.
+
+
+def _broadcast_in_dim(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+    axes = given.integers("broadcast_dimensions")
+    return [writer.broadcast(given, given.operand, given.shape, axes)]
+
+
+def _broadcast(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+    """The sizes of new dimensions stand in front."""
+    operand, shape = given.operand, given.shape
+    new = shape.rank - operand.shape.rank
+    return [writer.broadcast(given, operand, shape, tuple(range(new, shape.rank)))]
+
+
+def _implicit_broadcast(opcode: str) -> Construction:
+    """Operands stretched as NumPy does, then an operation on elements."""
+
+    def construct(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+        shape = given.shape
+        stretched = [
+            writer.broadcast(given, each, shape, _trailing(given, each, shape), name=f"side{place}")
+            for place, each in enumerate(given.operands)
+        ]
+        if opcode not in _ELEMENTWISE_OF_CHLO:
+            attributes = compare_attributes(given) if opcode == "compare" else {}
+            return writer.results(given, opcode, attributes, stretched)
+        return [writer.elementwise(given, opcode, stretched)]
+
+    return construct
+
+
+def _trailing(given: GivenOperation, operand: Instruction, shape: Shape) -> tuple[int, ...]:
+    rank = operand.shape.rank
+    if rank < shape.rank and given.has("broadcast_dimensions"):
+        return given.integers("broadcast_dimensions")
+    return tuple(range(shape.rank - rank, shape.rank))
+
+
+def _elementwise(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+    """An operation on elements for which HLO has no opcode."""
+    return [writer.elementwise(given, given.operation.name, given.operands)]
+
+
+# Constants, calls and the rest.
+
+
+def _constant(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+    value = given.get("value")
+    if not isinstance(value, DenseElements):
+        given.fail("expected dense elements as the value")
+    return [writer.constant(given, value.shape, value.values)]
+
+
+def _arc_tangent(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+    """The angle of a point at distance 1, since XLA has no opcode for it."""
+    shape = given.operand.shape
+    one = writer.constant(given, Shape(shape.element_type, shape.dimensions), (1.0,))
+    return writer.results(given, "atan2", {}, [given.operand, one])
+
+
+def _custom_call(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+    target = given.word("call_target_name")
+    if target == ASSERTION and writer.module.is_polymorphic:
+        assert_sizes(writer, given)
+        return ()
+    attributes: dict[str, Any] = {"custom_call_target": target}
+    if given.flag("has_side_effect"):
+        attributes["custom_call_has_side_effect"] = True
+    version = given.integer("api_version", 1)
+    if version in _API_VERSIONS:
+        attributes["api_version"] = _API_VERSIONS[version]
+    config = given.get("backend_config", "")
+    if isinstance(config, str) and config:
+        attributes["backend_config"] = escape(config)
+    called = given.get("called_computations", ())
+    if isinstance(called, tuple) and called:
+        names = given.words("called_computations")
+        attributes["called_computations"] = tuple(
+            writer.module.function(name, given) for name in names
+        )
+    return writer.results(given, "custom-call", attributes)
+
+
+_API_VERSIONS: Final = {
+    2: "API_VERSION_STATUS_RETURNING",
+    3: "API_VERSION_STATUS_RETURNING_UNIFIED",
+    4: "API_VERSION_TYPED_FFI",
+}
+"""By number; the first one is not written."""
+
+
+def _called(attribute: str) -> Construction:
+    """A function that is called, by the attribute that names it."""
+
+    def construct(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+        if writer.module.is_polymorphic:  # sizes are those of one call
+            return writer.inlined(given, given.word(attribute))
+        called = writer.module.function(given.word(attribute), given)
+        composite = {"is_composite": True} if attribute == "decomposition" else {}
+        return writer.results(given, "call", {"to_apply": called, **composite})
+
+    return construct
+
+
+def _sharding_constraint(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+    return writer.results(given, "copy", {})
+
+
+def _barrier(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+    """Values that wait for each other, as one tuple."""
+    return writer.results(given, "opt-barrier", {}, [writer.bundled(given, given.operands)])
+
+
+def _nothing(_: OperationWriter, __: GivenOperation) -> Sequence[Instruction]:
+    return ()
+
+
+_ELEMENTWISE_OF_CHLO: Final = (
+    *("bessel_i1e", "conj", "digamma", "erf_inv", "erfc", "is_inf", "is_neg_inf", "is_pos_inf"),
+    *("lgamma", "next_after", "polygamma", "square", "zeta", "asin_acos_kernel"),
+)
+"""Operations on elements for which HLO has no opcode."""
+
+_BROADCAST_OF_CHLO: Final = (
+    *("add", "and", "atan2", "clamp", "compare", "complex", "divide", "maximum", "minimum"),
+    *("multiply", "next_after", "or", "polygamma", "power", "remainder", "select", "shift_left"),
+    *("shift_right_arithmetic", "shift_right_logical", "subtract", "xor", "zeta"),
+)
+"""Operations of CHLO that stretch their operands."""
+
+CONSTRUCTIONS: Final[Mapping[str, Construction]] = {
+    **TABLED,
+    **COMPILED_OPERATIONS,
+    **COMPUTED_SIZES,
+    **CONTROL_FLOW,
+    **CONVERTED,
+    **DEVICE_OPERATIONS,
+    **dict.fromkeys(_ELEMENTWISE_OF_CHLO, _elementwise),
+    **{
+        f"broadcast_{name}": _implicit_broadcast(
+            name if name in _ELEMENTWISE_OF_CHLO else name.replace("_", "-")
+        )
+        for name in _BROADCAST_OF_CHLO
+    },
+    "atan": _arc_tangent,
+    "broadcast": _broadcast,
+    "broadcast_in_dim": _broadcast_in_dim,
+    "call": _called("callee"),
+    "composite": _called("decomposition"),
+    "constant": _constant,
+    "custom_call": _custom_call,
+    "mesh": _nothing,
+    "optimization_barrier": _barrier,
+    "sharding_constraint": _sharding_constraint,
+}
+"""Operations by their names without the dialect."""

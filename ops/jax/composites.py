@@ -1,0 +1,673 @@
+"""Loops and branches of JAX as those of HLO.
+
+Loops are ``while`` and ``scan``, and so ``map`` and most of ``fori_loop``. Branches are ``cond``,
+and so ``switch``.
+
+A scan of a known length is a ``while`` that counts, with slices and updates in its body. One of
+symbolic length or sizes is the operation ``scan``, whose rule looks at what one step uses.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+from indexing.layout import ElementType, Shape
+from ops.hlo.module import Instruction
+from ops.hlo.opcodes import neutral_element
+from ops.hlo.values import DimensionLabels
+from ops.jax.primitives import (
+    SCATTERS,
+    SYMBOLIC_DILATION,
+    array_shape,
+    scalar_of,
+    shape_of,
+    size_of,
+    sizes_of,
+    window_of,
+    written,
+)
+from ops.sizes import as_form
+from simplifier import Interval
+from simplifier.canonical.scope import scope_of
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.form import AtomKind, Form
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from indexing.domain import Constraint
+    from ops.hlo.module import Computation
+    from ops.jax.primitives import JaxprBuilder, OfJax
+    from ops.sizes import Size
+    from simplifier.expr.form import Atom
+
+# JAX's primitives that become several instructions of HLO.
+
+Composite: TypeAlias = (
+    "Callable[[JaxprBuilder, OfJax, list[Instruction], list[OfJax]], list[Instruction]]"
+)
+"""From an equation, its operands and its abstract results to the results."""
+
+
+def _split(
+    add: JaxprBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
+) -> list[Instruction]:
+    """Slices that follow each other along a dimension."""
+    found: list[Instruction] = []
+    axis: int = equation.params["axis"]
+    begin = written(0)
+    for aval in avals:
+        rows = [(written(0), written(size), 1) for size in aval.shape]
+        rows[axis] = (begin, begin + rows[axis][1], 1)
+        found.append(add.add("slice", [aval], operands, {"slice": tuple(rows)}))
+        begin = rows[axis][1]
+    return found
+
+
+def _tile(
+    add: JaxprBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
+) -> list[Instruction]:
+    """Every dimension repeated: a dimension in front of it, which is joined with it."""
+    (operand,) = operands
+    reps = map(size_of, equation.params["reps"])
+    sizes = (operand.sizes or ((),))[0]
+    apart = tuple(size for pair in zip(reps, sizes, strict=True) for size in pair)
+    shape = array_shape(operand.shape.element_type, apart)
+    dimensions = {"dimensions": tuple(range(1, len(apart), 2))}
+    repeated = add.made("broadcast", shape, (apart,), [operand], dimensions)
+    return [add.add("reshape", avals, [repeated])]
+
+
+def _stack(
+    add: JaxprBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
+) -> list[Instruction]:
+    """A dimension of size 1 in each operand, along which they are concatenated."""
+    axis = equation.params["axis"]
+    sizes = list(sizes_of(avals[0]))
+    sizes[axis] = 1
+    shape = array_shape(operands[0].shape.element_type, sizes)
+    thin = [add.made("reshape", shape, (tuple(sizes),), [operand]) for operand in operands]
+    return [add.add("concatenate", avals, thin, {"dimensions": (axis,)})]
+
+
+def _convolution(
+    add: JaxprBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
+) -> list[Instruction]:
+    given = equation.params
+    numbers = given["dimension_numbers"]
+    spatial: Sequence[int] = numbers.rhs_spec[2:]
+    _, kernel = (variable.aval.shape for variable in equation.invars)
+    dilations = given["lhs_dilation"], given["rhs_dilation"]
+    window = window_of((kernel[axis] for axis in spatial), given, *dilations)
+    if window is None:
+        target = f"conv_general_dilated {SYMBOLIC_DILATION}"
+        return [add.add("custom-call", avals, operands, {"custom_call_target": target})]
+    labels = DimensionLabels(
+        _labels(numbers.lhs_spec, "bf"),
+        _labels(numbers.rhs_spec, "oi"),
+        _labels(numbers.out_spec, "bf"),
+    )
+    counts = {name: given[name] for name in ("feature_group_count", "batch_group_count")}
+    attributes = {"window": window, "dim_labels": labels, **counts}
+    return [add.add("convolution", avals, operands, attributes)]
+
+
+def _labels(spec: Sequence[int], first: str) -> str:
+    """The role of each dimension: two letters, then the numbers of the spatial ones."""
+    roles = dict(zip(spec, [*first, *map(str, range(len(spec) - 2))], strict=True))
+    return "".join(roles[axis] for axis in range(len(spec)))
+
+
+def _cumulative(opcode: str) -> Composite:
+    """Each element folded with all before it, or behind it."""
+
+    def composite(
+        add: JaxprBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
+    ) -> list[Instruction]:
+        (aval,), axis = avals, equation.params["axis"]
+        row = SimpleNamespace(shape=aval.shape[:axis] + aval.shape[axis + 1 :], dtype=aval.dtype)
+        first = add.constant(scalar_of(aval))
+        start = add.add("broadcast", [row], [first], {"dimensions": ()})
+        step = add.computation(f"cumulative_{opcode}", _step(opcode, row))
+        attributes: dict[str, Any] = {"dimensions": (axis,), "num_carries": 1, "to_apply": step}
+        attributes["is_reverse"] = equation.params["reverse"]
+        both = add.add("scan", [aval, row], [*operands, start], attributes)
+        return [add.add("get-tuple-element", [aval], [both], {"index": 0})]
+
+    return composite
+
+
+def _step(opcode: str, row: OfJax) -> list[Instruction]:
+    """A slice and what is carried, combined: the result, and what is carried on."""
+    shape, sizes = shape_of(row), (sizes_of(row),)
+    pair = tuple(
+        Instruction(name, "parameter", shape, parameter_number=number, sizes=sizes)
+        for number, name in enumerate("ab")
+    )
+    result = Instruction("r", opcode, shape, pair, sizes=sizes)
+    root = Instruction(
+        "t", "tuple", Shape.of_tuple([shape, shape]), (result, result), sizes=sizes * 2
+    )
+    return [*pair, result, root]
+
+
+def _place_of_extremum(direction: str) -> Composite:
+    """The index of the greatest or least element, the first of equal ones."""
+
+    def composite(
+        add: JaxprBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
+    ) -> list[Instruction]:
+        (operand,), (aval,) = operands, avals
+        (axis,) = equation.params["axes"]
+        (whole,) = (variable.aval for variable in equation.invars)
+        places = SimpleNamespace(shape=whole.shape, dtype=aval.dtype)
+        values = SimpleNamespace(shape=aval.shape, dtype=whole.dtype)
+        numbers = add.add("iota", [places], attributes={"iota_dimension": axis})
+        fold = "maximum" if direction == "GT" else "minimum"
+        first = neutral_element(fold, operand.shape.element_type)
+        starts = [add.constant(scalar_of(whole), first), add.constant(scalar_of(aval), 0)]
+        compared = _first_extremum(direction, shape_of(scalar_of(whole)), shape_of(scalar_of(aval)))
+        step = add.computation(f"first_{direction}", compared)
+        attributes = {"dimensions": (axis,), "to_apply": step}
+        both = add.add("reduce", [values, aval], [operand, numbers, *starts], attributes)
+        return [add.add("get-tuple-element", [aval], [both], {"index": 1})]
+
+    return composite
+
+
+def _first_extremum(direction: str, value: Shape, place: Shape) -> list[Instruction]:
+    """Of two pairs of a value and its place, the one that comes first in the order.
+
+    What is no number comes before all numbers.
+    """
+    a, i, b, j = parameters = tuple(
+        Instruction(name, "parameter", shape, parameter_number=number)
+        for number, (name, shape) in enumerate(zip("aibj", (value, place) * 2, strict=True))
+    )
+    truth, made = Shape(ElementType.PRED), list(parameters)
+
+    def add(
+        name: str, opcode: str, shape: Shape, *operands: Instruction, **given: object
+    ) -> Instruction:
+        made.append(Instruction(name, opcode, shape, operands, given))
+        return made[-1]
+
+    compared = add("compared", "compare", truth, a, b, direction=direction)
+    no_number = add("no_number", "compare", truth, a, a, direction="NE")
+    beyond = add("beyond", "or", truth, compared, no_number)
+    equal = add("equal", "compare", truth, a, b, direction="EQ")
+    earlier = add("earlier", "compare", truth, i, j, direction="LT")
+    first = add("first", "and", truth, equal, earlier)
+    chosen = add("chosen", "or", truth, beyond, first)
+    values = add("value", "select", value, chosen, a, b)
+    places = add("place", "select", place, chosen, i, j)
+    add("r", "tuple", Shape.of_tuple([value, place]), values, places)
+    return made
+
+
+def _scatter(opcode: str) -> Composite:
+    """Updates combined with elements by an opcode, or put in their places."""
+
+    def composite(
+        add: JaxprBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
+    ) -> list[Instruction]:
+        numbers = equation.params["dimension_numbers"]
+        attributes = {
+            "update_window_dims": tuple(numbers.update_window_dims),
+            "inserted_window_dims": tuple(numbers.inserted_window_dims),
+            "scatter_dims_to_operand_dims": tuple(numbers.scatter_dims_to_operand_dims),
+            "input_batching_dims": tuple(numbers.operand_batching_dims),
+            "scatter_indices_batching_dims": tuple(numbers.scatter_indices_batching_dims),
+            "index_vector_dim": operands[1].shape.rank - 1,
+            "to_apply": add.fold(opcode, operands[0].shape),
+        }
+        return [add.add("scatter", avals, operands, attributes)]
+
+    return composite
+
+
+COMPOSITES: Final[Mapping[str, Composite]] = {
+    "argmax": _place_of_extremum("GT"),
+    "argmin": _place_of_extremum("LT"),
+    "conv_general_dilated": _convolution,
+    "cummax": _cumulative("maximum"),
+    "cummin": _cumulative("minimum"),
+    "cumprod": _cumulative("multiply"),
+    "cumsum": _cumulative("add"),
+    "scatter": _scatter("second"),
+    **{name: _scatter(opcode) for name, opcode in SCATTERS.items()},
+    "split": _split,
+    "stack": _stack,
+    "tile": _tile,
+}
+"""The primitives of several instructions, by name."""
+
+
+# Loops and branches of JAX as those of HLO.
+
+
+def _while(
+    builder: JaxprBuilder, equation: OfJax, operands: list[Instruction]
+) -> list[Instruction]:
+    """A loop that runs while a jaxpr gives true; its state begins with what both jaxprs read."""
+    given, state = equation.params, _avals(equation.invars)
+    condition, body = given["cond_nconsts"], given["cond_nconsts"] + given["body_nconsts"]
+
+    def next_state(inside: JaxprBuilder, before: list[Instruction]) -> list[Instruction]:
+        read = before[condition:]
+        return [*before[:body], *inside.run(given["body_jaxpr"], read)]
+
+    def goes_on(inside: JaxprBuilder, before: list[Instruction]) -> list[Instruction]:
+        return inside.run(given["cond_jaxpr"], before[:condition] + before[body:])
+
+    return _loop(builder, state, operands, next_state, goes_on)[body:]
+
+
+def _cond(builder: JaxprBuilder, equation: OfJax, operands: list[Instruction]) -> list[Instruction]:
+    """Jaxprs of which the first operand chooses one; each takes all other operands."""
+    chosen, *given = operands
+    state, after = _avals(equation.invars[1:]), _avals(equation.outvars)
+
+    def branch(closed: OfJax) -> InsideOfCall:
+        return lambda inside, arguments: inside.run(closed, arguments)
+
+    jaxprs = equation.params["branches"]
+    branches = tuple(_called(builder, "branch", state, branch(each)) for each in jaxprs)
+    arguments = [_tuple(builder, given)] * len(branches)
+    attributes = {"branch_computations": branches}
+    return _elements(
+        builder, builder.made("conditional", *_state(after), [chosen, *arguments], attributes)
+    )
+
+
+def _scan(builder: JaxprBuilder, equation: OfJax, operands: list[Instruction]) -> list[Instruction]:
+    """A jaxpr for slice after slice, which carries values from each to the next."""
+    avals = _avals(equation.outvars)
+    scanned = _Scan(equation.params, _avals(equation.invars), avals)
+    if scanned.is_symbolic and scanned.has_rows:
+        return scanned.at_once(builder, operands)
+    if isinstance(scanned.length, int):
+        return scanned.step_by_step(builder, operands)
+    target = {"custom_call_target": "scan of symbolic length without rows"}
+    return _elements(builder, builder.add("custom-call", avals, operands, target))
+
+
+InsideOfCall: TypeAlias = "Callable[[JaxprBuilder, list[Instruction]], list[Instruction]]"
+"""Adds what a loop or branch computes of the arrays of its state to a computation it calls."""
+
+CONTROL_FLOW: Final[Mapping[str, Callable[..., list[Instruction]]]] = {
+    "cond": _cond,
+    "scan": _scan,
+    "while": _while,
+}
+"""The primitives that choose jaxprs or run them again and again, and what is made of each."""
+
+
+class _Scan:
+    """The parts of a scan: what its jaxpr reads, carries, takes slices of, and stacks up."""
+
+    def __init__(
+        self, given: Mapping[str, Any], before: Sequence[OfJax], after: Sequence[OfJax]
+    ) -> None:
+        self.jaxpr = given["jaxpr"]
+        self.length = given["length"]
+        self.is_reverse = given["reverse"]
+        self.before = before
+        self.carries = given["num_carry"]
+        self.fixed = given["num_consts"]
+        self.kept = self.fixed + self.carries
+        self.stacked = after[self.carries :]
+        self.integer = SimpleNamespace(shape=(), dtype="int32")
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether anything is sliced or stacked up."""
+        return len(self.before) > self.kept or bool(self.stacked)
+
+    @property
+    def is_symbolic(self) -> bool:
+        """Whether the length or a size is an expression."""
+        arrays = [each.shape for each in (*self.before, *self.stacked)]
+        sizes = (size for shape in (*arrays, (self.length,)) for size in shape)
+        return not all(isinstance(size, int) for size in sizes)
+
+    # A loop that counts.
+
+    def step_by_step(self, builder: JaxprBuilder, operands: list[Instruction]) -> list[Instruction]:
+        """A loop with slices and updates; of its state, the counter comes first."""
+        start = builder.constant(self.integer, 0)
+        nothing = [builder.constant(aval) for aval in self.stacked]
+        avals = [self.integer, *self.before, *self.stacked]
+        state = [start, *operands, *nothing]
+        after = _loop(builder, avals, state, self._next_state, self._goes_on)
+        return after[1 + self.fixed : 1 + self.kept] + after[1 + len(operands) :]
+
+    def _goes_on(self, inside: JaxprBuilder, state: list[Instruction]) -> list[Instruction]:
+        end = inside.constant(self.integer, self.length)
+        truth = SimpleNamespace(shape=(), dtype="bool")
+        return [inside.add("compare", [truth], [state[0], end], {"direction": "LT"})]
+
+    def _next_state(self, inside: JaxprBuilder, state: list[Instruction]) -> list[Instruction]:
+        counter, kept = state[0], state[1 : 1 + self.kept]
+        inputs, outputs = state[1 + self.kept : 1 + len(self.before)], state[1 + len(self.before) :]
+        place = self._place(inside, counter)
+        slices = [
+            self._slice(inside, array, aval, place)
+            for array, aval in zip(inputs, self.before[self.kept :], strict=True)
+        ]
+        results = inside.run(self.jaxpr, [*kept, *slices])
+        updated = [
+            self._update(inside, array, made, aval, place)
+            for array, made, aval in zip(
+                outputs, results[self.carries :], self.stacked, strict=True
+            )
+        ]
+        one = inside.constant(self.integer, 1)
+        after = inside.add("add", [self.integer], [counter, one])
+        carried = results[: self.carries]
+        return [after, *kept[: self.fixed], *carried, *inputs, *updated]
+
+    def _place(self, inside: JaxprBuilder, counter: Instruction) -> Instruction:
+        if not self.is_reverse:
+            return counter
+        last = inside.constant(self.integer, self.length - 1)
+        return inside.add("subtract", [self.integer], [last, counter])
+
+    def _slice(
+        self, inside: JaxprBuilder, array: Instruction, aval: OfJax, place: Instruction
+    ) -> Instruction:
+        row = _aval(aval, (1, *aval.shape[1:]))
+        sizes = {"dynamic_slice_sizes": row.shape}
+        taken = inside.add(
+            "dynamic-slice", [row], [array, *self._start(inside, aval, place)], sizes
+        )
+        return inside.add("reshape", [_aval(aval, aval.shape[1:])], [taken])
+
+    def _update(
+        self,
+        inside: JaxprBuilder,
+        array: Instruction,
+        made: Instruction,
+        aval: OfJax,
+        place: Instruction,
+    ) -> Instruction:
+        row = inside.add("reshape", [_aval(aval, (1, *aval.shape[1:]))], [made])
+        start = self._start(inside, aval, place)
+        return inside.add("dynamic-update-slice", [aval], [array, row, *start])
+
+    def _start(self, inside: JaxprBuilder, aval: OfJax, place: Instruction) -> list[Instruction]:
+        return [place, *(inside.constant(self.integer, 0) for _ in aval.shape[1:])]
+
+    # Any length.
+
+    def at_once(self, builder: JaxprBuilder, operands: list[Instruction]) -> list[Instruction]:
+        """The operation ``scan``: what the jaxpr only reads is carried as it is."""
+        kept, inputs = operands[: self.kept], operands[self.kept :]
+        rows = [_aval(aval, aval.shape[1:]) for aval in self.before[self.kept :]]
+        inside = builder.nested()
+        parameters = [
+            inside.add("parameter", [aval], number=number)
+            for number, aval in enumerate([*rows, *self.before[: self.kept]])
+        ]
+        slices, carried = parameters[: len(rows)], parameters[len(rows) :]
+        results = inside.run(self.jaxpr, [*carried, *slices])
+        after = [*results[self.carries :], *carried[: self.fixed], *results[: self.carries]]
+        _tuple(inside, after)
+        attributes: dict[str, Any] = {
+            "dimensions": (0,),
+            "num_carries": self.kept,
+            "is_reverse": self.is_reverse,
+            "to_apply": inside.computation("step", inside.instructions),
+        }
+        avals = [*self.stacked, *self.before[: self.kept]]
+        found = _elements(builder, builder.add("scan", avals, [*inputs, *kept], attributes))
+        outputs, last = found[: len(self.stacked)], found[len(self.stacked) :]
+        return [*last[self.fixed :], *outputs]
+
+
+def _loop(
+    builder: JaxprBuilder,
+    avals: Sequence[OfJax],
+    state: Sequence[Instruction],
+    next_state: InsideOfCall,
+    goes_on: InsideOfCall,
+) -> list[Instruction]:
+    """The arrays of a state after a ``while``, and so the results of these functions in it."""
+    attributes = {
+        "condition": _called(builder, "condition", avals, goes_on, is_tuple=False),
+        "body": _called(builder, "body", avals, next_state),
+    }
+    before = _tuple(builder, state)
+    return _elements(
+        builder, builder.made("while", before.shape, before.sizes, [before], attributes)
+    )
+
+
+def _called(
+    builder: JaxprBuilder,
+    name: str,
+    avals: Sequence[OfJax],
+    make: InsideOfCall,
+    *,
+    is_tuple: bool = True,
+) -> Computation:
+    """A computation of a tuple of arrays, which gives a tuple, or one array."""
+    inside = builder.nested()
+    shape, sizes = _state(avals)
+    given = inside.made("parameter", shape, sizes, number=0)
+    results = make(inside, _elements(inside, given))
+    if is_tuple:
+        _tuple(inside, results)
+    else:
+        inside.made("copy", results[0].shape, results[0].sizes, results)
+    return inside.computation(name, inside.instructions)
+
+
+def _tuple(builder: JaxprBuilder, arrays: Sequence[Instruction]) -> Instruction:
+    sizes = tuple(size for each in arrays for size in each.sizes or ())
+    shape = Shape.of_tuple([each.shape for each in arrays])
+    return builder.made("tuple", shape, sizes, arrays)
+
+
+def _elements(builder: JaxprBuilder, made: Instruction) -> list[Instruction]:
+    """The elements of a tuple, or an array itself."""
+    if not made.shape.is_tuple:
+        return [made]
+    return [
+        builder.made("get-tuple-element", shape, (size,), [made], {"index": number})
+        for number, (shape, size) in enumerate(
+            zip(made.shape.elements, made.sizes or (), strict=True)
+        )
+    ]
+
+
+def _state(avals: Sequence[OfJax]) -> tuple[Shape, tuple[Any, ...]]:
+    return Shape.of_tuple([shape_of(each) for each in avals]), tuple(map(sizes_of, avals))
+
+
+def _avals(atoms: Sequence[OfJax]) -> list[OfJax]:
+    return [each.aval for each in atoms]
+
+
+def _aval(like: OfJax, shape: Sequence[OfJax]) -> OfJax:
+    return SimpleNamespace(shape=tuple(shape), dtype=like.dtype)
+
+
+# Sizes as values: instructions that compute a size from the sizes of arguments.
+#
+# The size `b floordiv 2` is `divide(get-dimension-size(x), 2)` where an argument `x` has the size
+# `b`; of an argument of the size `4*s`, `s` is the size divided by 4.
+
+
+class _Computed(NamedTuple):
+    """An instruction, and the form that it computes."""
+
+    instruction: Instruction
+    form: Form
+
+
+class SizeValues:
+    """The values of sizes, as instructions that a builder adds.
+
+    ``forms`` has what each of these computes, for those who ask whether it overflows.
+    """
+
+    def __init__(self, builder: JaxprBuilder, kind: OfJax, facts: Iterable[Constraint]) -> None:
+        self.forms: dict[Instruction, Form] = {}
+        self._builder = builder
+        self._kind = kind
+        self._facts = tuple(facts)
+        self._sizes = [*_sizes_of_arguments(builder.instructions)]
+        self._solved = _solved(self._sizes)
+
+    def of(self, size: Size) -> Instruction | None:
+        """The value of a size; ``None`` if the sizes of arguments do not tell it."""
+        value = self._sum(as_form(size))
+        return None if value is None else value.instruction
+
+    def _sum(self, form: Form) -> _Computed | None:
+        for size, argument, axis in self._sizes:
+            if (form - size).is_constant and len(size.terms) > 1:
+                whole = self._size(_Told(argument, axis, 1, forms.ZERO))
+                rest = (form - size).constant
+                return self._made("add", whole, self._constant(rest)) if rest else whole
+        parts = [self._term(atom, factor) for atom, factor in form.terms.items()]
+        if form.constant or not parts:
+            parts.append(self._constant(form.constant))
+        return self._of_all("add", parts)
+
+    def _term(self, atom: Atom, factor: int) -> _Computed | None:
+        known = self._solved.get(atom)
+        if known is None:
+            value = self._atom(atom)
+            return None if value is None else self._times(value, factor)
+        value = self._size(known)
+        if known.rest != forms.ZERO:
+            rest = self._sum(known.rest)
+            value = value if rest is None else self._made("subtract", value, rest)
+        times, left = divmod(factor, known.factor)
+        if not left:
+            return self._times(value, times)
+        return self._times(self._made("divide", value, self._constant(known.factor)), factor)
+
+    def _size(self, known: _Told) -> _Computed:
+        asked = {"dimensions": (known.axis,)}
+        added = self._builder.add("get-dimension-size", [self._kind], [known.argument], asked)
+        size = as_form((known.argument.sizes or ((),))[0][known.axis])
+        self.forms[added] = size
+        return _Computed(added, size)
+
+    def _atom(self, atom: Atom) -> _Computed | None:
+        """The value of a quotient, a remainder, an extremum or a product."""
+        values = [self._sum(argument) for argument in atom.arguments]
+        if atom.kind in _OF_SEVERAL:
+            return self._of_all(_OF_SEVERAL[atom.kind], values)
+        if atom.kind in _DIVISIONS:
+            numerator, divisor = values
+            return (
+                numerator and divisor and self._divided(_DIVISIONS[atom.kind], numerator, divisor)
+            )
+        return None
+
+    def _divided(self, opcode: str, numerator: _Computed, divisor: _Computed) -> _Computed | None:
+        """A quotient or remainder rounded down: as HLO has it of what is not negative."""
+        least = self._least(numerator.form)
+        if least is None or (self._least(divisor.form) or 0) < 1:
+            return None
+        if least >= 0:
+            return self._made(opcode, numerator, divisor)
+        above = self._made("add", numerator, self._times(divisor, -least))
+        value = self._made(opcode, above, divisor)
+        return value if opcode == "remainder" else self._made("add", value, self._constant(least))
+
+    def _least(self, form: Form) -> int | None:
+        """The least value of a form over sizes, of which JAX has none below 1."""
+        bounds = ((name, Interval(1, None)) for name in sorted({*forms.variables_of((form,))}))
+        scope = scope_of(tuple(bounds), self._facts)
+        return Interval.from_range(scope.range_of(scope.canonical(form))).lower
+
+    def _times(self, value: _Computed, factor: int) -> _Computed:
+        return value if factor == 1 else self._made("multiply", value, self._constant(factor))
+
+    def _of_all(self, opcode: str, values: Iterable[_Computed | None]) -> _Computed | None:
+        return reduce(lambda one, other: one and other and self._made(opcode, one, other), values)
+
+    def _constant(self, value: int) -> _Computed:
+        return _Computed(self._builder.constant(self._kind, value), forms.constant(value))
+
+    def _made(self, opcode: str, one: _Computed, other: _Computed) -> _Computed:
+        pair = [one.instruction, other.instruction]
+        added = self._builder.add(opcode, [self._kind], pair)
+        self.forms[added] = _COMPUTED[opcode](one.form, other.form)
+        return _Computed(added, self.forms[added])
+
+
+_COMPUTED: Final[Mapping[str, Callable[[Form, Form], Form]]] = {
+    "add": lambda one, other: one + other,
+    "subtract": lambda one, other: one - other,
+    "multiply": lambda one, other: operations.product((one, other)),
+    "divide": operations.floordiv,
+    "remainder": operations.mod,
+    "maximum": lambda one, other: operations.maximum((one, other)),
+    "minimum": lambda one, other: operations.minimum((one, other)),
+}
+_OF_SEVERAL: Final = {
+    AtomKind.MAX: "maximum",
+    AtomKind.MIN: "minimum",
+    AtomKind.PRODUCT: "multiply",
+}
+_DIVISIONS: Final = {
+    AtomKind.FLOORDIV: "divide",
+    AtomKind.QUOTIENT: "divide",
+    AtomKind.MOD: "remainder",
+}
+
+
+class _Told(NamedTuple):
+    """An atom times a factor is the size of an argument less a rest, which is known, too."""
+
+    argument: Instruction
+    axis: int
+    factor: int
+    rest: Form
+
+
+def _sizes_of_arguments(
+    instructions: Iterable[Instruction],
+) -> Iterator[tuple[Form, Instruction, int]]:
+    """The symbolic sizes, the argument and the dimension."""
+    for each in instructions:
+        for sizes in (each.sizes or ()) if _is_argument(each) else ():
+            for axis, size in enumerate(sizes):
+                if isinstance(size, Form):
+                    yield size, each, axis
+
+
+def _is_argument(instruction: Instruction) -> bool:
+    """Whether an instruction is an array that its computation is given, maybe in a tuple."""
+    if instruction.opcode == "get-tuple-element":
+        (instruction,) = instruction.operands
+        return instruction.opcode == "parameter"
+    return instruction.opcode == "parameter" and not instruction.shape.is_tuple
+
+
+def _solved(rows: Iterable[tuple[Form, Instruction, int]]) -> dict[Atom, _Told]:
+    """The atoms that sizes tell: each is the only one in its size that others do not tell."""
+    found: dict[Atom, _Told] = {}
+    waiting = sorted(rows, key=lambda row: (len(row[0].terms), sum(row[0].terms.values())))
+    before = len(waiting) + 1
+    while len(waiting) < before:
+        before, left = len(waiting), list[tuple[Form, Instruction, int]]()
+        for size, argument, axis in waiting:
+            unknown = [atom for atom in size.terms if atom not in found]
+            if len(unknown) > 1:
+                left.append((size, argument, axis))
+            elif unknown:
+                (atom,) = unknown
+                factor = size.terms[atom]
+                found[atom] = _Told(argument, axis, factor, size - Form(0, {atom: factor}))
+        waiting = left
+    return found

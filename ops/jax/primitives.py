@@ -1,0 +1,380 @@
+"""JAX's primitives as opcodes with attributes, and its sizes as expressions."""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from abc import ABC, abstractmethod
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+
+from indexing.layout import UNBOUNDED_SIZE, ElementType, Kind, Shape, ShapeError
+from ops.hlo.builder import InstructionBuilder
+from ops.hlo.literal import Literal
+from ops.hlo.shape_inference import one_or_tuple
+from ops.hlo.values import Window
+from ops.rules.constant_folding import MAX_TABLE
+from ops.sizes import read_integer
+from simplifier import FloorDiv, Max, Min, Mod, symbol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    import sympy
+
+    from ops.hlo.module import Instruction
+    from ops.sizes import Size
+
+OfJax: TypeAlias = Any
+"""A value of JAX, which has no types for them: a jaxpr, its equations, variables and shapes."""
+
+Rule: TypeAlias = "Callable[[Mapping[str, Any]], tuple[str, Mapping[str, Any]]]"
+"""From the parameters of a primitive to an opcode and its attributes."""
+
+
+# Sizes.
+
+
+def written(size: OfJax) -> sympy.Expr | int:
+    """An integer, or an expression over dimension variables of JAX."""
+    return size if isinstance(size, int) else expression(str(size))
+
+
+def expression(text: str) -> sympy.Expr:
+    """A size as JAX writes it.
+
+    >>> expression("4*s + floordiv(b, 2) - mod(b*s, 3)^2")
+    4*s + (b//2) - ((b*s) % 3)**2
+    """
+    return _read(ast.parse(text.replace("^", "**"), mode="eval").body, text)
+
+
+def _read(node: ast.expr, text: str) -> OfJax:
+    match node:
+        case ast.Constant(value=int(value)):
+            return value
+        case ast.Name(id=name):
+            return symbol(name)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_read(operand, text)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+            return _OPERATORS[type(op)](_read(left, text), _read(right, text))
+        case ast.Call(func=ast.Name(id=name), args=arguments) if name in _FUNCTIONS:
+            return _FUNCTIONS[name](*(_read(each, text) for each in arguments))
+        case _:
+            raise ShapeError(f"from_jax: the size {text} is no integer arithmetic")
+
+
+_OPERATORS: Final[Mapping[type, Callable[[Any, Any], Any]]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Pow: lambda base, exponent: base**exponent,
+}
+
+_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
+    "floordiv": FloorDiv,
+    "mod": Mod,
+    "max": Max,
+    "min": Min,
+}
+
+
+# Primitives.
+
+CALLS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("jit", "pjit", "remat", "checkpoint"), "jaxpr"),
+    **dict.fromkeys(
+        ("closed_call", "core_call", "custom_jvp_call", "custom_vjp_call"), "call_jaxpr"
+    ),
+}
+"""The primitives that run a jaxpr once, and the parameter that it is."""
+
+SELECTED: Final = (0, 2, 1)
+"""The operands of a select by a truth value: JAX has what is taken for false first."""
+
+_OF_WINDOWS: Final = {"sum": "add", "max": "maximum", "min": "minimum"}
+
+FOLDS: Final[Mapping[str, str]] = {
+    **{f"reduce_{name}": opcode for name, opcode in _OF_WINDOWS.items()},
+    **{f"reduce_window_{name}": opcode for name, opcode in _OF_WINDOWS.items()},
+    **{f"reduce_{name}": name for name in ("and", "or", "xor")},
+    "reduce_prod": "multiply",
+}
+"""The primitives that fold elements, and the opcode that combines two."""
+
+ELEMENTWISE: Final[Mapping[str, str]] = {
+    **{
+        name: name.replace("_", "-")
+        for name in (
+            *("abs", "add", "and", "atan2", "cbrt", "ceil", "clamp", "copy", "erf", "floor"),
+            *("imag", "is_finite", "log", "logistic", "not", "or", "real", "reduce_precision"),
+            *("rsqrt", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign"),
+            *("sqrt", "tan", "tanh", "xor"),
+        )
+    },
+    "add_any": "add",
+    "convert_element_type": "convert",
+    "copy_p": "copy",
+    "cos": "cosine",
+    "div": "divide",
+    "exp": "exponential",
+    "exp2": "power",
+    "expm1": "exponential-minus-one",
+    "integer_pow": "power",
+    "log1p": "log-plus-one",
+    "max": "maximum",
+    "min": "minimum",
+    "mul": "multiply",
+    "neg": "negate",
+    "population_count": "popcnt",
+    "pow": "power",
+    "rem": "remainder",
+    "round": "round-nearest-even",
+    "select_n": "select",
+    "sin": "sine",
+    "square": "multiply",
+    "stop_gradient": "copy",
+    "sub": "subtract",
+}
+"""The opcodes of primitives that work element by element."""
+
+
+SCATTERS: Final[Mapping[str, str]] = {
+    f"scatter{joint}{name}": opcode
+    for joint in "-_"
+    for name, opcode in (
+        ("add", "add"),
+        ("max", "maximum"),
+        ("min", "minimum"),
+        ("mul", "multiply"),
+        ("sub", "subtract"),
+    )
+}
+"""Scatters that combine updates with elements, and by which opcode; versions of JAX differ."""
+
+INDEXED: Final[Mapping[str, int]] = {
+    "dynamic_slice": 1,
+    "dynamic_update_slice": 2,
+    "gather": 1,
+    "scatter": 1,
+}
+"""The primitives that find elements by indices, and the number of their first operand of these."""
+
+COMPARISONS: Final = ("eq", "ne", "lt", "le", "gt", "ge")
+"""The primitives that compare element by element, called as the direction is in HLO."""
+
+
+def _plain(opcode: str, **attributes: object) -> Rule:
+    return lambda _: (opcode, attributes)
+
+
+def rule_of(name: str) -> Rule:
+    """The rule of a primitive; what has none is a custom call of its name."""
+    return _RULES.get(name) or _plain("custom-call", custom_call_target=name)
+
+
+def _renamed(opcode: str, **names: str) -> Rule:
+    """The parameters of a primitive under the names of attributes."""
+    return lambda given: (opcode, {name: given[theirs] for name, theirs in names.items()})
+
+
+def _dot(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    (lhs, rhs), (lhs_batch, rhs_batch) = given["dimension_numbers"]
+    return "dot", {
+        "lhs_batch_dims": tuple(lhs_batch),
+        "lhs_contracting_dims": tuple(lhs),
+        "rhs_batch_dims": tuple(rhs_batch),
+        "rhs_contracting_dims": tuple(rhs),
+    }
+
+
+def _slice(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    starts, limits = given["start_indices"], given["limit_indices"]
+    steps = given["strides"] or (1,) * len(starts)
+    rows = zip(*(map(written, each) for each in (starts, limits, steps)), strict=True)
+    return "slice", {"slice": tuple(rows)}
+
+
+def _pad(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    return "pad", {"padding": tuple(tuple(map(written, row)) for row in given["padding_config"])}
+
+
+def _gather(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """Vectors of indices are the last dimension of the indices, always."""
+    numbers = given["dimension_numbers"]
+    names = ("offset_dims", "collapsed_slice_dims", "start_index_map")
+    batching = ("operand_batching_dims", "start_indices_batching_dims")
+    return "gather", {
+        **{name: tuple(getattr(numbers, name)) for name in (*names, *batching)},
+        "slice_sizes": tuple(map(written, given["slice_sizes"])),
+    }
+
+
+def _dynamic_slice(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    return "dynamic-slice", {"dynamic_slice_sizes": tuple(map(written, given["slice_sizes"]))}
+
+
+def _fft(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    lengths = tuple(map(written, given["fft_lengths"]))
+    return "fft", {"fft_type": given["fft_type"].name, "fft_length": lengths}
+
+
+def _window(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """A fold over windows."""
+    dilations = given["base_dilation"], given["window_dilation"]
+    window = window_of(given["window_dimensions"], given, *dilations)
+    if window is None:
+        return rule_of(f"reduce-window {SYMBOLIC_DILATION}")({})
+    return "reduce-window", {"window": window}
+
+
+def window_of(
+    sizes: Iterable[OfJax], given: Mapping[str, Any], base: OfJax, inner: OfJax
+) -> Window | None:
+    """The window of these sizes and dilations; ``None`` for dilations that are no numbers."""
+    if not all(isinstance(each, int) for each in (*base, *inner)):
+        return None
+    return Window(
+        size=tuple(map(written, sizes)),
+        stride=tuple(map(written, given["window_strides"])),
+        pad=tuple((written(low), written(high)) for low, high in given["padding"]),
+        lhs_dilate=tuple(base),
+        rhs_dilate=tuple(inner),
+    )
+
+
+SYMBOLIC_DILATION: Final = "with a symbolic dilation: elements would lie in unknown steps"
+"""Why a window has no maps: which positions hold elements is a question of divisibility."""
+
+
+_RULES: Final[Mapping[str, Rule]] = {
+    **{name: _plain(opcode) for name, opcode in ELEMENTWISE.items()},
+    **{name: _plain("compare", direction=name.upper()) for name in COMPARISONS},
+    **{name: _renamed("reduce", dimensions="axes") for name in FOLDS if "window" not in name},
+    **{name: _window for name in FOLDS if "window" in name},
+    "bitcast_convert_type": _plain("bitcast-convert"),
+    "broadcast_in_dim": _renamed("broadcast", dimensions="broadcast_dimensions"),
+    "concatenate": lambda given: ("concatenate", {"dimensions": (int(given["dimension"]),)}),
+    "dot_general": _dot,
+    "dynamic_slice": _dynamic_slice,
+    "dynamic_update_slice": _plain("dynamic-update-slice"),
+    "expand_dims": _plain("reshape"),
+    "fft": _fft,
+    "gather": _gather,
+    "iota": _renamed("iota", iota_dimension="dimension"),
+    "pad": _pad,
+    "reshape": _plain("reshape"),
+    "rev": _renamed("reverse", dimensions="dimensions"),
+    "slice": _slice,
+    "sort": lambda given: ("sort", {"dimensions": (given["dimension"],)}),
+    "squeeze": _plain("reshape"),
+    "top_k": lambda given: ("topk", {"k": written(given["k"])}),
+    "transpose": _renamed("transpose", dimensions="permutation"),
+}
+"""The primitives with a rule; of others the maps are unknown."""
+
+
+# Instructions of HLO for the equations of a jaxpr, with sizes that are expressions.
+#
+# Their shapes are those of JAX's abstract values.
+
+
+class JaxprBuilder(InstructionBuilder, ABC):
+    """A builder that knows JAX's abstract values."""
+
+    @abstractmethod
+    def run(self, closed: OfJax, arguments: Sequence[Instruction]) -> list[Instruction]:
+        """The results of a jaxpr for some arguments."""
+
+    def add(
+        self,
+        opcode: str,
+        avals: Sequence[OfJax],
+        operands: Sequence[Instruction] = (),
+        attributes: Mapping[str, Any] | None = None,
+        *,
+        number: int | None = None,
+        name: str = "",
+    ) -> Instruction:
+        """An instruction that gives an array, or a tuple of them."""
+        shape = one_or_tuple([shape_of(aval) for aval in avals])
+        sizes = tuple(map(sizes_of, avals))
+        return self.made(opcode, shape, sizes, operands, attributes, number=number, name=name)
+
+    def constant(self, aval: OfJax, value: OfJax = None) -> Instruction:
+        """A constant; of arrays, the values are there if they may be indices, and not too many."""
+        shape = shape_of(aval)
+        is_index = shape.element_type.kind in _INDICES and shape.element_count <= MAX_TABLE
+        is_kept = value is not None and (not shape.rank or is_index)
+        values = tuple(_flat(_as_python(value))) if is_kept else None
+        literal = Literal.of(shape, values)
+        return self.made("constant", shape, (sizes_of(aval),), literal=literal)
+
+
+_INDICES: Final = {Kind.BOOLEAN, Kind.SIGNED, Kind.UNSIGNED}
+
+
+# Values.
+
+
+def _as_python(value: OfJax) -> OfJax:
+    """A value of Python, or lists of them, of one of NumPy or JAX."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return next((kind(value) for kind in (bool, int, float) if isinstance(value, kind)), value)
+
+
+def _flat(values: OfJax) -> Iterator[OfJax]:
+    """The elements of nested lists, in order."""
+    if isinstance(values, list):
+        for each in cast("list[OfJax]", values):
+            yield from _flat(each)
+    else:
+        yield values
+
+
+# Shapes.
+
+
+def shape_of(aval: OfJax) -> Shape:
+    """The shape of an array, with dimensions of unknown size for expressions."""
+    letters, bits = re.match(r"([a-z]*)(.*)", str(aval.dtype)).groups()  # pyright: ignore[reportOptionalMemberAccess] - it matches every text
+    try:
+        element_type = ElementType(_TYPES.get(letters, letters) + bits.replace("_", ""))
+    except ValueError:
+        raise ShapeError(f"from_jax: HLO has no elements of type {aval.dtype}") from None
+    return array_shape(element_type, sizes_of(aval))
+
+
+def array_shape(element_type: ElementType, sizes: Iterable[Size]) -> Shape:
+    """The shape of an array of such sizes, with ``?`` where they are no numbers."""
+    known = (size if isinstance(size, int) else UNBOUNDED_SIZE for size in sizes)
+    return Shape(element_type, tuple(known))
+
+
+_TYPES: Final = {
+    "float": "f",
+    "int": "s",
+    "uint": "u",
+    "bool": "pred",
+    "complex": "c",
+    "bfloat": "bf",
+}
+"""What NumPy's types are called in HLO, before their width."""
+
+
+def sizes_of(aval: OfJax) -> tuple[Size, ...]:
+    """The sizes of an array as rules compute with them."""
+    return tuple(map(size_of, aval.shape))
+
+
+def size_of(size: OfJax) -> Size:
+    """A size as rules compute with it."""
+    return read_integer(written(size))
+
+
+def scalar_of(aval: OfJax) -> OfJax:
+    """One element of an array."""
+    return SimpleNamespace(shape=(), dtype=aval.dtype)

@@ -1,0 +1,701 @@
+"""The values of a fusion's elements, line by line, in any language.
+
+Each instruction is a line with its own name, in the outermost block where its index is known. A
+reduction is a loop around its accumulator, padding a condition. What a language does in another way
+is a method of its own writer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+
+from indexing.code.coder import alone
+from indexing.code.functions import comparisons
+from indexing.code.language import LANGUAGES
+from indexing.code.loops import LocalNames, LoopBlock, solving
+from indexing.domain import Ends, bare, ends_and_constraints
+from indexing.layout import UNBOUNDED_SIZE, logical_to_linear
+from indexing.variable import PARAMETER, Variable, parameter_identifier
+from ops.dependence.links import check_answer, errors_in
+from ops.hlo.true_sizes import parameters_of, size_facts, size_origins
+from ops.rules.dynamic_sizes import known_sizes
+from ops.rules.rule import OpIndexing, Unknown
+from ops.sizes import as_form, not_negative, plain, product, scaled, variable_of
+from simplifier import Interval
+from simplifier.errors import IndexingError
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.form import AtomKind, Form, constant, variable, variables_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+
+    from indexing import IndexingMap
+    from indexing.code.language import Language
+    from indexing.domain import Constraint
+    from indexing.layout import ElementType, Layout, Shape
+    from ops.fusion import Fusion
+    from ops.hlo.module import Computation, Instruction
+    from ops.kernels.operations import Dialect
+    from ops.sizes import Extent, Size
+
+# What a kernel says that it cannot be written.
+
+
+class KernelError(IndexingError, ValueError):
+    """A fusion that cannot be written as a kernel: which instruction, and why."""
+
+
+def refused(instruction: Instruction, reason: str) -> KernelError:
+    """The error of an instruction."""
+    return KernelError(f"emit_kernel: %{instruction.name}: {reason}")
+
+
+# The values of a fusion's elements, line by line, in any language.
+
+T = TypeVar("T")
+Steps: TypeAlias = "Generator[Steps[Any], Any, T]"
+"""Returns a value, and yields the steps that it waits for: programs are deeper than the stack."""
+
+VIEWS: Final = (
+    *("bitcast", "broadcast", "dynamic-reshape", "reshape", "reverse", "set-dimension-size"),
+    *("slice", "transpose"),
+)
+"""Operations that only say which element of their first operand an element is."""
+
+
+class ElementWriter:
+    """Writes elements of one fusion; blocks remember what is computed in them."""
+
+    def __init__(self, fusion: Fusion, dialect: Dialect, names: LocalNames) -> None:
+        self.fusion = fusion
+        self.dialect = dialect
+        self.names = names
+        self.pointers: Mapping[Instruction, str] = {
+            each: names.fresh(each.name) for each in fusion.operands
+        }
+        self.sizes = KernelSizes(fusion, names)
+        for each in fusion.instructions:
+            if each not in self.pointers:
+                with errors_in(each):
+                    check_answer(each, fusion.registry.maps(each))
+
+    # Values.
+
+    def value(self, source: Instruction, output: int, index: Index, block: LoopBlock) -> str:
+        """The name of an element, computed in the outermost block where its index is known."""
+        return _finished(self.element(source, output, index, block))
+
+    def element(
+        self, source: Instruction, output: int, index: Index, block: LoopBlock
+    ) -> Steps[str]:
+        """The same in steps, for what is computed from other elements."""
+        index = tuple(map(block.simplified, index))
+        key = source, output, index
+        found = block.find(key)
+        if found is None:
+            home = block.home_of(index)
+            found = home.values[key] = yield self._computed(source, output, index, home)
+        return found
+
+    def elements(
+        self, sources: Iterable[Instruction], index: Index, block: LoopBlock
+    ) -> Steps[list[str]]:
+        """The elements of several arrays at an index; scalars have none."""
+        found: list[str] = []
+        for each in sources:
+            place = index if each.shape.rank == len(index) else ()
+            found.append((yield self.element(each, 0, place, block)))
+        return found
+
+    def _computed(
+        self, source: Instruction, output: int, index: Index, block: LoopBlock
+    ) -> Steps[str]:
+        opcode = source.opcode
+        if 0 in source.shape.arrays[output].dimensions:
+            raise refused(source, "an array without elements is not emitted")
+        if source in self.pointers:
+            return self.loaded(source, index, block)
+        if opcode == "get-tuple-element":
+            element: int = source.attributes["index"]
+            return (yield self.element(source.operands[0], element, index, block))
+        if opcode in VIEWS:
+            return (yield self._viewed(source, index, block))
+        if opcode in ("pad", "concatenate"):
+            return (yield self._chosen(source, index, block))
+        if opcode in ("reduce", "reduce-window"):
+            return (yield self._reduced(source, output, index, block))
+        return self.named(source, block, (yield self._expression(source, index, block)))
+
+    def loaded(self, source: Instruction, index: Index, block: LoopBlock) -> str:
+        """The name of an element of an operand."""
+        form = self.offset(source, 0, index, block)
+        text = self.load(self.pointers[source], form, block)
+        template = self.dialect.loaded.get(source.shape.element_type, "{0}")
+        return self.named(source, block, template.format(text))
+
+    def load(self, pointer: str, offset: Form, block: LoopBlock) -> str:
+        """The text of an element in memory."""
+        (text,) = block.texts([offset])
+        return f"{pointer}[{text}]"
+
+    def _expression(self, source: Instruction, index: Index, block: LoopBlock) -> Steps[str]:
+        if source.opcode == "constant":
+            return self.constant(source)
+        kind = self.type_of(source, source.shape)
+        if source.opcode in ("iota", "get-dimension-size"):
+            (text,) = block.texts([self._counted(source, index)])
+            is_call = "({0}" in self.dialect.cast
+            return self.dialect.cast.format(text if is_call else f"({text})", t=kind)
+        template = self.dialect.template_of(source)
+        if template is None:
+            raise refused(source, f"{source.opcode} of {source.shape} is not emitted")
+        values = yield self.elements(source.operands, index, block)
+        return self.dialect.written(template, values, source.shape.element_type)
+
+    def _counted(self, source: Instruction, index: Index) -> Form:
+        """The integer that an element is, which depends on no other element."""
+        if source.opcode == "iota":
+            dimension: int = source.attributes["iota_dimension"]
+            return index[dimension]
+        (dimension,) = source.attributes["dimensions"]
+        return as_form(self.sizes.of(source.operands[0], 0)[dimension])
+
+    def constant(self, source: Instruction) -> str:
+        """The text of a constant."""
+        values = source.literal.values if source.literal is not None else None
+        if not values or len(set(map(repr, values))) > 1:
+            raise refused(source, "a constant array of different values is not emitted")
+        if isinstance(values[0], complex):
+            raise refused(source, "complex numbers are not emitted")
+        self.type_of(source, source.shape)
+        return self.dialect.number(values[0], source.shape.element_type)
+
+    def _viewed(self, source: Instruction, index: Index, block: LoopBlock) -> Steps[str]:
+        operand = source.operands[0]
+        if operand.shape.element_type is not source.shape.element_type:
+            raise refused(source, "a bitcast to another element type is not emitted")
+        place = self.applied(self.map_of(source, 0), index)
+        return (yield self.element(operand, 0, place, block))
+
+    def _chosen(self, source: Instruction, index: Index, block: LoopBlock) -> Steps[str]:
+        """What one of several operands has: the first one whose map is defined there."""
+        is_pad = source.opcode == "pad"
+        operands = source.operands[:1] if is_pad else source.operands
+        maps = [self.map_of(source, number) for number in range(len(operands))]
+        asked = [self.asked(each, index, block) for each in maps]
+        if [] in asked:
+            always = asked.index([])
+            place = self.applied(maps[always], index)
+            return (yield self.element(operands[always], 0, place, block))
+        if is_pad:
+            last = yield self.element(source.operands[1], 0, (), block)
+        else:
+            last = self.dialect.number(0, source.shape.element_type)
+        result = self.declared(source, source.shape, block, last)
+        for operand, found, facts in zip(operands, maps, asked, strict=True):
+            if any(map(block.fails, facts)):
+                continue
+            inner = self.guarded(block, facts)
+            value = yield self.element(operand, 0, self.applied(found, index), inner)
+            self.assign(inner, {result: value})
+            self.close_guard(block, inner, facts)
+        return result
+
+    # Reductions.
+
+    def _reduced(
+        self, source: Instruction, output: int, index: Index, block: LoopBlock
+    ) -> Steps[str]:
+        count = len(source.operands) // 2
+        totals = yield self.reduced_at_once(source, index, block)
+        if totals is None:
+            starts = yield self.elements(source.operands[count:], (), block)
+            totals = [
+                self.declared(source, array, block, start)
+                for array, start in zip(source.shape.arrays, starts, strict=True)
+            ]
+            yield self._accumulate(source, totals, index, block)
+        for number, total in enumerate(totals):
+            block.values[source, number, index] = total
+        return totals[output]
+
+    def reduced_at_once(
+        self, source: Instruction, index: Index, block: LoopBlock
+    ) -> Steps[list[str] | None]:
+        """The names of reduced values, where a language has better than a loop."""
+        del source, index, block
+        yield from ()
+        return None
+
+    def _accumulate(
+        self, source: Instruction, totals: Sequence[str], index: Index, block: LoopBlock
+    ) -> Steps[None]:
+        found = self.map_of(source, 0)
+        opened, counters, facts = self.loops_over(found, index, block)
+        inner = opened[-1] if opened else block
+        body = self.guarded(inner, facts) if facts else inner
+        place = self.applied(found, (*index, *counters))
+        values = yield self.elements(source.operands[: len(totals)], place, body)
+        self.combine(source, source.attributes["to_apply"], totals, values, body)
+        if facts:
+            self.close_guard(inner, body, facts)
+        outer = [block, *opened[:-1]]
+        pragma = self.pragma_of(source, totals) if opened and not facts else ""
+        for around, within in reversed([*zip(outer, opened, strict=False)]):
+            around.close_loop(within, pragma if within is inner else "")
+
+    def pragma_of(self, source: Instruction, totals: Sequence[str]) -> str:
+        """What stands before the innermost loop of a reduction."""
+        del source, totals
+        return ""
+
+    def loops_over(
+        self, found: IndexingMap, index: Index, block: LoopBlock
+    ) -> tuple[list[LoopBlock], list[Form], list[Constraint]]:
+        """Loops over the ranges of a map, their counters, and what is left to ask inside."""
+        known = {**self.sizes.known, **dict(zip(found.domain.identifiers, index, strict=False))}
+        left = [*found.domain.constraints]
+        opened: list[LoopBlock] = []
+        inner = block
+        looped = found.domain.identifiers[len(index) : len(index) + len(found.ranges)]
+        for identifier, each in zip(looped, found.ranges, strict=True):
+            place = f"d{len(inner.variables)}"
+            known[identifier] = variable(place)
+            if each.bounds.is_point:
+                known[identifier] = constant(each.bounds.lower or 0)
+                continue
+            about = [row for row in left if known.keys() >= {*variables_of((row[0],))}]
+            rows = placed(about, known)
+            facts = solving(place, [row for row in rows if self.may_solve(row, inner)])
+            met = [asked for asked, row in zip(about, rows, strict=True) if row in facts]
+            left = [row for row in left if row not in met]
+            inner, _ = inner.loop(each.bounds, "s0", facts)
+            opened.append(inner)
+        bounds = zip(index, (each.bounds for each in found.dims), strict=True)
+        counters = [known[each] for each in looped]
+        return opened, counters, unknown([*bounds, *placed(left, known)], inner)
+
+    def may_solve(self, constraint: Constraint, block: LoopBlock) -> bool:
+        """Whether a loop may go where a constraint holds."""
+        del constraint, block
+        return True
+
+    def combine(
+        self,
+        source: Instruction,
+        computation: Computation,
+        totals: Sequence[str],
+        values: Sequence[str],
+        block: LoopBlock,
+    ) -> None:
+        """Folds values into totals."""
+        results = self.folded(source, computation, [*totals, *values], block)
+        self.assign(block, dict(zip(totals, results, strict=True)))
+
+    def folded(
+        self, source: Instruction, computation: Computation, given: Sequence[str], block: LoopBlock
+    ) -> list[str]:
+        """The names of what a computation of scalars makes of values."""
+        known = dict(zip(computation.parameters, given, strict=True))
+        for each in computation.instructions:
+            if each in known or each.opcode == "tuple":
+                continue
+            if each.opcode == "constant":
+                text = self.constant(each)
+            else:
+                template = self.dialect.template_of(each)
+                if template is None:
+                    raise refused(source, f"{each.opcode} in its computation is not emitted")
+                operands = [known[operand] for operand in each.operands]
+                text = self.dialect.written(template, operands, each.shape.element_type)
+            known[each] = self.named(each, block, text)
+        root = computation.root
+        return [known[each] for each in (root.operands if root.opcode == "tuple" else (root,))]
+
+    # Conditions.
+
+    def guarded(self, block: LoopBlock, facts: Sequence[Constraint]) -> LoopBlock:
+        """A block inside a condition."""
+        return block.guarded(facts)
+
+    def close_guard(self, block: LoopBlock, inner: LoopBlock, facts: Sequence[Constraint]) -> None:
+        """Adds the lines of a block under its condition."""
+        block.close_guard(inner, self.condition(facts, block))
+
+    def assign(self, block: LoopBlock, values: Mapping[str, str]) -> None:
+        """Gives names new values."""
+        block.lines += [
+            self.dialect.assigned.format(name=name, value=value) for name, value in values.items()
+        ]
+
+    def asked(self, found: IndexingMap, index: Index, block: LoopBlock) -> list[Constraint]:
+        """What has to be asked of an index so that a map is defined there."""
+        bounds = zip(index, (each.bounds for each in found.dims), strict=False)
+        known = self._known_at(found, index)
+        return unknown([*bounds, *placed(found.domain.constraints, known)], block)
+
+    def applied(self, found: IndexingMap, point: Sequence[Form]) -> Index:
+        """The results of a map at a point."""
+        return operations.substitute(found.forms, self._known_at(found, point))
+
+    def _known_at(self, found: IndexingMap, point: Sequence[Form]) -> dict[str, Form]:
+        """The values of all variables of a map: those with positions, and sizes."""
+        return {**self.sizes.known, **dict(zip(found.domain.identifiers, point, strict=False))}
+
+    def condition(self, facts: Sequence[Constraint], block: LoopBlock) -> str:
+        """The text of a question."""
+        language = self.dialect.language
+        if not facts:
+            return language.true
+        texts = block.texts([form for form, _ in facts])
+        rows = zip(texts, map(block.left_to_ask, facts), strict=True)
+        return language.both.join(comparisons(rows, language))
+
+    def stored(self, array: Shape, value: str) -> str:
+        """The text of a value as it is stored in an array."""
+        return self.dialect.stored.get(array.element_type, "{0}").format(value)
+
+    # Indices.
+
+    def map_of(self, source: Instruction, operand: int) -> IndexingMap:
+        """From an element of the result to those of an operand."""
+        found = self.fusion.registry.maps(source)
+        if isinstance(found, Unknown):
+            raise refused(source, found.reason)
+        one = found.output_to_input[operand] if isinstance(found, OpIndexing) else None
+        if one is None or one.is_undefined or one.runtime:
+            raise refused(source, f"{source.opcode} has no map that is known before it runs")
+        return one
+
+    def forward_map(self, source: Instruction) -> IndexingMap | None:
+        """From an element of the first operand to that of the result, if that is known."""
+        found = self.fusion.registry.maps(source)
+        one = found.input_to_output[0] if isinstance(found, OpIndexing) else None
+        is_numeric = one is not None and not (one.is_undefined or one.runtime or one.parameters)
+        return one if is_numeric else None
+
+    def offset(self, source: Instruction, output: int, index: Index, block: LoopBlock) -> Form:
+        """Where in memory an element lies."""
+        shape = array_of(source, output)
+        if not shape.is_unbounded:
+            (form,) = self.applied(logical_to_linear(shape), index)
+        elif shape.layout is not None and not _is_plain(shape.layout):
+            raise refused(source, f"the steps between elements of {shape} are unknown")
+        else:
+            form = row_major(index, self.sizes.in_memory(source, output), major_first(shape))
+        return block.simplified(form)
+
+    def place(self, source: Instruction, output: int, index: Index, block: LoopBlock) -> str:
+        """The text of :meth:`offset`."""
+        (text,) = block.texts([self.offset(source, output, index, block)])
+        return text
+
+    # Loops over sizes.
+
+    def looped(self, block: LoopBlock, extent: Extent, wish: str) -> tuple[LoopBlock, Form]:
+        """A block in a loop over some values, and the counter of the loop."""
+        counter, facts = variable_of(f"d{len(block.variables)}", extent)
+        return block.loop(counter.bounds, wish, facts)
+
+    def ranges_of(self, found: IndexingMap) -> list[Extent]:
+        """The values of the ranges of a map."""
+        if not found.parameters:
+            return [each.bounds for each in found.ranges]
+        ends, _ = ends_and_constraints(found.domain)
+        count = len(found.dims)
+        ranges = [*ends.values()][count : count + len(found.ranges)]
+        return [Ends(*operations.substitute(_both(each), self.sizes.known)) for each in ranges]
+
+    # Names and types.
+
+    def named(self, source: Instruction, block: LoopBlock, text: str) -> str:
+        """A name for a value of an instruction."""
+        name = self.names.fresh(source.name)
+        kind = self.type_of(source, source.shape)
+        block.lines.append(self.dialect.constant.format(type=kind, name=name, value=text))
+        return name
+
+    def declared(self, source: Instruction, array: Shape, block: LoopBlock, text: str) -> str:
+        """A name for a value that changes."""
+        name = self.names.fresh(source.name)
+        kind = self.type_of(source, array)
+        block.lines.append(self.dialect.variable.format(type=kind, name=name, value=text))
+        return name
+
+    def type_of(self, source: Instruction, shape: Shape) -> str:
+        """The type of an element as a value."""
+        found = None if shape.is_tuple else self.dialect.type_of(shape.element_type)
+        if found is None:
+            raise refused(source, f"the element type of {shape} is not emitted")
+        return found
+
+    def stored_type(self, source: Instruction, shape: Shape) -> str:
+        """The type of an element in memory."""
+        self.type_of(source, shape)
+        return self.dialect.types[shape.element_type]
+
+
+def _finished(first: Steps[str]) -> str:
+    """What steps return; those that they wait for are run before, however deep they are."""
+    waiting: list[Steps[object]] = [first]
+    found: object = None
+    while waiting:
+        try:
+            waiting.append(waiting[-1].send(found))
+            found = None
+        except StopIteration as stop:
+            waiting.pop()
+            found = stop.value
+    return str(found)
+
+
+def _both(ends: Ends) -> tuple[Form, Form]:
+    """The ends of a range, which has both."""
+    return ends.lower or constant(0), ends.upper or constant(0)
+
+
+def _is_plain(layout: Layout) -> bool:
+    """Whether elements lie one after the other, in an order of the dimensions."""
+    return not (layout.tiles or layout.split_configs or layout.is_sparse)
+
+
+def array_of(source: Instruction, output: int) -> Shape:
+    """An array of the result of an instruction."""
+    return source.shape.arrays[output]
+
+
+def element_types(fusion: Fusion) -> set[ElementType]:
+    """The element types of all instructions."""
+    return {array.element_type for each in fusion.instructions for array in each.shape.arrays}
+
+
+def source_of(root: Instruction, output: int) -> tuple[Instruction, int]:
+    """The instruction that computes an array of a root."""
+    if root.opcode == "tuple" and all(not each.shape.is_tuple for each in root.operands):
+        return root.operands[output], 0
+    return root, output
+
+
+def placed(rows: Iterable[Constraint], known: Mapping[str, Form]) -> list[Constraint]:
+    """Constraints with forms in the places of variables."""
+    return [(operations.substitute((form,), known)[0], interval) for form, interval in rows]
+
+
+def unknown(rows: Iterable[Constraint], block: LoopBlock) -> list[Constraint]:
+    """The constraints that a block does not know to hold."""
+    short = [bare((block.simplified(form), interval)) for form, interval in rows]
+    return [row for row in short if not block.holds(row)]
+
+
+# Indices of arrays: as numbers of elements in an order of the dimensions, and back.
+
+Index: TypeAlias = "tuple[Form, ...]"
+
+
+def major_first(shape: Shape) -> list[int]:
+    """The dimensions, the one with the largest steps in memory first."""
+    layout = shape.layout
+    order = layout.minor_to_major if layout is not None else range(shape.rank - 1, -1, -1)
+    return [*reversed(order)]
+
+
+def row_major(index: Sequence[Form], sizes: Sequence[Size], order: Iterable[int]) -> Form:
+    """The number of an element, if the dimensions lie in an order, the major ones first.
+
+    >>> n, first, second = map(forms.variable, ("d0", "d1", "d2"))
+    >>> row_major([first, second], [4, n], [0, 1])
+    Form(d0 * d1 + d2)
+    """
+    total = forms.ZERO
+    for dimension in order:
+        total = scaled(total, sizes[dimension]) + index[dimension]
+    return total
+
+
+def digits(place: Form, sizes: Sequence[Size], block: LoopBlock) -> list[Form]:
+    """The index that has this number in an array of some sizes, the major ones first.
+
+    The block, where the number is below the product of all sizes, knows the bounds of the index.
+    """
+    found: list[Form] = []
+    stride: Size = 1
+    for size in reversed(sizes):
+        quotient = operations.floordiv(place, as_form(stride))
+        found.append(block.simplified(operations.mod(quotient, as_form(size))))
+        stride = scaled(as_form(stride), size) if isinstance(size, Form) else stride * size
+    found.reverse()
+    below = [
+        (digit - size, Interval(None, -1))
+        for digit, size in zip(found, sizes, strict=True)
+        if isinstance(size, Form)
+    ]
+    block.learn(row for row in below if not row[0].is_constant)
+    return found
+
+
+def index_of(
+    place: Form,
+    sizes: Sequence[Size],
+    order: Sequence[int],
+    block: LoopBlock,
+    dimensions: Collection[int] | None = None,
+) -> dict[int, Form]:
+    """The index in some dimensions (all) that is the given one when counted in an order.
+
+    The number is below the product of their sizes in the block.
+    """
+    counted = [each for each in order if dimensions is None or each in dimensions]
+    found = digits(place, [sizes[each] for each in counted], block)
+    return dict(zip(counted, found, strict=True))
+
+
+def in_order(index: Mapping[int, Form]) -> Index:
+    """The forms by their numbers."""
+    return tuple(index[number] for number in sorted(index))
+
+
+# The sizes that a kernel takes as arguments: those that only the running program knows.
+#
+# They are the first variables of the block on top, so that all loops and offsets are over them.
+
+
+class KernelSizes:
+    """The parameters of the sizes and maps of a fusion, and the sizes of its arrays over them."""
+
+    def __init__(self, fusion: Fusion, names: LocalNames) -> None:
+        module = fusion.computation.module
+        declared = parameters_of(module)
+        used = {*_parameters_in(fusion)} if declared else set[str]()
+        given = sorted((each for each in declared if each.name in used), key=lambda one: one.name)
+        self.arguments = tuple(Variable(each.bounds, names.fresh(each.name)) for each in given)
+        """Integers, with the names that they have in the kernel."""
+        self.known = {
+            parameter_identifier(each.name): variable(f"d{number}")
+            for number, each in enumerate(given)
+        }
+        """What parameters of maps are in blocks, by identifier."""
+        self.identifiers = frozenset(f"d{number}" for number in range(len(given)))
+        self._names = names
+        self._origins = [size_origins(module)[each.name] for each in given]
+        for argument, origin in zip(self.arguments, self._origins, strict=True):
+            made, is_value = origin.instruction, origin.dimension is None
+            if is_value and made in fusion.instructions and made not in fusion.operands:
+                reason = f"the kernel computes it, and it is the size {argument.name} of an array"
+                raise refused(made, f"{reason}; expected sizes that are known before it runs")
+        self._facts: tuple[Constraint, ...] = ()
+        if given:
+            self._learn((*self._told(fusion), *self._sizes_of_all(fusion)))
+
+    # Sizes of arrays.
+
+    def of(self, source: Instruction, output: int) -> tuple[Size, ...]:
+        """How many elements an array has in each dimension, over variables of blocks.
+
+        Raises:
+            KernelError: a size has several values in a run of the program.
+        """
+        shape = source.shape.arrays[output]
+        if not shape.dynamic_dimensions:
+            return shape.dimensions
+        found = known_sizes(source, output)
+        if isinstance(found, Unknown):
+            raise refused(source, found.reason)
+        return tuple(self._placed(size) for size in found)
+
+    def in_memory(self, source: Instruction, output: int) -> tuple[Size, ...]:
+        """For how many elements memory has a place: as many as the bound of a size says."""
+        dimensions = source.shape.arrays[output].dimensions
+        pairs = zip(dimensions, self.of(source, output), strict=True)
+        return tuple(size if bound == UNBOUNDED_SIZE else bound for bound, size in pairs)
+
+    def may_be_empty(self, source: Instruction, output: int) -> bool:
+        """Whether sizes may say that an array has no elements."""
+        count = product(self.of(source, output))
+        return not isinstance(count, int) and not (self.top().range_of(count).lower or 0)
+
+    def _placed(self, size: Size) -> Size:
+        if isinstance(size, int):
+            return size
+        return plain(operations.substitute((size,), self.known)[0])
+
+    # Facts.
+
+    def top(self, names: LocalNames | None = None) -> LoopBlock:
+        """A block in which the sizes are known, and what holds for them."""
+        return LoopBlock(names or self._names, self.arguments, self._facts)
+
+    def _learn(self, facts: Iterable[Constraint]) -> None:
+        """Take the facts that do not follow from others, short ones first."""
+        known = self.top()
+        for form, interval in sorted(map(bare, facts), key=lambda row: len(row[0].terms)):
+            if not known.holds((known.simplified(form), interval)):
+                known.learn([(form, interval)])
+        self._facts, self.arguments = known.constraints, known.domain.dims
+
+    def _told(self, fusion: Fusion) -> Iterator[Constraint]:
+        """What the module says of the sizes."""
+        names = [identifier.removeprefix(PARAMETER) for identifier in self.known]
+        for form, interval in size_facts(fusion.instructions[0], names):
+            yield operations.substitute((form,), self.known)[0], interval
+
+    def _sizes_of_all(self, fusion: Fusion) -> Iterator[Constraint]:
+        """No array has a negative size."""
+        for each in _instructions(fusion):
+            for output in each.shape.array_indices:
+                yield from not_negative(self.of(each, output))
+
+    # Texts.
+
+    def python_function(self, name: str, size: Size) -> list[str]:
+        """The lines of a function of Python that computes a size from the arguments."""
+        host = self.top(LocalNames(_PYTHON, ["max", "min"]))
+        (text,) = host.texts([as_form(size)])
+        given = ", ".join(each.name for each in self.arguments)
+        lines = [*host.lines, f"return {alone(text)}"]
+        return [f"def {name}({given}):", *(f"{_PYTHON.indent}{line}" for line in lines)]
+
+    def comments(self, language: Language) -> list[str]:
+        """A line for each argument, and for each condition on several of them."""
+        domain = self.top().domain
+        texts = [
+            f"{given.name} in {given.bounds}: {origin}"
+            for given, origin in zip(domain.dims, self._origins, strict=True)
+        ]
+        texts += [f"{text} in {interval}" for text, (_, interval) in domain.constraint_texts()]
+        return [language.comment.format(text) for text in texts]
+
+
+_PYTHON: Final = replace(
+    LANGUAGES["numpy"],
+    name="python",
+    reserved=frozenset(),
+    general={
+        **LANGUAGES["numpy"].general,
+        AtomKind.MIN: "min({0}, {1})",
+        AtomKind.MAX: "max({0}, {1})",
+    },
+    integer={},
+)
+"""Its integers have any number of bits."""
+
+
+def _instructions(fusion: Fusion) -> Iterable[Instruction]:
+    return dict.fromkeys((*fusion.operands, *fusion.instructions))
+
+
+def _parameters_in(fusion: Fusion) -> Iterator[str]:
+    """The names of the parameters in the sizes of arrays, and in maps between these."""
+    for each in _instructions(fusion):
+        for output in each.shape.array_indices:
+            sizes = known_sizes(each, output)
+            if not isinstance(sizes, Unknown):
+                used = forms.variables_of(size for size in sizes if isinstance(size, Form))
+                yield from (identifier.removeprefix(PARAMETER) for identifier in used)
+    for each in fusion.instructions:
+        found = fusion.registry.maps(each)
+        maps = found.output_to_input if isinstance(found, OpIndexing) else ()
+        for one in maps:
+            if not one.is_undefined:
+                yield from (parameter.name for parameter in one.parameters)

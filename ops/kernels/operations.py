@@ -1,0 +1,478 @@
+"""What one element of an operation is in C and CUDA."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from indexing.code.language import LANGUAGES
+from indexing.layout import ElementType
+from indexing.layout.element_type import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from indexing.code.language import Language
+    from ops.hlo.module import Instruction
+
+# What a language makes of the values of elements: a table of templates for each.
+
+SMALL_FLOATS: Final = (ElementType.F16, ElementType.BF16)
+"""Only stored: their values are computed as those of ``f32``."""
+
+FUNCTIONS: Final = {
+    "floor": "floor",
+    "ceil": "ceil",
+    "round-nearest-even": "rint",
+    "round-nearest-afz": "round",
+    "exponential": "exp",
+    "exponential-minus-one": "expm1",
+    "log": "log",
+    "log-plus-one": "log1p",
+    "tanh": "tanh",
+    "sine": "sin",
+    "cosine": "cos",
+    "tan": "tan",
+    "erf": "erf",
+    "sqrt": "sqrt",
+    "cbrt": "cbrt",
+}
+"""Opcode -> a function of one float, as C calls it; NumPy and Triton call theirs alike."""
+
+
+def calls_of(template: str, opcodes: Iterable[str] = FUNCTIONS) -> dict[str, str]:
+    """The templates of opcodes from that of a ``{function}``."""
+    return {opcode: template.replace("{function}", FUNCTIONS[opcode]) for opcode in opcodes}
+
+
+DIRECTIONS: Final = {"EQ": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a language writes element types, operations and numbers.
+
+    A template takes operands ``{0}``, ``{1}``, the type ``{t}`` of the result, the unsigned type
+    ``{u}`` to compute with, and the ending ``{f}`` of functions of that type.
+    """
+
+    language: Language
+    """Of the indices."""
+    types: Mapping[ElementType, str]
+    operations: Mapping[Kind, Mapping[str, str]]
+    number: Callable[[float, ElementType], str]
+    cast: str
+    """Between numbers, and of an index."""
+    is_finite: str
+    rounded: Mapping[ElementType, str]
+    """To a type that is only stored, and back."""
+    beside_a_number: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Extrema of which one operand is no NaN."""
+    loaded: Mapping[ElementType, str] = field(default_factory=dict[ElementType, str])
+    """What is loaded as a value, where it is not that already."""
+    stored: Mapping[ElementType, str] = field(default_factory=dict[ElementType, str])
+    """A value as what is stored."""
+    helpers: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The functions that templates call, by name."""
+
+    constant: str = "{name} = {value}"
+    variable: str = "{name} = {value}"
+    assigned: str = "{name} = {value}"
+
+    def type_of(self, element_type: ElementType) -> str | None:
+        """The type of a value; ``None`` if the language has none."""
+        if element_type in SMALL_FLOATS and element_type in self.rounded:
+            return self.types[ElementType.F32]
+        return self.types.get(element_type)
+
+    def template_of(self, instruction: Instruction) -> str | None:
+        """The template of an elementwise operation; ``None`` if the tables do not have it."""
+        element_type = instruction.shape.element_type
+        if instruction.opcode == "compare":
+            if "type" in instruction.attributes:
+                return None  # a total order, in which 0 is above -0
+            return f"{{0}} {DIRECTIONS[instruction.attributes['direction']]} {{1}}"
+        if instruction.opcode == "is-finite":
+            return self.is_finite
+        if instruction.opcode == "convert":
+            return self._conversion(instruction.operands[0].shape.element_type, element_type)
+        if element_type.kind is Kind.FLOAT and instruction.opcode in self.beside_a_number:
+            first, second = map(_is_number, instruction.operands)
+            if first or second:
+                template = self.beside_a_number[instruction.opcode]
+                return template if second else template.format("{1}", "{0}")
+        return self.operations.get(element_type.kind, {}).get(instruction.opcode)
+
+    def _conversion(self, given: ElementType, wanted: ElementType) -> str | None:
+        """A float beyond the integers of a type is undefined in C, and the nearest one in XLA."""
+        if wanted.kind is Kind.BOOLEAN:
+            return "{0} != 0"
+        if given.kind is Kind.FLOAT and wanted.kind is not Kind.FLOAT:
+            return None
+        return self.rounded.get(wanted, self.cast)
+
+    def written(self, template: str, operands: Sequence[str], element_type: ElementType) -> str:
+        """The expression of a template."""
+        unsigned = f"uint{max(element_type.bits, 32)}_t"
+        kind = self.type_of(element_type)
+        return template.format(*operands, t=kind, u=unsigned, f=ending(element_type))
+
+
+def ending(element_type: ElementType) -> str:
+    """Of the functions of C on a type."""
+    return "" if element_type is ElementType.F64 else "f"
+
+
+def _is_number(instruction: Instruction) -> bool:
+    """Whether an operand is a constant, maybe broadcast, that is no NaN."""
+    while instruction.opcode == "broadcast":
+        (instruction,) = instruction.operands
+    values = instruction.literal.values if instruction.literal is not None else None
+    return values is not None and all(value == value for value in values)  # noqa: PLR0124 - NaN
+
+
+# What one element of an operation is in C and CUDA.
+
+TYPES: Final[Mapping[ElementType, str]] = {
+    ElementType.PRED: "uint8_t",
+    ElementType.F16: "_Float16",
+    ElementType.BF16: "uint16_t",
+    ElementType.F32: "float",
+    ElementType.F64: "double",
+    **{ElementType(f"s{bits}"): f"int{bits}_t" for bits in (8, 16, 32, 64)},
+    **{ElementType(f"u{bits}"): f"uint{bits}_t" for bits in (8, 16, 32, 64)},
+}
+"""The element types of arrays."""
+
+_WRAPPING: Final = {
+    "add": "({t})(({u}){0} + ({u}){1})",
+    "subtract": "({t})(({u}){0} - ({u}){1})",
+    "multiply": "({t})(({u}){0} * ({u}){1})",
+    "negate": "({t})(-({u}){0})",
+}
+"""Integers wrap in HLO; in C, only unsigned ones do."""
+
+_ON_BITS: Final = {
+    "and": "({t})({0} & {1})",
+    "or": "({t})({0} | {1})",
+    "xor": "({t})({0} ^ {1})",
+}
+
+_ANY: Final = {
+    "copy": "{0}",
+    "optimization-barrier": "{0}",
+    "select": "{0} ? {1} : {2}",
+}
+
+_ORDERED: Final = {
+    "maximum": "{0} > {1} ? {0} : {1}",
+    "minimum": "{0} < {1} ? {0} : {1}",
+    "clamp": "{1} < {0} ? ({0} < {2} ? {0} : {2}) : {1} > {2} ? {2} : {1}",
+}
+"""A clamp is a minimum of a maximum: where the bounds have changed sides, it is the upper one."""
+
+_ON_INTEGERS: Final = {
+    **_ANY,
+    **_ORDERED,
+    **_WRAPPING,
+    **_ON_BITS,
+    "not": "({t})~{0}",
+    "abs": "{0} < 0 ? ({t})(-({u}){0}) : {0}",
+}
+
+_ON_TRUTH: Final = {
+    **_ANY,
+    **_ORDERED,
+    **_ON_BITS,
+    "add": "{0} | {1}",
+    "multiply": "{0} & {1}",
+    "not": "!{0}",
+}
+
+_ON_FLOATS: Final = {
+    **_ANY,
+    **_ORDERED,
+    **calls_of("{function}{f}({0})"),
+    "maximum": "{0} > {1} || {0} != {0} ? {0} : {1}",
+    "minimum": "{0} < {1} || {0} != {0} ? {0} : {1}",
+    "clamp": f"{{0}} != {{0}} ? {{0}} : {{2}} != {{2}} ? {{2}} : {_ORDERED['clamp']}",
+    "add": "{0} + {1}",
+    "subtract": "{0} - {1}",
+    "multiply": "{0} * {1}",
+    "divide": "{0} / {1}",
+    "remainder": "fmod{f}({0}, {1})",
+    "power": "pow{f}({0}, {1})",
+    "atan2": "atan2{f}({0}, {1})",
+    "negate": "-{0}",
+    "abs": "fabs{f}({0})",
+    "sign": "{0} != {0} ? {0} : ({t})(({0} > 0) - ({0} < 0))",
+    "rsqrt": "1 / sqrt{f}({0})",
+    "logistic": "1 / (1 + exp{f}(-{0}))",
+}
+
+_BY_KIND: Final[Mapping[Kind, Mapping[str, str]]] = {
+    Kind.BOOLEAN: _ON_TRUTH,
+    Kind.SIGNED: _ON_INTEGERS,
+    Kind.UNSIGNED: _ON_INTEGERS,
+    Kind.FLOAT: _ON_FLOATS,
+}
+
+_BESIDE_A_NUMBER: Final = {
+    "maximum": "{0} < {1} ? {1} : {0}",
+    "minimum": "{0} > {1} ? {1} : {0}",
+}
+"""Beside a number, this keeps what is none without asking for it."""
+
+
+EXTREMA: Final = {
+    "maximum": "#pragma omp declare reduction({name} : {kind} : omp_out = omp_in > omp_out "
+    "|| omp_in != omp_in ? omp_in : omp_out) initializer(omp_priv = omp_orig)",
+    "minimum": "#pragma omp declare reduction({name} : {kind} : omp_out = omp_in < omp_out "
+    "|| omp_in != omp_in ? omp_in : omp_out) initializer(omp_priv = omp_orig)",
+}
+"""How OpenMP folds parts of a row: its own extrema lose what is no number."""
+
+
+def names_in_templates(element_types: Iterable[ElementType]) -> set[str]:
+    """The names that no variable may have where results have these types.
+
+    >>> {"exp", "expf"} & names_in_templates([ElementType.F32])
+    {'expf'}
+    """
+    functions = re.findall(r"(\w+)\{f\}", " ".join(_ON_FLOATS.values()))
+    endings = {ending(each) for each in element_types if each.kind is Kind.FLOAT}
+    called = {f"{function}{ending}" for function in functions for ending in endings}
+    kept = {"isfinite", "INFINITY", "INT64_MIN", "NAN", *_HELPERS, *_CUDA_HELPERS}
+    return {*kept, *TYPES.values(), *called}
+
+
+def number(value: float, element_type: ElementType) -> str:
+    """A constant in C."""
+    kind = element_type.kind
+    if kind is not Kind.FLOAT:
+        least = -(1 << 63)
+        return "INT64_MIN" if value == least else f"{int(value)}{'u' * (value > (1 << 63) - 1)}"
+    if math.isnan(value):
+        return "NAN"
+    if math.isinf(value):
+        return "INFINITY" if value > 0 else "(-INFINITY)"
+    text = repr(float(value))
+    text = text if "." in text or "e" in text else f"{text}.0"
+    text += ending(element_type)
+    return f"({text})" if value < 0 or text.startswith("-") else text
+
+
+# Floats of 16 bits.
+
+_FROM_BFLOAT = (
+    "uint32_t bits = (uint32_t)stored << 16; float value; memcpy(&value, &bits, 4); return value;"
+)
+_TO_BFLOAT = (
+    "uint32_t bits; memcpy(&bits, &value, 4); "
+    "if (value != value) return (uint16_t)(bits >> 16 | 64); "
+    "return (uint16_t)((bits + 32767 + (bits >> 16 & 1)) >> 16);"
+)
+
+
+def _helpers(function: str) -> dict[str, str]:
+    """Conversions, each guarded, so that two texts can be in one file."""
+    bodies = {
+        "float_of_bfloat": ("float", "uint16_t stored", _FROM_BFLOAT),
+        "bfloat_of_float": ("uint16_t", "float value", _TO_BFLOAT),
+    }
+    return {
+        name: "\n".join(
+            (
+                f"#ifndef INDEXING_{name.upper()}",
+                f"#define INDEXING_{name.upper()}",
+                f"{function} {kind} {name}({parameter}) {{ {body} }}",
+                "#endif",
+            )
+        )
+        for name, (kind, parameter, body) in bodies.items()
+    }
+
+
+_HELPERS: Final = _helpers("static inline")
+_CUDA_HELPERS: Final = _helpers("static __device__ __forceinline__")
+
+C: Final = Dialect(
+    language=LANGUAGES["c"],
+    types=TYPES,
+    operations=_BY_KIND,
+    number=number,
+    cast="({t}){0}",
+    is_finite="isfinite({0})",
+    rounded={
+        ElementType.F16: "(float)(_Float16){0}",
+        ElementType.BF16: "float_of_bfloat(bfloat_of_float({0}))",
+    },
+    beside_a_number=_BESIDE_A_NUMBER,
+    loaded={ElementType.BF16: "float_of_bfloat({0})"},
+    stored={ElementType.BF16: "bfloat_of_float({0})", ElementType.F16: "(_Float16){0}"},
+    helpers=_HELPERS,
+    constant="const {type} {name} = {value};",
+    variable="{type} {name} = {value};",
+    assigned="{name} = {value};",
+)
+
+CUDA: Final = replace(
+    C,
+    language=LANGUAGES["cuda"],
+    types={**TYPES, ElementType.F16: "__half"},
+    rounded={**C.rounded, ElementType.F16: "__half2float(__float2half({0}))"},
+    loaded={**C.loaded, ElementType.F16: "__half2float({0})"},
+    stored={**C.stored, ElementType.F16: "__float2half({0})"},
+    helpers=_CUDA_HELPERS,
+)
+
+
+# What an operation on all elements at once is in NumPy and Triton.
+
+_BITS_OF_INTEGERS: Final = (8, 16, 32, 64)
+
+
+def _types(prefix: str, truth: str) -> dict[ElementType, str]:
+    """Element types, as modules of Python call them."""
+    return {
+        ElementType.PRED: truth,
+        **{ElementType(f"f{bits}"): f"{prefix}.float{bits}" for bits in (16, 32, 64)},
+        **{ElementType(f"s{bits}"): f"{prefix}.int{bits}" for bits in _BITS_OF_INTEGERS},
+        **{ElementType(f"u{bits}"): f"{prefix}.uint{bits}" for bits in _BITS_OF_INTEGERS},
+    }
+
+
+_SAME: Final = {"copy": "{0}", "optimization-barrier": "{0}"}
+_ARITHMETIC: Final = {
+    **_SAME,
+    "add": "{0} + {1}",
+    "subtract": "{0} - {1}",
+    "multiply": "{0} * {1}",
+    "negate": "-{0}",
+}
+_BITS_OF_ARRAYS: Final = {"and": "{0} & {1}", "or": "{0} | {1}", "xor": "{0} ^ {1}", "not": "~{0}"}
+_ON_TRUTH: Final = {
+    **_SAME,
+    **_BITS_OF_ARRAYS,
+    **dict.fromkeys(("add", "maximum"), _BITS_OF_ARRAYS["or"]),
+    **dict.fromkeys(("multiply", "minimum"), _BITS_OF_ARRAYS["and"]),
+}
+_DIVISION: Final = {"divide": "{0} / {1}"}
+
+
+def _by_kind(
+    any_kind: Mapping[str, str], numbers: Mapping[str, str], floats: Mapping[str, str], truth: str
+) -> dict[Kind, dict[str, str]]:
+    integers = {**any_kind, **_ARITHMETIC, **_BITS_OF_ARRAYS, **numbers}
+    return {
+        Kind.BOOLEAN: {**any_kind, **_ON_TRUTH, "not": truth},
+        Kind.SIGNED: integers,
+        Kind.UNSIGNED: integers,
+        Kind.FLOAT: {**any_kind, **_ARITHMETIC, **_DIVISION, **numbers, **floats},
+    }
+
+
+# NumPy.
+
+_NUMPY_TYPES: Final = _types("np", "np.bool_")
+_NUMPY_ORDERED: Final = {
+    "maximum": "np.maximum({0}, {1})",
+    "minimum": "np.minimum({0}, {1})",
+    "clamp": "np.minimum(np.maximum({1}, {0}), {2})",
+    "abs": "np.abs({0})",
+}
+_FUNCTIONS_OF_NUMPY: Final = [
+    each for each in FUNCTIONS if each not in {"erf", "round-nearest-afz"}
+]
+_NUMPY_FLOATS: Final = {
+    **calls_of("np.{function}({0})", _FUNCTIONS_OF_NUMPY),
+    "sign": "np.sign({0})",
+    "remainder": "np.fmod({0}, {1})",
+    "power": "np.power({0}, {1})",
+    "atan2": "np.arctan2({0}, {1})",
+    "rsqrt": "1 / np.sqrt({0})",
+    "logistic": "1 / (1 + np.exp(-{0}))",
+}
+
+
+def _numpy_number(value: float, element_type: ElementType) -> str:
+    kind = NUMPY.type_of(element_type)
+    if isinstance(value, float) and not math.isfinite(value):
+        name = "nan" if math.isnan(value) else "inf"
+        return f"{kind}({'-' if value < 0 else ''}np.{name})"
+    is_float = element_type.kind is Kind.FLOAT
+    return f"{kind}({float(value) if is_float else int(value)})"
+
+
+NUMPY: Final = Dialect(
+    language=replace(LANGUAGES["numpy"], integer={}),  # its integers have 64 bits by themselves
+    types=_NUMPY_TYPES,
+    operations=_by_kind(
+        {"select": "np.where({0}, {1}, {2})"}, _NUMPY_ORDERED, _NUMPY_FLOATS, "~{0}"
+    ),
+    number=_numpy_number,
+    cast="np.asarray({0}).astype({t})",
+    is_finite="np.isfinite({0})",
+    rounded={ElementType.F16: "np.asarray({0}, np.float16).astype(np.float32)"},
+    loaded={ElementType.F16: "{0}.astype(np.float32)"},
+)
+
+# Triton.
+
+_TRITON_TYPES: Final = {
+    **_types("tl", "tl.int1"),
+    ElementType.BF16: "tl.bfloat16",
+}
+_KEEPS_NAN: Final = "propagate_nan=tl.PropagateNan.ALL"
+_TRITON_NUMBERS: Final = {
+    "maximum": "tl.maximum({0}, {1})",
+    "minimum": "tl.minimum({0}, {1})",
+    "clamp": "tl.minimum(tl.maximum({1}, {0}), {2})",
+    "abs": "tl.abs({0})",
+}
+_FUNCTIONS_OF_TRITON: Final = (
+    *("floor", "ceil", "exponential", "log", "sine", "cosine", "erf", "sqrt"),
+)
+"""Its own; the others are of ``libdevice``."""
+_TRITON_FLOATS: Final = {
+    **calls_of("libdevice.{function}({0})"),
+    **calls_of("tl.{function}({0})", _FUNCTIONS_OF_TRITON),
+    "rsqrt": "tl.rsqrt({0})",
+    "logistic": "tl.sigmoid({0})",
+    "maximum": f"tl.maximum({{0}}, {{1}}, {_KEEPS_NAN})",
+    "minimum": f"tl.minimum({{0}}, {{1}}, {_KEEPS_NAN})",
+    "clamp": f"tl.minimum(tl.maximum({{1}}, {{0}}, {_KEEPS_NAN}), {{2}}, {_KEEPS_NAN})",
+    "sign": "tl.where({0} > 0, 1.0, tl.where({0} < 0, -1.0, {0}))",
+    "remainder": "libdevice.fmod({0}, {1})",
+    "power": "libdevice.pow({0}, {1})",
+    "atan2": "libdevice.atan2({0}, {1})",
+}
+
+
+def _triton_number(value: float, element_type: ElementType) -> str:
+    return f"tl.full((), {_python_number(value, element_type)}, {TRITON.type_of(element_type)})"
+
+
+def _python_number(value: float, element_type: ElementType) -> str:
+    if isinstance(value, float) and not math.isfinite(value):
+        return f'float("{value}")'
+    return str(float(value) if element_type.kind is Kind.FLOAT else int(value))
+
+
+TRITON: Final = Dialect(
+    language=LANGUAGES["triton"],
+    types=_TRITON_TYPES,
+    operations=_by_kind(
+        {"select": "tl.where({0}, {1}, {2})"}, _TRITON_NUMBERS, _TRITON_FLOATS, "{0} == 0"
+    ),
+    number=_triton_number,
+    cast="tl.cast({0}, {t})",
+    is_finite='tl.abs({0}) < float("inf")',
+    rounded={each: f"{{0}}.to({_TRITON_TYPES[each]}).to(tl.float32)" for each in SMALL_FLOATS},
+    loaded={
+        ElementType.PRED: "{0} != 0",
+        **dict.fromkeys(SMALL_FLOATS, "{0}.to(tl.float32)"),
+    },
+)

@@ -1,0 +1,373 @@
+"""Operations of MLIR from text: the generic form of all, and the forms of dialects.
+
+``"stablehlo.add"(%0, %1) : (tensor<f32>, tensor<f32>) -> tensor<f32>`` is the generic form. A form
+of a dialect, such as ``stablehlo.add %0, %1 : tensor<f32>``, is a function in a table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from ops.mlir.text import (
+    MAX_NESTING,
+    Attribute,
+    AttributeReader,
+    FunctionType,
+    MlirLexer,
+    Type,
+    read_function_type,
+    read_location,
+    read_result_types,
+)
+from simplifier.errors import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from ops.mlir.text import Location
+    from simplifier.errors import Span
+
+# Operations of MLIR as values: operands, attributes, regions, and the types of results.
+
+
+class Name(NamedTuple):
+    """A value by its name, ``%0`` or ``%0#1``, and where that stands in the text."""
+
+    text: str
+    start: int
+
+
+class Argument(NamedTuple):
+    """An argument of a block or a function."""
+
+    name: Name
+    type: Type
+    attributes: Mapping[str, Attribute]
+    location: Location | None
+
+
+@dataclass(frozen=True, slots=True)
+class MlirBlock:
+    """Operations in order, and the arguments that they may read."""
+
+    arguments: tuple[Argument, ...]
+    operations: tuple[MlirOperation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MlirOperation:
+    """An operation such as ``%1 = stablehlo.add %0, %0 : tensor<2xf32>``.
+
+    ``results`` are the names that it defines: ``%1:2`` defines ``%1#0`` and ``%1#1``. ``regions``
+    are lists of blocks. The text of the operation is ``source[start:stop]``.
+    """
+
+    name: str
+    start: int
+    stop: int = 0
+    results: tuple[str, ...] = ()
+    operands: tuple[Name, ...] = ()
+    attributes: Mapping[str, Attribute] = field(default_factory=dict[str, "Attribute"])
+    regions: tuple[tuple[MlirBlock, ...], ...] = ()
+    types: tuple[Type, ...] = ()
+    location: Location | None = None
+
+    def walk(self) -> Iterator[MlirOperation]:
+        """The operation and all in its regions, in order."""
+        waiting: list[MlirOperation] = [self]
+        while waiting:
+            each = waiting.pop()
+            yield each
+            inner = [op for region in each.regions for block in region for op in block.operations]
+            waiting += reversed(inner)
+
+
+@dataclass(frozen=True, slots=True)
+class MlirModule:
+    """The operations of a text, and the names that it gives to attributes and locations."""
+
+    operations: tuple[MlirOperation, ...]
+    aliases: Mapping[str, Attribute]
+    source: str
+    file: str
+
+
+# Operations of MLIR from text: the generic form of all, and the forms of dialects.
+
+
+@dataclass(slots=True)
+class OperationDraft:
+    """An operation whose text is being read."""
+
+    name: str
+    start: int
+    operands: tuple[Name, ...] = ()
+    attributes: dict[str, Attribute] = field(default_factory=dict[str, Attribute])
+    regions: tuple[tuple[MlirBlock, ...], ...] = ()
+    types: tuple[Type, ...] = ()
+    types_of_operands: tuple[Type, ...] = ()
+
+
+AssemblyForm: TypeAlias = "Callable[[OperationReader, OperationDraft], None]"
+"""Takes what stands behind the name of an operation in the form of its dialect."""
+
+
+def read_module(source: str, file: str, forms: Mapping[str, AssemblyForm]) -> MlirModule:
+    """The operations of a text, a ``module`` or what stands in one.
+
+    Raises:
+        MlirTextError: the text does not follow the grammar.
+    """
+    reader = OperationReader(MlirLexer(source, file), forms)
+    return MlirModule(tuple(reader.top_level()), reader.aliases, source, file)
+
+
+class OperationReader:
+    """The parser: one method for each rule of the grammar."""
+
+    def __init__(self, lexer: MlirLexer, forms: Mapping[str, AssemblyForm]) -> None:
+        self.lexer = lexer
+        self.attributes = AttributeReader(lexer)
+        self.aliases: dict[str, Attribute] = {}
+        self._forms = forms
+        self._depth = 0
+        self._dialects = ["builtin"]
+
+    def top_level(self) -> list[MlirOperation]:
+        """Take a whole text."""
+        lexer, found = self.lexer, list[MlirOperation]()
+        if lexer.kind == "end":
+            raise lexer.error("expected a module of MLIR, but the text is empty")
+        while lexer.kind != "end":
+            if lexer.kind == "alias":
+                self.alias()
+            elif lexer.text == "{":  # a resource section: {-# ... #-}
+                lexer.balanced("'{'")
+            else:
+                found.append(self.operation())
+        return found
+
+    def alias(self) -> None:
+        """Take ``#name = attribute`` or ``!name = type``."""
+        lexer = self.lexer
+        name = lexer.advance()
+        lexer.expect("=", f"after {name}")
+        if name[0] == "!":
+            self.attributes.types[name] = self.type()
+        else:
+            self.aliases[name[1:]] = self.attributes.value()
+
+    # Operations
+
+    def operation(self) -> MlirOperation:
+        """Take an operation."""
+        lexer = self.lexer
+        start = lexer.start
+        named = self._results() if lexer.kind == "value" else []
+        is_generic = lexer.kind == "string"
+        at_name = lexer.span
+        name = lexer.string() if is_generic else lexer.word("an operation")
+        draft = OperationDraft(name, start)
+        if is_generic:
+            self._generic(draft)
+        else:
+            self._form(draft, at_name)(self, draft)
+        location = read_location(lexer) if lexer.text == "loc" else None
+        results = self._result_names(named, draft)
+        return MlirOperation(
+            *(draft.name, start, lexer.previous_stop, results, draft.operands),
+            *(draft.attributes, draft.regions, draft.types, location),
+        )
+
+    def _form(self, draft: OperationDraft, at_name: Span) -> AssemblyForm:
+        """The form of an operation; inside of some, the name of the dialect is left out."""
+        for name in (draft.name, f"{self._dialects[-1]}.{draft.name}", f"func.{draft.name}"):
+            form = self._forms.get(name)
+            if form:
+                draft.name = name
+                return form
+        near = get_close_matches(draft.name, self._forms, 1)
+        message = f"expected an operation, but there is none called {quoted(draft.name)} here"
+        hint = f"there is {near[0]}; " if near else ""
+        hint += "operations of other dialects stand in quotes, in MLIR's generic form"
+        raise self.lexer.error(message, at_name, hint)
+
+    def _results(self) -> list[tuple[str, int, int]]:
+        """Take ``%0, %1:2 =``: names, how many results each stands for (0 is one), and places."""
+        lexer, found = self.lexer, list[tuple[str, int, int]]()
+        while True:
+            start, name = lexer.start, lexer.taken("value", "the name of a result")
+            found.append(
+                (name, lexer.integer("a number of results") if lexer.accept(":") else 0, start)
+            )
+            if not lexer.accept(","):
+                break
+        lexer.expect("=", "after the results")
+        return found
+
+    def _result_names(
+        self, named: list[tuple[str, int, int]], draft: OperationDraft
+    ) -> tuple[str, ...]:
+        count = sum(max(number, 1) for _, number, _ in named)
+        if named and count != len(draft.types):
+            name, _, start = named[0]
+            message = f"{draft.name} has {len(draft.types)} results, but {count} are named"
+            raise self.lexer.error(message, self.lexer.span_of(start, start + len(name)))
+        names: list[str] = []
+        for name, number, _ in named:
+            names += [f"{name}#{place}" for place in range(number)] if number else [name]
+        return tuple(names)
+
+    def _generic(self, draft: OperationDraft) -> None:
+        lexer = self.lexer
+        draft.operands = self.listed_operands()
+        if lexer.text == "[":
+            raise lexer.error("branches between blocks have no counterpart in HLO")
+        if lexer.accept("<"):
+            draft.attributes = self.attributes.dictionary()
+            lexer.expect(">", "after the properties")
+        if lexer.text == "(":
+            draft.regions = lexer.listed(self.region, "(", ")", "the regions")
+        if lexer.text == "{":
+            draft.attributes |= self.attributes.dictionary()
+        lexer.expect(":", "before the type of an operation")
+        start = lexer.start
+        found = read_function_type(lexer, self.attributes.types)
+        draft.types_of_operands, draft.types = found.inputs, found.results
+        if len(found.inputs) != len(draft.operands):
+            message = f"there are {len(draft.operands)} operands, but {len(found.inputs)} types"
+            raise lexer.error_since(start, message)
+
+    # What forms are made of
+
+    def type(self) -> Type:
+        """Take a type."""
+        return self.attributes.type()
+
+    def types(self) -> tuple[Type, ...]:
+        """Take types with commas between them."""
+        found = [self.type()]
+        while self.lexer.accept(","):
+            found.append(self.type())
+        return tuple(found)
+
+    def operand(self) -> Name:
+        """Take the name of a value."""
+        start = self.lexer.start
+        return Name(self.lexer.taken("value", "a value, such as %0"), start)
+
+    def operands(self) -> tuple[Name, ...]:
+        """Take values with commas between them; there may be none."""
+        lexer, found = self.lexer, list[Name]()
+        while lexer.kind == "value":
+            found.append(self.operand())
+            if not self.comma_before("value"):
+                break
+        return tuple(found)
+
+    def comma_before(self, kind: str) -> bool:
+        """Take a comma, if a token of a kind stands behind it."""
+        lexer = self.lexer
+        if lexer.text != ",":
+            return False
+        ahead = lexer.pattern.match(lexer.source, lexer.stop)
+        if ahead is None or ahead.lastgroup != kind:
+            return False
+        lexer.advance()
+        return True
+
+    def listed_operands(self) -> tuple[Name, ...]:
+        """Take values in parentheses."""
+        return self.lexer.listed(self.operand, "(", ")", "the operands")
+
+    def attribute_dictionary(self, draft: OperationDraft) -> None:
+        """Take attributes in braces, if there are any."""
+        lexer = self.lexer
+        if lexer.accept("<"):
+            draft.attributes |= self.attributes.dictionary()
+            lexer.expect(">", "after the properties")
+        if lexer.text == "{":
+            draft.attributes |= self.attributes.dictionary()
+
+    def types_after_colon(self, draft: OperationDraft, results: int | None = 1) -> None:
+        """Take ``: (operand types) -> result types``, ``: operand -> results`` or ``: types``.
+
+        If only types are written, the last one is that of each of the ``results``; ``None`` says
+        that each is that of a result.
+        """
+        lexer = self.lexer
+        lexer.expect(":", f"before the type of {draft.name}")
+        inputs = self.types()
+        if len(inputs) == 1 and isinstance(inputs[0], FunctionType):
+            draft.types_of_operands, draft.types = inputs[0].inputs, inputs[0].results
+        elif lexer.accept("->"):
+            draft.types_of_operands = inputs
+            draft.types = read_result_types(lexer, self.attributes.types)
+        else:
+            draft.types_of_operands = inputs
+            draft.types = inputs if results is None else (inputs[-1],) * results
+
+    def attributes_and_types(self, draft: OperationDraft, results: int | None = 1) -> None:
+        """Take the end of most operations: attributes, then types."""
+        self.attribute_dictionary(draft)
+        self.types_after_colon(draft, results)
+
+    # Regions
+
+    def region(self, arguments: tuple[Argument, ...] = ()) -> tuple[MlirBlock, ...]:
+        """Take ``{ ... }``; the ``arguments`` of its first block may stand before it."""
+        lexer = self.lexer
+        if self._depth >= MAX_NESTING:
+            raise lexer.error(f"regions are nested more than {MAX_NESTING} deep")
+        self._depth += 1
+        lexer.expect("{", "before a region")
+        blocks: list[MlirBlock] = []
+        while lexer.text != "}":
+            given = self._block_header() if lexer.kind == "block" else arguments
+            blocks.append(MlirBlock(given, tuple(self._block_operations())))
+        lexer.advance()
+        self._depth -= 1
+        return tuple(blocks)
+
+    def region_of_dialect(
+        self, dialect: str, arguments: tuple[Argument, ...] = ()
+    ) -> tuple[MlirBlock, ...]:
+        """Take a region in which names of a dialect may lack its name."""
+        self._dialects.append(dialect)
+        blocks = self.region(arguments)
+        self._dialects.pop()
+        return blocks
+
+    def _block_operations(self) -> list[MlirOperation]:
+        lexer, found = self.lexer, list[MlirOperation]()
+        while lexer.kind != "block" and lexer.text != "}":
+            if lexer.kind == "end":
+                raise lexer.expected("'}' or an operation")
+            found.append(self.operation())
+        return found
+
+    def _block_header(self) -> tuple[Argument, ...]:
+        lexer = self.lexer
+        lexer.advance()
+        arguments = self.arguments() if lexer.text == "(" else ()
+        lexer.expect(":", "after the arguments of a block")
+        return arguments
+
+    def arguments(self) -> tuple[Argument, ...]:
+        """Take ``(%arg0: type {attributes} loc(...), ...)``."""
+        return self.lexer.listed(self.argument, "(", ")", "the arguments")
+
+    def argument(self) -> Argument:
+        """Take ``%arg0: type {attributes} loc(...)``."""
+        lexer = self.lexer
+        name = self.operand()
+        lexer.expect(":", "before the type of an argument")
+        found = self.type()
+        attributes = self.attributes.dictionary() if lexer.text == "{" else _NO_ATTRIBUTES
+        location = read_location(lexer) if lexer.text == "loc" else None
+        return Argument(name, found, attributes, location)
+
+
+_NO_ATTRIBUTES: Final[Mapping[str, Attribute]] = {}

@@ -1,0 +1,869 @@
+"""Dense elements, the values of constants: ``dense<[1, 2]>``, or bytes: ``dense<"0x01A2">``."""
+
+from __future__ import annotations
+
+import re
+import struct
+from dataclasses import dataclass
+from functools import cache, lru_cache, partial
+from math import copysign, frexp, inf, ldexp, nan
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
+
+from indexing.layout import UNBOUNDED_SIZE, ElementType, Kind, Shape, ShapeError
+from indexing.layout.element_type import ARRAY_TYPES
+from simplifier.errors import Span, TextError, quoted
+from simplifier.tools.lexer import ScanningLexer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+# The tokens of MLIR text: `MlirLexer` is what its readers work with.
+
+_T = TypeVar("_T")
+
+_BLANK: Final = r"(?:\s++|//[^\n]*+)*+"
+
+_TOKEN: Final = re.compile(
+    _BLANK
+    + r"""(?:
+      (?P<value>%(?:\d++|[A-Za-z_$.](?:[\w$.]|-(?!>))*+)(?:\#\d++)?)
+    | (?P<name>[A-Za-z_][\w$.]*+)
+    | (?P<mark>->|::|[(){}\[\]<>,=:*?+/|&])
+    | (?P<number>-?(?:0x[0-9a-fA-F]++|\d++(?:\.\d*+)?(?:[eE][+-]?\d++)?))
+    | (?P<string>"(?:[^"\\\n]++|\\.)*+")
+    | (?P<symbol>@(?:[A-Za-z_$][\w$.]*+|"(?:[^"\\\n]++|\\.)*+"))
+    | (?P<alias>[#!][A-Za-z_][\w$.]*+)
+    | (?P<block>\^[\w$.]++)
+    | (?P<minus>-)
+    | (?P<end>\Z)
+    | (?P<strange>.)
+    )""",
+    re.VERBOSE | re.DOTALL | re.ASCII,
+)
+
+_BALANCED: Final = re.compile(r"""[^<>(){}\[\]"-]++|"(?:[^"\\]++|\\.)*+"|->|.""", re.DOTALL)
+"""The pieces of a text in brackets: what holds no bracket that counts, and single characters."""
+
+_CLOSING: Final = {"<": ">", "(": ")", "{": "}", "[": "]"}
+
+_MAX_DIGITS: Final = 20
+"""Those of the longest integer of 64 bits, with its sign."""
+
+_ESCAPE: Final = re.compile(rb"\\(?:([0-9a-fA-F]{2})|(.))", re.DOTALL)
+_ESCAPED: Final = {b"n": b"\n", b"t": b"\t"}
+
+
+class MlirTextError(TextError):
+    """MLIR text that does not follow its grammar, or that has no meaning as a program of HLO."""
+
+
+class MlirLexer(ScanningLexer):
+    """A position in MLIR text and the token that begins there.
+
+    ``kind`` is ``value`` (``%0``), ``symbol`` (``@main``), ``alias`` (``#loc1``, ``!token``),
+    ``block`` (``^bb0``), ``name``, ``number``, ``string``, ``mark``, ``minus``, ``end`` or
+    ``strange``.
+    """
+
+    __slots__ = ()
+
+    pattern = _TOKEN
+
+    def taken(self, kind: str, what: str) -> str:
+        """Take a token of a kind."""
+        if self.kind != kind:
+            raise self.expected(what)
+        return self.advance()
+
+    def word(self, what: str) -> str:
+        """Take a name without a mark before it, such as a keyword."""
+        return self.taken("name", what)
+
+    def symbol(self, what: str) -> str:
+        """Take a name such as ``@main``; without the mark and quotes."""
+        text = self.taken("symbol", what)[1:]
+        return unescape(text) if text.startswith('"') else text
+
+    def string(self, what: str = "a string") -> str:
+        """Take a quoted text; the text without quotes and escapes."""
+        return unescape(self.taken("string", what))
+
+    def integer(self, what: str = "an integer") -> int:
+        """Take an integer of 64 bits."""
+        text = self.text
+        if self.kind != "number" or not (text.removeprefix("-").isdecimal() or "0x" in text):
+            raise self.expected(what)
+        if len(text) > _MAX_DIGITS:
+            raise self.error(f"expected {what}, but {quoted(text)} does not fit in 64 bits")
+        return int(self.advance(), 0 if "0x" in text else 10)
+
+    def listed(
+        self, read: Callable[[], _T], opening: str, closing: str, what: str
+    ) -> tuple[_T, ...]:
+        """Take items with commas between them, inside of two marks; there may be none."""
+        self.expect(opening, f"before {what}")
+        items: list[_T] = []
+        while self.text != closing:
+            if items:
+                self.expect(",", f"or {closing!r} after one of {what}")
+            items.append(read())
+        self.jump(self.stop)
+        return tuple(items)
+
+    def balanced(self, what: str) -> str:
+        """Take the text from an opening bracket to the one that closes it, whatever it is."""
+        if self.text not in _CLOSING:
+            raise self.expected(what)
+        waiting: list[str] = []
+        for piece in _BALANCED.finditer(self.source, self.start):
+            mark = piece[0]
+            if mark in _CLOSING:
+                waiting.append(_CLOSING[mark])
+            elif mark == waiting[-1]:
+                waiting.pop()
+            elif mark in ">)}]":
+                place = self.span_of(piece.start(), piece.end())
+                raise self.error(f"expected {waiting[-1]!r}, but found {mark!r}", place)
+            if not waiting:
+                text = self.source[self.start : piece.end()]
+                self.jump(piece.end())
+                return text
+        raise self.error("the bracket is not closed")
+
+    def expected(self, what: str, hint: str = "") -> MlirTextError:
+        """The error that the current token is not ``what``."""
+        if self.kind == "strange" and self.text == '"':
+            return self.error("a string is not closed")
+        shown = quoted(self.text) if self.kind != "string" else quoted(self.text)[1:-1]
+        found = f"found {shown}" if self.text else "the text ends"
+        return self.error(f"expected {what}, but {found}", hint=hint)
+
+    def error(self, message: str, span: Span | None = None, hint: str = "") -> MlirTextError:
+        """An error about the current token, or about another part of the text."""
+        return MlirTextError(message, span or self.span, hint)
+
+
+def unescape(quoted_text: str) -> str:
+    r"""The text that a quoted text stands for; bytes that are no UTF-8 become surrogates.
+
+    >>> unescape(r'"a\22b\22 \0A"')
+    'a"b" \n'
+    """
+    inner = quoted_text[1:-1]
+    if "\\" not in inner:
+        return inner
+    found = _ESCAPE.sub(_unescaped, inner.encode("utf-8", "surrogateescape"))
+    return found.decode("utf-8", "surrogateescape")
+
+
+def _unescaped(match: re.Match[bytes]) -> bytes:
+    if match[1]:
+        return bytes([int(match[1], 16)])
+    return _ESCAPED.get(match[2], match[2])
+
+
+# Types in MLIR text: arrays, tuples and tokens as shapes, functions, and others as text.
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionType:
+    """What a function takes and gives."""
+
+    inputs: tuple[Type, ...]
+    results: tuple[Type, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OtherType:
+    """A type that is no shape, as it is written."""
+
+    text: str
+
+
+Type: TypeAlias = "Shape | FunctionType | OtherType"
+
+MAX_NESTING: Final = 50
+"""Of types, attributes and regions in each other; JAX writes a few levels, and Python's stack holds
+these."""
+
+_SHAPED: Final = re.compile(
+    r"""(?:tensor|memref|vector)<\s*
+    (?P<sizes>(?:(?:\d{1,19}|\?)x)*)
+    (?P<element>complex<\w+>|[A-Za-z]\w*)\s*
+    (?:,\s*(?P<bounds>\#stablehlo\.bounds<[^<>]*>))?\s*>""",
+    re.VERBOSE | re.ASCII,
+)
+"""An array, of known sizes or not; ``#stablehlo.bounds<4, ?>`` bounds those that are not known."""
+
+_SHAPED_WITH_LAYOUT: Final = re.compile(
+    r"(?:tensor|memref|vector)<\s*(?P<sizes>(?:(?:\d{1,19}|\?)x)*)(?P<element>complex<\w+>|\w+)\s*,",
+    re.ASCII,
+)
+"""An array with an encoding or a layout, which says nothing of its elements."""
+
+_NUMBER: Final = re.compile(r"(?:u|s)?i\d+|index|b?f\d+\w*|tf32", re.ASCII)
+
+
+def read_type(lexer: MlirLexer, aliases: Mapping[str, Type], depth: int = 0) -> Type:
+    """Take a type; ``aliases`` are the names that the text gives to types.
+
+    Raises:
+        MlirTextError: there is no type here, or no such array.
+    """
+    if depth > MAX_NESTING:
+        raise lexer.error(f"types are nested more than {MAX_NESTING} deep")
+    if lexer.text in {"tensor", "memref", "vector"}:
+        return _read_array(lexer)
+    if lexer.text == "(":
+        return read_function_type(lexer, aliases, depth)
+    if lexer.text == "tuple":
+        return _read_tuple(lexer, aliases, depth)
+    if lexer.kind == "alias" and lexer.text[0] == "!":
+        return _read_dialect_type(lexer, aliases)
+    if lexer.text == "none":
+        return OtherType(lexer.advance())
+    return Shape(_read_element_type(lexer))
+
+
+def shapes_of(types: tuple[Type, ...]) -> tuple[Shape, ...] | None:
+    """Types as shapes; ``None`` if one is something else."""
+    shapes = tuple(each for each in types if isinstance(each, Shape))
+    return shapes if len(shapes) == len(types) else None
+
+
+def at_type(lexer: MlirLexer) -> bool:
+    """Whether a type begins here."""
+    text = lexer.text
+    return text in _WORDS or text[:1] == "!" or bool(_NUMBER.fullmatch(text))
+
+
+_WORDS: Final = {"tensor", "memref", "vector", "tuple", "(", "complex", "none"}
+
+
+def read_result_types(
+    lexer: MlirLexer, aliases: Mapping[str, Type], depth: int = 0
+) -> tuple[Type, ...]:
+    """Take the type of a result, or those of several in parentheses."""
+    if lexer.text != "(":
+        return (read_type(lexer, aliases, depth),)
+    read = partial(read_type, lexer, aliases, depth + 1)
+    return lexer.listed(read, "(", ")", "the types of results")
+
+
+def read_function_type(
+    lexer: MlirLexer, aliases: Mapping[str, Type], depth: int = 0
+) -> FunctionType:
+    """Take ``(tensor<2xf32>) -> tensor<f32>``."""
+    inputs = lexer.listed(lambda: read_type(lexer, aliases, depth + 1), "(", ")", "the types")
+    lexer.expect("->", "after the types of operands")
+    return FunctionType(inputs, read_result_types(lexer, aliases, depth + 1))
+
+
+def _read_array(lexer: MlirLexer) -> Shape:
+    """Take an array; most are written as others were."""
+    start = lexer.start
+    found = _SHAPED.match(lexer.source, start)
+    stop = found.end() if found else start
+    if found is None:
+        found = _SHAPED_WITH_LAYOUT.match(lexer.source, start)
+        lexer.advance()
+        if found is None:
+            raise lexer.error_since(start, _NO_ARRAY)
+        lexer.balanced("'<'")
+        stop = lexer.previous_stop
+    bounds = found.groupdict().get("bounds")
+    try:
+        shape = _array(found["sizes"], found["element"], bounds or "")
+    except (ShapeError, ValueError) as error:
+        raise lexer.error(str(error), lexer.span_of(start, stop)) from None
+    lexer.jump(stop)
+    return shape
+
+
+_NO_ARRAY: Final = "expected the type of an array, such as tensor<2x3xf32>"
+
+
+@lru_cache(maxsize=1 << 12)
+def _array(sizes: str, element: str, bounds: str) -> Shape:
+    numbers = [UNBOUNDED_SIZE if each == "?" else int(each) for each in sizes.split("x")[:-1]]
+    element_type = element_type_of(element)
+    if element_type is None:
+        raise ShapeError(f"HLO has no elements of type {element}")
+    if not bounds:
+        return Shape(element_type, tuple(numbers))
+    limits = [each.strip() for each in bounds.partition("<")[2].rstrip(">").split(",")]
+    if len(limits) != len(numbers) or not all(each == "?" or each.isdecimal() for each in limits):
+        raise ShapeError(f"expected {len(numbers)} bounds, numbers or ?, but found {bounds}")
+    pairs = [*zip(numbers, limits, strict=True)]
+    bounded = tuple(size if limit == "?" else int(limit) for size, limit in pairs)
+    return Shape(element_type, bounded, None, tuple(limit != "?" for _, limit in pairs))
+
+
+def _read_tuple(lexer: MlirLexer, aliases: Mapping[str, Type], depth: int) -> Shape:
+    start = lexer.start
+    lexer.advance()
+    types = lexer.listed(lambda: read_type(lexer, aliases, depth + 1), "<", ">", "the elements")
+    shapes = shapes_of(types)
+    if shapes is None:
+        raise lexer.error_since(start, "a tuple has arrays, tuples and tokens as elements")
+    return Shape.of_tuple(shapes)
+
+
+def _read_dialect_type(lexer: MlirLexer, aliases: Mapping[str, Type]) -> Type:
+    start = lexer.start
+    name = lexer.advance()
+    if name in aliases:
+        return aliases[name]
+    if name in _TOKENS:
+        return Shape(ElementType.TOKEN)
+    if lexer.text == "<":
+        lexer.balanced("'<'")
+    return OtherType(lexer.source[start : lexer.previous_stop])
+
+
+_TOKENS: Final = {"!stablehlo.token", "!mhlo.token"}
+
+
+def _read_element_type(lexer: MlirLexer) -> ElementType:
+    start = lexer.start
+    text = lexer.word("a type")
+    if text == "complex":
+        lexer.balanced("'<' after complex")
+        text = lexer.source[start : lexer.previous_stop]
+    found = element_type_of(text)
+    if found is None:
+        raise lexer.error_since(start, f"expected a type, but found {text!r}")
+    return found
+
+
+@lru_cache(maxsize=1 << 8)
+def element_type_of(text: str) -> ElementType | None:
+    """The element type that MLIR calls so.
+
+    >>> [element_type_of(text) for text in ("i1", "i8", "ui8", "f8E4M3FN", "complex<f32>")]
+    [<ElementType.PRED: 'pred'>, <ElementType.S8: 's8'>, <ElementType.U8: 'u8'>,
+    <ElementType.F8E4M3FN: 'f8e4m3fn'>, <ElementType.C64: 'c64'>]
+    """
+    name = _ELEMENTS.get(text) or text.lower()
+    integer = re.fullmatch(r"(s|u)?i(\d+)", name)
+    if integer:
+        name = (integer[1] or "s") + integer[2]
+    return _ARRAYS.get(name)
+
+
+_ARRAYS: Final = {str(each): each for each in ARRAY_TYPES}
+
+_ELEMENTS: Final[Mapping[str, str]] = {
+    "i1": "pred",
+    "index": "s64",
+    "complex<f32>": "c64",
+    "complex<f64>": "c128",
+    "tf32": "f32",
+}
+"""Elements whose names are no names of HLO in small letters."""
+
+
+# Attributes in MLIR text: numbers, strings, lists, dense elements, and those of dialects.
+
+
+@dataclass(frozen=True, slots=True)
+class DialectAttribute:
+    """An attribute of a dialect, such as ``#stablehlo<precision HIGH>``, or a name for one.
+
+    ``body`` is the text in angle brackets, which stands at ``start`` of the source.
+    """
+
+    name: str
+    body: str
+    start: int
+
+
+class SymbolReference(NamedTuple):
+    """The name of a function, such as ``@main``."""
+
+    name: str
+
+
+class Keyword(NamedTuple):
+    """A bare word in the place of a value, such as ``DEFAULT``."""
+
+    word: str
+
+
+Attribute = Any
+"""``bool``, ``int``, ``float``, ``str``, tuples and dictionaries of these, types, dense elements,
+symbols and attributes of dialects: as many types as MLIR's dialects have."""
+
+
+class AttributeReader:
+    """Takes attributes; ``types`` are the names that the text gives to types."""
+
+    def __init__(self, lexer: MlirLexer) -> None:
+        self.lexer = lexer
+        self.types: dict[str, Type] = {}
+        self._depth = 0
+
+    def type(self) -> Type:
+        """Take a type."""
+        return read_type(self.lexer, self.types)
+
+    def dictionary(self) -> dict[str, Attribute]:
+        """Take ``{name = value, flag, ...}``."""
+        self.lexer.expect("{", "before attributes")
+        return self.fields("}")
+
+    def fields(self, closing: str) -> dict[str, Attribute]:
+        """Take ``name = value, flag, ...`` up to and including a mark."""
+        lexer, found = self.lexer, dict[str, Attribute]()
+        while lexer.text != closing:
+            if found:
+                lexer.expect(",", f"or {closing!r} after an attribute")
+            start, is_quoted = lexer.start, lexer.kind == "string"
+            name = lexer.string() if is_quoted else lexer.word("the name of an attribute")
+            if name in found:
+                raise lexer.error_since(start, f"attribute {name} stands here for the second time")
+            found[name] = self.value() if lexer.accept("=") else True
+        lexer.advance()
+        return found
+
+    def value(self) -> Attribute:
+        """Take the value of an attribute."""
+        if self._depth > MAX_NESTING:
+            raise self.lexer.error(f"attributes are nested more than {MAX_NESTING} deep")
+        self._depth += 1
+        try:
+            return self._value()
+        finally:
+            self._depth -= 1
+
+    def _value(self) -> Attribute:
+        lexer = self.lexer
+        read = _BY_KIND.get(lexer.kind) or _BY_TEXT.get(lexer.text)
+        if read:
+            return read(self)
+        if at_type(lexer):
+            return self.type()
+        if lexer.kind == "name":
+            return Keyword(lexer.advance())
+        raise lexer.expected("the value of an attribute")
+
+    def _number(self) -> int | float:
+        lexer = self.lexer
+        text = lexer.text
+        is_integer = "0x" in text or text.removeprefix("-").isdecimal()
+        number = lexer.integer() if is_integer else float(lexer.advance())
+        if lexer.accept(":"):
+            self.type()
+        return number
+
+    def _string(self) -> str:
+        text = self.lexer.string()
+        if self.lexer.accept(":"):
+            self.type()
+        return text
+
+    def _symbol(self) -> SymbolReference:
+        name = self.lexer.symbol("a symbol")
+        while self.lexer.accept("::"):
+            name = self.lexer.symbol("a symbol")
+        return SymbolReference(name)
+
+    def _list(self) -> tuple[Attribute, ...]:
+        return self.lexer.listed(self.value, "[", "]", "the items of a list")
+
+    def _boolean(self) -> bool:
+        return self.lexer.advance() == "true"
+
+    def _unit(self) -> bool:
+        self.lexer.advance()
+        return True
+
+    def _array(self) -> tuple[Attribute, ...]:
+        """Take ``array<i64: 1, 2>``."""
+        lexer = self.lexer
+        lexer.advance()
+        lexer.expect("<", "after array")
+        self.type()
+        if lexer.accept(">"):
+            return ()
+        return lexer.listed(self.value, ":", ">", "the items of an array")
+
+    def _dense(self) -> DenseElements:
+        return read_dense(self.lexer, self.type)
+
+    def _location(self) -> Location:
+        return read_location(self.lexer)
+
+    def _alias(self) -> Attribute:
+        """Take ``#name``, ``#dialect<body>`` or ``#dialect.name<body>``."""
+        lexer = self.lexer
+        if lexer.text[0] == "!":
+            return self.type()
+        name, body, start = lexer.advance()[1:], "", lexer.stop
+        if lexer.text == "<" and lexer.start == lexer.previous_stop:
+            start = lexer.start + 1
+            body = lexer.balanced("'<'")[1:-1]
+        return DialectAttribute(name, body, start)
+
+    def _affine(self) -> DialectAttribute:
+        """Take ``affine_map<...>`` or ``affine_set<...>``."""
+        name = self.lexer.advance()
+        start = self.lexer.start + 1
+        return DialectAttribute(name, self.lexer.balanced(f"'<' after {name}")[1:-1], start)
+
+
+_BY_KIND: Final[Mapping[str, Callable[[AttributeReader], Attribute]]] = {
+    "number": AttributeReader._number,  # noqa: SLF001 - its own
+    "string": AttributeReader._string,  # noqa: SLF001 - likewise
+    "symbol": AttributeReader._symbol,  # noqa: SLF001 - likewise
+    "alias": AttributeReader._alias,  # noqa: SLF001 - likewise
+}
+
+_BY_TEXT: Final[Mapping[str, Callable[[AttributeReader], Attribute]]] = {
+    "[": AttributeReader._list,  # noqa: SLF001 - its own
+    "{": AttributeReader.dictionary,
+    "true": AttributeReader._boolean,  # noqa: SLF001 - likewise
+    "false": AttributeReader._boolean,  # noqa: SLF001 - likewise
+    "unit": AttributeReader._unit,  # noqa: SLF001 - likewise
+    "array": AttributeReader._array,  # noqa: SLF001 - likewise
+    "dense": AttributeReader._dense,  # noqa: SLF001 - likewise
+    "dense_resource": AttributeReader._dense,  # noqa: SLF001 - likewise
+    "loc": AttributeReader._location,  # noqa: SLF001 - likewise
+    "affine_map": AttributeReader._affine,  # noqa: SLF001 - likewise
+    "affine_set": AttributeReader._affine,  # noqa: SLF001 - likewise
+}
+"""How a value is read, by the kind of its first token, or by the token."""
+
+
+# Dense elements, the values of constants: `dense<[1, 2]>`, or bytes: `dense<"0x01A2">`.
+
+MAX_REPEATED: Final = 1 << 20
+"""One value is repeated so often: attributes are lists of dimensions, groups and pairs."""
+
+Number: TypeAlias = "bool | int | float | complex"
+
+
+@dataclass(frozen=True, slots=True)
+class DenseElements:
+    """The elements of an array in row-major order; a single one stands for all.
+
+    ``values`` is ``None`` if the text leaves them out.
+    """
+
+    shape: Shape
+    values: tuple[Number, ...] | None
+
+    @property
+    def is_splat(self) -> bool:
+        """Whether one value stands for all."""
+        return self.values is not None and len(self.values) == 1 != self.shape.element_count
+
+    def all_values(self) -> tuple[Number, ...] | None:
+        """A value for each element; ``None`` if they are not known, or one stands for too many."""
+        if self.values is None or not self.is_splat:
+            return self.values
+        if self.shape.element_count > MAX_REPEATED:
+            return None
+        return self.values * self.shape.element_count
+
+
+def read_dense(lexer: MlirLexer, read_type: Callable[[], Type]) -> DenseElements:
+    """Take ``dense<values> : type``.
+
+    Raises:
+        MlirTextError: the values do not fit the type.
+    """
+    start, is_elided = lexer.start, lexer.advance() == "dense_resource"
+    body_at = lexer.start
+    lexer.balanced("'<' after dense")
+    lexer.expect(":", "before the type of dense elements")
+    type_at, found = lexer.start, read_type()
+    if not isinstance(found, Shape) or not found.is_array or found.is_unbounded:
+        message = "expected the type of an array of known sizes, such as tensor<2xf32>"
+        raise lexer.error_since(type_at, message)
+    if is_elided:
+        return DenseElements(found, None)
+    inner = MlirLexer(lexer.source, lexer.file, body_at)
+    inner.advance()
+    values = _read_values(inner, found)
+    if not (values is None or len(values) in {1, found.element_count}):
+        message = f"there are {len(values)} values for {found.text(layout=False)}"
+        raise lexer.error_since(start, message)
+    inner.expect(">", "after dense elements")
+    return DenseElements(found, values)
+
+
+def _read_values(lexer: MlirLexer, shape: Shape) -> tuple[Number, ...] | None:
+    if lexer.kind == "string":
+        return _of_bytes(lexer, shape)
+    if lexer.text == ">":
+        return ()
+    return tuple(_read_rows(lexer, shape, 0))
+
+
+def _read_rows(lexer: MlirLexer, shape: Shape, depth: int) -> Iterator[Number]:
+    """Values in brackets as deep as the shape has dimensions, or a single one."""
+    if lexer.text != "[":
+        if depth not in {0, shape.rank}:
+            raise lexer.error(f"expected brackets nested {shape.rank} deep")
+        yield _READERS[shape.element_type.kind](lexer, shape.element_type)
+        return
+    if depth == shape.rank:
+        raise lexer.error(f"expected brackets nested {depth} deep, but these are nested deeper")
+    lexer.advance()
+    count, size = 0, shape.dimensions[depth]
+    while not lexer.accept("]"):
+        if count:
+            lexer.expect(",", "or ']' after a value")
+        yield from _read_rows(lexer, shape, depth + 1)
+        count += 1
+    if count != size:
+        message = f"expected {size} elements in these brackets, but there are {count}"
+        place = lexer.span_of(lexer.previous_stop - 1, lexer.previous_stop)
+        raise lexer.error(message, place)
+
+
+def _read_boolean(lexer: MlirLexer, _: ElementType) -> bool:
+    if lexer.text not in _BOOLEANS:
+        raise lexer.expected("true or false")
+    return _BOOLEANS[lexer.advance()]
+
+
+_BOOLEANS: Final = {"true": True, "false": False, "1": True, "0": False, "-1": True}
+
+
+def _read_integer(lexer: MlirLexer, element_type: ElementType) -> int:
+    start, span = lexer.start, element_type.value_range
+    value = lexer.integer(f"an integer as a value of type {element_type}")
+    if value not in span:
+        value -= 1 << element_type.bits if "0x" in lexer.source[start : lexer.previous_stop] else 0
+    if value not in span:
+        message = f"{value} does not fit in {element_type}, which holds the integers in {span}"
+        raise lexer.error_since(start, message)
+    return value
+
+
+def _read_float(lexer: MlirLexer, element_type: ElementType) -> float:
+    if lexer.kind != "number":
+        raise lexer.expected(f"a number as a value of type {element_type}")
+    start, text = lexer.start, lexer.advance()
+    if "0x" not in text:
+        value = float(text)
+        return copysign(inf, value) if abs(value) >= element_type.float_format.limit else value
+    size = (element_type.bits + 7) // 8
+    try:
+        content = int(text, 16).to_bytes(size, "little")
+    except OverflowError:
+        message = f"{text} has more bits than {element_type}"
+        raise lexer.error_since(start, message) from None
+    return float(_decoded(content, element_type)[0])  # pyright: ignore[reportArgumentType] - no complex
+
+
+def _read_complex(lexer: MlirLexer, element_type: ElementType) -> complex:
+    lexer.expect("(", f"before a value of type {element_type}")
+    real = _read_float(lexer, element_type.component)
+    lexer.expect(",", "after the real part")
+    imaginary = _read_float(lexer, element_type.component)
+    lexer.expect(")", "after the imaginary part")
+    return complex(real, imaginary)
+
+
+_READERS: Final[Mapping[Kind, Callable[[MlirLexer, ElementType], Number]]] = {
+    Kind.BOOLEAN: _read_boolean,
+    Kind.SIGNED: _read_integer,
+    Kind.UNSIGNED: _read_integer,
+    Kind.FLOAT: _read_float,
+    Kind.COMPLEX: _read_complex,
+}
+
+
+# Bytes, as JAX writes large constants.
+
+
+def _of_bytes(lexer: MlirLexer, shape: Shape) -> tuple[Number, ...]:
+    text = lexer.string().removeprefix("0x")
+    place = lexer.span_of(lexer.previous_stop - len(text) - 4, lexer.previous_stop)
+    try:
+        content = bytes.fromhex(text)
+    except ValueError:
+        raise lexer.error('expected hexadecimal digits, such as "0x0000803F"', place) from None
+    element_type = shape.element_type
+    if element_type is ElementType.PRED and len(content) != shape.element_count:
+        return _of_bits(content, shape.element_count)
+    size = (element_type.bits + 7) // 8
+    if len(content) not in {size, size * shape.element_count}:
+        expected = f"{size * shape.element_count} bytes for {shape.text(layout=False)}"
+        raise lexer.error(f"expected {expected}, but there are {len(content)}", place)
+    return _decoded(content, element_type)
+
+
+def _of_bits(content: bytes, count: int) -> tuple[bool, ...]:
+    """Truth values of before LLVM 22, eight in a byte; one of ones or zeros stands for all."""
+    if len(content) == 1 and content[0] in {0, 255}:
+        return (content[0] == 255,) * count  # noqa: PLR2004 - all bits
+    return tuple(
+        bool(content[bit // 8] >> bit % 8 & 1) for bit in range(min(count, len(content) * 8))
+    )
+
+
+def _decoded(content: bytes, element_type: ElementType) -> tuple[Number, ...]:
+    """The values of bytes."""
+    if element_type is ElementType.BF16:
+        pairs = (content[start : start + 2] for start in range(0, len(content), 2))
+        return _decoded(b"".join(b"\0\0" + pair for pair in pairs), ElementType.F32)
+    if element_type.kind is Kind.COMPLEX:
+        parts = _decoded(content, element_type.component)
+        return tuple(map(complex, parts[::2], parts[1::2]))  # pyright: ignore[reportArgumentType] - parts are real
+    letter = _LETTERS.get(element_type)
+    if letter is None:
+        return tuple(map(_numbers_of_bytes(element_type).__getitem__, content))
+    return struct.unpack(f"<{len(content) // element_type.bytes}{letter}", content)
+
+
+@cache
+def _numbers_of_bytes(element_type: ElementType) -> tuple[Number, ...]:
+    """What each byte stands for, of a type with no more bits; others of the byte do not count."""
+    bits, kind = element_type.bits, element_type.kind
+    codes = [byte & (1 << bits) - 1 for byte in range(256)]
+    if kind is Kind.BOOLEAN:
+        return tuple(byte > 0 for byte in range(256))
+    if kind is Kind.FLOAT:
+        return tuple(_float_of(code, element_type) for code in codes)
+    sign = 1 << bits - 1 if kind is Kind.SIGNED else 0
+    return tuple((code ^ sign) - sign for code in codes)
+
+
+def _float_of(code: int, element_type: ElementType) -> float:
+    """The number with a point that some bits are: sign, exponent, and what is behind the point."""
+    form, is_signed = element_type.float_format, element_type is not ElementType.F8E8M0FNU
+    bits, behind = element_type.bits - is_signed, form.mantissa_bits
+    is_negative, size = divmod(code, 1 << bits)
+    exponent, fraction = divmod(size, 1 << behind)
+    greatest = (1 << bits - behind) - 1 - (form.is_ieee or not is_signed)
+    bias = greatest - (frexp(form.largest)[1] - 1)
+    is_normal = exponent > 0 or not is_signed
+    value = ldexp(fraction + (is_normal << behind), max(exponent, int(is_signed)) - bias - behind)
+    if value > form.largest:
+        value = inf if form.is_ieee and not fraction else nan
+    elif is_negative and not size and element_type.endswith("fnuz"):
+        value = nan
+    return -value if is_negative else value
+
+
+_LETTERS: Final[Mapping[ElementType, str]] = {
+    ElementType.S8: "b",
+    ElementType.S16: "h",
+    ElementType.S32: "i",
+    ElementType.S64: "q",
+    ElementType.U8: "B",
+    ElementType.U16: "H",
+    ElementType.U32: "I",
+    ElementType.U64: "Q",
+    ElementType.F16: "e",
+    ElementType.F32: "f",
+    ElementType.F64: "d",
+}
+"""What Python calls the types of numbers in bytes."""
+
+
+# Locations in MLIR text: where in the source of a program an operation comes from.
+
+
+class Location(NamedTuple):
+    """A name, a line of a file, or the name of another location, with those that it is made of."""
+
+    name: str = ""
+    file: str = ""
+    line: int = 0
+    alias: str = ""
+    parts: tuple[Location, ...] = ()
+
+
+UNKNOWN: Final = Location()
+
+
+def read_location(lexer: MlirLexer) -> Location:
+    """Take ``loc(...)``.
+
+    Raises:
+        MlirTextError: there is no location here.
+    """
+    lexer.expect("loc", "before a location")
+    lexer.expect("(", "after loc")
+    found = _read_inner(lexer, 0)
+    lexer.expect(")", "after a location")
+    return found
+
+
+def _read_inner(lexer: MlirLexer, depth: int) -> Location:
+    if depth > MAX_NESTING:
+        raise lexer.error(f"locations are nested more than {MAX_NESTING} deep")
+    if lexer.kind == "alias" and lexer.text[0] == "#":
+        return Location(alias=lexer.advance()[1:])
+    if lexer.kind == "string":
+        return _read_named(lexer, depth)
+    if lexer.accept("unknown"):
+        return UNKNOWN
+    if lexer.accept("callsite"):
+        lexer.expect("(", "after callsite")
+        callee = _read_inner(lexer, depth + 1)
+        lexer.expect("at", "between the locations of a call")
+        caller = _read_inner(lexer, depth + 1)
+        lexer.expect(")", "after the locations of a call")
+        return Location(parts=(callee, caller))
+    if lexer.accept("fused"):
+        if lexer.text == "<":
+            lexer.balanced("'<'")
+        parts = lexer.listed(lambda: _read_inner(lexer, depth + 1), "[", "]", "the locations")
+        return Location(parts=parts)
+    raise lexer.expected('a location, such as "model.py":3:1')
+
+
+def _read_named(lexer: MlirLexer, depth: int) -> Location:
+    """Take a name, with a location behind it or not, or a place in a file."""
+    text = lexer.string()
+    if lexer.accept("("):
+        part = _read_inner(lexer, depth + 1)
+        lexer.expect(")", "after the location of a name")
+        return Location(name=text, parts=(part,))
+    if not lexer.accept(":"):
+        return Location(name=text)
+    line = lexer.integer("a line")
+    while lexer.accept(":"):
+        lexer.integer("a column")
+    if lexer.accept("to"):
+        if lexer.kind == "number":
+            lexer.integer()
+        while lexer.accept(":"):
+            lexer.integer("a line or a column")
+    return Location(file=text, line=line)
+
+
+class SourcePlace(NamedTuple):
+    """What a location says: the name of the operation, and a line of a file."""
+
+    name: str
+    file: str
+    line: int
+
+
+def place_of(location: Location, aliases: Mapping[str, Location]) -> SourcePlace:
+    """The first name and the first line of a location, the innermost of nested calls."""
+    name, file, line = "", "", 0
+    for each in _parts(location, aliases):
+        name = name or each.name
+        if each.file and not file:
+            file, line = each.file, each.line
+    return SourcePlace(name, file, line)
+
+
+def _parts(location: Location, aliases: Mapping[str, Location]) -> Iterator[Location]:
+    """A location and those in it, in order; one that refers to itself ends."""
+    waiting, seen = [location], set[str]()
+    while waiting:
+        each = waiting.pop()
+        if each.alias and each.alias not in seen:
+            seen.add(each.alias)
+            waiting.append(aliases.get(each.alias, UNKNOWN))
+        yield each
+        waiting += reversed(each.parts)

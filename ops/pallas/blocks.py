@@ -1,0 +1,549 @@
+"""An array of a call of Pallas: which block of it each step of the grid takes.
+
+Steps are questions of exact sets: over a step's coordinates, or over its number in the order in
+which the steps run, the last axis of the grid fastest.
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial, reduce
+from math import prod
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
+
+from indexing import IndexingMap, IndexRelation, IndexSet, Variable
+from ops.performance.summary import text_of_shape
+from ops.performance.tally import bytes_of
+from simplifier import BitAnd, BitOr, BitXor, FloorDiv, Interval, Min, Mod, bounds_of, symbol
+from simplifier.errors import INTEGER, IndexingError, check_integers, check_type, quoted
+from simplifier.tools.display import Displayed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import sympy
+
+    from indexing.layout import Shape
+
+    Step = tuple[int, ...]
+
+# What a call of Pallas, its grid or its blocks have wrong.
+
+
+class PallasError(IndexingError, ValueError):
+    """A grid, a block or an index map that makes no sense, or that cannot be read."""
+
+
+# Block specifications as users write them: the shape of a block, and which one a step takes.
+
+_AXES: Final = "ijklmnop"
+"""What the axes of a grid are called if nobody says."""
+
+_RESERVED: Final = re.compile(r"_.*|b\d+$|rt\d+$")
+"""Names that an axis does not keep: those of places in a block and of prefetched values."""
+
+
+@dataclass(frozen=True, slots=True)
+class ElementBlock:
+    """A dimension of a block that begins at any element: ``pl.Element(size, padding)``.
+
+    The index map tells the first element, not the number of the block. It counts in the array with
+    its ``padding``: as many elements before and behind it, of which the values are undefined.
+
+    Raises:
+        ArgumentError: an argument holds no integers.
+        PallasError: the size is below 1, or the padding is not two numbers of at least 0.
+
+    >>> ElementBlock(64, (0, 3)).padding
+    (0, 3)
+    """
+
+    size: int
+    padding: tuple[int, int] = (0, 0)
+
+    def __post_init__(self) -> None:
+        check_type(self.size, INTEGER, "ElementBlock: size", "a positive integer")
+        check_integers(self.padding, "ElementBlock: padding")
+        if self.size < 1:
+            raise PallasError(f"ElementBlock: size is {self.size}; expected at least 1")
+        if len(self.padding) != len(("before", "behind")) or min(self.padding) < 0:
+            message = f"ElementBlock: padding is {tuple(self.padding)}"
+            raise PallasError(f"{message}; expected two numbers of at least 0")
+
+
+BlockSize: TypeAlias = "int | ElementBlock | None"
+"""A dimension of a block: of a size, at any element, or ``None``: one element, which is no
+dimension inside of the kernel."""
+
+IndexFunction: TypeAlias = "Callable[..., Sequence[sympy.Expr | int] | sympy.Expr | int]"
+
+
+@dataclass(frozen=True, slots=True)
+class BlockSpec:
+    """Which block of an array each step of a grid takes: ``pl.BlockSpec``.
+
+    Args:
+        block_shape: the size of each dimension; ``None`` is a dimension of one element that the
+            kernel does not see. Without a shape the block is the whole array.
+        index_map: from a step of the grid to the number of its block along each dimension, as an
+            ``IndexingMap`` or as a function of symbols, as one writes it for JAX. Without one, all
+            steps take the first block.
+        buffers: how many blocks are kept at a time; two, so that one is fetched while the other is
+            used. A number of 0 means that the array is not copied: the kernel does it by itself.
+
+    Raises:
+        ArgumentError: an argument is of another kind.
+        PallasError: a size is below 1, or a number of buffers below 0.
+
+    >>> rows = BlockSpec((128, 64), lambda i, j, k: (i, k))
+    >>> print(rows.indices((2, 4, 3), rank=2))
+    (i, j, k) -> (i, k), domain: i in [0, 1], j in [0, 3], k in [0, 2]
+    """
+
+    block_shape: Sequence[BlockSize] | None = None
+    index_map: IndexingMap | IndexFunction | None = None
+    buffers: int = 2
+
+    def __post_init__(self) -> None:
+        check_type(self.buffers, INTEGER, "BlockSpec: buffers", "an integer of at least 0")
+        if self.buffers < 0:
+            raise PallasError(f"BlockSpec: buffers is {self.buffers}; expected at least 0")
+        if self.block_shape is not None:
+            expected = "sizes, ElementBlocks or None"
+            check_type(self.block_shape, Iterable, "BlockSpec: block_shape", expected)
+            object.__setattr__(self, "block_shape", tuple(map(_checked, self.block_shape)))
+
+    def block_of(self, shape: Shape) -> tuple[BlockSize, ...]:
+        """The dimensions of a block of an array.
+
+        Raises:
+            PallasError: there is not one for each dimension of the array.
+        """
+        block = shape.dimensions if self.block_shape is None else tuple(self.block_shape)
+        if len(block) != shape.rank:
+            array = f"the array {text_of_shape(shape)} has {shape.rank}"
+            message = f"BlockSpec: block_shape has {len(block)} dimensions, {array}"
+            raise PallasError(f"{message}; expected as many")
+        return block
+
+    def indices(self, grid: Sequence[int], rank: int) -> IndexingMap:
+        """The map from a step of a grid to the index of its block.
+
+        Raises:
+            PallasError: the index map does not take a step, or gives another number of results.
+        """
+        given = self.index_map
+        if given is None:
+            found = IndexingMap([0] * rank, _steps(grid, ()))
+        elif isinstance(given, IndexingMap):
+            found = _over_grid(given, grid)
+        elif callable(given):
+            names = _names_of(given, len(grid))
+            found = IndexingMap(_called(given, names), _steps(grid, names))
+        else:
+            message = f"BlockSpec: index_map is {quoted(given)}"
+            raise PallasError(f"{message}; expected a function, an IndexingMap or None")
+        if len(found.forms) != rank:
+            message = f"BlockSpec: index_map gives {len(found.forms)} results"
+            raise PallasError(f"{message}; expected {rank}, one for each dimension of the array")
+        return found
+
+
+def extent(size: BlockSize) -> int:
+    """How many elements a block has along a dimension."""
+    return 1 if size is None else size.size if isinstance(size, ElementBlock) else size
+
+
+def elements_of(block: Sequence[BlockSize]) -> int:
+    """How many elements a block has."""
+    return prod(map(extent, block))
+
+
+def text_of_block(block: Sequence[BlockSize]) -> str:
+    """A block as its sizes: ``(128, None, Element(64))``.
+
+    >>> text_of_block((128, None, ElementBlock(64)))
+    '(128, None, Element(64))'
+    """
+    return f"({', '.join(map(_text_of_size, block))})"
+
+
+def _text_of_size(size: BlockSize) -> str:
+    if not isinstance(size, ElementBlock):
+        return str(size)
+    padding = f", padding {size.padding}" if any(size.padding) else ""
+    return f"Element({size.size}{padding})"
+
+
+def _checked(size: BlockSize) -> BlockSize:
+    if size is None or isinstance(size, ElementBlock):
+        return size
+    check_type(size, INTEGER, "BlockSpec: a size of block_shape", "an integer, or None")
+    if size < 1:
+        raise PallasError(f"BlockSpec: block_shape has the size {size}; expected at least 1")
+    return int(size)
+
+
+def axis_names(count: int) -> tuple[str, ...]:
+    """What the axes of a grid are called: ``i``, ``j``, ``k`` and so on.
+
+    >>> axis_names(3)
+    ('i', 'j', 'k')
+    """
+    return tuple(_AXES[:count]) if count <= len(_AXES) else tuple(f"i{n}" for n in range(count))
+
+
+def _steps(grid: Sequence[int], names: Sequence[str]) -> list[Variable]:
+    given = names or axis_names(len(grid))
+    return [Variable.of_size(size, name) for size, name in zip(grid, given, strict=True)]
+
+
+def _over_grid(given: IndexingMap, grid: Sequence[int]) -> IndexingMap:
+    if len(given.dims) != len(grid) or given.ranges:
+        message = f"BlockSpec: index_map is {given}; expected a dimension for each of the"
+        raise PallasError(f"{message} {len(grid)} axes of the grid, and no ranges")
+    names = [variable.name for variable in given.dims]
+    others = (given.constraints, given.parameters, given.runtime)
+    if any(others) or any(map(_RESERVED.fullmatch, names)):
+        expected = "expected no other variables or conditions, and no dimension named b0, b1 ..."
+        raise PallasError(f"BlockSpec: index_map is {given}; {expected}")
+    for axis, (variable, size) in enumerate(zip(given.dims, grid, strict=True)):
+        if not variable.bounds.contains(Interval(0, size - 1)):
+            message = f"BlockSpec: {variable.name} of index_map is in {variable.bounds}"
+            raise PallasError(f"{message}; expected all {size} steps along axis {axis} of the grid")
+    return given.replace(dims=_steps(grid, names))
+
+
+def _names_of(function: IndexFunction, count: int) -> tuple[str, ...]:
+    """The names of the arguments, if the function takes one for each axis of the grid."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # of a builtin
+        return axis_names(count)
+    if any(each.kind is each.VAR_POSITIONAL for each in parameters):
+        return axis_names(count)
+    names = tuple(each.name for each in parameters)
+    if len(names) != count:
+        message = f"BlockSpec: index_map takes {len(names)} arguments"
+        raise PallasError(f"{message}; expected {count}, one for each axis of the grid")
+    return axis_names(count) if any(map(_RESERVED.match, names)) else names
+
+
+def _called(function: IndexFunction, names: Sequence[str]) -> list[Any]:
+    found = function(*map(symbol, names))
+    results = [*cast("Iterable[Any]", found)] if isinstance(found, (tuple, list)) else [found]
+    return [_plain(each) for each in results]
+
+
+def _plain(result: object) -> object:
+    """An integer of NumPy as one of Python; anything else as it is."""
+    is_integer = hasattr(result, "__index__") and getattr(result, "shape", None) == ()
+    return operator.index(cast("Any", result)) if is_integer else result
+
+
+# An array of a call of Pallas: which block of it each step of the grid takes.
+
+
+class PrefetchedScalar(NamedTuple):
+    """Where a runtime variable of an index map comes from: an element of a prefetched operand.
+
+    ``map`` leads from a step of the grid to the element.
+    """
+
+    operand: str
+    map: IndexingMap
+
+
+class OutOfBoundsBlock(NamedTuple):
+    """A step of the grid that takes a block which lies outside of its array.
+
+    ``values`` are those of runtime variables for which it does.
+    """
+
+    array: str
+    step: tuple[int, ...]
+    block: tuple[int, ...]
+    axis: int
+    valid: Interval
+    values: tuple[tuple[str, int], ...] = ()
+
+    def __str__(self) -> str:
+        given = "".join(f", for {name} = {value}" for name, value in self.values)
+        expected = f"expected {self.valid} along dimension {self.axis}"
+        if (self.valid.upper or 0) < (self.valid.lower or 0):
+            expected = f"no block fits along dimension {self.axis}"
+        return f"{self.array}: step {self.step} takes block {self.block}{given}; {expected}"
+
+
+class BlockTraffic(NamedTuple):
+    """What is copied of an array, or to it, as the grid runs.
+
+    Attributes:
+        copies: of a block; one that the next step takes again stays.
+        bytes: that they move, without what lies outside of the array.
+        needed_bytes: of the different elements.
+    """
+
+    copies: int
+    bytes: int
+    needed_bytes: int
+
+
+@dataclass(frozen=True, repr=False)
+class BlockedArray(Displayed):
+    """An operand or a result of a call of Pallas, in blocks.
+
+    Attributes:
+        name: how the call names it, such as ``output 0``.
+        shape: of the whole array.
+        block: the dimensions of a block.
+        indices: the map from a step of the grid to what the index map gives.
+        buffers: how many blocks are in fast memory at a time; 0 if the kernel copies by itself.
+        prefetched: where each runtime variable of the index map comes from.
+        is_filled: of a result, whether each step writes all of its block, or only may.
+
+    >>> from indexing.layout import Shape
+    >>> from ops.pallas import BlockSpec
+    >>> spec = BlockSpec((128, 64), lambda i, j: (j, i))
+    >>> x = BlockedArray.of("x", Shape.parse("f32[256,100]"), spec, (2, 2))
+    >>> print(x.elements)
+    (i, j)[b0, b1] -> (j * 128 + b0, i * 64 + b1), domain: i in [0, 1], j in [0, 1],
+    b0 in [0, 127], b1 in [0, 63], i * 64 + b1 in [0, 99]
+    >>> x.block_bytes, x.traffic()
+    (32768, BlockTraffic(copies=4, bytes=102400, needed_bytes=102400))
+    """
+
+    name: str
+    shape: Shape
+    block: tuple[BlockSize, ...]
+    indices: IndexingMap
+    buffers: int = 2
+    prefetched: tuple[PrefetchedScalar, ...] = field(default=(), compare=False)
+    is_filled: bool = True
+
+    @classmethod
+    def of(cls, name: str, shape: Shape, spec: BlockSpec, grid: Sequence[int]) -> BlockedArray:
+        """The array in the blocks of a specification.
+
+        Raises:
+            PallasError: the specification does not fit the array or the grid.
+        """
+        block = spec.block_of(shape)
+        return cls(name, shape, block, spec.indices(grid, shape.rank), spec.buffers)
+
+    # Maps.
+
+    @cached_property
+    def elements(self) -> IndexingMap:
+        """The map from a step, and each place in its block, to an element of the array.
+
+        What lies outside of the array is padding, and outside of the domain.
+        """
+        places = [symbol(f"b{axis}") for axis in range(self.shape.rank)]
+        results = [
+            (index if size is None else index * _step_of(size) + place) - _before(size)
+            for index, size, place in zip(self._exact.results, self.block, places, strict=True)
+        ]
+        ranges = [
+            Variable.of_size(extent(size), str(place))
+            for size, place in zip(self.block, places, strict=True)
+        ]
+        inside = [
+            (result, Interval(0, size - 1))
+            for result, size in zip(results, self.shape.dimensions, strict=True)
+        ]
+        indices = self._exact
+        constraints = [*indices.constraints, *inside]
+        found = IndexingMap(results, indices.dims, ranges, indices.runtime, constraints)
+        return found.simplify()
+
+    @cached_property
+    def _exact(self) -> IndexingMap:
+        """The map from a step to its block, as exact sets know it: with digits in place of bits."""
+        indices = self.indices
+        bounds = {each.name: each.bounds for each in (*indices.dims, *indices.runtime)}
+        results = [
+            each.replace(_is_of_bits, partial(_in_digits, bounds=bounds))
+            for each in indices.results
+        ]
+        return IndexingMap(results, indices.dims, (), indices.runtime, indices.constraints)
+
+    @property
+    def indices_in_bounds(self) -> IndexingMap:
+        """The map from a step to its block, for the steps whose blocks are in bounds."""
+        valid = zip(self._exact.results, self.valid_indices(), strict=True)
+        return self._exact.replace(constraints=[*self._exact.constraints, *valid])
+
+    @property
+    def depends_on_values(self) -> bool:
+        """Whether prefetched values decide which blocks are taken."""
+        return bool(self.indices.runtime)
+
+    @property
+    def may_overlap(self) -> bool:
+        """Whether different blocks may have elements in common."""
+        return any(isinstance(size, ElementBlock) for size in self.block)
+
+    # Memory.
+
+    @property
+    def block_bytes(self) -> int:
+        """The bytes of a block."""
+        return self._bytes(elements_of(self.block))
+
+    @property
+    def buffer_bytes(self) -> int:
+        """The bytes of all its blocks that are in fast memory at a time."""
+        return self.block_bytes * self.buffers
+
+    def traffic(self) -> BlockTraffic | None:
+        """What is copied as the grid runs; ``None`` if values decide it, or the kernel copies."""
+        if self.depends_on_values or not self.buffers:
+            return None
+        changes = self.changes()
+        moved = IndexRelation(self.by_number(self.elements)).restrict(changes)
+        points = sum(int(each.count()) for each in moved.maps) if moved else 0
+        needed = int(self.elements.image().count())
+        return BlockTraffic(int(changes.count()), self._bytes(points), self._bytes(needed))
+
+    def _bytes(self, elements: int) -> int:
+        return int(bytes_of(elements, self.shape.element_size_in_bits))
+
+    # Bounds.
+
+    def valid_indices(self) -> tuple[Interval, ...]:
+        """For each dimension what the index map may give: blocks that begin within the array.
+
+        The last block may reach beyond the array. One that begins at any element must lie within
+        the array and its padding.
+        """
+        return tuple(map(_valid, self.shape.dimensions, self.block))
+
+    def out_of_bounds(self) -> OutOfBoundsBlock | None:
+        """The first step that takes a block outside of the array; ``None`` is a proof.
+
+        >>> from indexing.layout import Shape
+        >>> from ops.pallas import BlockSpec
+        >>> spec = BlockSpec((1, 16, 1, 128), lambda l, i, j: (1, l, 1, j))
+        >>> b = BlockedArray.of("b", Shape.parse("f32[1,32,1,512]"), spec, (2, 3, 4))
+        >>> print(b.out_of_bounds())
+        b: step (0, 0, 0) takes block (1, 0, 1, 0); expected [0, 0] along dimension 0
+        """
+        found = [*self._each_out_of_bounds()]
+        return min(found, key=lambda each: (each.step, each.axis), default=None)
+
+    def _each_out_of_bounds(self) -> Iterator[OutOfBoundsBlock]:
+        """The first step for each dimension and side."""
+        at_all = _with_values_as_dims(self._exact)
+        count = len(self.indices.dims)
+        names = [variable.name for variable in self.indices.runtime]
+        for axis, valid in enumerate(self.valid_indices()):
+            lower, upper = valid.lower or 0, valid.upper
+            outside = [Interval(None, lower - 1)]
+            outside += [] if upper is None else [Interval(upper + 1, None)]
+            for beyond in outside:
+                steps = at_all.with_constraint(at_all.results[axis], beyond).domain_set()
+                if steps:
+                    point = steps.lexmin()
+                    values = tuple(zip(names, point[count:], strict=True))
+                    block = tuple(map(int, at_all.evaluate(point)))
+                    yield OutOfBoundsBlock(self.name, point[:count], block, axis, valid, values)
+
+    def unwritten(self) -> IndexSet | None:
+        """The elements of the array in no block that is taken; ``None`` if values decide it."""
+        if self.depends_on_values:
+            return None
+        return IndexSet.from_sizes(self.shape.dimensions) - self.elements.image()
+
+    # Steps in the order in which they run.
+
+    def by_number(self, of_steps: IndexingMap) -> IndexingMap:
+        """A map from steps as one from the numbers of steps, the last axis of the grid fastest."""
+        grid = [variable.bounds.size or 0 for variable in self.indices.dims]
+        return steps_of_numbers(grid).compose(of_steps).simplify()
+
+    def changes(self) -> IndexSet:
+        """The numbers of the steps that take another block than the step before; the first does.
+
+        If values decide the blocks, all may.
+        """
+        blocks = self.by_number(self._exact)
+        (steps,) = blocks.dims
+        count = steps.bounds.size or 0
+        everything = IndexSet.from_sizes([count])
+        if count == 1 or self.depends_on_values:
+            return everything
+        before = IndexingMap([symbol("n") - 1], {"n": (1, count - 1)})
+        same = IndexRelation(before).compose(IndexRelation(blocks)) & IndexRelation(blocks)
+        return everything - same.domain_set()
+
+    # Text.
+
+    def __str__(self) -> str:
+        block, shape = text_of_block(self.block), text_of_shape(self.shape)
+        return f"{self.name} {shape} in blocks {block}: {self.indices}"
+
+
+def steps_of_numbers(grid: Sequence[int]) -> IndexingMap:
+    """The map from the number of a step to its coordinates, the last one fastest.
+
+    >>> print(steps_of_numbers([2, 3]))
+    (n) -> (n floordiv 3, n mod 3), domain: n in [0, 5]
+    """
+    number = symbol("n")
+    coordinates = [
+        Mod(FloorDiv(number, prod(grid[axis + 1 :])), size) for axis, size in enumerate(grid)
+    ]
+    return IndexingMap(coordinates, {"n": prod(grid)}).simplify()
+
+
+def _with_values_as_dims(indices: IndexingMap) -> IndexingMap:
+    values = [Variable(each.bounds, each.name) for each in indices.runtime]
+    return indices.replace(dims=[*indices.dims, *values], runtime=())
+
+
+def _is_of_bits(expression: sympy.Basic) -> bool:
+    return isinstance(expression, (BitAnd, BitOr, BitXor))
+
+
+def _in_digits(function: sympy.Expr, bounds: Mapping[str, Interval]) -> sympy.Expr:
+    """A function of bits by binary digits: both have the smaller one, and the first is the sign."""
+
+    def of_two(one: Any, other: Any) -> Any:  # noqa: ANN401 - expressions of sympy
+        ranges = (bounds_of(each, bounds) for each in (one, other))
+        ends = [end for each in ranges for end in (each.lower, each.upper)]
+        sign = max(_BITS if end is None else max(end, ~end).bit_length() for end in ends)
+        both = sum(
+            (-1 if place == sign else 1)
+            * 2**place
+            * Min(*(Mod(FloorDiv(each, 2**place), 2) for each in (one, other)))
+            for place in range(sign + 1)
+        )
+        if isinstance(function, BitAnd):
+            return both
+        return one + other - (both if isinstance(function, BitOr) else 2 * both)
+
+    return reduce(of_two, function.args)
+
+
+_BITS: Final = 31
+"""Of an integer that is not bounded, without its sign."""
+
+
+def _step_of(size: BlockSize) -> int:
+    """How far the array moves on for each unit of what the index map gives."""
+    return size if isinstance(size, int) else 1
+
+
+def _before(size: BlockSize) -> int:
+    return size.padding[0] if isinstance(size, ElementBlock) else 0
+
+
+def _valid(array_size: int, size: BlockSize) -> Interval:
+    if isinstance(size, ElementBlock):
+        return Interval(0, array_size + sum(size.padding) - size.size)
+    return Interval(0, -(-array_size // extent(size)) - 1)

@@ -1,0 +1,484 @@
+"""Windows that slide over a tensor: how many there are, and which elements each of them holds.
+
+Along one dimension, element ``x`` of the dilated operand has the position
+``low + x * base_dilation``, behind the padding. Offset ``s`` of window ``d`` has the position
+``d * stride + s * window_dilation``. A window holds an element at an offset if both positions are
+equal, so each of ``x`` and ``d`` follows from the other one and ``s``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from indexing.variable import has_parameters
+from ops.hlo.result_sizes import window_conditions, window_count, window_rows
+from ops.hlo.values import Window
+from ops.index_maps import (
+    check_sizes,
+    checked_operand_count,
+    checked_sizes,
+    dim,
+    every_element,
+    index_map,
+    no_dimensions,
+    symbol,
+)
+from ops.rules.rule import Doubt, OpIndexing, OpRule, check_scalars, folded_inputs, sizes_of
+from ops.sizes import (
+    as_form,
+    between,
+    ceil_divided,
+    floor_divided,
+    inside,
+    least,
+    not_negative,
+    numbers,
+    scaled,
+)
+from simplifier import Interval
+from simplifier.errors import check_type
+from simplifier.expr import operations
+from simplifier.expr.form import ZERO, Form
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from indexing import IndexingMap
+    from indexing.domain import Constraint, Ends
+    from ops.hlo import Instruction
+    from ops.index_maps import Extent, Sizes
+    from ops.sizes import Size
+
+# Reduce-window and select-and-scatter: a fold of each window, and its gradient.
+
+
+def reduce_window(operand_sizes: Sizes, window: Window, inputs: int = 1) -> OpIndexing:
+    """Folds each window on an input, from an initial value on.
+
+    Elements of the operand lie ``lhs_dilate`` apart, the elements of a window ``rhs_dilate``.
+    Padding and the gaps between elements are not folded; negative padding cuts elements off.
+
+    A variadic reduce-window folds several inputs of one shape together and has as many results.
+    Each result may depend on every input and on every initial value. The operands are the inputs,
+    then their initial values.
+
+    Shapes:
+        inputs: ``operand_sizes``; initial values: scalars.
+        results: the number of windows within the padded and dilated operand, by dimension.
+
+    Source:
+        XLA operation semantics, ReduceWindow; StableHLO specification, reduce_window.
+
+    Raises:
+        ShapeError: the window has another rank than the operand, or a size, stride or dilation
+            below 1.
+
+    >>> from ops.hlo import Window
+    >>> pooling = reduce_window((13,), Window(size=(3,), stride=(2,), pad=((1, 1),)))
+    >>> print(pooling.output_to_input[0])
+    (d0)[s0] -> (d0 * 2 + s0 - 1), domain: d0 in [0, 6], s0 in [0, 2], d0 * 2 + s0 in [1, 13]
+    >>> print(pooling.input_to_output[0])
+    (d0)[s0] -> ((d0 + 1) floordiv 2 - s0), domain: d0 in [0, 12], s0 in [0, 1],
+    d0 mod 2 - s0 * 2 in [-1, 1]
+    >>> print(reduce_window((12,), Window(size=(3,), stride=(3,))).input_to_output[0])
+    (d0) -> (d0 floordiv 3), domain: d0 in [0, 11]
+
+    Sizes, strides and padding of windows may be symbolic, but not dilations:
+
+    >>> from simplifier import symbol
+    >>> rows, width = symbol("N"), symbol("K")
+    >>> print(reduce_window((rows,), Window(size=(width,))).output_to_input[0])
+    (d0)[s0]<K, N> -> (d0 + s0), domain: d0 in [0, N - K], s0 in [0, K - 1], K in [1, inf],
+    N in [1, inf]
+    """
+    operand_sizes = checked_sizes("reduce-window", "operand", operand_sizes)
+    inputs = checked_operand_count("reduce-window", "inputs", inputs)
+    windows = sliding_windows("reduce-window", operand_sizes, window)
+    conditions = window_conditions(window_rows("reduce-window", operand_sizes, window))
+    output_sizes = tuple(window.count for window in windows)
+    return OpIndexing(
+        output_sizes,
+        (from_windows(windows),) * inputs + (no_dimensions(output_sizes),) * inputs,
+        (to_windows(windows),) * inputs + (every_element(output_sizes),) * inputs,
+    ).on_condition([*not_negative(operand_sizes), *conditions])
+
+
+def select_and_scatter(operand_sizes: Sizes, source_sizes: Sizes, window: Window) -> OpIndexing:
+    """Adds each element of the source where a window on the operand selects an element.
+
+    The gradient of a reduce-window by maximum. The operands are the operand, the source, and the
+    initial value of every element of the result.
+
+    Only the running program knows which element a window selects. So the maps say what *may* be: a
+    result may take the source of every window that holds its index, and whether it does may depend
+    on all elements of these windows.
+
+    Shapes:
+        operand, result: ``operand_sizes``.
+        source: one element for each window.
+
+    Source:
+        XLA operation semantics, SelectAndScatter; StableHLO specification, select_and_scatter.
+
+    Raises:
+        ShapeError: the source does not have one element for each window, or as of
+            :func:`reduce_window`.
+
+    >>> from ops.hlo import Window
+    >>> unpooling = select_and_scatter((6, 4), (3, 2), Window(size=(2, 2), stride=(2, 2)))
+    >>> print(unpooling.output_to_input[0])
+    (d0, d1)[s0, s1] -> ((d0 floordiv 2) * 2 + s0, (d1 floordiv 2) * 2 + s1), domain: d0 in [0, 5],
+    d1 in [0, 3], s0 in [0, 1], s1 in [0, 1]
+    >>> print(unpooling.output_to_input[1])
+    (d0, d1) -> (d0 floordiv 2, d1 floordiv 2), domain: d0 in [0, 5], d1 in [0, 3]
+    >>> print(unpooling.input_to_output[1])
+    (d0, d1)[s0, s1] -> (d0 * 2 + s0, d1 * 2 + s1), domain: d0 in [0, 2], d1 in [0, 1],
+    s0 in [0, 1], s1 in [0, 1]
+    """
+    op = "select-and-scatter"
+    operand_sizes = checked_sizes(op, "operand", operand_sizes)
+    windows = sliding_windows(op, operand_sizes, window)
+    counts = [window.count for window in windows]
+    source_sizes = checked_sizes(op, "source", source_sizes)
+    conditions = check_sizes(op, "the source", source_sizes, counts, "as a reduce-window has")
+    conditions += not_negative((*operand_sizes, *source_sizes))
+    conditions += window_conditions(window_rows(op, operand_sizes, window))
+    to_source, to_result = to_windows(windows), from_windows(windows)
+    # Sharing a window is symmetric, so both directions are one map.
+    to_operand = through_windows(windows)
+    return OpIndexing(
+        operand_sizes,
+        (to_operand, to_source, no_dimensions(operand_sizes)),
+        (to_operand, to_result, every_element(operand_sizes)),
+    ).on_condition(conditions)
+
+
+# Reading instructions.
+
+
+def _reduce_window(instruction: Instruction) -> OpIndexing:
+    inputs = folded_inputs(instruction)
+    return reduce_window(sizes_of(inputs[0]), window_of(instruction), len(inputs))
+
+
+def _select_and_scatter(instruction: Instruction) -> OpIndexing:
+    operand, source, initial = instruction.operands
+    check_scalars("select-and-scatter", [initial])
+    return select_and_scatter(sizes_of(operand), sizes_of(source), window_of(instruction))
+
+
+def _may_be_selected(_: Instruction, __: int, operand: int) -> Doubt | None:
+    reason = "the values decide which element of a window is selected"
+    return Doubt(reason) if operand == 1 else None
+
+
+RULES: Final[Mapping[str, OpRule]] = {
+    "reduce-window": OpRule(_reduce_window, is_loop=True),
+    "select-and-scatter": OpRule(_select_and_scatter, doubt=_may_be_selected, is_loop=True),
+}
+
+
+# Windows that slide over a tensor: how many there are, and which elements each of them holds.
+
+ConstrainedIndex: TypeAlias = "tuple[Form, list[Constraint]]"
+"""An index, and the constraints under which it exists."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlidingWindow:
+    """One dimension of an operand, and the windows on it.
+
+    >>> pooling = SlidingWindow(operand_size=13, window_size=3, stride=2, low=1, high=1)
+    >>> pooling.count, pooling.elements_per_window, pooling.windows_per_element
+    (7, 3, 2)
+    """
+
+    operand_size: Size
+    window_size: Size
+    stride: Size = 1
+    low: Size = 0
+    high: Size = 0
+    base_dilation: int = 1
+    window_dilation: int = 1
+
+    @property
+    def count(self) -> Size:
+        """The number of windows that lie within the padded operand."""
+        return window_count(
+            self.operand_size,
+            self.window_size,
+            self.stride,
+            self.low,
+            self.high,
+            self.base_dilation,
+            self.window_dilation,
+        )
+
+    @property
+    def elements_per_window(self) -> Size:
+        """How many elements one window may hold."""
+        return 1 if self.is_single else self.window_size
+
+    @property
+    def windows_per_element(self) -> Size:
+        """How many windows may hold one element, for any size of the operand."""
+        if self.is_paired:
+            return 1
+        return self.count if self._may_be_any_window else self._overlap
+
+    @property
+    def windows_per_offset(self) -> Size:
+        """How many windows may hold an element at one and the same offset."""
+        if not self.is_single or isinstance(self._growth, Form):
+            return self.count
+        return 1 if self._growth else self._holders
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the number of a window determines the only element that it may hold."""
+        return self.is_paired or self.operand_size == 1
+
+    @property
+    def is_paired(self) -> bool:
+        """Whether a window holds no element but the one of its own number.
+
+        Compilers make such dimensions of a batch, for convolutions without batch dimensions:
+
+        >>> SlidingWindow(operand_size=8, window_size=8, stride=7, base_dilation=8).is_paired
+        True
+
+        For sizes over parameters, no window is taken for such a one unless all are.
+        """
+        given = (self.count, self.operand_size, self.stride, self.low, self.window_size)
+        if (known := numbers(given)) is None:
+            return self._is_one_to_one
+        count, operand_size, stride, low, window_size = known
+        windows, elements = count - 1, operand_size - 1
+        step, growth = self.base_dilation, self.base_dilation - stride
+        first, last = -low, (window_size - 1) * self.window_dilation - low
+        # The neighbours of the element move evenly from window to window: look at the ends.
+        after = (number * growth + step for number in (0, min(windows, elements - 1)))
+        before = (number * growth - step for number in (1, min(windows, elements + 1)))
+        return (elements < 1 or min(after) > last) and (windows < 1 or max(before) < first)
+
+    @property
+    def _is_one_to_one(self) -> bool:
+        """Whether windows of one element follow each other without padding or gaps."""
+        rest = (self.window_size, self.stride, self.low, self.high, self.base_dilation)
+        return rest == (1, 1, 0, 0, 1)
+
+    def element(self, window: Form, offset: Form) -> ConstrainedIndex:
+        """An element in a window; ``offset`` is below :attr:`elements_per_window`."""
+        if self.is_single:
+            return window if self.is_paired else ZERO, self._meeting(window)[1]
+        return self._held(window, offset)
+
+    def offset(self, window: Form, offset: Form) -> ConstrainedIndex:
+        """The offset at which a window holds an element, for an offset of :meth:`element`."""
+        return self._meeting(window) if self.is_single else (offset, self._held(window, offset)[1])
+
+    def window(self, element: Form, choice: Form) -> ConstrainedIndex:
+        """A window that holds an element; ``choice`` is below :attr:`windows_per_element`.
+
+        If every window may hold the element, the choice is the number of the window. Otherwise it
+        counts back from the last window that begins before the element, if windows leave no gaps
+        between their offsets, and is the offset of the element in the window, if they do.
+        """
+        if self.is_paired:
+            return element, self._meeting(element)[1]
+        position = element * self.base_dilation + self.low
+        if self._may_be_any_window:
+            own = position - scaled(choice, self.stride)
+            return choice, _index_of(own, max(1, self._spread), 0, self.window_size)[1]
+        step = self._common_step
+        position, constraints = _quotient(position, step)
+        stride, spread = floor_divided(self.stride, step), self._spread // step
+        if spread == 1:
+            window = operations.floordiv(position, as_form(stride)) - choice
+            offset = operations.mod(position, as_form(stride)) + scaled(choice, stride)
+            constraints += inside(offset, between(0, self.window_size - 1))
+        else:
+            window, more = _quotient(position - choice * spread, stride)
+            constraints += more
+        return window, [*constraints, *inside(window, self._existing)]
+
+    def window_at(self, offset: Form, choice: Form) -> ConstrainedIndex:
+        """A window that holds an element at an offset; ``choice`` is below `windows_per_offset`."""
+        growth = self._growth
+        if not self.is_single or isinstance(growth, Form):
+            return choice, self._held(choice, offset)[1]
+        distance = offset * self.window_dilation - self.low
+        window, constraints = choice, [(distance, Interval(0, 0))]
+        if growth:
+            window, constraints = _quotient(distance if growth > 0 else -distance, abs(growth))
+        return window, [*constraints, *inside(window, between(0, self._holders - 1))]
+
+    # If a window holds one element at most.
+
+    def _meeting(self, window: Form) -> ConstrainedIndex:
+        """The offset at which a window holds its element."""
+        distance, spread = scaled(window, self._growth) + self.low, max(1, self._spread)
+        offset, constraints = _index_of(distance, spread, 0, self.window_size)
+        return offset, [*constraints, *inside(window, between(0, self._holders - 1))]
+
+    @property
+    def _growth(self) -> Size:
+        """How much the position of the element in its window grows from window to window."""
+        return (self.base_dilation if self.is_paired else 0) - self.stride
+
+    @property
+    def _holders(self) -> Size:
+        """How many windows have an element."""
+        return least(self.count, self.operand_size) if self.is_paired else self.count
+
+    # If it may hold several.
+
+    def _held(self, window: Form, offset: Form) -> ConstrainedIndex:
+        """The element at an offset; padding and the gaps of a dilated operand hold none."""
+        position = scaled(window, self.stride) + offset * self.window_dilation
+        return _index_of(position, self.base_dilation, self.low, self.operand_size)
+
+    @property
+    def _existing(self) -> Interval | Ends:
+        """The numbers of windows, unbounded where no window beyond could hold an element anyway."""
+        given = (self.count, self.operand_size, self.stride, self.low, self.window_size)
+        if (known := numbers(given)) is None:
+            return between(0, self.count - 1)
+        count, operand_size, stride, low, window_size = known
+        last_offset = (window_size - 1) * self.window_dilation
+        last_element = low + (operand_size - 1) * self.base_dilation
+        is_before = low <= last_offset - stride
+        is_behind = last_element >= count * stride
+        return Interval(0 if is_before else None, count - 1 if is_behind else None)
+
+    @property
+    def _spread(self) -> int:
+        """The distance between two offsets of a window; 0 if there is only one offset."""
+        return 0 if self.window_size == 1 else self.window_dilation
+
+    @property
+    def _common_step(self) -> int:
+        """All positions of all windows are multiples of this, whatever the parameters are."""
+        return gcd(self.stride, self._spread) if isinstance(self.stride, int) else 1
+
+    @property
+    def _overlap(self) -> Size:
+        """How many windows would hold one element, if there were no first or last window."""
+        step = self._common_step
+        if self._spread != step:
+            return self.window_size
+        return ceil_divided(self.window_size * step, self.stride)
+
+    @property
+    def _may_be_any_window(self) -> bool:
+        """Whether there are no more windows than may hold one element."""
+        if not isinstance(self.count, int):
+            return False
+        return not isinstance(self._overlap, int) or self.count <= self._overlap
+
+
+def _index_of(position: Form, step: int, start: Size, size: Size) -> ConstrainedIndex:
+    """The index of a position among ``size`` positions, in steps from a start on."""
+    index, constraints = _quotient(position - start, step)
+    return index, [*inside(position, between(start, start + (size - 1) * step)), *constraints]
+
+
+def _quotient(distance: Form, step: Size) -> ConstrainedIndex:
+    """The number of steps in a distance, which must be a multiple of the step."""
+    if step == 1:
+        return distance, []
+    divisor = as_form(step)
+    remainder = operations.mod(distance, divisor)
+    return operations.floordiv(distance, divisor), [(remainder, Interval(0, 0))]
+
+
+# Maps.
+
+
+def index_variable(axis: int, size: Size) -> Form:
+    """The dimension variable of an axis, or 0 if its size leaves no other index."""
+    return ZERO if size == 1 else dim(axis)
+
+
+def range_variables(sizes: Iterable[Size]) -> tuple[list[Form], list[Size]]:
+    """A range variable for each size, or 0 for size 1; and the sizes of the ranges.
+
+    >>> range_variables((3, 1, 2))
+    ([Form(s0), Form(0), Form(s1)], [3, 2])
+    """
+    indices: list[Form] = []
+    ranges: list[Size] = []
+    for size in sizes:
+        indices.append(ZERO if size == 1 else symbol(len(ranges)))
+        if size != 1:
+            ranges.append(size)
+    return indices, ranges
+
+
+def from_windows(windows: Sequence[SlidingWindow]) -> IndexingMap:
+    """From a window, one in every dimension, to the elements that it holds."""
+    offsets, ranges = range_variables(window.elements_per_window for window in windows)
+    counts = [window.count for window in windows]
+    found = [
+        window.element(index_variable(number, window.count), offset)
+        for number, (window, offset) in enumerate(zip(windows, offsets, strict=True))
+    ]
+    return simplified_map(found, counts, ranges)
+
+
+def to_windows(windows: Sequence[SlidingWindow]) -> IndexingMap:
+    """From an element to the windows that hold it."""
+    choices, ranges = range_variables(window.windows_per_element for window in windows)
+    sizes = [window.operand_size for window in windows]
+    found = [
+        window.window(index_variable(number, window.operand_size), choice)
+        for number, (window, choice) in enumerate(zip(windows, choices, strict=True))
+    ]
+    return simplified_map(found, sizes, ranges)
+
+
+def through_windows(windows: Sequence[SlidingWindow]) -> IndexingMap:
+    """From an element to the elements that share a window with it."""
+    rank, sizes = len(windows), [window.operand_size for window in windows]
+    held = (window.elements_per_window for window in windows)
+    indices, ranges = range_variables([*held, *(window.windows_per_element for window in windows)])
+    found: list[ConstrainedIndex] = []
+    for number, window in enumerate(windows):
+        offset, choice = indices[number], indices[rank + number]
+        holder, is_held = window.window(index_variable(number, window.operand_size), choice)
+        element, is_there = window.element(holder, offset)
+        found.append((element, is_held + is_there))
+    return simplified_map(found, sizes, ranges)
+
+
+def simplified_map(
+    found: Sequence[ConstrainedIndex], dims: Iterable[Extent], ranges: Iterable[Extent]
+) -> IndexingMap:
+    """The map to some indices, where the constraints of all of them hold, simplified.
+
+    Dimensions of size 1 stay in results.
+    """
+    results = [result for result, _ in found]
+    constraints = [constraint for _, needed in found for constraint in needed]
+    used = (*results, *(form for form, _ in constraints))
+    over = filter(has_parameters, used)
+    made = index_map(results, dims, ranges, constraints, over=over)
+    return made.simplify(preserve_size_one=True)
+
+
+def sliding_windows(op: str, operand_sizes: Sizes, window: Window) -> tuple[SlidingWindow, ...]:
+    """The windows in each dimension of an operand.
+
+    Raises:
+        ShapeError: the window has another rank, or a size, stride or dilation below 1.
+    """
+    checked = checked_sizes(op, "operand", operand_sizes)
+    check_type(window, Window, f"{op}: the window", "a Window")
+    return tuple(SlidingWindow(*row) for row in window_rows(op, checked, window))
+
+
+def window_of(instruction: Instruction) -> Window:
+    """The window of an instruction; one without dimensions is not written."""
+    return instruction.attributes.get("window", Window())

@@ -1,0 +1,385 @@
+"""The functions of ``triton.language``: what each makes of formulas, and which access memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import sympy
+
+from ops.triton.expressions import (
+    MAX_AXES,
+    IntegerBlock,
+    TensorPointer,
+    UnknownBlock,
+    aligned,
+    as_block,
+    axis,
+    combined,
+    common_shape,
+    is_integer,
+    items_of,
+    known,
+    with_axes,
+)
+from simplifier import Max, Min
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ops.triton.expressions import BlockShape, ExpressionReader, Formula, Value
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall:
+    """A call, with its arguments by place and by name."""
+
+    node: ast.Call
+    function: str
+    arguments: Sequence[Value]
+    named: Mapping[str, Value]
+
+    def get(self, place: int, name: str, default: Value = None) -> Value:
+        """An argument, by its place or its name."""
+        if place < len(self.arguments):
+            return self.arguments[place]
+        return self.named.get(name, default)
+
+
+def _program_id(reader: ExpressionReader, call: FunctionCall) -> Value:
+    return IntegerBlock((), reader.program_id(_axis_of_grid(reader, call)))
+
+
+def _num_programs(reader: ExpressionReader, call: FunctionCall) -> Value:
+    return IntegerBlock((), reader.num_programs(_axis_of_grid(reader, call)))
+
+
+def _axis_of_grid(reader: ExpressionReader, call: FunctionCall) -> int:
+    found = _known_number(reader, call, 0, "axis")
+    if not 0 <= found < MAX_AXES:
+        reader.text.refuse(call.node, f"a grid has no axis {found}; expected 0, 1 or 2")
+    return found
+
+
+def _arange(reader: ExpressionReader, call: FunctionCall) -> Value:
+    start = _known_number(reader, call, 0, "start")
+    size = _known_number(reader, call, 1, "end") - start
+    if size < 1:
+        reader.text.refuse(call.node, f"this range has {size} elements; expected at least 1")
+    return IntegerBlock((size,), sympy.Integer(start) + (axis(0) if size > 1 else 0))
+
+
+def _known_number(reader: ExpressionReader, call: FunctionCall, place: int, name: str) -> int:
+    found = call.get(place, name)
+    if not is_integer(found):
+        message = f"{call.function}: {name} is no number that is known; expected a constexpr"
+        reader.text.refuse(call.node, message)
+    return found
+
+
+def _elementwise(apply: Callable[..., Formula]) -> Handler:
+    def handler(reader: ExpressionReader, call: FunctionCall) -> Value:
+        blocks = map(as_block, (*call.arguments, *_operands(call)))
+        return combined(apply, *map(reader.kept, blocks))
+
+    return handler
+
+
+def _operands(call: FunctionCall) -> list[Value]:
+    return [value for name, value in call.named.items() if name in ("x", "y", "div", "input")]
+
+
+def _ceiling(reader: ExpressionReader, call: FunctionCall) -> Value:
+    numerator, divisor = as_block(call.get(0, "x")), as_block(call.get(1, "div"))
+    return reader.quotient(combined(_before_next, numerator, divisor), divisor)
+
+
+def _before_next(numerator: Formula, divisor: Formula) -> Formula:
+    return numerator + divisor - 1
+
+
+def _absolute(value: Formula) -> Formula:
+    return Max(value, -value)
+
+
+def _where(reader: ExpressionReader, call: FunctionCall) -> Value:
+    return reader.chosen(call.get(0, "condition"), call.get(1, "x"), call.get(2, "y"))
+
+
+def _expand_dims(_reader: ExpressionReader, call: FunctionCall) -> Value:
+    value, place = as_block(call.get(0, "input")), call.get(1, "axis")
+    items: list[int | None] = [*range(len(value.shape))]
+    items.insert(place if place >= 0 else place + len(items) + 1, None)
+    return with_axes(value, items)
+
+
+def _broadcast_to(_reader: ExpressionReader, call: FunctionCall) -> Value:
+    value = as_block(call.get(0, "input"))
+    found = common_shape([value.shape, _shape_behind(call)])
+    if isinstance(value, UnknownBlock):
+        return UnknownBlock(found, value.reason)
+    return replace(value, shape=found, formula=aligned(value, len(found)))
+
+
+def _transposed(_reader: ExpressionReader, call: FunctionCall) -> Value:
+    value = as_block(call.get(0, "input"))
+    given = call.named.get("dims") or _shape_behind(call)
+    return with_axes(value, given or tuple(reversed(range(len(value.shape)))))
+
+
+def _shape_behind(call: FunctionCall) -> tuple[int, ...]:
+    """A shape behind the first argument: a tuple, or one argument for each dimension."""
+    given = items_of(call.get(1, "shape", ()))
+    return tuple(call.arguments[1:]) if given is None else given
+
+
+def _first(_reader: ExpressionReader, call: FunctionCall) -> Value:
+    return call.get(0, "input")
+
+
+def _nothing(_reader: ExpressionReader, _call: FunctionCall) -> Value:
+    return None
+
+
+def _full(reader: ExpressionReader, call: FunctionCall) -> Value:
+    return _filled(reader, call, as_block(call.get(1, "value")), call.get(2, "dtype"))
+
+
+def _zeros(reader: ExpressionReader, call: FunctionCall) -> Value:
+    return _filled(reader, call, as_block(0), call.get(1, "dtype"))
+
+
+def _filled(reader: ExpressionReader, call: FunctionCall, value: Value, dtype: Value) -> Value:
+    shape = _shape(reader, call)
+    if isinstance(value, IntegerBlock) and ".int" in str(dtype):
+        return replace(value, shape=shape, is_wide="int64" in str(dtype))
+    return UnknownBlock(shape, "a number that is no integer")
+
+
+def _cast(reader: ExpressionReader, call: FunctionCall) -> Value:
+    """A value of another type, of which only 32 or 64 bits count."""
+    value, dtype = reader.kept(as_block(call.get(0, "input"))), str(call.get(1, "dtype"))
+    if not isinstance(value, IntegerBlock) or not dtype.endswith(("int32", "int64")):
+        return value
+    return reader.kept(replace(value, is_wide=dtype.endswith("int64")))
+
+
+def _shape(reader: ExpressionReader, call: FunctionCall) -> tuple[int, ...]:
+    given = call.get(0, "shape")
+    shape = items_of(given) or (given,)
+    if not all(map(is_integer, shape)):
+        message = f"{call.function}: a size is no number that is known; expected a constexpr"
+        reader.text.refuse(call.node, message)
+    return shape
+
+
+def _reshaped(reader: ExpressionReader, call: FunctionCall) -> Value:
+    value, shape = as_block(call.get(0, "input")), _shape_behind(call)
+    if isinstance(value, UnknownBlock):
+        return UnknownBlock(shape, value.reason)
+    return reader.text.refuse(call.node, f"{call.function} of integers cannot be read")
+
+
+def _dot(_reader: ExpressionReader, call: FunctionCall) -> Value:
+    left, right = as_block(call.get(0, "input")), as_block(call.get(1, "other"))
+    return UnknownBlock((*left.shape[:-1], right.shape[-1]), "a product of matrices")
+
+
+def _reduced(_reader: ExpressionReader, call: FunctionCall) -> Value:
+    value = as_block(call.get(0, "input"))
+    place = call.get(1, "axis")
+    if place is None:
+        return UnknownBlock((), "a reduction")
+    place = place % max(1, len(value.shape))
+    kept = 1 if call.named.get("keep_dims") else None
+    sizes = [kept if number == place else size for number, size in enumerate(value.shape)]
+    return UnknownBlock(tuple(size for size in sizes if size is not None), "a reduction")
+
+
+def _unread(reader: ExpressionReader, call: FunctionCall) -> Value:
+    blocks = [as_block(value) for value in call.arguments if not isinstance(value, (str, tuple))]
+    return UnknownBlock(reader.unknown("", *blocks).shape, f"{call.function} of numbers")
+
+
+def _random(_reader: ExpressionReader, call: FunctionCall) -> Value:
+    return UnknownBlock(as_block(call.get(1, "offset")).shape, "a random number")
+
+
+# Memory.
+
+
+def _accessed(reader: ExpressionReader, call: FunctionCall) -> Value:
+    """A load, a store or an atomic operation, by addresses or by a block pointer."""
+    kind = call.function.rpartition(".")[2]
+    other = sorted({*call.named} - _ARGUMENTS_OF_MEMORY)
+    if other:
+        reader.text.refuse(call.node, f"{call.function} has no argument {other[0]!r}")
+    pointer = call.get(0, "pointer")
+    if isinstance(pointer, TensorPointer):
+        every = tuple(range(len(pointer.block)))
+        checked = (
+            every if pointer.is_descriptor else call.get(_PLACE_OF_CHECK, "boundary_check", ())
+        )
+        mask: Value = IntegerBlock(pointer.block, pointer.within(checked))
+        _check_shapes(reader, call, pointer.block)
+        return reader.accessed(call.node, kind, pointer.address(), mask)
+    mask = call.get(_PLACE_OF_MASK.get(kind, 2), "mask")
+    address = as_block(pointer)
+    _check_shapes(reader, call, address.shape)
+    return reader.accessed(call.node, kind, address, mask)
+
+
+def _check_shapes(reader: ExpressionReader, call: FunctionCall, shape: BlockShape) -> None:
+    """What is stored, and a mask, are broadcast to the pointers; these are not broadcast."""
+    for value in (*call.arguments[1:], *call.named.values()):
+        if not known(value) and common_shape([shape, value.shape]) != shape:
+            message = f"a block of the shape {value.shape} does not fit pointers of {shape}"
+            reader.text.refuse(call.node, message)
+
+
+def _block_pointer(reader: ExpressionReader, call: FunctionCall) -> Value:
+    parts = [
+        call.get(place, name, ())
+        for place, name in enumerate(("base", "shape", "strides", "offsets", "block_shape"))
+    ]
+    return _tensor_pointer(reader, call, *parts)
+
+
+def _descriptor(reader: ExpressionReader, call: FunctionCall) -> Value:
+    base, sizes, strides, block = (
+        call.get(place, name, ())
+        for place, name in enumerate(("base", "shape", "strides", "block_shape"))
+    )
+    zeros = (0,) * len(block)
+    return _tensor_pointer(reader, call, base, sizes, strides, zeros, block, is_descriptor=True)
+
+
+def _tensor_pointer(
+    reader: ExpressionReader,
+    call: FunctionCall,
+    base: Value,
+    *parts: Value,
+    is_descriptor: bool = False,
+) -> Value:
+    sizes, strides, offsets, block = parts
+    if len({len(each) for each in parts}) > 1 or not all(map(is_integer, block)):
+        message = f"{call.function}: expected as many sizes, strides, offsets and sizes of a block"
+        reader.text.refuse(call.node, message)
+
+    def formulas(part: Sequence[Value]) -> tuple[Formula, ...]:
+        return tuple(reader.formula(call.node, each) for each in part)
+
+    return TensorPointer(
+        reader.formula(call.node, base),
+        formulas(sizes),
+        formulas(strides),
+        formulas(offsets),
+        tuple(block),
+        is_descriptor,
+    )
+
+
+def _advanced(reader: ExpressionReader, call: FunctionCall) -> Value:
+    pointer, by = call.get(0, "base"), call.get(1, "offsets")
+    if not isinstance(pointer, TensorPointer):
+        reader.text.refuse(call.node, "this is no block pointer")
+    return pointer.moved([reader.formula(call.node, each) for each in by])
+
+
+def _by_descriptor(reader: ExpressionReader, call: FunctionCall) -> Value:
+    """``descriptor.load(offsets)`` and ``descriptor.store(offsets, value)``."""
+    pointer, offsets = call.arguments[0], call.arguments[1]
+    if not isinstance(pointer, TensorPointer):
+        reader.text.refuse(call.node, "this is no tensor descriptor")
+    moved = pointer.moved([reader.formula(call.node, each) for each in offsets])
+    given = (moved, *call.arguments[2:])
+    return _accessed(reader, FunctionCall(call.node, call.function, given, call.named))
+
+
+Handler = Any
+"""From a reader and a call to a value."""
+
+_PLACE_OF_MASK: Final = {"load": 1, "atomic_cas": 3}
+"""Where the mask stands, if not behind the pointer and the value."""
+
+_PLACE_OF_CHECK: Final = 3
+
+_ARGUMENTS_OF_MEMORY: Final = frozenset(
+    (
+        *("pointer", "mask", "other", "value", "val", "cmp", "boundary_check", "padding_option"),
+        *("cache", "cache_modifier", "eviction_policy", "volatile", "sem", "scope"),
+    )
+)
+"""Names of arguments of loads, stores and atomic operations."""
+
+_MEMORY: Final = (
+    "load",
+    "store",
+    *(f"atomic_{kind}" for kind in ("add", "max", "min", "and", "or", "xor", "xchg", "cas")),
+)
+
+_REDUCTIONS: Final = ("sum", "max", "min", "argmax", "argmin", "xor_sum", "reduce", "reduce_or")
+
+_OF_NUMBERS: Final = (
+    *("exp", "exp2", "log", "log2", "sqrt", "sqrt_rn", "rsqrt", "sin", "cos", "tanh", "erf"),
+    *("sigmoid", "softmax", "floor", "ceil", "fma", "fdiv", "div_rn", "clamp"),
+    *("cumsum", "cumprod", "sort", "flip"),
+)
+"""Functions of numbers that are no integers, or are known only while the kernel runs."""
+
+_KEPT: Final = ("multiple_of", "max_contiguous", "max_constancy", "constexpr")
+"""Functions that only tell the compiler something of a value."""
+
+_STATEMENTS: Final = (
+    *("static_assert", "static_print", "device_assert", "device_print", "debug_barrier", "assume"),
+)
+"""Functions without a value."""
+
+FUNCTIONS: Final[Mapping[str, Handler]] = {
+    "tl.program_id": _program_id,
+    "tl.num_programs": _num_programs,
+    "tl.arange": _arange,
+    "tl.cdiv": _ceiling,
+    **dict.fromkeys(("min", "tl.minimum"), _elementwise(Min)),
+    **dict.fromkeys(("max", "tl.maximum"), _elementwise(Max)),
+    **dict.fromkeys(("abs", "tl.abs"), _elementwise(_absolute)),
+    "tl.where": _where,
+    "tl.expand_dims": _expand_dims,
+    "tl.broadcast_to": _broadcast_to,
+    **dict.fromkeys(("tl.trans", "tl.permute", ".trans", ".permute"), _transposed),
+    **dict.fromkeys(("tl.reshape", "tl.view", "tl.ravel", ".reshape"), _reshaped),
+    "tl.zeros": _zeros,
+    "tl.full": _full,
+    "tl.dot": _dot,
+    **dict.fromkeys(("tl.cast", ".to"), _cast),
+    **{f"tl.{name}": _first for name in _KEPT},
+    "int": _first,
+    **dict.fromkeys(("tl.rand", "tl.randn", "tl.randint"), _random),
+    **{f"tl.{name}": _nothing for name in _STATEMENTS},
+    "print": _nothing,
+    "tl.make_block_ptr": _block_pointer,
+    "tl.advance": _advanced,
+    "tl.make_tensor_descriptor": _descriptor,
+    **{f"tl.{name}": _accessed for name in _MEMORY},
+    **{f"{home}.{name}": _reduced for home in ("tl", "") for name in _REDUCTIONS},
+    **{f"{home}.{name}": _unread for home in ("tl", "", "tl.math") for name in _OF_NUMBERS},
+    **dict.fromkeys(("tl.zeros_like", "float"), _unread),
+    **dict.fromkeys((".load", ".store"), _by_descriptor),
+}
+"""What each function is, by its name; a method begins with a point."""
+
+_ALIASES: Final = {"triton.language.": "tl.", "triton.": "tl.", "libdevice.": "tl.math."}
+"""Other names of the module, with the one of the table."""
+
+
+def plain_name(function: str) -> str:
+    """The name of a function in the table.
+
+    >>> plain_name("triton.language.load"), plain_name("triton.cdiv"), plain_name("tl.load")
+    ('tl.load', 'tl.cdiv', 'tl.load')
+    """
+    for prefix, plain in _ALIASES.items():
+        if function.startswith(prefix):
+            return plain + function.removeprefix(prefix)
+    return function

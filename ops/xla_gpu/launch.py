@@ -1,0 +1,400 @@
+"""A schedule: which elements each thread of a launch reads and writes, and whether that is all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import prod
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from indexing import IndexingMap, Variable
+from indexing.domain import Domain
+from indexing.exact.counting import number_of_points
+from indexing.layout import ShapeError, logical_to_linear
+from indexing.layout.maps import form_of
+from indexing.layout.steps import Reshape, Transpose
+from indexing.validation import read_grid
+from ops.index_maps import check_count, dim, runtime_value, symbol
+from simplifier import Interval
+from simplifier.errors import INTEGER, check_type
+from simplifier.exact import BUDGET
+from simplifier.expr.operations import substitute
+from simplifier.tools.display import Displayed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from indexing.domain import Constraint
+    from indexing.layout import Shape
+    from ops.dependence.operand_indexing import RuntimeOrigin
+    from ops.rules.rule import Origin
+    from simplifier.expr.form import Form
+
+    AnyOrigin: TypeAlias = Origin | RuntimeOrigin
+
+# The launch of a GPU kernel: its threads and blocks, and maps from their coordinates.
+
+Counts: TypeAlias = tuple[int, int, int]
+"""How many threads or blocks there are in x, y and z."""
+
+WARP_SIZE: Final = 32
+"""Threads that run together."""
+
+THREADS_OF_BLOCK: Final = 4 * WARP_SIZE
+"""Threads of a block by default: a warp for each scheduler of a multiprocessor."""
+
+_AXES: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchDimensions:
+    """The numbers of threads in a block and of blocks, in x, y and z.
+
+    Raises:
+        ShapeError: a number is not positive, or there are not three of each.
+
+    >>> launch = LaunchDimensions.of(8, threads=128)
+    >>> launch
+    LaunchDimensions(threads=(128, 1, 1), blocks=(8, 1, 1))
+    >>> launch.grid, launch.thread_count
+    ((128, 1, 1, 8, 1, 1), 1024)
+    """
+
+    threads: Counts
+    blocks: Counts
+
+    def __post_init__(self) -> None:
+        for role, counts in (("threads", self.threads), ("blocks", self.blocks)):
+            if len(counts) != _AXES or any(count < 1 for count in counts):
+                message = f"launch: there are {counts} {role}; expected three positive numbers"
+                raise ShapeError(message)
+
+    def __str__(self) -> str:
+        """The launch in words.
+
+        >>> print(LaunchDimensions((32, 4, 1), (8, 1, 1)))
+        8 blocks of 32 x 4 threads
+        """
+        blocks, threads = (
+            " x ".join(str(count) for count in counts if count != 1) or "1"
+            for counts in (self.blocks, self.threads)
+        )
+        return f"{blocks} blocks of {threads} threads"
+
+    @classmethod
+    def of(
+        cls, blocks: int, threads: int, *, groups: int = 1, most_blocks: int | None = None
+    ) -> LaunchDimensions:
+        """A launch in x, and in z a group of blocks for each of several jobs.
+
+        More than ``most_blocks`` are laid out in x and y. Then some blocks may have nothing to do.
+
+        >>> LaunchDimensions.of(10, 32, groups=2, most_blocks=4).blocks
+        (4, 3, 2)
+        """
+        if most_blocks is None:
+            return cls((threads, 1, 1), (blocks, 1, groups))
+        check_positive("launch", "most_blocks", most_blocks)
+        rows = step_count(blocks, most_blocks)
+        return cls((threads, 1, 1), (-(-blocks // rows), rows, groups))
+
+    @classmethod
+    def for_elements(
+        cls, count: int, *, unroll: int = 1, most_blocks: int | None = None
+    ) -> LaunchDimensions:
+        """A launch with a thread for every ``unroll`` elements, which is XLA's default.
+
+        With at most ``most_blocks`` blocks, as many as the device runs at a time, threads go on to
+        further elements.
+
+        >>> LaunchDimensions.for_elements(20).grid
+        (20, 1, 1, 1, 1, 1)
+        >>> LaunchDimensions.for_elements(6_000_000, unroll=4, most_blocks=1008).grid
+        (128, 1, 1, 1008, 1, 1)
+        """
+        check_positive("launch", "unroll", unroll)
+        wanted = step_count(count, unroll)
+        threads = min(wanted, THREADS_OF_BLOCK)
+        blocks = step_count(wanted, threads)
+        return cls.of(blocks if most_blocks is None else min(blocks, most_blocks), threads)
+
+    @property
+    def grid(self) -> tuple[int, ...]:
+        """The sizes of the coordinates of a launch: ``th_x th_y th_z bl_x bl_y bl_z``."""
+        return (*self.threads, *self.blocks)
+
+    @property
+    def thread_count(self) -> int:
+        """The number of threads of all blocks."""
+        return prod(self.grid)
+
+    def map(
+        self,
+        results: Iterable[Form],
+        ranges: Mapping[str, int],
+        constraints: Iterable[Constraint] = (),
+        runtime: Iterable[Variable] = (),
+        parameters: Iterable[Variable] = (),
+    ) -> IndexingMap:
+        """The map from the coordinates of a thread and the loops that it runs, by name."""
+        loops = (Variable.of_size(size, name) for name, size in ranges.items())
+        domain = Domain.of(read_grid(self.grid), loops, runtime, constraints, parameters)
+        return IndexingMap.from_forms(results, domain)
+
+
+def step_count(size: int, step: int) -> int:
+    """How many steps cover a size; one for size 0, so that there is a launch.
+
+    >>> step_count(10, 4), step_count(0, 4)
+    (3, 1)
+    """
+    return max(1, -(-size // step))
+
+
+def check_positive(op: str, role: str, number: int) -> None:
+    """Raise an error unless a number of a schedule is a positive integer.
+
+    Raises:
+        ShapeError: it is less than 1.
+        ArgumentError: it is no integer.
+    """
+    check_type(number, INTEGER, f"{op}: {role}", "a positive integer")
+    if number < 1:
+        raise ShapeError(f"{op}: {role} is {number}; expected 1 or more")
+
+
+def thread_id(axis: int = 0) -> Form:
+    """The number of a thread in its block, along x, y or z."""
+    return dim(axis)
+
+
+def block_id(axis: int = 0) -> Form:
+    """The number of a block, along x, y or z."""
+    return dim(_AXES + axis)
+
+
+def loop_id(number: int) -> Form:
+    """The iteration of one of the loops that a thread runs."""
+    return symbol(number)
+
+
+def block_number(launch: LaunchDimensions) -> Form:
+    """The number of a block, which :meth:`LaunchDimensions.of` may have laid out in x and y."""
+    return block_id(0) + block_id(1) * launch.blocks[0]
+
+
+# Indices of elements: from a number, and from an index in memory.
+
+
+def unflattened(number: Form, sizes: Sequence[int]) -> tuple[Form, ...]:
+    """The row-major index of a number in a tensor of these sizes.
+
+    >>> from ops.index_maps import dim
+    >>> for digit in unflattened(dim(0), (4, 8)):
+    ...     print(digit)
+    d0 floordiv 8
+    d0 mod 8
+    """
+    return tuple(map(form_of, Reshape.of([((prod(sizes),), tuple(sizes))]).forward((number,))))
+
+
+def in_array(shape: Shape, sizes: Sequence[int], index: Sequence[Form]) -> tuple[Form, ...]:
+    """The index of an element of an array, from its index in dimensions of other sizes.
+
+    These are the dimensions of the array in memory, major first, merged or split. Tiles do not
+    matter.
+
+    >>> from indexing.layout import Shape
+    >>> from ops.index_maps import dim
+    >>> for part in in_array(Shape.parse("f32[8,4,2]{0,2,1}"), (8, 8), (dim(0), dim(1))):
+    ...     print(part)
+    d1
+    d0 floordiv 2
+    d0 mod 2
+    """
+    order = Transpose.of(shape.dimensions, shape.array_layout.major_to_minor)
+    there = Reshape.between(tuple(sizes), order.sizes).forward(tuple(index))
+    return tuple(map(form_of, order.backward(there)))
+
+
+def within(sizes: Sequence[int], index: Sequence[Form]) -> list[Constraint]:
+    """The constraints that an index lies in a tensor of these sizes."""
+    return [(part, Interval(0, size - 1)) for part, size in zip(index, sizes, strict=True)]
+
+
+# A schedule: which elements each thread of a launch reads and writes, and whether that is all.
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Access(Displayed):
+    """The elements of an array that each thread of a launch reads or writes.
+
+    ``map`` leads from the six coordinates of a thread, ``th_x th_y th_z bl_x bl_y bl_z``, to the
+    index of an element of an array of this shape. Its ranges are the loops that the thread runs;
+    its runtime variables are values that the kernel has read before. ``origins`` say where each
+    comes from; without them, each has one value for all threads.
+
+    Raises:
+        ShapeError: the map has another number of results than the array has dimensions.
+    """
+
+    map: IndexingMap
+    shape: Shape
+    origins: tuple[AnyOrigin, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_count("access", f"the index of {self.shape}", self.map.forms, self.shape.rank)
+
+    def through(
+        self, indexing: IndexingMap, shape: Shape, origins: tuple[AnyOrigin, ...] = ()
+    ) -> Access:
+        """What a thread accesses of another array, for the elements that it accesses of this one.
+
+        ``indexing`` is a map from an element of this array to those of an array of that ``shape``.
+        A map from a result to an operand gives what a thread reads for what it writes; a map from a
+        hero to the root of its fusion gives where the epilogue writes. ``origins`` are those of its
+        runtime variables.
+
+        Raises:
+            MapError: ``indexing`` does not have one dimension for each of this array.
+
+        >>> from indexing.layout import Shape
+        >>> from ops import broadcast
+        >>> from ops.xla_gpu import LaunchDimensions, loop_schedule
+        >>> result, operand = Shape.parse("f32[10,20,30]"), Shape.parse("f32[20]")
+        >>> launch = LaunchDimensions.for_elements(result.element_count)
+        >>> (written,) = loop_schedule(result, launch).writes
+        >>> indexing = broadcast((20,), (10, 20, 30), (1,)).output_to_input[0]
+        >>> print(written.through(indexing, operand).map)
+        (th_x, th_y, th_z, bl_x, bl_y, bl_z)[chunk_id, unroll_id] ->
+        (((bl_x * 128 + th_x) floordiv 30) mod 20),
+        domain: th_x in [0, 127], th_y in [0, 0], th_z in [0, 0],
+        bl_x in [0, 46], bl_y in [0, 0], bl_z in [0, 0],
+        chunk_id in [0, 0], unroll_id in [0, 0], bl_x * 128 + th_x in [0, 5999]
+        """
+        found, *behind = (
+            self.map.compose(each).simplify(preserve_ranges=True)
+            for each in (indexing, *(origin.map for origin in origins))
+        )
+        before = {f"s{n}": symbol(n + len(indexing.ranges)) for n in range(len(self.map.ranges))}
+        for number in range(len(self.map.runtime)):
+            before[f"rt{number}"] = runtime_value(number + len(indexing.runtime))
+        own = (substitute(origin.map.forms, before) for origin in self.origins)
+        maps = (*behind, *(IndexingMap.from_forms(index, found.domain) for index in own))
+        every = zip((*origins, *self.origins), maps, strict=True)
+        return Access(found, shape, tuple(replace(origin, map=index) for origin, index in every))
+
+    def in_memory(self) -> IndexingMap:
+        """Where in memory a thread accesses the array, in elements, with its tiles.
+
+        Raises:
+            ShapeError: as :func:`indexing.layout.tiling_steps`.
+
+        >>> from indexing.layout import Shape
+        >>> from ops.xla_gpu import LaunchDimensions, loop_schedule
+        >>> column_major = Shape.parse("f32[64,32]{0,1}")
+        >>> launch = LaunchDimensions.of(4, threads=128)
+        >>> print(loop_schedule(column_major, launch, unroll=4).writes[0].in_memory())
+        (th_x, th_y, th_z, bl_x, bl_y, bl_z)[chunk_id, unroll_id] ->
+        (th_x * 4 + bl_x * 512 + unroll_id),
+        domain: th_x in [0, 127], th_y in [0, 0], th_z in [0, 0], bl_x in [0, 3], bl_y in [0, 0],
+        bl_z in [0, 0], chunk_id in [0, 0], unroll_id in [0, 3]
+        """
+        return self.map.compose(logical_to_linear(self.shape)).simplify(preserve_ranges=True)
+
+    def __str__(self) -> str:
+        """The map without the coordinates and loops that have one value only.
+
+        >>> from indexing.layout import Shape
+        >>> from ops.xla_gpu import LaunchDimensions, loop_schedule
+        >>> launch = LaunchDimensions.of(6, threads=128)
+        >>> print(loop_schedule(Shape.parse("f32[6,128]"), launch).writes[0])
+        (th_x, bl_x) -> (bl_x, th_x), domain: th_x in [0, 127], bl_x in [0, 5]
+        """
+        return str(without_points(self.map))
+
+    def covers(self, *, budget: int | None = BUDGET) -> bool:
+        """Whether every element is accessed; see :meth:`IndexingMap.covers`."""
+        return self.map.covers(self.shape.dimensions, budget=budget)
+
+    def is_exactly_once(self, *, budget: int | None = BUDGET) -> bool:
+        """Whether every element is accessed exactly once: by one thread, in one iteration."""
+        return self.map.is_bijective_onto(self.shape.dimensions, budget=budget)
+
+    def never_twice(self, *, budget: int | None = BUDGET) -> bool:
+        """Whether no element is accessed twice, for any values of the runtime variables."""
+        return self.map.is_injective(budget=budget, runtime_as_parameters=True)
+
+    def meets(self, other: Access, *, budget: int | None = BUDGET) -> bool:
+        """Whether there is an element of the array that both access."""
+        return not self.map.compose(other.map.inverse()).is_empty(budget=budget)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Schedule(Displayed):
+    """How a kernel divides its work among the threads of a launch.
+
+    Attributes:
+        launch: how many threads and blocks there are.
+        reads: what each thread reads of each operand of the hero, the operation that the schedule
+            is made for; ``None`` if the schedule does not decide it.
+        writes: what each thread writes of the result; several accesses if the kernel writes it
+            part by part.
+    """
+
+    launch: LaunchDimensions
+    reads: tuple[Access | None, ...]
+    writes: tuple[Access, ...]
+
+    def __str__(self) -> str:
+        reads = (
+            f"reads operand {number}: {'as it likes' if access is None else access}"
+            for number, access in enumerate(self.reads)
+        )
+        writes = (f"writes: {access}" for access in self.writes)
+        return "\n".join([str(self.launch), *reads, *writes])
+
+    def writes_exactly_once(self, *, budget: int | None = BUDGET) -> bool:
+        """Whether every element of the result is written exactly once.
+
+        The answer is exact: milliseconds to seconds of isl, see :class:`indexing.relation.Relation`
+        for what it raises. A schedule that updates in place writes only a part of the result: check
+        it with :meth:`never_writes_twice`.
+
+        >>> from indexing.layout import Shape
+        >>> from ops.xla_gpu import LaunchDimensions, loop_schedule
+        >>> matrix, launch = Shape.parse("f32[100,30]"), LaunchDimensions.of(6, threads=128)
+        >>> loop_schedule(matrix, launch, unroll=4).writes_exactly_once()
+        True
+        """
+        if len(self.writes) == 1:
+            return self.writes[0].is_exactly_once(budget=budget)
+        counts = [_counts(access, budget) for access in self.writes]
+        every, inside = (sum(column) for column in zip(*counts, strict=True))
+        return every == inside == self.writes[0].shape.element_count and self.never_writes_twice(
+            budget=budget
+        )
+
+    def never_writes_twice(self, *, budget: int | None = BUDGET) -> bool:
+        """Whether no element of the result is written twice, for any runtime variables."""
+        return all(access.never_twice(budget=budget) for access in self.writes) and not any(
+            one.meets(other, budget=budget) for one, other in combinations(self.writes, 2)
+        )
+
+
+def without_points(accessed: IndexingMap) -> IndexingMap:
+    """The map without the coordinates and loops that have one value only: for people to read."""
+    variables = (*accessed.dims, *accessed.ranges)
+    names = accessed.domain.names[: len(variables)]
+    points = {
+        name: variable.bounds.lower
+        for name, variable in zip(names, variables, strict=True)
+        if variable.bounds.size == 1 and variable.bounds.lower is not None
+    }
+    return accessed.substitute(points) if points else accessed
+
+
+def _counts(access: Access, budget: int | None) -> tuple[int, int]:
+    """How many accesses there are, and how many of them are in the array."""
+    inside = access.map.compose(IndexingMap.identity(access.shape.dimensions))
+    return number_of_points(access.map, budget), number_of_points(inside, budget)

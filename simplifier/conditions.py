@@ -1,0 +1,582 @@
+"""Conditions, choices and functions of bits, simplified from the outside in.
+
+A branch of a choice is read where its condition is a fact, what ``and`` joins where the others are.
+What is left of them then becomes a variable, of which only the range is known, so that the laws of
+arithmetic need not know of them.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from simplifier.bounds.interval import EMPTY, Interval
+from simplifier.canonical import comparisons
+from simplifier.canonical.bitwise import divided_bits
+from simplifier.canonical.scope import relevant
+from simplifier.expr import operations
+from simplifier.expr.form import (
+    BITWISE,
+    CONDITIONS,
+    LOGICAL,
+    ONE,
+    ZERO,
+    Atom,
+    AtomKind,
+    Form,
+    combine,
+    constant,
+    fold,
+    postorder,
+    variable,
+    weighted_sum,
+)
+from simplifier.extraction.cost import DIVISIONS, cost_of_form
+from simplifier.laws.catalogue.bits import DIVIDED_BITS
+from simplifier.laws.catalogue.conditions import (
+    CHOICE_OF_NUMBERS,
+    CHOSEN,
+    CHOSEN_TWICE,
+    DIVIDED,
+    JOINED,
+    NARROWER,
+    UNDER_OTHERS,
+)
+from simplifier.laws.rewrite_log import Rewrite
+from simplifier.limits import MAX_CONDITIONS, MAX_CONDITIONS_JOINED, MAX_NESTED_CHOICES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+    from simplifier.bounds.context import Constraints, Context
+    from simplifier.canonical.scope import Scope
+    from simplifier.laws.law import Law
+
+_Laws: TypeAlias = "tuple[Law, ...]"
+
+
+class Questions(NamedTuple):
+    """What is asked of forms in a scope."""
+
+    simplified: Callable[[Scope, Form], Form]
+    range_of: Callable[[Scope, Form], Interval]
+
+
+def step(scope: Scope, form: Form, asks: Questions) -> Form:
+    """The form with its conditions and choices simplified, and what is around them."""
+    found = [*_readings(scope, form, asks)]
+    by_bits = (DIVIDED_BITS, divided_bits(form))
+    for law, rearranged in ((JOINED, joined(form)), (DIVIDED, divided(form)), by_bits):
+        if rearranged is not None:
+            readings = _readings(scope, rearranged, asks)
+            found += [((law, *laws), read) for laws, read in readings]
+    laws, result = min(found, key=_cost_of_reading) if len(found) > 1 else found[0]
+    if result == form or cost_of_form(result) > cost_of_form(form):
+        return form
+    scope.read(Rewrite(laws, form, result))
+    if scope.log is not None:
+        scope.log.parts[result.key] = []
+    return result
+
+
+def _cost_of_reading(reading: tuple[_Laws, Form]) -> int:
+    return cost_of_form(reading[1])
+
+
+def _readings(scope: Scope, form: Form, asks: Questions) -> Iterator[tuple[_Laws, Form]]:
+    """What the form comes to with its functions of bits split into digits, and as they stand."""
+    reader = _Reader(scope, asks)
+    for reading in reader.readings(form):
+        abstraction = abstracted(scope, reading, reader.range_of)
+        result = abstraction.restored(asks.simplified(abstraction.scope, abstraction.form))
+        laws = (*reader.laws, *abstraction.laws, *laws_logged(abstraction.scope))
+        yield tuple(dict.fromkeys(laws)), result
+
+
+def joined(form: Form) -> Form | None:
+    """The sum with one choice for all choices by one condition; ``None`` if there are no two.
+
+    >>> from simplifier.expr.text import parse_form
+    >>> print(joined(parse_form("select(x > 5, y, 0) * 2 + select(x > 5, 1, z)")))
+    select(x >= 6, y * 2 + 1, z)
+    """
+    choices: dict[Form, list[Atom]] = {}
+    for atom in form.terms:
+        if atom.kind is AtomKind.SELECT:
+            choices.setdefault(atom.arguments[0], []).append(atom)
+    total = form
+    for condition, atoms in choices.items():
+        if len(atoms) > 1:
+            branches = (
+                weighted_sum((form.terms[atom], atom.arguments[place]) for atom in atoms)
+                for place in (1, 2)
+            )
+            total = total.without(*atoms).plus(operations.select(condition, *branches))
+    return None if total is form else total
+
+
+def divided(form: Form) -> Form | None:
+    """The form with its choices divided branch by branch; ``None`` if no quotient is of a choice.
+
+    >>> from simplifier.expr.text import parse_form
+    >>> print(divided(parse_form("select(x > 5, y * 4, 8) floordiv 4 + z")))
+    z + select(x >= 6, (y * 4) floordiv 4, 2)
+    """
+    quotients = {
+        atom: _divided_branches(atom.kind, atom.numerator, atom.arguments[1], MAX_NESTED_CHOICES)
+        for atom in postorder((form,))
+        if atom.kind in (AtomKind.FLOORDIV, AtomKind.MOD) and atom.divisor
+        if _is_choice(atom.numerator)
+    }
+    return operations.replace(form, quotients) if quotients else None
+
+
+def _is_choice(form: Form) -> bool:
+    """Whether a form is a multiple of a choice, and perhaps a number."""
+    return len(form.terms) == 1 and next(iter(form.terms)).kind is AtomKind.SELECT
+
+
+def _divided_branches(kind: AtomKind, form: Form, divisor: Form, depth: int) -> Form:
+    """A quotient or remainder of a multiple of a choice, as a choice of quotients."""
+    if not depth or not _is_choice(form):
+        return operations.build(kind, (form, divisor))
+    ((atom, factor),) = form.terms.items()
+    condition, *branches = atom.arguments
+    multiples = (branch.times(factor).plus_constant(form.constant) for branch in branches)
+    return operations.select(
+        condition, *(_divided_branches(kind, each, divisor, depth - 1) for each in multiples)
+    )
+
+
+def range_of(scope: Scope, form: Form, asks: Questions) -> Interval:
+    """An interval that holds every value of a form with conditions or choices."""
+    reader = _Reader(scope, asks)
+    by_digits, *_ = reader.readings(form)
+    abstraction = abstracted(scope, by_digits, reader.range_of)
+    return asks.range_of(abstraction.scope, abstraction.form)
+
+
+# Conditions, choices and bits.
+
+
+class _Simplified(NamedTuple):
+    """What a condition, a choice or a function of bits comes to."""
+
+    by_digits: Form
+    """A function of bits is a sum of functions of digits; of others, the cheapest form."""
+    cheapest: Form
+
+
+class _RememberedChoices:
+    """What a scope remembers of conditions, choices and functions of bits."""
+
+    def __init__(self, _: Context) -> None:
+        self.simplified: dict[Atom, _Simplified] = {}
+        self.ranges: dict[Atom, Interval] = {}
+        """Of those that are simplified."""
+
+
+class _Reader:
+    """Simplifies what stands in a form under one scope, and knows the ranges of what is left."""
+
+    def __init__(self, scope: Scope, asks: Questions) -> None:
+        self._scope = scope
+        self._asks = asks
+        self.laws: dict[Law, None] = {}
+        """Those that were applied, in order; collected during a trace."""
+        self._known = (
+            _RememberedChoices(scope) if scope.log is not None else scope.memory(_RememberedChoices)
+        )
+
+    def readings(self, form: Form) -> Iterable[Form]:
+        """The form with each outermost condition, choice and function of bits simplified.
+
+        First with all functions of bits by digits, so that equal digits cancel.
+        """
+        values = {
+            name: constant(interval.lower)
+            for name, interval in self._scope.bounds.items()
+            if interval.is_point and interval.lower is not None
+        }
+        (form,) = operations.substitute([form], values)
+        found = {atom: self._simplified_atom(atom) for atom in outermost([form])}
+        by_digits = {atom: each.by_digits for atom, each in found.items()}
+        cheapest = {atom: each.cheapest for atom, each in found.items()}
+        different = [by_digits] if by_digits == cheapest else [by_digits, cheapest]
+        return dict.fromkeys(_replaced(form, each) for each in different)
+
+    def _simplified_atom(self, atom: Atom) -> _Simplified:
+        known = self._known.simplified
+        if atom not in known:
+            known[atom] = self._of_atom(atom)
+        return known[atom]
+
+    def range_of(self, atom: Atom) -> Interval:
+        """The range of what is left of a condition, choice or function of bits."""
+        if atom.kind in CONDITIONS:
+            return Interval(0, 1)
+        ranges = self._known.ranges
+        found = ranges.get(atom)
+        if found is None:
+            found = ranges[atom] = self._range_of(atom)
+        return found
+
+    def _range_of(self, atom: Atom) -> Interval:
+        if atom.kind is AtomKind.SELECT and not _is_deep(atom):
+            return self._range_of_choice(atom)
+        canonical = self._scope.canonical(Form(0, {atom: 1}))
+        return Interval.from_range(self._scope.range_of(canonical))
+
+    def _range_of_choice(self, atom: Atom) -> Interval:
+        *branches, (_, last) = _branches(atom)
+        scope, found = self._scope.of_variables_in(Form(0, {atom: 1})), EMPTY
+        for condition, value in branches:
+            found = found.union(self._asks.range_of(scope.under(condition), value))
+            scope = scope.under(operations.negation(condition))
+        return found.union(self._asks.range_of(scope, last))
+
+    def _of_atom(self, atom: Atom) -> _Simplified:
+        whole = Form(0, {atom: 1})
+        if _is_deep(atom):
+            return _Simplified(whole, whole)
+        within = self._scope.of_variables_in(whole)
+        if within is not self._scope:
+            reader = _Reader(within, self._asks)
+            found = reader._simplified_atom(atom)
+            self.laws |= reader.laws
+            return found
+        if atom.kind is AtomKind.SELECT:
+            choice = self._choice(_branches(atom))
+            return _Simplified(choice, choice)
+        if atom.kind is AtomKind.AND:
+            both = self._conjunction(list(atom.arguments))
+            return _Simplified(both, both)
+        return self._operation(atom)
+
+    def _operation(self, atom: Atom) -> _Simplified:
+        """A comparison or a function: on simplified operands, or in canonical form."""
+        direct = operations.rebuilt(atom, self._simplified(self._scope, atom.arguments))
+        canonical = self._scope.canonical(direct)
+        self._note(self._scope)
+        inside = {
+            inner: operations.rebuilt(inner, self._simplified(self._scope, inner.arguments))
+            for inner in outermost([canonical])
+        }
+        found = operations.replace(canonical, inside)
+        if atom.kind in BITWISE or atom.kind is AtomKind.CALL:
+            return _Simplified(found, min(found, direct, key=cost_of_form))
+        cheapest = min(found, direct, key=_cost_of_condition)
+        return _Simplified(cheapest, cheapest)
+
+    def _simplified(self, scope: Scope, wanted: Iterable[Form]) -> tuple[Form, ...]:
+        return tuple([self._asks.simplified(scope, each) for each in wanted])
+
+    # What ``and`` joins.
+
+    def _conjunction(self, joined: list[Form]) -> Form:
+        """Each condition where all others hold."""
+        for place in range(min(len(joined), MAX_CONDITIONS_JOINED)):
+            others = [*joined[:place], *joined[place + 1 :]]
+            within = self._scope.under(operations.conjunction(others[:MAX_CONDITIONS_JOINED]))
+            if within.is_empty:
+                self._fired(UNDER_OTHERS)
+                return ZERO
+            (found,) = self._simplified(within, [joined[place]])
+            if found != joined[place]:
+                self._fired(UNDER_OTHERS)
+                self._note(within)
+            joined[place] = found
+        whole = operations.conjunction(joined)
+        return self._scope.canonical(whole) if whole.is_constant else whole
+
+    # Choices.
+
+    def _choice(self, branches: Sequence[tuple[Form, Form]]) -> Form:
+        """Each branch where its condition holds, and none of those before it."""
+        kept: list[_Branch] = []
+        scope = self._scope
+        for condition, value in branches:
+            (holds,) = self._simplified(scope, [condition])
+            self._note(scope)
+            within = scope.under(holds)
+            if holds == ZERO or within.is_empty:
+                continue
+            (found,) = self._simplified(within, [value])
+            if found != value:
+                self._fired(CHOSEN)
+                self._note(within)
+            kept.append(_Branch(holds, found, within))
+            scope = self._scope.under(
+                operations.conjunction(
+                    operations.negation(each.condition) for each in kept[-MAX_CONDITIONS:]
+                )
+            )
+            if holds == ONE or scope.is_empty:
+                break
+        if not kept:
+            return branches[-1][1]  # no values reach the choice
+        value, elsewhere = kept[-1].value, kept[-1].scope
+        for branch in reversed(kept[:-1]):
+            value = self._chosen(branch, value, elsewhere)
+            elsewhere = self._scope.under(operations.negation(branch.condition))
+        return value
+
+    def _chosen(self, branch: _Branch, other: Form, elsewhere: Scope) -> Form:
+        """The choice between a branch and what follows, which holds where the branch does not."""
+        condition, value, within = branch
+        if value == other:
+            return value
+        if self._simplified(elsewhere, [value]) == (other,):
+            self._fired(CHOSEN)
+            return value
+        if self._simplified(within, [other]) == (value,):
+            self._fired(CHOSEN)
+            return other
+        inner = other.only_atom
+        if inner and inner.kind is AtomKind.SELECT and inner.arguments[1] == value:
+            self._fired(CHOSEN_TWICE)
+            either = operations.disjunction((condition, inner.arguments[0]))
+            return self._select(either, value, inner.arguments[2])
+        inner = value.only_atom
+        if inner and inner.kind is AtomKind.SELECT and inner.arguments[2] == other:
+            self._fired(NARROWER)
+            both = operations.conjunction((condition, inner.arguments[0]))
+            return self._select(both, inner.arguments[1], other)
+        return self._select(condition, value, other)
+
+    def _select(self, condition: Form, chosen: Form, other: Form) -> Form:
+        """The choice, with what both branches share outside."""
+        common, chosen, other = comparisons.apart(self._scope, chosen, other)
+        scale = comparisons.common_factor(self._scope, chosen, other)
+        parts = chosen.exactly_divided(scale), other.exactly_divided(scale)
+        self._note(self._scope)
+        return operations.select(condition, *parts).times(scale).plus(common)
+
+    # Traces.
+
+    def _note(self, scope: Scope) -> None:
+        """Take over the laws that a scope has logged."""
+        self.laws |= dict.fromkeys(laws_logged(scope))
+
+    def _fired(self, law: Law) -> None:
+        self._scope.fired(law)
+        self.laws[law] = None
+
+
+def _replaced(form: Form, values: dict[Atom, Form]) -> Form:
+    """The form with the values in place of those atoms that are not their own."""
+    return operations.replace(
+        form, {atom: value for atom, value in values.items() if value.only_atom is not atom}
+    )
+
+
+def _cost_of_condition(form: Form) -> int:
+    """The cost of a condition, or of its negation: that costs no more."""
+    return cost_of_form(operations.negation(form) if form.constant else form)
+
+
+class _Branch(NamedTuple):
+    """A value where a condition holds, and the scope of these points."""
+
+    condition: Form
+    value: Form
+    scope: Scope
+
+
+def laws_logged(scope: Scope) -> Iterator[Law]:
+    """All laws in the log of a scope."""
+    log = scope.log
+    if log is not None:
+        for rewrite in (*log.canonical.values(), *log.extracted.values(), *log.read.values()):
+            if rewrite.before != rewrite.after:
+                yield from rewrite.laws
+        yield from log.laws
+
+
+def _branches(atom: Atom) -> list[tuple[Form, Form]]:
+    """The conditions and values of a choice, and of the choices that its last branch is."""
+    found: list[tuple[Form, Form]] = []
+    last = Form(0, {atom: 1})
+    while (inner := last.only_atom) is not None and inner.kind is AtomKind.SELECT:
+        condition, chosen, last = inner.arguments
+        found.append((condition, chosen))
+    return [*found, (ONE, last)]
+
+
+def _is_deep(atom: Atom) -> bool:
+    return nesting((Form(0, {atom: 1}),)) > MAX_NESTED_CHOICES
+
+
+def nesting(forms: Iterable[Form]) -> int:
+    """How deep conditions and choices are nested; the branches of one choice are side by side."""
+
+    def of_atom(atom: Atom, inner: tuple[int, ...]) -> int:
+        if atom.kind is AtomKind.SELECT:
+            last = atom.arguments[2].only_atom
+            is_chain = last is not None and last.kind is AtomKind.SELECT
+            return max(inner[0] + 1, inner[1] + 1, inner[2] + (not is_chain))
+        return max(inner, default=0) + (atom.kind in LOGICAL)
+
+    def of_form(form: Form, known: Mapping[Atom, int]) -> int:
+        return max(map(known.__getitem__, form.terms), default=0)
+
+    forms = tuple(forms)
+    known = fold(forms, of_atom, of_form)
+    return max((of_form(form, known) for form in forms), default=0)
+
+
+def guarded(form: Form) -> Form:
+    """The form with 1 in place of a divisor that is zero where its branch is not chosen.
+
+    So that all branches of a choice can be computed before one of them is chosen.
+
+    >>> from simplifier.expr.text import parse_form
+    >>> print(guarded(parse_form("select(n != 0, x floordiv n, 0)")))
+    select(n != 0, x floordiv (n + (n == 0)), 0)
+    """
+    choices = outermost([form], (AtomKind.SELECT,))
+    if not choices:
+        return form
+    return operations.replace(form, {atom: _guarded_choice(atom) for atom in choices})
+
+
+def _guarded_choice(atom: Atom) -> Form:
+    values = fold(atom.arguments, _guarded_atom, combine)
+    return operations.select(*(combine(argument, values) for argument in atom.arguments))
+
+
+def _guarded_atom(atom: Atom, arguments: tuple[Form, ...]) -> Form:
+    if atom.kind in DIVISIONS and arguments[1].terms:
+        numerator, divisor = arguments
+        return operations.rebuilt(atom, (numerator, divisor + operations.zero(divisor)))
+    return operations.rebuilt(atom, arguments)
+
+
+# A form with variables for what laws of arithmetic do not look into, and back.
+#
+# Conditions, choices, functions of bits and foreign ones become variables of which only the range
+# is known, so that the laws of arithmetic need not know of them, and cost no time where there are
+# none.
+
+_REMEMBERED_FACTS: Final = 512
+"""The same facts are asked about with every form."""
+
+
+def is_logical(atoms: Iterable[Atom]) -> bool:
+    """Whether there are conditions, choices or functions of bits among atoms."""
+    return any(atom.kind in LOGICAL for atom in atoms)
+
+
+class Surroundings(NamedTuple):
+    """A form with variables for what laws of arithmetic do not look into."""
+
+    form: Form
+    scope: Scope
+    meanings: dict[str, Form]
+    laws: tuple[Law, ...] = ()
+
+    def restored(self, form: Form) -> Form:
+        """The form with what the variables stand for; numbers times conditions become choices."""
+        (result,) = operations.substitute([form], self.meanings)
+        return result if operations.is_condition(result) else _with_choices_of_numbers(result)
+
+
+def abstracted(scope: Scope, form: Form, range_of: Callable[[Atom], Interval]) -> Surroundings:
+    """The form with a variable for each condition, choice and function of bits.
+
+    A choice of two numbers is its condition times their difference. The variables are numbered, so
+    that forms that differ in the meanings alone share a scope.
+    """
+    atoms = outermost([form])
+    linear = {atom: _of_numbers(atom) for atom in atoms}
+    inner = dict.fromkeys(each for value in linear.values() for each in value.terms)
+    names = {atom: variable(f"{_MARK}{number}") for number, atom in enumerate(inner)}
+    replacements = {atom: combine(value, names) for atom, value in linear.items()}
+    bounds, constraints = scope.given
+    ends = [(f"{_MARK}{number}", range_of(atom)) for number, atom in enumerate(inner)]
+    known = tuple(_arithmetic(constraints, replacements))
+    are_numbers = any(atom not in inner for atom in linear)
+    outside = operations.replace(form, replacements)
+    every = tuple(sorted((*bounds, *ends), key=itemgetter(0)))
+    return Surroundings(
+        outside,
+        scope.beside(*relevant([outside], every, known)),
+        {f"{_MARK}{number}": Form(0, {atom: 1}) for number, atom in enumerate(inner)},
+        (CHOICE_OF_NUMBERS,) if are_numbers else (),
+    )
+
+
+def _arithmetic(
+    constraints: Constraints, replacements: Mapping[Atom, Form]
+) -> Iterator[tuple[Form, Interval]]:
+    """The constraints without logic, or that have none with variables for it."""
+    for fact, ends in constraints:
+        if not _has_logic(fact):
+            yield fact, ends
+        elif not is_logical(postorder(((outside := operations.replace(fact, replacements)),))):
+            yield outside, ends
+
+
+@lru_cache(maxsize=_REMEMBERED_FACTS)
+def _has_logic(fact: Form) -> bool:
+    return is_logical(postorder((fact,)))
+
+
+def hidden(form: Form) -> Form:
+    """The form with a variable for each condition, choice and function of bits; of any value.
+
+    >>> from simplifier.expr.text import parse_form
+    >>> hidden(parse_form("x * 2 + select(x > 5, y, 0)")).is_affine
+    True
+    """
+    names = {atom: variable(f"{_MARK}{number}") for number, atom in enumerate(outermost([form]))}
+    return operations.replace(form, names)
+
+
+_MARK: Final = "\0"
+"""Begins the names of variables, so that no other variable has such a name."""
+
+
+def outermost(forms: Iterable[Form], kinds: Collection[AtomKind] = LOGICAL) -> list[Atom]:
+    """Conditions, choices and functions of bits that stand in no other one, in their order.
+
+    Of ``kinds`` alone: a choice counts that stands in a condition, but in no other choice.
+
+    >>> from simplifier.expr.text import parse_form
+    >>> outermost([parse_form("bitor(x, select(x > 5, y, 0))")], [AtomKind.SELECT])
+    [<select select(x >= 6, y, 0)>]
+    """
+    found: dict[Atom, None] = {}
+    seen: set[Atom] = set()
+    stack = [atom for form in forms for atom in form.terms]
+    while stack:
+        atom = stack.pop()
+        if atom in seen:
+            continue
+        seen.add(atom)
+        if atom.kind in kinds:
+            found[atom] = None
+        else:
+            stack += [inner for argument in atom.arguments for inner in argument.terms]
+    return sorted(found)
+
+
+def _of_numbers(atom: Atom) -> Form:
+    """A choice of two numbers as a multiple of its condition."""
+    if atom.kind is AtomKind.SELECT:
+        condition, chosen, other = atom.arguments
+        if chosen.is_constant and other.is_constant:
+            return condition.times(chosen.constant - other.constant) + other.constant
+    return Form(0, {atom: 1})
+
+
+def _with_choices_of_numbers(form: Form) -> Form:
+    """The form with a choice in place of each multiple of a condition; one has the constant."""
+    for atom, factor in form.terms.items():
+        if atom.kind in CONDITIONS and (factor != 1 or form.constant):
+            first, rest = Form(0, {atom: 1}), form.without(atom)
+            numbers = constant(factor + form.constant), constant(form.constant)
+            choice = operations.select(first, *numbers)
+            return _with_choices_of_numbers(rest.plus_constant(-form.constant)).plus(choice)
+    return form

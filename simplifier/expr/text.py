@@ -1,0 +1,627 @@
+"""Expressions from text: ``(d0 * 8 + s0) floordiv 3``.
+
+The parser takes ``floordiv``, ``/`` and ``//``, ``mod`` and ``%``, ``ceildiv``, ``min(a, b)`` and
+``max(a, b)``; ``select(x >= 5 and not y == 0, a, b)``, ``bitand(a, b)``, ``bitor``, ``bitxor``; and
+conditions in parentheses, such as ``(x < y) * 8``, which are 1 where they hold, else 0. Also
+``floorDiv`` and ``ceilDiv``, and ``8d0`` where ``d0`` is a declared name. ``x >> 3`` is
+``x floordiv 8`` and ``x << 2`` is ``x * 4``; as in Python, a sum is shifted as a whole. The parser
+does not recurse, so nesting may be as deep as memory allows, and nothing is ever evaluated as
+Python.
+
+``mod`` and ``%`` differ for a negative number as divisor: ``x mod -3`` is XLA's, never negative,
+which is ``x mod 3``; ``x % -3`` is Python's, with the sign of the divisor. The printer writes each
+as it means it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import warnings
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from simplifier.errors import Span, TextError, TextWarning, listed, quoted
+from simplifier.expr import form as forms
+from simplifier.expr import operations
+from simplifier.expr.form import AtomKind, Form
+from simplifier.tools.lexer import Lexer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from simplifier.expr.form import Atom
+
+    Operation: TypeAlias = Callable[[Form, Form], Form]
+
+# The tokens of expressions and maps: `(d0 * 8 + s0) floordiv 3`.
+
+RESERVED: Final = frozenset(
+    {
+        *("floordiv", "floorDiv", "ceildiv", "ceilDiv", "mod", "in", "min", "max"),
+        *("select", "bitand", "bitor", "bitxor", "and", "or", "not"),
+    }
+)
+"""Words that cannot name a variable."""
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_TOKEN = re.compile(
+    r"[0-9]++(?:[A-Za-z_][A-Za-z0-9_]*+)?|[A-Za-z_][A-Za-z0-9_]*"
+    r"|->|//|<<|>>|&&|\|\||[<>=!]=|[-+*/%()\[\]{},:<>=]"
+)
+_WRONG = re.compile(r"!(?!=)|(?<!&)&(?!&)|(?<!\|)\|(?!\|)|[^A-Za-z0-9_\s\-+*/%()\[\]{},:<>=!&|]")
+
+
+def is_name(text: str) -> bool:
+    """Whether a text can be the name of a variable.
+
+    >>> is_name("th_x"), is_name("mod"), is_name("2x")
+    (True, False, False)
+    """
+    return _NAME.fullmatch(text) is not None and text not in RESERVED
+
+
+class ExpressionLexer(Lexer):
+    """The tokens of expressions and maps, found all at once; ``tokens[position]`` is current.
+
+    The last token is empty.
+    """
+
+    __slots__ = ("_starts", "position", "tokens")
+
+    def __init__(self, source: str, file: str = "") -> None:
+        self.source = source
+        self.file = file
+        self.tokens: list[str] = _TOKEN.findall(source)
+        if "".join(self.tokens) != "".join(source.split()):
+            raise self._unexpected_character()
+        self.tokens.append("")
+        self._starts: list[int] = []
+        self.jump(0)
+
+    def jump(self, position: int) -> None:
+        """Go to the token with this number."""
+        self.position = position
+        self.text = self.tokens[position]
+
+    def advance(self) -> str:
+        """Go to the next token; the token that was current."""
+        text = self.text
+        if text:
+            self.position += 1
+            self.text = self.tokens[self.position]
+        return text
+
+    @property
+    def span(self) -> Span:
+        """Where the current token stands."""
+        return self.span_at(self.position)
+
+    @property
+    def begins_line(self) -> bool:
+        """Whether the current token is the first one of its line."""
+        start = self.span.start
+        return not self.source[self.source.rfind("\n", 0, start) + 1 : start].strip()
+
+    def span_at(self, position: int) -> Span:
+        """Where the token with this number stands."""
+        if not self._starts:
+            self._starts = [match.start() for match in _TOKEN.finditer(self.source)]
+            self._starts.append(len(self.source.rstrip()))
+        start = self._starts[position]
+        stop = start + max(1, len(self.tokens[position]))
+        return Span(self.source, start, stop, self.file)
+
+    def accept_all(self, *texts: str) -> bool:
+        """Go past the next tokens if they read these texts."""
+        stop = self.position + len(texts)
+        matches = self.tokens[self.position : stop] == list(texts)
+        if matches:
+            self.jump(stop)
+        return matches
+
+    def name(self, purpose: str) -> str:
+        """Go past a name that is free for variables."""
+        if not is_name(self.text):
+            raise self.expected(purpose)
+        return self.advance()
+
+    def integer(self) -> int:
+        """Go past an integer, which may have a sign."""
+        negative = self.accept("-")
+        if not self.text.isdigit():
+            raise self.expected("an integer")
+        value = self.value_at(self.position)
+        self.advance()
+        return -value if negative else value
+
+    def value_at(self, position: int) -> int:
+        """The integer that the token with this number is."""
+        return self.value_of(self.tokens[position], position)
+
+    def value_of(self, text: str, position: int) -> int:
+        """The integer of some digits in the token with this number."""
+        try:
+            return int(text)
+        except ValueError:
+            limit = sys.get_int_max_str_digits()
+            message = f"integer of {len(text)} digits; Python reads at most {limit}"
+            raise self.error(message, self.span_at(position)) from None
+
+    def _unexpected_character(self) -> TextError:
+        wrong = _WRONG.search(self.source)
+        start = 0 if wrong is None else wrong.start()
+        message = f"unexpected character {self.source[start]!r}"
+        hint = "all numbers are integers" if self.source[start] == "." else ""
+        return self.error(message, Span(self.source, start, start + 1, self.file), hint)
+
+
+# Expressions from text: `(d0 * 8 + s0) floordiv 3`.
+
+_COEFFICIENT = re.compile(r"([0-9]+)([A-Za-z_][A-Za-z0-9_]*)")
+"""A number times a name, as in ``8d0``."""
+
+
+def _mod(numerator: Form, divisor: Form) -> Form:
+    """XLA's ``mod``, which is never negative."""
+    is_negative = divisor.is_constant and divisor.constant < 0
+    return operations.mod(numerator, -divisor if is_negative else divisor)
+
+
+XLA_DIVISIONS: Final[Mapping[str, Operation]] = {
+    "floordiv": operations.floordiv,
+    "floorDiv": operations.floordiv,
+    "//": operations.floordiv,
+    "/": operations.floordiv,
+    "ceildiv": operations.ceildiv,
+    "ceilDiv": operations.ceildiv,
+    "mod": _mod,
+    "%": operations.mod,
+}
+_DIVIDING_WORDS: Final = frozenset(filter(str.isalpha, XLA_DIVISIONS))
+_SIGNS: Final = {"+": 1, "-": -1}
+_SHIFTS: Final[Mapping[str, Callable[[Form, int], Form]]] = {
+    "<<": lambda form, count: form.times(1 << count),
+    ">>": lambda form, count: operations.floordiv(form, forms.constant(1 << count)),
+}
+_MAX_SHIFT: Final = 4096
+"""Bits; no index is moved so far."""
+_MAX_SHIFTED: Final = 2 * _MAX_SHIFT
+"""Bits; wider numbers are mistakes, and fill the memory."""
+_MAX_CONDITIONS: Final = 100
+"""Conditions around each other: what joins them is sorted for each, and sympy's recurse."""
+_FUNCTIONS: Final[Mapping[str, Callable[[list[Form]], Form]]] = {
+    "min": operations.minimum,
+    "max": operations.maximum,
+    "select": lambda arguments: operations.select(*arguments),
+    "bitand": partial(operations.bitwise, AtomKind.BITAND),
+    "bitor": partial(operations.bitwise, AtomKind.BITOR),
+    "bitxor": partial(operations.bitwise, AtomKind.BITXOR),
+}
+RELATIONS: Final[Mapping[str, Operation]] = {
+    ">=": lambda left, right: operations.nonnegative(left - right),
+    "<=": lambda left, right: operations.nonnegative(right - left),
+    ">": lambda left, right: operations.nonnegative(left - right - 1),
+    "<": lambda left, right: operations.nonnegative(right - left - 1),
+    "==": lambda left, right: operations.zero(left - right),
+    "!=": lambda left, right: operations.negation(operations.zero(left - right)),
+}
+"""Comparisons of integers, as conditions."""
+_JOINTS: Final = frozenset({*RELATIONS, "and", "or"})
+_ARGUMENTS_OF_SELECT: Final = 3
+
+
+class _Condition:
+    """What stands before the last sum of a group: comparisons, and the words that join them."""
+
+    __slots__ = ("_alternatives", "_compared", "_holding", "is_negated")
+
+    def __init__(self) -> None:
+        self._alternatives: list[Form] = []
+        """What ``or`` joins, before the last one."""
+        self._holding: list[Form] = []
+        """What ``and`` joins, before the last one."""
+        self._compared: list[tuple[Form, str]] = []
+        """The left sides of a chain of comparisons."""
+        self.is_negated = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a comparison has begun, so that no ``not`` may follow."""
+        return bool(self._compared)
+
+    def compare(self, left: Form, relation: str) -> None:
+        """A left side, and the relation after it."""
+        self._compared.append((left, relation))
+
+    def join(self, word: str, side: Form) -> None:
+        """An operand of ``and`` or ``or`` ends with this side."""
+        self._holding.append(self._ended(side))
+        if word == "or":
+            self._alternatives.append(operations.conjunction(self._holding))
+            self._holding = []
+
+    def total(self, side: Form) -> Form:
+        """The whole, which ends with this side."""
+        last = self._ended(side)
+        if self._holding:
+            last = operations.conjunction([*self._holding, last])
+        return operations.disjunction([*self._alternatives, last]) if self._alternatives else last
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether what comes last must be a condition."""
+        return bool(self._holding or self._alternatives or self.is_negated)
+
+    def is_complete(self, side: Form) -> bool:
+        """Whether this side completes a condition."""
+        return self.is_open or operations.is_condition(side)
+
+    def _ended(self, side: Form) -> Form:
+        """A chain of comparisons with its last side, negated after ``not``."""
+        lefts = self._compared
+        rights = [*(left for left, _ in lefts[1:]), side]
+        value = side
+        if lefts:
+            value = operations.conjunction(
+                RELATIONS[relation](left, right)
+                for (left, relation), right in zip(lefts, rights, strict=True)
+            )
+        if self.is_negated:
+            value = operations.negation(value)
+        self._compared, self.is_negated = [], False
+        return value
+
+
+class _Group:
+    """The text since a parenthesis was opened, or since the last comma in it.
+
+    It is the sum of ``terms`` and of ``sign * scale * left``, the last term; what comes next
+    multiplies that, or divides ``scale * left`` by ``operation``. So a sum becomes a form only when
+    it ends.
+    """
+
+    __slots__ = (
+        "arguments",
+        "condition",
+        "depth",
+        "left",
+        "opening",
+        "operation",
+        "scale",
+        "shift",
+        "sign",
+        "terms",
+    )
+
+    def __init__(self, opening: int, arguments: list[Form]) -> None:
+        self.opening = opening
+        """The position of the parenthesis."""
+        self.arguments = arguments
+        """Those before the last comma."""
+        self.terms: list[tuple[int, Form | _Group | None]] = []
+        self.sign = self.scale = 1
+        self.left: Form | _Group | None = None
+        """``None`` stands for 1, a group for a sum in parentheses: sums of sums become one form."""
+        self.operation: Operation | None = None
+        self.shift: tuple[Form, int] | None = None
+        """What the sum shifts, and the position of the sign between them."""
+        self.condition: _Condition | None = None
+        self.depth = 0
+        """Of conditions inside of it."""
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether nothing stands before the next operand of the sum."""
+        has_term = self.terms or self.left is not None or self.scale != 1
+        return not has_term and self.operation is None and self.shift is None
+
+    def begin_sum(self, shift: tuple[Form, int] | None = None) -> None:
+        """A sum begins, which may shift what was read before."""
+        self.terms, self.left, self.sign, self.scale = [], None, 1, 1
+        self.shift = shift
+
+    def begin_side(self) -> _Condition:
+        """The condition, whose next side begins; the sum before it was read."""
+        self.begin_sum()
+        if self.condition is None:
+            self.condition = _Condition()
+        return self.condition
+
+    def negate(self) -> None:
+        """A sign before an operand."""
+        if self.operation is None:
+            self.scale = -self.scale
+        else:
+            self.operation = partial(_by_negative, self.operation)
+
+    def operand(self, value: Form | _Group | int) -> None:
+        """A number, a name, or what stood in parentheses."""
+        if self.operation is not None:
+            numerator = _scaled(self.left, self.scale)
+            divisor = forms.constant(value) if isinstance(value, int) else _scaled(value)
+            self.left, self.scale = self.operation(numerator, divisor), 1
+            self.operation = None
+        elif isinstance(value, int):
+            self.scale *= value
+        elif self.left is None:
+            self.left = value
+        else:
+            factors = _scaled(self.left, self.scale), _scaled(value)
+            self.left, self.scale = operations.product(factors), 1
+
+    def add(self, sign: int) -> None:
+        """The last term is finished; another one with this sign follows."""
+        self.terms.append((self.sign * self.scale, self.left))
+        self.left, self.scale, self.sign = None, 1, sign
+
+    def total(self) -> Form:
+        """The whole sum."""
+        if not self.terms and not isinstance(self.left, _Group):
+            return _scaled(self.left, self.sign * self.scale)
+        constant = 0
+        terms: dict[Atom, int] = {}
+        parts: list[tuple[int, Form | _Group | None]] = [(1, self)]
+        while parts:
+            factor, part = parts.pop()
+            if part is None:
+                constant += factor
+            elif isinstance(part, _Group):
+                last = (part.sign * part.scale, part.left)
+                parts += ((factor * inner, each) for inner, each in (*part.terms, last))
+            elif factor:
+                constant += factor * part.constant
+                forms.accumulate(terms, part, factor)
+        return Form(constant, forms.in_order(terms))
+
+
+def _scaled(value: Form | _Group | None, factor: int = 1) -> Form:
+    if value is None:
+        return forms.constant(factor)
+    return (value.total() if isinstance(value, _Group) else value).times(factor)
+
+
+def _by_negative(operation: Operation, numerator: Form, divisor: Form) -> Form:
+    return operation(numerator, -divisor)
+
+
+class _ExpressionParser:
+    """Operator precedence with an explicit stack of open groups."""
+
+    def __init__(
+        self,
+        lexer: ExpressionLexer,
+        names: Mapping[str, Form] | None,
+        divisions: Mapping[str, Operation],
+        *,
+        takes_conditions: bool,
+    ) -> None:
+        self._lexer = lexer
+        self._takes_conditions = takes_conditions
+        self._names = names
+        self._divisions = divisions
+        self._leaves: dict[str, Form | int] = dict(names or ())
+        """What the names and numbers read so far stand for."""
+        self._groups = [_Group(lexer.position, [])]
+
+    def parse(self) -> Form:
+        """Read as far as an expression goes."""
+        words, position = self._lexer.tokens, self._lexer.position
+        groups, leaf_of = self._groups, self._leaves.get
+        while True:
+            while (word := words[position]) == "(":
+                groups.append(_Group(position, []))
+                position += 1
+            leaf = leaf_of(word) or self._leaf(word, position)
+            position += 1
+            if leaf is None:
+                continue
+            group = groups[-1]
+            group.operand(leaf)
+            while (word := words[position]) == ")" and len(groups) > 1:
+                group = self._close_group(position)
+                position += 1
+            if word in self._divisions:
+                group.operation = self._divisions[word]
+            elif word in _SIGNS:
+                group.add(_SIGNS[word])
+            elif word != "*" and not self._begins_sum(group, word, position):
+                return self._value(group, position)
+            position += 1
+
+    def _begins_sum(self, group: _Group, word: str, position: int) -> bool:
+        """Begin the sum after a word, if another one follows."""
+        self._lexer.jump(position)
+        if word in _SHIFTS:
+            group.begin_sum((self._total(group), position))
+        elif word in _JOINTS and (len(self._groups) > 1 or self._takes_conditions):
+            self._next_side(group, word)
+        elif len(self._groups) == 1:
+            return False
+        else:
+            self._next_argument(word)
+        return True
+
+    def _leaf(self, word: str, position: int) -> Form | int | None:
+        """What a number or name stands for; ``None`` for a sign or the name of a function."""
+        leaf = None
+        if word.isdigit():
+            leaf = self._leaves[word] = self._lexer.value_at(position)
+        elif word.isidentifier() and word not in RESERVED:
+            if self._names is not None:
+                raise self._unknown_name(position, self._names)
+            leaf = self._leaves[word] = forms.variable(word)
+        elif word == "-":
+            self._groups[-1].negate()
+        elif word == "not":
+            self._negate(position)
+        elif coefficient := _COEFFICIENT.fullmatch(word):
+            leaf = self._leaves[word] = self._product(coefficient, position)
+        else:
+            self._expect_function(word, position)
+        return leaf
+
+    def _product(self, coefficient: re.Match[str], position: int) -> Form:
+        """The value of ``8d0``; a text without declared names might as well mean ``0x10``."""
+        digits, name = coefficient.groups()
+        if self._names is None or name in RESERVED:
+            start = self._lexer.span_at(position).start + len(digits)
+            span = Span(self._lexer.source, start, start + 1, self._lexer.file)
+            raise self._lexer.error(f"unexpected character {name[0]!r}", span)
+        if name not in self._names:
+            raise self._unknown_name(position, self._names, name)
+        return self._names[name].times(self._lexer.value_of(digits, position))
+
+    def _expect_function(self, word: str, position: int) -> None:
+        lexer = self._lexer
+        lexer.jump(position)
+        if word not in _FUNCTIONS:
+            raise lexer.expected("an expression")
+        lexer.advance()
+        if lexer.text != "(":
+            raise lexer.expected(f"'(' after {word!r}")
+
+    def _close_group(self, position: int) -> _Group:
+        """Hand what stood in parentheses to the group around them."""
+        group = self._groups.pop()
+        around, name = self._groups[-1], self._name(group)
+        around.depth = max(around.depth, self._depth(group))
+        if name == "-" and self._lexer.tokens[position + 1] in _DIVIDING_WORDS:
+            self._warn_of_minus(group, position)
+        join = _FUNCTIONS.get(name)
+        if join is not None:
+            self._check_arguments(group)
+            around.operand(join([*group.arguments, self._value(group, position)]))
+        elif group.condition is None and group.shift is None:
+            around.operand(group)
+        else:
+            around.operand(self._value(group, position))
+        return around
+
+    def _depth(self, group: _Group) -> int:
+        """How many joined conditions stand inside each other in a group."""
+        condition = group.condition
+        depth = group.depth + (condition is not None and condition.is_joined)
+        if depth > _MAX_CONDITIONS:
+            message = f"conditions are nested more than {_MAX_CONDITIONS} deep"
+            raise self._lexer.error(message, self._lexer.span_at(group.opening))
+        return depth
+
+    def _warn_of_minus(self, group: _Group, closing: int) -> None:
+        """Say that a sign, though not a difference, is taken before what is divided."""
+        tokens = self._lexer.tokens
+        before, word = tokens[group.opening - 2], tokens[closing + 1]
+        if before != ")" and (before in RESERVED or not before.isalnum()):
+            message = f"-(x) {word} y is read as (-(x)) {word} y, not as -((x) {word} y)"
+            warnings.warn(message, TextWarning, stacklevel=2)
+
+    def _value(self, group: _Group, position: int) -> Form:
+        """What stands in parentheses, or between commas; it ends at a position."""
+        total, condition = self._total(group), group.condition
+        if condition is None:
+            return total
+        if condition.is_joined and not condition.is_complete(total):
+            self._lexer.jump(position)
+            raise self._lexer.expected("a comparison")
+        return condition.total(total)
+
+    def _total(self, group: _Group) -> Form:
+        """The sum that was read, or what it shifts."""
+        total = group.total()
+        if group.shift is None:
+            return total
+        shifted, position = group.shift
+        if not (total.is_constant and 0 <= total.constant <= _MAX_SHIFT):
+            message = f"expected a constant from 0 to {_MAX_SHIFT} to shift by"
+            raise self._lexer.error(message, self._lexer.span_at(position + 1))
+        value = _SHIFTS[self._lexer.tokens[position]](shifted, total.constant)
+        if max(map(int.bit_length, (value.constant, *value.terms.values()))) > _MAX_SHIFTED:
+            message = f"expected numbers of at most {_MAX_SHIFTED} bits"
+            raise self._lexer.error(message, self._lexer.span_at(position))
+        return value
+
+    def _next_side(self, group: _Group, word: str) -> None:
+        """Begin what follows a relation, or a word that joins conditions."""
+        total = self._total(group)
+        condition = group.begin_side()
+        if word in RELATIONS:
+            condition.compare(total, word)
+        elif condition.is_complete(total):
+            condition.join(word, total)
+        else:
+            raise self._lexer.expected("a comparison")
+
+    def _negate(self, position: int) -> None:
+        """``not`` before a comparison."""
+        group = self._groups[-1]
+        self._lexer.jump(position)
+        is_inside = len(self._groups) > 1 or self._takes_conditions
+        if not (is_inside and group.is_fresh) or (group.condition and group.condition.is_open):
+            raise self._lexer.expected("an expression")
+        condition = group.begin_side()
+        condition.is_negated = not condition.is_negated
+
+    def _check_arguments(self, group: _Group) -> None:
+        """``select`` takes a condition and two values, functions of bits two or more."""
+        name, count = self._name(group), len(group.arguments) + 1
+        span = self._lexer.span_at(group.opening - 1)
+        if name == "select" and count != _ARGUMENTS_OF_SELECT:
+            message = f"select has {count} arguments; expected a condition and two values"
+            raise self._lexer.error(message, span)
+        if name == "select" and not operations.is_condition(group.arguments[0]):
+            message = "select begins with a value; expected a condition such as x >= 5"
+            raise self._lexer.error(message, span)
+        if name.startswith("bit") and count == 1:
+            raise self._lexer.error(f"{name} has 1 argument; expected 2 or more", span)
+
+    def _name(self, group: _Group) -> str:
+        """The word before a parenthesis, which may name a function."""
+        return self._lexer.tokens[group.opening - 1]
+
+    def _next_argument(self, word: str) -> None:
+        """Begin another argument after the comma that must stand here."""
+        group = self._groups[-1]
+        if word != "," or self._name(group) not in _FUNCTIONS:
+            raise self._unclosed(group)
+        group.arguments.append(self._value(group, self._lexer.position))
+        self._groups[-1] = _Group(group.opening, group.arguments)
+        self._groups[-1].depth = self._depth(group)
+
+    def _unclosed(self, group: _Group) -> TextError:
+        is_call = self._name(group) in _FUNCTIONS
+        what = "',' or ')'" if is_call else "')'"
+        opening = self._lexer.span_at(group.opening - is_call)
+        position = f"{opening.line}:{opening.column}"
+        return self._lexer.expected(f"{what} for the parenthesis opened at {position}")
+
+    def _unknown_name(self, position: int, names: Mapping[str, Form], name: str = "") -> TextError:
+        message = f"{quoted(name or self._lexer.tokens[position])} is not a declared variable"
+        return self._lexer.error(
+            message, self._lexer.span_at(position), f"declared: {listed(names)}"
+        )
+
+
+def read_expression(
+    lexer: ExpressionLexer,
+    names: Mapping[str, Form] | None = None,
+    divisions: Mapping[str, Operation] = XLA_DIVISIONS,
+    *,
+    takes_conditions: bool = False,
+) -> Form:
+    """Read one expression from the current token on; stops at what cannot continue it.
+
+    With ``names``, only these names may occur, and each stands for its form. ``divisions`` says
+    what quotients and remainders mean. A comparison stands in parentheses, unless the whole
+    expression may be one.
+    """
+    parser = _ExpressionParser(lexer, names, divisions, takes_conditions=takes_conditions)
+    return parser.parse()
+
+
+def parse_form(text: str, names: Sequence[str] | None = None) -> Form:
+    """The form of a text; with ``names``, only these variables may occur."""
+    lexer = ExpressionLexer(text)
+    known = None if names is None else {name: forms.variable(name) for name in names}
+    form = read_expression(lexer, known, takes_conditions=True)
+    lexer.finish()
+    return form
