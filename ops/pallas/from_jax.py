@@ -320,9 +320,8 @@ class _IndexMapReader:
         aval = equation.outvars[0].aval
         if len(transforms) != 1 or aval.shape or not np.issubdtype(aval.dtype, np.integer):
             raise PallasError(f"{self._where}: the index map reads more than an integer")
-        index = tuple(
-            each if isinstance(each, int) else read(each) for each in transforms[0].indices
-        )
+        places = transforms[0].indices
+        index = tuple(each if isinstance(each, int) else read(each) for each in places)
         if not isinstance(operand, str):
             for each, size in zip(index, operand.shape, strict=True):
                 if not Interval(0, size - 1).contains(bounds_of(each, self._bounds)):
@@ -365,7 +364,7 @@ def _chosen(which: Value, *cases: Value) -> Value:
     conditions = (
         [sympy.Not(relation_of(which))]
         if is_relation(which)
-        else [sympy.Eq(which, n) for n in _all_but(cases)]
+        else [sympy.Eq(which, n) for n in range(len(cases) - 1)]
     )
     chosen = zip(cases, conditions, strict=False)
     if not all(map(is_relation, cases)):
@@ -374,10 +373,6 @@ def _chosen(which: Value, *cases: Value) -> Value:
     for case, condition in reversed([*chosen]):
         otherwise = sympy.Or(sympy.And(condition, case), sympy.And(sympy.Not(condition), otherwise))
     return otherwise
-
-
-def _all_but(cases: Sequence[Value]) -> range:
-    return range(len(cases) - 1)
 
 
 def _of_bits(
@@ -389,50 +384,38 @@ def _of_bits(
     )
 
 
-def _complement(value: Value) -> Value:
-    return -value - 1
-
-
 def _converted(value: Value) -> Value:
     return sympy.Piecewise((1, value), (0, True)) if is_relation(value) else value
 
 
-def _power(value: Value, exponent: int) -> Value:
-    return value**exponent
-
-
-def _square(value: Value) -> Value:
-    return value * value
-
-
-def _sign(value: Value) -> Value:
-    return Max(Min(value, 1), -1)
-
-
-def _absolute(value: Value) -> Value:
-    return Max(value, -value)
+def _complement(value: Value) -> Value:
+    return -value - 1
 
 
 def _clamped(lower: Value, value: Value, upper: Value) -> Value:
     return Min(Max(value, lower), upper)
 
 
-def _unchanged(value: Value) -> Value:
-    return value
-
+_OF_ONE: Final[Mapping[str, Callable[[Value], Value]]] = {
+    "abs": lambda value: Max(value, -value),
+    "broadcast_in_dim": lambda value: value,
+    "convert_element_type": _converted,
+    "neg": lambda value: -value,
+    "reshape": lambda value: value,
+    "sign": lambda value: Max(Min(value, 1), -1),
+    "square": lambda value: value * value,
+    "squeeze": lambda value: value,
+}
 
 _PRIMITIVES: Final[Mapping[str, Callable[..., Value]]] = {
+    **_OF_ONE,
     "add": operator.add,
     "sub": operator.sub,
     "mul": operator.mul,
-    "neg": operator.neg,
     "max": Max,
     "min": Min,
-    "abs": _absolute,
-    "sign": _sign,
     "clamp": _clamped,
-    "integer_pow": _power,
-    "square": _square,
+    "integer_pow": sympy.Pow,
     "eq": sympy.Eq,
     "ne": sympy.Ne,
     "lt": operator.lt,
@@ -444,10 +427,6 @@ _PRIMITIVES: Final[Mapping[str, Callable[..., Value]]] = {
     "xor": _of_bits(sympy.Xor, BitXor),
     "not": _of_bits(sympy.Not, _complement),
     "select_n": _chosen,
-    "convert_element_type": _converted,
-    "squeeze": _unchanged,
-    "reshape": _unchanged,
-    "broadcast_in_dim": _unchanged,
 }
 """The operations on scalars."""
 
