@@ -221,8 +221,7 @@ def of_monotone(
     lone = steps.single_variable()
     if lone:
         value = used[lone].begin + at
-        conditions = within_ends(value, used[lone])
-        return replace(found, conditions=conditions, values={lone: value})
+        return replace(found, conditions=within_ends(value, used[lone]), values={lone: value})
     here = (found.element(at) - fixed).exactly_divided(stride)
     return replace(found, conditions=_conditions(steps, rising, used, here))
 
@@ -553,12 +552,8 @@ class DigitSystem:
     radices: dict[str, Radices]
     """By the names of variables, and of ``indices``."""
 
-    def progressions(self) -> dict[int, Progression]:
-        """The tile of each result."""
-        return {key: of_digits(total, self.radices) for key, total in self.results.items()}
-
-    def told(self) -> tuple[dict[str, Form], list[Form]]:
-        """The variables that positions tell, and the conditions that are left."""
+    def told(self) -> tuple[dict[int, Progression], dict[str, Form], list[Form]]:
+        """The tile of each result, the variables that positions tell, and what these meet."""
         known: dict[TileDigit, Form] = {}
         for number, total in self.results.items():
             known |= total.places(self.radices, forms.variable(f"i{number}"), total.sign)
@@ -577,7 +572,8 @@ class DigitSystem:
             conditions += _within(value, radices)
             if radices.is_complete:
                 values[name] = value
-        return values, conditions
+        results = {key: of_digits(total, self.radices) for key, total in self.results.items()}
+        return results, values, conditions
 
 
 def digits_of(
@@ -597,7 +593,8 @@ def digits_of(
     indices = {key: total for key, total in sums.items() if isinstance(key, str)}
     for name in reversed(indices):
         digits = [digit for digit, _ in reading.found.values() if digit.variable == name]
-        is_nested = _adds_up(indices.values(), name)
+        added = (digit for total in indices.values() for _, digit in total.terms)
+        is_nested = any(digit.variable == name for digit in added)
         found = radices_of_index(name, indices[name], digits, radices, is_nested=is_nested)
         if found is None or _is_impossible(found, sizes):
             names = reading.used([reading.forms[name]])
@@ -693,11 +690,6 @@ class _SumReading:
         if radices.axis.is_range and _is_impossible(radices, self.sizes):
             return False
         return radices.is_complete or radices.axis.lower is None or radices.axis.is_range
-
-
-def _adds_up(sums: Iterable[DigitSum], name: str) -> bool:
-    """Whether digits of an axis are in some sums."""
-    return any(digit.variable == name for total in sums for _, digit in total.terms)
 
 
 def _is_impossible(radices: Radices, sizes: Scope) -> bool:
@@ -848,7 +840,8 @@ def radices_of_index(
     clause: list[tuple[Constraint, ...]] = []
     for run in runs:
         clause += _boxes(index, run, radices, cuts, is_nested=is_nested)
-    if is_cut and _is_aligned(_step(index, _ALL, radices), cuts[-1], is_nested=is_nested):
+    step = _step(index, _ALL, radices)
+    if is_cut and (step == 0 if is_nested else step % cuts[-1] == 0):
         clause.append(index.wholes(radices))
     axis = TileAxis(name, index.base(radices, 1), index.size(radices), 0, extent)
     return Radices(axis, ordered, tuple(clause), is_complete=True, is_cut=is_cut)
@@ -876,16 +869,10 @@ def _boxes(
     """When the values of a run are a box of digits."""
     factor, digit = index.terms[run.last]
     count, step = radices[digit.variable].count(digit), _step(index, run, radices)
+    rest = operations.mod(forms.constant(step), count.times(factor))
+    nested = [(rest, Interval(0, 0))] if is_nested else []  # the size of the run divides the step
     for level in levels(count, cuts, abs(factor), step):
-        yield *run.limits, *level, *([_divides(count.times(factor), step)] if is_nested else [])
-
-
-def _is_aligned(step: int, cut: int, *, is_nested: bool) -> bool:
-    return step == 0 if is_nested else step % cut == 0
-
-
-def _divides(count: Form, number: int) -> Constraint:
-    return operations.mod(forms.constant(number), count), Interval(0, 0)
+        yield *run.limits, *level, *nested
 
 
 def _step(index: DigitSum, run: DigitRun, radices: Mapping[str, Radices]) -> int:

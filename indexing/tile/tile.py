@@ -162,11 +162,8 @@ class Tile(Displayed):
         """
         if self.image is not None:
             raise TileError("mask: no condition tells the elements of the box; see elements(ids)")
-        return (
-            None
-            if self.formulas.condition == forms.ONE
-            else to_condition(self._named(self.formulas.condition))
-        )
+        condition = self.formulas.condition
+        return None if condition == forms.ONE else to_condition(self._named(condition))
 
     @property
     def grid(self) -> tuple[sympy.Expr | None, ...]:
@@ -241,10 +238,8 @@ class Tile(Displayed):
             limits = [(forms.variable(f"rt{place}"), Interval.of(value)) for place, value in fixed]
             domain = self.image.domain.constrained(limits)
             return ExactRelation.from_forms(self.image.forms, domain).image()
-        values |= {
-            f"i{number}": forms.variable(f"s{number}")
-            for number in range(len(self.formulas.results))
-        }
+        rows = range(len(self.formulas.results))
+        values |= {f"i{number}": forms.variable(f"s{number}") for number in rows}
         positions = [
             operations.product((stride, forms.variable(f"i{number}"))) + offset
             for number, (offset, _, stride) in enumerate(self.formulas.results)
@@ -354,14 +349,14 @@ def masked_tile_of(
     except TileError as error:
         refusal = error
     axes = read_axes(relation.domain, dims, sizes, facts)
-    attempt = _Masked(relation, axes, frozenset())
+    attempt = _Attempt(relation, axes, frozenset())
+    boxes = {n: box(form, attempt.axes, attempt.points) for n, form in enumerate(relation.forms)}
     try:
-        return _simplest(relation, axes, attempt.parts())
-    except TileError:
+        return _simplest(relation, axes, ResultTiles(boxes, attempt.met(boxes, attempt.axes)))
+    except (TileError, NotQuasiAffineError):
         if not all(each.size.is_constant for each in axes.sizes):
             raise refusal from None
-    boxes = ResultTiles(attempt.boxes(range(len(relation.forms))))
-    return replace(_simplest(relation, axes, boxes), image=attempt.image())
+    return replace(_simplest(relation, axes, ResultTiles(boxes)), image=attempt.image())
 
 
 def _simplest(relation: Relation, axes: Axes, found: ResultTiles) -> Tile:
@@ -370,8 +365,8 @@ def _simplest(relation: Relation, axes: Axes, found: ResultTiles) -> Tile:
     rows = tuple((each.offset, each.size, each.stride) for each in results)
     formulas = Formulas(rows, operations.conjunction(found.conditions)).simplified(axes.known)
     free = tuple(each for each in axes.sizes if not each.size.is_constant)
-    given = replace(TileConstraints.of(found.clauses), sizes=free)
-    constraints = given.simplified(axes.known.scope())
+    constraints = TileConstraints.of(found.clauses).simplified(axes.known.scope())
+    constraints = replace(constraints, sizes=free)
     counts = tuple(each.size for each in axes.sizes)
     return Tile(relation.domain, counts, axes.grid, axes.known, formulas, constraints)
 
@@ -380,17 +375,16 @@ def _unmet(
     relation: Relation, dims: Sequence[Variable], sizes: Sizes, facts: Iterable[Constraint]
 ) -> str:
     """What numbers do not meet, with the names of dimensions for them."""
-    names = {f"#{place}": name for place, name in enumerate(relation.domain.names[: len(sizes)])}
-    keyed = dict(zip(names, sizes, strict=True))
-    numbers = {names[key]: int(size) for key, size in keyed.items() if not is_symbolic(size)}
-    if not numbers:
+    keyed = {f"#{place}": size for place, size in enumerate(sizes)}
+    names = dict(zip(keyed, relation.domain.names, strict=False))
+    given = {names[key]: int(size) for key, size in keyed.items() if not is_symbolic(size)}
+    if not given:
         return "no size meets the constraints"
     named = [size if is_symbolic(size) else symbol(key) for key, size in keyed.items()]
     shown = renamed(tile_of(relation, dims, named, facts).constraints, names)
-    if len(numbers) == len(sizes):
-        return shown.reason(numbers) or f"no size meets {shown}"
-    known = listed([f"{name} is {number}" for name, number in numbers.items()])
-    return f"no size meets {shown}, where {known}"
+    known = listed([f"{name} is {number}" for name, number in given.items()])
+    reason = shown.reason(given) if len(given) == len(sizes) else None
+    return reason or f"no size meets {shown}, where {known}"
 
 
 class _Attempt:
@@ -430,8 +424,8 @@ class _Attempt:
         digits = digits_of(left, self.axes, self.points, self.all_axes.known.scope())
         if isinstance(digits, Refusal):
             return digits
-        values, conditions = digits.told()
-        found |= digits.progressions()
+        results, values, conditions = digits.told()
+        found |= results
         for each in found.values():
             values |= each.values
             conditions += each.conditions
@@ -482,7 +476,7 @@ class _Attempt:
             return found
         if len(names) > 1 or not {*limiting} <= {*self._constraints_among(names)}:
             return None
-        with suppress(TileError):
+        with suppress(TileError, NotQuasiAffineError):
             found = replace(found, conditions=self.met({number: found}, names))
             others[:] = [limit for limit in others if limit not in limiting]
             return found
@@ -499,15 +493,14 @@ class _Attempt:
         found = self._inverse(names, [self.forms[n] - form for n, form in fixed.items()])
         here = (each.element(_position(n)) - fixed[n] for n, each in boxes.items())
         elements = {f"d{place}": element for place, element in enumerate(here)}
-        free = {f"s{n}": f"#s{n}" for n in range(len(found.ranges))}
-        elements |= {name: forms.variable(other) for name, other in free.items()}
+        elements |= {f"s{n}": forms.variable(f"#s{n}") for n in range(len(found.ranges))}
         bounds = ((forms.variable(name), each) for name, each in found.domain.bounds.items())
         limits = substituted_constraints((*found.domain.constraints, *bounds), elements)
         values = operations.substitute(found.forms, elements)
         for name, value in zip(names, values, strict=True):
             limits += self._within(value, self.axes[name])
-        for name in free.values():
-            limits = _without(name, limits)
+        for number in range(len(found.ranges)):
+            limits = _without(f"#s{number}", limits)
         return [condition for limit in limits for condition in conditions_of(*limit)]
 
     def _inverse(self, names: Sequence[str], results: Iterable[Form]) -> Relation:
@@ -519,10 +512,7 @@ class _Attempt:
         read = operations.substitute(results, places)
         if not domain.bounds.keys() >= {*forms.variables_of(read)}:
             raise TileError(f"tile: a size is inside {read}; expected variables")
-        try:
-            return inverse(Relation.from_forms(read, domain))
-        except NotQuasiAffineError as error:
-            raise TileError(f"tile: {error}") from error
+        return inverse(Relation.from_forms(read, domain))
 
     def _constraints_among(self, names: Collection[str]) -> tuple[Constraint, ...]:
         """The constraints on these variables and on what is the same for all points."""
@@ -538,46 +528,6 @@ class _Attempt:
                 place = operations.mod(atom.numerator - axis.begin, atom.arguments[1])
         return [(place, _NATURAL), (axis.count - place, Interval(1, None))]
 
-    def _nonempty(self) -> list[Form]:
-        """That tiles have values of the dimensions that no position tells."""
-        found: list[Form] = []
-        for name, axis in self.all_axes.by_name.items():
-            if name in self.users or axis.is_range:
-                continue
-            if axis.lower is not None:
-                last = (axis.begin + axis.count).plus_constant(-1)
-                found.append(operations.nonnegative(last - axis.lower))
-            if axis.upper is not None and not axis.ends_with_tensor:
-                found.append(operations.nonnegative(axis.upper - axis.begin))
-        return found
-
-
-class _Masked(_Attempt):
-    """The tile whose box may have other elements: the inverse says which have a point in it."""
-
-    def parts(self) -> ResultTiles:
-        """The boxes around results, and when elements have a point in the tile.
-
-        Raises:
-            TileError: there is no such condition.
-        """
-        limited = self.used(*(form for form, _ in self.constraints))
-        found: dict[int, Progression] = {}
-        for number, form in enumerate(self.forms):
-            its_own = None if limited & self.used(form) else self._alone(number, form, [])
-            if its_own is not None:
-                found[number] = its_own
-        boxes = self.boxes(number for number in range(len(self.forms)) if number not in found)
-        alone = self.used(*(self.forms[number] for number in found))
-        conditions = self.met(boxes, self.axes.keys() - alone)
-        for each in found.values():
-            conditions += each.conditions
-        return ResultTiles(found | boxes, conditions)
-
-    def boxes(self, numbers: Iterable[int]) -> dict[int, Progression]:
-        """The boxes around results."""
-        return {number: box(self.forms[number], self.axes, self.points) for number in numbers}
-
     def image(self) -> ExactRelation:
         """The map from the points of a tile, whose ids are the last runtime variables."""
         first, known = len(self.domain.runtime), dict(self.all_axes.known.bounds)
@@ -591,6 +541,19 @@ class _Masked(_Attempt):
         ]
         limits = [*self.domain.constraints, *substituted_constraints(limits, ids)]
         return ExactRelation.from_forms(self.forms, domain.constrained(limits))
+
+    def _nonempty(self) -> list[Form]:
+        """That tiles have values of the dimensions that no position tells."""
+        found: list[Form] = []
+        for name, axis in self.all_axes.by_name.items():
+            if name in self.users or axis.is_range:
+                continue
+            if axis.lower is not None:
+                last = (axis.begin + axis.count).plus_constant(-1)
+                found.append(operations.nonnegative(last - axis.lower))
+            if axis.upper is not None and not axis.ends_with_tensor:
+                found.append(operations.nonnegative(axis.upper - axis.begin))
+        return found
 
 
 def _without(name: str, limits: Iterable[Constraint]) -> list[Constraint]:

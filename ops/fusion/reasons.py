@@ -321,6 +321,7 @@ def _tile(indexing: OperandIndexing | Unknown, sizes: Sequence[int]) -> Tile | T
     if isinstance(indexing, Unknown):
         return indexing
     try:
-        return indexing.map.tile(sizes)
+        tile = indexing.map.tile(sizes)
     except TileError as error:
         return error
+    return tile if tile.image is None else TileError("tile: no mask tells its elements")

@@ -8,6 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from indexing import TileError
+from indexing.tile.tile import tile_of
 from ops.fusion.fusion import FusionError
 from ops.index_maps import check_count
 from ops.xla_gpu.launch import (
@@ -78,7 +79,7 @@ class BlockSchedule(Schedule):
         ranges = len(indexing.ranges)
         stepped = indexing.ranges_to_dims(range(ranges - len(steps), ranges))
         try:
-            tile = stepped.tile([*self.tile, *steps])
+            tile = tile_of(stepped.simplify(), stepped.dims, [*self.tile, *steps])
         except TileError:
             tile = None
         indices = [form for origin in origins for form in origin.map.forms]

@@ -110,6 +110,29 @@ def test_tiles_read_what_their_elements_need(name: str, tile: int) -> None:
             assert read.count <= len({*first}) or not read.indexing.runtime
 
 
+def test_tiles_that_are_no_box_have_a_mask_or_a_reason() -> None:
+    windows = hlo.parse(DILATED_WINDOWS)
+    (rows,) = reads(windows["rows"], (8,))
+    assert str(rows).endswith(
+        " where (i0 * 6 + i1 < (t0 mod 3) * 2 + 8 and i0 * 6 + i1 >= (t0 mod 3) * 2)"
+    )
+    (sums,) = reads(windows["sums"], (3, 2))
+    assert str(sums) == "%x: tile: no mask tells its elements"
+    assert sums.count is None
+    assert sums.elements((0, 0)).count() == 22
+
+
+DILATED_WINDOWS = """
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+f { x = f32[8,6] parameter(0) y = f32[48] reshape(x) zero = f32[] constant(0)
+  w = f32[20] reduce-window(y, zero), window={size=4 stride=2 rhs_dilate=3}, to_apply=add
+  v = f32[4,5] reshape(w)
+  ROOT u = f32[5,4] transpose(v), dimensions={1,0} }
+ENTRY e { x = f32[8,6] parameter(0) rows = f32[48] reshape(x)
+  ROOT sums = f32[5,4] fusion(x), kind=kLoop, calls=f }
+"""
+
+
 def test_an_array_without_elements_has_no_tiles() -> None:
     text = "ENTRY e { x = f32[0,3] parameter(0) ROOT y = f32[0,3] negate(x) }"
     root = hlo.parse(text).entry.root
