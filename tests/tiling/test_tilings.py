@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ from indexing import IndexingMap, Tile, TileError
 from ops import Fusion, TilingSpace, hlo, tilings
 from ops.performance import A100, MI300X, RTX_A6000, TPU_V5E, Device, DeviceError
 from ops.performance.tally import Deadline, Tally, tally_of
-from ops.tiling import tilings as tile_loads
 from simplifier.errors import ArgumentError
 from simplifier.expr.form import variables_of
 from tests.fusion.units import ADD, MAXIMUM, entry
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
     from ops import ArrayTile, Propagation, Tilings
     from ops.hlo import HloModule
+
+TILINGS = import_module("ops.tiling.tilings")
+"""The module; the package has a function of its name."""
 
 MAX_TILES = 600
 """Tiles of a candidate that are walked: milliseconds for each."""
@@ -204,7 +207,7 @@ def test_windows_are_counted_for_all_sizes_at_once(monkeypatch: pytest.MonkeyPat
         asked.append(str(part))
         return tally_of(part, deadline)
 
-    monkeypatch.setattr(tile_loads, "tally_of", tally)
+    monkeypatch.setattr(TILINGS, "tally_of", tally)
     window = "window={size=15 pad=7_7}, to_apply=sum"
     module = entry(
         f"""x = f32[8] parameter(0) zero = f32[] constant(0)
@@ -295,7 +298,7 @@ def test_bytes_behind_the_time_are_bounds(monkeypatch: pytest.MonkeyPatch) -> No
         ROOT w = f32[6] reduce-window(r, lowest), window={size=5 stride=2}, to_apply=top"""
     fusion = Fusion.of_computation(entry(body, MAXIMUM).entry)
     exact = {each.sizes: each.bytes_read for each in tilings(fusion, ENDLESS)}
-    monkeypatch.setattr(tile_loads, "SECONDS", 0.0)
+    monkeypatch.setattr(TILINGS, "SECONDS", 0.0)
     found = tilings(fusion, ENDLESS)
     assert len(found) == len(exact)
     assert not any(tiling.is_exact for tiling in found)
