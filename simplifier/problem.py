@@ -359,8 +359,19 @@ def _symbols_in(expression: Expression) -> Iterable[Any]:
 
 
 def _read_constraints(constraints: Constraints) -> _ConstraintPairs:
-    found = map(_constraint, constraints)
-    return tuple((expression, Interval(lower, upper)) for expression, lower, upper in found)
+    return tuple(map(_constraint, constraints))
+
+
+def _constraint(
+    constraint: tuple[Expression, IntervalLike] | Boolean | bool,  # noqa: FBT001 - a condition
+) -> tuple[Any, Interval]:
+    """The expression and its interval; a condition that holds is 1."""
+    if is_relation(constraint):
+        return relation_of(constraint), Interval(1, 1)
+    if isinstance(constraint, tuple | list) and len(constraint) == _PAIR:  # pyright: ignore[reportUnnecessaryIsInstance, reportUnnecessaryComparison] - untyped callers
+        return constraint[0], Interval.of(constraint[1])
+    message = "expected an expression and an interval, or a condition such as x < n"
+    raise BoundsError(f"constraints: one is {constraint!r}; {message}")
 
 
 Answer = TypeVar("Answer")
@@ -389,93 +400,42 @@ def ask(
     check_type(constraints, Iterable, f"{function}: constraints", "a sequence")
     try:
         if isinstance(bounds, Facts) or isinstance(constraints, Facts):
-            facts = Facts.joined(bounds, constraints, expressions)
-            return _answer(_remembered_under, solve, options, facts, *expressions)
-        return _asked(solve, expressions, bounds, constraints, options)
+            known = Facts.joined(bounds, constraints, expressions)
+        else:
+            numbers, more = _read_bounds(bounds, expressions)
+            known = numbers, (*more, *_read_constraints(constraints))
+        kinds = tuple(type(fact) for fact, _ in known[1]) if isinstance(known, tuple) else ()
+        return _answer(solve, options, known, kinds, *expressions)
     except BoundsError as error:
         raise BoundsError(f"{function}: {error}") from None
 
 
-def _asked(
-    solve: Callable[..., Answer],
-    expressions: tuple[Expression, ...],
-    bounds: Bounds,
-    constraints: Constraints,
-    options: tuple[object, ...],
-) -> Answer:
-    bounds, more = _with_numbers(_named(bounds), expressions)
-    flat: list[Any] = [*expressions, *_ends(bounds.values())]
-    for constraint in (*more, *constraints):
-        flat += _constraint(constraint)
-    return _answer(_remembered, solve, options, len(expressions), tuple(bounds), *flat)
-
-
-def _answer(remembered: Any, *question: object) -> Any:  # noqa: ANN401 - a memory of answers
-    """What a memory answers, or the function behind it where the question cannot be hashed.
+def _answer(*question: Any) -> Any:  # noqa: ANN401 - what the solver answers
+    """What is remembered, or found now where the question cannot be hashed.
 
     It may hold a trace, which wants to see the work done; a foreign object; or an expression that
     is too deep for sympy.
     """
     try:
-        return remembered(*question)
+        return _remembered(*question)
     except (TypeError, RecursionError) as error:
         if isinstance(error, IndexingError):
             raise
-    return remembered.__wrapped__(*question)
+    return _remembered.__wrapped__(*question)
 
 
-def _constraint(
-    constraint: tuple[Expression, IntervalLike] | Boolean | bool,  # noqa: FBT001 - a condition
-) -> tuple[Any, ...]:
-    """The expression, and both ends of its interval; a condition that holds is 1."""
-    if is_relation(constraint):
-        return relation_of(constraint), 1, 1
-    if isinstance(constraint, tuple | list) and len(constraint) == _PAIR:  # pyright: ignore[reportUnnecessaryIsInstance, reportUnnecessaryComparison] - untyped callers
-        return constraint[0], *_ends(constraint[1:])
-    message = "expected an expression and an interval, or a condition such as x < n"
-    raise BoundsError(f"constraints: one is {constraint!r}; {message}")
-
-
-def _ends(intervals: Iterable[IntervalLike]) -> list[int | None]:
-    """Both ends of each interval in a row; those of a pair as they were given."""
-    ends: list[int | None] = []
-    for interval in intervals:
-        if isinstance(interval, (tuple, list)) and len(interval) == _PAIR:
-            ends += interval
-        else:
-            proper = interval if isinstance(interval, Interval) else Interval.of(interval)
-            ends += (proper.lower, proper.upper)
-    return ends
-
-
-def _solved(
+# Of constraints, too, what is True or 1.0 is not 1.
+@lru_cache(maxsize=_REMEMBERED, typed=True)
+def _remembered(
     solve: Callable[..., Any],
     options: tuple[object, ...],
-    count: int,
-    names: tuple[Name, ...],
-    *flat: Any,  # noqa: ANN401 - expressions, ends of bounds, and three items for each constraint
-) -> Any:  # noqa: ANN401 - what the solver answers
-    middle = count + 2 * len(names)
-    ends, known = flat[count:middle], flat[middle:]
-    bounds = zip(names, map(Interval, ends[::2], ends[1::2]), strict=True)
-    constraints = zip(known[::3], map(Interval, known[1::3], known[2::3]), strict=True)
-    return solve(Problem(flat[:count], bounds, constraints), *options)
-
-
-_remembered = lru_cache(maxsize=_REMEMBERED, typed=True)(_solved)
-"""Typed: an end that is ``True`` or ``1.0`` is another question than the end 1."""
-
-
-def _solved_under(
-    solve: Callable[..., Any],
-    options: tuple[object, ...],
-    facts: Facts,
+    known: Facts | _Pairs,
+    _kinds: tuple[type, ...],
     *expressions: Any,  # noqa: ANN401 - as users have them
 ) -> Any:  # noqa: ANN401 - what the solver answers
-    return solve(facts.problem(expressions), *options)
-
-
-_remembered_under = lru_cache(maxsize=_REMEMBERED, typed=True)(_solved_under)
+    is_read = isinstance(known, Facts)
+    problem = known.problem(expressions) if is_read else Problem(expressions, *known)
+    return solve(problem, *options)
 
 
 # Whether a fraction is an integer, by what is known: `K*x/2` of even `K`, `n*(n + 1)/2`.
