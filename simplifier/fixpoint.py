@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import count
 from math import inf
 from operator import itemgetter
@@ -29,6 +30,7 @@ from simplifier.expr.form import (
     variables_of,
 )
 from simplifier.expr.operations import (
+    build,
     floordiv,
     rebuilt,
     replace,
@@ -98,11 +100,15 @@ def _simplified(scope: Scope, form: Form) -> Form:
     return _fixpoint(scope, form)
 
 
-class _Results(dict["Key", Form]):
-    """The results of a scope, by the key of the form."""
+class _Remembered(dict["Key", "Form"]):
+    """Forms that a scope remembers, by the key of another form."""
 
     def __init__(self, _: Context) -> None:
         super().__init__()
+
+
+class _Results(_Remembered):
+    """The results."""
 
 
 def _is_cheapest(scope: Scope, form: Form) -> bool:
@@ -113,34 +119,35 @@ def _is_cheapest(scope: Scope, form: Form) -> bool:
 
 
 def _fixpoint(scope: Scope, form: Form) -> Form:
-    """Step after step, until nothing changes; of a cycle, its cheapest form."""
+    path = settled(form, partial(_remembered_step, scope))
+    if scope.log is not None:
+        scope.log.iterations[form.key] = path
+    return path[-1]
+
+
+def settled(form: Form, step: Callable[[Form], Form]) -> list[Form]:
+    """The steps from a form until nothing changes; of a cycle, to its cheapest form."""
     path = [form]
-    while (following := _remembered_step(scope, path[-1])) not in path:
-        if _is_cheapest(scope, following):
-            return following
+    while (following := step(path[-1])) not in path:
         path.append(following)
     cycle = path[path.index(following) :]
     cheapest = min(cycle, key=lambda candidate: (cost_of_form(candidate), candidate.order))
-    if scope.log is not None:
-        scope.log.iterations[form.key] = path[: path.index(cheapest) + 1]
-    return cheapest
+    return path[: path.index(cheapest) + 1]
 
 
-class _Following(dict["Key", "Form"]):
-    """What each form comes to by one step in a scope: forms meet on their ways."""
-
-    def __init__(self, _: Context) -> None:
-        super().__init__()
+class _Following(_Remembered):
+    """What each form comes to by one step: forms meet on their ways."""
 
 
 def _remembered_step(scope: Scope, form: Form) -> Form:
     if scope.log is not None:
         return _step(scope, form)
+    if _is_cheapest(scope, form):
+        return form
     steps = scope.memory(_Following)
-    following = steps.get(form.key)
-    if following is None:
-        following = steps[form.key] = _step(scope, form)
-    return following
+    if form.key not in steps:
+        steps[form.key] = _step(scope, form)
+    return steps[form.key]
 
 
 def _step(scope: Scope, form: Form) -> Form:
@@ -529,6 +536,52 @@ def range_of(scope: Scope, form: Form) -> Interval:
 
 
 _QUESTIONS: Final = conditions.Questions(simplified, range_of)
+
+
+# Dividends of languages that round to 0.
+
+
+def natural_dividend(atom: Atom, range_of: Callable[[Form], Interval]) -> tuple[Form, int] | None:
+    """The numerator of a division and as many divisors as make it at least 0; and how many.
+
+    ``None`` if none are known to be enough, or the divisor may be less than 1.
+    """
+    numerator, divisor = atom.arguments
+    least, size = range_of(numerator).lower, range_of(divisor).lower
+    if size is None or size < 1:
+        return None
+    for times in (0, 1, 0 if least is None else -(least // size)):
+        more = numerator.plus(divisor, times) if times else numerator
+        if Interval(0, None).contains(range_of(more)):
+            return more, times
+    return None
+
+
+def with_natural_dividends(scope: Scope, given: Form, form: Form) -> Form:
+    """The form with dividends of at least 0 as far as possible, as for languages that round to 0.
+
+    If some may be negative, but none of the form that was given, it is that one.
+    """
+    ranges = partial(range_of, scope)
+
+    def of_atom(atom: Atom, arguments: tuple[Form, ...]) -> Form:
+        whole = rebuilt(atom, arguments)
+        division = whole.only_atom
+        if division is None or division.kind not in _DIVISIONS:
+            return whole
+        numerator, count = natural_dividend(division, ranges) or (division.numerator, 0)
+        again = build(division.kind, (numerator, division.arguments[1]))
+        return again if division.kind is AtomKind.MOD else again.plus_constant(-count)
+
+    def is_natural(form: Form) -> bool:
+        divisions = (atom for atom in postorder((form,)) if atom.kind in _DIVISIONS)
+        return all((natural_dividend(atom, ranges) or (form, 1))[1] == 0 for atom in divisions)
+
+    natural = combine(form, fold((form,), of_atom, combine))
+    return given if is_natural(given) and not is_natural(natural) else natural
+
+
+_DIVISIONS: Final = (AtomKind.FLOORDIV, AtomKind.QUOTIENT, AtomKind.MOD)
 
 
 # Abstraction: what an expression comes to, whatever the values of its inner operations are.

@@ -105,10 +105,7 @@ class Problem:
         return self.forms[0]
 
     def scope(
-        self,
-        make: Callable[[Box, Known], Scope] = scope_of,
-        *,
-        about: Iterable[Form] = (),
+        self, make: Callable[[Box, Known], Scope] = scope_of, *, about: Iterable[Form] = ()
     ) -> Scope | None:
         """The scope of the expressions and others; ``None`` if a variable is left no value."""
         known = tuple(self.constraints)
@@ -312,24 +309,19 @@ def _together(parts: Sequence[_Pairs]) -> _Pairs:
 
 def _read_bounds(bounds: Bounds, expressions: Iterable[Expression] = ()) -> _Pairs:
     """The bounds with numbers as ends, and those with expressions as constraints."""
-    numbers, constraints = _with_numbers(_named(bounds), expressions)
+    if not isinstance(bounds, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
+        raise BoundsError(f"bounds are {bounds!r}; expected a mapping from symbols or their names")
+    numbers, constraints = _with_numbers(bounds, expressions)
     return tuple((name, Interval.of(ends)) for name, ends in numbers.items()), tuple(constraints)
 
 
-def _named(bounds: Bounds) -> Bounds:
-    if not isinstance(bounds, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
-        raise BoundsError(f"bounds are {bounds!r}; expected a mapping from symbols or their names")
-    return bounds
-
-
 def _with_numbers(
-    bounds: Bounds, expressions: Iterable[Expression] = ()
+    given: Mapping[Any, Any], expressions: Iterable[Expression]
 ) -> tuple[Mapping[Any, IntervalLike], list[tuple[sympy.Expr, Interval]]]:
     """The bounds with numbers as ends, and constraints for the ends that are expressions.
 
     A variable that is given by its name is the symbol of that name in the expressions.
     """
-    given: Mapping[Any, Any] = bounds
     if not any(map(_has_symbolic_end, given.values())):
         return given, []
     symbols = {each.name: each for whole in expressions for each in _symbols_in(whole)}
@@ -603,10 +595,10 @@ class Trace(Sequence[Step]):
         self.lemmas = tuple(_log(scope).lemmas)
         return result
 
-    def finish(self, problem: Problem, before: Form, after: Form) -> None:
-        """One more step, that no law but isl has proved."""
+    def finish(self, problem: Problem, before: Form, after: Form, why: str) -> None:
+        """One more step, that is by no law."""
         if after != before:
-            self._steps += (_step(Rewrite((), before, after), problem, "proved by isl"),)
+            self._steps += (_step(Rewrite((), before, after), problem, why),)
 
 
 def _step(rewrite: Rewrite, problem: Problem, otherwise: str) -> Step:

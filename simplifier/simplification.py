@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple, overload
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args, overload
 
 import sympy
 
 from simplifier.bounds.interval import EMPTY
 from simplifier.bounds.parametric import parametric_ends
 from simplifier.canonical.scope import scope_of
-from simplifier.errors import check_type
+from simplifier.errors import ArgumentError, check_type
 from simplifier.exact import BUDGET, MAX_ATTEMPTS, Allowance, exact_range
 from simplifier.exact.questions import finished
 from simplifier.expr.form import ZERO, variable, variables_of
@@ -18,17 +18,21 @@ from simplifier.expr.printer import format_form
 from simplifier.expr.sympy import from_sympy, to_sympy
 from simplifier.expr.text import parse_form
 from simplifier.extraction.cost import cost_of_form, operator_count_of_form
-from simplifier.fixpoint import range_of, simplified
+from simplifier.fixpoint import range_of, settled, simplified, with_natural_dividends
 from simplifier.problem import BoundsError, Trace, ask
 
 if TYPE_CHECKING:
     from simplifier.bounds.interval import Interval
     from simplifier.canonical.scope import Scope
     from simplifier.exact import Budget
+    from simplifier.expr.form import Form
     from simplifier.problem import Bounds, Constraints, Expression, Facts, Name, Problem
 
+Target: TypeAlias = Literal["c", "cuda", "triton", "torch"]
+"""A language whose division of integers rounds to 0."""
 
-def simplify(
+
+def simplify(  # noqa: PLR0913 - options
     expression: Expression,
     bounds: Bounds | Facts,
     constraints: Constraints = (),
@@ -36,6 +40,7 @@ def simplify(
     exact: bool = False,
     budget: Budget = BUDGET,
     trace: Trace | None = None,
+    target: Target | None = None,
 ) -> sympy.Expr:
     """The cheapest expression found that is equal wherever all bounds and constraints hold.
 
@@ -57,6 +62,9 @@ def simplify(
             before is kept.
         trace: takes the steps that lead to the result, found anew and not from memory; the result
             is the same without it.
+        target: a language whose division rounds to 0. Dividends get as many divisors as make them
+            at least 0, where that is known to be possible. A dividend that is never negative in
+            the expression stays so.
 
     Returns:
         An expression over the symbols that were given; simplifying it again changes nothing. It is
@@ -66,6 +74,7 @@ def simplify(
     Raises:
         ConversionError: naming the part that is not integer arithmetic.
         BoundsError: bounds that contradict the symbols.
+        ArgumentError: a target that is not known.
         NotQuasiAffineError: if ``exact``, a product of variables or a divisor that is not a
             constant is left after the fast way; ``MissingIslError`` where islpy is not installed.
 
@@ -77,32 +86,48 @@ def simplify(
     0
     >>> simplify(Mod(3 * Mod(x, 4), 5), {x: (0, 99)}, [(Mod(x, 4) + Mod(x, 6), 0)], exact=True)
     0
+    >>> n = symbol("n")
+    >>> for target in (None, "c"):
+    ...     print(simplify(Mod(x + n - 2, n), {x: (0, n - 1), n: (4, None)}, target=target))
+    (x - 2) % n
+    (n + x - 2) % n
     """
     if trace is not None:
         check_type(trace, Trace, "simplify: trace", "a Trace")
-    if exact:
-        return ask("simplify", _finished, (expression,), bounds, constraints, budget, trace)
-    return ask("simplify", _simplified, (expression,), bounds, constraints, trace)
+    if target not in (None, *get_args(Target)):
+        expected = f"expected one of {', '.join(get_args(Target))}"
+        raise ArgumentError(f"simplify: target is {target!r}; {expected}")
+    options = exact, budget if exact else None, trace, target
+    return ask("simplify", _simplified, (expression,), bounds, constraints, *options)
 
 
-def _simplified(problem: Problem, trace: Trace | None) -> sympy.Expr:
-    if trace is not None:
-        return problem.restored(trace.follow(problem))
+def _simplified(
+    problem: Problem,
+    exact: bool,  # noqa: FBT001 - as it is remembered
+    budget: Budget,
+    trace: Trace | None,
+    target: Target | None,
+) -> sympy.Expr:
     scope = problem.scope()
-    return problem.restored(ZERO if scope is None else simplified(scope, problem.form))
+    begun = ZERO if trace is None else trace.follow(problem)
+    if scope is None:
+        return problem.restored(ZERO)
 
+    def best(form: Form) -> Form:
+        form, allowance = simplified(scope, form), Allowance(budget, MAX_ATTEMPTS)
+        known = problem.bounds, problem.constraints
+        return finished(scope, form, *known, allowance) if exact else form
 
-def _finished(problem: Problem, budget: Budget, trace: Trace | None) -> sympy.Expr:
-    scope = problem.scope()
-    form = ZERO if scope is None else simplified(scope, problem.form)
-    last = form
-    allowance = Allowance(budget, MAX_ATTEMPTS)
-    if scope is not None:
-        last = finished(scope, form, problem.bounds, problem.constraints, allowance)
+    def natural(form: Form) -> Form:
+        return with_natural_dividends(scope, form, best(form))
+
+    result = last = best(problem.form)
+    if target is not None:
+        (*_, result) = settled(problem.form, natural)
     if trace is not None:
-        trace.follow(problem)
-        trace.finish(problem, form, last)
-    return problem.restored(last)
+        trace.finish(problem, begun, last, "proved by isl")
+        trace.finish(problem, last, result, f"for {target}")
+    return problem.restored(result)
 
 
 class SymbolicInterval(NamedTuple):

@@ -18,7 +18,7 @@ from indexing.simplify import scope_with_facts
 from simplifier import Interval
 from simplifier.expr.form import BITWISE, CONDITIONS, FOREIGN, Atom, AtomKind, Form, postorder
 from simplifier.expr.printer import Printer, as_written
-from simplifier.fixpoint import range_of
+from simplifier.fixpoint import natural_dividend, range_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -85,15 +85,11 @@ class Ranges:
 
         That of a remainder gets as many divisors more as it needs, where 32 bits hold the sum.
         """
-        numerator, divisor = atom.arguments
-        least, size = self.of(numerator).lower, self.of(divisor).lower
-        if least is None or size is None or size < 1:
-            return None
-        if least >= 0 or atom.kind is not AtomKind.MOD:
-            return numerator if least >= 0 else None
-        more = numerator + divisor * -(least // size)
-        is_natural = Interval(0, None).contains(self.of(more))
-        return more if is_natural and self.bits_of_sum(more) == NARROW else None
+        numerator, count = natural_dividend(atom, self.of) or (None, 0)
+        if numerator is None or not count:
+            return numerator
+        fits = atom.kind is AtomKind.MOD and self.bits_of_sum(numerator) == NARROW
+        return numerator if fits else None
 
     def bits_of_sum(self, form: Form) -> int:
         """The bits of a form's atoms, of their multiples, and of all partial sums, in any order.

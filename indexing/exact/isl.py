@@ -81,16 +81,6 @@ def points_of(indexing_map: Relation, context: islpy.Context) -> islpy.Set:
         return Space(domain.bounds, context).domain(domain.constraints)
 
 
-def domain_of(
-    indexing_map: Relation, context: islpy.Context, *, runtime_as_parameters: bool = False
-) -> islpy.Set:
-    """The ``dims`` that have a result; parameters follow them."""
-    domain = indexing_map.domain
-    dims, *_ = _variables(domain)
-    parameters = parameters_of(domain, runtime_as_parameters=runtime_as_parameters)
-    return _tuples(domain, (*dims, *parameters), context)
-
-
 def image_of(
     results: Sequence[Form],
     domain: Domain,

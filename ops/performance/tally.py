@@ -75,11 +75,6 @@ class Deadline:
                 raise ArgumentError(f"{op}: seconds is nan; expected a number, or None")
         return cls(seconds)
 
-    @property
-    def seconds_left(self) -> float | None:
-        """How much time there is; ``None`` if there is no end."""
-        return None if self._end is None else max(0.0, self._end - monotonic())
-
     def check(self, needed: float = 0.0) -> None:
         """Raise an :class:`OutOfTimeError` unless so many seconds are left."""
         if self._end is not None and monotonic() + needed >= self._end:

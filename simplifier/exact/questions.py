@@ -474,12 +474,9 @@ def _stepwise(task: Task, form: Form) -> Form:
 
 Method: TypeAlias = Callable[[Task], Form]
 
-_METHODS: Final[tuple[Method, ...]] = (
-    _by_relations,
-    _by_leaving_out,
-    partial(_by_parts, shorter=_merged),
-    partial(_by_parts, shorter=_stepwise),
-)
+_by_pieces = partial(_by_parts, shorter=_merged)
+_by_steps = partial(_by_parts, shorter=_stepwise)
+_METHODS: Final[tuple[Method, ...]] = (_by_relations, _by_leaving_out, _by_pieces, _by_steps)
 
 
 # Linear equations.

@@ -6,7 +6,16 @@ from typing import TypeAlias
 
 import pytest
 
-from simplifier import Interval, cost, format_expr, parse_expr, simplify
+from simplifier import (
+    Facts,
+    Interval,
+    cost,
+    format_expr,
+    parse_expr,
+    simplify,
+    symbol,
+)
+from simplifier.errors import ArgumentError
 from simplifier.exact import witness
 from tests.conformance import Row, for_each, rows
 
@@ -73,3 +82,37 @@ CASES: list[tuple[str, Bounds, str]] = [
 )
 def test_named_cases(text: str, bounds: Bounds, expected: str) -> None:
     assert format_expr(simplify(parse_expr(text), bounds)) == expected
+
+
+x, n = symbol("x"), symbol("n")
+ROLLED = Facts({x: (0, n - 1), n: (4, None)})
+DIGITS = Facts(dict.fromkeys(("x", "y"), (0, 9)))
+TRUNCATED: list[tuple[str, Facts, str, str]] = [
+    # expression, facts, result where division rounds down, and where it rounds to 0
+    ("(x + n - 2) mod n", ROLLED, "(x - 2) mod n", "(n + x - 2) mod n"),
+    ("(x + n * 3 - 9) mod n", ROLLED, "(x - 9) mod n", "(n * 3 + x - 9) mod n"),
+    ("(x + n) mod n", Facts({n: (1, 9)}, [x + n >= 0, x < 9]), "x mod n", "(n + x) mod n"),
+    ("(x * 2 + y) mod 3", DIGITS, "(y - x) mod 3", "(y - x + 9) mod 3"),
+    ("(x + 8) floordiv 8", Facts({x: (-8, 99)}), "x floordiv 8 + 1", "(x + 8) floordiv 8"),
+    ("x mod 8", Facts({x: (-9, 9)}), "x mod 8", "(x + 16) mod 8"),
+    ("x mod 8", Facts(), "x mod 8", "x mod 8"),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "facts", "floored", "truncated"),
+    TRUNCATED,
+    ids=[f"remainder-of-a-rolled-index {row[0]} to {row[3]}" for row in TRUNCATED],
+)
+def test_dividends_stay_natural_for_languages_that_round_to_0(
+    text: str, facts: Facts, floored: str, truncated: str
+) -> None:
+    expression = parse_expr(text)
+    results = [simplify(expression, facts, target=target) for target in (None, "c", "torch")]
+    assert [*map(format_expr, results)] == [floored, truncated, truncated]
+    assert simplify(results[1], facts, target="c") == results[1]
+
+
+def test_an_unknown_target_is_refused() -> None:
+    with pytest.raises(ArgumentError, match="expected one of c, cuda, triton, torch"):
+        simplify(x, {}, target="rust")  # pyright: ignore[reportArgumentType]
