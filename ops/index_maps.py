@@ -15,14 +15,7 @@ from indexing.layout import ShapeError
 from indexing.simplify import conditioned
 from indexing.variable import united
 from ops.limits import MAX_OPERANDS
-from ops.sizes import (
-    equal,
-    is_numeric,
-    parameters_in,
-    read_integer,
-    shown_sizes,
-    variable_of,
-)
+from ops.sizes import equal, is_numeric, parameters_in, read_integer, shown_sizes, variable_of
 from simplifier import ConversionError, Interval
 from simplifier.errors import check_type
 from simplifier.expr import form as forms

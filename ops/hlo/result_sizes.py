@@ -6,12 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from indexing.layout import ShapeError
-from ops.index_maps import (
-    check_count,
-    check_sizes,
-    checked_numbers,
-    checked_sizes,
-)
+from ops.index_maps import check_count, check_sizes, checked_numbers, checked_sizes
 from ops.sizes import (
     at_least,
     divided,

@@ -115,15 +115,16 @@ def transpose_schedule(
         message = f"transpose: {operand} and {result} lie in memory in one order"
         raise ShapeError(f"{message}; expected a transposed one")
     tiling = _Tiling.of(sizes, order, rows, vector_size)
-    launch = LaunchDimensions.of(
-        prod(tiling.tile_counts), TILE_SIZE * rows, most_blocks=most_blocks
-    )
-    return TransposeSchedule(
-        launch,
-        (tiling.read(launch, operand),),
-        (tiling.written(launch, result),),
-        tiling.shared(launch),
-    )
+    return _scheduled(tiling, operand, result, TILE_SIZE * rows, most_blocks)
+
+
+def _scheduled(
+    tiling: _Tiling | _Packing, operand: Shape, result: Shape, threads: int, most_blocks: int | None
+) -> TransposeSchedule:
+    """The schedule of blocks of so many threads, one for each tile."""
+    launch = LaunchDimensions.of(prod(tiling.tile_counts), threads, most_blocks=most_blocks)
+    read, written = tiling.read(launch, operand), tiling.written(launch, result)
+    return TransposeSchedule(launch, (read,), (written,), tiling.shared(launch))
 
 
 def merged_in_memory(
@@ -322,15 +323,7 @@ def packed_transpose_schedule(
         message = f"transpose: the last dimension in memory of {operand} stays the last"
         raise ShapeError(f"{message}; expected another, to pack elements along both")
     tiling = _Packing(sizes, order, vector_size, warps)
-    launch = LaunchDimensions.of(
-        prod(tiling.tile_counts), WARP_SIZE * warps, most_blocks=most_blocks
-    )
-    return TransposeSchedule(
-        launch,
-        (tiling.read(launch, operand),),
-        (tiling.written(launch, result),),
-        tiling.shared(launch),
-    )
+    return _scheduled(tiling, operand, result, WARP_SIZE * warps, most_blocks)
 
 
 FEWEST_WORDS: Final = 10
