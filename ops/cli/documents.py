@@ -7,7 +7,7 @@ any length; a long one is printed in pieces. JSON has one item of a :class:`Row`
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
@@ -271,8 +271,22 @@ def by_weight(
     return [*table(heading, selection.kept(rows)), *errors]
 
 
-class TableQuestion:
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of the instructions that are selected; documents hold its other fields."""
+
+    selection: Selection
+
+    def about(self) -> Fields:
+        """The fields of the question in documents."""
+        names = (each.name for each in fields(self))
+        return {name: getattr(self, name) for name in names if name != "selection"}
+
+
+class TableQuestion(Question):
     """A question whose subjects are the rows of a table: all are found before one is printed."""
+
+    __slots__ = ()
 
     def answer(self, analysis: ModuleAnalysis, subject: Lines | HloTextError) -> Lines:  # noqa: ARG002 - as all questions
         """The row, or the error."""

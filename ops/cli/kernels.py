@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
 
 from indexing import MapError, TileError
 from indexing.layout import ShapeError
-from ops.cli.documents import Cells, Lines, TableQuestion, by_weight, write_svg
+from ops.cli.documents import Cells, Lines, Question, TableQuestion, by_weight, write_svg
 from ops.cli.maps import fields_of_instruction, heading_of, indexing_fields, map_fields, short_text
 from ops.dependence.dependence import Unknown
 from ops.fusion import FusionError, access_picture, reads, why
@@ -51,12 +51,11 @@ def _chosen(selection: Selection, module: HloModule) -> list[Instruction]:
 
 
 @dataclass(frozen=True, slots=True)
-class InstructionReasons:
+class InstructionReasons(Question):
     """Why each instruction needs what it reads: the paths behind each map."""
 
     name: ClassVar = "instructions"
 
-    selection: Selection
     element: Index
     needed: Index
     paths: int
@@ -173,22 +172,17 @@ def _fields_of_reason(reason: Reason) -> Fields:
 
 
 @dataclass(frozen=True, slots=True)
-class InstructionReads:
+class InstructionReads(Question):
     """What each tile of the results of an instruction reads of each operand."""
 
     name: ClassVar = "instructions"
 
-    selection: Selection
     tile: Index
     """The sizes of a tile; one element by default."""
     at: Index
     """Of which tile the elements are listed."""
     picture: str | None
     """The file for a picture of what that tile reads, or all results; of one instruction."""
-
-    def about(self) -> Fields:
-        """The tiles, and the picture."""
-        return {"tile": self.tile, "at": self.at, "picture": self.picture}
 
     def subjects(self, module: HloModule) -> Sequence[Instruction]:
         """The instructions that have such tiles.
@@ -302,17 +296,12 @@ def _fields_of_elements(read: TileRead, elements: IndexSet | Unknown | None) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class FusionSchedules:
+class FusionSchedules(Question):
     """What each thread of a GPU reads and writes for a fusion."""
 
     name: ClassVar = "schedules"
 
-    selection: Selection
     unroll: int
-
-    def about(self) -> Fields:
-        """How many neighbours a thread handles."""
-        return {"unroll": self.unroll}
 
     def subjects(self, module: HloModule) -> Sequence[Instruction]:
         """The fusions."""
@@ -390,12 +379,6 @@ class ModuleLoops(TableQuestion):
     """How often each loop runs, what it counts, and what its iterations have to do with others."""
 
     name: ClassVar = "loops"
-
-    selection: Selection
-
-    def about(self) -> Fields:
-        """Nothing but the loops."""
-        return {}
 
     def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
         """A row for each loop, in the order of the module, then errors."""

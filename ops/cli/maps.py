@@ -11,7 +11,7 @@ from indexing import format_map, parse_map
 from indexing.formats.text import format_head
 from ops import hlo
 from ops.analysis.queries import Addressing, slice_from
-from ops.cli.documents import Row
+from ops.cli.documents import Question, Row
 from ops.cli.files import read_input
 from ops.dependence.dependence import NOTHING, Dependence, of_element
 from ops.hlo.module import source_locations
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from indexing.domain import Ends
     from ops import InstructionAnalysis, ModuleAnalysis
     from ops.cli.documents import Fields
-    from ops.cli.selection import Selection
     from ops.dependence.dependence import AnyDependence
     from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
     from ops.hlo import Computation, HloModule, Instruction, SizeOrigin
@@ -60,12 +59,11 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class InstructionMaps:
+class InstructionMaps(Question):
     """The maps of the instructions that are selected, in one direction."""
 
     name: ClassVar = "instructions"
 
-    selection: Selection
     view: View
     long: bool
     """Whether each bound has a line of its own."""
@@ -134,11 +132,11 @@ Result: TypeAlias = "tuple[Computation, Instruction | None, int]"
 
 
 @dataclass(frozen=True, slots=True)
-class FusionMaps:
+class FusionMaps(Question):
     """The maps from root to parameters: of the entry, and of what each fusion computes."""
 
     name: ClassVar = "results"
-    selection: Selection
+
     view: View
     minimal: bool
     """Whether a map is left out that another map to the same array contains."""

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from ops.cli.documents import Fields, Lines
-    from ops.cli.selection import Selection
     from ops.hlo import HloModule, Instruction
     from ops.performance import Coalescing, OperandUtilization
     from ops.performance.tally import Count
@@ -50,13 +49,8 @@ class FusionCoalescing(TableQuestion):
 
     name: ClassVar = "accesses"
 
-    selection: Selection
     device: str
     unroll: int
-
-    def about(self) -> Fields:
-        """The device, and how many neighbours a thread handles."""
-        return {"device": self.device, "unroll": self.unroll}
 
     def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
         """A row for each access, then one for each fusion without a schedule, then errors."""
@@ -136,13 +130,8 @@ class KernelSummaries(TableQuestion):
 
     name: ClassVar = "kernels"
 
-    selection: Selection
     sort: str
     seconds: float
-
-    def about(self) -> Fields:
-        """The order, and what a module may take."""
-        return {"sort": self.sort, "seconds": self.seconds}
 
     def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
         """A row for each kernel, then errors."""
@@ -199,12 +188,7 @@ class KernelUtilization(TableQuestion):
 
     name: ClassVar = "operands"
 
-    selection: Selection
     seconds: float
-
-    def about(self) -> Fields:
-        """What a module may take."""
-        return {"seconds": self.seconds}
 
     def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
         """A row for each array that a kernel reads, then errors."""
@@ -275,7 +259,6 @@ class KernelTiles(TableQuestion):
 
     name: ClassVar = "tilings"
 
-    selection: Selection
     device: str
     fusion: str | None
     most: int | None

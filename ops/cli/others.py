@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.resources import files as resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -189,12 +189,7 @@ class WrittenPage(Row):
 
     def fields(self) -> Fields:
         """All of it."""
-        return {
-            "module": self.module,
-            "instructions": self.instructions,
-            "page": self.page,
-            "bytes": self.bytes,
-        }
+        return asdict(self)
 
 
 def explore(*, file: str, output: str, console: Console) -> Document:

@@ -367,7 +367,7 @@ class _Writer:
     def body_of(self, unit: Instruction, operands: list[Instruction]) -> Instruction:
         """All that an instruction computes from these operands; what gives its result."""
         if unit.opcode != "fusion":
-            return self._write(_with_operands(unit, operands))
+            return self._write(unit, operands)
         body: Computation = unit.attributes["calls"]
         copies: dict[Instruction, Instruction] = {}
         for each in body.instructions:
@@ -375,28 +375,17 @@ class _Writer:
                 copies[each] = operands[each.parameter_number]
             else:
                 read = [copies[operand] for operand in each.operands]
-                copies[each] = self._write(_with_operands(each, read))
+                copies[each] = self._write(each, read)
         return copies[body.root]
 
-    def _write(self, instruction: Instruction) -> Instruction:
+    def _write(self, instruction: Instruction, operands: Sequence[Instruction] = ()) -> Instruction:
+        """Write a copy that reads other operands, and has no place in a text."""
         names = chain([instruction.name], (f"{instruction.name}.{n}" for n in count(1)))
         name = next(name for name in names if name not in self._names)
         self._names.add(name)
-        self.written.append(replace(instruction, name=name))
+        copy = replace(instruction, name=name, operands=tuple(operands), start=0, stop=0)
+        self.written.append(copy)
         return self.written[-1]
-
-
-def _with_operands(instruction: Instruction, operands: list[Instruction]) -> Instruction:
-    return Instruction(
-        instruction.name,
-        instruction.opcode,
-        instruction.shape,
-        tuple(operands),
-        instruction.attributes,
-        instruction.literal,
-        instruction.parameter_number,
-        sizes=instruction.sizes,
-    )
 
 
 def _called(body: Computation) -> Iterable[Computation]:
