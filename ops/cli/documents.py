@@ -272,7 +272,7 @@ def by_weight(
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SelectedQuestion:
     """What is asked of the instructions that are selected; documents hold its other fields."""
 
     selection: Selection
@@ -283,7 +283,7 @@ class Question:
         return {name: getattr(self, name) for name in names if name != "selection"}
 
 
-class TableQuestion(Question):
+class TableQuestion(SelectedQuestion):
     """A question whose subjects are the rows of a table: all are found before one is printed."""
 
     __slots__ = ()

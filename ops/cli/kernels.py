@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
 
 from indexing import MapError, TileError
 from indexing.layout import ShapeError
-from ops.cli.documents import Cells, Lines, Question, TableQuestion, by_weight, write_svg
+from ops.cli.documents import Cells, Lines, SelectedQuestion, TableQuestion, by_weight, write_svg
 from ops.cli.maps import fields_of_instruction, heading_of, indexing_fields, map_fields, short_text
 from ops.dependence.dependence import Unknown
 from ops.fusion import FusionError, access_picture, reads, why
@@ -51,7 +51,7 @@ def _chosen(selection: Selection, module: HloModule) -> list[Instruction]:
 
 
 @dataclass(frozen=True, slots=True)
-class InstructionReasons(Question):
+class InstructionReasons(SelectedQuestion):
     """Why each instruction needs what it reads: the paths behind each map."""
 
     name: ClassVar = "instructions"
@@ -172,7 +172,7 @@ def _fields_of_reason(reason: Reason) -> Fields:
 
 
 @dataclass(frozen=True, slots=True)
-class InstructionReads(Question):
+class InstructionReads(SelectedQuestion):
     """What each tile of the results of an instruction reads of each operand."""
 
     name: ClassVar = "instructions"
@@ -296,7 +296,7 @@ def _fields_of_elements(read: TileRead, elements: IndexSet | Unknown | None) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class FusionSchedules(Question):
+class FusionSchedules(SelectedQuestion):
     """What each thread of a GPU reads and writes for a fusion."""
 
     name: ClassVar = "schedules"

@@ -11,7 +11,7 @@ from indexing import format_map, parse_map
 from indexing.formats.text import format_head
 from ops import hlo
 from ops.analysis.queries import Addressing, slice_from
-from ops.cli.documents import Question, Row
+from ops.cli.documents import Row, SelectedQuestion
 from ops.cli.files import read_input
 from ops.dependence.dependence import NOTHING, Dependence, of_element
 from ops.hlo.module import source_locations
@@ -59,7 +59,7 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class InstructionMaps(Question):
+class InstructionMaps(SelectedQuestion):
     """The maps of the instructions that are selected, in one direction."""
 
     name: ClassVar = "instructions"
@@ -132,7 +132,7 @@ Result: TypeAlias = "tuple[Computation, Instruction | None, int]"
 
 
 @dataclass(frozen=True, slots=True)
-class FusionMaps(Question):
+class FusionMaps(SelectedQuestion):
     """The maps from root to parameters: of the entry, and of what each fusion computes."""
 
     name: ClassVar = "results"
