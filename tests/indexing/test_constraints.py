@@ -160,6 +160,8 @@ TOGETHER = [
     ("d0 in [0, 9], d1 in [0, 5], max(d0, d1) in [5, 9]",
      "d0 in [0, 9], d1 in [0, 5], max(d0, d1) in [5, 9]"),
     ("d0 in [0, 9], d1 in [0, 4], max(d0, d1) in [5, 9]", "d0 in [5, 9], d1 in [0, 4]"),
+    ("d0 in [0, 99], d1 in [0, 4], max(d0 floordiv 2, d1) in [5, 90]",
+     "d0 in [10, 99], d1 in [0, 4]"),
     # smaller where the others hold
     ("d0 in [0, 30], d1 in [0, 9], d0 + d1 in [0, 15], (d0 + d1) mod 16 + d1 * 3 in [5, 30]",
      "d0 in [0, 15], d1 in [0, 7], d0 + d1 in [2, 15], d1 * 4 + d0 in [5, 30]"),

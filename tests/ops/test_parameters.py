@@ -18,7 +18,10 @@ from indexing import IndexingMap, parse_map
 from indexing.simplify import conditioned
 from ops import OpIndexing, ShapeError, StepUse
 from ops.hlo import DimensionLabels, Window
-from simplifier import symbol
+from ops.index_maps import dim, index_map, on_condition
+from simplifier import Interval, symbol
+from simplifier.expr import form as forms
+from simplifier.expr import operations
 from tests.evaluation import related
 
 if TYPE_CHECKING:
@@ -282,6 +285,26 @@ def test_conditions_are_said_once(build: Build) -> None:
             conditions = domain.constraints_among(domain.parameter_identifiers)
             others = [each for each in domain.constraints if each not in conditions]
             assert conditioned(domain.with_constraints(others), conditions) == domain
+
+
+def test_conditions_decide_which_size_is_the_greater_one() -> None:
+    name, other = forms.variable("~M"), forms.variable("~N")
+    greater = operations.maximum([name, other])
+    for size, conditions, found in (
+        (
+            greater,
+            [(name, (0, 8)), (other, (8, None))],
+            "d0 in [0, N - 1], M in [0, 8], N in [8, inf]",
+        ),
+        (
+            name,
+            [(greater, (5, None)), (other, (0, 4))],
+            "d0 in [0, M - 1], M in [5, inf], N in [0, 4]",
+        ),
+    ):
+        limits = [(form, Interval(*ends)) for form, ends in conditions]
+        limited = on_condition(index_map([dim(0)], [size]), limits)
+        assert str(limited) == f"(d0)<M, N> -> (d0), domain: {found}"
 
 
 PADDED: dict[str, tuple[OpIndexing, list[str]]] = {

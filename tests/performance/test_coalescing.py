@@ -363,6 +363,13 @@ LOADED: dict[str, tuple[str, str, dict[str, object]]] = {
         "2 to 6",
         {"sectors": Interval(2, 6), "ideal_sectors": Interval(2, 6), "bank_conflicts": 0},
     ),
+    "a table of as many elements as banks": (
+        """x = f32[32] parameter(0) i = s32[64,1] parameter(1)
+        ROOT d = f32[64] gather(x, i), offset_dims={}, collapsed_slice_dims={0},
+          start_index_map={0}, index_vector_dim=1, slice_sizes={1}""",
+        "0 to 6   2 to 8",
+        {"sectors": Interval(2, 8), "wasted_sectors": Interval(0, 6), "bank_conflicts": 0},
+    ),
     "all threads have the values of few": (
         """x = f32[1000] parameter(0) i = s32[2] parameter(1)
         wide = s32[64,2] broadcast(i), dimensions={1} flat = s32[128,1] reshape(wide)
