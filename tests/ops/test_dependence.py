@@ -13,7 +13,11 @@ from hypothesis import strategies as st
 from indexing import IndexingMap, MapError, UndefinedMap, parse_map
 from ops import OperandIndexing, RuntimeOrigin, Unknown, hlo
 from ops.dependence.dependence import NOTHING, Dependence, of_element
+from ops.performance.coalescing import _may_be_same
+from ops.rules.dynamic_slice import _covers
 from simplifier import Interval
+from simplifier.expr import form as forms
+from simplifier.expr import operations
 from simplifier.tools.display import html
 from tests.evaluation import related
 
@@ -281,6 +285,27 @@ def test_ranges_without_dimensions_become_dimensions() -> None:
 def test_one_indexing_to_each_array_is_not_widened() -> None:
     both = Dependence((IDENTITY, replace(TURNED, element=1)))
     assert both.widened() == both
+
+
+def test_values_of_one_array_may_be_the_same_unless_their_indices_are_apart() -> None:
+    first, second, any_one = (
+        RuntimeOrigin(INDICES, parse_map(f"(d0) -> ({index}, 0), domain: d0 in [0, 8]"))
+        for index in (0, 1, "d0")
+    )
+    elsewhere = replace(first, instruction=A)
+    pairs = (first, first), (first, second), (first, any_one), (first, elsewhere)
+    assert [_may_be_same(*pair) for pair in pairs] == [True, False, True, False]
+
+
+def test_a_part_covers_an_index_without_conditions_that_always_hold() -> None:
+    index, start = forms.variable("d0"), forms.variable("rt0")
+    for known, last, part, expected in (
+        (None, 0, 1, []),
+        (None, 3, 1, [operations.zero(index - start)]),
+        (0, 3, 1, [operations.nonnegative(start - index)]),
+        (3, 3, 1, [operations.nonnegative(index - start)]),
+    ):
+        assert [*_covers(index, start, known, last, part)] == expected
 
 
 def test_html_shows_each_map_or_the_reason() -> None:

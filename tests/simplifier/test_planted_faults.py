@@ -99,6 +99,11 @@ SIMPLIFIED: dict[str, tuple[str, Mapping[str, Ends], str]] = {
         {"x": (None, None), "z": (2, 2)},
         f"(x + 1) * (x + 1) * {_FACTORS}2",
     ),
+    "_grows": (
+        f"(x + {_LARGE}) * (x + {_LARGE})",
+        {"x": (0, None)},
+        f"(x + {_LARGE}) * (x + {_LARGE})",
+    ),
     "_bounded, below": (
         "max(x * y, -5)",
         {"x": (-_LARGE, -1), "y": (1, _LARGE)},
@@ -130,6 +135,16 @@ def test_simplified(text: str, ends: Mapping[str, Ends], result: str) -> None:
     case = Case.of(text, ends)
     assert str(simplified(case.scope, case.form)) == result
     assert first_difference(case.form, parse_form(result), case.points(seeded(0))) is None
+
+
+def test_a_deep_remainder_has_the_sign_of_its_divisor() -> None:
+    text = "x"
+    for number in range(25):
+        text = f"(({text}) * 5 + {number}) mod {97 + number}"
+    case = Case.of(f"({text}) % -128", {"x": (0, 9)})
+    result = simplified(case.scope, case.form)
+    assert first_difference(case.form, result, case.points(seeded(0))) is None
+    assert range_of(case.scope, case.form) == Interval(-127, 0)
 
 
 RANGES: dict[str, tuple[str, Mapping[str, Ends], Ends]] = {
