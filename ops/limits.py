@@ -182,7 +182,7 @@ class Device:
 
         >>> TPU_V5E.figure("warp_size", "coalescing")
         Traceback (most recent call last):
-        ops.accelerators.DeviceError: coalescing: TPU v5e has no warp_size;
+        ops.limits.DeviceError: coalescing: TPU v5e has no warp_size;
         expected a device that has one
         """
         value: int | None = getattr(self, name)

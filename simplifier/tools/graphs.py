@@ -90,7 +90,7 @@ def postorder(starts: Iterable[Node], successors: Callable[[Node], Iterable[Node
     >>> postorder("a", {"a": "b", "b": "cd", "c": "", "d": "b"}.__getitem__)
     Traceback (most recent call last):
         ...
-    simplifier.tools.postorder.CircleError: each of these leads to the next one: ['b', 'd', 'b']
+    simplifier.tools.graphs.CircleError: each of these leads to the next one: ['b', 'd', 'b']
     """
     is_done: dict[Node, bool] = {}
     done: list[Node] = []
