@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from simplifier.bounds.context import Bounds as Box
+    from simplifier.bounds.context import Constraint
     from simplifier.bounds.context import Constraints as Known
     from simplifier.expr.sympy import Fraction, ReadExpression
     from simplifier.laws.law import Law
@@ -78,8 +79,10 @@ class Problem:
         self._fractions: list[tuple[Fraction, ReadExpression]] = []
         self.bounds: dict[str, Interval] = {}
         """Bounds by name: those given, met with the symbols' assumptions."""
-        self.constraints: list[tuple[Form, Interval]] = []
+        self.constraints: list[Constraint] = []
         """Those given, and that even and odd symbols are even and odd."""
+        self._known: list[Known] = []
+        """The first constraints, by the problem that each was taken over from."""
         for problem in known:
             self._join(problem)
         expressions = tuple(expressions)
@@ -97,7 +100,14 @@ class Problem:
             self._name(each)
         for name, interval in other.bounds.items():
             self._restrict(name, interval)
+        self._known += other.groups
         self.constraints += other.constraints
+
+    @property
+    def groups(self) -> tuple[Known, ...]:
+        """The constraints by where they were given: those of other problems, and its own."""
+        own = self.constraints[sum(map(len, self._known)) :]
+        return (*self._known, tuple(own))
 
     @property
     def form(self) -> Form:
@@ -108,11 +118,11 @@ class Problem:
         self, make: Callable[[Box, Known], Scope] = scope_of, *, about: Iterable[Form] = ()
     ) -> Scope | None:
         """The scope of the expressions and others; ``None`` if a variable is left no value."""
-        known = tuple(self.constraints)
-        if any(interval.is_empty for interval in (*self.bounds.values(), *dict(known).values())):
+        known = dict(self.constraints).values()
+        if any(interval.is_empty for interval in (*self.bounds.values(), *known)):
             return None
         bounds = tuple(sorted(self.bounds.items()))
-        return scope_about((*self.forms, *about), bounds, known, make)
+        return scope_about((*self.forms, *about), bounds, self.groups, make)
 
     def restored(self, form: Form) -> Any:  # noqa: ANN401 - what was asked: sympy types neither alike
         """The expression of a form, over the user's own symbols; a condition, if that was asked."""

@@ -341,25 +341,26 @@ def _names_of(facts: Iterable[Constraint]) -> frozenset[str]:
 def scope_about(
     forms: Sequence[Form],
     bounds: Bounds,
-    constraints: Constraints,
+    groups: Sequence[Constraints],
     make: Callable[[Bounds, Constraints], Scope],
 ) -> Scope | None:
     """The scope of what is known of forms; ``None`` if no value is left to some variable.
 
-    Of facts that one variable links to those about the forms only its bounds count: in ``x < n``,
-    how large ``n`` may be. They are read once for all forms. Where ``x < n`` says more of ``n``
-    than they do, all are read together.
+    Facts that were given together are read once for all forms of which they say nothing. If one
+    variable links them to those about the forms, only its bounds count: in ``x < n``, how large
+    ``n`` may be. Where ``x < n`` says more of ``n`` than they do, all are read together.
     """
-    names = _names(forms)
-    near = tuple(each for each in constraints if not names.isdisjoint(_names_in(each[0])))
-    far = tuple(each for each in constraints if names.isdisjoint(_names_in(each[0])))
+    names, constraints = _names(forms), tuple(chain.from_iterable(groups))
+    others = [group for group in groups if names.isdisjoint(_names_of(group))]
+    near = tuple(chain.from_iterable(group for group in groups if group not in others))
+    far = tuple(chain.from_iterable(others))
     apart = _apart(_bounds_of(_names_of(far), bounds), far)
     if any(part.is_empty for part in apart):
         return None
     linked = dict(_linked(apart, near))
-    others = (part.given[1] for part in apart if part not in linked)
+    unlinked = (part.given[1] for part in apart if part not in linked)
     known = dict(bounds) | {name: part.bounds[name] for part, name in linked.items()}
-    scope = make(*relevant(forms, tuple(sorted(known.items())), tuple(chain(near, *others))))
+    scope = make(*relevant(forms, tuple(sorted(known.items())), tuple(chain(near, *unlinked))))
     if any(
         scope.smaller or scope.bounds[name] != part.bounds[name] for part, name in linked.items()
     ):

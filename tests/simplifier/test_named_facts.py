@@ -144,6 +144,7 @@ LIMITS: dict[str, Callable[[sympy.Symbol, Facts], Interval]] = {
     "joined": lambda y, known: bounds_of(y, Facts({y: (1, None)}, [y < g[1]]) & known),
     "joining": lambda y, known: bounds_of(y, known & Facts({y: (1, None)}, [y < g[1]])),
     "beside": lambda y, known: bounds_of(y, known, [(y, (1, None)), y < g[1]]),
+    "by another name": lambda y, known: bounds_of(y, known, [(y, (1, None)), y <= n, n < g[1]]),
 }
 
 
@@ -161,6 +162,14 @@ def test_facts_about_others_are_read_once(
     assert calls[1] <= MAX_SHARE_OF_GUARDS * calls[0]
 
 
+def test_facts_that_were_given_together_are_read_once_for_all_of_their_names() -> None:
+    names = [symbol(f"chain{number}") for number in range(40)]
+    links = [one <= other + 5 for one, other in pairwise(names)]
+    chain = Facts(dict.fromkeys(names, (0, 99)), links)
+    first, second = (calls_of(partial(bounds_of, name, chain)) for name in names[10:12])
+    assert second < first / 3
+
+
 FAR: dict[str, tuple[list[Any], Interval]] = {
     "narrow what is asked": ([n < k, k < 9, k > 3], Interval(1, 6)),
     "of a multiple": ([Eq(n, 4 * k), k > -9, k < 3], Interval(1, 7)),
@@ -172,8 +181,14 @@ FAR: dict[str, tuple[list[Any], Interval]] = {
 
 @pytest.mark.parametrize(("facts", "expected"), FAR.values(), ids=FAR)
 def test_facts_that_name_nothing_asked_count(facts: list[Any], expected: Interval) -> None:
-    found = bounds_of(x, {x: (1, None), n: (-9, 99)}, [x < n, *facts])
-    assert found == expected or (found.is_empty and expected.is_empty)
+    near, far = Facts({x: (1, None), n: (-9, 99)}, [x < n]), Facts({}, facts)
+    for known in (
+        near & far,
+        far & near,
+        Facts({}, [x < n, *facts]) & Facts({x: (1, None), n: (-9, 99)}),
+    ):
+        found = bounds_of(x, known)
+        assert found == expected or (found.is_empty and expected.is_empty)
 
 
 WRONG: dict[str, Callable[[], Any]] = {
