@@ -212,7 +212,6 @@ _MAPS: Final[Mapping[str, MapsFunction]] = {
         dot,
         elementwise,
         control,
-        data_movement,
         reduce,
         reshape,
         slice,
@@ -554,8 +553,10 @@ def _bounds_of_choice(instruction: Instruction, element: _Element) -> Interval:
 
 
 def _bounds_of_any(instruction: Instruction, element: _Element) -> Interval:
-    """Those of all operands that an element may be one of."""
-    return fold(Interval.union, (_bounds(*each) for each in _read(instruction, element)))
+    """Those of all operands that an element may be one of; a slice of nothing has none."""
+    return fold(
+        Interval.union, [_bounds(*each) for each in _read(instruction, element)] or [UNKNOWN]
+    )
 
 
 def _bounds_of_whole(count: int) -> _Bounds:

@@ -244,6 +244,11 @@ BOUNDS: list[tuple[str, str, str]] = [
         ),
         "rt0 in [5, 9]",
     ),
+    (
+        "of a slice of nothing",
+        "p = s32[1] parameter(1) r = s32[1] slice(p), slice={[1:1]} i = s32[] reshape(r)",
+        "rt0 in [0, 399]",
+    ),
     ("how many bits are set", f"{P} i = s32[] popcnt(p)", "rt0 in [0, 32]"),
     (
         "a chain",
