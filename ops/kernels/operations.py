@@ -353,7 +353,7 @@ _ARITHMETIC: Final = {
     "negate": "-{0}",
 }
 _BITS_OF_ARRAYS: Final = {"and": "{0} & {1}", "or": "{0} | {1}", "xor": "{0} ^ {1}", "not": "~{0}"}
-_ON_TRUTH: Final = {
+_TRUTH_OF_ARRAYS: Final = {
     **_SAME,
     **_BITS_OF_ARRAYS,
     **dict.fromkeys(("add", "maximum"), _BITS_OF_ARRAYS["or"]),
@@ -367,7 +367,7 @@ def _by_kind(
 ) -> dict[Kind, dict[str, str]]:
     integers = {**any_kind, **_ARITHMETIC, **_BITS_OF_ARRAYS, **numbers}
     return {
-        Kind.BOOLEAN: {**any_kind, **_ON_TRUTH, "not": truth},
+        Kind.BOOLEAN: {**any_kind, **_TRUTH_OF_ARRAYS, "not": truth},
         Kind.SIGNED: integers,
         Kind.UNSIGNED: integers,
         Kind.FLOAT: {**any_kind, **_ARITHMETIC, **_DIVISION, **numbers, **floats},
