@@ -165,6 +165,12 @@ def range_in(form: Form, domain: Domain, expected: Interval | None = None) -> In
     return Interval(min(values), max(values)) if values else bounds
 
 
+def _holds(source: Instruction, element: _Element) -> bool:
+    """Whether an array has a place of so many dimensions; a wrong program passes on another."""
+    is_array = not source.shape.is_tuple
+    return is_array and len(element.element_map.forms) == len(source.shape.dimensions)
+
+
 @lru_cache(maxsize=_REMEMBERED)
 def _value(instruction: Instruction, element: _Element) -> Form | None:
     element_type = instruction.shape.arrays[element.number].element_type
@@ -173,7 +179,7 @@ def _value(instruction: Instruction, element: _Element) -> Form | None:
         return None
     source, number = array = source_of((instruction, element.number))
     found = dict(element.given).get(array)
-    if found is None and not source.shape.is_tuple:
+    if found is None and _holds(source, element):
         find = _SOURCES.get(source.opcode, _computed)
         found = find(source, element._replace(number=number))
     every = element_type.value_range
@@ -512,7 +518,7 @@ def _bounds(instruction: Instruction, element: _Element) -> Interval:
     if value is not None:
         return range_in(value, element.element_map.domain, NO_VALUES)
     source, number = source_of((instruction, element.number))
-    if source.shape.is_tuple or element.is_none:
+    if element.is_none or not _holds(source, element):
         return element_type.value_range
     found = _BOUNDS.get(source.opcode, _computed_bounds)(source, element._replace(number=number))
     is_sound = element_type.value_range.contains(found)

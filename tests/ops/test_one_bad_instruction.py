@@ -203,3 +203,20 @@ def test_no_kernel_is_written_for_what_does_not_fit(
     text = f"ENTRY e {{ {text}\nROOT y = {result} pad(x, z), padding={padding} }}"
     with pytest.raises(hlo.HloTextError, match="2:1: %y: pad: the rank of the result is 1"):
         emit_kernel(hlo.parse(text).entry.root, language)
+
+
+PASSED_ON = """HloModule m
+body { s = (s32[], f32[8]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0 x = f32[8] get-tuple-element(s), index=1
+  one = s32[] constant(1) j = s32[] add(i, one) ROOT t = (s32[], f32[8]) tuple(j, x) }
+condition { s = (s32[], f32[8]) parameter(0) i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(4) ROOT l = pred[] compare(i, n), direction=LT }
+ENTRY e { z = s32[2,3] constant(0) x = f32[8] parameter(0) init = (s32[], f32[8]) tuple(z, x)
+  w = (s32[], f32[8]) while(init), condition=condition, body=body
+  ROOT y = f32[8] get-tuple-element(w), index=1 }"""
+
+
+def test_a_counter_that_begins_with_a_matrix_is_unknown() -> None:
+    entry = hlo.parse(PASSED_ON).entry
+    said = str(parameter_indexing(entry.root)[entry.parameters[0]])
+    assert "%init: tuple: (s32[], f32[8]{0}) is not made of s32[2,3]{1,0}" in said
