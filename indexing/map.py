@@ -74,657 +74,12 @@ if TYPE_CHECKING:
     from simplifier.bounds.interval import IntervalLike
     from simplifier.exact import Budget
 
-# What is read off a map: values at points, how they change, and texts in other languages.
-
-
-class ReadableMap(ExactRelation):
-    """A map that is evaluated, and written in other languages."""
-
-    __slots__ = ()
-
-    # Values.
-
-    def evaluate(
-        self,
-        dims: Index | ByName[Value],
-        ranges: Index | ByName[Value] = (),
-        runtime: Index | ByName[Value] = (),
-        parameters: ByName[Value] = NO_PARAMETERS,
-    ) -> Index:
-        """The index at one point, or at many: NumPy arrays broadcast. The domain is not checked.
-
-        Values are in order, or by name. A call of the map checks the domain.
-
-        >>> from indexing import parse_map
-        >>> halves = "(d0)[s0] -> (d0 floordiv 2, s0), domain: d0 in [0, 9], s0 in [0, 3]"
-        >>> parse_map(halves).evaluate([-3], [1])
-        (-2, 1)
-        >>> parse_map(halves).evaluate({"d0": 7}, {"s0": 1})
-        (3, 1)
-        >>> reverse = parse_map("(d0)<N> -> (N - 1 - d0), domain: d0 in [0, N - 1], N in [0, inf]")
-        >>> reverse.evaluate([3], parameters={"N": 64})
-        (60,)
-        """
-        given = validation.read_names(parameters, "evaluate: parameters")
-        return evaluate(self, dims, ranges, runtime, given)
-
-    def __call__(self, *values: Value, **by_name: Value) -> Index:
-        """The index at a point of the domain, or at many: NumPy arrays broadcast.
-
-        Values are those of all variables in order of declaration, or by name.
-
-        Raises:
-            MapError: a value is missing, or a point lies outside the domain.
-
-        >>> from indexing import parse_map
-        >>> blocks = parse_map("(d0)[s0] -> (d0 * 4 + s0), domain: d0 in [0, 9], s0 in [0, 3]")
-        >>> blocks(2, 1), blocks(2, s0=1)
-        ((9,), (9,))
-        >>> blocks(2, 4)
-        Traceback (most recent call last):
-        indexing.errors.MapError: call: d0 = 2, s0 = 4 is outside the domain; see contains()
-        """
-        return called(self, values, by_name)
-
-    def contains(
-        self,
-        dims: Index | ByName[Value],
-        ranges: Index | ByName[Value] = (),
-        runtime: Index | ByName[Value] = (),
-        parameters: ByName[Value] = NO_PARAMETERS,
-    ) -> Value:
-        """Whether the point lies in the domain; of arrays, a mask. Values are as for `evaluate`.
-
-        >>> import numpy as np
-        >>> from indexing import parse_map
-        >>> triangle = "(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9], d0 - d1 in [0, 9]"
-        >>> parse_map(triangle).contains([3, np.arange(2, 6)])
-        array([ True,  True, False, False])
-        """
-        given = validation.read_names(parameters, "contains: parameters")
-        return contains(self, dims, ranges, runtime, given)
-
-    def points(self) -> Iterator[Point]:
-        """All points of the domain with their results, in order; the last variable is fastest.
-
-        A point is ``(dims, ranges, runtime, results)``.
-
-        Raises:
-            MapError: a variable is not bounded.
-        """
-        return points(self)
-
-    def picture(
-        self,
-        at: Choices = (),
-        *,
-        sizes: Sequence[int] | None = None,
-        plane: PlaneChoice = (),
-        result_plane: PlaneChoice = (),
-    ) -> AccessPicture:
-        """Two grids: points of the dimensions, and the elements of the results that they read.
-
-        ``at`` chooses the points: a number or a ``range`` for each dimension in order, or for any
-        variable by name. Without it, all points are chosen, and the grid shows how often each
-        element is read. A runtime variable that is not chosen has its least value.
-
-        ``sizes`` are those of the array that is read; without them it is the least that holds all
-        results. ``plane`` and ``result_plane`` choose what is shown of more than two dimensions:
-        an index with ``None`` for rows and columns. Without them, the last two dimensions are rows
-        and columns, and the planes with lit elements are shown.
-
-        A notebook shows the picture, ``picture(...).save("reads.svg")`` writes it.
-
-        Raises:
-            MapError: the map has parameters or negative dimensions, a value lies outside of the
-                bounds, or there are more than 1,048,576 points.
-
-        >>> from indexing import parse_map
-        >>> window = parse_map("(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 4], s0 in [0, 2]")
-        >>> print(window.picture(at=[range(1, 3)], sizes=[12]))
-        (d0) -> (d0 * 2 + s0) at d0 in [1, 2]
-        (d0): 2 of 5 elements
-        (d0 * 2 + s0): 5 of 12 elements, read 1 to 2 times
-        """
-        return access_picture(self, at, sizes=sizes, plane=plane, result_plane=result_plane)
-
-    def result_bounds(self) -> tuple[Interval, ...]:
-        """An interval for each result that holds all its values under the constraints."""
-        return result_bounds(self)
-
-    def strides(self, *, budget: Budget = BUDGET) -> tuple[ByVariable[Stride], ...]:
-        """For each result, by how much it changes with each step of each variable.
-
-        A stride is the same at every step, or within runs of so many elements, or it varies. The
-        answer is exact on the domain. Closed forms of affine results cost microseconds, other
-        results what :meth:`image` does, and up to a quarter of a second for swizzles of one index.
-
-        Raises:
-            MapError: a stride depends on parameters.
-            BudgetError: the answer takes more than the budget.
-
-        >>> from indexing import parse_map
-        >>> split = parse_map("(d0)[s0] -> (d0 floordiv 8, (d0 mod 8) * 4 + s0), "
-        ...                   "domain: d0 in [0, 63], s0 in [0, 3]")
-        >>> for of_result in split.strides():
-        ...     print(of_result)
-        d0: 0 in runs of 8, s0: 0
-        d0: 4 in runs of 8, s0: 1
-        >>> split.strides()[1]["d0"].differences
-        Interval(lower=-28, upper=4)
-        """
-        return strides(self, budget)
-
-    def contiguity(self, *, budget: Budget = BUDGET) -> tuple[ByVariable[Contiguity], ...]:
-        """For each result and each variable: contiguous groups, their alignment, and bounds.
-
-        The words are those of Triton's axis information; the answers are exact on the domain, and
-        need not be powers of two.
-
-        Raises:
-            MapError: the answer depends on parameters.
-            BudgetError: the answer takes more than the budget.
-
-        >>> from indexing import parse_map
-        >>> rows = parse_map("(d0, d1) -> (d0 * 24 + d1), domain: d0 in [0, 9], d1 in [0, 11]")
-        >>> along = rows.contiguity()[0]["d1"]
-        >>> along.contiguity, along.divisibility
-        (12, 24)
-        """
-        return contiguity(self, budget)
-
-    def verify(self) -> None:
-        """Raise a :class:`MapError` with the reason if a name is used twice or not declared."""
-        self.domain.check()
-        self.domain.check_forms(self.forms, "result")
-
-    # In other tools.
-
-    def to_numpy(self) -> CompiledMap:
-        """The results as a compiled function of NumPy arrays that broadcast, one for each variable.
-
-        It computes in 64-bit integers, some 50 million points a second for everyday maps, and in
-        Python integers if 64 bits may not be enough. Quotients are rounded down exactly.
-
-        >>> import numpy as np
-        >>> from indexing import parse_map
-        >>> reshape = parse_map("(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]")
-        >>> compiled = reshape.to_numpy()
-        >>> compiled(np.array([7, 8, 31]))
-        (array([0, 1, 3]), array([7, 0, 7]))
-        """
-        return CompiledMap(self)
-
-    def to_c(self, name: str = "indexing_map") -> str:
-        """C11 text: a function for the results, and one that checks if a point is in the domain.
-
-        ``void NAME(d0, ..., int64_t *results)`` computes the results at a point of the domain;
-        ``bool NAME_contains(int64_t d0, ...)`` tells whether a point, within the bounds of the
-        variables or not, is one. See :func:`indexing.emit` for several maps at once.
-
-        Raises:
-            MapError: a variable is not bounded, a value may need more than 64 bits, or ``name`` is
-                no name in C.
-
-        >>> from indexing import parse_map
-        >>> print(parse_map("(d0) -> (d0 floordiv 8), domain: d0 in [0, 31]").to_c("row_of"))
-        /* (d0) -> (d0 floordiv 8), domain: d0 in [0, 31] */
-        <BLANKLINE>
-        #include <stdbool.h>
-        #include <stdint.h>
-        <BLANKLINE>
-        static inline void row_of(int32_t d0, int64_t *results) {
-          results[0] = d0 >> 3;
-        }
-        <BLANKLINE>
-        static inline bool row_of_contains(int64_t d0) {
-          return d0 >= 0 && d0 < 32;
-        }
-        <BLANKLINE>
-        """
-        return to_language(self, "c", name)
-
-    def to_cuda(self, name: str = "indexing_map") -> str:
-        """CUDA text: the functions of :meth:`to_c`, for the device and for the host.
-
-        Raises:
-            MapError: as of :meth:`to_c`.
-
-        >>> from indexing import parse_map
-        >>> text = parse_map("(d0) -> (d0 floordiv 8), domain: d0 in [0, 31]").to_cuda("row_of")
-        >>> print(text.splitlines()[4])
-        static __host__ __device__ __forceinline__ void row_of(int32_t d0, int64_t *results) {
-        """
-        return to_language(self, "cuda", name)
-
-    def to_triton(self, name: str = "indexing_map") -> str:
-        """Triton text: a function for the results, and one for the mask of points in the domain.
-
-        ``NAME(d0, ...)`` gives the results, a tuple if there are several, at points of the domain;
-        ``NAME_mask(d0, ...)`` tells which points are in the domain, for the mask of a load.
-
-        Raises:
-            MapError: a variable is not bounded, a value may need more than 64 bits, or ``name`` is
-                no name in Python.
-
-        >>> from indexing import parse_map
-        >>> print(parse_map("(d0) -> (d0 floordiv 8), domain: d0 in [0, 31]").to_triton("row_of"))
-        # (d0) -> (d0 floordiv 8), domain: d0 in [0, 31]
-        <BLANKLINE>
-        import triton
-        import triton.language as tl
-        <BLANKLINE>
-        <BLANKLINE>
-        @triton.jit
-        def row_of(d0):
-            d0 = tl.cast(d0, tl.int32)
-            return d0 // 8
-        <BLANKLINE>
-        <BLANKLINE>
-        @triton.jit
-        def row_of_mask(d0):
-            return (d0 >= 0) & (d0 < 32)
-        <BLANKLINE>
-        """
-        return to_language(self, "triton", name)
-
-    def to_mlir(self, name: str = "indexing_map") -> str:
-        r"""MLIR text: functions of ``affine.apply`` and ``arith`` for the results and the domain.
-
-        Raises:
-            MapError: a variable is not bounded, a value may need more than 64 bits, or ``name`` is
-                no name.
-
-        >>> from indexing import parse_map
-        >>> text = parse_map("(d0) -> (max(d0 floordiv 8, 1)), domain: d0 in [0, 31]").to_mlir()
-        >>> print(*text.splitlines()[2:7], sep="\n")
-        func.func private @indexing_map(%d0: index) -> (index) {
-          %0 = affine.apply affine_map<(a0) -> (a0 floordiv 8)>(%d0)
-          %1 = arith.constant 1 : index
-          %2 = arith.maxsi %0, %1 : index
-          return %2 : index
-        """
-        return to_language(self, "mlir", name)
-
-    def to_isl(
-        self,
-        *,
-        runtime_as_parameters: bool = False,
-        context: islpy.Context | None = None,
-    ) -> islpy.Map:
-        """All pairs of ``dims`` and ``results`` as isl's relation; its ``str`` is isl's text.
-
-        Ranges are projected out: elements are related if some values of the ranges relate them. So
-        are runtime variables, unless they become parameters. The relation belongs to islpy's
-        default context unless another one is given: isl does not mix contexts. Costs about a
-        millisecond; :func:`indexing.from_isl` is the way back.
-
-        Raises:
-            NotQuasiAffineError: an expression multiplies variables or divides by one.
-
-        >>> from indexing import parse_map
-        >>> blocks = parse_map("(d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 3], s0 in [0, 7]")
-        >>> print(blocks.to_isl())
-        { [d0] -> [o0] : 0 <= d0 <= 3 and 8d0 <= o0 <= 7 + 8d0 }
-        """
-        return to_isl(self, runtime_as_parameters=runtime_as_parameters, context=context)
-
-    def to_affine_map(self) -> str:
-        """The results as MLIR's ``affine_map``, which has no domain.
-
-        Symbols are the ranges, then the runtime variables. MLIR has no quotients by negative
-        constants, so they are rewritten. :func:`indexing.from_affine_map` reads both texts.
-
-        Raises:
-            MapError: naming the term that MLIR does not have: a minimum or maximum, a product of
-                dimensions, a quotient by one, a constant beyond 64 bits.
-
-        >>> from indexing import parse_map
-        >>> halves = parse_map("()[s0] -> (s0 floordiv 2, s0), domain: s0 in [0, 9]")
-        >>> print(halves.to_affine_map())
-        affine_map<()[s0] -> (s0 floordiv 2, s0)>
-        >>> print(halves.to_affine_set())
-        affine_set<()[s0] : (s0 >= 0, -s0 + 9 >= 0)>
-        """
-        return to_affine_map(self)
-
-    def to_affine_set(self) -> str:
-        """The bounds and constraints as MLIR's ``affine_set``; see :meth:`to_affine_map`."""
-        return to_affine_set(self)
-
-    def to_einops(self) -> EinopsPattern:
-        """The pattern of einops for the map from result to operand, and sizes of axes.
-
-        Variables that results split are several axes. Ranges are reduced, and dimensions that no
-        result has are repeated. :func:`indexing.from_einops` reads patterns.
-
-        Raises:
-            MapError: naming what einops does not have: a diagonal, an offset, a window, a part of
-                the operand, a constraint, a parameter.
-
-        >>> from indexing import parse_map
-        >>> heads = "(d0, d1) -> (d0, d1 mod 8, d1 floordiv 8), domain: d0 in [0, 3], d1 in [0, 15]"
-        >>> print(parse_map(heads).to_einops())
-        a b c -> a (c b)
-        """
-        return to_einops(self)
-
-    def _repr_latex_(self) -> str:
-        return latex_of_map(self)
-
-    def _repr_html_(self) -> str:
-        return html_of_map(self)
-
-    def __str__(self) -> str:
-        return format_map(self)
-
-    def __repr__(self) -> str:
-        return f"IndexingMap({str(self)!r})"
-
-
-# Maps derived from maps: other variables, names, roles and results, or a part of the domain.
-#
-# Nothing is simplified here.
+P = ParamSpec("P")
 
 _NO_NAMES: Final[dict[str, str | None]] = {}
 
 
-class DerivableMap(ReadableMap):
-    """A map from which others are derived, each of its own class."""
-
-    __slots__ = ()
-
-    def _derive(
-        self,
-        algorithm: Callable[Concatenate[Self, P], Self],
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> Self:
-        """The map that an algorithm makes of this one; an undefined map stays what it is."""
-        return algorithm(self, *args, **kwargs)
-
-    def with_constraint(
-        self, expression: sympy.Expr | Boolean | int | str, interval: IntervalLike | None = None
-    ) -> Self:
-        """The map on the points at which the expression lies in the interval, or a condition holds.
-
-        Raises:
-            MapError: a name is not declared; ``replace(parameters=[K])`` declares a parameter.
-
-        >>> from indexing import parse_map
-        >>> from simplifier import symbol
-        >>> rows = parse_map("(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9]")
-        >>> print(rows.with_constraint(symbol("d0") <= 5).simplify())
-        (d0, d1) -> (d0), domain: d0 in [0, 5], d1 in [0, 9]
-        >>> rows.with_constraint("d0 <= 5") == rows.with_constraint("d0", (0, 5))
-        True
-        """
-        read = validation.read_constraint(expression, interval)
-        return self._derive(_with_constraints, read)
-
-    # Parts.
-
-    def restrict(self, elements: IndexSet) -> Self:
-        """The map on the dimensions that lie in a set.
-
-        Raises:
-            MapError: the set has another number of coordinates than the map has dimensions.
-
-        >>> from indexing import IndexSet, parse_map
-        >>> rows = parse_map("(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 9], d1 in [0, 7]")
-        >>> print(rows.restrict(IndexSet.box((2, 3), range(0, 8, 2))))
-        (d0, d1) -> (d0 * 8 + d1), domain: d0 in [2, 3], d1 in [0, 6], d1 mod 2 in [0, 0]
-        """
-        return self._derive(restricted, elements)
-
-    def restrict_results(self, elements: IndexSet) -> Self:
-        """The map where it reaches elements of a set; its :meth:`domain_set` is their preimage.
-
-        Raises:
-            MapError: the set has another number of coordinates than the map has results.
-
-        >>> from indexing import IndexSet, parse_map
-        >>> windows = parse_map("(d0)[s0] -> (d0 + s0), domain: d0 in [0, 9], s0 in [0, 2]")
-        >>> print(windows.restrict_results(IndexSet.box((5, 6))).domain_set())
-        (d0): d0 in [3, 6]
-        """
-        return self._derive(with_results_in, elements)
-
-    # Unused variables.
-
-    def unused_variables(self) -> ByRole[int]:
-        """The positions of the unused variables among dims, ranges and runtime.
-
-        A variable is unused if no result uses it and every constraint on it is on unused variables
-        alone. If it takes long to decide whether these constraints have a solution, their variables
-        count as used.
-
-        >>> from indexing import parse_map
-        >>> m = "(d0, d1)[s0]{rt0} -> (d1), domain: d0 in [0, 3], d1 in [0, 3], "
-        >>> m += "s0 in [0, 9], rt0 in [0, 3], s0 mod 4 in [1, 1]"
-        >>> parse_map(m).unused_variables()
-        ((0,), (0,), (0,))
-        """
-        return unused_variables(self)
-
-    def unused_symbols(self) -> ByRole[int]:
-        """The positions of the unused ranges and runtime variables.
-
-        As :meth:`unused_variables`, but dimensions count as used.
-        """
-        return unused_symbols(self)
-
-    def without_unused_variables(self) -> Self:
-        """The map without its :meth:`unused_variables` and the constraints on them.
-
-        If no values meet these constraints, the result is the empty map.
-
-        >>> from indexing import parse_map
-        >>> odd = "(d0, d1) -> (d1), domain: d0 in [0, 49], d1 in [0, 59], d0 mod 3 in [0, 0]"
-        >>> print(parse_map(odd).without_unused_variables())
-        (d0) -> (d0), domain: d0 in [0, 59]
-        """
-        return self._derive(without_unused_variables)
-
-    def without_unused_symbols(self) -> Self:
-        """The map without its :meth:`unused_symbols` and the constraints on them.
-
-        If no values meet these constraints, the result is the empty map.
-
-        >>> from indexing import parse_map
-        >>> reduced = "(d0)[s0, s1] -> (d0, s1), domain: d0 in [0, 3], s0 in [0, 7], s1 in [0, 9]"
-        >>> print(parse_map(reduced).without_unused_symbols())
-        (d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 9]
-        """
-        return self._derive(without_unused_symbols)
-
-    # Other roles, steps and names.
-
-    def ranges_to_dims(self, indices: Iterable[int | str] | None = None) -> Self:
-        """The map with some ranges, or all, as trailing dimensions, in the order given.
-
-        Ranges are given by number or name. The map then gives the elements for one value of each
-        such range. Negative numbers count from the end. Names that are not taken stay.
-
-        Raises:
-            MapError: there is no such range, or one is given twice.
-
-        >>> from indexing import parse_map
-        >>> pairs = "()[s0, s1] -> (s0, s1), domain: s0 in [0, 7], s1 in [0, 9]"
-        >>> print(parse_map(pairs).ranges_to_dims([1]))
-        (d0)[s0] -> (s0, d0), domain: d0 in [0, 9], s0 in [0, 7]
-        """
-        return self._derive(ranges_to_dims, indices)
-
-    def symbols_to_dims(self) -> Self:
-        """The map with all ranges and then all runtime variables as trailing dimensions.
-
-        >>> from indexing import parse_map
-        >>> sliced = "(d0)[s0]{rt0} -> (d0 + rt0, s0), domain: d0 in [0, 3], s0 in [0, 7], "
-        >>> print(parse_map(sliced + "rt0 in [0, 9]").symbols_to_dims())
-        (d0, d1, d2) -> (d0 + d2, d1), domain: d0 in [0, 3], d1 in [0, 7], d2 in [0, 9]
-        """
-        return self._derive(symbols_to_dims)
-
-    def rescale_symbols(self) -> Self:
-        """The map with symbols that count steps, if constraints leave only every n-th value.
-
-        If the constraint is ``s0 mod 6 in [3, 3]``, or says as much of one range or runtime
-        variable, then ``s0`` counts the values 3, 9, 15, ...: the map has ``s0 * 6 + 3`` instead of
-        ``s0``, the bounds are those of the steps, and the constraint goes.
-
-        >>> from indexing import parse_map
-        >>> m = "()[s0] -> (s0), domain: s0 in [-8, 41], (s0 + 1) mod 6 in [4, 4]"
-        >>> print(parse_map(m).rescale_symbols())
-        ()[s0] -> (s0 * 6 + 3), domain: s0 in [-1, 6]
-        """
-        return self._derive(rescale_symbols)
-
-    def rename(
-        self,
-        names: ByName[str | None] = _NO_NAMES,
-        /,
-        **by_name: str | None,
-    ) -> Self:
-        """The map with other names of variables, by their old names; all change at once.
-
-        ``None`` or an empty name removes a name: the variable is then called ``d0``, ``s0`` or
-        ``rt0`` by its role and position. A variable that is called like a coordinate of a launch
-        (:class:`VariableKind`) becomes one.
-
-        Raises:
-            MapError: there is no variable of an old name, or a new name is taken or not one.
-
-        >>> from indexing import IndexingMap
-        >>> print(IndexingMap.identity([4, 8]).rename(d0="row", d1="column"))
-        (row, column) -> (row, column), domain: row in [0, 3], column in [0, 7]
-        >>> print(IndexingMap.identity([4, 8]).rename({"d0": "d1", "d1": "d0"}))
-        (d1, d0) -> (d1, d0), domain: d1 in [0, 3], d0 in [0, 7]
-        """
-        return self._derive(rename, validation.read_names(names, "rename") | by_name)
-
-    def substitute(
-        self,
-        values: ByName[sympy.Expr | int | str],
-        *,
-        dims: Variables = (),
-        ranges: Variables = (),
-        runtime: Variables = (),
-        parameters: Iterable[Parameter] = (),
-    ) -> Self:
-        """The map with expressions, texts or integers for some variables, all at once.
-
-        The bounds of a replaced variable become a constraint on its value. Values use the variables
-        of the map, and new ones, which become the last of their role. A variable that is replaced
-        and used by a value stays, within what these constraints say. What values of parameters use
-        becomes a parameter, if it is no variable of the map.
-
-        Raises:
-            MapError: there is no variable with a name, or a value uses one that is not declared.
-            ConversionError: a value is not integer arithmetic.
-
-        >>> from indexing import IndexingMap, Variable
-        >>> from simplifier import symbol
-        >>> tile, lane = symbol("tile"), symbol("lane")
-        >>> new = [Variable.of_size(4, "tile"), Variable.of_size(8, "lane")]
-        >>> print(IndexingMap.identity([30]).substitute({"d0": tile * 8 + lane}, dims=new))
-        (tile, lane) -> (tile * 8 + lane), domain: tile in [0, 3], lane in [0, 7],
-        tile * 8 + lane in [0, 29]
-        >>> print(IndexingMap.identity([4, 8]).substitute({"d0": 3}))
-        (d0) -> (3, d0), domain: d0 in [0, 7]
-        >>> print(IndexingMap.identity([4, 8]).substitute({"d0": "d1", "d1": "d0"}))
-        (d0, d1) -> (d1, d0), domain: d0 in [0, 7], d1 in [0, 3]
-        >>> rows = IndexingMap.identity([symbol("N"), 8])
-        >>> print(rows.substitute({"N": 64}))
-        (d0, d1) -> (d0, d1), domain: d0 in [0, 63], d1 in [0, 7]
-        >>> print(rows.substitute({"N": symbol("M") * 4}))
-        (d0, d1)<M> -> (d0, d1), domain: d0 in [0, M * 4 - 1], d1 in [0, 7], M in [0, inf]
-        """
-        return self._derive(
-            substitute,
-            validation.read_values(values, "substitute"),
-            validation.read_roles(dims, ranges, runtime),
-            validation.read_parameters(parameters),
-        )
-
-    def subs(
-        self,
-        old: ByName[sympy.Expr | int | str] | sympy.Symbol | str,
-        new: sympy.Expr | int | str | None = None,
-    ) -> Self:
-        """:meth:`substitute` as sympy calls it: of a mapping, or of one variable and its value.
-
-        >>> from indexing import IndexingMap
-        >>> print(IndexingMap.identity([4, 8]).subs("d0", 3))
-        (d0) -> (3, d0), domain: d0 in [0, 7]
-        """
-        if new is None:
-            return self.substitute(old)  # pyright: ignore[reportArgumentType] - it checks
-        return self.substitute({str(old): new})
-
-    def xreplace(self, values: ByName[sympy.Expr | int | str]) -> Self:
-        """:meth:`substitute` as sympy calls it."""
-        return self.substitute(values)
-
-    # Results.
-
-    def with_results(self, results: Results) -> Self:
-        """The map with other results, over the same variables.
-
-        >>> from indexing import IndexingMap
-        >>> print(IndexingMap.identity([4, 8]).with_results("d0 * 8 + d1"))
-        (d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]
-        """
-        return self._derive(_with_results, results)
-
-    def select_results(self, indices: Iterable[int]) -> Self:
-        """The map with some results, in the order given; one may be selected twice.
-
-        Negative indices count from the end.
-
-        Raises:
-            MapError: there is no such result.
-
-        >>> from indexing import IndexingMap
-        >>> print(IndexingMap.identity([4, 8]).select_results([1, 0, 0]))
-        (d0, d1) -> (d1, d0, d0), domain: d0 in [0, 3], d1 in [0, 7]
-        """
-        return self._derive(select_results, indices)
-
-    def concatenate_results(self, other: Self) -> Self:
-        """The results of this map, then those of another, on the points where both are defined.
-
-        Both maps have variables of the same roles, positions and names. The bounds and constraints
-        of both hold.
-
-        Raises:
-            MapError: the maps have different numbers or names of variables.
-
-        >>> from indexing import IndexingMap, parse_map
-        >>> halves = parse_map("(d0) -> (d0 floordiv 2), domain: d0 in [0, 9]")
-        >>> print(halves.concatenate_results(IndexingMap.identity([8])))
-        (d0) -> (d0 floordiv 2, d0), domain: d0 in [0, 7]
-        """
-        return concatenate_results(self, other)
-
-
-def _with_constraints(indexing_map: RelationT, constraints: Sequence[Constraint]) -> RelationT:
-    return indexing_map.derived(indexing_map.forms, indexing_map.domain.with_named(constraints))
-
-
-def _with_results(indexing_map: RelationT, results: Results) -> RelationT:
-    domain = indexing_map.domain
-    read = validation.read_results(results, domain)
-    return indexing_map.derived(domain.resolved(read, "result", "with_results"), domain)
-
-
-# The indexing map: which elements of one tensor belong to an element of another.
-
-P = ParamSpec("P")
-
-
-class IndexingMap(DerivableMap):
+class IndexingMap(ExactRelation):
     """A function from dimensions, ranges and runtime variables to an index, on a domain.
 
     The map relates the element at ``dims`` of one tensor to the elements at ``results`` of another.
@@ -1113,6 +468,631 @@ class IndexingMap(DerivableMap):
         dims, *_ = self.domain.by_role(self.domain.names)
         in_order = validation.in_order(sizes, dims, "tile: sizes")
         return masked_tile_of(self.simplify(), self.dims, in_order, known)
+
+    # What is read off a map: values, strides, texts in other languages.
+
+    def evaluate(
+        self,
+        dims: Index | ByName[Value],
+        ranges: Index | ByName[Value] = (),
+        runtime: Index | ByName[Value] = (),
+        parameters: ByName[Value] = NO_PARAMETERS,
+    ) -> Index:
+        """The index at one point, or at many: NumPy arrays broadcast. The domain is not checked.
+
+        Values are in order, or by name. A call of the map checks the domain.
+
+        >>> from indexing import parse_map
+        >>> halves = "(d0)[s0] -> (d0 floordiv 2, s0), domain: d0 in [0, 9], s0 in [0, 3]"
+        >>> parse_map(halves).evaluate([-3], [1])
+        (-2, 1)
+        >>> parse_map(halves).evaluate({"d0": 7}, {"s0": 1})
+        (3, 1)
+        >>> reverse = parse_map("(d0)<N> -> (N - 1 - d0), domain: d0 in [0, N - 1], N in [0, inf]")
+        >>> reverse.evaluate([3], parameters={"N": 64})
+        (60,)
+        """
+        given = validation.read_names(parameters, "evaluate: parameters")
+        return evaluate(self, dims, ranges, runtime, given)
+
+    def __call__(self, *values: Value, **by_name: Value) -> Index:
+        """The index at a point of the domain, or at many: NumPy arrays broadcast.
+
+        Values are those of all variables in order of declaration, or by name.
+
+        Raises:
+            MapError: a value is missing, or a point lies outside the domain.
+
+        >>> from indexing import parse_map
+        >>> blocks = parse_map("(d0)[s0] -> (d0 * 4 + s0), domain: d0 in [0, 9], s0 in [0, 3]")
+        >>> blocks(2, 1), blocks(2, s0=1)
+        ((9,), (9,))
+        >>> blocks(2, 4)
+        Traceback (most recent call last):
+        indexing.errors.MapError: call: d0 = 2, s0 = 4 is outside the domain; see contains()
+        """
+        return called(self, values, by_name)
+
+    def contains(
+        self,
+        dims: Index | ByName[Value],
+        ranges: Index | ByName[Value] = (),
+        runtime: Index | ByName[Value] = (),
+        parameters: ByName[Value] = NO_PARAMETERS,
+    ) -> Value:
+        """Whether the point lies in the domain; of arrays, a mask. Values are as for `evaluate`.
+
+        >>> import numpy as np
+        >>> from indexing import parse_map
+        >>> triangle = "(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9], d0 - d1 in [0, 9]"
+        >>> parse_map(triangle).contains([3, np.arange(2, 6)])
+        array([ True,  True, False, False])
+        """
+        given = validation.read_names(parameters, "contains: parameters")
+        return contains(self, dims, ranges, runtime, given)
+
+    def points(self) -> Iterator[Point]:
+        """All points of the domain with their results, in order; the last variable is fastest.
+
+        A point is ``(dims, ranges, runtime, results)``.
+
+        Raises:
+            MapError: a variable is not bounded.
+        """
+        return points(self)
+
+    def picture(
+        self,
+        at: Choices = (),
+        *,
+        sizes: Sequence[int] | None = None,
+        plane: PlaneChoice = (),
+        result_plane: PlaneChoice = (),
+    ) -> AccessPicture:
+        """Two grids: points of the dimensions, and the elements of the results that they read.
+
+        ``at`` chooses the points: a number or a ``range`` for each dimension in order, or for any
+        variable by name. Without it, all points are chosen, and the grid shows how often each
+        element is read. A runtime variable that is not chosen has its least value.
+
+        ``sizes`` are those of the array that is read; without them it is the least that holds all
+        results. ``plane`` and ``result_plane`` choose what is shown of more than two dimensions:
+        an index with ``None`` for rows and columns. Without them, the last two dimensions are rows
+        and columns, and the planes with lit elements are shown.
+
+        A notebook shows the picture, ``picture(...).save("reads.svg")`` writes it.
+
+        Raises:
+            MapError: the map has parameters or negative dimensions, a value lies outside of the
+                bounds, or there are more than 1,048,576 points.
+
+        >>> from indexing import parse_map
+        >>> window = parse_map("(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 4], s0 in [0, 2]")
+        >>> print(window.picture(at=[range(1, 3)], sizes=[12]))
+        (d0) -> (d0 * 2 + s0) at d0 in [1, 2]
+        (d0): 2 of 5 elements
+        (d0 * 2 + s0): 5 of 12 elements, read 1 to 2 times
+        """
+        return access_picture(self, at, sizes=sizes, plane=plane, result_plane=result_plane)
+
+    def result_bounds(self) -> tuple[Interval, ...]:
+        """An interval for each result that holds all its values under the constraints."""
+        return result_bounds(self)
+
+    def strides(self, *, budget: Budget = BUDGET) -> tuple[ByVariable[Stride], ...]:
+        """For each result, by how much it changes with each step of each variable.
+
+        A stride is the same at every step, or within runs of so many elements, or it varies. The
+        answer is exact on the domain. Closed forms of affine results cost microseconds, other
+        results what :meth:`image` does, and up to a quarter of a second for swizzles of one index.
+
+        Raises:
+            MapError: a stride depends on parameters.
+            BudgetError: the answer takes more than the budget.
+
+        >>> from indexing import parse_map
+        >>> split = parse_map("(d0)[s0] -> (d0 floordiv 8, (d0 mod 8) * 4 + s0), "
+        ...                   "domain: d0 in [0, 63], s0 in [0, 3]")
+        >>> for of_result in split.strides():
+        ...     print(of_result)
+        d0: 0 in runs of 8, s0: 0
+        d0: 4 in runs of 8, s0: 1
+        >>> split.strides()[1]["d0"].differences
+        Interval(lower=-28, upper=4)
+        """
+        return strides(self, budget)
+
+    def contiguity(self, *, budget: Budget = BUDGET) -> tuple[ByVariable[Contiguity], ...]:
+        """For each result and each variable: contiguous groups, their alignment, and bounds.
+
+        The words are those of Triton's axis information; the answers are exact on the domain, and
+        need not be powers of two.
+
+        Raises:
+            MapError: the answer depends on parameters.
+            BudgetError: the answer takes more than the budget.
+
+        >>> from indexing import parse_map
+        >>> rows = parse_map("(d0, d1) -> (d0 * 24 + d1), domain: d0 in [0, 9], d1 in [0, 11]")
+        >>> along = rows.contiguity()[0]["d1"]
+        >>> along.contiguity, along.divisibility
+        (12, 24)
+        """
+        return contiguity(self, budget)
+
+    def verify(self) -> None:
+        """Raise a :class:`MapError` with the reason if a name is used twice or not declared."""
+        self.domain.check()
+        self.domain.check_forms(self.forms, "result")
+
+    # In other tools.
+
+    def to_numpy(self) -> CompiledMap:
+        """The results as a compiled function of NumPy arrays that broadcast, one for each variable.
+
+        It computes in 64-bit integers, some 50 million points a second for everyday maps, and in
+        Python integers if 64 bits may not be enough. Quotients are rounded down exactly.
+
+        >>> import numpy as np
+        >>> from indexing import parse_map
+        >>> reshape = parse_map("(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]")
+        >>> compiled = reshape.to_numpy()
+        >>> compiled(np.array([7, 8, 31]))
+        (array([0, 1, 3]), array([7, 0, 7]))
+        """
+        return CompiledMap(self)
+
+    def to_c(self, name: str = "indexing_map") -> str:
+        """C11 text: a function for the results, and one that checks if a point is in the domain.
+
+        ``void NAME(d0, ..., int64_t *results)`` computes the results at a point of the domain;
+        ``bool NAME_contains(int64_t d0, ...)`` tells whether a point, within the bounds of the
+        variables or not, is one. See :func:`indexing.emit` for several maps at once.
+
+        Raises:
+            MapError: a variable is not bounded, a value may need more than 64 bits, or ``name`` is
+                no name in C.
+
+        >>> from indexing import parse_map
+        >>> print(parse_map("(d0) -> (d0 floordiv 8), domain: d0 in [0, 31]").to_c("row_of"))
+        /* (d0) -> (d0 floordiv 8), domain: d0 in [0, 31] */
+        <BLANKLINE>
+        #include <stdbool.h>
+        #include <stdint.h>
+        <BLANKLINE>
+        static inline void row_of(int32_t d0, int64_t *results) {
+          results[0] = d0 >> 3;
+        }
+        <BLANKLINE>
+        static inline bool row_of_contains(int64_t d0) {
+          return d0 >= 0 && d0 < 32;
+        }
+        <BLANKLINE>
+        """
+        return to_language(self, "c", name)
+
+    def to_cuda(self, name: str = "indexing_map") -> str:
+        """CUDA text: the functions of :meth:`to_c`, for the device and for the host.
+
+        Raises:
+            MapError: as of :meth:`to_c`.
+
+        >>> from indexing import parse_map
+        >>> text = parse_map("(d0) -> (d0 floordiv 8), domain: d0 in [0, 31]").to_cuda("row_of")
+        >>> print(text.splitlines()[4])
+        static __host__ __device__ __forceinline__ void row_of(int32_t d0, int64_t *results) {
+        """
+        return to_language(self, "cuda", name)
+
+    def to_triton(self, name: str = "indexing_map") -> str:
+        """Triton text: a function for the results, and one for the mask of points in the domain.
+
+        ``NAME(d0, ...)`` gives the results, a tuple if there are several, at points of the domain;
+        ``NAME_mask(d0, ...)`` tells which points are in the domain, for the mask of a load.
+
+        Raises:
+            MapError: a variable is not bounded, a value may need more than 64 bits, or ``name`` is
+                no name in Python.
+
+        >>> from indexing import parse_map
+        >>> print(parse_map("(d0) -> (d0 floordiv 8), domain: d0 in [0, 31]").to_triton("row_of"))
+        # (d0) -> (d0 floordiv 8), domain: d0 in [0, 31]
+        <BLANKLINE>
+        import triton
+        import triton.language as tl
+        <BLANKLINE>
+        <BLANKLINE>
+        @triton.jit
+        def row_of(d0):
+            d0 = tl.cast(d0, tl.int32)
+            return d0 // 8
+        <BLANKLINE>
+        <BLANKLINE>
+        @triton.jit
+        def row_of_mask(d0):
+            return (d0 >= 0) & (d0 < 32)
+        <BLANKLINE>
+        """
+        return to_language(self, "triton", name)
+
+    def to_mlir(self, name: str = "indexing_map") -> str:
+        r"""MLIR text: functions of ``affine.apply`` and ``arith`` for the results and the domain.
+
+        Raises:
+            MapError: a variable is not bounded, a value may need more than 64 bits, or ``name`` is
+                no name.
+
+        >>> from indexing import parse_map
+        >>> text = parse_map("(d0) -> (max(d0 floordiv 8, 1)), domain: d0 in [0, 31]").to_mlir()
+        >>> print(*text.splitlines()[2:7], sep="\n")
+        func.func private @indexing_map(%d0: index) -> (index) {
+          %0 = affine.apply affine_map<(a0) -> (a0 floordiv 8)>(%d0)
+          %1 = arith.constant 1 : index
+          %2 = arith.maxsi %0, %1 : index
+          return %2 : index
+        """
+        return to_language(self, "mlir", name)
+
+    def to_isl(
+        self,
+        *,
+        runtime_as_parameters: bool = False,
+        context: islpy.Context | None = None,
+    ) -> islpy.Map:
+        """All pairs of ``dims`` and ``results`` as isl's relation; its ``str`` is isl's text.
+
+        Ranges are projected out: elements are related if some values of the ranges relate them. So
+        are runtime variables, unless they become parameters. The relation belongs to islpy's
+        default context unless another one is given: isl does not mix contexts. Costs about a
+        millisecond; :func:`indexing.from_isl` is the way back.
+
+        Raises:
+            NotQuasiAffineError: an expression multiplies variables or divides by one.
+
+        >>> from indexing import parse_map
+        >>> blocks = parse_map("(d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 3], s0 in [0, 7]")
+        >>> print(blocks.to_isl())
+        { [d0] -> [o0] : 0 <= d0 <= 3 and 8d0 <= o0 <= 7 + 8d0 }
+        """
+        return to_isl(self, runtime_as_parameters=runtime_as_parameters, context=context)
+
+    def to_affine_map(self) -> str:
+        """The results as MLIR's ``affine_map``, which has no domain.
+
+        Symbols are the ranges, then the runtime variables. MLIR has no quotients by negative
+        constants, so they are rewritten. :func:`indexing.from_affine_map` reads both texts.
+
+        Raises:
+            MapError: naming the term that MLIR does not have: a minimum or maximum, a product of
+                dimensions, a quotient by one, a constant beyond 64 bits.
+
+        >>> from indexing import parse_map
+        >>> halves = parse_map("()[s0] -> (s0 floordiv 2, s0), domain: s0 in [0, 9]")
+        >>> print(halves.to_affine_map())
+        affine_map<()[s0] -> (s0 floordiv 2, s0)>
+        >>> print(halves.to_affine_set())
+        affine_set<()[s0] : (s0 >= 0, -s0 + 9 >= 0)>
+        """
+        return to_affine_map(self)
+
+    def to_affine_set(self) -> str:
+        """The bounds and constraints as MLIR's ``affine_set``; see :meth:`to_affine_map`."""
+        return to_affine_set(self)
+
+    def to_einops(self) -> EinopsPattern:
+        """The pattern of einops for the map from result to operand, and sizes of axes.
+
+        Variables that results split are several axes. Ranges are reduced, and dimensions that no
+        result has are repeated. :func:`indexing.from_einops` reads patterns.
+
+        Raises:
+            MapError: naming what einops does not have: a diagonal, an offset, a window, a part of
+                the operand, a constraint, a parameter.
+
+        >>> from indexing import parse_map
+        >>> heads = "(d0, d1) -> (d0, d1 mod 8, d1 floordiv 8), domain: d0 in [0, 3], d1 in [0, 15]"
+        >>> print(parse_map(heads).to_einops())
+        a b c -> a (c b)
+        """
+        return to_einops(self)
+
+    def _repr_latex_(self) -> str:
+        return latex_of_map(self)
+
+    def _repr_html_(self) -> str:
+        return html_of_map(self)
+
+    def __str__(self) -> str:
+        return format_map(self)
+
+    def __repr__(self) -> str:
+        return f"IndexingMap({str(self)!r})"
+
+    # Maps derived from this one; nothing is simplified here.
+
+    def _derive(
+        self,
+        algorithm: Callable[Concatenate[Self, P], Self],
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> Self:
+        """The map that an algorithm makes of this one; an undefined map stays what it is."""
+        return algorithm(self, *args, **kwargs)
+
+    def with_constraint(
+        self, expression: sympy.Expr | Boolean | int | str, interval: IntervalLike | None = None
+    ) -> Self:
+        """The map on the points at which the expression lies in the interval, or a condition holds.
+
+        Raises:
+            MapError: a name is not declared; ``replace(parameters=[K])`` declares a parameter.
+
+        >>> from indexing import parse_map
+        >>> from simplifier import symbol
+        >>> rows = parse_map("(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9]")
+        >>> print(rows.with_constraint(symbol("d0") <= 5).simplify())
+        (d0, d1) -> (d0), domain: d0 in [0, 5], d1 in [0, 9]
+        >>> rows.with_constraint("d0 <= 5") == rows.with_constraint("d0", (0, 5))
+        True
+        """
+        read = validation.read_constraint(expression, interval)
+        return self._derive(_with_constraints, read)
+
+    # Parts.
+
+    def restrict(self, elements: IndexSet) -> Self:
+        """The map on the dimensions that lie in a set.
+
+        Raises:
+            MapError: the set has another number of coordinates than the map has dimensions.
+
+        >>> from indexing import IndexSet, parse_map
+        >>> rows = parse_map("(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 9], d1 in [0, 7]")
+        >>> print(rows.restrict(IndexSet.box((2, 3), range(0, 8, 2))))
+        (d0, d1) -> (d0 * 8 + d1), domain: d0 in [2, 3], d1 in [0, 6], d1 mod 2 in [0, 0]
+        """
+        return self._derive(restricted, elements)
+
+    def restrict_results(self, elements: IndexSet) -> Self:
+        """The map where it reaches elements of a set; its :meth:`domain_set` is their preimage.
+
+        Raises:
+            MapError: the set has another number of coordinates than the map has results.
+
+        >>> from indexing import IndexSet, parse_map
+        >>> windows = parse_map("(d0)[s0] -> (d0 + s0), domain: d0 in [0, 9], s0 in [0, 2]")
+        >>> print(windows.restrict_results(IndexSet.box((5, 6))).domain_set())
+        (d0): d0 in [3, 6]
+        """
+        return self._derive(with_results_in, elements)
+
+    # Unused variables.
+
+    def unused_variables(self) -> ByRole[int]:
+        """The positions of the unused variables among dims, ranges and runtime.
+
+        A variable is unused if no result uses it and every constraint on it is on unused variables
+        alone. If it takes long to decide whether these constraints have a solution, their variables
+        count as used.
+
+        >>> from indexing import parse_map
+        >>> m = "(d0, d1)[s0]{rt0} -> (d1), domain: d0 in [0, 3], d1 in [0, 3], "
+        >>> m += "s0 in [0, 9], rt0 in [0, 3], s0 mod 4 in [1, 1]"
+        >>> parse_map(m).unused_variables()
+        ((0,), (0,), (0,))
+        """
+        return unused_variables(self)
+
+    def unused_symbols(self) -> ByRole[int]:
+        """The positions of the unused ranges and runtime variables.
+
+        As :meth:`unused_variables`, but dimensions count as used.
+        """
+        return unused_symbols(self)
+
+    def without_unused_variables(self) -> Self:
+        """The map without its :meth:`unused_variables` and the constraints on them.
+
+        If no values meet these constraints, the result is the empty map.
+
+        >>> from indexing import parse_map
+        >>> odd = "(d0, d1) -> (d1), domain: d0 in [0, 49], d1 in [0, 59], d0 mod 3 in [0, 0]"
+        >>> print(parse_map(odd).without_unused_variables())
+        (d0) -> (d0), domain: d0 in [0, 59]
+        """
+        return self._derive(without_unused_variables)
+
+    def without_unused_symbols(self) -> Self:
+        """The map without its :meth:`unused_symbols` and the constraints on them.
+
+        If no values meet these constraints, the result is the empty map.
+
+        >>> from indexing import parse_map
+        >>> reduced = "(d0)[s0, s1] -> (d0, s1), domain: d0 in [0, 3], s0 in [0, 7], s1 in [0, 9]"
+        >>> print(parse_map(reduced).without_unused_symbols())
+        (d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 9]
+        """
+        return self._derive(without_unused_symbols)
+
+    # Other roles, steps and names.
+
+    def ranges_to_dims(self, indices: Iterable[int | str] | None = None) -> Self:
+        """The map with some ranges, or all, as trailing dimensions, in the order given.
+
+        Ranges are given by number or name. The map then gives the elements for one value of each
+        such range. Negative numbers count from the end. Names that are not taken stay.
+
+        Raises:
+            MapError: there is no such range, or one is given twice.
+
+        >>> from indexing import parse_map
+        >>> pairs = "()[s0, s1] -> (s0, s1), domain: s0 in [0, 7], s1 in [0, 9]"
+        >>> print(parse_map(pairs).ranges_to_dims([1]))
+        (d0)[s0] -> (s0, d0), domain: d0 in [0, 9], s0 in [0, 7]
+        """
+        return self._derive(ranges_to_dims, indices)
+
+    def symbols_to_dims(self) -> Self:
+        """The map with all ranges and then all runtime variables as trailing dimensions.
+
+        >>> from indexing import parse_map
+        >>> sliced = "(d0)[s0]{rt0} -> (d0 + rt0, s0), domain: d0 in [0, 3], s0 in [0, 7], "
+        >>> print(parse_map(sliced + "rt0 in [0, 9]").symbols_to_dims())
+        (d0, d1, d2) -> (d0 + d2, d1), domain: d0 in [0, 3], d1 in [0, 7], d2 in [0, 9]
+        """
+        return self._derive(symbols_to_dims)
+
+    def rescale_symbols(self) -> Self:
+        """The map with symbols that count steps, if constraints leave only every n-th value.
+
+        If the constraint is ``s0 mod 6 in [3, 3]``, or says as much of one range or runtime
+        variable, then ``s0`` counts the values 3, 9, 15, ...: the map has ``s0 * 6 + 3`` instead of
+        ``s0``, the bounds are those of the steps, and the constraint goes.
+
+        >>> from indexing import parse_map
+        >>> m = "()[s0] -> (s0), domain: s0 in [-8, 41], (s0 + 1) mod 6 in [4, 4]"
+        >>> print(parse_map(m).rescale_symbols())
+        ()[s0] -> (s0 * 6 + 3), domain: s0 in [-1, 6]
+        """
+        return self._derive(rescale_symbols)
+
+    def rename(
+        self,
+        names: ByName[str | None] = _NO_NAMES,
+        /,
+        **by_name: str | None,
+    ) -> Self:
+        """The map with other names of variables, by their old names; all change at once.
+
+        ``None`` or an empty name removes a name: the variable is then called ``d0``, ``s0`` or
+        ``rt0`` by its role and position. A variable that is called like a coordinate of a launch
+        (:class:`VariableKind`) becomes one.
+
+        Raises:
+            MapError: there is no variable of an old name, or a new name is taken or not one.
+
+        >>> from indexing import IndexingMap
+        >>> print(IndexingMap.identity([4, 8]).rename(d0="row", d1="column"))
+        (row, column) -> (row, column), domain: row in [0, 3], column in [0, 7]
+        >>> print(IndexingMap.identity([4, 8]).rename({"d0": "d1", "d1": "d0"}))
+        (d1, d0) -> (d1, d0), domain: d1 in [0, 3], d0 in [0, 7]
+        """
+        return self._derive(rename, validation.read_names(names, "rename") | by_name)
+
+    def substitute(
+        self,
+        values: ByName[sympy.Expr | int | str],
+        *,
+        dims: Variables = (),
+        ranges: Variables = (),
+        runtime: Variables = (),
+        parameters: Iterable[Parameter] = (),
+    ) -> Self:
+        """The map with expressions, texts or integers for some variables, all at once.
+
+        The bounds of a replaced variable become a constraint on its value. Values use the variables
+        of the map, and new ones, which become the last of their role. A variable that is replaced
+        and used by a value stays, within what these constraints say. What values of parameters use
+        becomes a parameter, if it is no variable of the map.
+
+        Raises:
+            MapError: there is no variable with a name, or a value uses one that is not declared.
+            ConversionError: a value is not integer arithmetic.
+
+        >>> from indexing import IndexingMap, Variable
+        >>> from simplifier import symbol
+        >>> tile, lane = symbol("tile"), symbol("lane")
+        >>> new = [Variable.of_size(4, "tile"), Variable.of_size(8, "lane")]
+        >>> print(IndexingMap.identity([30]).substitute({"d0": tile * 8 + lane}, dims=new))
+        (tile, lane) -> (tile * 8 + lane), domain: tile in [0, 3], lane in [0, 7],
+        tile * 8 + lane in [0, 29]
+        >>> print(IndexingMap.identity([4, 8]).substitute({"d0": 3}))
+        (d0) -> (3, d0), domain: d0 in [0, 7]
+        >>> print(IndexingMap.identity([4, 8]).substitute({"d0": "d1", "d1": "d0"}))
+        (d0, d1) -> (d1, d0), domain: d0 in [0, 7], d1 in [0, 3]
+        >>> rows = IndexingMap.identity([symbol("N"), 8])
+        >>> print(rows.substitute({"N": 64}))
+        (d0, d1) -> (d0, d1), domain: d0 in [0, 63], d1 in [0, 7]
+        >>> print(rows.substitute({"N": symbol("M") * 4}))
+        (d0, d1)<M> -> (d0, d1), domain: d0 in [0, M * 4 - 1], d1 in [0, 7], M in [0, inf]
+        """
+        return self._derive(
+            substitute,
+            validation.read_values(values, "substitute"),
+            validation.read_roles(dims, ranges, runtime),
+            validation.read_parameters(parameters),
+        )
+
+    def subs(
+        self,
+        old: ByName[sympy.Expr | int | str] | sympy.Symbol | str,
+        new: sympy.Expr | int | str | None = None,
+    ) -> Self:
+        """:meth:`substitute` as sympy calls it: of a mapping, or of one variable and its value.
+
+        >>> from indexing import IndexingMap
+        >>> print(IndexingMap.identity([4, 8]).subs("d0", 3))
+        (d0) -> (3, d0), domain: d0 in [0, 7]
+        """
+        if new is None:
+            return self.substitute(old)  # pyright: ignore[reportArgumentType] - it checks
+        return self.substitute({str(old): new})
+
+    def xreplace(self, values: ByName[sympy.Expr | int | str]) -> Self:
+        """:meth:`substitute` as sympy calls it."""
+        return self.substitute(values)
+
+    # Results.
+
+    def with_results(self, results: Results) -> Self:
+        """The map with other results, over the same variables.
+
+        >>> from indexing import IndexingMap
+        >>> print(IndexingMap.identity([4, 8]).with_results("d0 * 8 + d1"))
+        (d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]
+        """
+        return self._derive(_with_results, results)
+
+    def select_results(self, indices: Iterable[int]) -> Self:
+        """The map with some results, in the order given; one may be selected twice.
+
+        Negative indices count from the end.
+
+        Raises:
+            MapError: there is no such result.
+
+        >>> from indexing import IndexingMap
+        >>> print(IndexingMap.identity([4, 8]).select_results([1, 0, 0]))
+        (d0, d1) -> (d1, d0, d0), domain: d0 in [0, 3], d1 in [0, 7]
+        """
+        return self._derive(select_results, indices)
+
+    def concatenate_results(self, other: Self) -> Self:
+        """The results of this map, then those of another, on the points where both are defined.
+
+        Both maps have variables of the same roles, positions and names. The bounds and constraints
+        of both hold.
+
+        Raises:
+            MapError: the maps have different numbers or names of variables.
+
+        >>> from indexing import IndexingMap, parse_map
+        >>> halves = parse_map("(d0) -> (d0 floordiv 2), domain: d0 in [0, 9]")
+        >>> print(halves.concatenate_results(IndexingMap.identity([8])))
+        (d0) -> (d0 floordiv 2, d0), domain: d0 in [0, 7]
+        """
+        return concatenate_results(self, other)
+
+
+def _with_constraints(indexing_map: RelationT, constraints: Sequence[Constraint]) -> RelationT:
+    return indexing_map.derived(indexing_map.forms, indexing_map.domain.with_named(constraints))
+
+
+def _with_results(indexing_map: RelationT, results: Results) -> RelationT:
+    domain = indexing_map.domain
+    read = validation.read_results(results, domain)
+    return indexing_map.derived(domain.resolved(read, "result", "with_results"), domain)
 
 
 UNDEFINED: Final = "UNDEFINED"
