@@ -1,4 +1,4 @@
-"""How much the analyses of programs do before they give one wide, marked map instead of many.
+"""Limits on the analyses of programs, and the figures of devices.
 
 No limit makes a result wrong: what is beyond one is widened and marked as an approximation, found
 again, or left in a longer form. Each entry names the test that shows why it is there.

@@ -1,4 +1,4 @@
-"""The first point at which two maps differ."""
+"""How two maps differ: the first point, and the elements that one of them reaches."""
 
 from __future__ import annotations
 

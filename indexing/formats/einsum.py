@@ -1,4 +1,4 @@
-"""Strings of einsum, such as ``bij,bjk->bik``: a relation from the result to each operand."""
+"""The strings of einsum and einops as maps, both ways."""
 
 from __future__ import annotations
 

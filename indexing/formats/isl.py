@@ -1,8 +1,4 @@
-"""Reads one of isl's relations output by output: results, ranges and constraints as forms.
-
-An output that the others determine becomes a form; any other becomes a range over its values, or
-over the few in a window that moves along.
-"""
+"""Maps as isl's relations, both ways: objects of islpy, and text."""
 
 from __future__ import annotations
 
@@ -254,6 +250,9 @@ def _parsed(text: str, asker: str) -> islpy.Map:
 
 
 # Reads one of isl's relations output by output: results, ranges and constraints as forms.
+#
+# An output that the others determine becomes a form; any other becomes a range over its values,
+# or over the few in a window that moves along.
 
 _MAX_PIECES: Final = 8
 """Pieces of a function that are joined in pairs: time grows with the cube."""

@@ -1,4 +1,4 @@
-"""One constraint in normal shape: equal constraints become the same constraint.
+"""Constraints in normal shape: equal ones become the same, and those on residues are merged.
 
 A constraint says that a form lies in an interval. In normal shape
 

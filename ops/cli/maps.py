@@ -1,4 +1,4 @@
-"""Reports of maps: text for people, and fields for programs."""
+"""Commands about maps: those of a module, simplified texts, and how reports show them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of a layout: where the elements of an array lie in memory."""
+"""Commands that are about no maps: layouts, differences, the explorer file, examples."""
 
 from __future__ import annotations
 

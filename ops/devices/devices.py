@@ -1,4 +1,4 @@
-"""Groups of devices that work together, as formulas in the number of a device."""
+"""The numbers of devices, and the groups in which they work together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A fusion as a graph: what reads what, and through which map."""
+"""A fusion as a picture: the graph of its instructions, and the elements that it reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New instructions that fit together: the opcode, operands, attributes and shape of one."""
+"""Instructions that are made: one that fits its operands, drafts of computations, users."""
 
 from __future__ import annotations
 

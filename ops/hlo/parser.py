@@ -1,4 +1,4 @@
-"""The parser of instructions: ``ROOT %sum = f32[4]{0} add(%a, %b), metadata={...}``."""
+"""The parser of HLO text: modules and dumps, computations, and instructions."""
 
 from __future__ import annotations
 

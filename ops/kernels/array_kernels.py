@@ -1,9 +1,4 @@
-"""A fusion as a kernel of Triton: a program computes a row, or a block of elements.
-
-If the fusion reduces neighbours in memory, a program computes all that reads one reduced value: it
-folds a vector, and goes along the rest of the result as a vector. Else a program has a block of
-neighbours in the result; where these do not change what is reduced, it goes along them in loops.
-"""
+"""A fusion as a kernel whose values are arrays: in NumPy, or in Triton."""
 
 from __future__ import annotations
 
@@ -330,6 +325,11 @@ def _lines_down_to(inner: LoopBlock, block: LoopBlock | None = None) -> list[str
 
 
 # A fusion as a kernel of Triton: a program computes a row, or a block of elements.
+#
+# If the fusion reduces neighbours in memory, a program computes all that reads one reduced value:
+# it folds a vector, and goes along the rest of the result as a vector. Else a program has a block
+# of neighbours in the result; where these do not change what is reduced, it goes along them in
+# loops.
 
 BLOCK: Final = 1024
 """The elements of a vector, at most."""

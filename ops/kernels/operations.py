@@ -1,4 +1,4 @@
-"""What one element of an operation is in C and CUDA."""
+"""What each operation is in C, CUDA, NumPy and Triton."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dense elements, the values of constants: ``dense<[1, 2]>``, or bytes: ``dense<"0x01A2">``."""
+"""The text of MLIR: tokens, types, attributes, dense elements and locations."""
 
 from __future__ import annotations
 

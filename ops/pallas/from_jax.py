@@ -1,8 +1,4 @@
-"""Index maps as JAX traces them: scalar integer arithmetic, as expressions.
-
-Each equation becomes an expression over the step of the grid. What an index map reads from a
-prefetched operand is a runtime variable.
-"""
+"""Calls of Pallas in a JAX function, and their index maps as expressions."""
 
 from __future__ import annotations
 
@@ -215,6 +211,9 @@ def _scratch_bytes(aval: OfJax) -> int:
 
 
 # Index maps as JAX traces them: scalar integer arithmetic, as expressions.
+#
+# Each equation becomes an expression over the step of the grid. What an index map reads from a
+# prefetched operand is a runtime variable.
 
 
 def read_index_map(

@@ -1,4 +1,4 @@
-"""Instructions that pass arrays on as they are, or call computations with them."""
+"""Instructions that pass arrays on, call computations, or make arrays from nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Broadcast: the operand repeated along new dimensions."""
+"""Broadcast and pad: the operand repeated, or with elements around it."""
 
 from __future__ import annotations
 

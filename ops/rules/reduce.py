@@ -1,4 +1,4 @@
-"""Reduce: folds along dimensions."""
+"""Reduce and batch norm: folds along dimensions."""
 
 from __future__ import annotations
 

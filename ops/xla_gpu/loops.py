@@ -1,4 +1,4 @@
-"""Sort schedules: a bitonic sort, whose stages are kernels that exchange elements in place."""
+"""Schedules of loops, scatters and sorts: each thread takes its elements one after another."""
 
 from __future__ import annotations
 

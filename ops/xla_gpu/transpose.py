@@ -1,4 +1,4 @@
-"""The packed transpose schedule: a word of shared memory holds several narrow elements."""
+"""Schedules of transposes through shared memory: of whole elements, or of several in a word."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""islpy, a library for Presburger sets: when it is loaded, its integers, and its contexts."""
+"""isl: when it is loaded, how much it may do, and the spaces of its sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From sympy to forms; nothing is simplified on the way, and nothing recurses.
+"""Forms from sympy and back; nothing is simplified on the way, and nothing recurses.
 
 A sympy expression is read as a quotient of two forms, so that ``floor(x/2 + y/3 + 1/2)`` comes out
 as one quotient of integers; what is still a fraction where an integer must be is refused. Symbols

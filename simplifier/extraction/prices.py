@@ -1,8 +1,4 @@
-"""Fine costs: what the search compares spellings by.
-
-Of spellings of equal cost, the one with fewer terms is better, then the one with fewer numbers,
-then that with fewer signs. A spelling that needs wider integers than the problem is worse than any.
-"""
+"""Prices: how wide a form is, and the fine costs by which spellings are compared."""
 
 from __future__ import annotations
 
@@ -358,6 +354,10 @@ def divides_by_negative(form: Form) -> bool:
 
 
 # Fine costs: what the search compares spellings by.
+#
+# Of spellings of equal cost, the one with fewer terms is better, then the one with fewer numbers,
+# then that with fewer signs. A spelling that needs wider integers than the problem is worse than
+# any.
 
 FINE: Final = 4096
 """The cost of an operator in fine units."""

@@ -1,4 +1,4 @@
-"""Quotients come back as remainders, take terms in, turn their signs, and merge with others."""
+"""The steps of the search: which forms of one kind of operation are equal to a form."""
 
 from __future__ import annotations
 

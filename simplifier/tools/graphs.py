@@ -1,4 +1,4 @@
-"""Orders in which everything comes after what it leads to, or before it."""
+"""Graphs: orders in which everything comes after what it leads to, and connected components."""
 
 from __future__ import annotations
 

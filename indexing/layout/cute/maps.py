@@ -1,4 +1,4 @@
-"""CuTe layouts as maps from coordinates to offsets, and the layouts that maps are."""
+"""CuTe layouts as maps, swizzles, texts and pictures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An operation of StableHLO with its operands as instructions, and its attributes by kind."""
+"""What an operation of StableHLO gives: operands as instructions, attributes, shardings."""
 
 from __future__ import annotations
 

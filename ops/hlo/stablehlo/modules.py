@@ -1,4 +1,4 @@
-"""Writes the module: a computation for each function that is called, and the entry."""
+"""StableHLO as modules: reads a text, and writes its functions as computations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations of StableHLO that are one instruction, with attributes of another form in HLO."""
+"""The operations of StableHLO, in tables: what each is in HLO."""
 
 from __future__ import annotations
 
