@@ -120,26 +120,6 @@ _OF_NOTHING: Final = ("after-all", "infeed", "outfeed", "parameter", "recv", "se
 
 _OF_FIRST_ARRAYS: Final = ("all-reduce-done", "async-update", "copy-done", "recv-done")
 
-_CONTROL_RULES: Final[Mapping[str, OpRule]] = {
-    **dict.fromkeys(_OF_NOTHING, OpRule(routes=_always())),
-    **dict.fromkeys(_OF_FIRST_ARRAYS, OpRule(routes=_first_arrays)),
-    **dict.fromkeys(("domain", "opt-barrier", "tuple"), OpRule(routes=_through_tuple)),
-    "add-dependency": OpRule(routes=_always((0, 0, 0))),  # the value, and a token
-    "all-gather-done": OpRule(routes=_results_of_start),
-    "async-done": OpRule(routes=_results_of_wrapped),
-    "async-start": OpRule(calls=_with_all_operands("calls", is_start=True)),
-    "collective-permute-done": OpRule(routes=_results_of_start),
-    "conditional": OpRule(calls=_branches),
-    "copy-start": OpRule(routes=_always((0, 0, 0), (1, 0, 0))),  # the copy, and the operand
-    "get-tuple-element": OpRule(routes=_through_get_tuple_element),
-    "send": OpRule(routes=_sent),
-    "while": OpRule(calls=_iterations),
-    **{
-        opcode: OpRule(calls=_with_all_operands(attribute))
-        for opcode, attribute in CALLEE_ATTRIBUTES.items()
-    },
-}
-
 
 # Where an array is computed that is passed on: through tuples, calls, and loops that keep it.
 
@@ -155,7 +135,7 @@ RoutesOf: TypeAlias = "Callable[[Instruction], Iterable[Route] | None]"
 
 def standard_routes(instruction: Instruction) -> Iterable[Route] | None:
     """The arrays that an instruction passes on, as the library knows it; as a registry's do."""
-    rule = _CONTROL_RULES.get(instruction.opcode)
+    rule = RULES.get(instruction.opcode)
     return rule.routes(instruction) if rule and rule.routes else None
 
 
@@ -392,11 +372,25 @@ def _rng_bit_generator(instruction: Instruction) -> tuple[OpIndexing, ...]:
     return both if instruction.shape.is_tuple else both[1:]
 
 
-_GENERATED_RULES: Final[Mapping[str, OpRule]] = {
+RULES: Final[Mapping[str, OpRule]] = {
+    **dict.fromkeys(_OF_NOTHING, OpRule(routes=_always())),
+    **dict.fromkeys(_OF_FIRST_ARRAYS, OpRule(routes=_first_arrays)),
+    **dict.fromkeys(("domain", "opt-barrier", "tuple"), OpRule(routes=_through_tuple)),
+    "add-dependency": OpRule(routes=_always((0, 0, 0))),  # the value, and a token
+    "all-gather-done": OpRule(routes=_results_of_start),
+    "async-done": OpRule(routes=_results_of_wrapped),
+    "async-start": OpRule(calls=_with_all_operands("calls", is_start=True)),
+    "collective-permute-done": OpRule(routes=_results_of_start),
+    "conditional": OpRule(calls=_branches),
+    "copy-start": OpRule(routes=_always((0, 0, 0), (1, 0, 0))),  # the copy, and the operand
+    "get-tuple-element": OpRule(routes=_through_get_tuple_element),
+    "send": OpRule(routes=_sent),
+    "while": OpRule(calls=_iterations),
+    **{
+        opcode: OpRule(calls=_with_all_operands(attribute))
+        for opcode, attribute in CALLEE_ATTRIBUTES.items()
+    },
     **dict.fromkeys(_FROM_NOTHING, OpRule(_generated)),
     "rng": OpRule(_rng),
     "rng-bit-generator": OpRule(_rng_bit_generator),
 }
-
-RULES: Final[Mapping[str, OpRule]] = {**_CONTROL_RULES, **_GENERATED_RULES}
-"""The rules of this module's opcodes."""

@@ -134,11 +134,6 @@ def _pad(instruction: Instruction) -> OpIndexing:
     return pad(sizes_of(operand), instruction.attributes["padding"])
 
 
-_PAD_RULES: Final[Mapping[str, OpRule]] = {
-    "pad": OpRule(_pad),
-}
-
-
 # Broadcast: the operand repeated along new dimensions.
 
 
@@ -243,9 +238,7 @@ def _broadcast(instruction: Instruction) -> OpIndexing:
     return broadcast(sizes, output_sizes, dimensions).on_condition(conditions)
 
 
-_BROADCAST_RULES: Final[Mapping[str, OpRule]] = {
+RULES: Final[Mapping[str, OpRule]] = {
+    "pad": OpRule(_pad),
     "broadcast": OpRule(_broadcast),
 }
-
-RULES: Final[Mapping[str, OpRule]] = {**_PAD_RULES, **_BROADCAST_RULES}
-"""The rules of this module's opcodes."""

@@ -84,11 +84,6 @@ def _reduce(instruction: Instruction) -> OpIndexing:
     return reduce(sizes_of(inputs[0]), instruction.attributes["dimensions"], len(inputs))
 
 
-_REDUCE_RULES: Final[Mapping[str, OpRule]] = {
-    "reduce": OpRule(_reduce),
-}
-
-
 # Batch normalization: in training, in inference, and its gradient.
 #
 # All three work on each feature by itself: on its elements in a tensor, and on its element in
@@ -249,11 +244,9 @@ def _check_features(instruction: Instruction, vector: Instruction, feature: int)
         raise ShapeError(f"{message} of %{tensor.name} has size {count}; expected one number each")
 
 
-_BATCH_NORM_RULES: Final[Mapping[str, OpRule]] = {
+RULES: Final[Mapping[str, OpRule]] = {
+    "reduce": OpRule(_reduce),
     "batch-norm-grad": OpRule(_normalization(batch_norm_grad, 0, 4)),
     "batch-norm-inference": OpRule(_normalization(batch_norm_inference, 0)),
     "batch-norm-training": OpRule(_normalization(batch_norm_training, 0)),
 }
-
-RULES: Final[Mapping[str, OpRule]] = {**_REDUCE_RULES, **_BATCH_NORM_RULES}
-"""The rules of this module's opcodes."""

@@ -272,18 +272,6 @@ def _on_arrays(build: MapsFunction) -> MapsFunction:
     return maps
 
 
-_TRANSFER_RULES: Final[Mapping[str, OpRule]] = {
-    "collective-broadcast": OpRule(_rooted(collective_broadcast), values=devices_running),
-    "collective-permute": OpRule(
-        _on_arrays(each_operand(_collective_permute)), values=devices_running
-    ),
-    "collective-permute-start": OpRule(
-        _on_arrays(started(_collective_permute)), values=devices_running
-    ),
-    "collective-reduce": OpRule(_rooted(collective_reduce), values=devices_running),
-}
-
-
 # Ragged all-to-all: devices send each other rows, in numbers and to offsets that operands give.
 
 
@@ -430,9 +418,14 @@ def _ragged_all_to_all(instruction: Instruction) -> OpIndexing:
     )
 
 
-_RAGGED_RULES: Final[Mapping[str, OpRule]] = {
+RULES: Final[Mapping[str, OpRule]] = {
+    "collective-broadcast": OpRule(_rooted(collective_broadcast), values=devices_running),
+    "collective-permute": OpRule(
+        _on_arrays(each_operand(_collective_permute)), values=devices_running
+    ),
+    "collective-permute-start": OpRule(
+        _on_arrays(started(_collective_permute)), values=devices_running
+    ),
+    "collective-reduce": OpRule(_rooted(collective_reduce), values=devices_running),
     "ragged-all-to-all": OpRule(_ragged_all_to_all, values=devices_running),
 }
-
-RULES: Final[Mapping[str, OpRule]] = {**_TRANSFER_RULES, **_RAGGED_RULES}
-"""The rules of this module's opcodes."""
