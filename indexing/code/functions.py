@@ -37,12 +37,7 @@ def text_of_maps(
     maps: Sequence[Relation], language: Language, names: Sequence[str], asker: str
 ) -> str:
     """One text with a function for the results of maps, and one for the domain of each."""
-    for name in names:
-        check_name(name, asker, language.reserved)
-    domains = [with_numeric_bounds(each.domain) for each in maps]
-    for each, domain in zip(maps, domains, strict=True):
-        constraints = (form for form, _ in domain.constraints)
-        check_portable([*each.forms, *constraints], domain, asker, language.max_bits)
+    domains = checked_domains(maps, names, asker, language.reserved, language.max_bits)
     comments = [language.comment.format(for_comment(each)) for each in maps]
     results = _results(maps, domains, language, names)
     masks = [_contains(domain, language, name) for domain, name in zip(domains, names, strict=True)]
@@ -252,9 +247,24 @@ def for_comment(indexing_map: Relation) -> str:
 # What can be written.
 
 
-def check_portable(
-    wanted: Sequence[Form], domain: Domain, asker: str, max_bits: int = WIDE
-) -> None:
+def checked_domains(
+    maps: Sequence[Relation],
+    names: Sequence[str],
+    asker: str,
+    reserved: frozenset[str] = frozenset(),
+    max_bits: int = WIDE,
+) -> list[Domain]:
+    """The domains of maps by numbers; names and values are checked to be those of a language."""
+    for name in names:
+        check_name(name, asker, reserved)
+    domains = [with_numeric_bounds(each.domain) for each in maps]
+    for each, domain in zip(maps, domains, strict=True):
+        constraints = (form for form, _ in domain.constraints)
+        check_portable([*each.forms, *constraints], domain, asker, max_bits)
+    return domains
+
+
+def check_portable(wanted: Sequence[Form], domain: Domain, asker: str, max_bits: int) -> None:
     """Raise a :class:`MapError` if a value may need more bits than a language has."""
     wanted = [*wanted, *map(variable, domain.identifiers)]
     for parameter in domain.parameters:

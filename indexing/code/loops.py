@@ -21,14 +21,13 @@ from indexing.code.coder import (
     names_in,
 )
 from indexing.code.functions import (
-    check_name,
     check_portable,
+    checked_domains,
     comparisons,
     for_comment,
     function,
     joined,
     passable,
-    with_numeric_bounds,
     within_bounds,
 )
 from indexing.code.language import NARROW, WIDE
@@ -390,12 +389,7 @@ def text_of_loops(
     maps: Sequence[Relation], language: Language, names: Sequence[str], body: Body, asker: str
 ) -> str:
     """The text of one function: loops over the ranges of maps around a body."""
-    for name in names:
-        check_name(name, asker, language.reserved)
-    domains = [with_numeric_bounds(each.domain) for each in maps]
-    for each, domain in zip(maps, domains, strict=True):
-        constraints = (form for form, _ in domain.constraints)
-        check_portable([*each.forms, *constraints], domain, asker, language.max_bits)
+    domains = checked_domains(maps, names, asker, language.reserved, language.max_bits)
     domain, wanted = joined(maps, domains)
     looped = _looped(domains, asker)
     pairs = zip(domain.identifiers, domain.names, strict=True)

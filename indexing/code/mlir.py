@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, Final
 from indexing.code.coder import Ranges, names_in
 from indexing.code.functions import (
     asked_in,
-    check_name,
-    check_portable,
+    checked_domains,
     for_comment,
     joined,
     passable,
-    with_numeric_bounds,
 )
 from indexing.errors import MapError
 from indexing.formats.mlir import with_positive_divisors
@@ -53,12 +51,7 @@ _COMPARED: Final = {AtomKind.NONNEGATIVE: "sge", AtomKind.ZERO: "eq"}
 
 def mlir_text_of_maps(maps: Sequence[Relation], names: Sequence[str], asker: str) -> str:
     """One text with a function for the results of maps, and one for the domain of each."""
-    for name in names:
-        check_name(name, asker, frozenset())
-    domains = [with_numeric_bounds(each.domain) for each in maps]
-    for each, domain in zip(maps, domains, strict=True):
-        constraints = (form for form, _ in domain.constraints)
-        check_portable([*each.forms, *constraints], domain, asker)
+    domains = checked_domains(maps, names, asker)
     functions = [
         _results(maps, domains, "_".join(names)),
         *(_contains(domain, name) for domain, name in zip(domains, names, strict=True)),
