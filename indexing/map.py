@@ -448,8 +448,8 @@ class IndexingMap(ExactRelation):
 
         ``sizes`` has a number or an expression for each dimension, from 1 to its size, in order or
         by name; what is known of the symbols is given as ``constraints``. The formulas are exact
-        for all sizes that meet the constraints of the tile. Numbers always have a tile, whose mask
-        or :meth:`Tile.elements` say which elements of its box belong to it.
+        for all sizes that meet the constraints of the tile. Numbers have a tile wherever results
+        are bounded: its mask or :meth:`Tile.elements` say which elements of its box belong to it.
 
         Raises:
             TileError: no size has such a tile, or a size does not fit; the message says why.
