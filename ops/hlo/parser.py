@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Protocol, TypeVar, cast
 from weakref import WeakValueDictionary
 
 from indexing.layout import Shape, ShapeError
@@ -31,8 +31,6 @@ from ops.hlo.literal import Literal, read_literal, read_shaped_literal
 from ops.hlo.module import NO_ATTRIBUTES, Computation, HloModule, Instruction
 from ops.hlo.opcodes import LIKE_OPERANDS, OPCODES, Opcode, find_opcode, nearby
 from ops.hlo.shape_inference import infer_shape
-from ops.hlo.stablehlo import is_stablehlo
-from ops.hlo.stablehlo import parse as parse_stablehlo
 from ops.hlo.values import ProgramShape
 from ops.hlo.verifier import signature, verify
 from simplifier.errors import TextError, check_type, quoted
@@ -77,8 +75,9 @@ def parse(text: str | Printable, file: str = "") -> HloModule:
     (<%a = f32[8]{0} parameter(0)>, <%b = f32[8]{0} parameter(1)>)
     """
     text = text if isinstance(text, str) else _printed(text)
-    if is_stablehlo(text):
-        return parse_stablehlo(text, file)
+    for reader in OTHER_READERS:
+        if reader.recognises(text):
+            return reader.parse(text, file)
     lexer = HloLexer(text, file)
     try:
         return _ModuleReader(lexer).module()
@@ -90,6 +89,17 @@ def parse(text: str | Printable, file: str = "") -> HloModule:
     except TextError as error:
         span = replace(error.span, file=file)
         raise HloTextError(error.message, span, error.hint, lexer.instruction) from None
+
+
+class TextReader(NamedTuple):
+    """A reader of texts that are no HLO: which ones it recognises, and how it reads them."""
+
+    recognises: Callable[[str], bool]
+    parse: Callable[[str, str], HloModule]
+
+
+OTHER_READERS: Final[list[TextReader]] = []
+"""The readers that :func:`parse` tries first; the package of a dialect adds its own."""
 
 
 def _printed(program: Printable) -> str:
