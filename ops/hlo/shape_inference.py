@@ -1,37 +1,154 @@
-"""Shapes that text may leave out: those that follow from operands and attributes.
+"""Shapes of results from those of operands: one rule for each opcode whose shape follows.
 
-Source: XLA's parser. It refuses slices without a shape; these are inferred as well.
+A rule computes with sizes that are numbers or forms over parameters. So it gives the shape that a
+text leaves out, the shape that an inserted instruction has, and the true sizes of dynamic
+dimensions. ``None`` stands for a size that the program gives only when it runs.
+
+Source: XLA's parser and shape inference, and its dynamic dimension inference. The parser refuses
+slices without a shape; these are inferred as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from indexing.layout import ElementType, Layout, Shape
+from indexing.layout import (
+    UNBOUNDED_SIZE,
+    ElementType,
+    Layout,
+    Shape,
+    ShapeError,
+    common_blocks,
+)
 from ops.hlo.errors import AttributeValueError
 from ops.hlo.opcodes import LIKE_OPERANDS
-from ops.hlo.result_sizes import (
-    ConvolutionGroups,
-    convolution_sizes,
-    dot_sizes,
-    fft_sizes,
-    gather_sizes,
-    padded_size,
-    window_count,
-    window_rows,
-)
 from ops.hlo.values import Window
+from ops.index_maps import check_count, check_sizes, checked_numbers, checked_sizes
+from ops.sizes import (
+    as_form,
+    at_least,
+    difference,
+    divided,
+    equal,
+    floor_divided,
+    least,
+    not_negative,
+    plain,
+    product,
+    read_integer,
+    total,
+)
+from simplifier import Interval
+from simplifier.errors import check_type
+from simplifier.expr import operations
+from simplifier.expr.form import Form
 
 if TYPE_CHECKING:
+    from indexing.domain import Constraint
+    from ops.hlo.module import Instruction
+    from ops.hlo.values import DimensionLabels
+    from ops.index_maps import Sizes
     from ops.sizes import Size
 
-Attributes = Mapping[str, Any]
-Rule = Callable[[Sequence[Shape], Attributes], Shape]
+SizeT = TypeVar("SizeT", int, "Size")
+
+Found: TypeAlias = "Sequence[Size | None]"
+"""The sizes of an array; ``None`` where the rule knows of none."""
 
 
-def infer_shape(opcode: str, operands: Sequence[Shape], attributes: Attributes) -> Shape:
+# What rules compute with.
+
+
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """A shape, and the sizes of the arrays in it."""
+
+    shape: Shape
+    sizes: tuple[Found, ...]
+
+    @classmethod
+    def of(cls, shape: Shape) -> Sized:
+        """A shape of which the sizes are the bounds."""
+        return cls(shape, tuple(array.dimensions for array in shape.arrays))
+
+    @classmethod
+    def array(cls, element_type: ElementType, sizes: Iterable[Size | None]) -> Sized:
+        """An array in the default layout."""
+        found = tuple(sizes)
+        return cls(array_shape(element_type, found), (found,))
+
+    @classmethod
+    def together(cls, several: Iterable[Sized]) -> Sized:
+        """A tuple."""
+        listed = [*several]
+        shape = Shape.of_tuple([each.shape for each in listed])
+        return cls(shape, tuple(sizes for each in listed for sizes in each.sizes))
+
+    @property
+    def own(self) -> Sequence[Any]:
+        """The sizes of an array; of what is none, there are none."""
+        return self.sizes[0] if self.shape.is_array else ()
+
+    @property
+    def rows(self) -> Iterable[tuple[Size, int]]:
+        """The size of each dimension, and its bound. The two differ where it is dynamic."""
+        return zip(self.own, self.shape.dimensions, strict=True)
+
+    def of_type(self, element_type: ElementType) -> Sized:
+        """The same with elements of another type."""
+        return replace(self, shape=self.shape.with_element_type(element_type))
+
+    def taken(self, dimensions: Sequence[int]) -> list[Size]:
+        """The sizes of some dimensions."""
+        return [self.own[dimension] for dimension in _checked(self.shape, dimensions)]
+
+
+def array_shape(element_type: ElementType, sizes: Iterable[Size | None]) -> Shape:
+    """The shape of an array of such sizes, with ``?`` where they are no numbers."""
+    known = (size if isinstance(size, int) else UNBOUNDED_SIZE for size in sizes)
+    return Shape(element_type, tuple(known))
+
+
+class Application(NamedTuple):
+    """What a rule looks at; ``result`` is the shape that is written, if it is."""
+
+    operands: Sequence[Sized]
+    attributes: Mapping[str, Any]
+    result: Shape | None = None
+    value: Callable[[int], Size | None] = lambda _: None
+    """The value of an operand, which is a scalar."""
+
+    @property
+    def written(self) -> Shape:
+        """The shape that is written, since it does not follow."""
+        if self.result is None:
+            raise AttributeValueError("the shape cannot be inferred, so it has to be written")
+        return self.result
+
+
+Rule = Callable[[Application], Sized]
+
+
+class Known(Protocol):
+    """What is known of the operands of an instruction."""
+
+    def sizes(self, instruction: Instruction, element: int = 0) -> Sequence[Size]:
+        """The sizes of an array of a result."""
+        ...
+
+    def value(self, instruction: Instruction) -> Size:
+        """The value of a scalar."""
+        ...
+
+    def values(self, instruction: Instruction) -> Sequence[Size] | None:
+        """The elements of a small array of integers, if all are known."""
+        ...
+
+
+def infer_shape(opcode: str, operands: Sequence[Shape], attributes: Mapping[str, Any]) -> Shape:
     """The shape of the result of an operation on operands with given shapes.
 
     Raises:
@@ -41,55 +158,119 @@ def infer_shape(opcode: str, operands: Sequence[Shape], attributes: Attributes) 
     >>> print(infer_shape("transpose", [a], {"dimensions": (1, 0)}))
     f32[3,2]{0,1}
     """
-    rule = _RULES.get(opcode)
-    if rule is None:
+    if opcode not in INFERRED:
         raise AttributeValueError(
             f"the shape of {opcode} cannot be inferred, so it has to be written"
         )
-    return rule(operands, attributes)
+    return _RULES[opcode](Application([*map(Sized.of, operands)], attributes)).shape
+
+
+def sizes_of_result(instruction: Instruction, known: Known) -> Sequence[Found]:
+    """The sizes of the arrays of a result, as far as they follow; none without a rule."""
+    rule, operands = _RULES.get(instruction.opcode), instruction.operands
+    if rule is None:
+        return ()
+    sized = [
+        Sized(each.shape, tuple(known.sizes(each, n) for n in each.shape.array_indices))
+        for each in operands
+    ]
+    values = _values_of(operands, known)
+    return rule(Application(sized, instruction.attributes, instruction.shape, values)).sizes
+
+
+def _values_of(operands: Sequence[Instruction], known: Known) -> Callable[[int], Size]:
+    return lambda number: known.value(operands[number])
+
+
+# Rules: results like operands.
+
+
+def _first(op: Application) -> Sized:
+    return op.operands[0]
+
+
+def _second(op: Application) -> Sized:
+    return op.operands[1]
+
+
+def _alike(op: Application) -> Sized:
+    """As large as every operand but scalars; a dynamic size of one of them is that of the result.
+
+    Two dynamic sizes have to be equal.
+    """
+    first = max(op.operands, key=lambda each: each.shape.rank)
+    others = [each for each in op.operands if each.shape.rank]
+    for each in others:
+        _check_same(first.shape, each.shape, each.shape.dimensions)
+    return replace(first, sizes=(_common_sizes(others),))
+
+
+def _common_sizes(operands: Iterable[Sized]) -> list[Size]:
+    columns = zip(*(each.rows for each in operands), strict=True)
+    return [next((size for size, bound in row if size != bound), row[0][0]) for row in columns]
+
+
+def _check_same(first: Shape, other: Shape, dimensions: Sequence[int]) -> None:
+    """Check that dimensions are those of the first operand, where both have a bound."""
+    is_same = len(dimensions) == first.rank and all(
+        one == two or UNBOUNDED_SIZE in {one, two}
+        for one, two in zip(first.dimensions, dimensions, strict=True)
+    )
+    if not is_same:
+        raise AttributeValueError(f"the operands have different sizes: {first} and {other}")
+
+
+def _widest(operands: Iterable[Sized]) -> ElementType:
+    return reduce(ElementType.wider, [each.shape.element_type for each in operands])
+
+
+def _elementwise(op: Application) -> Sized:
+    return _alike(op).of_type(_widest(op.operands))
 
 
 def _of_type(element_type: ElementType) -> Rule:
     """An elementwise result of another type."""
-    return lambda operands, attributes: _elementwise(operands, attributes).with_element_type(
-        element_type
-    )
+    return lambda op: _alike(op).of_type(element_type)
 
 
-def _elementwise(operands: Sequence[Shape], _: Attributes) -> Shape:
-    largest = max(operands, key=lambda shape: shape.rank)
-    first = next(shape for shape in operands if shape.rank == largest.rank)
-    for shape in operands:
-        if shape.rank and shape.dimensions != first.dimensions:
-            raise AttributeValueError(f"the operands have different sizes: {first} and {shape}")
-    return first.with_element_type(_widest(operands))
+def _of_written_type(op: Application) -> Sized:
+    return _alike(op).of_type(op.written.element_type)
 
 
-def _select(operands: Sequence[Shape], attributes: Attributes) -> Shape:
-    return _elementwise(operands, attributes).with_element_type(_widest(operands[1:]))
+def _select(op: Application) -> Sized:
+    return _alike(op).of_type(_widest(op.operands[1:]))
 
 
-def _widest(operands: Sequence[Shape]) -> ElementType:
-    return reduce(ElementType.wider, [operand.element_type for operand in operands])
+def _clamp(op: Application) -> Sized:
+    return _alike(op).of_type(op.operands[1].shape.element_type)
 
 
-def _complex(operands: Sequence[Shape], attributes: Attributes) -> Shape:
-    is_double = operands[0].element_type is ElementType.F64
-    return _of_type(ElementType.C128 if is_double else ElementType.C64)(operands, attributes)
+def _map(op: Application) -> Sized:
+    return Sized.array(op.attributes["to_apply"].root.shape.element_type, _alike(op).own)
 
 
-def _real(operands: Sequence[Shape], _: Attributes) -> Shape:
-    element_type = operands[0].element_type
+def _complex(op: Application) -> Sized:
+    is_double = op.operands[0].shape.element_type is ElementType.F64
+    return _alike(op).of_type(ElementType.C128 if is_double else ElementType.C64)
+
+
+def _real(op: Application) -> Sized:
+    element_type = op.operands[0].shape.element_type
     parts = {ElementType.C64: ElementType.F32, ElementType.C128: ElementType.F64}
-    return operands[0].with_element_type(parts.get(element_type, element_type))
-
-
-def _first(operands: Sequence[Shape], _: Attributes) -> Shape:
-    return operands[0]
+    return op.operands[0].of_type(parts.get(element_type, element_type))
 
 
 def _always(text: str) -> Rule:
-    return lambda _operands, _attributes: Shape.parse(text)
+    return lambda _: Sized.of(Shape.parse(text))
+
+
+def _each(op: Application) -> Sized:
+    """Each array of the result is as large as the operand of its number."""
+    return _one_or_tuple(op.operands)
+
+
+def _one_or_tuple(several: Sequence[Sized]) -> Sized:
+    return several[0] if len(several) == 1 else Sized.together(several)
 
 
 def one_or_tuple(shapes: Sequence[Shape]) -> Shape:
@@ -97,203 +278,235 @@ def one_or_tuple(shapes: Sequence[Shape]) -> Shape:
     return shapes[0] if len(shapes) == 1 else Shape.of_tuple(shapes)
 
 
-def _tuple_element(operands: Sequence[Shape], attributes: Attributes) -> Shape:
-    index: int = attributes["index"]
-    if not 0 <= index < len(operands[0].elements):
-        raise AttributeValueError(f"{operands[0]} has no element {index}")
-    return operands[0].elements[index]
+def _but_along(op: Application) -> Sized:
+    """Each array is as large as its operand, but along the dimension of the operation."""
+    along: tuple[int, ...] = op.attributes.get("dimensions", ())
+    found = ([None if a in along else s for a, s in enumerate(each.own)] for each in op.operands)
+    return Sized(op.written, tuple(found))
 
 
-def _broadcast(operands: Sequence[Shape], attributes: Attributes) -> Shape:
-    if operands[0].rank or attributes["dimensions"]:
+def _scatter(op: Application) -> Sized:
+    return _one_or_tuple(op.operands[: len(op.operands) // 2])
+
+
+def _batch_norm(op: Application) -> Sized:
+    """The operand normalised, and two statistics of each feature."""
+    operand = op.operands[0]
+    sizes = operand.taken((op.attributes["feature_index"],))
+    feature = Sized.array(operand.shape.element_type, sizes)
+    return Sized.together([operand, feature, feature])
+
+
+# Rules: tuples and computations.
+
+
+def _tuple(op: Application) -> Sized:
+    return Sized.together(op.operands)
+
+
+def _tuple_element(op: Application) -> Sized:
+    (operand,) = op.operands
+    elements, index = operand.shape.elements, int(op.attributes["index"])
+    if not 0 <= index < len(elements):
+        raise AttributeValueError(f"{operand.shape} has no element {index}")
+    first = sum(len(part.arrays) for part in elements[:index])
+    return Sized(elements[index], operand.sizes[first : first + len(elements[index].arrays)])
+
+
+def _call(op: Application) -> Sized:
+    return Sized(op.attributes["to_apply"].root.shape, ())
+
+
+def _conditional(op: Application) -> Sized:
+    several: Sequence[Any] = op.attributes.get("branch_computations", ())
+    first = several[0] if several else op.attributes.get("true_computation")
+    if first is None:
+        raise AttributeValueError("expected attribute branch_computations or true_computation")
+    return Sized(first.root.shape, ())
+
+
+def _scan(op: Application) -> Sized:
+    """Outputs have a slice for each step, as inputs do; carried values stay as large."""
+    carries: int = op.attributes.get("num_carries", 0)
+    result: Shape = op.attributes["to_apply"].root.shape
+    inputs = len(op.operands) - carries
+    if inputs <= 0:
+        raise AttributeValueError("the shape of a scan without inputs has to be written")
+    axes = op.attributes["dimensions"][:1] or (0,)
+    (axis,), (steps,) = axes, op.operands[0].taken(axes)
+    outputs = max(0, len(result.arrays) - carries)
+    several = [_stacked(shape, axis, steps) for shape in result.arrays[:outputs]]
+    pairs = zip(result.arrays[outputs:], op.operands[inputs:], strict=False)
+    several += [Sized(shape, operand.sizes) for shape, operand in pairs]
+    return Sized.together(several) if result.is_tuple else several[0]
+
+
+def _stacked(shape: Shape, axis: int, steps: Size) -> Sized:
+    """Slices along an axis, one for each step; of their own sizes the operands say nothing."""
+    before, after = shape.dimensions[:axis], shape.dimensions[axis:]
+    whole = array_shape(shape.element_type, (*before, steps, *after))
+    return Sized(whole, ([*[None] * len(before), steps, *[None] * len(after)],))
+
+
+# Rules: dimensions that move, go, come, or get other sizes.
+
+
+def _bitcast(op: Application) -> Sized:
+    """Under its own shape an array keeps its sizes."""
+    if op.operands[0].shape == op.written:
+        return op.operands[0]
+    return Sized(op.written, ([None] * op.written.rank,))
+
+
+def _bitcast_convert(op: Application) -> Sized:
+    return Sized(op.written, op.operands[0].sizes)
+
+
+def _broadcast(op: Application) -> Sized:
+    (operand,), dimensions = op.operands, op.attributes["dimensions"]
+    if op.result is None:
+        if operand.shape.rank or dimensions:
+            raise AttributeValueError(
+                "the shape of a broadcast cannot be inferred, so it has to be written"
+            )
+        return operand
+    found: list[Size | None] = [None] * op.result.rank
+    for size, target in zip(operand.own, dimensions, strict=True):
+        found[target] = size
+    return Sized(op.result, (found,))
+
+
+def _transpose(op: Application) -> Sized:
+    (operand,), permutation = op.operands, op.attributes["dimensions"]
+    layout, rank = operand.shape.layout, operand.shape.rank
+    if sorted(permutation) != list(range(rank)) or layout is None:
         raise AttributeValueError(
-            "the shape of a broadcast cannot be inferred, so it has to be written"
+            f"dimensions {permutation} are no permutation of those of {operand.shape}"
         )
-    return operands[0]
+    order = tuple(permutation.index(dimension) for dimension in layout.minor_to_major)
+    found = Sized.array(operand.shape.element_type, operand.taken(permutation))
+    return replace(found, shape=found.shape.with_layout(Layout(order)))
 
 
-def _transpose(operands: Sequence[Shape], attributes: Attributes) -> Shape:
-    operand, permutation = operands[0], attributes["dimensions"]
-    if sorted(permutation) != list(range(operand.rank)) or operand.layout is None:
-        raise AttributeValueError(
-            f"dimensions {permutation} are no permutation of those of {operand}"
-        )
-    order = tuple(permutation.index(dimension) for dimension in operand.layout.minor_to_major)
-    return Shape(operand.element_type, _sizes(operand, permutation), Layout(order))
-
-
-def _concatenate(operands: Sequence[Shape], attributes: Attributes) -> Shape:
-    (dimension,) = _checked(operands[0], attributes["dimensions"][:1] or (0,))
-    first = operands[0]
-    if any(shape.rank != first.rank for shape in operands):
+def _concatenate(op: Application) -> Sized:
+    first = op.operands[0]
+    (along,) = _checked(first.shape, op.attributes["dimensions"][:1] or (0,))
+    if any(each.shape.rank != first.shape.rank for each in op.operands):
         raise AttributeValueError("the operands have different ranks")
-    for shape in operands:
-        if _replaced(shape, dimension, first.dimensions[dimension]).dimensions != first.dimensions:
-            raise AttributeValueError(f"the operands have different sizes: {first} and {shape}")
-    total = sum(shape.dimensions[dimension] for shape in operands)
-    return _replaced(first, dimension, total).with_element_type(_widest(operands))
+    own = first.shape.dimensions[along]
+    for each in op.operands:
+        _check_same(first.shape, each.shape, _replaced(each.shape.dimensions, along, own))
+    along_all = total(each.own[along] for each in op.operands)
+    sizes = _replaced(_common_sizes(op.operands), along, along_all)
+    return Sized.array(_widest(op.operands), sizes)
 
 
-def _pad(operands: Sequence[Shape], attributes: Attributes) -> Shape:
-    operand, padding = operands[0], attributes["padding"]
-    if len(padding) != operand.rank:
+def _replaced(values: Sequence[Any], place: int, value: Any) -> list[Any]:  # noqa: ANN401
+    return [*values[:place], value, *values[place + 1 :]]
+
+
+def _pad(op: Application) -> Sized:
+    operand, padding = op.operands[0], op.attributes["padding"]
+    if len(padding) != operand.shape.rank:
         raise AttributeValueError(
-            f"the padding has {len(padding)} dimensions, but the operand is {operand}"
+            f"the padding has {len(padding)} dimensions, but the operand is {operand.shape}"
         )
-    pairs = zip(operand.dimensions, padding, strict=True)
-    return Shape(_widest(operands), _numbers(padded_size(size, *row) for size, row in pairs))
+    pairs = zip(operand.own, padding, strict=True)
+    return Sized.array(_widest(op.operands), [padded_size(size, *row) for size, row in pairs])
 
 
-def _reduce(operands: Sequence[Shape], attributes: Attributes) -> Shape:
-    inputs, reduced = operands[: len(operands) // 2], attributes["dimensions"]
-    _checked(inputs[0], reduced)
-    kept = [dimension for dimension in range(inputs[0].rank) if dimension not in reduced]
-    results = attributes["to_apply"].root.shape.arrays
+def _reduce(op: Application) -> Sized:
+    inputs, reduced = op.operands[: len(op.operands) // 2], op.attributes["dimensions"]
+    _checked(inputs[0].shape, reduced)
+    kept = [dimension for dimension in range(inputs[0].shape.rank) if dimension not in reduced]
+    results = op.attributes["to_apply"].root.shape.arrays
     if len(results) != len(inputs):
         raise AttributeValueError(f"to_apply has {len(results)} results for {len(inputs)} inputs")
     pairs = zip(inputs, results, strict=True)
-    return one_or_tuple([Shape(each.element_type, _sizes(i, kept)) for i, each in pairs])
+    return _one_or_tuple([Sized.array(each.element_type, i.taken(kept)) for i, each in pairs])
 
 
-def _dot(operands: Sequence[Shape], attributes: Attributes) -> Shape:
-    lhs, rhs = operands
-    _checked(lhs, attributes.get("lhs_batch_dims", ()))
-    return Shape(_widest((lhs, rhs)), dot_sizes(lhs.dimensions, rhs.dimensions, attributes))
+def _slice(op: Application) -> Sized:
+    """A dynamic dimension that is taken whole, up to the bound, keeps its size."""
+    (operand,), ranges = op.operands, op.attributes["slice"]
+    if len(ranges) != operand.shape.rank or any(stride < 1 for _, _, stride in ranges):
+        raise AttributeValueError(f"the slice does not fit the operand {operand.shape}")
+    found: list[Size | None] = []
+    for (size, bound), (start, limit, stride) in zip(operand.rows, ranges, strict=True):
+        is_whole = (start, limit, stride) == (0, bound, 1)
+        taken = max(0, -(-(limit - start) // stride)) if size == bound else None
+        found.append(size if is_whole else taken)
+    return Sized.array(operand.shape.element_type, found)
 
 
-def _gather(operands: Sequence[Shape], attributes: Attributes) -> Shape:
-    operand, indices = operands
-    found = gather_sizes(attributes["slice_sizes"], indices.dimensions, attributes)
-    sizes = tuple(size for size in found if size is not None)
-    if len(sizes) < len(found):
+def _dynamic_slice(op: Application) -> Sized:
+    operand, part = op.operands[0], op.attributes["dynamic_slice_sizes"]
+    return Sized.array(operand.shape.element_type, _of_part(operand, part))
+
+
+def _of_part(operand: Sized, part: Sequence[int]) -> Sequence[Size]:
+    """The sizes of a part; a dynamic dimension that is taken whole keeps its size."""
+    if len(part) != operand.shape.rank:
+        return part
+    rows = zip(operand.rows, part, strict=True)
+    return [size if taken == bound else read_integer(taken) for (size, bound), taken in rows]
+
+
+def _gather(op: Application) -> Sized:
+    """Batches come from the indices."""
+    operand, indices = op.operands
+    part = _of_part(operand, op.attributes["slice_sizes"])
+    found = gather_sizes(part, indices.own, op.attributes)
+    if any(size is None for size in found):
         raise AttributeValueError(
             "offset_dims, collapsed_slice_dims and slice_sizes do not fit together"
         )
-    return Shape(operand.element_type, sizes)
+    return Sized.array(operand.shape.element_type, found)
 
 
-def _reduce_window(operands: Sequence[Shape], attributes: Attributes) -> Shape:
-    inputs, window = operands[: len(operands) // 2], attributes.get("window", Window())
-    rows = window_rows("reduce-window", inputs[0].dimensions, window)
-    sizes = _numbers(window_count(*row) for row in rows)
-    starts = operands[len(inputs) :]
-    return one_or_tuple([Shape(start.element_type, sizes) for start in starts])
+def _reshape(op: Application) -> Sized:
+    """Dimensions that are reshaped together have as many elements before and after.
+
+    So one dynamic dimension among those of the result has what the others leave of them.
+    Dimensions without bounds do not tell which belong together: all do.
+    """
+    (operand,), shape = op.operands, op.written
+    found: list[Size | None] = [None] * shape.rank
+    bounds = operand.shape.dimensions, shape.dimensions
+    is_bounded = not any(UNBOUNDED_SIZE in each for each in bounds)
+    whole = [(range(len(bounds[0])), range(len(bounds[1])))]
+    for before, after in common_blocks(*bounds) if is_bounded else whole:
+        dynamic = [axis for axis in after if shape.dynamic_dimensions[axis]]
+        if len(dynamic) == 1:
+            rest = product(shape.dimensions[axis] for axis in after if axis != dynamic[0])
+            elements = product(operand.own[axis] for axis in before)
+            if isinstance(rest, int) and rest:
+                found[dynamic[0]] = floor_divided(elements, rest)
+    return Sized(shape, (found,))
 
 
-def _convolution(operands: Sequence[Shape], attributes: Attributes) -> Shape:
-    lhs, rhs = operands
-    sizes = convolution_sizes(
-        lhs.dimensions,
-        rhs.dimensions,
-        attributes["dim_labels"],
-        attributes.get("window", Window()),
-        ConvolutionGroups(
-            attributes.get("feature_group_count", 1), attributes.get("batch_group_count", 1)
-        ),
-    )
-    return Shape(_widest(operands), _numbers(sizes.output.values()))
+def _dynamic_reshape(op: Application) -> Sized:
+    return Sized(op.written, ([op.value(number) for number in range(1, len(op.operands))],))
 
 
-def _numbers(sizes: Iterable[Size]) -> tuple[int, ...]:
-    """What follows from the numbers of shapes is a number, too."""
-    return tuple(size for size in sizes if isinstance(size, int))
+def _set_dimension_size(op: Application) -> Sized:
+    """A number outside the dimension masks all of it, or nothing."""
+    dimensions, operand = op.attributes["dimensions"], op.operands[0]
+    (dimension,) = _checked(operand.shape, dimensions[:1] or (0,))
+    flags = [*(operand.shape.dynamic_dimensions or (False,) * operand.shape.rank)]
+    flags[dimension] = True
+    bound, value = operand.shape.dimensions[dimension], op.value(1)
+    if isinstance(value, int):
+        value = max(value, 0) if bound == UNBOUNDED_SIZE else min(max(value, 0), bound)
+    shape = replace(operand.shape, dynamic_dimensions=tuple(flags))
+    return Sized(shape, (_replaced(operand.own, dimension, value),))
 
 
-def _scaled_dot(operands: Sequence[Shape], attributes: Attributes) -> Shape:
-    """The scales are the last two operands."""
-    return _dot(operands[:2], attributes)
-
-
-def _ragged_dot(operands: Sequence[Shape], attributes: Attributes) -> Shape:
-    lhs, rhs, groups = operands
-    ragged: tuple[int, ...] = attributes.get("lhs_ragged_dims", ())
-    if len(ragged) != 1:
-        raise AttributeValueError(f"lhs_ragged_dims has {len(ragged)} entries; expected 1")
-    group_dims = attributes.get("rhs_group_dims", ())
-    rhs_gone = (*attributes.get("rhs_contracting_dims", ()), *group_dims)
-    dot = _dot((lhs, rhs), {**attributes, "rhs_contracting_dims": rhs_gone})
-    if ragged[0] not in attributes.get("lhs_contracting_dims", ()):
-        return dot
-    count = groups.dimensions[groups.rank - 1 :]
-    return Shape(dot.element_type, (*count, *dot.dimensions))
-
-
-def _map(operands: Sequence[Shape], attributes: Attributes) -> Shape:
-    element_type = attributes["to_apply"].root.shape.element_type
-    return Shape(element_type, _elementwise(operands, {}).dimensions)
-
-
-def _conditional(_: Sequence[Shape], attributes: Attributes) -> Shape:
-    several: Sequence[Any] = attributes.get("branch_computations", ())
-    first = several[0] if several else attributes.get("true_computation")
-    if first is None:
-        raise AttributeValueError("expected attribute branch_computations or true_computation")
-    return first.root.shape
-
-
-def _scatter(operands: Sequence[Shape], _: Attributes) -> Shape:
-    return one_or_tuple(operands[: len(operands) // 2])
-
-
-def _batch_norm(operands: Sequence[Shape], attributes: Attributes) -> Shape:
-    """The operand normalised, and two statistics of each feature."""
-    operand = operands[0]
-    sizes = _sizes(operand, (attributes["feature_index"],))
-    feature = Shape(operand.element_type, sizes)
-    return Shape.of_tuple([operand, feature, feature])
-
-
-def _scan(operands: Sequence[Shape], attributes: Attributes) -> Shape:
-    carries: int = attributes.get("num_carries", 0)
-    result: Shape = attributes["to_apply"].root.shape
-    if carries >= len(operands):
-        raise AttributeValueError("the shape of a scan without inputs has to be written")
-    (axis,) = _checked(operands[0], attributes["dimensions"][:1] or (0,))
-    size = operands[0].dimensions[axis]
-
-    def stacked(shape: Shape) -> Shape:
-        sizes = shape.dimensions
-        return Shape(shape.element_type, (*sizes[:axis], size, *sizes[axis:]))
-
-    if not result.is_tuple:
-        return result if carries else stacked(result)
-    outputs = len(result.elements) - carries
-    return Shape.of_tuple(
-        stacked(shape) if number < outputs else shape
-        for number, shape in enumerate(result.elements)
-    )
-
-
-def _slice(operands: Sequence[Shape], attributes: Attributes) -> Shape:
-    ranges, operand = attributes["slice"], operands[0]
-    if len(ranges) != operand.rank or any(stride < 1 for _, _, stride in ranges):
-        raise AttributeValueError(f"the slice does not fit the operand {operand}")
-    sizes = (max(0, -(-(limit - start) // stride)) for start, limit, stride in ranges)
-    return Shape(operand.element_type, tuple(sizes))
-
-
-def _dynamic_slice(operands: Sequence[Shape], attributes: Attributes) -> Shape:
-    return Shape(operands[0].element_type, attributes["dynamic_slice_sizes"])
-
-
-def _fft(operands: Sequence[Shape], attributes: Attributes) -> Shape:
-    operand, kind = operands[0], attributes["fft_type"]
-    sizes = _numbers(fft_sizes(operand.dimensions, kind, attributes["fft_length"]).output)
-    like = {"RFFT": _complex, "IRFFT": _real}.get(kind, _first)(operands, {})
-    return like if like.dimensions == sizes else Shape(like.element_type, sizes)
-
-
-def _topk(operands: Sequence[Shape], attributes: Attributes) -> Shape:
-    _checked(operands[0], (operands[0].rank - 1,))
-    values = _replaced(operands[0], operands[0].rank - 1, attributes["k"])
-    return Shape.of_tuple([values, values.with_element_type(ElementType.S32)])
-
-
-def _set_dimension_size(operands: Sequence[Shape], attributes: Attributes) -> Shape:
-    dimensions, operand = _checked(operands[0], attributes["dimensions"]), operands[0]
-    flags = operand.dynamic_dimensions or (False,) * operand.rank
-    flags = tuple(flag or axis in dimensions for axis, flag in enumerate(flags))
-    return Shape(operand.element_type, operand.dimensions, operand.layout, flags)
+def _topk(op: Application) -> Sized:
+    operand, k = op.operands[0], op.attributes["k"]
+    (last,) = _checked(operand.shape, (operand.shape.rank - 1,))
+    values = Sized.array(operand.shape.element_type, _replaced(operand.own, last, k))
+    return Sized.together([values, values.of_type(ElementType.S32)])
 
 
 def _checked(shape: Shape, dimensions: Sequence[int]) -> Sequence[int]:
@@ -303,37 +516,343 @@ def _checked(shape: Shape, dimensions: Sequence[int]) -> Sequence[int]:
     return dimensions
 
 
-def _sizes(shape: Shape, dimensions: Sequence[int]) -> tuple[int, ...]:
-    return tuple(shape.dimensions[dimension] for dimension in _checked(shape, dimensions))
+# Dot.
 
 
-def _replaced(shape: Shape, dimension: int, size: int) -> Shape:
-    dimensions = (*shape.dimensions[:dimension], size, *shape.dimensions[dimension + 1 :])
-    return Shape(shape.element_type, dimensions)
+def _dot(op: Application) -> Sized:
+    """A batch has the size of the dynamic operand, as a result of :func:`_alike`."""
+    lhs, rhs = op.operands[:2]
+    left: Sequence[int] = op.attributes.get("lhs_batch_dims", ())
+    right: Sequence[int] = op.attributes.get("rhs_batch_dims", ())
+    sizes = [*lhs.own]
+    pairs = zip(_checked(lhs.shape, left), _checked(rhs.shape, right), strict=False)
+    for axis, other in pairs:
+        if sizes[axis] == lhs.shape.dimensions[axis]:
+            sizes[axis] = rhs.own[other]
+    return Sized.array(_widest((lhs, rhs)), dot_sizes(sizes, rhs.own, op.attributes))
 
 
-_LIKE_FIRST: Final = (
-    *("add-dependency", "batch-norm-inference", "cholesky", "domain", "dynamic-update-slice"),
-    *("opt-barrier", "reverse", "select-and-scatter", "shuffle", "while"),
-)
-"""The opcodes whose result has the shape of the first operand."""
+def _ragged_dot(op: Application) -> Sized:
+    groups, named = op.operands[2], op.attributes
+    ragged: tuple[int, ...] = named.get("lhs_ragged_dims", ())
+    if len(ragged) != 1:
+        raise AttributeValueError(f"lhs_ragged_dims has {len(ragged)} entries; expected 1")
+    gone = (*named.get("rhs_contracting_dims", ()), *named.get("rhs_group_dims", ()))
+    dot = _dot(op._replace(attributes={**named, "rhs_contracting_dims": gone}))
+    if ragged[0] not in named.get("lhs_contracting_dims", ()):
+        return dot
+    return Sized.array(dot.shape.element_type, (*groups.own[groups.shape.rank - 1 :], *dot.own))
 
-_RULES: dict[str, Rule] = {
+
+def dot_sizes(
+    lhs_sizes: Sequence[SizeT], rhs_sizes: Sequence[SizeT], attributes: Mapping[str, Any]
+) -> tuple[SizeT, ...]:
+    """The sizes of the result of :func:`dot`: of batches, then of what is left of both operands."""
+    axes: Sequence[int] = attributes.get("lhs_batch_dims", ())
+    batch = [lhs_sizes[axis] for axis in axes]
+    free = (*_free("lhs", lhs_sizes, attributes), *_free("rhs", rhs_sizes, attributes))
+    return (*batch, *free)
+
+
+def _free(side: str, sizes: Sequence[SizeT], attributes: Mapping[str, Any]) -> list[SizeT]:
+    """The sizes of the dimensions of an operand that are not shared."""
+    kinds = (f"{side}_batch_dims", f"{side}_contracting_dims")
+    gone = {axis for kind in kinds for axis in attributes.get(kind, ())}
+    return [size for axis, size in enumerate(sizes) if axis not in gone]
+
+
+def gather_sizes(
+    slice_sizes: Sequence[SizeT], indices_sizes: Sequence[SizeT], attributes: Mapping[str, Any]
+) -> list[SizeT | None]:
+    """The sizes of the result of :func:`gather`; ``None`` where attributes do not fit together."""
+    dropped = {*attributes["collapsed_slice_dims"], *attributes.get("operand_batching_dims", ())}
+    window = [size for axis, size in enumerate(slice_sizes) if axis not in dropped]
+    vector, offsets = attributes["index_vector_dim"], attributes["offset_dims"]
+    batch = [size for axis, size in enumerate(indices_sizes) if axis != vector]
+    rank, windows, batches = len(offsets) + len(batch), iter(window), iter(batch)
+    return [next(windows if axis in offsets else batches, None) for axis in range(rank)]
+
+
+# Windows and padding.
+
+WindowRow: TypeAlias = "tuple[Size, Size, Size, Size, Size, int, int]"
+"""The size of an operand in one dimension, and the arguments of :func:`window_count` after it."""
+
+
+def window_count(  # noqa: PLR0913, PLR0917 - a row of a window
+    operand_size: Size,
+    window_size: Size,
+    stride: Size = 1,
+    low: Size = 0,
+    high: Size = 0,
+    base_dilation: int = 1,
+    window_dilation: int = 1,
+) -> Size:
+    """The number of windows in one dimension of a padded operand.
+
+    >>> window_count(operand_size=13, window_size=3, stride=2, low=1, high=1)
+    7
+    """
+    padding = total((low, high, -((window_size - 1) * window_dilation), -1))
+    room = total((_dilated(operand_size, base_dilation), padding))
+    count = total((floor_divided(room, stride), 1))
+    of_nothing = floor_divided(padding, stride) + 1
+    return count if isinstance(of_nothing, int) and of_nothing >= 0 else at_least(0, count)
+
+
+def _dilated(size: Size, dilation: int) -> Size:
+    return size if dilation == 1 else at_least(0, (size - 1) * dilation + 1)
+
+
+def window_rows(op: str, operand_sizes: Sequence[Size], window: Window) -> list[WindowRow]:
+    """The arguments of :func:`window_count` for each dimension of an operand.
+
+    Raises:
+        ShapeError: the window has another rank, or a size, stride or dilation below 1.
+    """
+    check_count(op, "window", window.size, len(operand_sizes))
+    _check_positive(op, window)
+    lows, highs = ([pair[side] for pair in window.pad] for side in range(2))
+    columns = (map(read_integer, each) for each in (window.size, window.stride, lows, highs))
+    return [*zip(operand_sizes, *columns, window.lhs_dilate, window.rhs_dilate, strict=True)]
+
+
+def window_conditions(rows: Sequence[WindowRow]) -> list[Constraint]:
+    """That sizes and strides of windows are 1 or more, where they are over parameters."""
+    sizes = (size for _, *row in rows for size in row[:2])
+    return [(size, Interval(1, None)) for size in sizes if isinstance(size, Form)]
+
+
+def _check_positive(op: str, window: Window) -> None:
+    for field in ("size", "stride", "lhs_dilate", "rhs_dilate"):
+        for position, value in enumerate(getattr(window, field)):
+            if isinstance(value, int) and value < 1:
+                message = f"{op}: the window has {field} {value} in dimension {position}"
+                raise ShapeError(f"{message}; expected 1 or more")
+
+
+def padded_size(size: Size, low: Size, high: Size, interior: int) -> Size:
+    """The size of a dimension with padding before, after and between its elements.
+
+    >>> padded_size(4, 1, 2, 3)
+    16
+    """
+    return low + _dilated(size, interior + 1) + high
+
+
+def _reduce_window(op: Application) -> Sized:
+    inputs, starts = op.operands[: len(op.operands) // 2], op.operands[len(op.operands) // 2 :]
+    rows = window_rows("reduce-window", inputs[0].own, op.attributes.get("window", Window()))
+    sizes = [window_count(*row) for row in rows]
+    return _one_or_tuple([Sized.array(start.shape.element_type, sizes) for start in starts])
+
+
+# Convolution.
+
+
+def _convolution(op: Application) -> Sized:
+    lhs, rhs = op.operands[:2]
+    sizes = convolution_sizes(
+        lhs.own,
+        rhs.own,
+        op.attributes["dim_labels"],
+        op.attributes.get("window", Window()),
+        ConvolutionGroups(
+            op.attributes.get("feature_group_count", 1), op.attributes.get("batch_group_count", 1)
+        ),
+    )
+    return Sized.array(_widest((lhs, rhs)), sizes.output.values())
+
+
+@dataclass(frozen=True, slots=True)
+class ConvolutionGroups:
+    """How many groups of input features, and of batches, share the output features."""
+
+    features: int = 1
+    batches: int = 1
+
+    @property
+    def count(self) -> int:
+        """One of the two is 1."""
+        return self.features * self.batches
+
+
+class ConvolutionSizes(NamedTuple):
+    """The sizes of a convolution by label, in the order of the labels, and the spatial labels.
+
+    ``conditions`` on parameters say that sizes fit together.
+    """
+
+    lhs: Mapping[str, Size]
+    rhs: Mapping[str, Size]
+    output: Mapping[str, Size]
+    spatial: Sequence[str]
+    conditions: Sequence[Constraint]
+
+
+def convolution_sizes(
+    lhs_sizes: Sizes,
+    rhs_sizes: Sizes,
+    labels: DimensionLabels,
+    window: Window,
+    groups: ConvolutionGroups,
+) -> ConvolutionSizes:
+    """The sizes of the operands and of the result of a convolution.
+
+    Raises:
+        ShapeError: labels, window or groups do not fit the operands.
+    """
+    spatial = _spatial(labels)
+    lhs = _labelled("lhs", labels.input, lhs_sizes)
+    rhs = _labelled("rhs", labels.kernel, rhs_sizes)
+    batches, conditions = _check_groups(lhs, rhs, groups)
+    conditions += not_negative((*lhs.values(), *rhs.values()))
+    kernel = [rhs[label] for label in spatial]
+    windows = [*map(read_integer, window.size)]
+    conditions += check_sizes("convolution", "the window", windows, kernel, "as in the kernel")
+    rows = window_rows("convolution", [lhs[label] for label in spatial], window)
+    conditions += window_conditions(rows)
+    sizes = {label: window_count(*row) for label, row in zip(spatial, rows, strict=True)}
+    sizes |= {"b": batches, "f": rhs["o"]}
+    output = {label: sizes[label] for label in labels.output}
+    return ConvolutionSizes(lhs, rhs, output, spatial, conditions)
+
+
+def _spatial(labels: DimensionLabels) -> list[str]:
+    """The labels of the spatial dimensions, in the order of the window."""
+    spatial = [str(number) for number in range(len(labels.output) - 2)]
+    for role, written, others in (
+        ("lhs", labels.input, "bf"),
+        ("rhs", labels.kernel, "io"),
+        ("the result", labels.output, "bf"),
+    ):
+        expected = [*others, *spatial]
+        if sorted(written) != sorted(expected):
+            message = f"convolution: dim_labels {labels} call the dimensions of {role} {written!r}"
+            raise ShapeError(f"{message}; expected each of {', '.join(expected)} once")
+    return spatial
+
+
+def _labelled(role: str, labels: str, sizes: Sizes) -> dict[str, Size]:
+    checked = checked_sizes("convolution", role, sizes)
+    if len(checked) != len(labels):
+        message = f"convolution: {role} has rank {len(checked)}, but dim_labels name {labels!r}"
+        raise ShapeError(f"{message}; expected a label for each dimension")
+    return dict(zip(labels, checked, strict=True))
+
+
+def _check_groups(
+    lhs: Mapping[str, Size], rhs: Mapping[str, Size], groups: ConvolutionGroups
+) -> tuple[Size, list[Constraint]]:
+    """The batches of the result, and the conditions that groups have equal parts."""
+    few, many = sorted((groups.features, groups.batches))
+    if few != 1:
+        message = f"there are {groups.features} feature groups and {groups.batches} batch groups"
+        raise ShapeError(f"convolution: {message}; expected 1 or more of one kind, 1 of the other")
+    message = f"convolution: lhs has {lhs['f']} input features, but rhs has {rhs['i']}"
+    message = f"{message} in each of {groups.features} groups; expected as many"
+    conditions = equal(lhs["f"], rhs["i"] * groups.features, message)
+    parts: list[Size] = []
+    for what, size, count in (
+        ("batches of lhs", lhs["b"], groups.batches),
+        ("output features of rhs", rhs["o"], many),
+    ):
+        message = f"convolution: the {size} {what} are shared by {count} groups"
+        part, needed = divided(size, count, f"{message}; expected a multiple of {count}")
+        parts.append(part)
+        conditions += needed
+    return parts[0], conditions
+
+
+# Fast Fourier transform.
+
+
+def _fft(op: Application) -> Sized:
+    kind = op.attributes["fft_type"]
+    sizes = fft_sizes(op.operands[0].own, kind, op.attributes["fft_length"]).output
+    like = {"RFFT": _complex, "IRFFT": _real}.get(kind, _first)(op)
+    if tuple(like.own) == sizes:
+        return like
+    return Sized.array(like.shape.element_type, sizes)
+
+
+class FftSizes(NamedTuple):
+    """The sizes of the operand and the result of a transform, and how many dimensions are batches.
+
+    ``conditions`` on parameters say that the operand has the sizes that are transformed.
+    """
+
+    operand: Sequence[Size]
+    output: tuple[Size, ...]
+    batch: int
+    conditions: Sequence[Constraint]
+
+
+def fft_sizes(operand_sizes: Sizes, fft_type: str, fft_length: Sizes) -> FftSizes:
+    """The sizes of a transform, and the errors it raises.
+
+    >>> fft_sizes((5, 9), "IRFFT", (17,)).output
+    (5, 17)
+    """
+    sizes = checked_sizes("fft", "operand", operand_sizes)
+    lengths = _checked_lengths(fft_length, len(sizes))
+    check_type(fft_type, str, "fft: the type", "a string")
+    if fft_type not in _TYPES:
+        raise ShapeError(f"fft: the type is {fft_type!r}; expected one of {', '.join(_TYPES)}")
+    halved = (*lengths[:-1], _half(lengths[-1]))
+    batch = sizes[: len(sizes) - len(lengths)]
+    conditions = not_negative((*sizes, *lengths))
+    expected = (*batch, *(halved if fft_type == "IRFFT" else lengths))
+    for axis, (size, wanted) in enumerate(zip(sizes, expected, strict=True)):
+        message = f"fft: operand dimension {axis} has size {size}; expected {wanted}"
+        conditions += equal(size, wanted, message)
+    output = (*batch, *(halved if fft_type == "RFFT" else lengths))
+    return FftSizes(sizes, output, len(batch), conditions)
+
+
+_TYPES = ("FFT", "IFFT", "RFFT", "IRFFT")
+
+_MAX_LENGTHS = 3
+"""XLA transforms up to three dimensions at once."""
+
+
+def _half(length: Size) -> Size:
+    """How many frequencies a real signal has: none of none, or else half of them and one."""
+    return least(length, floor_divided(length, 2) + 1)
+
+
+def _checked_lengths(fft_length: Sizes, rank: int) -> tuple[Size, ...]:
+    lengths = checked_numbers("fft", "fft_length", fft_length)
+    most = min(rank, _MAX_LENGTHS)
+    if not 1 <= len(lengths) <= most:
+        message = f"fft: fft_length has {len(lengths)} entries for an operand of rank {rank}"
+        raise ShapeError(f"{message}; expected 1 to {_MAX_LENGTHS}, and no more than the rank")
+    return lengths
+
+
+# The rules.
+
+_FOLLOWING: Final[Mapping[str, Rule]] = {
     **dict.fromkeys(LIKE_OPERANDS, _elementwise),
-    **dict.fromkeys(_LIKE_FIRST, _first),
+    **dict.fromkeys(
+        ("add-dependency", "batch-norm-inference", "cholesky", "copy", "domain",
+         "dynamic-update-slice", "opt-barrier", "reverse", "select-and-scatter", "shuffle",
+         "while"),
+        _first,
+    ),
     **dict.fromkeys(("abs", "imag", "real"), _real),
     **dict.fromkeys(("batch-norm-grad", "batch-norm-training"), _batch_norm),
     **dict.fromkeys(("compare", "is-finite"), _of_type(ElementType.PRED)),
+    **dict.fromkeys(("dot", "scaled-dot"), _dot),
     **dict.fromkeys(("partition-id", "replica-id"), _always("u32[]")),
     "after-all": _always("token[]"),
     "broadcast": _broadcast,
-    "call": lambda _, attributes: attributes["to_apply"].root.shape,
-    "clamp": lambda operands, _: _of_type(operands[1].element_type)(operands, {}),
+    "call": _call,
+    "clamp": _clamp,
     "complex": _complex,
     "concatenate": _concatenate,
     "conditional": _conditional,
     "convolution": _convolution,
-    "dot": _dot,
     "dynamic-slice": _dynamic_slice,
     "fft": _fft,
     "gather": _gather,
@@ -344,18 +863,94 @@ _RULES: dict[str, Rule] = {
     "ragged-dot": _ragged_dot,
     "reduce": _reduce,
     "reduce-window": _reduce_window,
-    "scaled-dot": _scaled_dot,
     "scan": _scan,
     "scatter": _scatter,
     "select": _select,
     "set-dimension-size": _set_dimension_size,
     "slice": _slice,
-    "sort": lambda operands, _: one_or_tuple(operands),
+    "sort": _each,
     "topk": _topk,
     "transpose": _transpose,
-    "triangular-solve": lambda operands, _: operands[1],
-    "tuple": lambda operands, _: Shape.of_tuple(operands),
-}
+    "triangular-solve": _second,
+    "tuple": _tuple,
+}  # fmt: skip
 
-INFERRED: Final = _RULES.keys()
+INFERRED: Final = _FOLLOWING.keys()
 """The opcodes whose shape follows: of a broadcast only from a scalar, of a scan from inputs."""
+
+_RULES: Final[Mapping[str, Rule]] = {
+    **_FOLLOWING,
+    **dict.fromkeys(("all-gather", "all-to-all", "reduce-scatter"), _but_along),
+    **dict.fromkeys(("all-reduce", "collective-reduce"), _each),
+    **dict.fromkeys(("convert", "reduce-precision", "stochastic-convert"), _of_written_type),
+    "bitcast": _bitcast,
+    "bitcast-convert": _bitcast_convert,
+    "dynamic-reshape": _dynamic_reshape,
+    "reshape": _reshape,
+}
+"""Those of which it does not follow, but sizes in it do, stand last."""
+
+
+# The values of small arrays of integers, which may be sizes.
+
+
+def values_of_result(instruction: Instruction, known: Known) -> Found | None:
+    """The elements of a result, as far as they follow from those of operands."""
+    rule = _VALUES.get(instruction.opcode)
+    return rule(instruction, known) if rule else None
+
+
+def _constant(instruction: Instruction, _: Known) -> Found | None:
+    values = instruction.literal.values if instruction.literal else None
+    if values is None:
+        return None
+    return [value if isinstance(value, int) else None for value in values]
+
+
+def _dimension_size(instruction: Instruction, known: Known) -> Found | None:
+    axis: int = instruction.attributes["dimensions"][0]
+    size = known.sizes(instruction.operands[0])[axis]
+    return None if size == UNBOUNDED_SIZE else [size]
+
+
+def _same(instruction: Instruction, known: Known) -> Found | None:
+    """The values of the operand; a single one may be repeated."""
+    found = known.values(instruction.operands[0])
+    count = instruction.shape.element_count
+    return found if found is None or len(found) != 1 else [*found] * count
+
+
+def _joined(instruction: Instruction, known: Known) -> Found | None:
+    parts = [known.values(operand) for operand in instruction.operands]
+    listed = [part for part in parts if part is not None]
+    return [size for part in listed for size in part] if len(listed) == len(parts) else None
+
+
+def _part(instruction: Instruction, known: Known) -> Found | None:
+    found = known.values(instruction.operands[0])
+    return None if found is None else found[slice(*instruction.attributes["slice"][0])]
+
+
+def _combined(
+    combine: Callable[[Iterable[Size]], Size],
+) -> Callable[[Instruction, Known], Found | None]:
+    def rule(instruction: Instruction, known: Known) -> Found | None:
+        columns = [known.values(operand) for operand in instruction.operands]
+        listed = [column for column in columns if column is not None]
+        return [*map(combine, zip(*listed, strict=True))] if len(listed) == len(columns) else None
+
+    return rule
+
+
+_VALUES: Final[Mapping[str, Callable[[Instruction, Known], Found | None]]] = {
+    **dict.fromkeys(("broadcast", "convert", "copy", "reshape"), _same),
+    "add": _combined(total),
+    "concatenate": _joined,
+    "constant": _constant,
+    "get-dimension-size": _dimension_size,
+    "maximum": _combined(lambda sizes: plain(operations.maximum(map(as_form, sizes)))),
+    "minimum": _combined(lambda sizes: plain(operations.minimum(map(as_form, sizes)))),
+    "multiply": _combined(product),
+    "slice": _part,
+    "subtract": _combined(lambda sizes: difference(*sizes)),
+}

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 from indexing.layout import UNBOUNDED_SIZE
 from indexing.variable import PARAMETER, POSITIONAL, Variable, other_use, parameter_identifier
 from ops import limits
-from ops.hlo.size_rules import SCALARS, SIZES
+from ops.hlo.shape_inference import sizes_of_result, values_of_result
 from ops.sizes import as_form, plain, shown_sizes
 from simplifier import Interval
 from simplifier.expr import form as forms
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from indexing.domain import Constraint
     from ops.hlo.module import Computation, HloModule, Instruction
-    from ops.hlo.size_rules import Known
+    from ops.hlo.shape_inference import Found
     from ops.sizes import Size
 
     Answer = TypeVar("Answer")
@@ -151,6 +151,11 @@ def _of_module(module: HloModule) -> TrueSizes:
 
 _ANY: Final = Interval(None, None)
 
+_FOLLOWED: Final = frozenset(
+    ("add", "constant", "copy", "get-dimension-size", "multiply", "reshape", "subtract")
+)
+"""The opcodes of scalars whose values are forms over others; those of the rest are parameters."""
+
 _Arrays: TypeAlias = "Sequence[Sequence[Size | None]]"
 """The sizes of the arrays in a tuple."""
 
@@ -219,11 +224,17 @@ class _Inference:
     def value(self, instruction: Instruction) -> Size:
         """The value of a scalar."""
         if instruction not in self._values:
-            found = self._by_rule(SCALARS, instruction)
+            is_followed = instruction.opcode in _FOLLOWED
+            found = self._by_rule(values_of_result, instruction) if is_followed else None
+            value = found[0] if found else None
             self._values[instruction] = (
-                self._parameter(SizeOrigin(instruction)) if found is None else found
+                self._parameter(SizeOrigin(instruction)) if value is None else value
             )
         return self._values[instruction]
+
+    def values(self, instruction: Instruction) -> Sequence[Size] | None:
+        """The value of a scalar; others are not followed."""
+        return None if instruction.shape.rank else (self.value(instruction),)
 
     def _of_instruction(self, instruction: Instruction) -> Iterator[tuple[Size, ...]]:
         arrays = instruction.shape.arrays
@@ -256,27 +267,26 @@ class _Inference:
             self._bounds[name] = self._bounds[name].intersect(limit)
         return size
 
-    def _of_result(self, instruction: Instruction) -> Sequence[Sequence[Size | None]]:
+    def _of_result(self, instruction: Instruction) -> Sequence[Found]:
         """The sizes of the arrays of a result, as far as they follow."""
         if instruction.opcode == "while":
             return self._state(instruction)
         results = [self._after(run) for run in self._runs(instruction)]
         if not results:
-            return self._by_rule(SIZES, instruction) or ()
+            return self._by_rule(sizes_of_result, instruction) or ()
         if instruction.opcode == "async-start":
             return ()
         return [[*map(_common, *each)] for each in zip(*results, strict=True)]
 
     def _by_rule(
-        self, rules: Mapping[str, Callable[[Instruction, Known], Answer]], instruction: Instruction
+        self, rule: Callable[[Instruction, _Inference], Answer | None], instruction: Instruction
     ) -> Answer | None:
-        """What the rule of an opcode says; nothing of an instruction that does not fit.
+        """What a rule says; nothing of an instruction that does not fit.
 
         Whoever asks for its maps is told what is wrong, and where.
         """
-        rule = rules.get(instruction.opcode)
         try:
-            return rule(instruction, self) if rule else None
+            return rule(instruction, self)
         except (LookupError, ValueError):
             return None
 

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from indexing.layout import ElementType, Shape
 from ops.hlo.module import Instruction
 from ops.hlo.opcodes import neutral_element
+from ops.hlo.shape_inference import array_shape
 from ops.hlo.values import DimensionLabels
 from ops.jax.primitives import (
     SCATTERS,
     SYMBOLIC_DILATION,
-    array_shape,
     scalar_of,
     shape_of,
     size_of,

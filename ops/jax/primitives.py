@@ -9,10 +9,10 @@ from abc import ABC, abstractmethod
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from indexing.layout import UNBOUNDED_SIZE, ElementType, Kind, Shape, ShapeError
+from indexing.layout import ElementType, Kind, Shape, ShapeError
 from ops.hlo.builder import InstructionBuilder
 from ops.hlo.literal import Literal
-from ops.hlo.shape_inference import one_or_tuple
+from ops.hlo.shape_inference import array_shape, one_or_tuple
 from ops.hlo.values import Window
 from ops.rules.constant_folding import MAX_TABLE
 from ops.sizes import read_integer
@@ -346,12 +346,6 @@ def shape_of(aval: OfJax) -> Shape:
     except ValueError:
         raise ShapeError(f"from_jax: HLO has no elements of type {aval.dtype}") from None
     return array_shape(element_type, sizes_of(aval))
-
-
-def array_shape(element_type: ElementType, sizes: Iterable[Size]) -> Shape:
-    """The shape of an array of such sizes, with ``?`` where they are no numbers."""
-    known = (size if isinstance(size, int) else UNBOUNDED_SIZE for size in sizes)
-    return Shape(element_type, tuple(known))
 
 
 _TYPES: Final = {

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from ops.hlo.result_sizes import ConvolutionGroups, convolution_sizes
+from ops.hlo.shape_inference import ConvolutionGroups, convolution_sizes
 from ops.hlo.values import DimensionLabels, Window
 from ops.index_maps import block_and_offset, dim
 from ops.rules.rule import OpIndexing, OpRule, sizes_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from indexing.layout import ShapeError
-from ops.hlo.result_sizes import padded_size
+from ops.hlo.shape_inference import padded_size
 from ops.index_maps import (
     check_count,
     checked_dimensions,

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from indexing.layout import ShapeError
-from ops.hlo.result_sizes import fft_sizes
+from ops.hlo.shape_inference import fft_sizes
 from ops.index_maps import checked_sizes, dim, index_map, paired, symbol
 from ops.rules.rule import OpIndexing, OpRule, sizes_of
 from ops.sizes import equal

@@ -13,7 +13,7 @@ from math import gcd
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from indexing.variable import has_parameters
-from ops.hlo.result_sizes import window_conditions, window_count, window_rows
+from ops.hlo.shape_inference import window_conditions, window_count, window_rows
 from ops.hlo.values import Window
 from ops.index_maps import (
     check_sizes,

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Layout, Shape
 from ops.hlo.attributes import ATTRIBUTES, BOOLEAN, FLOAT, INTEGER, INTEGERS
 from ops.hlo.lexer import escape
-from ops.hlo.result_sizes import padded_size
-from ops.hlo.shape_inference import one_or_tuple
+from ops.hlo.shape_inference import one_or_tuple, padded_size
 from ops.hlo.stablehlo.sizes import fact
 from ops.hlo.stablehlo.writer import is_constant, one_instruction
 from ops.hlo.values import DimensionLabels, ListedGroups, Window, check_labels

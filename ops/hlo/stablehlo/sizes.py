@@ -14,8 +14,8 @@ from indexing.layout import UNBOUNDED_SIZE, Kind
 from indexing.variable import parameter_identifier
 from ops.hlo.builder import InstructionBuilder
 from ops.hlo.module import Instruction
-from ops.hlo.size_rules import SIZES
-from ops.sizes import as_form, difference, plain, product, total
+from ops.hlo.shape_inference import sizes_of_result, values_of_result
+from ops.sizes import as_form, plain
 from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -78,10 +78,9 @@ class TrackedSizes:
             return
         if shape.element_type.kind not in {Kind.SIGNED, Kind.UNSIGNED}:
             return
-        rule = _VALUES.get(instruction.opcode)
-        found = rule(self, instruction) if rule else None
+        found = values_of_result(instruction, self)
         if found is not None and len(found) == shape.element_count:
-            self._values[instruction] = found
+            self._values[instruction] = tuple(found)
 
     def rows(
         self,
@@ -95,10 +94,10 @@ class TrackedSizes:
             return operands[0].sizes if self._keeps_shapes else None
         if opcode == "conditional":
             return self._of_branches(Instruction("", opcode, shape, (), attributes))
-        rule = SIZES.get(opcode)
-        if rule is None or not all(self._is_known(each) for each in operands):
+        if not all(self._is_known(each) for each in operands):
             return None
-        found = rule(Instruction("", opcode, shape, tuple(operands), attributes), self)
+        made = Instruction("", opcode, shape, tuple(operands), attributes)
+        found = sizes_of_result(made, self)
         if len(found) != len(shape.arrays):
             return None
         rows = [*zip(found, shape.arrays, strict=True)]
@@ -162,69 +161,9 @@ class SizedBuilder(InstructionBuilder):
 # Values.
 
 
-def _constant(_: TrackedSizes, instruction: Instruction) -> Values | None:
-    values = instruction.literal.values if instruction.literal else None
-    return None if values is None else tuple(v if isinstance(v, int) else None for v in values)
-
-
-def _dimension_size(tracked: TrackedSizes, instruction: Instruction) -> Values | None:
-    axis: int = instruction.attributes["dimensions"][0]
-    size = tracked.sizes(instruction.operands[0])[axis]
-    return None if size == UNBOUNDED_SIZE else (size,)
-
-
-def _same(tracked: TrackedSizes, instruction: Instruction) -> Values | None:
-    found = tracked.values(instruction.operands[0])
-    count = instruction.shape.element_count
-    return found if found is None or len(found) != 1 else found * count
-
-
-def _joined(tracked: TrackedSizes, instruction: Instruction) -> Values | None:
-    parts = [tracked.values(operand) for operand in instruction.operands]
-    known = [part for part in parts if part is not None]
-    return None if len(known) < len(parts) else tuple(size for part in known for size in part)
-
-
-def _slice(tracked: TrackedSizes, instruction: Instruction) -> Values | None:
-    found = tracked.values(instruction.operands[0])
-    return None if found is None else found[slice(*instruction.attributes["slice"][0])]
-
-
-def _combined(
-    combine: Callable[[Size, Size], Size],
-) -> Callable[[TrackedSizes, Instruction], Values | None]:
-    def rule(tracked: TrackedSizes, instruction: Instruction) -> Values | None:
-        one, other = (tracked.values(operand) for operand in instruction.operands)
-        if one is None or other is None:
-            return None
-        return tuple(map(combine, one, other))
-
-    return rule
-
-
 def _of_forms(combine: Callable[[Form, Form], Form]) -> Callable[[Size, Size], Size]:
     return lambda one, other: plain(combine(as_form(one), as_form(other)))
 
-
-_maximum = _of_forms(lambda one, other: operations.maximum((one, other)))
-_minimum = _of_forms(lambda one, other: operations.minimum((one, other)))
-
-_VALUES: Final[Mapping[str, Callable[[TrackedSizes, Instruction], Values | None]]] = {
-    "add": _combined(lambda one, other: total((one, other))),
-    "broadcast": _same,
-    "concatenate": _joined,
-    "constant": _constant,
-    "convert": _same,
-    "copy": _same,
-    "get-dimension-size": _dimension_size,
-    "maximum": _combined(_maximum),
-    "minimum": _combined(_minimum),
-    "multiply": _combined(lambda one, other: product((one, other))),
-    "reshape": _same,
-    "slice": _slice,
-    "subtract": _combined(difference),
-}
-"""How values follow from those of operands, by opcode."""
 
 _DIVISIONS: Final[Mapping[str, tuple[Callable[[Size, Size], Size], ...]]] = {
     "divmod": (_of_forms(operations.floordiv), _of_forms(operations.mod)),
