@@ -14,18 +14,13 @@ import json
 import subprocess
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from benchmarks.coverage import TARGETS
 from ops import hlo
 from tests.hlo.modules import NAMES, module_text
 from tests.ops.perturbation import tallies
-from tests.ops.tested_computations import UnknownMapError, subjects_in
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.ops.tested_computations import Subject
+from tests.ops.tested_computations import Subject, UnknownMapError, subjects_in
 
 COUNTS = ("programs", "not run", "unknown", "pairs", "exact", "wrong", "related", "observed")
 """Computations (``programs``); pairs of a result and an operand; pairs of elements that the maps

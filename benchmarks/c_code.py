@@ -18,13 +18,15 @@ import argparse
 import ctypes
 import shutil
 import subprocess
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from math import prod
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -32,15 +34,10 @@ import ops
 from benchmarks.clock import timed
 from benchmarks.problems import seeded
 from benchmarks.width import parts
+from indexing import IndexingMap
 from simplifier.canonical.scope import scope_of
+from simplifier.expr.form import Form
 from simplifier.fixpoint import range_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from random import Random
-
-    from indexing import IndexingMap
-    from simplifier.expr.form import Form
 
 COUNT: Final = 24
 RUNS: Final = 15

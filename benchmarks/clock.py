@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import gc
 import signal
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from time import process_time
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+from typing import TypeVar
 
 T = TypeVar("T")
 

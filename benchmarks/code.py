@@ -13,22 +13,17 @@ from __future__ import annotations
 
 import argparse
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import exp, log
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import ops
 from benchmarks.clock import timed
-from benchmarks.kernels import KERNELS
-from benchmarks.native import COMPILER, Workshop, check
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from benchmarks.kernels import Kernel
-    from benchmarks.native import Native
+from benchmarks.kernels import KERNELS, Kernel
+from benchmarks.native import COMPILER, Native, Workshop, check
 
 ROUNDS: Final = 20
 SECONDS: Final = 0.003

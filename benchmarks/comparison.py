@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from benchmarks.clock import time_limit
 from benchmarks.peers import Answer, Peer, UnsupportedError
-from benchmarks.problems import seeded
+from benchmarks.problems import Problem, seeded
 from benchmarks.width import NaturalReading
 from simplifier.exact import BudgetError, NotQuasiAffineError, differing_point
+from simplifier.expr.form import Form
 from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.prices import divides_by_negative
 from tests.evaluation import first_difference
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from benchmarks.problems import Problem
-    from simplifier.expr.form import Form
 
 POINTS: Final = 200
 """The points of each box at which results are evaluated."""

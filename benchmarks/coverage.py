@@ -11,17 +11,13 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchmarks.read_hlo import text_of
 from ops import Unknown, hlo, input_to_output, output_to_input
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ops.dependence.dependence import Indexings
+from ops.dependence.dependence import Indexings
 
 MODULES = Path(__file__).parents[1] / "tests" / "data" / "hlo"
 TARGETS = ("unoptimized", "cpu", "gpu", "tpu")

@@ -8,12 +8,10 @@ A function takes PyTorch as its first argument, so that this module needs none.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple, TypeAlias
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from benchmarks.peers import Native
+from benchmarks.peers import Native
 
 Shape: TypeAlias = tuple[int, ...]
 

@@ -37,15 +37,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable, Iterator, Mapping
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from benchmarks.fuzzing import layouts
 from benchmarks.fuzzing.search import SUBJECTS, Search
 from benchmarks.problems import seeded
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 REPORTED: Final = 1000
 """After so many cases the search says how far it is."""

@@ -8,15 +8,13 @@ maps produces them; nothing is simplified.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Final, NamedTuple
+from random import Random
+from typing import Final, NamedTuple
 
 from benchmarks.problems import Ends, Movement, Problem, Step, happens, seeded
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from random import Random
 
 SIZES: Final = (
     *(24, 35, 36, 48, 60, 64, 96, 105, 120, 128, 180, 210, 256, 360, 384, 420, 512),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from pathlib import Path
+from typing import Final, TypeAlias
 
 from benchmarks import ours
 from benchmarks.clock import timed_without_collections
@@ -12,15 +14,11 @@ from simplifier.bounds.interval import Interval
 from simplifier.canonical.scope import scope_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
+from simplifier.expr.form import Form
 from simplifier.fixpoint import simplified
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
+Family: TypeAlias = "Callable[[int], Form]"
 
-    from simplifier.expr.form import Form
-
-    Family: TypeAlias = "Callable[[int], Form]"
 
 SIZES: Final = (10, 30, 100, 300, 1000, 3000, 10_000)
 MAX_REPEATED: Final = 300

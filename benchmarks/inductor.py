@@ -18,21 +18,17 @@ import importlib
 import importlib.util
 import json
 import logging
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import sympy
 
 from benchmarks.clock import timed_without_collections
-from benchmarks.dynamic_models import MODELS
+from benchmarks.dynamic_models import MODELS, Model
+from benchmarks.peers import Native
 from simplifier import READERS, format_expr, operator_count, simplify
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Sequence
-
-    from benchmarks.dynamic_models import Model
-    from benchmarks.peers import Native
 
 MISSING = "PyTorch is not installed: nothing to compare with (pip install torch)"
 

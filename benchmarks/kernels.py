@@ -9,21 +9,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 from zlib import crc32
 
 import numpy as np
 
 from ops import Fusion, hlo
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from ops.hlo import Computation, Instruction
+from ops.hlo import Computation, Instruction
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float32]]"
 Run: TypeAlias = "Callable[..., Any]"

@@ -11,6 +11,7 @@ counts. The ratio is isl's time divided by ours.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
@@ -21,8 +22,6 @@ from benchmarks.ours import forget
 from indexing import IndexingMap, compose, parse_map
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import islpy
 
 # Consumer and producer: the producer is applied to the results of the consumer.

@@ -27,22 +27,19 @@ import cProfile
 import multiprocessing
 import resource
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from types import CodeType
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from benchmarks.clock import timed
 from benchmarks.read_hlo import seconds, text_of, xla_reader
 from benchmarks.transformer import train_step
 from ops import Unknown, hlo, output_to_input, parameter_indexing
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from ops.dependence.dependence import Indexings
+from ops.dependence.dependence import Indexings
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")

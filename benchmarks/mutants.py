@@ -10,13 +10,11 @@ from __future__ import annotations
 import ast
 import gc
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 Key: TypeAlias = "tuple[str, int]"
 """The qualified name and the first line of a piece of code; no other of its module has both."""

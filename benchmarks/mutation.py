@@ -25,6 +25,7 @@ import resource
 import signal
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from hashlib import sha256
 from importlib import import_module
@@ -32,20 +33,14 @@ from itertools import accumulate
 from math import ceil
 from pathlib import Path
 from time import process_time
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from types import CodeType
+from typing import Any, Final, NamedTuple, TextIO
 
 import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import Phase, settings
 
-from benchmarks.mutants import Functions, Source
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from types import CodeType
-    from typing import TextIO
-
-    from benchmarks.mutants import Key, Mutant
+from benchmarks.mutants import Functions, Key, Mutant, Source
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 EQUIVALENT: Final = Path(__file__).with_name("equivalent_mutants.jsonl")

@@ -5,19 +5,15 @@ from __future__ import annotations
 import ctypes
 import re
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import numpy as np
 
-from benchmarks.kernels import HAND_WRITTEN
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from benchmarks.kernels import Array, Kernel
+from benchmarks.kernels import HAND_WRITTEN, Array, Kernel
 
 COMPILER: Final = "cc"
 FLAGS: Final = (

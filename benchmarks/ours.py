@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import gc
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from benchmarks.clock import timed
 from benchmarks.peers import Answer, Peer
+from benchmarks.problems import Problem
 from simplifier import parse_expr, simplify
 from simplifier.canonical.scope import scope_of
 from simplifier.expr.sympy import to_sympy
 from simplifier.fixpoint import simplified
-
-if TYPE_CHECKING:
-    from benchmarks.problems import Problem
 
 REPEATS: Final = 1000
 """A cached answer takes about as long as reading the clock, so this many are timed at once."""

@@ -12,16 +12,13 @@ from __future__ import annotations
 
 import argparse
 import random
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
 
 from benchmarks.clock import timed
 from benchmarks.transformer import train_step
 from ops import Fusion, hlo, utilization
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from ops.hlo import HloModule, Instruction
+from ops.hlo import HloModule, Instruction
 
 _LINE: Final = "{:>6} {:>7} {:>6} {:>7} {:>7} {:>8} {:>6}"
 

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
+from simplifier.bounds.context import Bounds
 from simplifier.bounds.interval import Interval
+from simplifier.expr.form import Form
 from simplifier.expr.printer import Spelling, format_form
 from simplifier.expr.text import parse_form
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from simplifier.bounds.context import Bounds
-    from simplifier.expr.form import Form
-    from tests.evaluation import Columns
+from tests.evaluation import Columns
 
 CONFORMANCE: Final = Path(__file__).parents[1] / "tests/data/conformance/expressions.jsonl"
 

@@ -9,14 +9,12 @@ exponentially with the rank, as that of constraints which are multiplied out.
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from benchmarks.clock import timed
 from ops import Fusion, hlo, propagate
 from simplifier import symbol
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _LINE: Final = "{:>6} {:>10} {:>7} {:>8}"
 

@@ -20,24 +20,21 @@ import argparse
 import gc
 import json
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from benchmarks import generate, growth, ours, peers
 from benchmarks.comparison import Row, Standing, compared, standing, summary
-from benchmarks.problems import published
+from benchmarks.ours import Stages
+from benchmarks.peers import Peer
+from benchmarks.problems import Problem, published
 from simplifier.expr.printer import format_form
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+Report: TypeAlias = "dict[str, object]"
 
-    from benchmarks.ours import Stages
-    from benchmarks.peers import Peer
-    from benchmarks.problems import Problem
-
-    Report: TypeAlias = "dict[str, object]"
 
 US: Final = "ours"
 PARTS: Final = ("published", "random", "speed", "growth")

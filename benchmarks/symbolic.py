@@ -13,18 +13,15 @@ from __future__ import annotations
 
 import argparse
 import gc
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import sympy
 
 from benchmarks.clock import time_limit, timed
 from simplifier import ConversionError, operator_count, simplify
+from simplifier.problem import Expression
 from tests.kernels import KernelExpression, kernels, value_at
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from simplifier.problem import Expression
 
 
 class TimedResult(NamedTuple):

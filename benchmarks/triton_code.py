@@ -14,22 +14,17 @@ import importlib
 import importlib.util
 import re
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import ops
-from benchmarks.kernels import KERNELS
-from indexing import emit
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from benchmarks.kernels import Kernel
-    from indexing import IndexingMap
+from benchmarks.kernels import KERNELS, Kernel
+from indexing import IndexingMap, emit
 
 BLOCK: Final = 1024
 """Elements of a program; each of its 128 threads has eight of them."""

@@ -11,23 +11,16 @@ points of a small domain, and at corners and random points of a larger one.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from math import gcd, prod
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from benchmarks.problems import seeded
-from simplifier.canonical.scope import scope_of
+from benchmarks.problems import Problem, seeded
+from simplifier.canonical.scope import Scope, scope_of
 from simplifier.expr import form as forms
-from simplifier.expr.form import EXTREMA, AtomKind, Form, postorder
+from simplifier.expr.form import EXTREMA, Atom, AtomKind, Form, Key, postorder
 from simplifier.extraction.cost import DIVISIONS
-from tests.evaluation import every_point, values_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from benchmarks.problems import Problem
-    from simplifier.canonical.scope import Scope
-    from simplifier.expr.form import Atom, Key
-    from tests.evaluation import Columns
+from tests.evaluation import Columns, every_point, values_of
 
 MAX_POINTS: Final = 1024
 """A domain of at most this many points is evaluated completely, a larger one at this many."""

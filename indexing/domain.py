@@ -11,26 +11,34 @@ sorts behind the others, so that constraints begin with them: ``d0 - N``.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from indexing.errors import MapError
-from indexing.variable import PARAMETER, POSITIONAL, name_beside, parameter_identifier, united
-from simplifier import Interval
+from indexing.variable import (
+    PARAMETER,
+    POSITIONAL,
+    Variable,
+    name_beside,
+    parameter_identifier,
+    united,
+)
+from simplifier import forms
 from simplifier.errors import listed, quoted
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-from simplifier.expr.form import FOREIGN, AtomKind
-from simplifier.expr.printer import DOCUMENT, format_form
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-    from indexing.variable import Variable
-    from simplifier.expr.form import Atom, Form, Key
-    from simplifier.expr.printer import Spelling
+from simplifier.forms import (
+    DOCUMENT,
+    FOREIGN,
+    Atom,
+    AtomKind,
+    Form,
+    Interval,
+    Key,
+    Spelling,
+    format_form,
+)
 
 Constraint: TypeAlias = "tuple[Form, Interval]"
 """A form whose values must lie in an interval."""
@@ -228,7 +236,7 @@ class Domain:
 
     def named(self, form: Form) -> Form:
         """The form in the reader's names."""
-        return operations.substitute((form,), self._renaming)[0] if self._renaming else form
+        return forms.substitute((form,), self._renaming)[0] if self._renaming else form
 
     @cached_property
     def _renaming(self) -> dict[str, Form]:
@@ -281,7 +289,7 @@ class Domain:
     ) -> tuple[Form, ...]:
         """The forms with identifiers for the reader's names; raises as :meth:`check_forms` does."""
         self._check(given, f"{where}: {role}", frozenset(self.names))
-        return operations.substitute(given, self.by_name)
+        return forms.substitute(given, self.by_name)
 
     def check_forms(self, checked: Sequence[Form], role: str) -> None:
         """Raise a :class:`MapError` unless forms are integer arithmetic on identifiers."""
@@ -386,7 +394,7 @@ def substituted_constraints(
 ) -> list[Constraint]:
     """The constraints with forms in place of some variables."""
     constraints = tuple(constraints)
-    replaced = operations.substitute([form for form, _ in constraints], replacements)
+    replaced = forms.substitute([form for form, _ in constraints], replacements)
     return [(form, interval) for form, (_, interval) in zip(replaced, constraints, strict=True)]
 
 
@@ -470,8 +478,8 @@ def ends_and_constraints(domain: Domain) -> tuple[dict[str, Ends], Domain]:
             _add(found[limited], forms.variable(limited) - form, interval)
     ends = {
         name: Ends(
-            operations.maximum(lower) if lower else None,
-            operations.minimum(upper) if upper else None,
+            forms.maximum(lower) if lower else None,
+            forms.minimum(upper) if upper else None,
         )
         for name, (lower, upper) in found.items()
     }

@@ -6,35 +6,27 @@ they are looked at.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
-from indexing.domain import distinctly_named
+from indexing.domain import Constraint, Domain, distinctly_named
 from indexing.errors import MapError
 from indexing.exact.index_set import IndexSet, SetNames, SetValue, isl_points, limits_of, set_of
 from indexing.exact.isl import EVERYTHING, readable, united_parts
 from indexing.exact.questions import ExactRelation
 from indexing.formats.isl import pairs_of, read_pieces
-from indexing.relation import asks_emptiness
+from indexing.relation import Relation, RelationT, asks_emptiness
 from indexing.variable import Variable, check_parameter, united
-from simplifier import Interval
+from simplifier import forms
 from simplifier.errors import check_type, quoted
-from simplifier.exact import BUDGET, kept_context
-from simplifier.exact.isl import asked_of_kept, context_of, load_isl
-from simplifier.expr import form as forms
-from simplifier.expr import operations
+from simplifier.exact import BUDGET, Budget, asked_of_kept, context_of, kept_context, load_isl
+from simplifier.forms import Form, Interval
 from simplifier.tools.display import html_of_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     import islpy
-
-    from indexing.domain import Constraint, Domain
-    from indexing.relation import Relation, RelationT
-    from simplifier.exact import Budget
-    from simplifier.expr.form import Form
 
 MapT_co = TypeVar("MapT_co", bound=ExactRelation, covariant=True)
 
@@ -565,7 +557,7 @@ def _on_pieces(
     limits = [[*_limits(piece, coordinates)] for piece in pieces]
     if len(limits) == 1:
         return relation.derived(relation.forms, domain.constrained(limits[0]))
-    depth = operations.maximum(operations.minimum(_depths(each)) for each in limits)
+    depth = forms.maximum(forms.minimum(_depths(each)) for each in limits)
     return relation.derived(relation.forms, domain.constrained([(depth, Interval(0, None))]))
 
 
@@ -580,7 +572,7 @@ def _limits(piece: Domain, coordinates: Sequence[Form]) -> Iterator[Constraint]:
     """The limits of a piece, with forms for its coordinates."""
     values = dict(zip(piece.identifiers, coordinates, strict=False))
     for form, interval in limits_of(piece):
-        yield operations.substitute((form,), values)[0], interval
+        yield forms.substitute((form,), values)[0], interval
 
 
 def _depths(limits: Sequence[Constraint]) -> Iterator[Form]:

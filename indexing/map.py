@@ -5,27 +5,38 @@ Its methods are the algorithms of the rooms below, with plain imports; here they
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Concatenate, Final, NoReturn, ParamSpec
+from typing import TYPE_CHECKING, Concatenate, Final, NoReturn, ParamSpec, Self
+
+import sympy
+from sympy.logic.boolalg import Boolean
 
 from indexing import validation
 from indexing.code import to_language
+from indexing.domain import ByRole, Constraint
 from indexing.errors import MapError
+from indexing.exact.index_set import IndexSet
 from indexing.exact.inverse import inverse
 from indexing.exact.questions import ExactRelation
-from indexing.exact.strides import contiguity, strides
-from indexing.formats.einsum import to_einops
+from indexing.exact.strides import ByVariable, Contiguity, Stride, contiguity, strides
+from indexing.formats.einsum import EinopsPattern, to_einops
 from indexing.formats.isl import to_isl
 from indexing.formats.mlir import to_affine_map, to_affine_set
 from indexing.formats.notebook import html_of_map, latex_of_map
 from indexing.formats.text import format_map
 from indexing.index_relation import IndexRelation, applied, distances, restricted, with_results_in
-from indexing.pictures.access_picture import access_picture
+from indexing.pictures.access_picture import AccessPicture, Choices, access_picture
+from indexing.pictures.grids import PlaneChoice
+from indexing.relation import RelationT
 from indexing.simplify import result_bounds, simplified, simplified_by_isl
-from indexing.tile.tile import masked_tile_of
+from indexing.tile.tile import Tile, masked_tile_of
 from indexing.transform.evaluate import (
     NO_PARAMETERS,
     CompiledMap,
+    Index,
+    Point,
+    Value,
     called,
     contains,
     evaluate,
@@ -47,32 +58,14 @@ from indexing.transform.unused import (
     without_unused_symbols,
     without_unused_variables,
 )
+from indexing.validation import ByName, Condition, Parameter, Results, Size, Sizes, Variables
+from simplifier import forms
 from simplifier.errors import check_type
-from simplifier.exact import BUDGET, NotQuasiAffineError
-from simplifier.expr import form as forms
-from simplifier.expr.sympy import to_sympy
+from simplifier.exact import BUDGET, Budget, NotQuasiAffineError
+from simplifier.forms import Interval, IntervalLike, to_sympy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Self
-
     import islpy
-    import sympy
-    from sympy.logic.boolalg import Boolean
-
-    from indexing.domain import ByRole, Constraint
-    from indexing.exact.index_set import IndexSet
-    from indexing.exact.strides import ByVariable, Contiguity, Stride
-    from indexing.formats.einsum import EinopsPattern
-    from indexing.pictures.access_picture import AccessPicture, Choices
-    from indexing.pictures.grids import PlaneChoice
-    from indexing.relation import RelationT
-    from indexing.tile.tile import Tile
-    from indexing.transform.evaluate import Index, Point, Value
-    from indexing.validation import ByName, Condition, Parameter, Results, Size, Sizes, Variables
-    from simplifier import Interval
-    from simplifier.bounds.interval import IntervalLike
-    from simplifier.exact import Budget
 
 P = ParamSpec("P")
 

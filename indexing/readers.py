@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from indexing.formats.einsum import read_einsum, read_pattern
+from indexing.formats.einsum import NamedIndices, read_einsum, read_pattern
 from indexing.formats.isl import isl_map, read_isl
 from indexing.formats.mlir import read_affine_map
 from indexing.formats.text import read_map, read_maps
 from indexing.index_relation import IndexRelation, relation_of_text
 from indexing.map import UNDEFINED, IndexingMap, UndefinedMap
+from indexing.relation import Relation
+from indexing.validation import Size
 from simplifier.errors import check_type
-from simplifier.exact import BUDGET
+from simplifier.exact import BUDGET, Budget
+from simplifier.forms import IntervalLike
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from indexing.formats.einsum import NamedIndices
     from indexing.formats.isl import IslRelation
-    from indexing.relation import Relation
-    from indexing.validation import Size
-    from simplifier.bounds.interval import IntervalLike
-    from simplifier.exact import Budget
 
 
 def parse_map(text: str, file: str = "", *, unbounded: bool = False) -> IndexingMap:

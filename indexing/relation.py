@@ -6,22 +6,16 @@ make maps.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Generic, TypeVar, overload
+from typing import Any, Generic, Self, TypeVar, overload
 
+from indexing.domain import Domain
 from indexing.errors import MapError
+from indexing.variable import Variable
 from simplifier.errors import listed, quoted
-from simplifier.exact import BUDGET
-from simplifier.expr.form import ZERO
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any, Self
-
-    from indexing.domain import Domain
-    from indexing.variable import Variable
-    from simplifier.exact import Budget
-    from simplifier.expr.form import Form
+from simplifier.exact import BUDGET, Budget
+from simplifier.forms import ZERO, Form
 
 
 class Relation:

@@ -11,13 +11,11 @@ import atexit
 import gc
 import os
 import sys
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import TracebackType
+from types import TracebackType
+from typing import Final
 
 _DISTRIBUTION: Final = "symbolic-indexing"
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
+from typing import TypeAlias, TypeVar, cast
 
 import sympy
+from sympy.logic.boolalg import Boolean
 
-from indexing.domain import ROLES, Domain, Ends, limits
+from indexing.domain import ROLES, ByRole, Constraint, Domain, Ends, limits
 from indexing.errors import MapError
 from indexing.variable import (
     GRID,
+    Bounds,
     Variable,
     check_parameters,
     counted,
@@ -22,25 +24,25 @@ from indexing.variable import (
     size_of,
     united,
 )
-from simplifier import Interval
-from simplifier.bounds.context import facts_of, read_fact
-from simplifier.canonical.scope import scope_of
+from simplifier import ConversionError, forms
 from simplifier.errors import listed, quoted
-from simplifier.expr import form as forms
-from simplifier.expr.operations import is_condition
-from simplifier.expr.sympy import ConversionError, from_sympy, is_relation, read, relation_of
-from simplifier.expr.text import ExpressionLexer, parse_form, read_expression
-from simplifier.problem import is_multiple
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from sympy.logic.boolalg import Boolean
-
-    from indexing.domain import ByRole, Constraint
-    from indexing.variable import Bounds
-    from simplifier.bounds.interval import IntervalLike
-    from simplifier.expr.form import Form
+from simplifier.forms import (
+    ExpressionLexer,
+    Form,
+    Interval,
+    IntervalLike,
+    facts_of,
+    from_sympy,
+    is_condition,
+    is_multiple,
+    is_relation,
+    parse_form,
+    read,
+    read_expression,
+    read_fact,
+    relation_of,
+    scope_of,
+)
 
 T = TypeVar("T")
 

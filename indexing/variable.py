@@ -4,33 +4,27 @@ from __future__ import annotations
 
 import enum
 import re
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import index
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
+from typing import Final, NamedTuple, TypeAlias, cast
+
+import sympy
+from typing_extensions import TypeIs
 
 from indexing.errors import MapError
-from simplifier import Interval, IntervalError
-from simplifier.bounds.context import assumed
+from simplifier import IntervalError, forms
 from simplifier.errors import quoted
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-from simplifier.expr.sympy import read_whole
-from simplifier.expr.text import is_name
+from simplifier.forms import Form, Interval, IntervalLike, assumed, is_name, read_whole
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+SymbolicEnds: TypeAlias = "tuple[sympy.Expr | None, sympy.Expr | None]"
 
-    import sympy
-    from typing_extensions import TypeIs
+"""The ends of an interval that are expressions."""
 
-    from simplifier.bounds.interval import IntervalLike
-    from simplifier.expr.form import Form
+Bounds: TypeAlias = "IntervalLike | tuple[sympy.Expr | int | None, sympy.Expr | int | None]"
 
-    SymbolicEnds: TypeAlias = tuple[sympy.Expr | None, sympy.Expr | None]
-    """The ends of an interval that are expressions."""
-    Bounds: TypeAlias = IntervalLike | tuple[sympy.Expr | int | None, sympy.Expr | int | None]
-    """An interval, or a pair whose ends may be expressions."""
+"""An interval, or a pair whose ends may be expressions."""
 
 
 class VariableKind(enum.Enum):
@@ -301,7 +295,7 @@ def over_parameters(expression: sympy.Expr | int | None) -> OverParameters:
     identifiers = {
         symbol.name: forms.variable(parameter_identifier(symbol.name)) for symbol in symbols
     }
-    (renamed,) = operations.substitute((form,), identifiers)
+    (renamed,) = forms.substitute((form,), identifiers)
     return OverParameters(renamed, tuple(map(parameter_of, symbols)))
 
 

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
+from typing import TypeAlias, TypeVar, cast
 
 from indexing import IndexingMap, Variable
-from indexing.domain import LETTERS, Domain, bare
 from indexing.layout import ShapeError
-from indexing.simplify import conditioned
-from indexing.variable import united
+from indexing.passes import LETTERS, ByRole, Constraint, Domain, bare, conditioned, united
 from ops.limits import MAX_OPERANDS
-from ops.sizes import equal, is_numeric, parameters_in, read_integer, shown_sizes, variable_of
-from simplifier import ConversionError, Interval
+from ops.sizes import (
+    Extent,
+    Size,
+    SizeLike,
+    equal,
+    is_numeric,
+    parameters_in,
+    read_integer,
+    shown_sizes,
+    variable_of,
+)
+from simplifier import ConversionError, forms
 from simplifier.errors import check_type
-from simplifier.expr import form as forms
-from simplifier.expr.form import Form
-from simplifier.expr.operations import floordiv, mod
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from indexing.domain import ByRole, Constraint
-    from ops.sizes import Extent, Size, SizeLike
+from simplifier.forms import Form, Interval, floordiv, mod
 
 T = TypeVar("T")
 

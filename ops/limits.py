@@ -6,14 +6,12 @@ again, or left in a longer form. Each entry names the test that shows why it is 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simplifier.errors import INTEGER, IndexingError, check_type, quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # How many maps there may be.
 

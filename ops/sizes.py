@@ -6,35 +6,29 @@ that the maps then have, so that they have no points for other values of the par
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import reduce
 from math import gcd
 from operator import index
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from indexing.domain import Ends, limits
+import sympy
+
+from indexing import Variable
 from indexing.layout import ShapeError
-from indexing.variable import (
+from indexing.passes import (
     PARAMETER,
-    Variable,
+    Constraint,
+    Ends,
     check_parameters,
     counted,
     is_symbolic,
+    limits,
     over_parameters,
     united,
 )
-from simplifier import Interval
-from simplifier.canonical.scope import scope_of
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-from simplifier.expr.form import AtomKind, Form
-from simplifier.expr.sympy import to_sympy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import sympy
-
-    from indexing.domain import Constraint
+from simplifier import forms
+from simplifier.forms import AtomKind, Form, Interval, scope_of, to_sympy
 
 Size: TypeAlias = "int | Form"
 """A number, or a form over parameters."""
@@ -87,7 +81,7 @@ def _named(size: Form) -> Form:
         identifier: forms.variable(identifier.removeprefix(PARAMETER))
         for identifier in forms.variables_of((size,))
     }
-    return operations.substitute((size,), names)[0]
+    return forms.substitute((size,), names)[0]
 
 
 def as_form(size: Size) -> Form:
@@ -103,7 +97,7 @@ def product(sizes: Iterable[Size]) -> Size:
 def _times(left: Size, right: Size) -> Size:
     if isinstance(left, int) and isinstance(right, int):
         return left * right
-    return plain(operations.product((as_form(left), as_form(right))))
+    return plain(forms.product((as_form(left), as_form(right))))
 
 
 def total(sizes: Iterable[Size]) -> Size:
@@ -153,8 +147,8 @@ def met(one: Interval | Ends, other: Interval | Ends) -> Interval | Ends:
         return one.intersect(other)
     lowers, uppers = zip(_ends(one), _ends(other), strict=True)
     return Ends(
-        operations.maximum(lower for lower in lowers if lower is not None),
-        operations.minimum(upper for upper in uppers if upper is not None),
+        forms.maximum(lower for lower in lowers if lower is not None),
+        forms.minimum(upper for upper in uppers if upper is not None),
     )
 
 
@@ -205,7 +199,7 @@ def _last_index(size: Form) -> Form:
     """
     atom = size.only_atom
     if atom is not None and atom.kind is AtomKind.MIN:
-        return operations.minimum(each - 1 for each in atom.arguments)
+        return forms.minimum(each - 1 for each in atom.arguments)
     if atom is not None and atom.kind is AtomKind.MAX:
         others = [each for each in atom.arguments if each != forms.ZERO]
         return (others[0] if len(others) == 1 else size) - 1
@@ -293,7 +287,7 @@ def scaled(form: Form, size: Size) -> Form:
     >>> scaled(forms.variable("d0"), forms.variable("~N"))
     Form(d0 * ~N)
     """
-    return operations.product((form, size)) if isinstance(size, Form) else form * size
+    return forms.product((form, size)) if isinstance(size, Form) else form * size
 
 
 def divided(size: Size, count: Size, message: str) -> tuple[Size, list[Constraint]]:
@@ -315,11 +309,11 @@ def divided(size: Size, count: Size, message: str) -> tuple[Size, list[Constrain
     if times is not None:
         return times, []
     whole, parts = as_form(size), as_form(count)
-    rest = operations.mod(whole, parts)
+    rest = forms.mod(whole, parts)
     if rest.is_constant and rest.constant:
         raise ShapeError(_for_people(message))
     needed: list[Constraint] = [] if rest.is_constant else [(rest, Interval(0, 0))]
-    return plain(operations.floordiv(whole, parts)), needed
+    return plain(forms.floordiv(whole, parts)), needed
 
 
 def _times_of(size: Size, part: Size) -> int | None:
@@ -335,25 +329,25 @@ def at_least(number: int, size: Size) -> Size:
     """The greater of a number and a size."""
     if isinstance(size, int):
         return max(number, size)
-    return operations.maximum((forms.constant(number), size))
+    return forms.maximum((forms.constant(number), size))
 
 
 def least(one: Size, other: Size) -> Size:
     """The lesser of two sizes."""
     if isinstance(one, int) and isinstance(other, int):
         return min(one, other)
-    return plain(operations.minimum((as_form(one), as_form(other))))
+    return plain(forms.minimum((as_form(one), as_form(other))))
 
 
 def floor_divided(size: Size, divisor: Size) -> Size:
     """The quotient by a positive size, rounded down."""
     if isinstance(size, int) and isinstance(divisor, int):
         return size // divisor
-    return size if divisor == 1 else plain(operations.floordiv(as_form(size), as_form(divisor)))
+    return size if divisor == 1 else plain(forms.floordiv(as_form(size), as_form(divisor)))
 
 
 def ceil_divided(size: Size, divisor: Size) -> Size:
     """The quotient by a positive size, rounded up."""
     if isinstance(size, int) and isinstance(divisor, int):
         return -(-size // divisor)
-    return size if divisor == 1 else plain(operations.ceildiv(as_form(size), as_form(divisor)))
+    return size if divisor == 1 else plain(forms.ceildiv(as_form(size), as_form(divisor)))

@@ -7,14 +7,16 @@ arithmetic need not know of them.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
+from simplifier.bounds.context import Constraints, Context
 from simplifier.bounds.interval import EMPTY, Interval
 from simplifier.canonical import comparisons
 from simplifier.canonical.bitwise import divided_bits
-from simplifier.canonical.scope import relevant
+from simplifier.canonical.scope import Scope, relevant
 from simplifier.expr import operations
 from simplifier.expr.form import (
     BITWISE,
@@ -43,15 +45,9 @@ from simplifier.laws.catalogue.conditions import (
     NARROWER,
     UNDER_OTHERS,
 )
+from simplifier.laws.law import Law
 from simplifier.laws.rewrite_log import Rewrite
 from simplifier.limits import MAX_CONDITIONS, MAX_CONDITIONS_JOINED, MAX_NESTED_CHOICES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-
-    from simplifier.bounds.context import Constraints, Context
-    from simplifier.canonical.scope import Scope
-    from simplifier.laws.law import Law
 
 _Laws: TypeAlias = "tuple[Law, ...]"
 

@@ -7,24 +7,20 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import pairwise
 from math import gcd, prod
 from operator import mul
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from simplifier.bounds.interval import Interval
 from simplifier.conditions import outermost
 from simplifier.errors import IndexingError
 from simplifier.expr import form as fold
 from simplifier.expr import form as forms
-from simplifier.expr.form import BITWISE, FOREIGN, AtomKind, Form
+from simplifier.expr.form import BITWISE, FOREIGN, Atom, AtomKind, Form
 from simplifier.expr.operations import ON_BITS, floordiv, mod
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from simplifier.expr.form import Atom
 
 Name = TypeVar("Name")
 

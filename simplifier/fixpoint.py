@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count
 from math import inf
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from simplifier import conditions
+from simplifier.bounds.context import Bounds, Context
 from simplifier.bounds.interval import Interval
+from simplifier.bounds.propagation import Smaller
 from simplifier.bounds.ranges import range_as_written
-from simplifier.canonical.scope import scope_of
+from simplifier.canonical.scope import Scope, scope_of
 from simplifier.conditions import is_logical
 from simplifier.expr import operations
 from simplifier.expr.form import (
@@ -21,6 +24,7 @@ from simplifier.expr.form import (
     Atom,
     AtomKind,
     Form,
+    Key,
     combine,
     constant,
     fold,
@@ -62,14 +66,6 @@ from simplifier.limits import (
     MAX_WIDENING,
     MIN_COST_TO_READ_AGAIN,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-
-    from simplifier.bounds.context import Bounds, Context
-    from simplifier.bounds.propagation import Smaller
-    from simplifier.canonical.scope import Scope
-    from simplifier.expr.form import Key
 
 _REMEMBERED_RESULTS: Final = 1 << 14
 """After so many results of one scope all are forgotten: each takes some kilobytes."""

@@ -9,17 +9,19 @@ bounded number of them, so no answer depends on earlier questions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, TypeVar, overload
+from typing import Any, ClassVar, Final, TypeAlias, TypeVar, overload
 
 import sympy
 from sympy.logic.boolalg import Boolean
 
-from simplifier.bounds.context import assumed, read_fact, variables_multiplied
+from simplifier.bounds.context import Bounds as Box
+from simplifier.bounds.context import Constraint, assumed, read_fact, variables_multiplied
+from simplifier.bounds.context import Constraints as Known
 from simplifier.bounds.interval import Interval, IntervalLike
 from simplifier.canonical.scope import Scope, scope_about, scope_of, traced_scope
 from simplifier.conditions import hidden, outermost
@@ -29,20 +31,20 @@ from simplifier.expr import operations
 from simplifier.expr.form import ZERO, AtomKind, Form
 from simplifier.expr.functions import symbol
 from simplifier.expr.printer import format_form
-from simplifier.expr.sympy import is_relation, read, relation_of, to_condition, to_sympy
+from simplifier.expr.sympy import (
+    Fraction,
+    ReadExpression,
+    is_relation,
+    read,
+    relation_of,
+    to_condition,
+    to_sympy,
+)
 from simplifier.fixpoint import range_of, simplified, whole_or_parts
+from simplifier.laws.law import Law
 from simplifier.laws.rewrite_log import Rewrite, RewriteLog
 from simplifier.limits import MAX_NESTED_CHOICES, MAX_RESIDUES
 from simplifier.tools.display import html_of_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from simplifier.bounds.context import Bounds as Box
-    from simplifier.bounds.context import Constraint
-    from simplifier.bounds.context import Constraints as Known
-    from simplifier.expr.sympy import Fraction, ReadExpression
-    from simplifier.laws.law import Law
 
 Expression: TypeAlias = sympy.Expr | Boolean | int
 """Integer arithmetic, or a condition, which is 1 where it holds and 0 elsewhere."""

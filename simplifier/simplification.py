@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args, overload
+from typing import Literal, NamedTuple, TypeAlias, get_args, overload
 
 import sympy
 
-from simplifier.bounds.interval import EMPTY
+from simplifier.bounds.interval import EMPTY, Interval
 from simplifier.bounds.parametric import parametric_ends
-from simplifier.canonical.scope import scope_of
+from simplifier.canonical.scope import Scope, scope_of
 from simplifier.errors import ArgumentError, check_type
-from simplifier.exact import BUDGET, MAX_ATTEMPTS, Allowance, exact_range
+from simplifier.exact import BUDGET, MAX_ATTEMPTS, Allowance, Budget, exact_range
 from simplifier.exact.questions import finished
-from simplifier.expr.form import ZERO, variable, variables_of
+from simplifier.expr.form import ZERO, Form, variable, variables_of
 from simplifier.expr.printer import format_form
 from simplifier.expr.sympy import from_sympy, to_sympy
 from simplifier.expr.text import parse_form
 from simplifier.extraction.cost import cost_of_form, operator_count_of_form
 from simplifier.fixpoint import range_of, settled, simplified, with_natural_dividends
-from simplifier.problem import BoundsError, Trace, ask
-
-if TYPE_CHECKING:
-    from simplifier.bounds.interval import Interval
-    from simplifier.canonical.scope import Scope
-    from simplifier.exact import Budget
-    from simplifier.expr.form import Form
-    from simplifier.problem import Bounds, Constraints, Expression, Facts, Name, Problem
+from simplifier.problem import (
+    Bounds,
+    BoundsError,
+    Constraints,
+    Expression,
+    Facts,
+    Name,
+    Problem,
+    Trace,
+    ask,
+)
 
 Target: TypeAlias = Literal["c", "cuda", "triton", "torch"]
 """A language whose division of integers rounds to 0."""

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 from cProfile import Profile
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def calls_of(action: Callable[[], object]) -> int:

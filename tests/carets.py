@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from simplifier import TextError
+from simplifier import TextError
 
 
 @dataclass(frozen=True)

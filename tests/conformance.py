@@ -6,14 +6,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _DATA: Final = Path(__file__).parent / "data"
 

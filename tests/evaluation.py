@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from itertools import product
 from random import Random
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
+import sympy
 
+from indexing import IndexingMap
 from simplifier import Interval, NotQuasiAffineError
 from simplifier.exact import witness
-from simplifier.expr.form import AtomKind, Form, postorder, variables_of
+from simplifier.expr.form import Atom, AtomKind, Form, postorder, variables_of
 from simplifier.expr.operations import ON_BITS
 from simplifier.expr.sympy import from_sympy
 from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.prices import divides_by_negative
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    import sympy
-
-    from indexing import IndexingMap
-    from simplifier.expr.form import Atom
 
 Column: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 Columns: TypeAlias = "dict[str, Column]"

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from indexing import parse_map
 from indexing.layout import Shape
 from indexing.layout.layout_svg import svg_of_layout
 from ops import access_picture, fusion_graph, hlo, load_picture
 from ops.performance import A100
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 IMAGES: Final = Path(__file__).parents[1] / "docs" / "images"
 

@@ -9,21 +9,17 @@ from __future__ import annotations
 import operator
 import random
 import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor, prod
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import sympy
 
 from simplifier import BitXor, CeilDiv, FloorDiv, Max, Min, Mod, parse_expr
-from tests.conformance import rows
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from simplifier.problem import Expression
-    from tests.conformance import Row
+from simplifier.problem import Expression
+from tests.conformance import Row, rows
 
 Point = dict[str, int]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 from hypothesis import strategies as st
@@ -13,18 +13,13 @@ from hypothesis import strategies as st
 from indexing import IndexingMap, UndefinedMap, Variable
 from indexing.domain import NO_VALUES, Domain
 from simplifier import Interval
-from simplifier.canonical.scope import scope_of
+from simplifier.canonical.scope import Scope, scope_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
+from simplifier.expr.form import Form
 from simplifier.expr.printer import format_form
 from simplifier.fixpoint import simplified
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from simplifier.canonical.scope import Scope
-    from simplifier.expr.form import Form
-    from tests.evaluation import Columns
+from tests.evaluation import Columns
 
 NAMES = ("x", "y", "z")
 MAX_POINTS = 400

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Final
+from random import Random
+from typing import Final
 
 import numpy as np
 
 from benchmarks.fuzzing.shrink import closer, smaller
 from benchmarks.problems import Ends, Problem
 from simplifier.bounds.interval import Interval
-from simplifier.canonical.scope import scope_of
+from simplifier.canonical.scope import Scope, scope_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
+from simplifier.expr.form import Form
 from simplifier.expr.printer import format_form
 from simplifier.expr.text import parse_form
-from tests.evaluation import where
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from random import Random
-
-    from simplifier.canonical.scope import Scope
-    from simplifier.expr.form import Form
-    from tests.evaluation import Columns
+from tests.evaluation import Columns, where
 
 NAMES: Final = ("x", "y", "z", "w")
 """The names of the variables of a shrunk case."""

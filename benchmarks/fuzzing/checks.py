@@ -5,10 +5,12 @@ A check returns a message, or nothing. Each check simplifies by itself, so that 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from time import process_time
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from benchmarks.clock import time_limit
+from benchmarks.fuzzing.case import Case
 from benchmarks.problems import seeded
 from simplifier.canonical.scope import scope_of
 from simplifier.errors import IndexingError
@@ -19,11 +21,6 @@ from simplifier.expr.text import parse_form
 from simplifier.extraction.cost import cost_of_form
 from simplifier.fixpoint import is_kept, range_of, simplified
 from tests.evaluation import first_difference, values_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from benchmarks.fuzzing.case import Case
 
 T = TypeVar("T")
 

@@ -5,23 +5,19 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from benchmarks.fuzzing.edge_maps import edge_map
+from benchmarks.fuzzing.edge_maps import EdgeMap, edge_map
 from indexing import emit
 from tests.indexing import mlir_stand_in
 from tests.indexing.stand_in import functions_of, plain_values, tensors_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from benchmarks.fuzzing.edge_maps import EdgeMap
 
 BATCH: Final = 300
 """So many maps share a file."""

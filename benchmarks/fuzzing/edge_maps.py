@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from random import Random
+from typing import Final
 
 import numpy as np
 
 from benchmarks.problems import happens, seeded
 from indexing import IndexingMap, MapError, Variable
 from indexing.code.functions import check_portable
-from indexing.domain import Domain
+from indexing.domain import Constraint, Domain
 from simplifier.bounds.interval import Interval
 from simplifier.evaluation import MAX_INT64
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from random import Random
-
-    from indexing.domain import Constraint
-    from simplifier.expr.form import Form
+from simplifier.expr.form import Form
 
 Row = tuple[int, ...]
 

@@ -5,19 +5,17 @@ Results are exact, or no number: what is only near, such as an exponential, stan
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from math import prod
-from typing import TYPE_CHECKING, Final, NamedTuple
+from random import Random
+from typing import Final, NamedTuple
 
 from benchmarks.problems import happens
 from indexing.layout import ElementType, Kind
 from ops.hlo.opcodes import NEUTRAL, neutral_element
 from ops.kernels.operations import SMALL_FLOATS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from random import Random
 
 MAX_ELEMENTS: Final = 400
 """Of an array: kernels of these run in microseconds."""

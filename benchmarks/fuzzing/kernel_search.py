@@ -11,28 +11,24 @@ import shutil
 import subprocess
 import warnings
 from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from benchmarks.fuzzing.kernel_programs import text_of
 from benchmarks.problems import seeded
-from indexing.layout import ElementType, Kind
+from indexing.layout import ElementType, Kind, Shape
 from ops import Fusion, emit_kernel, hlo
+from ops.hlo import Computation
 from ops.kernels import KernelError, array_kernels
 from ops.kernels.operations import TYPES
 from tests.fusion.kernels import in_memory, run_in_numpy
 from tests.fusion.triton_stand_in import run
 from tests.ops import oracle
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from indexing.layout import Shape
-    from ops.hlo import Computation
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

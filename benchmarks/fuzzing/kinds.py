@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Final
+from random import Random
+from typing import Final
 
 from benchmarks import generate
 from benchmarks.fuzzing.case import Case
-from benchmarks.problems import happens, published
+from benchmarks.problems import Ends, happens, published
 from simplifier.expr import form as forms
 from simplifier.expr import operations
+from simplifier.expr.form import Form
 from simplifier.expr.text import parse_form
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from random import Random
-
-    from benchmarks.problems import Ends
-    from simplifier.expr.form import Form
 
 QUASI_AFFINE: Final = ("sum", "sum", "floordiv", "floordiv", "mod", "mod", "ceildiv", "min", "max")
 EVERYTHING: Final = (*QUASI_AFFINE, "product", "quotient", "modulus", "roundup")

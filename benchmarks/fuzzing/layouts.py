@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from random import Random
+from typing import Any, Final
 
 import numpy as np
 
 from benchmarks.problems import happens
-from indexing.layout import (
-    Shape,
-    linear_index,
-    linear_to_logical,
-    logical_to_linear,
-    multi_index,
-)
+from indexing.layout import Shape, linear_index, linear_to_logical, logical_to_linear, multi_index
 from indexing.layout.steps import memory_size
-from tests.layout.model import PADDING, memory_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from random import Random
-
-    from tests.layout.model import Array
+from tests.layout.model import PADDING, Array, memory_of
 
 MAX_ELEMENTS: Final = 400
 """Memories have so many elements at most, with their padding: each of them is looked at."""

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from benchmarks.fuzzing.shrink import closer, smaller
 from indexing import IndexingMap, parse_map
+from indexing.domain import Domain
 from simplifier.bounds.interval import Interval
-from tests.evaluation import values_of, where
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from indexing.domain import Domain
-    from simplifier.expr.form import Form
-    from tests.evaluation import Columns
+from simplifier.expr.form import Form
+from tests.evaluation import Columns, values_of, where
 
 Values: TypeAlias = tuple[int, ...]
 

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from math import prod
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from benchmarks.fuzzing.map_case import accesses_at, box, points_of
+from benchmarks.fuzzing.map_case import Access, MapCase, Values, accesses_at, box, points_of
 from benchmarks.problems import seeded
 from indexing import IndexingMap, Variable, from_affine_map, from_isl, parse_map
 from indexing.errors import MapError
 from indexing.exact import multiplicities
 from indexing.exact.inverse import solved_for_dims
+from indexing.transform.evaluate import Point
 from simplifier import symbol
 from simplifier.bounds.interval import Interval
 from simplifier.exact import BudgetError, NotQuasiAffineError
 from tests.evaluation import values_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from benchmarks.fuzzing.map_case import Access, MapCase, Values
-    from indexing.transform.evaluate import Point
 
 MAX_ROWS: Final = 1 << 18
 """An inverse with more points than this is not looked at."""

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from random import Random
+from typing import Final
 
 from benchmarks.fuzzing.kinds import Recipe
 from benchmarks.fuzzing.map_case import MapCase
 from benchmarks.problems import happens
 from indexing import Variable
-from indexing.domain import Domain
+from indexing.domain import Constraint, Domain
 from simplifier.bounds.interval import Interval
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from random import Random
-
-    from indexing.domain import Constraint
-    from simplifier.expr.form import Form
+from simplifier.expr.form import Form
 
 MAX_POINTS: Final = 64
 """The most points of a box of variables."""

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from ops import hlo
 from simplifier.errors import IndexingError
-from tests.ops.perturbation import tallies
+from tests.ops.perturbation import Tally, tallies
 from tests.ops.tested_computations import Subject, UnknownMapError
-
-if TYPE_CHECKING:
-    from tests.ops.perturbation import Tally
 
 
 class NotRunError(Exception):

@@ -6,17 +6,15 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from benchmarks.fuzzing.program_checks import NotRunError, complaint
 from benchmarks.fuzzing.program_families import FAMILIES
 from benchmarks.fuzzing.programs import Program, drawn
 from benchmarks.problems import seeded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 CHUNK: Final = 50
 """So many programs share a process; XLA keeps what it compiled."""

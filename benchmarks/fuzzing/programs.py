@@ -12,14 +12,10 @@ from __future__ import annotations
 import importlib
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from random import Random
+from typing import Any
 
-from benchmarks.fuzzing.program_families import FAMILIES, array
-
-if TYPE_CHECKING:
-    from random import Random
-
-    from benchmarks.fuzzing.program_families import Array, Step
+from benchmarks.fuzzing.program_families import FAMILIES, Array, Step, array
 
 jax: Any = importlib.import_module("jax")
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Generic
+from random import Random
+from typing import Any, Final, Generic
 
 from benchmarks.fuzzing import checks, kinds, map_checks, map_kinds, texts
 from benchmarks.fuzzing.checks import complaint
 from benchmarks.fuzzing.shrink import CaseT, shrunk
 from benchmarks.problems import happens, seeded
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from random import Random
 
 
 @dataclass(frozen=True, slots=True)

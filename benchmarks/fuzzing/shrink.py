@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from time import monotonic
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import Final, Protocol, Self, TypeVar
 
+from benchmarks.problems import Ends
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import Form
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Self
-
-    from benchmarks.problems import Ends
 
 SECONDS: Final = 30.0
 """The most seconds to shrink one case."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import pickle
 import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
+from random import Random
 from time import process_time
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import ops
 from benchmarks.problems import CONFORMANCE, happens
@@ -30,19 +32,7 @@ from indexing.layout import (
     strides,
 )
 from ops import hlo
-from simplifier import (
-    IndexingError,
-    TextError,
-    bounds_of,
-    cost,
-    format_expr,
-    parse_expr,
-    simplify,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from random import Random
+from simplifier import IndexingError, TextError, bounds_of, cost, format_expr, parse_expr, simplify
 
 MAX_SECONDS: Final = 5.0
 """More processor time than this for a text of a few thousand characters is a failure."""

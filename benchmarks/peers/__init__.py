@@ -11,18 +11,15 @@ from __future__ import annotations
 import ast
 import importlib
 import operator
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
+from benchmarks.problems import Problem
 from simplifier.expr import operations
+from simplifier.expr.form import Form
 from simplifier.extraction.cost import cost_of_form
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from benchmarks.problems import Problem
-    from simplifier.expr.form import Form
 
 Native: TypeAlias = Any
 """An expression of a peer; its types are unavailable if the peer is not installed."""

@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable, Mapping
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import sympy
 
 from benchmarks import peers
 from benchmarks.clock import timed
-from benchmarks.peers import (
-    Answer,
-    Language,
-    Native,
-    Peer,
-    UnsupportedError,
-    Words,
-)
+from benchmarks.peers import Answer, Language, Native, Peer, UnsupportedError, Words
+from benchmarks.problems import Problem
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import Form
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from benchmarks.problems import Problem
 
 FAR: Final = 1 << 40
 """The size of unbounded variables, because Inductor requires sizes."""

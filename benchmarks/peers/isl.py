@@ -4,32 +4,20 @@ from __future__ import annotations
 
 import importlib.metadata
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping
+from typing import Final
 
 import islpy as isl
 
 from benchmarks import peers
 from benchmarks.clock import timed
-from benchmarks.peers import (
-    Answer,
-    Language,
-    Peer,
-    UnsupportedError,
-    Words,
-    cheapest,
-)
-from benchmarks.problems import python_text
+from benchmarks.peers import Answer, Language, Peer, UnsupportedError, Words, cheapest
+from benchmarks.problems import Problem, python_text
+from simplifier.bounds.context import Bounds
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import EXTREMA, Form, combine, postorder
+from simplifier.expr.form import EXTREMA, Atom, Form, combine, postorder
 from simplifier.expr.text import parse_form
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from benchmarks.problems import Problem
-    from simplifier.bounds.context import Bounds
-    from simplifier.expr.form import Atom
 
 MAX_OPERATIONS: Final = 2_000_000
 """The operations that isl may spend on one problem: some seconds."""

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import sympy
 
 from benchmarks.clock import timed
 from benchmarks.peers import Answer, Language, Native, Peer, UnsupportedError, Words
+from benchmarks.problems import Problem
+from simplifier.bounds.interval import Interval
 from simplifier.expr.sympy import from_sympy
-
-if TYPE_CHECKING:
-    from benchmarks.problems import Problem
-    from simplifier.bounds.interval import Interval
 
 
 def load() -> Peer:

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping
+from typing import Final
 
 from benchmarks import peers
 from benchmarks.clock import timed
 from benchmarks.peers import Answer, Language, Native, Peer, UnsupportedError, Words
+from benchmarks.problems import Problem
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import AtomKind, Form
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from benchmarks.problems import Problem
 
 FAR: Final = 1 << 40
 """The bound of unbounded variables, because tinygrad requires bounds."""

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping
+from typing import Final
 
 from benchmarks import peers
 from benchmarks.clock import timed
-from benchmarks.peers import (
-    Answer,
-    Language,
-    Native,
-    Peer,
-    UnsupportedError,
-    Words,
-)
+from benchmarks.peers import Answer, Language, Native, Peer, UnsupportedError, Words
+from benchmarks.problems import Problem
+from simplifier.bounds.context import Bounds
+from simplifier.bounds.interval import Interval
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import Form
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from benchmarks.problems import Problem
-    from simplifier.bounds.context import Bounds
-    from simplifier.bounds.interval import Interval
 
 INTEGER: Final = "int64"
 STEPS: Final = 8

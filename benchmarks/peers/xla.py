@@ -11,24 +11,20 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import re
+from collections.abc import Iterator
 from itertools import permutations
 from math import nan
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from benchmarks.peers import Answer, Native, Peer, UnsupportedError
-from benchmarks.problems import seeded
+from benchmarks.problems import Movement, Problem, seeded
 from indexing import parse_map
 from simplifier.expr import form as forms
+from simplifier.expr.form import Form
 from simplifier.expr.operations import substitute
 from tests.evaluation import first_difference
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from benchmarks.problems import Movement, Problem
-    from simplifier.expr.form import Form
 
 POINTS: Final = 200
 _MAP: Final = re.compile(r'#xla\.indexing_map<"([^"]*)">')

@@ -6,24 +6,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final
 
-from indexing.code.functions import text_of_maps
-from indexing.code.language import LANGUAGES
-from indexing.code.loops import Body, text_of_loops
+from indexing.code.coder import alone, helpers_in, is_narrow
+from indexing.code.functions import check_name, comparisons, text_of_maps
+from indexing.code.language import LANGUAGES, Language
+from indexing.code.loops import (
+    Body,
+    LocalNames,
+    LoopBlock,
+    digits_of,
+    divisors_of,
+    solving,
+    text_of_loops,
+)
 from indexing.code.mlir import mlir_text_of_maps
 from indexing.errors import MapError
 from indexing.relation import Relation, check_map
 from simplifier.errors import check_type, listed, quoted
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
 MLIR: Final = "mlir"
 """It has a room of its own: each of its operations has a name."""
 
-__all__ = ["emit", "emit_loops", "to_language"]
+__all__ = [
+    "Language",
+    "LocalNames",
+    "LoopBlock",
+    "alone",
+    "check_name",
+    "comparisons",
+    "digits_of",
+    "divisors_of",
+    "emit",
+    "emit_loops",
+    "helpers_in",
+    "is_narrow",
+    "solving",
+    "to_language",
+]
 
 
 def emit(

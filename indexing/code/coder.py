@@ -8,22 +8,29 @@ from __future__ import annotations
 import keyword
 import re
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import count
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from indexing.code.language import NARROW, WIDE, Language
+from indexing.domain import Constraint, Domain
 from indexing.errors import MapError
 from indexing.simplify import scope_with_facts
-from simplifier import Interval
-from simplifier.expr.form import BITWISE, CONDITIONS, FOREIGN, Atom, AtomKind, Form, postorder
-from simplifier.expr.printer import Printer, as_written
-from simplifier.fixpoint import natural_dividend, range_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from indexing.domain import Constraint, Domain
+from simplifier.forms import (
+    BITWISE,
+    CONDITIONS,
+    FOREIGN,
+    Atom,
+    AtomKind,
+    Form,
+    Interval,
+    Printer,
+    as_written,
+    natural_dividend,
+    postorder,
+    range_of,
+)
 
 DIVISIONS: Final = (AtomKind.FLOORDIV, AtomKind.QUOTIENT, AtomKind.MOD, AtomKind.CEILDIV)
 """The operations that fail for a divisor of 0."""

@@ -5,29 +5,20 @@ All maps of a text share one function, so that what they have in common is compu
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from indexing.code.coder import Coder, Ranges, alone, helpers_in, is_narrow, is_usable
-from indexing.code.language import WIDE
-from indexing.domain import Domain
+from indexing.code.language import WIDE, Language
+from indexing.domain import Constraint, Domain
 from indexing.errors import MapError
 from indexing.formats.text import format_map
+from indexing.relation import Relation
 from indexing.simplify import scope_with_facts
 from indexing.transform.evaluate import reason_against_bits
 from indexing.variable import Variable
-from simplifier import Interval
-from simplifier.conditions import guarded
 from simplifier.errors import check_type
-from simplifier.expr.form import variable, variables_of
-from simplifier.extraction.cost import cost_of_form
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from indexing.code.language import Language
-    from indexing.domain import Constraint
-    from indexing.relation import Relation
-    from simplifier.expr.form import Form
+from simplifier.forms import Form, Interval, cost_of_form, guarded, variable, variables_of
 
 _MAX_COMMENT_COST: Final = 1000
 """The cost of a map that a comment still shows: there, shared parts are written out each time."""

@@ -7,14 +7,12 @@ here computes.
 from __future__ import annotations
 
 import keyword
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
-from simplifier.expr.form import AtomKind
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from simplifier.forms import AtomKind
 
 Templates: TypeAlias = "Mapping[AtomKind, str]"
 

@@ -7,8 +7,9 @@ known, outside of the loops that do not change it. A loop is split where that sp
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from indexing.code.coder import (
     DIVISIONS,
@@ -30,24 +31,25 @@ from indexing.code.functions import (
     passable,
     within_bounds,
 )
-from indexing.code.language import NARROW, WIDE
-from indexing.domain import Domain
+from indexing.code.language import NARROW, WIDE, Language
+from indexing.domain import Constraint, Domain
 from indexing.errors import MapError
+from indexing.relation import Relation
 from indexing.simplify import scope_with_facts
 from indexing.transform.evaluate import reason_against_bits
 from indexing.variable import Variable
-from simplifier import Interval
-from simplifier.conditions import guarded
-from simplifier.expr import operations
-from simplifier.expr.form import AtomKind, Form, constant, postorder, variable, variables_of
-from simplifier.fixpoint import simplified
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from indexing.code.language import Language
-    from indexing.domain import Constraint
-    from indexing.relation import Relation
+from simplifier import forms
+from simplifier.forms import (
+    AtomKind,
+    Form,
+    Interval,
+    constant,
+    guarded,
+    postorder,
+    simplified,
+    variable,
+    variables_of,
+)
 
 # A loop nest while it is written: blocks in blocks, each with what is known in it.
 
@@ -291,12 +293,12 @@ def steps_of(counter: str, bounds: Interval, constraints: Iterable[Constraint]) 
         for end, is_lower in ((interval.lower, factor > 0), (interval.upper, factor < 0)):
             if end is not None:
                 (lower if is_lower else upper).append(_solved(factor, rest, end, is_lower=is_lower))
-    first = operations.maximum(lower)
-    last = operations.minimum(upper)
+    first = forms.maximum(lower)
+    last = forms.minimum(upper)
     if not residues:
         return CounterSteps(first, last)
     ((residue, step),) = residues
-    return CounterSteps(first + operations.mod(residue - first, constant(step)), last, step)
+    return CounterSteps(first + forms.mod(residue - first, constant(step)), last, step)
 
 
 def solving(counter: str, constraints: Iterable[Constraint]) -> list[Constraint]:
@@ -360,7 +362,7 @@ def _residue(counter: str, form: Form, interval: Interval) -> tuple[Form, int] |
 
 def _solved(factor: int, rest: Form, end: int, *, is_lower: bool) -> Form:
     """The least or greatest counter for which ``factor * counter + rest`` does not pass an end."""
-    divide = operations.ceildiv if is_lower else operations.floordiv
+    divide = forms.ceildiv if is_lower else forms.floordiv
     numerator = (constant(end) - rest) * (1 if factor > 0 else -1)
     return numerator if abs(factor) == 1 else divide(numerator, constant(abs(factor)))
 
@@ -518,7 +520,7 @@ class _Nest:
         return self.known.keys() >= {*variables_of((form,))}
 
     def _placed(self, form: Form) -> Form:
-        return operations.substitute((form,), self.known)[0]
+        return forms.substitute((form,), self.known)[0]
 
     def _questions(self, block: LoopBlock, facts: Sequence[Constraint]) -> list[str]:
         texts, bits = block.texts_and_bits([form for form, _ in facts])
@@ -581,7 +583,7 @@ class _Nest:
         may_be = {f"d{number}" for number in own}
         known = {**self.known, identifier: variable(f"d{place}")}
         rows = {
-            operations.substitute((form,), known)[0]: (form, interval)
+            forms.substitute((form,), known)[0]: (form, interval)
             for form, interval in self.asked
             if known.keys() >= {*variables_of((form,))} and self._may_end_loops(form, interval)
         }

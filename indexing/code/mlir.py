@@ -7,29 +7,28 @@ constants in it; what several sums share is an operation of its own.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from indexing.code.coder import Ranges, names_in
-from indexing.code.functions import (
-    asked_in,
-    checked_domains,
-    for_comment,
-    joined,
-    passable,
-)
+from indexing.code.functions import asked_in, checked_domains, for_comment, joined, passable
+from indexing.domain import Domain
 from indexing.errors import MapError
 from indexing.formats.mlir import with_positive_divisors
-from simplifier.conditions import guarded
-from simplifier.expr import operations
-from simplifier.expr.form import FOREIGN, Atom, AtomKind, Form, postorder, variable
-from simplifier.expr.printer import as_written, format_form
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from indexing.domain import Domain
-    from indexing.relation import Relation
+from indexing.relation import Relation
+from simplifier import forms
+from simplifier.forms import (
+    FOREIGN,
+    Atom,
+    AtomKind,
+    Form,
+    as_written,
+    format_form,
+    guarded,
+    postorder,
+    variable,
+)
 
 _AFFINE: Final = (AtomKind.FLOORDIV, AtomKind.MOD, AtomKind.CEILDIV, AtomKind.SUM)
 """What ``affine_map`` has, where divisors are positive constants."""
@@ -152,7 +151,7 @@ class _Block:
         leaves = self._leaves(form)
         names = [f"a{position}" for position in range(len(leaves))]
         inner = {atom: variable(name) for atom, name in zip(leaves, names, strict=True)}
-        replaced = operations.replace(form, inner)
+        replaced = forms.replace(form, inner)
         text = format_form(with_positive_divisors(replaced), names)
         values = ", ".join(self._values[Form(0, {atom: 1})] for atom in leaves)
         return self._line(f"affine.apply affine_map<({', '.join(names)}) -> ({text})>({values})")

@@ -7,22 +7,14 @@ written back, as few digits of variables as possible.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
-from simplifier.canonical.scope import scope_of
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-from simplifier.expr.form import AtomKind, fold
-from simplifier.fixpoint import range_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from simplifier import Interval
-    from simplifier.expr.form import Atom, Form
+from simplifier import forms
+from simplifier.forms import Atom, AtomKind, Form, Interval, fold, range_of, scope_of
 
 Rows = tuple[int, ...]
 """For each bit of a value, the lowest first, the input bits of which it is the exclusive or."""
@@ -66,19 +58,19 @@ def in_digits(wanted: Sequence[Form], bounds: Mapping[str, Interval]) -> tuple[F
     scope = scope_of(tuple(bounds.items()))
 
     def written(atom: Atom, arguments: tuple[Form, ...]) -> Form:
-        if atom.kind not in operations.ON_BITS:
-            return operations.rebuilt(atom, arguments)
+        if atom.kind not in forms.ON_BITS:
+            return forms.rebuilt(atom, arguments)
         sides = [range_of(scope, operand) for operand in atom.arguments]
         ends = [end for side in sides for end in (side.lower, side.upper) if end is not None]
         count = max((max(end, ~end).bit_length() for end in ends), default=0)
         if len(ends) < 2 * len(sides) or count > _MAX_DIGITS:
-            return operations.rebuilt(atom, arguments)
+            return forms.rebuilt(atom, arguments)
         total = arguments[0] + arguments[1]
         differing = _digits_that_differ(arguments, count, is_signed=min(ends) < 0)
         if atom.kind is AtomKind.BITXOR:
             return differing
         twice = total + differing if atom.kind is AtomKind.BITOR else total - differing
-        return operations.floordiv(twice, forms.constant(2))
+        return forms.floordiv(twice, forms.constant(2))
 
     values = fold(wanted, written, forms.combine)
     return tuple(forms.combine(form, values) for form in wanted)
@@ -89,8 +81,8 @@ def _digits_that_differ(operands: Sequence[Form], count: int, *, is_signed: bool
 
     def digit(place: int) -> Form:
         power = forms.constant(1 << place)
-        parts = [operations.floordiv(each, power) if place else each for each in operands]
-        return operations.mod(parts[0] + parts[1], forms.constant(2))
+        parts = [forms.floordiv(each, power) if place else each for each in operands]
+        return forms.mod(parts[0] + parts[1], forms.constant(2))
 
     digits = [(1 << place, digit(place)) for place in range(count)]
     return forms.weighted_sum([*digits, (-is_signed << count, digit(count))])
@@ -216,9 +208,9 @@ def _terms(rows: Sequence[int], digits: InputBits) -> Iterator[_Term]:
 def _digit(digits: InputBits, start: int, count: int) -> Form:
     form = digits.variable
     if start:
-        form = operations.floordiv(form, forms.constant(1 << start))
+        form = forms.floordiv(form, forms.constant(1 << start))
     if start + count < digits.count:
-        form = operations.mod(form, forms.constant(1 << count))
+        form = forms.mod(form, forms.constant(1 << count))
     return form
 
 
@@ -244,7 +236,7 @@ def _joined(terms: Sequence[_Term]) -> Form:
         else:
             layers.append((term.places, shifted))
     sums = tuple(total for _, total in layers)
-    return sums[0] if len(sums) == 1 else operations.bitwise(AtomKind.BITXOR, sums)
+    return sums[0] if len(sums) == 1 else forms.bitwise(AtomKind.BITXOR, sums)
 
 
 # Matrices over the field of two elements, as the images of the bits of a number.

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, islice
 from math import gcd, lcm, prod
 from operator import ne
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
+from indexing.domain import Constraint
 from indexing.exact.isl import EVERYTHING, extent, line_of, rank_of, shifted, slice_at, values
-from simplifier import Interval
-from simplifier.exact import Space
-from simplifier.exact.isl import integer, load_isl
-from simplifier.expr import form as forms
-from simplifier.expr import operations
+from simplifier import forms
+from simplifier.exact import Space, integer, load_isl
+from simplifier.forms import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     import islpy
 
-    from indexing.domain import Constraint
-
-    Boxes: TypeAlias = "tuple[Box, ...]"
+Boxes: TypeAlias = "tuple[Box, ...]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +65,7 @@ class StridedInterval:
         variable = forms.variable(name)
         yield variable, self.bounds
         if self.step > 1:
-            remainder = operations.mod(variable, forms.constant(self.step))
+            remainder = forms.mod(variable, forms.constant(self.step))
             yield remainder, Interval.of(self.anchor % self.step)
 
     def __str__(self) -> str:

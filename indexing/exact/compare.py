@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
+
+import sympy
 
 from indexing.errors import MapError
 from indexing.exact import few_points
 from indexing.exact.counting import count_points, independent_parts
-from indexing.exact.index_set import read_set, set_of_rows
+from indexing.exact.index_set import IndexSet, read_set, set_of_rows
 from indexing.exact.isl import (
     EVERYTHING,
     both,
@@ -21,22 +24,12 @@ from indexing.exact.isl import (
 )
 from indexing.exact.symbolic_counting import symbolic_count
 from indexing.exact.symbolic_inverse import tells_points
-from indexing.relation import check_map, check_without_parameters
-from indexing.variable import united
-from simplifier import NotQuasiAffineError
-from simplifier.exact import BUDGET, Space
-from simplifier.exact.isl import asked, load_isl
+from indexing.relation import Relation, RelationT, check_map, check_without_parameters
+from indexing.variable import Variable, united
+from simplifier.exact import BUDGET, Budget, NotQuasiAffineError, Space, asked, load_isl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     import islpy
-    import sympy
-
-    from indexing.exact.index_set import IndexSet
-    from indexing.relation import Relation, RelationT
-    from indexing.variable import Variable
-    from simplifier.exact import Budget
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ other is cut into slices across its thinnest direction.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
 from itertools import chain, product
@@ -20,26 +21,31 @@ from indexing.errors import MapError
 from indexing.exact import few_points
 from indexing.exact.boxes import box_size, lone_box
 from indexing.exact.isl import check_bounded, coordinates, graph_of, points_of, rank_of, relation_of
-from indexing.relation import RelationT, check_map, check_without_parameters
+from indexing.relation import Relation, RelationT, check_map, check_without_parameters
 from indexing.simplify import result_bounds
 from indexing.transform.evaluate import result_columns
 from indexing.transform.substitute import arranged
-from simplifier import Interval, NotQuasiAffineError
+from simplifier import forms
 from simplifier.errors import listed, quoted
-from simplifier.evaluation import MAX_INT64
-from simplifier.exact import ATTEMPT, BUDGET, BudgetError, Space
-from simplifier.exact.isl import asked, checked_budget, integer, load_isl, number
-from simplifier.exact.isl import number as isl_number
-from simplifier.expr import form as forms
+from simplifier.exact import (
+    ATTEMPT,
+    BUDGET,
+    Budget,
+    BudgetError,
+    NotQuasiAffineError,
+    Space,
+    asked,
+    checked_budget,
+    integer,
+    load_isl,
+    number,
+)
+from simplifier.exact import number as isl_number
+from simplifier.forms import MAX_INT64, Interval
 from simplifier.tools.graphs import united
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
     import islpy
-
-    from indexing.relation import Relation
-    from simplifier.exact import Budget
 
 _PLANE: Final = 2
 

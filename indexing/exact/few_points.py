@@ -5,23 +5,18 @@ A table has a row for each point; equal rows are listed once, in lexicographic o
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from indexing.errors import MapError
-from indexing.exact.boxes import MAX_BOXES, strided
+from indexing.exact.boxes import MAX_BOXES, Box, StridedInterval, strided
 from indexing.exact.isl import parameters_of
+from indexing.relation import Relation
 from indexing.transform.evaluate import result_columns
+from simplifier import forms
 from simplifier.errors import quoted
-from simplifier.evaluation import MAX_INT64
-from simplifier.expr import form as forms
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from indexing.exact.boxes import Box, StridedInterval
-    from indexing.relation import Relation
-    from simplifier.expr.form import Form
+from simplifier.forms import MAX_INT64, Form
 
 Rows: TypeAlias = Any
 """A matrix of NumPy."""

@@ -6,20 +6,24 @@ set. What it says of itself, its bounds, pieces and boxes, is read off when it i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from functools import partial, reduce
 from heapq import merge
 from itertools import chain, combinations
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, Self, TypeAlias
+
+import sympy
 
 from indexing import validation
-from indexing.domain import Domain, limit_texts, limits
+from indexing.domain import Constraint, Domain, limit_texts, limits
 from indexing.errors import MapError
 from indexing.exact import boxes as box_algebra
 from indexing.exact.boxes import (
     MAX_BOXES,
+    Box,
+    Boxes,
     StridedInterval,
     box_set,
     box_size,
@@ -29,7 +33,7 @@ from indexing.exact.boxes import (
     union,
 )
 from indexing.exact.counting import count_points
-from indexing.exact.few_points import MAX_POINTS, boxes_of_rows, elements, rows_of_mask
+from indexing.exact.few_points import MAX_POINTS, Rows, boxes_of_rows, elements, rows_of_mask
 from indexing.exact.isl import (
     EVERYTHING,
     extent,
@@ -43,42 +47,46 @@ from indexing.exact.isl import (
 from indexing.exact.symbolic_counting import symbolic_count
 from indexing.formats.notebook import latex_of_set
 from indexing.formats.text import declarations, read_declarations, read_ends
-from indexing.relation import asks_emptiness
+from indexing.relation import Relation, asks_emptiness
 from indexing.simplify import simplified_domain
+from indexing.validation import ByName
 from indexing.variable import Variable, interval_of, size_of
-from simplifier import Interval
-from simplifier.bounds.context import facts_of
+from simplifier import forms
 from simplifier.errors import check_integers, check_type, quoted
-from simplifier.exact import BUDGET, Allowance, BudgetError, Space, kept_context
-from simplifier.exact.isl import asked_of_kept, context_of, integer, load_isl
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-from simplifier.expr.form import AtomKind
-from simplifier.expr.operations import substitute
-from simplifier.expr.sympy import to_sympy
-from simplifier.expr.text import ExpressionLexer, read_expression
+from simplifier.exact import (
+    BUDGET,
+    Allowance,
+    Budget,
+    BudgetError,
+    Space,
+    asked_of_kept,
+    context_of,
+    integer,
+    kept_context,
+    load_isl,
+)
+from simplifier.forms import (
+    AtomKind,
+    ExpressionLexer,
+    Form,
+    Interval,
+    IntervalLike,
+    facts_of,
+    read_expression,
+    substitute,
+    to_sympy,
+)
 from simplifier.tools.display import html_of_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import Self
-
     import islpy
     import numpy as np
-    import sympy
 
-    from indexing.domain import Constraint
-    from indexing.exact.boxes import Box, Boxes
-    from indexing.exact.few_points import Rows
-    from indexing.relation import Relation
-    from indexing.validation import ByName
-    from simplifier.bounds.interval import IntervalLike
-    from simplifier.exact import Budget
-    from simplifier.expr.form import Form
+Index = tuple[int, ...]
 
-    Index = tuple[int, ...]
-    Conjunction = tuple[tuple[sympy.Expr, Interval], ...]
-    Side: TypeAlias = IntervalLike | StridedInterval | range
+Conjunction = tuple[tuple[sympy.Expr, Interval], ...]
+
+Side: TypeAlias = "IntervalLike | StridedInterval | range"
 
 
 class IndexSet:
@@ -1106,4 +1114,4 @@ def _read_step(lexer: ExpressionLexer, form: Form, start: Form | None) -> Constr
         message = "a step needs an end to count from" if start is None else "a step of 0"
         raise lexer.error(message, span, "expected such as [0, 18] step 2")
     apart = form - start
-    return operations.mod(apart, forms.constant(step)), Interval(0, 0)
+    return forms.mod(apart, forms.constant(step)), Interval(0, 0)

@@ -24,36 +24,46 @@ rounding could still keep going is ended by a number of steps, after which the r
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from math import gcd, lcm
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from indexing.domain import Domain, distinctly_named, substituted_constraints
-from indexing.exact.bits import Rows, input_bits, read_rows, right_inverse, transposed, write_rows
+from indexing.domain import Constraint, Domain, distinctly_named, substituted_constraints
+from indexing.exact.bits import (
+    InputBits,
+    Rows,
+    input_bits,
+    read_rows,
+    right_inverse,
+    transposed,
+    write_rows,
+)
 from indexing.exact.few_points import elements
 from indexing.exact.isl import check_quasi_affine
 from indexing.exact.symbolic_inverse import symbolic_inverse
+from indexing.relation import Relation, RelationT
 from indexing.simplify import result_bounds, simplified
 from indexing.transform.unused import without_unused_symbols
 from indexing.variable import Variable
-from simplifier.bounds.context import Unit
-from simplifier.bounds.interval import INFINITY, Infinity, Interval
-from simplifier.canonical.scope import scope_of
+from simplifier import forms
 from simplifier.exact import NotQuasiAffineError
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-from simplifier.expr.form import ZERO, AtomKind, Form, weighted_sum
-from simplifier.fixpoint import range_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from indexing.domain import Constraint
-    from indexing.exact.bits import InputBits
-    from indexing.relation import Relation, RelationT
-    from simplifier.canonical.scope import Scope
-    from simplifier.expr.form import Atom, Key
+from simplifier.forms import (
+    INFINITY,
+    ZERO,
+    Atom,
+    AtomKind,
+    Form,
+    Infinity,
+    Interval,
+    Key,
+    Scope,
+    Unit,
+    range_of,
+    scope_of,
+    weighted_sum,
+)
 
 # Inverts a map: from results back to the dimensions that lead to them.
 
@@ -121,7 +131,7 @@ def solved_for_dims(simplest: RelationT, given_results: Sequence[Form]) -> Relat
     old = (*(f"y{position}" for position in range(len(outputs))), *free)
     renaming = dict(zip(old, map(forms.variable, made.identifiers), strict=False))
     constraints = substituted_constraints([*solution.conditions, *others], renaming)
-    return simplest.derived(operations.substitute(values, renaming), made.constrained(constraints))
+    return simplest.derived(forms.substitute(values, renaming), made.constrained(constraints))
 
 
 def _shared_numerators(given_results: Sequence[Form]) -> dict[str, Form]:
@@ -143,11 +153,11 @@ def _over_numerators(given_results: Sequence[Form], numerators: Mapping[str, For
     """The forms with a variable for each shared numerator."""
     names = {whole: forms.variable(name) for name, whole in numerators.items()}
     replacements = {
-        atom: operations.build(atom.kind, (names[atom.numerator], atom.arguments[1]))
+        atom: forms.build(atom.kind, (names[atom.numerator], atom.arguments[1]))
         for atom in forms.postorder(given_results)
         if atom.divisor and atom.numerator in names
     }
-    return [operations.replace(form, replacements) for form in given_results]
+    return [forms.replace(form, replacements) for form in given_results]
 
 
 def _scope_with(domain: Domain, numerators: Mapping[str, Form]) -> Scope:
@@ -321,10 +331,10 @@ class _Solver:
         """Values and conditions over known and free variables alone."""
         values: dict[str, Form] = {}
         for name, form in self._known.items():
-            (values[name],) = operations.substitute([form], values)
+            (values[name],) = forms.substitute([form], values)
         limits = [self._within(name, bounds) for name, bounds in self._sought.items()]
         required = [*self._conditions, *limits]
-        replaced = operations.substitute([form for form, _ in required], values)
+        replaced = forms.substitute([form for form, _ in required], values)
         intervals = (interval for _, interval in required)
         return GeneralSolution(values, self._free, list(zip(replaced, intervals, strict=True)))
 
@@ -805,12 +815,12 @@ def _by_chinese_remainders(digits: list[Digit]) -> list[Digit]:
 
 def floordiv(form: Form, divisor: int) -> Form:
     """The form divided by a constant, rounded down."""
-    return form if divisor == 1 else operations.floordiv(form, forms.constant(divisor))
+    return form if divisor == 1 else forms.floordiv(form, forms.constant(divisor))
 
 
 def mod(form: Form, divisor: int) -> Form:
     """The remainder of the form by a constant."""
-    return operations.mod(form, forms.constant(divisor))
+    return forms.mod(form, forms.constant(divisor))
 
 
 # Inverts maps that permute the bits of their dimensions or flip some by others, as swizzles do.

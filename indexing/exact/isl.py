@@ -9,26 +9,21 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from indexing.domain import Domain
 from indexing.errors import MapError
 from indexing.exact.bits import in_digits
-from simplifier import Interval
+from indexing.relation import Relation
+from simplifier import forms
 from simplifier.errors import Span, TextError, beginning_of
-from simplifier.exact import NotQuasiAffineError, Space, quasi_affine
-from simplifier.exact.isl import integer, load_isl, number
-from simplifier.expr import form as forms
-from simplifier.expr.text import is_name
+from simplifier.exact import NotQuasiAffineError, Space, integer, load_isl, number, quasi_affine
+from simplifier.forms import Form, Interval, is_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-
     import islpy
-
-    from indexing.domain import Domain
-    from indexing.relation import Relation
-    from simplifier.expr.form import Form
 
     T = TypeVar("T", islpy.Set, islpy.Map)
 

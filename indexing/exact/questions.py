@@ -2,53 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from datetime import timedelta
 from itertools import islice, product
 from math import prod
 from typing import TYPE_CHECKING, Final
 
+import sympy
+
+from indexing.domain import Domain
 from indexing.errors import MapError
 from indexing.exact import few_points
 from indexing.exact.boxes import box_set, whole
 from indexing.exact.compare import (
+    Difference,
     are_comparable,
     count_reached,
     first_difference,
     with_same_parameters,
 )
 from indexing.exact.counting import count_points, number_of_points, number_of_results
-from indexing.exact.index_set import read_set, set_of_points
+from indexing.exact.index_set import IndexSet, read_set, set_of_points
 from indexing.exact.isl import accesses_of, both, first_point, image_of, points_of, rank_of
 from indexing.exact.symbolic_counting import symbolic_count
 from indexing.exact.symbolic_inverse import tells_points
-from indexing.relation import Relation, asks_emptiness, check_map, check_without_parameters
+from indexing.relation import (
+    Relation,
+    RelationT,
+    asks_emptiness,
+    check_map,
+    check_without_parameters,
+)
 from indexing.simplify import simplified
+from indexing.transform.evaluate import Point
 from indexing.transform.substitute import substitute
-from indexing.validation import read_names
-from simplifier import Interval
+from indexing.validation import ByName, read_names
+from indexing.variable import Variable
+from simplifier import forms
 from simplifier.errors import check_integers, check_type
-from simplifier.exact import BUDGET, BudgetError, NotQuasiAffineError, Space
-from simplifier.exact.isl import asked
-from simplifier.expr import form as forms
-from simplifier.expr import operations
+from simplifier.exact import BUDGET, Budget, BudgetError, NotQuasiAffineError, Space, asked
+from simplifier.forms import Form, Interval, IntervalLike
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     import islpy
-    import sympy
-
-    from indexing.domain import Domain
-    from indexing.exact.compare import Difference
-    from indexing.exact.index_set import IndexSet
-    from indexing.relation import RelationT
-    from indexing.transform.evaluate import Point
-    from indexing.validation import ByName
-    from indexing.variable import Variable
-    from simplifier.bounds.interval import IntervalLike
-    from simplifier.exact import Budget
-    from simplifier.expr.form import Form
 
 
 class ExactRelation(Relation):
@@ -423,7 +419,7 @@ class ExactRelation(Relation):
         if values is None:
             return None
         constants = dict(zip(domain.identifiers, map(forms.constant, values), strict=True))
-        results = operations.substitute(self.forms, constants)
+        results = forms.substitute(self.forms, constants)
         return (*domain.by_role(values), tuple(map(_value, results)))
 
 

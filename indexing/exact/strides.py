@@ -6,31 +6,21 @@ by one and all others are the same. All answers are exact over all steps of the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import gcd
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from indexing.domain import substituted_constraints
 from indexing.exact import few_points
+from indexing.exact.few_points import Rows
+from indexing.exact.questions import ExactRelation
 from indexing.relation import check_without_parameters
 from indexing.simplify import result_bounds, scope_with_facts, simplified_in
-from simplifier import Interval
-from simplifier.exact import NotQuasiAffineError, quasi_affine
-from simplifier.exact.questions import exact_range
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-from simplifier.expr.form import VARIABLE
-from simplifier.fixpoint import simplified
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from indexing.exact.few_points import Rows
-    from indexing.exact.questions import ExactRelation
-    from simplifier.exact import Budget
-    from simplifier.expr.form import Form
+from simplifier import forms
+from simplifier.exact import Budget, NotQuasiAffineError, exact_range, quasi_affine
+from simplifier.forms import VARIABLE, Form, Interval, simplified
 
 T = TypeVar("T")
 
@@ -182,7 +172,7 @@ class _Changes:
         domain = relation.domain
         moved = substituted_constraints(domain.constraints, following)
         domain = domain.constrained([(variable, domain.bounds[name] - 1), *moved])
-        (later,) = operations.substitute((form,), following)
+        (later,) = forms.substitute((form,), following)
         change = later - form
         if not domain.is_known_empty:
             change = simplified(scope_with_facts(domain), change)
@@ -294,7 +284,7 @@ def _beginning(form: Form, name: str, bounds: Interval, size: int | None) -> For
     place = forms.variable(name).plus_constant(-(bounds.lower or 0))
     if size == 1:
         return form
-    return form - (place if size is None else operations.mod(place, forms.constant(size)))
+    return form - (place if size is None else forms.mod(place, forms.constant(size)))
 
 
 # Values of one result.
@@ -361,7 +351,7 @@ def _missed(relation: ExactRelation, divisor: int, budget: Budget) -> int | None
     if divisor == 1:
         return None
     if divisor:
-        wrong = [(operations.mod(form, forms.constant(divisor)), Interval(1, divisor - 1))]
+        wrong = [(forms.mod(form, forms.constant(divisor)), Interval(1, divisor - 1))]
     else:
         wrong = [(form, Interval(1, None)), (form, Interval(None, -1))]
     for constraint in wrong:

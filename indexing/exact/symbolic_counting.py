@@ -6,35 +6,36 @@ multiplied.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import sympy
 
+from indexing.domain import Constraint, Domain
 from indexing.errors import MapError
 from indexing.relation import Relation
 from indexing.simplify import simplified
-from indexing.variable import PARAMETER, parameter_identifier
-from simplifier import Interval
-from simplifier.canonical.scope import scope_of
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-from simplifier.expr.form import AtomKind, Form, fold
-from simplifier.expr.printer import format_form
-from simplifier.expr.sympy import read_whole, to_sympy
-from simplifier.fixpoint import simplified as simplified_form
+from indexing.variable import PARAMETER, Variable, parameter_identifier
+from simplifier import forms
+from simplifier.forms import (
+    Atom,
+    AtomKind,
+    Form,
+    Interval,
+    Scope,
+    fold,
+    format_form,
+    read_whole,
+    scope_of,
+    to_sympy,
+)
+from simplifier.forms import simplified as simplified_form
 from simplifier.tools.graphs import united
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+Known = Callable[[Iterable[tuple[str, Interval]], Iterable[Constraint]], Scope]
 
-    from indexing.domain import Constraint, Domain
-    from indexing.variable import Variable
-    from simplifier.canonical.scope import Scope
-    from simplifier.expr.form import Atom
-
-    Known = Callable[[Iterable[tuple[str, Interval]], Iterable[Constraint]], Scope]
-    """What is known of parameters and of variables with such bounds and constraints."""
+"""What is known of parameters and of variables with such bounds and constraints."""
 
 
 def symbolic_count(pieces: Iterable[Domain], parameters: Sequence[Variable]) -> sympy.Expr | int:
@@ -58,7 +59,7 @@ def symbolic_count(pieces: Iterable[Domain], parameters: Sequence[Variable]) -> 
         if not simplest.is_known_empty:
             total += _Groups(parameters, simplest.domain).number()
     names = {parameter_identifier(each.name): forms.variable(each.name) for each in parameters}
-    (named,) = operations.substitute((simplified_form(_scope(parameters), total),), names)
+    (named,) = forms.substitute((simplified_form(_scope(parameters), total),), names)
     return named.constant if named.is_constant else to_sympy(named)
 
 
@@ -78,12 +79,12 @@ class _Groups:
         groups = [self._sums(group) for group in self._groups()]
         whole = forms.constant(1)
         for each in groups:
-            whole = operations.product((whole, sum(map(self._total, each), forms.ZERO)))
+            whole = forms.product((whole, sum(map(self._total, each), forms.ZERO)))
         conditions = [
             *(holds for limit in self._on_parameters for holds in _conditions(limit)),
             *self._narrowed([[each.size for each in group] for group in groups]),
         ]
-        return operations.select(operations.conjunction(conditions), whole, forms.ZERO)
+        return forms.select(forms.conjunction(conditions), whole, forms.ZERO)
 
     def _groups(self) -> Iterator[list[str]]:
         """The variables that depend on each other, in order of declaration."""
@@ -116,14 +117,14 @@ class _Groups:
         within = self._known((), one.conditions)
         least = is_size(within, one.size)
         if one.each == sympy.Integer(1):
-            whole = one.size if least else operations.maximum((forms.ZERO, one.size))
+            whole = one.size if least else forms.maximum((forms.ZERO, one.size))
         else:
             whole = _form_of(one.polynomial)
             if not least:
-                whole = operations.select(operations.nonnegative(one.size), whole, forms.ZERO)
+                whole = forms.select(forms.nonnegative(one.size), whole, forms.ZERO)
         holds = [each for limit in one.conditions for each in _conditions(limit)]
         whole = simplified_form(within, whole)
-        guarded = operations.select(operations.conjunction(holds), whole, forms.ZERO)
+        guarded = forms.select(forms.conjunction(holds), whole, forms.ZERO)
         return simplified_form(self._known((), ()), guarded)
 
     def _shown(self, name: str, group: Sequence[str]) -> str:
@@ -165,19 +166,19 @@ def _form_of(polynomial: sympy.Expr) -> Form:
     numerator, denominator = sympy.fraction(sympy.together(polynomial))
     form, _ = read_whole(sympy.expand(numerator))
     divisor = int(denominator)
-    return form if divisor == 1 else operations.floordiv(form, forms.constant(divisor))
+    return form if divisor == 1 else forms.floordiv(form, forms.constant(divisor))
 
 
 def _conditions(limit: Constraint) -> Iterator[Form]:
     """Whether a form lies in an interval, as one condition or two."""
     form, interval = limit
     if interval.is_point:
-        yield operations.zero(form - (interval.lower or 0))
+        yield forms.zero(form - (interval.lower or 0))
         return
     if interval.lower is not None:
-        yield operations.nonnegative(form - interval.lower)
+        yield forms.nonnegative(form - interval.lower)
     if interval.upper is not None:
-        yield operations.nonnegative(forms.constant(interval.upper) - form)
+        yield forms.nonnegative(forms.constant(interval.upper) - form)
 
 
 def _left_out(before: Interval, after: Interval) -> Iterator[Interval]:
@@ -323,11 +324,11 @@ def _without_quotients(points: Points) -> Points:
     limits: list[Constraint] = []
 
     def of_atom(atom: Atom, arguments: tuple[Form, ...]) -> Form:
-        whole = operations.rebuilt(atom, arguments)
+        whole = forms.rebuilt(atom, arguments)
         if atom.kind not in _DIVISIONS or not atom.divisor or not positional(whole):
             return whole
         numerator, divisor = arguments[0], atom.divisor
-        quotient = operations.floordiv(*arguments)
+        quotient = forms.floordiv(*arguments)
         variable = forms.variable(names.setdefault(quotient, f"q{len(names)}"))
         ends = Interval(0, divisor - 1) if divisor > 0 else Interval(divisor + 1, 0)
         limits.append((numerator - variable * divisor, ends))
@@ -433,7 +434,7 @@ def _undominated(within: Scope, ends: Sequence[Form], sign: int) -> list[Form]:
     alone = [end for end in kept if not positional(end)]
     if not alone:
         return kept
-    joined = operations.minimum(alone) if sign > 0 else operations.maximum(alone)
+    joined = forms.minimum(alone) if sign > 0 else forms.maximum(alone)
     return [joined, *(end for end in kept if end not in alone)]
 
 
@@ -448,7 +449,7 @@ def _last(points: Points) -> Sum:
     ends = _ends(points, name)
     if ends is None:
         raise NoClosedFormError(name)
-    first, last = operations.maximum(ends[0]), operations.minimum(ends[1])
+    first, last = forms.maximum(ends[0]), forms.minimum(ends[1])
     return Sum(name, first, last - first + 1, points.each, points.without(name).limits)
 
 
@@ -476,4 +477,4 @@ def _ends(points: Points, name: str) -> tuple[list[Form], list[Form]] | None:
 
 
 def _divided(form: Form, divisor: int) -> Form:
-    return form if divisor == 1 else operations.floordiv(form, forms.constant(divisor))
+    return form if divisor == 1 else forms.floordiv(form, forms.constant(divisor))

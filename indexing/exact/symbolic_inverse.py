@@ -11,28 +11,18 @@ under these conditions.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import permutations
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from indexing.domain import Domain, substituted_constraints
+from indexing.domain import Constraint, Domain, substituted_constraints
+from indexing.relation import Relation, RelationT
 from indexing.simplify import result_bounds, simplified
 from indexing.simplify.constraints import scope_with_facts
 from indexing.transform.substitute import arranged
 from indexing.variable import Variable
-from simplifier import Interval
-from simplifier.bounds.parametric import parametric_ends
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-from simplifier.expr.form import AtomKind, Form
-from simplifier.fixpoint import range_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from indexing.domain import Constraint
-    from indexing.relation import Relation, RelationT
-    from simplifier.canonical.scope import Scope
-    from simplifier.expr.form import Atom
+from simplifier import forms
+from simplifier.forms import Atom, AtomKind, Form, Interval, Scope, parametric_ends, range_of
 
 _MAX_DIGITS: Final = 4
 """Digits in one result, of which all orders are tried: an index of more dimensions is rare."""
@@ -61,9 +51,7 @@ def symbolic_inverse(simplest: RelationT) -> RelationT | None:
         *((found[name], domain.bounds[name]) for name in dims),
         *(
             (back - output, Interval(0, 0))
-            for back, output in zip(
-                operations.substitute(simplest.forms, found), outputs, strict=True
-            )
+            for back, output in zip(forms.substitute(simplest.forms, found), outputs, strict=True)
         ),
         *_ends(simplest, outputs),
     ]
@@ -71,7 +59,7 @@ def symbolic_inverse(simplest: RelationT) -> RelationT | None:
     made = Domain.of(
         map(Variable, result_bounds(simplest)), (), domain.runtime, (), domain.parameters
     ).constrained(substituted_constraints(inside, renaming))
-    return simplified(simplest.derived(operations.substitute(values, renaming), made))
+    return simplified(simplest.derived(forms.substitute(values, renaming), made))
 
 
 def _ends(simplest: Relation, outputs: Sequence[Form]) -> Iterator[Constraint]:
@@ -160,13 +148,13 @@ class _ReadBackwards:
         number, stride = place
         self._digits[number][stride] = value
         pairs = self._digits[number].items()
-        whole = sum((operations.product(pair) for pair in pairs), forms.ZERO)
+        whole = sum((forms.product(pair) for pair in pairs), forms.ZERO)
         if self._leads_back(number, whole):
             yield number, whole
 
     def _leads_back(self, form: Form, value: Form) -> bool:
         """Whether a value over the results is this form at every point of the scope."""
-        (back,) = operations.substitute((value,), self._results)
+        (back,) = forms.substitute((value,), self._results)
         return self._scope.canonical(back - form) == forms.ZERO
 
 
@@ -190,21 +178,21 @@ def _in_digits(form: Form) -> Form:
         number, stride = _digit(unit) or (form, forms.ZERO)
         dimension = number.only_atom
         if unit.kind in _QUOTIENTS and dimension in form.terms:
-            higher = operations.product((Form(0, {unit: 1}), stride))
-            digits[dimension] = higher + operations.mod(number, stride)
+            higher = forms.product((Form(0, {unit: 1}), stride))
+            digits[dimension] = higher + forms.mod(number, stride)
     terms = (digits.get(atom, Form(0, {atom: 1})) * factor for atom, factor in form.terms.items())
     return sum(terms, forms.constant(form.constant))
 
 
 def _with_values(form: Form, values: Mapping[Atom, int]) -> Form:
-    return operations.replace(form, {atom: forms.constant(value) for atom, value in values.items()})
+    return forms.replace(form, {atom: forms.constant(value) for atom, value in values.items()})
 
 
 def _mixed_radix(rest: Form, strides: Iterable[tuple[Atom, Form]]) -> Iterator[tuple[Atom, Form]]:
     """The digits of a number whose strides divide each other, the greatest first."""
     for unit, stride in strides:
-        yield unit, operations.floordiv(rest, stride)
-        rest = operations.mod(rest, stride)
+        yield unit, forms.floordiv(rest, stride)
+        rest = forms.mod(rest, stride)
 
 
 def _digit(atom: Atom) -> tuple[Form, Form] | None:

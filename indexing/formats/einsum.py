@@ -4,31 +4,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from keyword import iskeyword
 from math import prod
 from string import ascii_letters, ascii_lowercase
-from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn, TypeAlias
+from typing import Final, NamedTuple, NoReturn, TypeAlias
 
 import sympy
 from sympy import Add, Expr, Integer, S, cancel, fraction
 
 from indexing.errors import MapError
 from indexing.relation import Relation, check_without_parameters
-from indexing.validation import read_sizes
+from indexing.validation import Size, read_sizes
+from simplifier import FloorDiv, Mod, symbol
 from simplifier.errors import Span, TextError, beginning_of, check_type
-from simplifier.expr.functions import FloorDiv, Mod, symbol
-from simplifier.expr.printer import format_form
-from simplifier.expr.sympy import to_sympy
-from simplifier.expr.text import is_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from indexing.validation import Size
-    from simplifier import Interval
+from simplifier.forms import Interval, format_form, is_name, to_sympy
 
 # Patterns of einops, such as `b (h w) c -> b c h w`, as relations from result to operand.
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
-from indexing.domain import distinctly_named
+from indexing.domain import Constraint, Domain, distinctly_named
 from indexing.errors import MapError
 from indexing.exact.index_set import constraints_of
 from indexing.exact.isl import (
@@ -22,24 +23,32 @@ from indexing.exact.isl import (
 from indexing.relation import Relation
 from indexing.simplify import simplified
 from indexing.variable import Variable, check_parameter, parameter_identifier
-from simplifier import Interval
-from simplifier.bounds.interval import INFINITY
+from simplifier import forms
 from simplifier.errors import Span, TextError, quoted
-from simplifier.exact import ATTEMPT, Allowance, BudgetError, Space
-from simplifier.exact.isl import asked, context_of, integer, load_isl
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-from simplifier.expr.form import EXTREMA, ZERO, Form, postorder
-from simplifier.extraction.cost import cost_of_form
+from simplifier.exact import (
+    ATTEMPT,
+    Allowance,
+    Budget,
+    BudgetError,
+    Space,
+    asked,
+    context_of,
+    integer,
+    load_isl,
+)
+from simplifier.forms import (
+    EXTREMA,
+    INFINITY,
+    ZERO,
+    Form,
+    Infinity,
+    Interval,
+    cost_of_form,
+    postorder,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     import islpy
-
-    from indexing.domain import Constraint, Domain
-    from simplifier.bounds.interval import Infinity
-    from simplifier.exact import Budget
 
     IslRelation: TypeAlias = (
         islpy.Map
@@ -50,7 +59,10 @@ if TYPE_CHECKING:
         | islpy.PwMultiAff
         | islpy.MultiPwAff
     )
-    """What islpy has for relations and functions."""
+
+
+"""What islpy has for relations and functions."""
+
 
 # isl's relations, both ways: as objects of islpy, and as isl's text.
 #
@@ -382,8 +394,8 @@ class _RelationReader:
             return None
         domain = function.domain()
         depths = [_depth(case.where.gist(domain), self._space) for case in cases]
-        return operations.maximum(
-            operations.minimum((case.value, depth.times(upper - lower).plus_constant(upper)))
+        return forms.maximum(
+            forms.minimum((case.value, depth.times(upper - lower).plus_constant(upper)))
             for case, depth in zip(cases, depths, strict=True)
         )
 
@@ -479,7 +491,7 @@ def _fewest_pieces(
 def _with_joined_extremum(space: Space, cases: list[_Case]) -> list[_Case] | None:
     """The cases with two of them joined into one extremum, if some two can be."""
     for one, other in combinations(cases, 2):
-        for extremum in (operations.maximum, operations.minimum):
+        for extremum in (forms.maximum, forms.minimum):
             value = extremum((one.value, other.value))
             if all(space.agree(value, case.value, case.where) for case in (one, other)):
                 rest = [case for case in cases if case is not one and case is not other]
@@ -502,7 +514,7 @@ def _constraints_of_union(points: islpy.Set, space: Space) -> Iterator[Constrain
 
 def _depth(points: islpy.Set, space: Space) -> Form:
     """A form that is negative exactly outside a set that is not empty."""
-    return operations.maximum(
+    return forms.maximum(
         _depth_of_piece(piece, space) for piece in points.compute_divs().get_basic_sets()
     )
 
@@ -512,4 +524,4 @@ def _depth_of_piece(piece: islpy.BasicSet, space: Space) -> Form:
     for form, interval in constraints_of(piece, space):
         depths += [form.plus_constant(-end) for end in (interval.lower,) if end is not None]
         depths += [-form.plus_constant(-end) for end in (interval.upper,) if end is not None]
-    return operations.minimum(depths) if depths else ZERO
+    return forms.minimum(depths) if depths else ZERO

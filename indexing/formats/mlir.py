@@ -7,28 +7,32 @@ and divide by is constant or made of symbols; there are no extrema.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
-from indexing.domain import Domain
+from indexing.domain import Constraint, Domain
 from indexing.errors import MapError
 from indexing.formats.text import read_items, read_names
 from indexing.relation import Relation
 from indexing.variable import Variable, interval_of
-from simplifier import Interval
+from simplifier import forms
 from simplifier.errors import INTEGER, Span, TextError, beginning_of, check_type, listed, quoted
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-from simplifier.expr.form import EXTREMA, LOGICAL, AtomKind, combine, fold, postorder
-from simplifier.expr.printer import format_form
-from simplifier.expr.text import XLA_DIVISIONS, ExpressionLexer, read_expression
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-
-    from indexing.domain import Constraint
-    from simplifier.bounds.interval import IntervalLike
-    from simplifier.expr.form import Atom, Form
+from simplifier.forms import (
+    EXTREMA,
+    LOGICAL,
+    XLA_DIVISIONS,
+    Atom,
+    AtomKind,
+    ExpressionLexer,
+    Form,
+    Interval,
+    IntervalLike,
+    combine,
+    fold,
+    format_form,
+    postorder,
+    read_expression,
+)
 
 # Writing.
 
@@ -97,9 +101,9 @@ def _texts(domain: Domain, named: Sequence[Form], role: str) -> list[str]:
 
 
 _TURNED: Final[Mapping[AtomKind, Callable[[Form, Form], Form]]] = {
-    AtomKind.FLOORDIV: operations.floordiv,
-    AtomKind.CEILDIV: operations.ceildiv,
-    AtomKind.MOD: lambda numerator, divisor: -operations.mod(numerator, divisor),
+    AtomKind.FLOORDIV: forms.floordiv,
+    AtomKind.CEILDIV: forms.ceildiv,
+    AtomKind.MOD: lambda numerator, divisor: -forms.mod(numerator, divisor),
 }
 """``x op c`` as an operation on ``-x`` and ``-c``: MLIR divides by positive numbers only."""
 
@@ -113,7 +117,7 @@ def _turned_atom(atom: Atom, arguments: tuple[Form, ...]) -> Form:
     if atom.kind in _TURNED and arguments[1].is_constant and arguments[1].constant < 0:
         numerator, divisor = arguments
         return _TURNED[atom.kind](-numerator, -divisor)
-    return operations.rebuilt(atom, arguments)
+    return forms.rebuilt(atom, arguments)
 
 
 # What MLIR has.
@@ -277,7 +281,7 @@ def _read_affine(
     return form
 
 
-_DIVISIONS: Final = {**XLA_DIVISIONS, "mod": operations.mod}
+_DIVISIONS: Final = {**XLA_DIVISIONS, "mod": forms.mod}
 """MLIR has no remainders by negative numbers: they are read as they stand, and refused."""
 
 _RELATIONS: Final = {

@@ -6,25 +6,19 @@ write sums by falling stride, as people do; the text keeps XLA's order.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import sympy
 
-from indexing.domain import ends_and_constraints, text_of_ends
+from indexing.domain import Domain, ends_and_constraints, text_of_ends
 from indexing.formats.text import format_map
-from simplifier.expr.form import LOGICAL, AtomKind, variable
-from simplifier.expr.functions import symbol
-from simplifier.expr.printer import Printer, as_written
+from indexing.relation import Relation
+from simplifier import symbol
+from simplifier.forms import LOGICAL, Atom, AtomKind, Form, Printer, as_written, variable
 from simplifier.tools.display import MAX_ROWS, cut, html
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from indexing.domain import Domain
-    from indexing.relation import Relation
-    from simplifier.expr.form import Atom, Form
 
 
 def html_of_map(indexing_map: Relation, notes: Sequence[tuple[str, str]] = ()) -> str:

@@ -10,23 +10,23 @@ from __future__ import annotations
 
 import re
 import warnings
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final, TypeVar
 
-from indexing.domain import NO_VALUES, Domain, Ends, limit_texts, limits
+from indexing.domain import NO_VALUES, Constraint, Domain, Ends, limit_texts, limits
 from indexing.errors import MapError
 from indexing.relation import Relation
 from indexing.variable import Variable, other_use
-from simplifier import Interval
 from simplifier.errors import TextWarning, check_type, listed, quoted
-from simplifier.expr.form import ZERO
-from simplifier.expr.printer import DIALECTS, Spelling
-from simplifier.expr.text import ExpressionLexer, read_expression
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-
-    from indexing.domain import Constraint
-    from simplifier.expr.form import Form
+from simplifier.forms import (
+    DIALECTS,
+    ZERO,
+    ExpressionLexer,
+    Form,
+    Interval,
+    Spelling,
+    read_expression,
+)
 
 _EMPTY: Final = "KNOWN EMPTY"
 _BRACKETS: Final = ("()", "[]", "{}", "<>")

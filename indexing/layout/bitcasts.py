@@ -6,10 +6,11 @@ All tiles of both layouts count.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
-from typing import TYPE_CHECKING
 
+from indexing.domain import Constraint, Domain
 from indexing.errors import ShapeError
 from indexing.exact.few_points import first_elsewhere, has_few_points
 from indexing.layout.array_shape import check_shapes
@@ -23,10 +24,15 @@ from indexing.layout.maps import (
     logical_to_linear,
     within,
 )
+from indexing.layout.shape import Shape
 from indexing.layout.steps import (
     Crop,
+    Index,
+    Limit,
     Pad,
     Reshape,
+    Sizes,
+    Step,
     Transpose,
     backward,
     forward,
@@ -37,18 +43,10 @@ from indexing.layout.steps import (
 )
 from indexing.map import IndexingMap, UndefinedMap
 from indexing.simplify import simplified_in
+from simplifier import forms
 from simplifier.errors import check_integers
 from simplifier.exact import BudgetError
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from indexing.domain import Constraint, Domain
-    from indexing.layout.shape import Shape
-    from indexing.layout.steps import Index, Limit, Sizes, Step
-    from simplifier.expr.form import Form
+from simplifier.forms import Form
 
 _REMEMBERED = 1 << 12
 
@@ -203,8 +201,8 @@ def _by_digits(source: _Array, target: _Array, cuts: Sizes) -> IndexingMap:
     simple = IndexingMap.from_forms(digits, source.box).simplify(preserve_ranges=True).forms
     values = {f"d{axis}": digit for axis, digit in enumerate(simple)}
     index, limits = _of_digits(target, cuts)
-    results = operations.substitute(index, values)
-    limited = operations.substitute([form for form, _ in limits], values)
+    results = forms.substitute(index, values)
+    limited = forms.substitute([form for form, _ in limits], values)
     constraints = zip(limited, (interval for _, interval in limits), strict=True)
     constrained = source.box.constrained(constraints)
     domain = _simplified_domain(IndexingMap.from_forms(results, constrained))
@@ -228,7 +226,7 @@ def _simplified_domain(made: IndexingMap) -> Domain:
 
 def _by_offsets(source: _Array, target: _Array) -> IndexingMap:
     """The map through the offset, where dimensions overlap: ``[4,6]`` and ``[3,8]``."""
-    there = operations.floordiv(_place(source), forms.constant(target.parts))
+    there = forms.floordiv(_place(source), forms.constant(target.parts))
     to_offset = IndexingMap.from_forms([there], source.box)
     found = to_offset.compose(linear_to_logical(target.shape)).simplify()
     return found.simplify(exact=True) if found.constraints else found
@@ -461,7 +459,7 @@ def keeps_offsets(
         return False
     box = box_of(source.dimensions)
     values = {f"d{axis}": form_of(value) for axis, value in enumerate(index)}
-    (there,) = operations.substitute(logical_to_linear(target).forms, values)
+    (there,) = forms.substitute(logical_to_linear(target).forms, values)
     (here,) = logical_to_linear(source).forms
     if source.element_count == 0 or simplified_in(box, there - here) == forms.ZERO:
         return True

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from indexing.errors import ShapeError
-from indexing.layout.array_shape import check_shapes
+from indexing.layout.array_shape import AnyShape, check_shapes
 from simplifier.errors import check_integers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from indexing.layout.array_shape import AnyShape
 
 _T = TypeVar("_T")
 

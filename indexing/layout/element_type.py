@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import Self
 
-from simplifier.bounds.interval import Interval
+from simplifier.forms import Interval
 
 
 class Kind(enum.Enum):

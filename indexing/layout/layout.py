@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from indexing.errors import ShapeError
+from indexing.layout.element_type import ElementType
 from simplifier.errors import INTEGER, check_integers, check_type
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from indexing.layout.element_type import ElementType
 
 COMBINE_DIMENSION = -(1 << 63)
 """The tile size written ``*``: the dimension is combined with the next more minor one first."""

@@ -7,17 +7,20 @@ loads nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from indexing.layout.picture import layout_picture
+from indexing.layout.array_shape import ArrayShape
+from indexing.layout.picture import LayoutPicture, MemoryCell, Plane, Sides, layout_picture
 from indexing.layout.steps import memory_size
 from indexing.pictures.grids import GridFrame, labels
 from indexing.pictures.svg import (
     GAP,
     LINE,
     MAX_WIDTH,
+    Colors,
     Panel,
     beside,
     document,
@@ -31,13 +34,6 @@ from indexing.pictures.svg import (
     text,
     text_width,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from indexing.layout.array_shape import ArrayShape
-    from indexing.layout.picture import LayoutPicture, MemoryCell, Plane, Sides
-    from indexing.pictures.svg import Colors
 
 # The cells of a layout: colored by tile, hatched where padding is, tiles outlined.
 

@@ -9,14 +9,19 @@ person writes ``(d0 floordiv 8) * 128 + (d0 mod 8) * 128``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
-from indexing.domain import Domain
+from indexing.domain import Constraint, Domain
 from indexing.layout.array_shape import UNBOUNDED_SIZE, check_shapes
+from indexing.layout.shape import Shape
 from indexing.layout.steps import (
     Crop,
+    Index,
+    Limit,
+    Sizes,
     Step,
     Transpose,
+    Value,
     backward,
     cached,
     forward,
@@ -28,18 +33,9 @@ from indexing.layout.steps import (
 from indexing.map import IndexingMap
 from indexing.simplify import simplified_in
 from indexing.variable import Variable
-from simplifier import Interval
+from simplifier import forms
 from simplifier.errors import check_type
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-from simplifier.expr.form import AtomKind, Form
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from indexing.domain import Constraint
-    from indexing.layout.shape import Shape
-    from indexing.layout.steps import Index, Limit, Sizes, Value
+from simplifier.forms import AtomKind, Form, Interval
 
 
 def logical_to_physical(shape: Shape) -> IndexingMap:
@@ -141,7 +137,7 @@ def linear_to_logical(shape: Shape) -> IndexingMap:
     steps = memory_steps(shape)
     tiled, _ = backward(steps[len(tiling_steps(shape)) :], dims_of(sizes))
     digits = {f"d{axis}": form_of(digit) for axis, digit in enumerate(tiled)}
-    index = operations.substitute(tiled_to_logical(shape).forms, digits)
+    index = forms.substitute(tiled_to_logical(shape).forms, digits)
     domain = _backward(sizes, steps).domain
     return IndexingMap.from_forms(joined_digits(index, box_of(sizes)), domain)
 
@@ -173,7 +169,7 @@ def _stride(offset: IndexingMap, axis: int, size: int) -> int | None:
         return 0
     name = f"d{axis}"
     here = forms.variable(name)
-    (there,) = operations.substitute(offset.forms, {name: here + 1})
+    (there,) = forms.substitute(offset.forms, {name: here + 1})
     not_the_last = offset.domain.constrained([(here, Interval(0, size - 2))])
     step = IndexingMap.from_forms([there - offset.forms[0]], not_the_last)
     (form,) = step.simplify(exact=True, preserve_ranges=True).forms

@@ -5,21 +5,16 @@ Indices and offsets are integers, or NumPy arrays of them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
-from typing import TYPE_CHECKING
 
 from indexing.errors import ShapeError
 from indexing.layout.array_shape import SHAPE, ArrayShape, check_shapes
-from indexing.layout.steps import backward, forward, memory_size, memory_steps
+from indexing.layout.steps import Index, Value, backward, forward, memory_size, memory_steps
 from indexing.transform.evaluate import checked_value
 from simplifier.errors import check_type, quoted
-from simplifier.evaluation import MAX_INT64, is_array
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from indexing.layout.steps import Index, Value
+from simplifier.forms import MAX_INT64, is_array
 
 _CHUNK = 1 << 14
 """Offsets that are turned into indices at a time."""

@@ -6,17 +6,21 @@ the rows and columns of a plane; there is a plane for each index of the other di
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice, pairwise, product
 from math import prod
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
-from indexing.layout.array_shape import check_shapes
+from indexing.layout.array_shape import ArrayShape, check_shapes
 from indexing.layout.layout import COMBINE_DIMENSION, write_tiles
 from indexing.layout.memory import array_size, multi_index
 from indexing.layout.steps import (
     Reshape,
+    Sizes,
+    Step,
+    TileLevel,
     forward,
     memory_size,
     memory_steps,
@@ -33,12 +37,6 @@ from indexing.pictures.grids import (
     Axis,
     shown_positions,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from indexing.layout.array_shape import ArrayShape
-    from indexing.layout.steps import Sizes, Step, TileLevel
 
 MAX_CHARACTERS: Final = 120
 """The width of a terminal, for the offsets of a row, if that leaves some columns."""

@@ -6,18 +6,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from indexing.errors import ShapeError
-from indexing.layout.array_shape import (
-    SHAPE,
-    UNBOUNDED_SIZE,
-    ArrayShape,
-    check_shapes,
-)
+from indexing.layout.array_shape import SHAPE, UNBOUNDED_SIZE, ArrayShape, check_shapes
 from indexing.layout.element_type import ARRAY_TYPES, ElementType, Kind
 from indexing.layout.layout import (
     COMBINE_DIMENSION,
@@ -31,9 +26,6 @@ from indexing.layout.layout_svg import svg_of_layout
 from indexing.layout.memory import array_size
 from simplifier.errors import TextError, check_type, quoted
 from simplifier.tools.lexer import ScanningLexer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator
 
 _T = TypeVar("_T")
 

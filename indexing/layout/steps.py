@@ -10,25 +10,20 @@ offsets and maps are one computation.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, wraps
 from itertools import islice
 from math import prod
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from indexing.errors import ShapeError
 from indexing.layout.array_shape import SHAPE, ArrayShape
 from indexing.layout.dimensions import common_blocks
-from indexing.layout.layout import COMBINE_DIMENSION
+from indexing.layout.layout import COMBINE_DIMENSION, Layout
+from simplifier import forms
 from simplifier.errors import check_type
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-from simplifier.expr.form import Form
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from indexing.layout.layout import Layout
+from simplifier.forms import Form
 
 Value: TypeAlias = Any
 """An integer, a NumPy array of integers, or a form."""
@@ -456,11 +451,11 @@ def _floordiv(number: Value, divisor: int) -> Value:
     if divisor == 1:
         return number
     if isinstance(number, Form):
-        return operations.floordiv(number, forms.constant(divisor))
+        return forms.floordiv(number, forms.constant(divisor))
     return number // divisor
 
 
 def _mod(number: Value, divisor: int) -> Value:
     if isinstance(number, Form):
-        return operations.mod(number, forms.constant(divisor))
+        return forms.mod(number, forms.constant(divisor))
     return number % divisor

@@ -8,23 +8,19 @@ from __future__ import annotations
 
 import enum
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from indexing.errors import ShapeError
 from indexing.layout.array_shape import check_shapes
 from indexing.layout.element_type import ElementType
 from indexing.layout.layout import Layout
 from indexing.layout.memory import memory_order
+from indexing.layout.shape import Shape
+from indexing.layout.steps import Value
 from simplifier.errors import check_integers, check_type
 from simplifier.tools.lexer import ScanningLexer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from indexing.layout.shape import Shape
-    from indexing.layout.steps import Value
 
 ROWS, LANES, REGISTER_BITS = 8, 128, 32
 """A register: its rows, the elements of a row, and the bits of an element."""

@@ -11,13 +11,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
+from indexing.domain import Domain
 from indexing.errors import MapError
-from indexing.pictures.grids import LEVELS, ElementGrid, level_of, panel_of, times
+from indexing.pictures.grids import (
+    LEVELS,
+    ElementGrid,
+    PlaneChoice,
+    Position,
+    level_of,
+    panel_of,
+    times,
+)
 from indexing.pictures.svg import (
     GAP,
     MAX_WIDTH,
@@ -31,21 +40,12 @@ from indexing.pictures.svg import (
     rectangle,
     shortened,
 )
-from indexing.relation import check_without_parameters
+from indexing.relation import Relation, check_without_parameters
 from indexing.simplify import result_bounds
 from indexing.transform.evaluate import result_columns
-from indexing.validation import read_names
-from simplifier import Interval
+from indexing.validation import ByName, read_names
 from simplifier.errors import INTEGER, check_integers, check_type, quoted
-from simplifier.expr.form import variable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from indexing.domain import Domain
-    from indexing.pictures.grids import PlaneChoice, Position
-    from indexing.relation import Relation
-    from indexing.validation import ByName
+from simplifier.forms import Interval, variable
 
 Choice: TypeAlias = "int | range | Interval"
 """A value of a variable, or values side by side."""

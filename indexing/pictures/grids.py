@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice, pairwise
 from math import prod
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from indexing.errors import MapError
 from indexing.pictures.svg import (
     GAP,
     LINE,
     MAX_WIDTH,
+    Colors,
     Panel,
     Picture,
     below,
@@ -27,11 +28,6 @@ from indexing.pictures.svg import (
     text_width,
 )
 from simplifier.errors import INTEGER, check_type
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from indexing.pictures.svg import Colors
 
 # Axes of grids: the rows or columns of a picture, which of them are shown, and their labels.
 

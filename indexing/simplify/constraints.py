@@ -9,39 +9,39 @@ A constraint says that a form lies in an interval. In normal shape
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import gcd, lcm
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
+from typing import Final, NamedTuple, TypeAlias, cast
 
-from indexing.domain import bare, substituted_constraints
+from indexing.domain import Constraint, Domain, bare, substituted_constraints
 from indexing.variable import PARAMETER, has_parameters
-from simplifier import Interval, symbol
-from simplifier.bounds.context import Fact, read_fact
-from simplifier.bounds.digits import branches
-from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, Infinity, Range
-from simplifier.canonical.scope import Scope, scope_of
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-from simplifier.expr.form import (
+from simplifier import forms, symbol
+from simplifier.forms import (
     CONDITIONS,
     EXTREMA,
+    INFINITY,
+    NEGATIVE_INFINITY,
     ZERO,
+    Atom,
     AtomKind,
+    Fact,
     Form,
+    Infinity,
+    Interval,
+    Range,
+    Scope,
+    branches,
     constant,
     content,
+    cost_of_form,
     in_order,
+    read_fact,
+    scope_of,
     weighted_sum,
 )
-from simplifier.extraction.cost import cost_of_form
-from simplifier.fixpoint import simplified as simplified_form
+from simplifier.forms import simplified as simplified_form
 from simplifier.tools.graphs import connected_components
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from indexing.domain import Constraint, Domain
-    from simplifier.expr.form import Atom
 
 _Limited: TypeAlias = "tuple[Form, Range]"
 """A canonical form, and the ends that it lies between."""
@@ -115,7 +115,7 @@ def _bound_by_extremum(scope: Scope, fact: Fact) -> Constraint | None:
         return None
     is_upper = (interval.lower is None) == (factor > 0)
     beside = ((interval.lower or interval.upper or 0) - rest).times(1 if factor > 0 else -1)
-    divide = operations.floordiv if is_upper else operations.ceildiv
+    divide = forms.floordiv if is_upper else forms.ceildiv
     end = simplified_form(scope, divide(beside, forms.constant(abs(factor))))
     return bare((variable - end, Interval(None, 0) if is_upper else Interval(0, None)))
 
@@ -186,10 +186,10 @@ def _numerator_of_symbolic(scope: Scope, fact: Fact) -> list[_Limited]:
         rest = fact.form.without(atom).times(factor)
         sides: list[_Limited] = []
         if lower != NEGATIVE_INFINITY:
-            least = operations.product((rest - cast("int", lower), divisor))
+            least = forms.product((rest - cast("int", lower), divisor))
             sides.append((scope.canonical(dividend + least), (0, INFINITY)))
         if upper != INFINITY:
-            most = operations.product((rest - cast("int", upper) - 1, divisor))
+            most = forms.product((rest - cast("int", upper) - 1, divisor))
             sides.append((scope.canonical(dividend + most), (NEGATIVE_INFINITY, -1)))
         return sides
     return []
@@ -297,11 +297,11 @@ class PreservedVariables(NamedTuple):
 
     def form_hidden(self, form: Form) -> Form:
         """The form with the terms in place of the variables."""
-        return operations.substitute((form,), self.terms)[0] if self.terms else form
+        return forms.substitute((form,), self.terms)[0] if self.terms else form
 
     def form_shown(self, form: Form) -> Form:
         """The form with the variables in place of the terms."""
-        return operations.replace(form, self._variables) if self.terms else form
+        return forms.replace(form, self._variables) if self.terms else form
 
     @property
     def _variables(self) -> dict[Atom, Form]:
@@ -403,7 +403,7 @@ class Residues:
         """The residues as a constraint; if they wrap around 0, a constant is added."""
         start = self.first if self.last < self.modulus else 0
         form = self.form.plus_constant((start - self.first) % self.modulus)
-        remainder = operations.mod(form, constant(self.modulus))
+        remainder = forms.mod(form, constant(self.modulus))
         return remainder, Interval(start, start + self.count - 1)
 
     def constraint_within(self, values: Range) -> Constraint:

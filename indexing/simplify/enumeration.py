@@ -9,24 +9,17 @@ gaps: in order of the strides, each is at most one more than what the smaller on
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from math import gcd
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from indexing.domain import distinctly_named
+from indexing.domain import Domain, distinctly_named
+from indexing.relation import Relation, RelationT
 from indexing.variable import Variable
-from simplifier import Interval
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-from simplifier.expr.form import FLOORDIV, VARIABLE, AtomKind
+from simplifier import forms
+from simplifier.forms import FLOORDIV, VARIABLE, Atom, AtomKind, Form, Interval
 from simplifier.tools.graphs import connected_components
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-    from indexing.domain import Domain
-    from indexing.relation import Relation, RelationT
-    from simplifier.expr.form import Atom, Form
 
 
 def with_fewest_ranges(indexing_map: RelationT) -> RelationT:
@@ -259,10 +252,8 @@ def _enumerated(indexing_map: RelationT, found: Sequence[_Enumeration]) -> Relat
     ):
         values[first] = forms.variable(identifier)
         values.update(dict.fromkeys(others, forms.ZERO))
-    constraints = (
-        (operations.replace(form, values), interval) for form, interval in domain.constraints
-    )
-    results = (operations.replace(form, values) for form in indexing_map.forms)
+    constraints = ((forms.replace(form, values), interval) for form, interval in domain.constraints)
+    results = (forms.replace(form, values) for form in indexing_map.forms)
     return indexing_map.derived(results, target.constrained(constraints))
 
 

@@ -6,10 +6,13 @@ than its share of the allowance, and keeps what the others find.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from indexing.domain import Constraint, Domain
+from indexing.relation import Relation, RelationT
 from indexing.simplify.constraints import (
     NONE_PRESERVED,
     PreservedVariables,
@@ -19,23 +22,11 @@ from indexing.simplify.constraints import (
 )
 from indexing.simplify.enumeration import with_fewest_ranges
 from indexing.simplify.tightening import simplified_domain
-from simplifier import Interval
-from simplifier.canonical.scope import scope_of
-from simplifier.exact import MAX_ATTEMPTS, Allowance, BudgetError
-from simplifier.exact.questions import finished as finished_form
-from simplifier.exact.questions import range_within
-from simplifier.expr import form as forms
-from simplifier.expr.form import VARIABLE, ZERO
-from simplifier.fixpoint import range_of
-from simplifier.fixpoint import simplified as simplified_form
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from indexing.domain import Constraint, Domain
-    from indexing.relation import Relation, RelationT
-    from simplifier.exact import Budget
-    from simplifier.expr.form import Form
+from simplifier import forms
+from simplifier.exact import MAX_ATTEMPTS, Allowance, Budget, BudgetError, range_within
+from simplifier.exact import finished as finished_form
+from simplifier.forms import VARIABLE, ZERO, Form, Interval, range_of, scope_of
+from simplifier.forms import simplified as simplified_form
 
 
 def simplified(

@@ -5,9 +5,10 @@ Plain arithmetic comes first: most constraints of everyday maps need no law of t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable
+from typing import Final
 
-from indexing.domain import limited_variable, symbolic_ends, turned_to_variable
+from indexing.domain import Constraint, Domain, limited_variable, symbolic_ends, turned_to_variable
 from indexing.simplify.constraints import (
     NONE_PRESERVED,
     PreservedVariables,
@@ -23,21 +24,20 @@ from indexing.simplify.constraints import (
     scope_within,
 )
 from indexing.variable import PARAMETER
-from simplifier import Interval
-from simplifier.bounds.context import Fact, term_by_term
-from simplifier.expr import form as forms
-from simplifier.expr.form import CONDITIONS, EXTREMA
-from simplifier.extraction.cost import cost_of_form
-from simplifier.fixpoint import range_of
-from simplifier.fixpoint import simplified as simplified_form
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from indexing.domain import Constraint, Domain
-    from simplifier.bounds.interval import Range
-    from simplifier.canonical.scope import Scope
-    from simplifier.expr.form import Form
+from simplifier import forms
+from simplifier.forms import (
+    CONDITIONS,
+    EXTREMA,
+    Fact,
+    Form,
+    Interval,
+    Range,
+    Scope,
+    cost_of_form,
+    range_of,
+    term_by_term,
+)
+from simplifier.forms import simplified as simplified_form
 
 _MAX_ROUNDS: Final = 16
 """Rounds in which bounds and constraints sharpen each other: most domains need two or three."""

@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
-from indexing.domain import Ends, ends_and_constraints, substituted_constraints
+import sympy
+
+from indexing.domain import Constraint, Domain, Ends, ends_and_constraints, substituted_constraints
 from indexing.errors import TileError
 from indexing.tile.constraints import TileSize
-from indexing.variable import is_symbolic, parameter_identifier
-from simplifier import Interval
-from simplifier.canonical.scope import scope_of
+from indexing.variable import Variable, is_symbolic, parameter_identifier
+from simplifier import forms
 from simplifier.errors import quoted
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-from simplifier.expr.sympy import from_sympy
-from simplifier.fixpoint import range_of, simplified
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    import sympy
-
-    from indexing.domain import Constraint, Domain
-    from indexing.variable import Variable
-    from simplifier.canonical.scope import Scope
-    from simplifier.expr.form import Form
+from simplifier.forms import Form, Interval, Scope, from_sympy, range_of, scope_of, simplified
 
 Sizes: TypeAlias = "Sequence[sympy.Expr | int]"
 
@@ -153,9 +142,9 @@ def read_axes(
         fitting.append(TileSize(count, extent, domain.names[number]))
         _bound_size(count, extent, bounds, known)
         end = ends[name].upper if upper is None else forms.constant(upper)
-        tiles = None if end is None else operations.ceildiv(end.plus_constant(1 - origin), count)
+        tiles = None if end is None else forms.ceildiv(end.plus_constant(1 - origin), count)
         grid.append(tiles)
-        begin = operations.product((forms.variable(f"t{number}"), count)).plus_constant(origin)
+        begin = forms.product((forms.variable(f"t{number}"), count)).plus_constant(origin)
         axes[name] = TileAxis(
             name, begin, count, origin, extent, ends[name].lower, ends[name].upper
         )
@@ -213,7 +202,7 @@ def _read_size(
         if _RESERVED.fullmatch(used):
             message = f"tile: {where} uses the name {quoted(used)}"
             raise TileError(f"{message}; expected another: t0, i0 and rt0 mean something in a tile")
-    return operations.substitute((form,), parameters)[0]
+    return forms.substitute((form,), parameters)[0]
 
 
 def _range_axis(name: str, domain: Domain, bounds: Interval, ends: Ends) -> TileAxis:
@@ -231,7 +220,7 @@ def _with_needed_ends(axis: TileAxis, scope: Scope) -> TileAxis:
     if lower is not None and lower.is_constant and lower.constant <= axis.origin:
         lower = None
     if upper is not None and axis.ends_with_tensor and not axis.is_range:
-        rest = operations.mod(upper.plus_constant(1 - axis.origin), axis.count)
+        rest = forms.mod(upper.plus_constant(1 - axis.origin), axis.count)
         if range_of(scope, simplified(scope, rest)) == Interval(0, 0):
             upper = None
     return replace(axis, lower=lower, upper=upper)

@@ -6,32 +6,32 @@ multiplied out, because their number would grow exponentially with the rank.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import chain, product, starmap
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
+from sympy.logic.boolalg import Boolean
+
+from indexing.domain import Constraint
 from indexing.errors import TileError
 from indexing.formats.text import read_interval
 from indexing.transform.evaluate import checked_value, evaluate_forms
-from simplifier import Interval
+from simplifier import forms
 from simplifier.errors import check_type, listed
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-from simplifier.expr.printer import format_form
-from simplifier.expr.sympy import to_condition
-from simplifier.expr.text import ExpressionLexer, read_expression
-from simplifier.fixpoint import range_of, simplified
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from sympy.logic.boolalg import Boolean
-
-    from indexing.domain import Constraint
-    from simplifier.canonical.scope import Scope
-    from simplifier.expr.form import Form
+from simplifier.forms import (
+    ExpressionLexer,
+    Form,
+    Interval,
+    Scope,
+    format_form,
+    range_of,
+    read_expression,
+    simplified,
+    to_condition,
+)
 
 Conjunction: TypeAlias = "tuple[Constraint, ...]"
 """Limits that hold together, sorted; none is always satisfied."""
@@ -241,7 +241,7 @@ def renamed(constraints: TileConstraints, names: Mapping[str, str]) -> TileConst
     values = {old: forms.variable(new) for old, new in names.items()}
     return TileConstraints.of(
         [
-            [(operations.substitute((form,), values)[0], interval) for form, interval in each]
+            [(forms.substitute((form,), values)[0], interval) for form, interval in each]
             for each in clause
         ]
         for clause in constraints.clauses
@@ -250,8 +250,8 @@ def renamed(constraints: TileConstraints, names: Mapping[str, str]) -> TileConst
 
 def condition_of(clause: Clause) -> Form:
     """A clause as a condition."""
-    return operations.disjunction(
-        operations.conjunction(chain.from_iterable(starmap(conditions_of, conjunction)))
+    return forms.disjunction(
+        forms.conjunction(chain.from_iterable(starmap(conditions_of, conjunction)))
         for conjunction in clause
     )
 
@@ -260,12 +260,12 @@ def conditions_of(form: Form, interval: Interval) -> Iterator[Form]:
     """The conditions that a form lies in an interval."""
     lower, upper = interval.lower, interval.upper
     if lower is not None and lower == upper:
-        yield operations.zero(form.plus_constant(-lower))
+        yield forms.zero(form.plus_constant(-lower))
         return
     if lower is not None:
-        yield operations.nonnegative(form.plus_constant(-lower))
+        yield forms.nonnegative(form.plus_constant(-lower))
     if upper is not None:
-        yield operations.nonnegative((-form).plus_constant(upper))
+        yield forms.nonnegative((-form).plus_constant(upper))
 
 
 def _all_of(parts: Sequence[TileConstraints]) -> TileConstraints:

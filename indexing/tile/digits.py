@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import pairwise, permutations, starmap
 from math import gcd, prod
 from sys import maxsize
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
+from indexing.domain import Constraint
 from indexing.errors import TileError
 from indexing.tile.axes import TileAxis
-from indexing.tile.constraints import TileConstraints
-from simplifier import Interval
+from indexing.tile.constraints import Clause, TileConstraints
+from simplifier import forms
 from simplifier.errors import listed
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-from simplifier.expr.form import EXTREMA, VARIABLE, AtomKind, Form, fold
-from simplifier.fixpoint import range_of, simplified
+from simplifier.forms import (
+    EXTREMA,
+    VARIABLE,
+    Atom,
+    AtomKind,
+    Form,
+    Interval,
+    Scope,
+    fold,
+    range_of,
+    simplified,
+)
 from simplifier.tools.graphs import connected_components
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from indexing.domain import Constraint
-    from indexing.tile.constraints import Clause
-    from simplifier.canonical.scope import Scope
-    from simplifier.expr.form import Atom
 
 # Digits of variables in results, and at which sizes a tile is a box of digits.
 #
@@ -53,10 +55,8 @@ class TileDigit(NamedTuple):
 
     def of(self, value: Form) -> Form:
         """The digit of a value."""
-        quotient = operations.floordiv(value.plus_constant(self.shift), forms.constant(self.weight))
-        return (
-            quotient if self.radix is None else operations.mod(quotient, forms.constant(self.radix))
-        )
+        quotient = forms.floordiv(value.plus_constant(self.shift), forms.constant(self.weight))
+        return quotient if self.radix is None else forms.mod(quotient, forms.constant(self.radix))
 
 
 def digit_of(atom: Atom) -> TileDigit | None:
@@ -107,10 +107,10 @@ class Radices:
         """How many values a digit takes in a tile."""
         count = self.axis.count
         if digit.weight > 1:
-            count = operations.ceildiv(count, forms.constant(digit.weight))
+            count = forms.ceildiv(count, forms.constant(digit.weight))
         if digit.radix is None:
             return count
-        return operations.minimum((count, forms.constant(digit.radix)))
+        return forms.minimum((count, forms.constant(digit.radix)))
 
 
 def radices_of(axis: TileAxis, used: Iterable[TileDigit]) -> Radices | None:
@@ -158,12 +158,12 @@ def levels(
     above all weights it is enough if they begin at a multiple of the greatest.
     """
     for below, above in pairwise([1, *cuts, 0]):
-        fills = operations.mod(count, forms.constant(below // gcd(below, factor))), _ZERO
+        fills = forms.mod(count, forms.constant(below // gcd(below, factor))), _ZERO
         divided = gcd(step, above)
         if not above and step % below == 0:
             yield (fills,)
         elif above and divided % factor == 0:
-            divides = operations.mod(forms.constant(divided // factor), count), _ZERO
+            divides = forms.mod(forms.constant(divided // factor), count), _ZERO
             yield fills, divides
 
 
@@ -193,7 +193,7 @@ class Progression:
 
     def element(self, position: Form) -> Form:
         """The index at a position."""
-        return operations.product((self.stride, position)) + self.offset
+        return forms.product((self.stride, position)) + self.offset
 
 
 class ResultTiles(NamedTuple):
@@ -230,9 +230,9 @@ def within_ends(value: Form, axis: TileAxis) -> list[Form]:
     """The conditions that a value is within the ends of its axis."""
     found: list[Form] = []
     if axis.lower is not None and not axis.is_range:
-        found.append(operations.nonnegative(value - axis.lower))
+        found.append(forms.nonnegative(value - axis.lower))
     if axis.upper is not None:
-        found.append(operations.nonnegative(axis.upper - value))
+        found.append(forms.nonnegative(axis.upper - value))
     return found
 
 
@@ -246,13 +246,13 @@ def _conditions(
     kept = {name: _kept(axis) for name, axis in axes.items()}
     first = {name: ends[not rising[name]] for name, ends in kept.items()}
     last = {name: ends[rising[name]] for name, ends in kept.items()}
-    (least,), (greatest,) = (operations.substitute((steps,), ends) for ends in (first, last))
+    (least,), (greatest,) = (forms.substitute((steps,), ends) for ends in (first, last))
     nonempty = [
-        operations.nonnegative(kept[name][1] - kept[name][0])
+        forms.nonnegative(kept[name][1] - kept[name][0])
         for name, axis in axes.items()
         if axis.lower is not None or not axis.ends_with_tensor
     ]
-    between = map(operations.nonnegative, (here - least, greatest - here))
+    between = map(forms.nonnegative, (here - least, greatest - here))
     return [*between, *nonempty]
 
 
@@ -260,8 +260,8 @@ def _kept(axis: TileAxis) -> tuple[Form, Form]:
     """The first and the last value of a tile that is left within the bounds."""
     begin, end = axis.begin, (axis.begin + axis.count).plus_constant(-1)
     return (
-        begin if axis.lower is None or axis.is_range else operations.maximum((begin, axis.lower)),
-        end if axis.upper is None else operations.minimum((end, axis.upper)),
+        begin if axis.lower is None or axis.is_range else forms.maximum((begin, axis.lower)),
+        end if axis.upper is None else forms.minimum((end, axis.upper)),
     )
 
 
@@ -382,13 +382,13 @@ def hull(form: Form, axes: Mapping[str, TileAxis], scope: Scope) -> Hull:
         if atom.name in axes:
             return axes[atom.name].begin, axes[atom.name].count.plus_constant(-1)
         spans = [span for _, span in inner]
-        low = operations.rebuilt(atom, tuple(least for least, _ in inner))
+        low = forms.rebuilt(atom, tuple(least for least, _ in inner))
         if {*spans} <= {forms.ZERO}:
             return low, forms.ZERO
         if atom.kind in _QUOTIENTS and atom.divisor > 0:
             return _quotient_hull(atom, inner[0], axes, scope)
         if atom.kind in EXTREMA:
-            return low, operations.maximum(spans)
+            return low, forms.maximum(spans)
         values = range_of(scope, Form(0, {atom: 1}))
         if values.lower is None or values.size is None:
             raise TileError(f"tile: {Form(0, {atom: 1})} has no bounds; expected some")
@@ -409,19 +409,19 @@ def _quotient_hull(atom: Atom, inner: Hull, axes: Mapping[str, TileAxis], scope:
     axis = axes.get(numerator.plus_constant(-numerator.constant).single_variable() or "")
     if atom.kind is AtomKind.CEILDIV:
         low, numerator = (each.plus_constant(atom.divisor - 1) for each in (low, numerator))
-    remainder = simplified(scope, operations.mod(numerator, divisor))
+    remainder = simplified(scope, forms.mod(numerator, divisor))
     if remainder.is_constant:  # as of every n-th value
-        return operations.ceildiv(low - remainder, divisor), operations.floordiv(span, divisor)
+        return forms.ceildiv(low - remainder, divisor), forms.floordiv(span, divisor)
     start, step = low.constant, gcd(atom.divisor, *low.terms.values())
     greatest = atom.divisor - step + start % step  # the remainder where a tile begins, at most
-    widest = operations.floordiv(span.plus_constant(greatest), divisor)
-    low = operations.floordiv(low, divisor)
+    widest = forms.floordiv(span.plus_constant(greatest), divisor)
+    low = forms.floordiv(low, divisor)
     if axis is None or axis.is_range or start % atom.divisor:
         return low, widest
-    fills = operations.zero(operations.mod(axis.count, divisor))
-    fits = operations.zero(operations.mod(divisor, axis.count))
-    last = operations.floordiv(axis.count, divisor).plus_constant(-1)
-    return low, operations.select(fills, last, operations.select(fits, forms.ZERO, widest))
+    fills = forms.zero(forms.mod(axis.count, divisor))
+    fits = forms.zero(forms.mod(divisor, axis.count))
+    last = forms.floordiv(axis.count, divisor).plus_constant(-1)
+    return low, forms.select(fills, last, forms.select(fits, forms.ZERO, widest))
 
 
 # Sums of digits: at which sizes their tile is one run of digits, and where each digit is in it.
@@ -461,7 +461,7 @@ class DigitSum:
 
     def size(self, radices: Mapping[str, Radices]) -> Form:
         """How many values there are."""
-        return operations.product(radices[digit.variable].count(digit) for _, digit in self.terms)
+        return forms.product(radices[digit.variable].count(digit) for _, digit in self.terms)
 
     def places(
         self, radices: Mapping[str, Radices], position: Form, sign: int
@@ -471,13 +471,13 @@ class DigitSum:
         found: dict[TileDigit, Form] = {}
         for factor, digit in self.terms:
             count = radices[digit.variable].count(digit)
-            place = operations.floordiv(position, below)
+            place = forms.floordiv(position, below)
             if digit != self.terms[-1][1]:
-                place = operations.mod(place, count)
+                place = forms.mod(place, count)
             if factor * sign < 0:  # it counts down while the position counts up
                 place = (count - place).plus_constant(-1)
             found[digit] = place
-            below = operations.product((below, count))
+            below = forms.product((below, count))
         return found
 
     def runs(self, radices: Mapping[str, Radices]) -> Iterator[DigitRun]:
@@ -527,8 +527,8 @@ def _stride(total: DigitSum, radices: Mapping[str, Radices], sign: int) -> Form:
     stride = forms.ZERO
     for factor, digit in reversed(total.terms):
         count = radices[digit.variable].axis.count
-        several = operations.nonnegative(count.plus_constant(-digit.weight - 1))
-        stride = operations.select(several, forms.constant(sign * abs(factor)), stride)
+        several = forms.nonnegative(count.plus_constant(-digit.weight - 1))
+        stride = forms.select(several, forms.constant(sign * abs(factor)), stride)
     return stride
 
 
@@ -564,7 +564,7 @@ class DigitSystem:
             known |= total.places(self.radices, position, 1)
             if radices.is_cut:
                 left = (radices.axis.count - position).plus_constant(-1)
-                conditions.append(operations.nonnegative(left))
+                conditions.append(forms.nonnegative(left))
         values: dict[str, Form] = {}
         for name in self.radices.keys() - self.indices.keys():
             radices = self.radices[name]
@@ -779,7 +779,7 @@ def _of_atom(atom: Atom, scope: Scope) -> LinearIndex:
     values = range_of(scope, form)
     part = IndexDigit(atom, 1, values.size if values.lower == 0 else None)
     if atom.kind is AtomKind.MOD and atom.divisor == _TWO and atom.numerator.constant % _TWO:
-        other = operations.mod(atom.numerator.plus_constant(1), forms.constant(_TWO))
+        other = forms.mod(atom.numerator.plus_constant(1), forms.constant(_TWO))
         form = forms.ONE - other  # (x + 1) mod 2 == 1 - x mod 2
     return LinearIndex(form, (part,))
 
@@ -869,7 +869,7 @@ def _boxes(
     """When the values of a run are a box of digits."""
     factor, digit = index.terms[run.last]
     count, step = radices[digit.variable].count(digit), _step(index, run, radices)
-    rest = operations.mod(forms.constant(step), count.times(factor))
+    rest = forms.mod(forms.constant(step), count.times(factor))
     nested = [(rest, Interval(0, 0))] if is_nested else []  # the size of the run divides the step
     for level in levels(count, cuts, abs(factor), step):
         yield *run.limits, *level, *nested

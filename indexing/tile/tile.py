@@ -8,20 +8,24 @@ result, ``offset + stride * i`` at the positions ``i`` that meet the mask.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sized
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
-from indexing.domain import Domain, substituted_constraints
+import sympy
+from sympy.logic.boolalg import Boolean
+
+from indexing.domain import Constraint, Domain, substituted_constraints
 from indexing.errors import TileError
+from indexing.exact.index_set import IndexSet
 from indexing.exact.inverse import inverse
 from indexing.exact.questions import ExactRelation
 from indexing.formats.text import format_map
 from indexing.relation import Relation
-from indexing.tile.axes import bounds_of_ids, read_axes
+from indexing.tile.axes import Assumptions, Axes, Sizes, TileAxis, bounds_of_ids, read_axes
 from indexing.tile.constraints import TileConstraints, conditions_of, renamed
 from indexing.tile.digits import (
     Progression,
@@ -35,30 +39,22 @@ from indexing.tile.digits import (
 )
 from indexing.transform.evaluate import checked_value
 from indexing.variable import Variable, is_symbolic
-from simplifier import Interval
-from simplifier.bounds.context import facts_of
+from simplifier import forms, symbol
 from simplifier.errors import check_type, listed
 from simplifier.exact import NotQuasiAffineError
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-from simplifier.expr.form import AtomKind
-from simplifier.expr.functions import symbol
-from simplifier.expr.printer import format_form
-from simplifier.expr.sympy import to_condition, to_sympy
-from simplifier.fixpoint import range_of, simplified
+from simplifier.forms import (
+    AtomKind,
+    Form,
+    Interval,
+    Scope,
+    facts_of,
+    format_form,
+    range_of,
+    simplified,
+    to_condition,
+    to_sympy,
+)
 from simplifier.tools.display import Displayed, cut, html, table
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-    import sympy
-    from sympy.logic.boolalg import Boolean
-
-    from indexing.domain import Constraint
-    from indexing.exact.index_set import IndexSet
-    from indexing.tile.axes import Assumptions, Axes, Sizes, TileAxis
-    from simplifier.canonical.scope import Scope
-    from simplifier.expr.form import Form
 
 Row: TypeAlias = "tuple[Form, Form, Form]"
 """The offset, the size and the stride of one result."""
@@ -72,8 +68,8 @@ class Formulas(NamedTuple):
 
     def substituted(self, values: Mapping[str, Form]) -> Formulas:
         """The formulas with values for some symbols."""
-        rows = tuple(operations.substitute(row, values) for row in self.results)
-        (condition,) = operations.substitute((self.condition,), values)
+        rows = tuple(forms.substitute(row, values) for row in self.results)
+        (condition,) = forms.substitute((self.condition,), values)
         return Formulas(tuple((row[0], row[1], row[2]) for row in rows), condition)
 
     def simplified(self, known: Assumptions) -> Formulas:
@@ -91,7 +87,7 @@ class Formulas(NamedTuple):
         atom = self.condition.only_atom
         parts = atom.arguments if atom and atom.kind is AtomKind.AND else (self.condition,)
         kept = [simplified(inner, part) for part in parts]
-        return Formulas(rows, operations.conjunction(kept))
+        return Formulas(rows, forms.conjunction(kept))
 
 
 def _simplified_choice(scope: Scope, form: Form) -> Form:
@@ -102,7 +98,7 @@ def _simplified_choice(scope: Scope, form: Form) -> Form:
         choices.append((simplified(scope, condition), chosen))
     form = simplified(scope, form)
     for condition, chosen in reversed(choices):
-        form = operations.select(condition, chosen, form)
+        form = forms.select(condition, chosen, form)
     return form
 
 
@@ -204,11 +200,11 @@ class Tile(Displayed):
         if reason is not None:
             raise TileError(f"tile: {reason}")
         values = {name: forms.constant(value) for name, value in numbers.items()}
-        tiles = tuple(each and operations.substitute((each,), values)[0] for each in self.tiles)
+        tiles = tuple(each and forms.substitute((each,), values)[0] for each in self.tiles)
         known = self.known.substituted(values).bounded(bounds_of_ids(tiles))
         return Tile(
             self.domain,
-            operations.substitute(self.counts, values),
+            forms.substitute(self.counts, values),
             tiles,
             known,
             self.formulas.substituted(values).simplified(known),
@@ -241,10 +237,10 @@ class Tile(Displayed):
         rows = range(len(self.formulas.results))
         values |= {f"i{number}": forms.variable(f"s{number}") for number in rows}
         positions = [
-            operations.product((stride, forms.variable(f"i{number}"))) + offset
+            forms.product((stride, forms.variable(f"i{number}"))) + offset
             for number, (offset, _, stride) in enumerate(self.formulas.results)
         ]
-        *results, condition = operations.substitute((*positions, self.formulas.condition), values)
+        *results, condition = forms.substitute((*positions, self.formulas.condition), values)
         ranges = [Variable(Interval(0, size.constant - 1)) for _, size, _ in self.formulas.results]
         domain = Domain.of((), ranges).constrained(facts_of(condition))
         return ExactRelation.from_forms(results, domain).image()
@@ -273,7 +269,7 @@ class Tile(Displayed):
             for known, name in pairs
             if known != name and known[0] in "r~"
         }
-        return operations.substitute((form,), renamed)[0]
+        return forms.substitute((form,), renamed)[0]
 
     def __str__(self) -> str:
         columns = zip(*self._texts(), strict=True) if self.formulas.results else ((), (), ())
@@ -363,7 +359,7 @@ def _simplest(relation: Relation, axes: Axes, found: ResultTiles) -> Tile:
     """The tile with simplified formulas and constraints."""
     results = (found.results[number] for number in range(len(relation.forms)))
     rows = tuple((each.offset, each.size, each.stride) for each in results)
-    formulas = Formulas(rows, operations.conjunction(found.conditions)).simplified(axes.known)
+    formulas = Formulas(rows, forms.conjunction(found.conditions)).simplified(axes.known)
     free = tuple(each for each in axes.sizes if not each.size.is_constant)
     constraints = TileConstraints.of(found.clauses).simplified(axes.known.scope())
     constraints = replace(constraints, sizes=free)
@@ -397,7 +393,7 @@ class _Attempt:
         fixed = {name: axes.by_name[name].begin for name in single}
         self.axes = {name: axis for name, axis in axes.by_name.items() if name not in single}
         self.constraints = substituted_constraints(axes.constraints, fixed)
-        found = operations.substitute(relation.forms, fixed)
+        found = forms.substitute(relation.forms, fixed)
         self.forms = tuple(simplified(self.points, form) for form in found) if fixed else found
         self.users = Counter(name for form in self.forms for name in self.used(form))
 
@@ -436,7 +432,7 @@ class _Attempt:
             unknown = self.used(form) - values.keys()
             if unknown:
                 return Refusal(unknown, f"{form} is limited, and no result tells it")
-            conditions += conditions_of(operations.substitute((form,), values)[0], interval)
+            conditions += conditions_of(forms.substitute((form,), values)[0], interval)
         conditions += self._nonempty()
         clauses = [each.clause for each in (*found.values(), *digits.radices.values())]
         clauses += [
@@ -496,7 +492,7 @@ class _Attempt:
         elements |= {f"s{n}": forms.variable(f"#s{n}") for n in range(len(found.ranges))}
         bounds = ((forms.variable(name), each) for name, each in found.domain.bounds.items())
         limits = substituted_constraints((*found.domain.constraints, *bounds), elements)
-        values = operations.substitute(found.forms, elements)
+        values = forms.substitute(found.forms, elements)
         for name, value in zip(names, values, strict=True):
             limits += self._within(value, self.axes[name])
         for number in range(len(found.ranges)):
@@ -509,7 +505,7 @@ class _Attempt:
         dims = (Variable(self.domain.bounds[name]) for name in names)
         limits = substituted_constraints(self._constraints_among(names), places)
         domain = self.domain.over(dims, (), self.domain.runtime).constrained(limits)
-        read = operations.substitute(results, places)
+        read = forms.substitute(results, places)
         if not domain.bounds.keys() >= {*forms.variables_of(read)}:
             raise TileError(f"tile: a size is inside {read}; expected variables")
         return inverse(Relation.from_forms(read, domain))
@@ -525,7 +521,7 @@ class _Attempt:
         if atom is not None and atom.kind is AtomKind.MOD:
             end = range_of(self.points, axis.begin + axis.count)
             if Interval(0, atom.divisor).contains(end):  # no tile goes round
-                place = operations.mod(atom.numerator - axis.begin, atom.arguments[1])
+                place = forms.mod(atom.numerator - axis.begin, atom.arguments[1])
         return [(place, _NATURAL), (axis.count - place, Interval(1, None))]
 
     def image(self) -> ExactRelation:
@@ -550,9 +546,9 @@ class _Attempt:
                 continue
             if axis.lower is not None:
                 last = (axis.begin + axis.count).plus_constant(-1)
-                found.append(operations.nonnegative(last - axis.lower))
+                found.append(forms.nonnegative(last - axis.lower))
             if axis.upper is not None and not axis.ends_with_tensor:
-                found.append(operations.nonnegative(axis.upper - axis.begin))
+                found.append(forms.nonnegative(axis.upper - axis.begin))
         return found
 
 
@@ -577,7 +573,7 @@ def _without(name: str, limits: Iterable[Constraint]) -> list[Constraint]:
         for side, end in ((form, interval.lower), (-form, (-interval).lower)):
             factor, rest = side.terms[atom], side.without(atom).plus_constant(-(end or 0))
             if end is not None and factor > 0:
-                least.append(operations.floordiv(rest, forms.constant(factor)))
+                least.append(forms.floordiv(rest, forms.constant(factor)))
             elif end is not None:
                 greatest.append((rest, -factor))
     room = (most + low.times(factor) for low, (most, factor) in product(least, greatest))

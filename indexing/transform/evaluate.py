@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from itertools import repeat
 from math import prod
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from indexing.domain import ROLES
+from indexing.domain import ROLES, Constraint, Domain
 from indexing.errors import MapError
-from indexing.relation import check_without_parameters
-from indexing.validation import in_order
+from indexing.relation import Relation, check_without_parameters
+from indexing.validation import ByName, in_order
 from simplifier.errors import check_type, listed
-from simplifier.evaluation import (
+from simplifier.forms import (
     MAX_INT64,
+    AtomKind,
     EvaluationError,
+    Form,
+    Interval,
     is_array,
     magnitudes,
     points_in,
+    postorder,
     values_of,
+    variables_of,
 )
-from simplifier.expr.form import AtomKind, Form, postorder, variables_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from indexing.domain import Constraint, Domain
-    from indexing.relation import Relation
-    from indexing.validation import ByName
-    from simplifier import Interval
 
 Value: TypeAlias = Any
 """A Python integer, or a NumPy array of integers."""

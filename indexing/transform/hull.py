@@ -7,29 +7,20 @@ the least and the greatest that it has in any of them.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, reduce
 from itertools import chain, pairwise
 from math import prod
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from indexing.domain import Domain
-from indexing.relation import Relation
+from indexing.domain import Constraint, Domain
+from indexing.relation import Relation, RelationT
 from indexing.simplify import result_bounds, simplified
 from indexing.transform.evaluate import evaluate, result_columns
 from indexing.variable import Variable
-from simplifier import Interval
-from simplifier.evaluation import tabulated, tabulated_partly
-from simplifier.expr import form as forms
-from simplifier.expr.form import fold
-from simplifier.expr.operations import substitute
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from indexing.domain import Constraint
-    from indexing.relation import RelationT
-    from simplifier.expr.form import Atom, Form
+from simplifier import forms
+from simplifier.forms import Atom, Form, Interval, fold, substitute, tabulated, tabulated_partly
 
 
 def hull(maps: Sequence[RelationT], limits: Sequence[Interval] | None = None) -> RelationT:

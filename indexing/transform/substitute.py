@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
-from indexing.domain import (
-    LETTERS,
-    ROLES,
-    Domain,
-    bare,
-    distinctly_named,
-)
+from indexing.domain import LETTERS, ROLES, ByRole, Constraint, Domain, bare, distinctly_named
 from indexing.errors import MapError
 from indexing.relation import Relation, RelationT, check_map
 from indexing.variable import Variable, check_parameters, parameter_identifier, united
-from simplifier import Interval
+from simplifier import forms
 from simplifier.errors import listed, quoted
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-    from indexing.domain import ByRole, Constraint
-    from simplifier.expr.form import Form
+from simplifier.forms import Form, Interval
 
 T = TypeVar("T")
 
@@ -72,7 +60,7 @@ def substituted(
         return indexing_map.forms, constraints
     count = len(indexing_map.forms)
     limited = (form for form, _ in constraints)
-    found = operations.substitute((*indexing_map.forms, *limited), values)
+    found = forms.substitute((*indexing_map.forms, *limited), values)
     intervals = (interval for _, interval in constraints)
     return found[:count], tuple(zip(found[count:], intervals, strict=True))
 

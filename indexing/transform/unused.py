@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING
 
-from indexing.domain import conditions_for_values, ends_and_constraints, limited_variable
+from indexing.domain import (
+    ByRole,
+    Constraint,
+    Domain,
+    conditions_for_values,
+    ends_and_constraints,
+    limited_variable,
+)
 from indexing.errors import MapError
+from indexing.relation import Relation, RelationT
 from indexing.simplify.constraints import Residues, merged, normal
 from indexing.transform.evaluate import has_point
 from indexing.transform.substitute import arranged, over_domain, substituted
 from indexing.variable import Variable
-from simplifier import Interval, NotQuasiAffineError
-from simplifier.canonical.scope import Scope, scope_of
-from simplifier.exact import ATTEMPT, Allowance, BudgetError
-from simplifier.expr import form as forms
-from simplifier.expr.operations import floordiv
+from simplifier import forms
+from simplifier.exact import ATTEMPT, Allowance, BudgetError, NotQuasiAffineError
+from simplifier.forms import Form, Interval, Scope, floordiv, scope_of
 from simplifier.tools.graphs import united
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-
-    from indexing.domain import ByRole, Constraint, Domain
-    from indexing.relation import Relation, RelationT
-    from simplifier.expr.form import Form
 
 
 def unused_variables(indexing_map: Relation) -> ByRole[int]:

@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
 
-from indexing.layout import ShapeError
-from ops.analysis.dataflow import Array, Graph, Interner, single_questions
+from indexing.layout import Shape, ShapeError
+from ops.analysis.dataflow import Array, Graph, Interner, Step, single_questions
 from ops.analysis.loops import TimedLoop, chosen, decided, iterated, repeated, selected, windows_of
-from ops.dependence.dependence import NOTHING, called_by, of_element
+from ops.analysis.value_numbering import ValueNumbering
+from ops.dependence.dependence import NOTHING, AnyDependence, called_by, of_element
 from ops.dependence.links import Link, identity_of, links_of_unfit
-from ops.hlo import Instruction
+from ops.hlo import Computation, Instruction
 from ops.hlo.errors import HloTextError
 from ops.hlo.module import INSTRUCTION
 from ops.rules.control import kept_by
 from ops.rules.counted_loops import counted_loop, never_runs
-from ops.rules.rule import Direction, arrays_in_operands
+from ops.rules.registry import Registry
+from ops.rules.rule import Call, Calls, Direction, arrays_in_operands
 from simplifier.errors import check_type, listed
 from simplifier.tools.graphs import postorder, topological_order
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-
-    from indexing.layout import Shape
-    from ops.analysis.dataflow import Step
-    from ops.analysis.value_numbering import ValueNumbering
-    from ops.dependence.dependence import AnyDependence
-    from ops.hlo import Computation
-    from ops.rules.registry import Registry
-    from ops.rules.rule import Call, Calls
 
 Crossing: TypeAlias = "tuple[Array, AnyDependence | None]"
 """An array of another computation, and the dependence on it; ``None`` if it is the same array."""

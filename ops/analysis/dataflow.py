@@ -11,17 +11,14 @@ the set of questions that have it: an integer with a bit for each.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
+from indexing.layout import Shape
 from ops import limits
 from ops.dependence.dependence import AnyDependence, cost
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-
-    from indexing.layout import Shape
-    from ops.hlo import Instruction
+from ops.hlo import Instruction
 
 Array: TypeAlias = "tuple[Instruction, int]"
 """One array of an instruction's result: a tuple holds several, counted through nested tuples."""

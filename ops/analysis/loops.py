@@ -8,15 +8,16 @@ that holds whatever iterations may do takes their place.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from indexing import IndexingMap, Variable
 from indexing.layout import ElementType
-from indexing.transform.unused import from_zero, without_determined_ranges
+from indexing.passes import from_zero, without_determined_ranges
 from ops import limits
-from ops.analysis.dataflow import Budget, Interner
+from ops.analysis.dataflow import Array, Budget, Interner
 from ops.dependence.dependence import (
     NOTHING,
     AnyDependence,
@@ -34,6 +35,8 @@ from ops.dependence.operand_indexing import (
     joint_form,
     separate_form,
 )
+from ops.devices.devices import Devices
+from ops.hlo import Instruction
 from ops.index_maps import (
     constrained,
     dim,
@@ -46,22 +49,12 @@ from ops.index_maps import (
 )
 from ops.rules.constant_folding import clamped, value_of
 from ops.rules.control import source_within
+from ops.rules.counted_loops import CountedLoop
 from ops.rules.dynamic_sizes import known_sizes, with_bounds
-from ops.rules.rule import Direction, Unknown
-from simplifier import Interval
-from simplifier.expr import form as forms
-from simplifier.expr import operations
+from ops.rules.rule import Calls, Direction, Unknown
+from simplifier import forms
+from simplifier.forms import Form, Interval
 from simplifier.tools.graphs import postorder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-
-    from ops.analysis.dataflow import Array
-    from ops.devices.devices import Devices
-    from ops.hlo import Instruction
-    from ops.rules.counted_loops import CountedLoop
-    from ops.rules.rule import Calls
-    from simplifier.expr.form import Form
 
 # Choices.
 
@@ -95,7 +88,7 @@ def chosen(array: Array, calls: Calls, number: int) -> AnyDependence | None:
     is_flag = selector.shape.element_type is ElementType.PRED
     values = Interval(0, 1) if is_flag else Interval(-1, count - 1)
     is_last = not is_flag and number == count - 1
-    form = operations.mod(value, forms.constant(count)) if is_last else value
+    form = forms.mod(value, forms.constant(count)) if is_last else value
     wanted = Interval.of(1 - number if is_flag else number)
 
     def where_chosen(itself: OperandIndexing) -> OperandIndexing:
@@ -685,7 +678,7 @@ class TimedLoop:
         wide = _extended(indexing, [after], dims=[times], ranges=[times])
         more = left - after - count
         timed = constrained(wide.map, more, times)
-        multiple = operations.mod(more, forms.constant(period))
+        multiple = forms.mod(more, forms.constant(period))
         return replace(wide, map=constrained(timed, multiple, Interval(0, 0)))
 
     def some_time(self, indexing: OperandIndexing) -> OperandIndexing:
@@ -782,8 +775,8 @@ class UpdateWindow(NamedTuple):
         sides = [begin - dim(self.axis), dim(self.axis) - end]
         if abs(self.step) > self.size:
             place = dim(self.axis) - self.start
-            sides.append(operations.mod(place, forms.constant(abs(self.step))) - (self.size - 1))
-        return operations.maximum(sides)
+            sides.append(forms.mod(place, forms.constant(abs(self.step))) - (self.size - 1))
+        return forms.maximum(sides)
 
 
 def windows_of(loop: CountedLoop) -> dict[int, UpdateWindow]:

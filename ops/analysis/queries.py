@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from indexing import IndexingMap, MapError
-from indexing.layout import ShapeError, logical_to_linear, logical_to_tiled, tiled_to_logical
+from indexing.layout import Shape, ShapeError, logical_to_linear, logical_to_tiled, tiled_to_logical
 from ops import limits
 from ops.analysis.calls import (
     DataFlow,
@@ -21,22 +22,14 @@ from ops.analysis.calls import (
     union_of,
 )
 from ops.analysis.value_numbering import ValueNumbering
-from ops.dependence.dependence import NOTHING, Unknown, of_element
-from ops.dependence.operand_indexing import OperandIndexing
+from ops.dependence.dependence import NOTHING, AnyDependence, Unknown, of_element
+from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
 from ops.hlo import HloModule, Instruction
 from ops.hlo.module import INSTRUCTION
-from ops.rules.registry import REGISTRY, check_registry
+from ops.rules.registry import REGISTRY, Registry, check_registry
 from ops.rules.rule import Direction
 from simplifier.errors import INTEGER, check_type, listed, quoted
 from simplifier.tools.display import Displayed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from indexing.layout import Shape
-    from ops.dependence.dependence import AnyDependence
-    from ops.dependence.operand_indexing import RuntimeOrigin
-    from ops.rules.registry import Registry
 
 
 def output_to_input(

@@ -12,11 +12,11 @@ the next module of the process.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from itertools import count
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, cast
+from typing import Any, ClassVar, Final, TypeAlias, cast
 
-from indexing.layout import ShapeError
+from indexing.layout import Shape, ShapeError
 from ops import limits
 from ops.dependence.links import (
     Link,
@@ -26,19 +26,14 @@ from ops.dependence.links import (
     links_of_unfit,
     reads_operands,
 )
+from ops.hlo import Computation, Instruction
 from ops.hlo.attributes import CALLED_ATTRIBUTES, COMMON_ATTRIBUTES
 from ops.hlo.errors import HloTextError
 from ops.hlo.true_sizes import array_sizes
+from ops.rules.registry import Registry
+from ops.rules.rule import Direction, Maps, Routes
 from simplifier.errors import IndexingError
 from simplifier.tools.graphs import postorder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from indexing.layout import Shape
-    from ops.hlo import Computation, Instruction
-    from ops.rules.registry import Registry
-    from ops.rules.rule import Direction, Maps, Routes
 
 Key: TypeAlias = Hashable
 

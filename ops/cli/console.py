@@ -8,16 +8,12 @@ import os
 import re
 import stat
 import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Any, Final, Protocol, TextIO, TypeVar
+from typing import Any, Final, Protocol, TextIO, TypeVar
 
-from ops.cli.documents import ErrorLog
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ops.cli.documents import Document, Rendering
+from ops.cli.documents import Document, ErrorLog, Rendering
 
 # How a text looks on a terminal: lines of its width, names and what is unknown in colour.
 

@@ -7,20 +7,17 @@ any length; a long one is printed in pieces. JSON has one item of a :class:`Row`
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
+from ops.cli.selection import Selection
 from ops.hlo import HloFileError, HloTextError
 from ops.hlo.files import write_text
+from ops.modules.analysis import ModuleAnalysis
 from simplifier.errors import IndexingError, TextError
 from simplifier.tools.display import aligned
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from ops.cli.selection import Selection
-    from ops.modules.analysis import ModuleAnalysis
 
 T = TypeVar("T")
 

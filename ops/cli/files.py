@@ -9,29 +9,33 @@ import gzip
 import os
 import signal
 import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor
 from difflib import get_close_matches
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from indexing.startup import collect_seldom
-from ops import analyze, analyze_files, hlo
-from ops.cli.documents import Document, ErrorLog, Row, Verbatim, attempt, fields_of_command
-from ops.hlo import HloFileError
+from ops import Batch, FileAnswer, ModuleAnalysis, analyze, analyze_files, hlo
+from ops.cli.console import Console
+from ops.cli.documents import (
+    Document,
+    ErrorLog,
+    Fields,
+    Item,
+    Rendering,
+    Row,
+    Verbatim,
+    attempt,
+    fields_of_command,
+)
+from ops.cli.selection import Selection
+from ops.hlo import HloFileError, HloModule
 from ops.hlo.errors import NoSuchComputationError, NoSuchInstructionError
 from ops.hlo.files import decoded, read_text
 from simplifier.errors import IndexingError, listed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from concurrent.futures import Executor
-
-    from ops import Batch, FileAnswer, ModuleAnalysis
-    from ops.cli.console import Console
-    from ops.cli.documents import Fields, Item, Rendering
-    from ops.cli.selection import Selection
-    from ops.hlo import HloModule
 
 Subject = TypeVar("Subject")
 

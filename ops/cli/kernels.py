@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
-from indexing import MapError, TileError
-from indexing.layout import ShapeError
-from ops.cli.documents import Cells, Lines, SelectedQuestion, TableQuestion, by_weight, write_svg
+from indexing import IndexSet, MapError, TileError
+from indexing.layout import Shape, ShapeError
+from ops import ModuleAnalysis
+from ops.cli.documents import (
+    Cells,
+    Fields,
+    Lines,
+    SelectedQuestion,
+    TableQuestion,
+    by_weight,
+    write_svg,
+)
 from ops.cli.maps import fields_of_instruction, heading_of, indexing_fields, map_fields, short_text
+from ops.cli.selection import Selection
 from ops.dependence.dependence import Unknown
-from ops.fusion import FusionError, access_picture, reads, why
+from ops.dependence.operand_indexing import OperandIndexing
+from ops.fusion import FusionError, Reason, TileRead, access_picture, reads, why
 from ops.fusion.reasons import has_element, slice_text
 from ops.fusion.slicing import path_text
-from ops.hlo import HloTextError
-from ops.loops import Loop, loops
+from ops.hlo import HloModule, HloTextError, Instruction
+from ops.loops import InPlaceUpdate, Loop, LoopDependence, loops
 from ops.performance.summary import text_of_shape
 from ops.performance.tally import bytes_of
-from ops.xla_gpu import schedule_of
+from ops.xla_gpu import Access, FusionSchedule, schedule_of
 from simplifier import format_expr
 from simplifier.errors import ArgumentError
 from simplifier.exact import BudgetError, NotQuasiAffineError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from indexing import IndexSet
-    from indexing.layout import Shape
-    from ops import ModuleAnalysis
-    from ops.cli.documents import Fields
-    from ops.cli.selection import Selection
-    from ops.dependence.operand_indexing import OperandIndexing
-    from ops.fusion import Reason, TileRead
-    from ops.hlo import HloModule, Instruction
-    from ops.loops import InPlaceUpdate, LoopDependence
-    from ops.xla_gpu import Access, FusionSchedule
 
 Index: TypeAlias = "tuple[int, ...] | None"
 

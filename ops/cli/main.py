@@ -7,18 +7,19 @@ import os
 import sys
 import warnings
 from argparse import ArgumentTypeError
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from importlib.resources import files as resources
 from math import inf, nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias
 
-from indexing.layout import Shape, ShapeError, tiling_steps
-from indexing.layout.layout_svg import svg_of_layout
+from indexing.layout import Shape, ShapeError, svg_of_layout, tiling_steps
 from indexing.startup import INTERRUPTED, version
 from ops.cli.console import COLORS, PLAIN, Console, look_of, report
 from ops.cli.documents import (
     Document,
+    Rendering,
     Verbatim,
     as_json,
     as_text,
@@ -26,7 +27,7 @@ from ops.cli.documents import (
     fields_of_command,
     write_svg,
 )
-from ops.cli.files import answer_files
+from ops.cli.files import AnyQuestion, answer_files
 from ops.cli.kernels import FusionSchedules, InstructionReads, InstructionReasons, ModuleLoops
 from ops.cli.maps import (
     DIRECTIONS,
@@ -51,12 +52,6 @@ from ops.fusion.reasons import FEW_PATHS
 from ops.performance import DEVICES
 from ops.performance.utilization import SECONDS
 from simplifier.errors import ArgumentError, IndexingError, Span, TextError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from ops.cli.documents import Rendering
-    from ops.cli.files import AnyQuestion
 
 # The commands: a function for each, or one for all about modules, from options to a document.
 

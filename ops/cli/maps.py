@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
-from indexing import format_map, parse_map
-from indexing.formats.text import format_head
-from ops import hlo
+from indexing import IndexingMap, Variable, format_map, parse_map
+from indexing.passes import Ends, format_head
+from ops import InstructionAnalysis, ModuleAnalysis, hlo
 from ops.analysis.queries import Addressing, slice_from
-from ops.cli.documents import Row, SelectedQuestion
+from ops.cli.documents import Fields, Row, SelectedQuestion
 from ops.cli.files import read_input
-from ops.dependence.dependence import NOTHING, Dependence, of_element
+from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, of_element
+from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
+from ops.hlo import Computation, HloModule, Instruction, SizeOrigin
 from ops.hlo.module import source_locations
 from ops.performance.summary import text_of_result, text_of_shape
 from ops.rules.rule import Direction, Unknown
-from simplifier import Interval, format_expr
+from simplifier import format_expr
 from simplifier.errors import IndexingError, Span, TextError
-from simplifier.expr.form import natural_order, variables_of
-from simplifier.expr.text import parse_form
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from indexing import IndexingMap, Variable
-    from indexing.domain import Ends
-    from ops import InstructionAnalysis, ModuleAnalysis
-    from ops.cli.documents import Fields
-    from ops.dependence.dependence import AnyDependence
-    from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
-    from ops.hlo import Computation, HloModule, Instruction, SizeOrigin
+from simplifier.forms import Interval, natural_order, parse_form, variables_of
 
 # Questions about modules whose answers are maps: of instructions, and of fusions.
 

@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from indexing import MapError
 from indexing.layout import ShapeError
-from ops.cli.documents import Cells, TableQuestion, by_weight, table
+from ops.cli.documents import Cells, Fields, Lines, TableQuestion, by_weight, table
 from ops.fusion import Fusion, FusionError
-from ops.hlo import HloTextError
+from ops.hlo import HloModule, HloTextError, Instruction
 from ops.hlo.module import source_locations
-from ops.performance import DEVICES, coalescing
+from ops.performance import DEVICES, Coalescing, OperandUtilization, coalescing
 from ops.performance.coalescing import COUNTED
 from ops.performance.kernels import moves_something
 from ops.performance.summary import HEADING, KernelSummary, cells_of
-from ops.performance.tally import Deadline, ends_of_count, text_of_count
+from ops.performance.tally import Count, Deadline, ends_of_count, text_of_count
 from ops.performance.utilization import OperandCounter
-from ops.tiling import tilings
-from ops.xla_gpu import schedule_of
-from simplifier import Interval, format_expr
+from ops.tiling import ArrayTile, TilingCandidate, Tilings, tilings
+from ops.xla_gpu import Access, schedule_of
+from simplifier import format_expr
 from simplifier.errors import IndexingError, listed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from ops.cli.documents import Fields, Lines
-    from ops.hlo import HloModule, Instruction
-    from ops.performance import Coalescing, OperandUtilization
-    from ops.performance.tally import Count
-    from ops.tiling import ArrayTile, TilingCandidate, Tilings
-    from ops.xla_gpu import Access
+from simplifier.forms import Interval
 
 WITH_WARPS: Final = tuple(name for name, device in DEVICES.items() if device.warp_size)
 """The names of the devices whose threads run in warps."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from importlib.resources import files as resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from indexing.layout import (
+    Shape,
     array_size,
     format_of,
     linear_to_logical,
@@ -16,32 +19,23 @@ from indexing.layout import (
     order_in_words,
     size_in_words,
     strides,
+    text_of_layout,
     tile_format,
     tiled_sizes,
     tiling_steps,
 )
-from indexing.layout.picture import text_of_layout
-from ops.cli.documents import Document, Fields, Lines, Row, attempt, fields_of_command
+from ops.cli.console import Console
+from ops.cli.documents import Document, Fields, Item, Lines, Row, attempt, fields_of_command
 from ops.cli.files import load_module
 from ops.cli.maps import indented, map_fields, map_text
+from ops.cli.selection import Selection
 from ops.explorer import explore as page_about
-from ops.hlo import HloFileError
+from ops.hlo import HloFileError, HloModule
 from ops.hlo.files import write_text
 from ops.hlo.opcodes import nearby
-from ops.modules.difference import diff
+from ops.modules.difference import Change, ModuleDifference, Traffic, diff
 from ops.performance.tally import ends_of_count
 from simplifier.errors import ArgumentError, IndexingError, listed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from importlib.resources.abc import Traversable
-
-    from indexing.layout import Shape
-    from ops.cli.console import Console
-    from ops.cli.documents import Item
-    from ops.cli.selection import Selection
-    from ops.hlo import HloModule
-    from ops.modules.difference import Change, ModuleDifference, Traffic
 
 _MAPS: Final = {
     "from an index to the offset": logical_to_linear,

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
+from ops.fusion import Fusion
+from ops.hlo import HloModule, Instruction
 from ops.hlo.errors import NoSuchComputationError, NoSuchInstructionError
-from ops.hlo.opcodes import bare, check_opcode, near_names
+from ops.hlo.opcodes import Named, bare, check_opcode, near_names
 from ops.performance.kernels import kernels_of
 from simplifier.errors import IndexingError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from ops.fusion import Fusion
-    from ops.hlo import HloModule, Instruction
-    from ops.hlo.opcodes import Named
 
 
 class MaybeUnknown(Protocol):

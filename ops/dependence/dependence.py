@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
+from indexing import IndexingMap
 from indexing.layout import UNBOUNDED_SIZE
-from indexing.transform.hull import box, holds, hull
-from indexing.transform.substitute import arranged
+from indexing.passes import Ends, arranged, box, holds, hull
 from ops import limits
 from ops.dependence.operand_indexing import (
     OperandIndexing,
+    RuntimeOrigin,
     devices_in,
     joint_form,
     separate_form,
     with_values,
 )
+from ops.devices.devices import Devices
 from ops.devices.joint_indexing import ANY, DeviceIndex, JointIndexing
+from ops.hlo import Instruction
 from ops.rules.rule import Unknown
-from simplifier import Interval
+from simplifier import forms
 from simplifier.errors import IndexingError
-from simplifier.expr import form as forms
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-
-    from indexing import IndexingMap
-    from indexing.domain import Ends
-    from ops.dependence.operand_indexing import RuntimeOrigin
-    from ops.devices.devices import Devices
-    from ops.hlo import Instruction
+from simplifier.forms import Interval
 
 # Widening: one indexing replaces many; it relates all that they do, maybe more, and is marked.
 

@@ -6,15 +6,15 @@ gives the value of a runtime variable, and whether that is known, differs betwee
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from indexing import UndefinedMap
-from indexing.layout import ShapeError
-from ops.dependence.dependence import Dependence
+from indexing import IndexingMap, UndefinedMap
+from indexing.layout import Shape, ShapeError
+from ops.dependence.dependence import AnyDependence, Dependence
 from ops.dependence.operand_indexing import (
     OperandIndexing,
     RuntimeOrigin,
@@ -22,21 +22,21 @@ from ops.dependence.operand_indexing import (
     within_reach,
 )
 from ops.devices.devices import devices_of, own_device
+from ops.hlo import Instruction
 from ops.hlo.errors import HloTextError
 from ops.index_maps import check_sizes, dimensions_of, index_map
 from ops.rules.dynamic_sizes import known_sizes, with_bounds
-from ops.rules.rule import Direction, OpIndexing, Routes, Unknown, arrays_in_operands
+from ops.rules.rule import (
+    Direction,
+    MapOfOperand,
+    Maps,
+    OpIndexing,
+    Routes,
+    Unknown,
+    arrays_in_operands,
+)
+from ops.sizes import Size
 from simplifier.errors import quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
-
-    from indexing import IndexingMap
-    from indexing.layout import Shape
-    from ops.dependence.dependence import AnyDependence
-    from ops.hlo import Instruction
-    from ops.rules.rule import MapOfOperand, Maps
-    from ops.sizes import Size
 
 
 class Link(NamedTuple):

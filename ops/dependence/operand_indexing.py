@@ -6,38 +6,34 @@ its own number is the one that a collective operation behind it asks with.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from indexing import IndexingMap, Variable
-from indexing.domain import Ends, substituted_constraints
-from indexing.formats.notebook import html_of_map
-from indexing.formats.text import format_head, format_map
-from indexing.transform.hull import longest_formula, shortened, weight, with_tables
+from indexing import IndexingMap, Variable, format_map
+from indexing.passes import (
+    Ends,
+    format_head,
+    html_of_map,
+    longest_formula,
+    shortened,
+    substituted_constraints,
+    weight,
+    with_tables,
+)
 from ops import limits
-from ops.devices.devices import devices_of, is_number_of_device, is_own_device, own_device
-from ops.devices.joint_indexing import ANY, DeviceIndex, JointIndexing
+from ops.devices.devices import Devices, devices_of, is_number_of_device, is_own_device, own_device
+from ops.devices.joint_indexing import ANY, AnySource, DeviceIndex, JointIndexing, Separated
+from ops.hlo import Instruction
 from ops.index_maps import dim, runtime_value
-from ops.rules.constant_folding import bounds_of, clamped, range_in, value_of
+from ops.rules.constant_folding import Given, bounds_of, clamped, range_in, value_of
 from ops.rules.control import outside, value_of_call
-from ops.rules.counted_loops import loops_around
+from ops.rules.counted_loops import CountedLoop, loops_around
 from ops.rules.dynamic_sizes import with_all_sizes, with_sizes_in
 from ops.rules.rule import replica_note
-from simplifier import Interval
-from simplifier.expr import form as forms
-from simplifier.expr.operations import substitute
+from simplifier import forms
+from simplifier.forms import Form, Interval, substitute
 from simplifier.tools.display import Displayed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from ops.devices.devices import Devices
-    from ops.devices.joint_indexing import AnySource, Separated
-    from ops.hlo import Instruction
-    from ops.rules.constant_folding import Given
-    from ops.rules.counted_loops import CountedLoop
-    from simplifier.expr.form import Form
 
 
 @dataclass(frozen=True, slots=True, repr=False)

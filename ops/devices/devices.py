@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from indexing.layout import ShapeError
+from indexing.passes import Constraint
+from ops.hlo import HloModule, Instruction
 from ops.hlo.opcodes import find_opcode
 from ops.hlo.parser import module_of
 from ops.index_maps import checked_integers
-from simplifier import Interval
+from simplifier import forms
 from simplifier.errors import check_type
-from simplifier.evaluation import tabulated, tabulated_partly
-from simplifier.expr import form as forms
-from simplifier.expr.operations import floordiv, mod
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from indexing.domain import Constraint
-    from ops.hlo import HloModule, Instruction
-    from simplifier.expr.form import Form
+from simplifier.forms import Form, Interval, floordiv, mod, tabulated, tabulated_partly
 
 # The devices that a program runs on, and their numbers.
 #

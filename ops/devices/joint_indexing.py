@@ -7,22 +7,16 @@ on sharing their variables. So algorithms work on the joint form, and separate i
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from indexing import IndexingMap, Variable
-from indexing.transform.hull import retabulated, shortened
-from indexing.transform.substitute import arranged
+from indexing.passes import Domain, Ends, arranged, retabulated, shortened
 from ops.index_maps import dim
-from simplifier import Interval
-from simplifier.expr import form as forms
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from indexing.domain import Domain, Ends
-    from simplifier.expr.form import Form
+from simplifier import forms
+from simplifier.forms import Form, Interval
 
 
 class RuntimeSource(Protocol):

@@ -12,21 +12,17 @@ from base64 import b64encode
 from dataclasses import dataclass
 from hashlib import sha256
 from html import escape
+from os import PathLike
 from string import Template
 from typing import TYPE_CHECKING, Any
 
-from ops.explorer.page import Explored, PageData, function_list, modules, page_file, views_of
-from ops.fusion import fusion_graph
+from ops.explorer.page import Explored, Json, PageData, function_list, modules, page_file, views_of
+from ops.fusion import Fusion, fusion_graph
 from ops.hlo.files import write_text
 from simplifier.errors import IndexingError
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from anywidget import AnyWidget
-
-    from ops.explorer.page import Json
-    from ops.fusion import Fusion
 
 __all__ = ["Exploration", "Explored", "explore"]
 

@@ -7,28 +7,23 @@ its number: indexings, their code, lines of the program's source.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files as resources
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
+from typing import Any, Final, TypeAlias, get_args
 
-from indexing import MapError, emit_loops
-from indexing.formats.text import format_map
+from indexing import IndexingMap, MapError, Variable, emit_loops, format_map
+from indexing.passes import Domain
 from ops.analysis.queries import parameter_indexing
+from ops.dependence.dependence import AnyDependence
+from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion import Fusion, by_producer
 from ops.hlo import Computation, HloModule, Instruction
 from ops.hlo.module import source_locations
 from ops.rules.rule import Unknown
 from simplifier.errors import IndexingError, beginning_of, check_type
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-    from indexing import IndexingMap, Variable
-    from indexing.domain import Domain
-    from ops.dependence.dependence import AnyDependence
-    from ops.dependence.operand_indexing import OperandIndexing
 
 Json: TypeAlias = "dict[str, Any]"
 

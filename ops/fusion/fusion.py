@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from ops import limits
 from ops.analysis.calls import by_instruction, check_output, union_of
+from ops.analysis.dataflow import Array
 from ops.analysis.queries import output_to_input
-from ops.dependence.dependence import NOTHING, Unknown
-from ops.fusion.reads import Reads, computed_together, evaluations_of, seen_from_outside, ways_of
-from ops.fusion.slicing import Region, backward_slice, forward_slice, provenance_of
+from ops.dependence.dependence import NOTHING, AnyDependence, Unknown
+from ops.dependence.operand_indexing import OperandIndexing
+from ops.fusion.reads import (
+    Evaluation,
+    Reads,
+    computed_together,
+    evaluations_of,
+    seen_from_outside,
+    ways_of,
+)
+from ops.fusion.slicing import Provenance, Region, backward_slice, forward_slice, provenance_of
 from ops.hlo.module import INSTRUCTION, Computation, Instruction
-from ops.rules.registry import REGISTRY, check_registry
+from ops.rules.registry import REGISTRY, Registry, check_registry
+from ops.rules.rule import Doubt
 from simplifier.errors import INTEGER, IndexingError, check_type, listed
 from simplifier.tools.display import Displayed, html_of_table, in_one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from ops.analysis.dataflow import Array
-    from ops.dependence.dependence import AnyDependence
-    from ops.dependence.operand_indexing import OperandIndexing
-    from ops.fusion.reads import Evaluation
-    from ops.fusion.slicing import Provenance
-    from ops.rules.registry import Registry
-    from ops.rules.rule import Doubt
 
 
 class FusionError(IndexingError, ValueError):

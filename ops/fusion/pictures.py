@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, pairwise
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from indexing import IndexingMap
-from indexing.pictures.access_picture import AccessPicture, chosen_points, grid_of_results
-from indexing.pictures.grids import ElementGrid
+from indexing.layout import Shape
+from indexing.pictures.access_picture import AccessPicture, Choices, chosen_points, grid_of_results
+from indexing.pictures.grids import ElementGrid, PlaneChoice, Position
 from indexing.pictures.svg import (
     Colors,
     Panel,
@@ -23,21 +24,14 @@ from indexing.pictures.svg import (
     text,
     text_width,
 )
+from ops.analysis.dataflow import Array
 from ops.analysis.queries import output_to_input
+from ops.dependence.dependence import AnyDependence
+from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion.fusion import Fusion, FusionError
+from ops.hlo.module import Instruction
 from ops.rules.rule import Unknown
 from simplifier.errors import INTEGER, check_type, listed, quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from indexing.layout import Shape
-    from indexing.pictures.access_picture import Choices
-    from indexing.pictures.grids import PlaneChoice, Position
-    from ops.analysis.dataflow import Array
-    from ops.dependence.dependence import AnyDependence
-    from ops.dependence.operand_indexing import OperandIndexing
-    from ops.hlo.module import Instruction
 
 MAX_INSTRUCTIONS: Final = 60
 """More do not fit on a page: those next to the root are shown."""

@@ -3,52 +3,45 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
-from indexing import IndexingMap, MapError, from_isl
-from indexing.exact.compare import count_reached, reached, reached_again
-from indexing.exact.counting import multiplicities, number_of_points
-from indexing.exact.symbolic_counting import symbolic_count
-from indexing.transform.substitute import arranged
-from indexing.variable import united
+import sympy
+
+from indexing import IndexingMap, IndexSet, MapError, Variable, from_isl
+from indexing.passes import (
+    arranged,
+    count_reached,
+    multiplicities,
+    number_of_points,
+    reached,
+    reached_again,
+    symbolic_count,
+    united,
+)
 from ops import limits
 from ops.analysis.calls import itself, union_of
+from ops.analysis.dataflow import Array
 from ops.analysis.queries import flow_in
-from ops.dependence.dependence import NOTHING, Dependence, called_by
-from ops.dependence.operand_indexing import OperandIndexing, devices_in, with_values
+from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, called_by
+from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin, devices_in, with_values
 from ops.devices.joint_indexing import deciding
-from ops.fusion.slicing import backward_slice
-from ops.loops.while_loop import forgotten
+from ops.fusion.slicing import Region, backward_slice
+from ops.hlo import Computation, Instruction
+from ops.loops import forgotten
 from ops.rules.constant_folding import clamped
 from ops.rules.control import routed_from
 from ops.rules.counted_loops import counted_loop, never_runs
-from ops.rules.rule import Direction, Doubt, Unknown
-from simplifier import Interval
+from ops.rules.registry import Registry
+from ops.rules.rule import Calls, Direction, Doubt, Unknown
+from simplifier import forms
 from simplifier.exact import BUDGET, BudgetError, NotQuasiAffineError
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-from simplifier.expr.form import AtomKind
+from simplifier.forms import Atom, AtomKind, Form, Interval
 from simplifier.tools.display import Displayed
 from simplifier.tools.graphs import postorder, topological_order
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-
-    import sympy
-
-    from indexing.exact.index_set import IndexSet
-    from indexing.variable import Variable
-    from ops.analysis.dataflow import Array
-    from ops.dependence.dependence import AnyDependence
-    from ops.dependence.operand_indexing import RuntimeOrigin
-    from ops.fusion.slicing import Region
-    from ops.hlo import Computation, Instruction
-    from ops.rules.registry import Registry
-    from ops.rules.rule import Calls
-    from simplifier.expr.form import Atom, Form
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -299,7 +292,7 @@ def _quotient_beside(remainder: Atom) -> Form:
     inner = numerator.only_atom
     if inner is not None and inner.kind is AtomKind.FLOORDIV and divisor > 0:
         numerator, divisor = inner.numerator, inner.divisor * divisor
-    return operations.floordiv(numerator, forms.constant(divisor))
+    return forms.floordiv(numerator, forms.constant(divisor))
 
 
 def _told(form: Form, unknown: Container[str]) -> str | None:

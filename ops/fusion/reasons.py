@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import sympy
 
-from indexing import IndexSet, MapError
-from indexing.errors import TileError
-from indexing.layout import UNBOUNDED_SIZE
+from indexing import IndexSet, MapError, Tile, TileError
+from indexing.layout import UNBOUNDED_SIZE, ArrayShape
 from ops.dependence.dependence import NOTHING, Unknown
+from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion.fusion import Fusion, FusionError
+from ops.fusion.slicing import Provenance
 from ops.hlo.module import INSTRUCTION, Instruction
-from ops.rules.registry import REGISTRY
+from ops.rules.registry import REGISTRY, Registry
 from simplifier import format_expr
 from simplifier.errors import ArgumentError, check_integers, check_type, listed
 from simplifier.exact import BudgetError, NotQuasiAffineError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from indexing import Tile
-    from indexing.layout import ArrayShape
-    from ops.dependence.operand_indexing import OperandIndexing
-    from ops.fusion.slicing import Provenance
-    from ops.rules.registry import Registry
 
 FEW_PATHS: Final = 3
 """Paths that are listed for each map unless somebody wants more."""

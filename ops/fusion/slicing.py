@@ -7,34 +7,28 @@ called there, and out to where its own computation is called.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import chain, count, islice
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from ops import limits
-from ops.analysis.calls import Arrival, Level, arrive, levels_inside
+from ops.analysis.calls import Arrival, Crossing, DataFlow, Level, arrive, levels_inside
+from ops.analysis.dataflow import Array
 from ops.analysis.loops import chosen, decided
 from ops.analysis.queries import flow_in
-from ops.dependence.dependence import Unknown, called_by, of_element
+from ops.dependence.dependence import AnyDependence, Unknown, called_by, of_element
 from ops.dependence.links import identity_of
+from ops.dependence.operand_indexing import OperandIndexing
+from ops.hlo import Computation, Instruction
 from ops.rules.control import kept_by
-from ops.rules.rule import Direction
+from ops.rules.registry import Registry
+from ops.rules.rule import Calls, Direction
 from simplifier.errors import INTEGER, ArgumentError, check_type
 from simplifier.tools.display import Displayed
 from simplifier.tools.graphs import postorder
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-    from ops.analysis.calls import Crossing, DataFlow
-    from ops.analysis.dataflow import Array
-    from ops.dependence.dependence import AnyDependence
-    from ops.dependence.operand_indexing import OperandIndexing
-    from ops.hlo import Computation, Instruction
-    from ops.rules.registry import Registry
-    from ops.rules.rule import Calls
 
 
 class CallSite(NamedTuple):

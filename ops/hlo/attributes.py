@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import enum
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from ops.hlo.errors import AttributeValueError
-from ops.hlo.lexer import escape
+from ops.hlo.lexer import HloLexer, escape
 from ops.hlo.values import (
     read_alias,
     read_donor,
@@ -18,11 +19,6 @@ from ops.hlo.values import (
     read_replica_groups,
     read_window,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from ops.hlo.lexer import HloLexer
 
 _F = TypeVar("_F")
 

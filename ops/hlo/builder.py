@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from types import MappingProxyType, NoneType
-from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, cast
+from typing import Any, Final, Self, TypeVar, cast
 
-from indexing.layout import ElementType, Kind, Shape, ShapeError, bitcast_map
-from indexing.layout.shape import SHAPE_TYPES
+from indexing.layout import SHAPE_TYPES, ElementType, Kind, Shape, ShapeError, bitcast_map
 from ops.hlo.attributes import Codec, Reference, read_value
 from ops.hlo.errors import AttributeValueError, EditError
 from ops.hlo.lexer import HloLexer
 from ops.hlo.literal import Literal, read_literal
 from ops.hlo.module import Computation, Instruction, detached_instruction, with_copies
-from ops.hlo.opcodes import OPCODES, bare, check_opcode, nearby
+from ops.hlo.opcodes import OPCODES, Opcode, bare, check_opcode, nearby
 from ops.hlo.shape_inference import INFERRED, infer_shape
 from ops.hlo.verifier import verify
+from ops.sizes import Size
 from simplifier.errors import TextError, check_type, quoted
 from simplifier.tools.graphs import CircleError, postorder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-
-    from ops.hlo.opcodes import Opcode
-    from ops.sizes import Size
 
 
 def made(

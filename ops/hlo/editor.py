@@ -6,8 +6,8 @@ one that was replaced stands for what replaced it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from indexing.layout import Shape
 from ops.hlo.builder import (
@@ -28,9 +28,6 @@ from ops.hlo.errors import EditError
 from ops.hlo.module import Computation, HloModule, Instruction
 from ops.hlo.opcodes import OPCODES, check_opcode
 from simplifier.errors import check_type, quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 _CALLS: Final = {"call": "to_apply", "fusion": "calls"}
 """What can be inlined and outlined, and the attribute with the computation."""

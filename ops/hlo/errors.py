@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Sequence
+from typing import ClassVar
 
 from simplifier.errors import IndexingError, Span, TextError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class HloTextError(TextError):

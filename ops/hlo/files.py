@@ -7,15 +7,13 @@ import io
 import os
 import re
 import zlib
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import Any, Final, NoReturn
 
 from ops.hlo.errors import HloFileError
 from simplifier.errors import check_type
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _MODULES: Final = (".hlo", ".hlo.gz", ".mlir", ".mlir.gz")
 _MAYBE_MODULES: Final = (".txt", ".pb", ".pb.gz")

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Callable
+from typing import Final, TypeVar
 
-from indexing.layout.shape import BLANK, PLAIN_ARRAY, SHAPE_TYPES, read_shape
+from indexing.layout import BLANK, PLAIN_ARRAY, SHAPE_TYPES, Shape, read_shape
 from ops.hlo.errors import HloTextError
 from simplifier.errors import Span, quoted
 from simplifier.tools.lexer import ScanningLexer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from indexing.layout import Shape
 
 _T = TypeVar("_T")
 

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import copysign, isnan
 from typing import TYPE_CHECKING, Any
 
-from indexing.layout import ElementType, Kind, Shape, ShapeError
-from indexing.layout.shape import MAX_NESTING
+from indexing.layout import MAX_NESTING, ElementType, Kind, Shape, ShapeError
+from ops.hlo.lexer import HloLexer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     import numpy as np
-
-    from ops.hlo.lexer import HloLexer
 
 Scalar = bool | int | float | complex
 

@@ -7,24 +7,21 @@ computations are equal only to themselves.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
+from indexing.layout import Shape
+from indexing.passes import Constraint
 from ops.hlo.attributes import ATTRIBUTES, MODULE_ATTRIBUTES, Codec, Reference
 from ops.hlo.errors import DetachedError
 from ops.hlo.lexer import escape
+from ops.hlo.literal import Literal
 from ops.hlo.opcodes import all_named, by_name, computation_named, matching, one_named
+from ops.sizes import Size
 from simplifier.errors import Span, check_type
 from simplifier.tools.display import html_of_sections, html_of_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from indexing.domain import Constraint
-    from indexing.layout import Shape
-    from ops.hlo.literal import Literal
-    from ops.sizes import Size
 
 NO_ATTRIBUTES: Mapping[str, Any] = MappingProxyType({})
 

@@ -6,23 +6,18 @@ Source: XLA's parser; the table lists what it requires and what it accepts.
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import translate
 from functools import lru_cache
 from re import compile as compiled
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
-from indexing.layout.element_type import Kind
-from ops.hlo.attributes import ATTRIBUTES, COMMON_ATTRIBUTES, Reference
+from indexing.layout import ElementType, Kind
+from ops.hlo.attributes import ATTRIBUTES, COMMON_ATTRIBUTES, Codec, Reference
 from ops.hlo.errors import AmbiguousNameError, NoSuchComputationError, NoSuchInstructionError
 from simplifier.errors import ArgumentError, check_type
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from indexing.layout import ElementType
-    from ops.hlo.attributes import Codec
 
 
 @dataclass(frozen=True, slots=True)

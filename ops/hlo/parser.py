@@ -7,15 +7,15 @@ import itertools
 import os
 import re
 import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Protocol, TypeVar, cast
+from typing import Any, Final, NamedTuple, NoReturn, Protocol, TypeVar, cast
 from weakref import WeakValueDictionary
 
-from indexing.layout import Shape, ShapeError
-from indexing.layout.shape import BLANK, SHAPE_TYPES, plain_array
+from indexing.layout import BLANK, SHAPE_TYPES, Shape, ShapeError, plain_array
 from ops.hlo.attributes import (
     COMMON_ATTRIBUTES,
     MODULE_ATTRIBUTES,
@@ -34,9 +34,6 @@ from ops.hlo.shape_inference import infer_shape
 from ops.hlo.values import ProgramShape
 from ops.hlo.verifier import signature, verify
 from simplifier.errors import TextError, check_type, quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 # HLO modules from text: `parse` a text, `load` a file, or load a pickle.
 #

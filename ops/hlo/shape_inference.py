@@ -13,21 +13,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from indexing.layout import (
-    UNBOUNDED_SIZE,
-    ElementType,
-    Layout,
-    Shape,
-    ShapeError,
-    common_blocks,
-)
+from indexing.layout import UNBOUNDED_SIZE, ElementType, Layout, Shape, ShapeError, common_blocks
+from indexing.passes import Constraint
 from ops.hlo.errors import AttributeValueError
+from ops.hlo.module import Instruction
 from ops.hlo.opcodes import LIKE_OPERANDS
-from ops.hlo.values import Window
-from ops.index_maps import check_count, check_sizes, checked_numbers, checked_sizes
+from ops.hlo.values import DimensionLabels, Window
+from ops.index_maps import Sizes, check_count, check_sizes, checked_numbers, checked_sizes
 from ops.sizes import (
+    Size,
     as_form,
     at_least,
     difference,
@@ -41,17 +37,9 @@ from ops.sizes import (
     read_integer,
     total,
 )
-from simplifier import Interval
+from simplifier import forms
 from simplifier.errors import check_type
-from simplifier.expr import operations
-from simplifier.expr.form import Form
-
-if TYPE_CHECKING:
-    from indexing.domain import Constraint
-    from ops.hlo.module import Instruction
-    from ops.hlo.values import DimensionLabels
-    from ops.index_maps import Sizes
-    from ops.sizes import Size
+from simplifier.forms import Form, Interval
 
 SizeT = TypeVar("SizeT", int, "Size")
 
@@ -948,8 +936,8 @@ _VALUES: Final[Mapping[str, Callable[[Instruction, Known], Found | None]]] = {
     "concatenate": _joined,
     "constant": _constant,
     "get-dimension-size": _dimension_size,
-    "maximum": _combined(lambda sizes: plain(operations.maximum(map(as_form, sizes)))),
-    "minimum": _combined(lambda sizes: plain(operations.minimum(map(as_form, sizes)))),
+    "maximum": _combined(lambda sizes: plain(forms.maximum(map(as_form, sizes)))),
+    "minimum": _combined(lambda sizes: plain(forms.minimum(map(as_form, sizes)))),
     "multiply": _combined(product),
     "slice": _part,
     "subtract": _combined(lambda sizes: difference(*sizes)),

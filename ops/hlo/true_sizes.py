@@ -14,33 +14,26 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import count
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
+import sympy
+
+from indexing import Variable
 from indexing.layout import UNBOUNDED_SIZE
-from indexing.variable import PARAMETER, POSITIONAL, Variable, other_use, parameter_identifier
+from indexing.passes import PARAMETER, POSITIONAL, Constraint, other_use, parameter_identifier
 from ops import limits
-from ops.hlo.shape_inference import sizes_of_result, values_of_result
-from ops.sizes import as_form, plain, shown_sizes
-from simplifier import Interval
-from simplifier.expr import form as forms
-from simplifier.expr.form import Form
-from simplifier.expr.operations import substitute
-from simplifier.expr.text import is_name
+from ops.hlo.module import Computation, HloModule, Instruction
+from ops.hlo.shape_inference import Found, sizes_of_result, values_of_result
+from ops.sizes import Size, as_form, plain, shown_sizes
+from simplifier import forms
+from simplifier.forms import Form, Interval, is_name, substitute
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+Answer = TypeVar("Answer")
 
-    import sympy
-
-    from indexing.domain import Constraint
-    from ops.hlo.module import Computation, HloModule, Instruction
-    from ops.hlo.shape_inference import Found
-    from ops.sizes import Size
-
-    Answer = TypeVar("Answer")
 
 ArraySizes: TypeAlias = "tuple[Size | None, ...]"
 """The sizes of an array; ``None`` where it differs from run to run of a computation."""

@@ -8,18 +8,15 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from indexing.layout import Shape
 from ops.hlo.errors import AttributeValueError
+from ops.hlo.lexer import HloLexer
+from ops.sizes import SizeLike
 from simplifier.errors import quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from ops.hlo.lexer import HloLexer
-    from ops.sizes import SizeLike
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Sequence
+from typing import Final
 
 from indexing.layout import ElementType, Shape
 from ops.hlo.errors import AttributeValueError
+from ops.hlo.module import Computation, Instruction
 from ops.hlo.opcodes import Arity
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from ops.hlo.module import Computation, Instruction
 
 
 def verify(instruction: Instruction) -> None:

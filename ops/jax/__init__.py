@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
-from ops.jax.from_jax import from_jax
+from ops.jax.primitives import OfJax, shape_of
+from ops.jax.tracing import from_jax, traced
 
-__all__ = ["from_jax"]
+__all__ = [
+    "OfJax",
+    "from_jax",
+    "shape_of",
+    "traced",
+]

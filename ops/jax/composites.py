@@ -9,18 +9,22 @@ symbolic length or sizes is the operation ``scan``, whose rule looks at what one
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from indexing.layout import ElementType, Shape
-from ops.hlo.module import Instruction
+from indexing.passes import Constraint
+from ops.hlo.module import Computation, Instruction
 from ops.hlo.opcodes import neutral_element
 from ops.hlo.shape_inference import array_shape
 from ops.hlo.values import DimensionLabels
 from ops.jax.primitives import (
     SCATTERS,
     SYMBOLIC_DILATION,
+    JaxprBuilder,
+    OfJax,
     scalar_of,
     shape_of,
     size_of,
@@ -28,21 +32,9 @@ from ops.jax.primitives import (
     window_of,
     written,
 )
-from ops.sizes import as_form
-from simplifier import Interval
-from simplifier.canonical.scope import scope_of
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-from simplifier.expr.form import AtomKind, Form
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from indexing.domain import Constraint
-    from ops.hlo.module import Computation
-    from ops.jax.primitives import JaxprBuilder, OfJax
-    from ops.sizes import Size
-    from simplifier.expr.form import Atom
+from ops.sizes import Size, as_form
+from simplifier import forms
+from simplifier.forms import Atom, AtomKind, Form, Interval, scope_of
 
 # JAX's primitives that become several instructions of HLO.
 
@@ -608,11 +600,11 @@ class SizeValues:
 _COMPUTED: Final[Mapping[str, Callable[[Form, Form], Form]]] = {
     "add": lambda one, other: one + other,
     "subtract": lambda one, other: one - other,
-    "multiply": lambda one, other: operations.product((one, other)),
-    "divide": operations.floordiv,
-    "remainder": operations.mod,
-    "maximum": lambda one, other: operations.maximum((one, other)),
-    "minimum": lambda one, other: operations.minimum((one, other)),
+    "multiply": lambda one, other: forms.product((one, other)),
+    "divide": forms.floordiv,
+    "remainder": forms.mod,
+    "maximum": lambda one, other: forms.maximum((one, other)),
+    "minimum": lambda one, other: forms.minimum((one, other)),
 }
 _OF_SEVERAL: Final = {
     AtomKind.MAX: "maximum",

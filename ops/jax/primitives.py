@@ -6,25 +6,21 @@ import ast
 import operator
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
+
+import sympy
 
 from indexing.layout import ElementType, Kind, Shape, ShapeError
 from ops.hlo.builder import InstructionBuilder
 from ops.hlo.literal import Literal
+from ops.hlo.module import Instruction
 from ops.hlo.shape_inference import array_shape, one_or_tuple
 from ops.hlo.values import Window
 from ops.rules.constant_folding import MAX_TABLE
-from ops.sizes import read_integer
+from ops.sizes import Size, read_integer
 from simplifier import FloorDiv, Max, Min, Mod, symbol
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    import sympy
-
-    from ops.hlo.module import Instruction
-    from ops.sizes import Size
 
 OfJax: TypeAlias = Any
 """A value of JAX, which has no types for them: a jaxpr, its equations, variables and shapes."""

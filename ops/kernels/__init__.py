@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping
+from typing import Final
 
-from indexing.code.functions import check_name
-from indexing.code.language import LANGUAGES
+from indexing.code import LANGUAGES, check_name
 from ops.fusion import Fusion
 from ops.hlo.module import Instruction
 from ops.kernels.array_kernels import NumpyKernel, TritonKernel
@@ -13,9 +13,6 @@ from ops.kernels.c_kernel import CKernel
 from ops.kernels.elements import KernelError
 from ops.xla_gpu import FusionSchedule, Schedule
 from simplifier.errors import check_type, listed, quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 __all__ = ["KernelError", "emit_kernel"]
 

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
-from indexing.code.coder import alone, helpers_in, is_narrow
-from indexing.code.loops import LocalNames, LoopBlock
-from indexing.domain import Ends
+from indexing import IndexingMap
+from indexing.code import LocalNames, LoopBlock, alone, helpers_in, is_narrow
+from indexing.layout import Shape
+from indexing.passes import Constraint, Ends
+from ops.fusion import Fusion
+from ops.hlo.module import Computation, Instruction
 from ops.hlo.opcodes import NEUTRAL, neutral_element
 from ops.kernels.elements import (
     VIEWS,
     ElementWriter,
+    Index,
+    Steps,
     array_of,
     digits,
     in_order,
@@ -21,23 +27,10 @@ from ops.kernels.elements import (
     row_major,
     source_of,
 )
-from ops.kernels.operations import NUMPY, TRITON
-from ops.sizes import as_form, ceil_divided, plain, product, total
-from simplifier import Interval
-from simplifier.expr import operations
-from simplifier.expr.form import Form, constant, variables_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from indexing import IndexingMap
-    from indexing.domain import Constraint
-    from indexing.layout import Shape
-    from ops.fusion import Fusion
-    from ops.hlo.module import Computation, Instruction
-    from ops.kernels.elements import Index, Steps
-    from ops.kernels.operations import Dialect
-    from ops.sizes import Extent, Size
+from ops.kernels.operations import NUMPY, TRITON, Dialect
+from ops.sizes import Extent, Size, as_form, ceil_divided, plain, product, total
+from simplifier import forms
+from simplifier.forms import Form, Interval, constant, variables_of
 
 # Values of many elements at once: a condition is a mask, and a reduction folds along an axis.
 
@@ -383,7 +376,7 @@ class TritonKernel(ArrayWriter):
         top.lines += self._arguments_in_their_types(top)
         sizes = [self.sizes.of(source, output) for source, output in sources]
         counts = [plan.programs_for(each, top) for plan, each in zip(plans, sizes, strict=True)]
-        most = operations.maximum(as_form(count) for count in counts)
+        most = forms.maximum(as_form(count) for count in counts)
         self._programs = plain(top.simplified(most))
         alike: dict[tuple[_WorkOfPrograms, Sequence[Size], Sequence[int]], list[_Result]] = {}
         for row, plan, each in zip(results, plans, sizes, strict=True):

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from indexing.code.coder import helpers_in
-from indexing.code.loops import LocalNames, LoopBlock, digits_of, divisors_of
-from indexing.layout import ElementType, Kind, logical_to_linear
+from indexing import IndexingMap
+from indexing.code import LocalNames, LoopBlock, digits_of, divisors_of, helpers_in
+from indexing.layout import ElementType, Kind, Shape, logical_to_linear
+from ops.fusion import Fusion
+from ops.hlo.module import Computation, Instruction
 from ops.kernels.elements import (
     VIEWS,
     ElementWriter,
+    Index,
     array_of,
     element_types,
     in_order,
@@ -25,22 +29,10 @@ from ops.kernels.elements import (
 )
 from ops.kernels.operations import CUDA, EXTREMA, C, names_in_templates
 from ops.rules.rule import Unknown
-from ops.sizes import as_form, product
-from ops.xla_gpu import FusionSchedule
-from simplifier import Interval
-from simplifier.expr import operations
-from simplifier.expr.form import AtomKind, Form, constant, variable, variables_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from indexing import IndexingMap
-    from indexing.layout import Shape
-    from ops.fusion import Fusion
-    from ops.hlo.module import Computation, Instruction
-    from ops.kernels.elements import Index
-    from ops.sizes import Extent, Size
-    from ops.xla_gpu import Schedule
+from ops.sizes import Extent, Size, as_form, product
+from ops.xla_gpu import FusionSchedule, Schedule
+from simplifier import forms
+from simplifier.forms import AtomKind, Form, Interval, constant, variable, variables_of
 
 
 class CKernel(ElementWriter):
@@ -342,7 +334,7 @@ def write_inside(
     block, found, close = _nested(writer, top, bounds)
     index.update(found)
     known = dict(zip(to.domain.identifiers, in_order(index), strict=True))
-    store(block, writer.offset(source, 0, operations.substitute(to.forms, known), block))
+    store(block, writer.offset(source, 0, forms.substitute(to.forms, known), block))
     close()
 
 

@@ -7,38 +7,32 @@ is a method of its own writer.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
-from indexing.code.coder import alone
-from indexing.code.functions import comparisons
-from indexing.code.language import LANGUAGES
-from indexing.code.loops import LocalNames, LoopBlock, solving
-from indexing.domain import Ends, bare, ends_and_constraints
-from indexing.layout import UNBOUNDED_SIZE, logical_to_linear
-from indexing.variable import PARAMETER, Variable, parameter_identifier
+from indexing import IndexingMap, Variable
+from indexing.code import LANGUAGES, Language, LocalNames, LoopBlock, alone, comparisons, solving
+from indexing.layout import UNBOUNDED_SIZE, ElementType, Layout, Shape, logical_to_linear
+from indexing.passes import (
+    PARAMETER,
+    Constraint,
+    Ends,
+    bare,
+    ends_and_constraints,
+    parameter_identifier,
+)
 from ops.dependence.links import check_answer, errors_in
+from ops.fusion import Fusion
+from ops.hlo.module import Computation, Instruction
 from ops.hlo.true_sizes import parameters_of, size_facts, size_origins
+from ops.kernels.operations import Dialect
 from ops.rules.dynamic_sizes import known_sizes
 from ops.rules.rule import OpIndexing, Unknown
-from ops.sizes import as_form, not_negative, plain, product, scaled, variable_of
-from simplifier import Interval
+from ops.sizes import Extent, Size, as_form, not_negative, plain, product, scaled, variable_of
+from simplifier import forms
 from simplifier.errors import IndexingError
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-from simplifier.expr.form import AtomKind, Form, constant, variable, variables_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
-
-    from indexing import IndexingMap
-    from indexing.code.language import Language
-    from indexing.domain import Constraint
-    from indexing.layout import ElementType, Layout, Shape
-    from ops.fusion import Fusion
-    from ops.hlo.module import Computation, Instruction
-    from ops.kernels.operations import Dialect
-    from ops.sizes import Extent, Size
+from simplifier.forms import AtomKind, Form, Interval, constant, variable, variables_of
 
 # What a kernel says that it cannot be written.
 
@@ -338,7 +332,7 @@ class ElementWriter:
 
     def applied(self, found: IndexingMap, point: Sequence[Form]) -> Index:
         """The results of a map at a point."""
-        return operations.substitute(found.forms, self._known_at(found, point))
+        return forms.substitute(found.forms, self._known_at(found, point))
 
     def _known_at(self, found: IndexingMap, point: Sequence[Form]) -> dict[str, Form]:
         """The values of all variables of a map: those with positions, and sizes."""
@@ -406,7 +400,7 @@ class ElementWriter:
         ends, _ = ends_and_constraints(found.domain)
         count = len(found.dims)
         ranges = [*ends.values()][count : count + len(found.ranges)]
-        return [Ends(*operations.substitute(_both(each), self.sizes.known)) for each in ranges]
+        return [Ends(*forms.substitute(_both(each), self.sizes.known)) for each in ranges]
 
     # Names and types.
 
@@ -480,7 +474,7 @@ def source_of(root: Instruction, output: int) -> tuple[Instruction, int]:
 
 def placed(rows: Iterable[Constraint], known: Mapping[str, Form]) -> list[Constraint]:
     """Constraints with forms in the places of variables."""
-    return [(operations.substitute((form,), known)[0], interval) for form, interval in rows]
+    return [(forms.substitute((form,), known)[0], interval) for form, interval in rows]
 
 
 def unknown(rows: Iterable[Constraint], block: LoopBlock) -> list[Constraint]:
@@ -522,8 +516,8 @@ def digits(place: Form, sizes: Sequence[Size], block: LoopBlock) -> list[Form]:
     found: list[Form] = []
     stride: Size = 1
     for size in reversed(sizes):
-        quotient = operations.floordiv(place, as_form(stride))
-        found.append(block.simplified(operations.mod(quotient, as_form(size))))
+        quotient = forms.floordiv(place, as_form(stride))
+        found.append(block.simplified(forms.mod(quotient, as_form(size))))
         stride = scaled(as_form(stride), size) if isinstance(size, Form) else stride * size
     found.reverse()
     below = [
@@ -618,7 +612,7 @@ class KernelSizes:
     def _placed(self, size: Size) -> Size:
         if isinstance(size, int):
             return size
-        return plain(operations.substitute((size,), self.known)[0])
+        return plain(forms.substitute((size,), self.known)[0])
 
     # Facts.
 
@@ -638,7 +632,7 @@ class KernelSizes:
         """What the module says of the sizes."""
         names = [identifier.removeprefix(PARAMETER) for identifier in self.known]
         for form, interval in size_facts(fusion.instructions[0], names):
-            yield operations.substitute((form,), self.known)[0], interval
+            yield forms.substitute((form,), self.known)[0], interval
 
     def _sizes_of_all(self, fusion: Fusion) -> Iterator[Constraint]:
         """No array has a negative size."""

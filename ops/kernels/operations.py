@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from indexing.code.language import LANGUAGES
-from indexing.layout import ElementType
-from indexing.layout.element_type import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from indexing.code.language import Language
-    from ops.hlo.module import Instruction
+from indexing.code import LANGUAGES, Language
+from indexing.layout import ElementType, Kind
+from ops.hlo.module import Instruction
 
 # What a language makes of the values of elements: a table of templates for each.
 

@@ -2,6 +2,28 @@
 
 from __future__ import annotations
 
-from ops.loops.while_loop import Conflict, InPlaceUpdate, Loop, LoopDependence, LoopError, loops
+from ops.loops.while_loop import (
+    UPDATES,
+    Accesses,
+    Conflict,
+    InPlaceUpdate,
+    Loop,
+    LoopDependence,
+    LoopError,
+    combines,
+    forgotten,
+    loops,
+)
 
-__all__ = ["Conflict", "InPlaceUpdate", "Loop", "LoopDependence", "LoopError", "loops"]
+__all__ = [
+    "UPDATES",
+    "Accesses",
+    "Conflict",
+    "InPlaceUpdate",
+    "Loop",
+    "LoopDependence",
+    "LoopError",
+    "combines",
+    "forgotten",
+    "loops",
+]

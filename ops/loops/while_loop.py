@@ -8,41 +8,37 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from indexing import IndexingMap, IndexRelation, IndexSet, Variable, flow_dependences
-from indexing.domain import Domain, substituted_constraints
+from indexing.passes import Domain, substituted_constraints
 from ops.analysis.queries import flow_in, input_to_output
 from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, called_by, of_element
 from ops.dependence.links import identity_of
-from ops.dependence.operand_indexing import OperandIndexing
+from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
 from ops.devices.devices import is_number_of_device
-from ops.hlo import Instruction
+from ops.hlo import Computation, Instruction
 from ops.hlo.module import HloModule
 from ops.index_maps import dim, dimensions_of, index_map, runtime_value, symbol
-from ops.rules.control import kept_by, only_caller, source_of, source_within
-from ops.rules.counted_loops import counted_loop, counters_of, never_runs, start_of
-from ops.rules.registry import REGISTRY, check_registry
+from ops.rules.control import Array, kept_by, only_caller, source_of, source_within
+from ops.rules.counted_loops import (
+    CountedLoop,
+    Counter,
+    counted_loop,
+    counters_of,
+    never_runs,
+    start_of,
+)
+from ops.rules.registry import REGISTRY, Registry, check_registry
 from ops.rules.rule import Direction, Unknown
-from simplifier import Interval
+from simplifier import forms
 from simplifier.errors import IndexingError, check_type
-from simplifier.exact import BUDGET
-from simplifier.expr import form as forms
-from simplifier.expr.operations import substitute
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-    from ops.dependence.operand_indexing import RuntimeOrigin
-    from ops.hlo import Computation
-    from ops.rules.control import Array
-    from ops.rules.counted_loops import CountedLoop, Counter
-    from ops.rules.registry import Registry
-    from simplifier.exact import Budget
-    from simplifier.expr.form import Form
+from simplifier.exact import BUDGET, Budget
+from simplifier.forms import Form, Interval, substitute
 
 
 class LoopError(IndexingError, ValueError):

@@ -6,22 +6,25 @@ its region computes is left out.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
+
+import sympy
 
 from indexing import IndexingMap, MapError, from_affine_map
 from indexing.layout import UNBOUNDED_SIZE, Shape
 from ops.mlir.operations import OperationDraft, OperationReader
-from ops.mlir.text import DialectAttribute, MlirLexer, MlirTextError, read_function_type, shapes_of
+from ops.mlir.text import (
+    DialectAttribute,
+    MlirLexer,
+    MlirTextError,
+    Type,
+    read_function_type,
+    shapes_of,
+)
 from simplifier import symbol
 from simplifier.errors import Span, TextError, check_type, listed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    import sympy
-
-    from ops.mlir.text import Type
 
 _NAME: Final = "linalg.generic"
 

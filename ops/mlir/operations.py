@@ -6,28 +6,24 @@ of a dialect, such as ``stablehlo.add %0, %1 : tensor<f32>``, is a function in a
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from ops.mlir.text import (
     MAX_NESTING,
     Attribute,
     AttributeReader,
     FunctionType,
+    Location,
     MlirLexer,
     Type,
     read_function_type,
     read_location,
     read_result_types,
 )
-from simplifier.errors import quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from ops.mlir.text import Location
-    from simplifier.errors import Span
+from simplifier.errors import Span, quoted
 
 # Operations of MLIR as values: operands, attributes, regions, and the types of results.
 

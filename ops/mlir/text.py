@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from math import copysign, frexp, inf, ldexp, nan
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
-from indexing.layout import UNBOUNDED_SIZE, ElementType, Kind, Shape, ShapeError
-from indexing.layout.element_type import ARRAY_TYPES
+from indexing.layout import ARRAY_TYPES, UNBOUNDED_SIZE, ElementType, Kind, Shape, ShapeError
 from simplifier.errors import Span, TextError, quoted
 from simplifier.tools.lexer import ScanningLexer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 # The tokens of MLIR text: `MlirLexer` is what its readers work with.
 

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ops.analysis.calls import operand_number
-from ops.analysis.queries import Addressing, Findings, Question, parameters_from, slice_from
-from ops.hlo import HloModule
+from ops.analysis.queries import (
+    Addressing,
+    Finding,
+    Findings,
+    InstructionIndexing,
+    Question,
+    parameters_from,
+    slice_from,
+)
+from ops.dependence.dependence import AnyDependence
+from ops.hlo import HloModule, Instruction
 from ops.hlo.errors import NoSuchInstructionError
 from ops.hlo.opcodes import near_names
-from ops.rules.registry import REGISTRY, check_registry
+from ops.rules.registry import REGISTRY, Registry, check_registry
 from ops.rules.rule import Direction
 from simplifier.errors import check_type
 from simplifier.tools.display import MAX_ROWS, html_of_table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from ops.analysis.queries import Finding, InstructionIndexing
-    from ops.dependence.dependence import AnyDependence
-    from ops.hlo import Instruction
-    from ops.rules.registry import Registry
 
 
 def analyze(module: HloModule, *, registry: Registry = REGISTRY) -> ModuleAnalysis:

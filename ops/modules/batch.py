@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from traceback import format_exception
-from typing import TYPE_CHECKING, Final, Generic, TypeAlias, TypeVar, cast
+from typing import Final, Generic, TypeAlias, TypeVar, cast
 
 from ops.hlo import load
 from ops.modules.analysis import ModuleAnalysis, analyze
 from simplifier.errors import ArgumentError, IndexingError, check_type, quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 T = TypeVar("T")
 

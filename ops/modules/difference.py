@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from ops.analysis.queries import findings_in, output_to_input
-from ops.dependence.dependence import Unknown
+from ops.dependence.dependence import AnyDependence, Unknown
 from ops.hlo.attributes import CALLED_ATTRIBUTES
 from ops.hlo.errors import HloTextError
-from ops.hlo.module import HloModule, Instruction
+from ops.hlo.module import Computation, HloModule, Instruction
 from ops.performance.kernels import kernels_of, running_computations
 from ops.performance.summary import KernelSummary, text_of_result, text_of_shape
-from ops.performance.tally import Deadline, sum_of_counts, text_of_count
+from ops.performance.tally import Count, Deadline, sum_of_counts, text_of_count
 from ops.performance.utilization import SECONDS, OperandCounter
-from ops.rules.registry import REGISTRY
+from ops.rules.registry import REGISTRY, Registry
 from simplifier.errors import check_type
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from ops.dependence.dependence import AnyDependence
-    from ops.hlo.module import Computation
-    from ops.performance.tally import Count
-    from ops.rules.registry import Registry
 
 
 class ChangeKind(Enum):

@@ -9,27 +9,25 @@ from __future__ import annotations
 import inspect
 import operator
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial, reduce
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
+from typing import Any, Final, NamedTuple, TypeAlias, cast
+
+import sympy
 
 from indexing import IndexingMap, IndexRelation, IndexSet, Variable
+from indexing.layout import Shape
 from ops.performance.summary import text_of_shape
 from ops.performance.tally import bytes_of
-from simplifier import BitAnd, BitOr, BitXor, FloorDiv, Interval, Min, Mod, bounds_of, symbol
+from simplifier import BitAnd, BitOr, BitXor, FloorDiv, Min, Mod, bounds_of, symbol
 from simplifier.errors import INTEGER, IndexingError, check_integers, check_type, quoted
+from simplifier.forms import Interval
 from simplifier.tools.display import Displayed
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+Step = tuple[int, ...]
 
-    import sympy
-
-    from indexing.layout import Shape
-
-    Step = tuple[int, ...]
 
 # What a call of Pallas, its grid or its blocks have wrong.
 

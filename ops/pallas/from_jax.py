@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import starmap
 from math import prod
 from operator import mul
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import sympy
 
 from indexing import IndexingMap, Variable
 from indexing.layout import ShapeError
-from ops.jax.from_jax import traced
-from ops.jax.primitives import shape_of
+from ops.jax import OfJax, shape_of, traced
 from ops.pallas.blocks import (
     BlockedArray,
+    BlockSize,
     BlockSpec,
     ElementBlock,
     PallasError,
@@ -24,19 +25,14 @@ from ops.pallas.blocks import (
     axis_names,
 )
 from ops.pallas.pallas_call import ARBITRARY, PARALLEL, PallasCall, semantics_of
-from simplifier import BitAnd, BitOr, BitXor, FloorDiv, Interval, Max, Min, Mod, bounds_of, symbol
-from simplifier.evaluation import tabulated
-from simplifier.expr.sympy import from_sympy, is_relation, relation_of, to_sympy
+from simplifier import BitAnd, BitOr, BitXor, FloorDiv, Max, Min, Mod, bounds_of, symbol
+from simplifier.forms import Interval, from_sympy, is_relation, relation_of, tabulated, to_sympy
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+Value = Any
 
-    from ops.jax.primitives import OfJax
-    from ops.pallas.blocks import BlockSize
+"""An expression of sympy, one of its booleans, or a prefetched operand: its name, or its values
+if they are known."""
 
-    Value = Any
-    """An expression of sympy, one of its booleans, or a prefetched operand: its name, or its values
-    if they are known."""
 
 # The calls of Pallas in a JAX function, read off its jaxpr.
 

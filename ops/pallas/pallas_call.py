@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from indexing import IndexingMap, IndexRelation, IndexSet, Variable
 from indexing.layout import Shape
-from ops.pallas.blocks import BlockedArray, BlockSpec, PallasError, axis_names, steps_of_numbers
+from ops.pallas.blocks import (
+    BlockedArray,
+    BlockSpec,
+    BlockTraffic,
+    OutOfBoundsBlock,
+    PallasError,
+    axis_names,
+    steps_of_numbers,
+)
 from ops.performance.summary import text_of_shape
 from simplifier import symbol
 from simplifier.errors import INTEGER, check_integers, check_type, listed, quoted
 from simplifier.tools.display import Displayed, html_of_table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from ops.pallas.blocks import BlockTraffic, OutOfBoundsBlock
 
 PARALLEL: Final = ("parallel", "core_parallel", "subcore_parallel")
 """The semantics of axes of a grid whose steps may run at the same time."""

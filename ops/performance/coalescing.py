@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from math import gcd, lcm, prod
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from indexing import IndexingMap, MapError
 from indexing.layout import ElementType, Shape, ShapeError
-from indexing.transform.substitute import over_domain
+from indexing.passes import over_domain
 from ops.devices.joint_indexing import deciding
 from ops.index_maps import check_count
 from ops.limits import Device
-from ops.performance.tally import count_of, numbered, size_of, text_of_count
+from ops.performance.tally import Column, Count, count_of, numbered, size_of, text_of_count
 from ops.performance.warps import Loads, check_launch, loads_of_warps, parted, vector_width
 from ops.performance.xla_verdict import is_coalesced, with_midpoints
 from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.rule import Origin
-from ops.xla_gpu import Access
-from simplifier import Interval
+from ops.xla_gpu import Access, AnyOrigin
+from simplifier import forms
 from simplifier.errors import check_integers, check_type, listed
-from simplifier.evaluation import points_in, values_of
-from simplifier.expr import form as forms
-from simplifier.expr import operations
+from simplifier.forms import Form, Interval, points_in, values_of
 from simplifier.tools.display import html_of_table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from ops.performance.tally import Column, Count
-    from ops.xla_gpu.launch import AnyOrigin
-    from simplifier.expr.form import Form
 
 BITS: Final = 8
 """Of a byte."""
@@ -647,11 +639,9 @@ class MovingOffsets(NamedTuple):
             size = Interval(base[name].constant, self.map.domain.bounds[name].upper).size or 1
             box = IndexingMap.from_forms(index, everywhere).result_bounds()
             count = forms.constant(min((size - 1) // step + 1, _CYCLE))
-            values[name] = (
-                operations.mod(forms.ZERO + numbered(index, box), count) * step + base[name]
-            )
+            values[name] = forms.mod(forms.ZERO + numbered(index, box), count) * step + base[name]
         for _ in values:
-            values = dict(zip(values, operations.substitute(values.values(), values), strict=True))
+            values = dict(zip(values, forms.substitute(values.values(), values), strict=True))
         return self.at(values).simplify(preserve_ranges=True)
 
     def where_least(
@@ -660,13 +650,13 @@ class MovingOffsets(NamedTuple):
         """Where a count is least; empty if that is everywhere, or takes more than a remainder."""
         if self._shift is None or len({*counts}) == 1:
             return ""
-        added = [operations.substitute((self._shift,), each)[0].constant for each in constants]
+        added = [forms.substitute((self._shift,), each)[0].constant for each in constants]
         pairs = [*zip(added, counts, strict=True)]
         for modulus in (number for number in range(2, period + 1) if period % number == 0):
             least = {each % modulus for each, count in pairs if count == min(counts)}
             others = {each % modulus for each, count in pairs if count > min(counts)}
             if least.isdisjoint(others) and max(least) - min(least) < len(least):
-                remainder = operations.mod(self._shift, forms.constant(modulus))
+                remainder = forms.mod(self._shift, forms.constant(modulus))
                 return f"{self.map.domain.text_of(remainder)} in [{min(least)}, {max(least)}]"
         return ""
 
@@ -685,9 +675,7 @@ class MovingOffsets(NamedTuple):
             return Apart(IndexingMap.from_forms(places, inside), (0,), *self.map.result_bounds())
         moved, still = self._parts
         keys = dict.fromkeys(chain.from_iterable(self._keys))
-        shifts = {
-            operations.substitute([moved], each)[0].constant % period for each in constants or ()
-        }
+        shifts = {forms.substitute([moved], each)[0].constant % period for each in constants or ()}
         added = IndexingMap.from_forms([moved], domain.with_constraints())
         whole = IndexingMap.from_forms([still, *keys], inside)
         return Apart(whole, sorted(shifts) or range(period), *added.result_bounds())

@@ -3,35 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Flag, auto
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import sympy
 
+from indexing import IndexingMap, Variable
+from indexing.passes import Domain
+from ops.analysis.dataflow import Array
+from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion import Fusion, FusionError
 from ops.hlo.module import Computation, HloModule, Instruction
 from ops.hlo.true_sizes import true_sizes
-from ops.loops import Loop
-from ops.loops.while_loop import UPDATES, Accesses, combines
+from ops.loops import UPDATES, Accesses, Loop, combines
+from ops.performance.tally import Size
 from ops.rules.control import only_caller, source_of
-from ops.rules.registry import REGISTRY, check_registry
-from ops.xla_gpu.blocks import block_level
-from simplifier import Interval, symbol
+from ops.rules.registry import REGISTRY, Registry, check_registry
+from ops.xla_gpu import block_level
+from simplifier import symbol
 from simplifier.errors import IndexingError, check_type
-from simplifier.expr.form import VARIABLE, variables_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from indexing import IndexingMap, Variable
-    from indexing.domain import Domain
-    from ops.analysis.dataflow import Array
-    from ops.dependence.operand_indexing import OperandIndexing
-    from ops.performance.tally import Size
-    from ops.rules.registry import Registry
+from simplifier.forms import VARIABLE, Interval, variables_of
 
 
 def kernels_of(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from indexing import IndexingMap
+from indexing.layout import ElementType
 from indexing.pictures.svg import (
     GAP,
     LINE,
@@ -21,16 +24,10 @@ from indexing.pictures.svg import (
     text,
     text_width,
 )
+from ops.limits import Device
 from ops.performance.coalescing import BITS, survey
 from ops.performance.warps import loads_of_warps
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from indexing import IndexingMap
-    from indexing.layout import ElementType
-    from ops.limits import Device
-    from ops.xla_gpu import Access
+from ops.xla_gpu import Access
 
 _MAX_LINES: Final = 32
 """Of the cache: as many as the threads of most warps."""

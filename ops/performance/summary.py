@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+from indexing.layout import ArrayShape
+from ops.fusion import Fusion
+from ops.hlo import Computation, HloModule, Instruction
 from ops.performance.kernels import evaluated_by, kernels_of
 from ops.performance.tally import (
+    Count,
     Deadline,
     bytes_of,
     cell_of_count,
@@ -15,20 +19,10 @@ from ops.performance.tally import (
     ratio,
     sum_of_counts,
 )
-from ops.performance.utilization import SECONDS, OperandCounter
-from ops.rules.registry import REGISTRY
-from simplifier import Interval
+from ops.performance.utilization import SECONDS, OperandCounter, OperandUtilization
+from ops.rules.registry import REGISTRY, Registry
+from simplifier.forms import Interval
 from simplifier.tools.display import Displayed, aligned, html_of_table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from indexing.layout import ArrayShape
-    from ops.fusion import Fusion
-    from ops.hlo import Computation, HloModule, Instruction
-    from ops.performance.tally import Count
-    from ops.performance.utilization import OperandUtilization
-    from ops.rules.registry import Registry
 
 
 @dataclass(frozen=True, repr=False)

@@ -7,34 +7,36 @@ left is gone through while there is time.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, reduce
 from math import gcd, isnan, prod
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar, overload
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar, overload
 
 import sympy
 
-from indexing.exact import few_points
-from indexing.exact.compare import reached
-from indexing.exact.counting import number_of_points, number_of_results
+from indexing import IndexingMap
 from indexing.layout import UNBOUNDED_SIZE
-from indexing.relation import check_without_parameters
-from indexing.transform.evaluate import MAX_INT64, result_columns
-from indexing.transform.substitute import arranged
+from indexing.passes import (
+    MAX_INT64,
+    arranged,
+    check_without_parameters,
+    few_points,
+    number_of_points,
+    number_of_results,
+    reached,
+    result_columns,
+)
 from ops.fusion.reads import tells_ranges
+from ops.hlo import Instruction
 from ops.hlo.true_sizes import true_sizes
-from simplifier import CeilDiv, Interval, NotQuasiAffineError, format_expr, simplify
+from simplifier import CeilDiv, format_expr, simplify
 from simplifier.errors import ArgumentError, check_type
-from simplifier.exact import ATTEMPT, BudgetError
-from simplifier.expr.form import VARIABLE
+from simplifier.exact import ATTEMPT, BudgetError, NotQuasiAffineError
+from simplifier.forms import VARIABLE, Interval
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+Answer = TypeVar("Answer")
 
-    from indexing import IndexingMap
-    from ops.hlo import Instruction
-
-    Answer = TypeVar("Answer")
 
 Column: TypeAlias = Any
 """An array of NumPy."""

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 from itertools import chain, combinations, islice, zip_longest
 from math import prod
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from indexing import IndexingMap, MapError
-from indexing.domain import Ends, substituted_constraints
-from indexing.transform.evaluate import MAX_INT64, result_columns
-from indexing.transform.substitute import arranged
+from indexing.passes import MAX_INT64, Ends, arranged, result_columns, substituted_constraints
+from ops.analysis.dataflow import Array
 from ops.analysis.queries import findings_in
-from ops.dependence.operand_indexing import OperandIndexing
+from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
 from ops.devices.joint_indexing import deciding
+from ops.fusion import Fusion, Reads
+from ops.hlo.module import Computation, HloModule, Instruction
 from ops.index_maps import dim
 from ops.performance.kernels import AccessKind, evaluated_by, kernels_of, kinds_of_accesses, tile_of
 from ops.performance.tally import (
     MAX_MARKS,
     MAX_POINTS,
     REMEMBERED,
+    Column,
+    Count,
     Deadline,
     OutOfTimeError,
+    Size,
     Tally,
     bytes_of,
     count_of,
@@ -39,27 +44,14 @@ from ops.performance.tally import (
     text_of_count,
     volume,
 )
-from ops.rules.registry import REGISTRY
-from ops.rules.rule import Unknown
-from simplifier import BudgetError, Interval, NotQuasiAffineError
+from ops.rules.registry import REGISTRY, Registry
+from ops.rules.rule import Doubt, Unknown
+from simplifier import forms
 from simplifier.errors import listed
-from simplifier.evaluation import points_in
-from simplifier.expr import form as forms
-from simplifier.expr.operations import floordiv, substitute
+from simplifier.exact import BudgetError, NotQuasiAffineError
+from simplifier.forms import Form, Interval, floordiv, points_in, substitute
 from simplifier.tools.display import Displayed, html_of_table
 from simplifier.tools.graphs import united
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from ops.analysis.dataflow import Array
-    from ops.dependence.operand_indexing import RuntimeOrigin
-    from ops.fusion import Fusion, Reads
-    from ops.hlo.module import Computation, HloModule, Instruction
-    from ops.performance.tally import Column, Count, Size
-    from ops.rules.registry import Registry
-    from ops.rules.rule import Doubt
-    from simplifier.expr.form import Form
 
 SECONDS: Final = 10.0
 """What a question may take unless somebody gives it more; it takes milliseconds mostly."""

@@ -7,28 +7,22 @@ same elements, moved by a whole period of memory, are looked at once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple, TypeAlias
 
-from indexing import IndexingMap, MapError
-from indexing.domain import Domain, substituted_constraints
-from indexing.relation import check_without_parameters
-from indexing.transform.evaluate import MAX_INT64
-from indexing.variable import GRID
-from ops.performance.tally import size_of
-from simplifier import Interval
-from simplifier.evaluation import points_in
-from simplifier.expr import form as forms
-from simplifier.expr.form import Form, variables_of
-from simplifier.expr.operations import substitute
+from indexing import IndexingMap, MapError, VariableKind
+from indexing.passes import (
+    GRID,
+    MAX_INT64,
+    Constraint,
+    Domain,
+    check_without_parameters,
+    substituted_constraints,
+)
+from ops.performance.tally import Column, size_of
+from simplifier import forms
+from simplifier.forms import Atom, Form, Interval, points_in, substitute, variables_of
 from simplifier.tools.graphs import united
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-    from indexing.domain import Constraint
-    from indexing.variable import VariableKind
-    from ops.performance.tally import Column
-    from simplifier.expr.form import Atom
 
 Columns: TypeAlias = "Mapping[str, Column]"
 """Values of variables of a map, by identifier."""

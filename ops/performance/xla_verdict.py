@@ -9,26 +9,18 @@ Source:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
-from indexing import IndexingMap
-from indexing.domain import Domain
-from indexing.variable import VariableKind
+from indexing import IndexingMap, Variable, VariableKind
+from indexing.layout import Shape
+from indexing.passes import Domain
+from ops.hlo import Instruction
 from ops.performance.warps import parted
 from ops.rules.elementwise import ELEMENTWISE
-from ops.xla_gpu.emitters import KERNELS, Emitter, emitter_and_heroes, permutation_of, results_of
-from ops.xla_gpu.launch import WARP_SIZE
-from simplifier import symbol
-from simplifier.expr import form as forms
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from indexing import Variable
-    from indexing.layout import Shape
-    from ops.hlo import Instruction
-    from simplifier import Interval
-    from simplifier.expr.form import Form
+from ops.xla_gpu import KERNELS, WARP_SIZE, Emitter, emitter_and_heroes, permutation_of, results_of
+from simplifier import forms, symbol
+from simplifier.forms import Form, Interval
 
 _LINE_BYTES: Final = 128
 

@@ -10,15 +10,27 @@ list which of them work together; without any, all ``replica_count`` replicas ar
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
-from indexing.domain import substituted_constraints
+from indexing import IndexingMap
 from indexing.layout import ShapeError
-from ops.devices.devices import device_count, device_groups, devices_running, even_groups, groups_of
+from indexing.passes import Constraint, Ends, substituted_constraints
+from ops.devices.devices import (
+    DeviceGroups,
+    device_count,
+    device_groups,
+    devices_running,
+    even_groups,
+    groups_of,
+)
 from ops.devices.joint_indexing import DeviceIndex, JointIndexing
+from ops.hlo import Instruction
 from ops.index_maps import (
+    CheckedSizes,
+    Sizes,
     block_and_offset,
     check_count,
     checked_dimensions,
@@ -30,23 +42,19 @@ from ops.index_maps import (
     symbol,
 )
 from ops.rules.elementwise import elementwise
-from ops.rules.rule import OpIndexing, OpRule, Origin, only_dimension, sizes_of
-from ops.sizes import between, divided, scaled
-from simplifier import Interval
-from simplifier.expr import form as forms
-from simplifier.expr.operations import substitute
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from indexing import IndexingMap
-    from indexing.domain import Constraint, Ends
-    from ops.devices.devices import DeviceGroups
-    from ops.hlo import Instruction
-    from ops.index_maps import CheckedSizes, Sizes
-    from ops.rules.rule import Maps, MapsFunction, Pair
-    from ops.sizes import Size
-    from simplifier.expr.form import Form
+from ops.rules.rule import (
+    Maps,
+    MapsFunction,
+    OpIndexing,
+    OpRule,
+    Origin,
+    Pair,
+    only_dimension,
+    sizes_of,
+)
+from ops.sizes import Size, between, divided, scaled
+from simplifier import forms
+from simplifier.forms import Form, Interval, substitute
 
 
 def all_reduce(

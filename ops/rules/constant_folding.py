@@ -7,20 +7,30 @@ in them. A value is unknown if that of an operand is unknown, or if it may overf
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from functools import reduce as fold
 from itertools import accumulate, product
 from math import prod
 from operator import mul
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from indexing import IndexingMap, Variable
-from indexing.domain import NO_VALUES, Domain, Ends
 from indexing.layout import UNBOUNDED_SIZE, Kind
-from indexing.transform.hull import MAX_TABLE_TERMS, MAX_VALUES, terms_in, values_in_box
-from indexing.variable import PARAMETER
+from indexing.passes import (
+    MAX_TABLE_TERMS,
+    MAX_VALUES,
+    NO_VALUES,
+    PARAMETER,
+    Constraint,
+    Domain,
+    Ends,
+    terms_in,
+    values_in_box,
+)
 from ops.devices.devices import value_on
+from ops.hlo import Instruction
 from ops.hlo.true_sizes import array_sizes
 from ops.index_maps import dim
 from ops.rules import (
@@ -33,23 +43,11 @@ from ops.rules import (
     slice,  # noqa: A004 - the operation's name
     transpose,
 )
-from ops.rules.control import source_of
-from ops.rules.rule import OpIndexing, only_dimension
+from ops.rules.control import Array, source_of
+from ops.rules.rule import MapsFunction, OpIndexing, only_dimension
 from ops.sizes import as_form
-from simplifier import Interval
-from simplifier.evaluation import tabulated, tabulated_affinely
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-from simplifier.expr.form import AtomKind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from indexing.domain import Constraint
-    from ops.hlo import Instruction
-    from ops.rules.control import Array
-    from ops.rules.rule import MapsFunction
-    from simplifier.expr.form import Form
+from simplifier import forms
+from simplifier.forms import AtomKind, Form, Interval, tabulated, tabulated_affinely
 
 # Arithmetic on bounded forms: bounds decide comparisons, clamps and roundings where they can.
 #
@@ -73,9 +71,9 @@ def clamp(value: BoundedForm, bounds: Interval) -> Form:
     """
     form, lower, upper = value.form, bounds.lower, bounds.upper
     if lower is not None and not Interval(lower, None).contains(value.bounds):
-        form = operations.maximum([form, forms.constant(lower)])
+        form = forms.maximum([form, forms.constant(lower)])
     if upper is not None and not Interval(None, upper).contains(value.bounds):
-        form = operations.minimum([form, forms.constant(upper)])
+        form = forms.minimum([form, forms.constant(upper)])
     return form
 
 
@@ -84,7 +82,7 @@ def clamp_between(least: BoundedForm, value: BoundedForm, most: BoundedForm) -> 
     bounds = Interval(least.form.constant, most.form.constant)
     if least.form.is_constant and most.form.is_constant and not bounds.is_empty:
         return clamp(value, bounds)
-    return operations.minimum([operations.maximum([value.form, least.form]), most.form])
+    return forms.minimum([forms.maximum([value.form, least.form]), most.form])
 
 
 def multiply(left: BoundedForm, right: BoundedForm) -> Form | None:
@@ -100,13 +98,13 @@ def divide(numerator: BoundedForm, divisor: BoundedForm) -> Form | None:
     >>> divide(BoundedForm(forms.variable("x"), Interval(-9, 0)), two)
     Form(-((-x) floordiv 2))
     """
-    quotient = _with_its_sign(operations.floordiv, numerator, divisor)
+    quotient = _with_its_sign(forms.floordiv, numerator, divisor)
     return -quotient if quotient is not None and divisor.form.constant < 0 else quotient
 
 
 def remainder(numerator: BoundedForm, divisor: BoundedForm) -> Form | None:
     """What :func:`divide` leaves: it has the sign of the numerator."""
-    return _with_its_sign(operations.mod, numerator, divisor)
+    return _with_its_sign(forms.mod, numerator, divisor)
 
 
 def _with_its_sign(
@@ -121,7 +119,7 @@ def _with_its_sign(
         return above
     if Interval(None, 0).contains(numerator.bounds):
         return below
-    return operations.select(operations.nonnegative(form), above, below)
+    return forms.select(forms.nonnegative(form), above, below)
 
 
 def compare(left: BoundedForm, right: BoundedForm, direction: str) -> bool | None:
@@ -249,8 +247,8 @@ class _Element(NamedTuple):
 def clamped(value: Form, bounds: Interval | Ends, element_map: IndexingMap) -> Form:
     """A value over the variables of a map, clamped into bounds."""
     if isinstance(bounds, Ends):
-        below = value if bounds.upper is None else operations.minimum((value, bounds.upper))
-        return below if bounds.lower is None else operations.maximum((below, bounds.lower))
+        below = value if bounds.upper is None else forms.minimum((value, bounds.upper))
+        return below if bounds.lower is None else forms.maximum((below, bounds.lower))
     return clamp(BoundedForm(value, range_in(value, element_map.domain, bounds)), bounds)
 
 
@@ -357,20 +355,20 @@ def _bit_by_bit(kind: AtomKind, of_conditions: Callable[[Sequence[Form]], Form])
         operands = [each.form for each in known]
         if instruction.shape.element_type.kind is Kind.BOOLEAN:
             return of_conditions([*map(_condition, operands)])
-        return operations.bitwise(kind, operands)
+        return forms.bitwise(kind, operands)
 
     return combined
 
 
 def _condition(predicate: Form) -> Form:
     """A form that is 0 or 1 as a condition."""
-    is_condition = operations.is_condition(predicate)
-    return predicate if is_condition else operations.zero(predicate.plus_constant(-1))
+    is_condition = forms.is_condition(predicate)
+    return predicate if is_condition else forms.zero(predicate.plus_constant(-1))
 
 
 def _differ(conditions: Sequence[Form]) -> Form:
     left, right = conditions
-    return operations.select(left, operations.negation(right), right)
+    return forms.select(left, forms.negation(right), right)
 
 
 def _not(instruction: Instruction, known: Sequence[BoundedForm]) -> Form:
@@ -403,12 +401,12 @@ def _compare(instruction: Instruction, known: Sequence[BoundedForm]) -> Form:
 
 
 _CONDITIONS: Final[Mapping[str, Callable[[Form], Form]]] = {
-    "LT": lambda apart: operations.nonnegative(-apart - 1),
-    "LE": lambda apart: operations.nonnegative(-apart),
-    "EQ": operations.zero,
-    "NE": lambda apart: operations.negation(operations.zero(apart)),
-    "GE": operations.nonnegative,
-    "GT": lambda apart: operations.nonnegative(apart - 1),
+    "LT": lambda apart: forms.nonnegative(-apart - 1),
+    "LE": lambda apart: forms.nonnegative(-apart),
+    "EQ": forms.zero,
+    "NE": lambda apart: forms.negation(forms.zero(apart)),
+    "GE": forms.nonnegative,
+    "GT": lambda apart: forms.nonnegative(apart - 1),
 }
 """What each direction says of the difference."""
 
@@ -419,7 +417,7 @@ def _is_size(form: Form) -> bool:
 
 
 def _times(one: Form, other: Form) -> Form:
-    return operations.product((one, other))
+    return forms.product((one, other))
 
 
 def _multiply(one: BoundedForm, other: BoundedForm) -> Form | None:
@@ -450,22 +448,22 @@ _COPIES: Final = (
 
 _FUNCTIONS: Final[Mapping[str, _Function]] = {
     **dict.fromkeys(_COPIES, _copy),
-    "abs": _of_one(lambda form: operations.maximum([form, -form])),
+    "abs": _of_one(lambda form: forms.maximum([form, -form])),
     "add": _of_two(lambda left, right: left + right),
-    "and": _bit_by_bit(AtomKind.BITAND, operations.conjunction),
+    "and": _bit_by_bit(AtomKind.BITAND, forms.conjunction),
     "clamp": _of_bounded(clamp_between),
     "compare": _compare,
-    "divide": _by_size(divide, operations.floordiv),
-    "maximum": _of_two(lambda left, right: operations.maximum([left, right])),
-    "minimum": _of_two(lambda left, right: operations.minimum([left, right])),
+    "divide": _by_size(divide, forms.floordiv),
+    "maximum": _of_two(lambda left, right: forms.maximum([left, right])),
+    "minimum": _of_two(lambda left, right: forms.minimum([left, right])),
     "multiply": _of_bounded(_multiply),
     "negate": _of_one(lambda form: -form),
     "not": _not,
-    "or": _bit_by_bit(AtomKind.BITOR, operations.disjunction),
-    "remainder": _by_size(remainder, operations.mod),
+    "or": _bit_by_bit(AtomKind.BITOR, forms.disjunction),
+    "remainder": _by_size(remainder, forms.mod),
     "shift-left": _shifted(_times, lambda _: Interval(None, None)),
-    "shift-right-arithmetic": _shifted(operations.floordiv, lambda half: Interval(-half, half - 1)),
-    "shift-right-logical": _shifted(operations.floordiv, lambda _: Interval(0, None)),
+    "shift-right-arithmetic": _shifted(forms.floordiv, lambda half: Interval(-half, half - 1)),
+    "shift-right-logical": _shifted(forms.floordiv, lambda _: Interval(0, None)),
     "sign": lambda _, known: clamp(known[0], Interval(-1, 1)),
     "subtract": _of_two(lambda left, right: left - right),
     "xor": _bit_by_bit(AtomKind.BITXOR, _differ),
@@ -569,7 +567,7 @@ def _selected(instruction: Instruction, element: _Element) -> Form | None:
     if len(found) < len(branches):
         return found[0] if found else None
     one, other = found
-    return None if one is None or other is None else operations.select(condition, one, other)
+    return None if one is None or other is None else forms.select(condition, one, other)
 
 
 def _joined(instruction: Instruction, element: _Element) -> Form | None:
@@ -587,8 +585,8 @@ def _joined(instruction: Instruction, element: _Element) -> Form | None:
             value = _value(operand, there)
             if value is None:
                 return None
-            is_before = operations.nonnegative(-index + (end - 1))
-            found = value if found is None else operations.select(is_before, value, found)
+            is_before = forms.nonnegative(-index + (end - 1))
+            found = value if found is None else forms.select(is_before, value, found)
     return found
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from indexing.layout import ElementType
+from ops.hlo import Computation, HloModule, Instruction
 from ops.hlo.attributes import COMMON_ATTRIBUTES
 from ops.index_maps import (
+    Sizes,
     checked_operand_count,
     checked_sizes,
     every_element,
@@ -18,19 +21,15 @@ from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.rule import (
     Call,
     Calls,
+    CallsFunction,
     OpIndexing,
     OpRule,
+    Route,
+    RoutesFunction,
     arrays_in_operands,
     check_scalars,
     sizes_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from ops.hlo import Computation, HloModule, Instruction
-    from ops.index_maps import Sizes
-    from ops.rules.rule import CallsFunction, Route, RoutesFunction
 
 
 def _through_tuple(instruction: Instruction) -> Iterator[Route]:

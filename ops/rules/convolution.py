@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from indexing import IndexingMap
+from indexing.passes import Constraint
+from ops.hlo import Instruction
 from ops.hlo.shape_inference import ConvolutionGroups, convolution_sizes
 from ops.hlo.values import DimensionLabels, Window
-from ops.index_maps import block_and_offset, dim
+from ops.index_maps import Sizes, block_and_offset, dim
 from ops.rules.rule import OpIndexing, OpRule, sizes_of
 from ops.rules.windows import (
+    ConstrainedIndex,
+    SlidingWindow,
     index_variable,
     range_variables,
     simplified_map,
     sliding_windows,
     window_of,
 )
-from ops.sizes import floor_divided, scaled
+from ops.sizes import Size, floor_divided, scaled
 from simplifier.errors import check_type
-from simplifier.expr.form import ZERO
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from indexing import IndexingMap
-    from indexing.domain import Constraint
-    from ops.hlo import Instruction
-    from ops.index_maps import Sizes
-    from ops.rules.windows import ConstrainedIndex, SlidingWindow
-    from ops.sizes import Size
-    from simplifier.expr.form import Form
+from simplifier.forms import ZERO, Form
 
 _REMEMBERED: Final = 1 << 8
 """For how many kinds of convolutions the maps are kept."""

@@ -7,24 +7,18 @@ One of them decides whether there is another iteration.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from indexing.passes import Constraint
+from ops.hlo import Computation, Instruction
 from ops.index_maps import dim, index_map
-from ops.rules.constant_folding import value_of
+from ops.rules.constant_folding import Given, value_of
 from ops.rules.control import kept_by, only_caller, source_within
-from simplifier import Interval
-from simplifier.expr import form as forms
-from simplifier.expr.operations import floordiv, mod
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from indexing.domain import Constraint
-    from ops.hlo import Computation, Instruction
-    from ops.rules.constant_folding import Given
-    from simplifier.expr.form import Form
+from simplifier import forms
+from simplifier.forms import Form, Interval, floordiv, mod
 
 ZERO: Final = Interval(0, 0)
 

@@ -6,24 +6,27 @@ The maps of any other target are unknown, until a user registers a rule for it.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from indexing import UndefinedMap
-from indexing.layout import UNBOUNDED_SIZE, ShapeError
+from indexing.layout import UNBOUNDED_SIZE, Shape, ShapeError
+from ops.hlo import Instruction
 from ops.hlo.opcodes import Arity
 from ops.rules.convolution import convolution_of
 from ops.rules.data_movement import broadcast
 from ops.rules.dot import dot
 from ops.rules.elementwise import elementwise
-from ops.rules.rule import OpIndexing, OpRule, Unknown, arrays_in_operands, sizes_of
+from ops.rules.rule import (
+    Maps,
+    MapsFunction,
+    OpIndexing,
+    OpRule,
+    Unknown,
+    arrays_in_operands,
+    sizes_of,
+)
 from ops.rules.sort import top_k
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from indexing.layout import Shape
-    from ops.hlo import Instruction
-    from ops.rules.rule import Maps, MapsFunction
 
 
 def _no_map(instruction: Instruction, why: str) -> Unknown:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from indexing.layout import ShapeError
+from indexing.passes import Constraint, Ends
+from ops.hlo import Instruction
 from ops.hlo.shape_inference import padded_size
 from ops.index_maps import (
+    Sizes,
     check_count,
     checked_dimensions,
     checked_numbers,
@@ -20,6 +24,8 @@ from ops.index_maps import (
 from ops.rules.rule import OpIndexing, OpRule, check_scalars, sizes_of
 from ops.rules.slice import strided_indices, strided_numbers
 from ops.sizes import (
+    Size,
+    SizeLike,
     as_form,
     between,
     difference,
@@ -30,18 +36,8 @@ from ops.sizes import (
     met,
     not_negative,
 )
-from simplifier import Interval
-from simplifier.bounds.context import read_fact
-from simplifier.expr import operations
-from simplifier.expr.form import ZERO, Form
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from indexing.domain import Constraint, Ends
-    from ops.hlo import Instruction
-    from ops.index_maps import Sizes
-    from ops.sizes import Size, SizeLike
+from simplifier import forms
+from simplifier.forms import ZERO, Form, Interval, read_fact
 
 # Pad: a tensor with a border, and with gaps between its elements.
 
@@ -203,7 +199,7 @@ def _may_stretch(size: Size, target_size: Size) -> bool:
 
 def _copied(index: Form, size: Size) -> Form:
     """The index in a dimension that is stretched if its size is 1, and kept if it is not."""
-    return operations.minimum((index, size - 1)) if isinstance(size, Form) else ZERO
+    return forms.minimum((index, size - 1)) if isinstance(size, Form) else ZERO
 
 
 def _fits(axis: int, size: Size, target: int, target_size: Size) -> list[Constraint]:
@@ -212,7 +208,7 @@ def _fits(axis: int, size: Size, target: int, target_size: Size) -> list[Constra
         return []
     if _may_stretch(size, target_size):
         apart = (as_form(difference(size, choice)) for choice in (1, target_size))
-        neither = operations.conjunction(map(operations.negation, map(operations.zero, apart)))
+        neither = forms.conjunction(map(forms.negation, map(forms.zero, apart)))
         return [*read_fact(neither, Interval(0, 0))]
     message = (
         f"broadcast: operand dimension {axis} has size {size}, but result dimension {target} "

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from indexing import IndexingMap
 from indexing.layout import ShapeError
+from indexing.passes import Constraint
+from ops.hlo import Instruction
 from ops.index_maps import (
+    Sizes,
     block_and_offset,
     check_count,
     checked_dimensions,
@@ -21,20 +26,9 @@ from ops.index_maps import (
     symbol,
     unrelated,
 )
-from ops.rules.rule import Doubt, OpIndexing, OpRule, bounds_of, sizes_of
-from ops.sizes import divided, equal, not_negative, scaled, shown_sizes
-from simplifier import Interval
-from simplifier.expr.form import Form
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from indexing import IndexingMap
-    from indexing.domain import Constraint
-    from ops.hlo import Instruction
-    from ops.index_maps import Sizes
-    from ops.rules.rule import MapsFunction
-    from ops.sizes import Size
+from ops.rules.rule import Doubt, MapsFunction, OpIndexing, OpRule, bounds_of, sizes_of
+from ops.sizes import Size, divided, equal, not_negative, scaled, shown_sizes
+from simplifier.forms import Form, Interval
 
 
 def dot(

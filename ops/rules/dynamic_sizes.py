@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
+from typing import Final, NamedTuple, TypeAlias, cast
 
-from indexing import IndexingMap, UndefinedMap
-from indexing.layout import UNBOUNDED_SIZE, common_blocks
-from indexing.variable import PARAMETER, united
+from indexing import IndexingMap, UndefinedMap, Variable
+from indexing.layout import UNBOUNDED_SIZE, Shape, common_blocks
+from indexing.passes import PARAMETER, united
+from ops.hlo import Instruction
 from ops.hlo.true_sizes import array_sizes, bounded_parameters, parameters_of, size_facts
 from ops.index_maps import (
+    Sizes,
     checked_dimensions,
     checked_numeric_sizes,
     checked_sizes,
@@ -21,6 +24,8 @@ from ops.index_maps import (
 )
 from ops.rules.reshape import reshape
 from ops.rules.rule import (
+    Maps,
+    MapsFunction,
     OpIndexing,
     OpRule,
     Unknown,
@@ -29,19 +34,9 @@ from ops.rules.rule import (
     only_dimension,
     sizes_of,
 )
-from ops.sizes import equal, not_negative, product, read_integer
-from simplifier.expr import form as forms
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from indexing import Variable
-    from indexing.layout import Shape
-    from ops.hlo import Instruction
-    from ops.index_maps import Sizes
-    from ops.rules.rule import Maps, MapsFunction
-    from ops.sizes import Size
-    from simplifier.expr.form import Form
+from ops.sizes import Size, equal, not_negative, product, read_integer
+from simplifier import forms
+from simplifier.forms import Form
 
 Axes: TypeAlias = "Iterator[tuple[int, int]]"
 """Numbers of operands, the result behind them, and of dimensions of these."""

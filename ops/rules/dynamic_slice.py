@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import NoneType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from indexing import IndexingMap
 from indexing.layout import Kind, ShapeError
+from indexing.passes import Constraint
+from ops.hlo import Instruction
 from ops.index_maps import (
+    CheckedSizes,
+    Sizes,
     check_count,
     checked_sizes,
     dimensions_of,
@@ -20,21 +24,10 @@ from ops.index_maps import (
 )
 from ops.rules.constant_folding import value_of
 from ops.rules.rule import OpIndexing, OpRule, Origin, bounds_of, sizes_and_part, sizes_of
-from ops.sizes import as_form, at_most, between, inside, least, not_negative
-from simplifier import Interval
-from simplifier.bounds.context import facts_of
+from ops.sizes import Size, as_form, at_most, between, inside, least, not_negative
+from simplifier import forms
 from simplifier.errors import INTEGER, check_type
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from indexing.domain import Constraint
-    from ops.hlo import Instruction
-    from ops.index_maps import CheckedSizes, Sizes
-    from ops.sizes import Size
-    from simplifier.expr.form import Form
+from simplifier.forms import Form, Interval, facts_of
 
 
 def dynamic_slice(
@@ -176,7 +169,7 @@ class _Starts:
         covered = [condition for row in rows for condition in _covers(*row)]
         if 0 in self._part_sizes:
             return self._map(identity, extents)
-        beyond = operations.negation(operations.conjunction(covered))
+        beyond = forms.negation(forms.conjunction(covered))
         return self._map(identity, extents, facts_of(beyond))
 
     def origins(self, first: int, extents: Sizes) -> tuple[Origin, ...]:
@@ -213,12 +206,12 @@ def _covers(index: Form, start: Form, known: Size | None, last: Size, part: Size
     if last == 0:
         return
     if part == 1 and known not in (0, last):
-        yield operations.zero(index - start)
+        yield forms.zero(index - start)
         return
     if known != 0:
-        yield operations.nonnegative(index - start)
+        yield forms.nonnegative(index - start)
     if known != last:
-        yield operations.nonnegative(start + (part - 1) - index)
+        yield forms.nonnegative(start + (part - 1) - index)
 
 
 # Reading instructions.

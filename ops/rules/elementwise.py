@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from indexing.layout import ShapeError
+from ops.hlo import Instruction
 from ops.hlo.opcodes import LIKE_OPERANDS
 from ops.hlo.true_sizes import array_sizes
 from ops.index_maps import (
+    Sizes,
     check_sizes,
     checked_sizes,
     dimensions_of,
@@ -17,17 +19,9 @@ from ops.index_maps import (
     index_map,
     no_dimensions,
 )
-from ops.rules.rule import OpIndexing, OpRule, as_large_as, sizes_of
-from ops.sizes import not_negative
+from ops.rules.rule import OpIndexing, OpRule, Pair, as_large_as, sizes_of
+from ops.sizes import Size, not_negative
 from simplifier.errors import check_type
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from ops.hlo import Instruction
-    from ops.index_maps import Sizes
-    from ops.rules.rule import Pair
-    from ops.sizes import Size
 
 _REMEMBERED: Final = 1 << 10
 """For how many combinations of sizes the maps are kept."""

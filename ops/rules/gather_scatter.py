@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count, pairwise
 from math import prod
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from indexing import IndexingMap
 from indexing.layout import ShapeError
+from indexing.passes import Constraint, Ends
+from ops.hlo import Computation, Instruction
 from ops.index_maps import (
+    CheckedSizes,
+    Sizes,
     check_count,
     check_sizes,
     checked_dimensions,
@@ -23,21 +29,11 @@ from ops.index_maps import (
 )
 from ops.rules.control import routed_from
 from ops.rules.rule import Doubt, OpIndexing, OpRule, Origin, bounds_of, sizes_and_part, sizes_of
-from ops.sizes import at_most, between, equal, inside, least, not_negative
+from ops.sizes import Size, at_most, between, equal, inside, least, not_negative
+from simplifier import forms
 from simplifier.errors import INTEGER, check_type
-from simplifier.expr import form as forms
+from simplifier.forms import Form, Interval
 from simplifier.tools.graphs import postorder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from indexing import IndexingMap
-    from indexing.domain import Constraint, Ends
-    from ops.hlo import Computation, Instruction
-    from ops.index_maps import CheckedSizes, Sizes
-    from ops.sizes import Size
-    from simplifier import Interval
-    from simplifier.expr.form import Form
 
 # Windows of a tensor that begin where another tensor says: the core of gather and scatter.
 #

@@ -5,27 +5,20 @@ The maps of triangles hold exactly the elements that are read.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
 
+from indexing import IndexingMap
 from indexing.layout import ShapeError
+from indexing.passes import Constraint
+from ops.hlo import Instruction
 from ops.hlo.shape_inference import fft_sizes
-from ops.index_maps import checked_sizes, dim, index_map, paired, symbol
+from ops.index_maps import CheckedSizes, Sizes, checked_sizes, dim, index_map, paired, symbol
 from ops.rules.rule import OpIndexing, OpRule, sizes_of
-from ops.sizes import equal
-from simplifier import Interval
+from ops.sizes import Size, equal
+from simplifier import forms
 from simplifier.errors import check_type
-from simplifier.expr import operations
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from indexing import IndexingMap
-    from indexing.domain import Constraint
-    from ops.hlo import Instruction
-    from ops.index_maps import CheckedSizes, Sizes
-    from ops.sizes import Size
-    from simplifier.expr.form import Form
+from simplifier.forms import Form, Interval
 
 _Entry: TypeAlias = "tuple[Form, Form]"
 """The row and the column of an element of a matrix."""
@@ -63,7 +56,7 @@ def cholesky(operand_sizes: Sizes, *, lower: bool = False) -> OpIndexing:
     def needed(result: _Entry, operand: _Entry) -> tuple[Constraint, ...]:
         (i, j), (row, column) = (entry if lower else entry[::-1] for entry in (result, operand))
         inside = tuple((form, within) for form in (i - j, row - column, i - row, j - column))
-        return *inside, (operations.minimum((row - j, i - row)), -within)
+        return *inside, (forms.minimum((row - j, i - row)), -within)
 
     to_input, to_output = _both_ways(sizes, sizes, needed)
     return OpIndexing(sizes, (to_input,), (to_output,)).on_condition(conditions)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from indexing import IndexingMap
 from indexing.layout import ShapeError
+from ops.hlo import Instruction
 from ops.index_maps import (
+    Sizes,
     checked_dimensions,
     checked_operand_count,
     checked_sizes,
@@ -19,16 +23,8 @@ from ops.index_maps import (
     unrelated,
 )
 from ops.rules.elementwise import elementwise
-from ops.rules.rule import OpIndexing, OpRule, folded_inputs, sizes_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from indexing import IndexingMap
-    from ops.hlo import Instruction
-    from ops.index_maps import Sizes
-    from ops.rules.rule import Maps, MapsFunction
-    from ops.sizes import Size
+from ops.rules.rule import Maps, MapsFunction, OpIndexing, OpRule, folded_inputs, sizes_of
+from ops.sizes import Size
 
 
 def reduce(operand_sizes: Sizes, dimensions: Sequence[int], inputs: int = 1) -> OpIndexing:

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from indexing.layout import ShapeError
+from ops.hlo import Instruction
 from ops.hlo.opcodes import find_opcode
 from ops.rules import (
     collectives,
@@ -32,14 +34,8 @@ from ops.rules import (
     windows,
 )
 from ops.rules.dynamic_sizes import of_dynamic_sizes, why_sizes_do_not_tell
-from ops.rules.rule import OpRule, Routes, Unknown
+from ops.rules.rule import Calls, Doubt, Maps, MapsFunction, OpRule, Routes, Unknown
 from simplifier.errors import check_type
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from ops.hlo import Instruction
-    from ops.rules.rule import Calls, Doubt, Maps, MapsFunction
 
 FAMILIES: Final = (
     data_movement,

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import count, islice
 from math import prod
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from indexing import UndefinedMap
-from indexing.layout import Reshape, ShapeError, bitcast_map, step_map
-from ops.index_maps import checked_sizes, dimensions_of, index_map, on_condition, symbol
-from ops.rules.rule import OpIndexing, OpRule, sizes_of
+from indexing import IndexingMap, UndefinedMap
+from indexing.layout import Reshape, Shape, ShapeError, bitcast_map, step_map
+from indexing.passes import Constraint
+from ops.hlo import Instruction
+from ops.index_maps import (
+    CheckedSizes,
+    Sizes,
+    checked_sizes,
+    dimensions_of,
+    index_map,
+    on_condition,
+    symbol,
+)
+from ops.rules.rule import MapsFunction, OpIndexing, OpRule, sizes_of
 from ops.sizes import as_form, difference, equal, not_negative, numbers, product, shown_sizes
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-from simplifier.expr.form import Form
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from indexing import IndexingMap
-    from indexing.domain import Constraint
-    from indexing.layout import Shape
-    from ops.hlo import Instruction
-    from ops.index_maps import CheckedSizes, Sizes
-    from ops.rules.rule import MapsFunction
+from simplifier import forms
+from simplifier.forms import Form
 
 _REMEMBERED: Final = 1 << 10
 """For how many pairs of sizes the maps are kept."""
@@ -243,7 +243,7 @@ def _first_block(source: CheckedSizes, target: CheckedSizes) -> tuple[int, int] 
 def _position(index: Sequence[Form], sizes: CheckedSizes) -> Form:
     """The row-major position of an index."""
     terms = (
-        operations.product((place, as_form(product(sizes[axis + 1 :]))))
+        forms.product((place, as_form(product(sizes[axis + 1 :]))))
         for axis, place in enumerate(index)
     )
     return sum(terms, forms.ZERO)
@@ -253,5 +253,5 @@ def _digits(position: Form, sizes: CheckedSizes) -> Iterator[Form]:
     """The index of the element at a row-major position."""
     for axis, size in zip(count(), sizes, strict=False):
         stride = product(sizes[axis + 1 :])
-        quotient = position if stride == 1 else operations.floordiv(position, as_form(stride))
-        yield operations.mod(quotient, as_form(size)) if axis else quotient
+        quotient = position if stride == 1 else forms.floordiv(position, as_form(stride))
+        yield forms.mod(quotient, as_form(size)) if axis else quotient

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeAlias, cast
+from typing import Any, Final, NamedTuple, NoReturn, TypeAlias, cast
 
-from indexing import UndefinedMap
-from indexing.formats.text import format_head
-from indexing.layout import UNBOUNDED_SIZE, ShapeError
+from indexing import IndexingMap, UndefinedMap
+from indexing.layout import UNBOUNDED_SIZE, Shape, ShapeError
+from indexing.passes import Constraint, Ends, format_head
+from ops.hlo import Computation, Instruction
 from ops.hlo.true_sizes import array_sizes
 from ops.index_maps import check_sizes, on_condition
-from ops.sizes import is_numeric, read_integer, shown_sizes
+from ops.sizes import Size, SizeLike, is_numeric, read_integer, shown_sizes
+from simplifier.forms import Interval
 from simplifier.tools.display import html_of_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from indexing import IndexingMap
-    from indexing.domain import Constraint, Ends
-    from indexing.layout import Shape
-    from ops.hlo import Computation, Instruction
-    from ops.sizes import Size, SizeLike
-    from simplifier import Interval
 
 Pair: TypeAlias = "tuple[int, int]"
 """The numbers of an array in the result and of an array in all operands."""

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import gcd
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
+from indexing import IndexingMap
 from indexing.layout import ShapeError
+from indexing.passes import Constraint
+from ops.hlo import Computation, Instruction
 from ops.hlo.true_sizes import array_sizes
 from ops.index_maps import (
+    Sizes,
     check_count,
     checked_dimensions,
     checked_sizes,
@@ -22,21 +26,10 @@ from ops.index_maps import (
 )
 from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.rule import Doubt, OpIndexing, OpRule, only_dimension, sizes_of
-from ops.sizes import as_form, between, equal, inside, not_negative, shown_sizes
-from simplifier import Interval
+from ops.sizes import Size, as_form, between, equal, inside, not_negative, shown_sizes
+from simplifier import forms
 from simplifier.errors import check_type
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-from simplifier.expr.form import Form
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from indexing import IndexingMap
-    from indexing.domain import Constraint
-    from ops.hlo import Computation, Instruction
-    from ops.index_maps import Sizes
-    from ops.sizes import Size
+from simplifier.forms import Form, Interval
 
 
 class StepUse(enum.IntEnum):
@@ -181,10 +174,10 @@ def _kept_without_steps(
     source: _Slices, element: Sequence[Form], length: Form
 ) -> Iterator[Constraint]:
     """That a carried value has some steps behind it, or is the same element as before."""
-    some = operations.nonnegative(length - 1)
+    some = forms.nonnegative(length - 1)
     for index, other in zip(dimensions_of(source.sizes), element, strict=True):
-        same = operations.zero(index - other)
-        neither = operations.conjunction(map(operations.negation, (some, same)))
+        same = forms.zero(index - other)
+        neither = forms.conjunction(map(forms.negation, (some, same)))
         yield neither, Interval(0, 0)
 
 
@@ -317,7 +310,7 @@ class _Used:
         from_first = distance - self.first * self.sign
         return [
             (distance, interval if self.sign > 0 else -interval),
-            (operations.mod(from_first, forms.constant(self.stride)), Interval(0, 0)),
+            (forms.mod(from_first, forms.constant(self.stride)), Interval(0, 0)),
         ]
 
 

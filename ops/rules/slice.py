@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from indexing import IndexingMap
 from indexing.layout import ShapeError
+from indexing.passes import Constraint
+from ops.hlo import Instruction
 from ops.index_maps import (
+    CheckedSizes,
+    Sizes,
     check_count,
     check_sizes,
     checked_dimensions,
@@ -17,20 +22,20 @@ from ops.index_maps import (
     index_map,
 )
 from ops.rules.rule import OpIndexing, OpRule, as_large_as, only_dimension, sizes_of
-from ops.sizes import as_form, at_most, between, ceil_divided, not_negative, product
-from simplifier import Interval
+from ops.sizes import (
+    Extent,
+    Size,
+    SizeLike,
+    as_form,
+    at_most,
+    between,
+    ceil_divided,
+    not_negative,
+    product,
+)
+from simplifier import forms
 from simplifier.errors import check_type
-from simplifier.expr import operations
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from indexing import IndexingMap
-    from indexing.domain import Constraint
-    from ops.hlo import Instruction
-    from ops.index_maps import CheckedSizes, Sizes
-    from ops.sizes import Extent, Size, SizeLike
-    from simplifier.expr.form import Form
+from simplifier.forms import Form, Interval
 
 
 def slice(  # noqa: A001 - the operation's name
@@ -86,7 +91,7 @@ def strided_indices(
 ) -> IndexingMap:
     """From the number of an element to its index, where elements lie at a start and in steps."""
     results = (
-        operations.product((dim(number), as_form(step))) + start
+        forms.product((dim(number), as_form(step))) + start
         for number, (start, step) in enumerate(zip(starts, steps, strict=True))
     )
     return index_map(results, extents, over=(*starts, *steps))
@@ -100,9 +105,9 @@ def strided_numbers(
     constraints: list[tuple[Form, Interval]] = []
     for number, (start, step) in enumerate(zip(starts, steps, strict=True)):
         distance, stride = dim(number) - start, as_form(step)
-        results.append(distance if step == 1 else operations.floordiv(distance, stride))
+        results.append(distance if step == 1 else forms.floordiv(distance, stride))
         if step != 1:
-            constraints.append((operations.mod(distance, stride), Interval(0, 0)))
+            constraints.append((forms.mod(distance, stride), Interval(0, 0)))
     return index_map(results, extents, (), constraints, over=(*starts, *steps))
 
 

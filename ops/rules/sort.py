@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 from indexing.layout import ShapeError
+from ops.hlo import Instruction
 from ops.index_maps import (
+    Sizes,
     checked_dimensions,
     checked_numbers,
     checked_operand_count,
@@ -14,14 +17,7 @@ from ops.index_maps import (
 )
 from ops.rules.elementwise import elementwise
 from ops.rules.rule import OpIndexing, OpRule, only_dimension, sizes_of
-from ops.sizes import at_most
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ops.hlo import Instruction
-    from ops.index_maps import Sizes
-    from ops.sizes import SizeLike
+from ops.sizes import SizeLike, at_most
 
 
 def sort(operand_sizes: Sizes, dimension: int, inputs: int = 1) -> OpIndexing:

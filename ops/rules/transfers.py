@@ -5,13 +5,15 @@ Devices are numbered and grouped as in :mod:`ops.rules.collectives`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import NoneType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from indexing.layout import ShapeError
+from indexing.passes import Constraint
 from ops.devices.devices import (
+    DeviceGroups,
     checked_replica_count,
     device_count,
     device_groups,
@@ -20,7 +22,10 @@ from ops.devices.devices import (
     groups_of,
     listed_groups,
 )
+from ops.hlo import Instruction
 from ops.index_maps import (
+    CheckedSizes,
+    Sizes,
     block_and_offset,
     check_count,
     check_sizes,
@@ -44,22 +49,11 @@ from ops.rules.collectives import (
     with_value,
 )
 from ops.rules.elementwise import elementwise
-from ops.rules.rule import OpIndexing, OpRule, Unknown, sizes_of
+from ops.rules.rule import Maps, MapsFunction, OpIndexing, OpRule, Pair, Unknown, sizes_of
 from ops.sizes import between, equal, inside, least, not_negative
-from simplifier import Interval
+from simplifier import forms
 from simplifier.errors import check_type
-from simplifier.evaluation import tabulated_partly
-from simplifier.expr import form as forms
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from indexing.domain import Constraint
-    from ops.devices.devices import DeviceGroups
-    from ops.hlo import Instruction
-    from ops.index_maps import CheckedSizes, Sizes
-    from ops.rules.rule import Maps, MapsFunction, Pair
-    from simplifier.expr.form import Form
+from simplifier.forms import Form, Interval, tabulated_partly
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
+from indexing import IndexingMap
+from ops.hlo import Instruction
 from ops.index_maps import (
+    CheckedSizes,
+    Sizes,
     check_count,
     checked_dimensions,
     checked_numbers,
@@ -14,18 +19,9 @@ from ops.index_maps import (
     index_map,
     symbol,
 )
-from ops.rules.rule import OpIndexing, OpRule, Unknown, sizes_of
-from ops.sizes import as_form
-from simplifier.expr import operations
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from indexing import IndexingMap
-    from ops.hlo import Instruction
-    from ops.index_maps import CheckedSizes, Sizes
-    from ops.rules.rule import MapsFunction
-    from ops.sizes import Size
+from ops.rules.rule import MapsFunction, OpIndexing, OpRule, Unknown, sizes_of
+from ops.sizes import Size, as_form
+from simplifier import forms
 
 
 def transpose(operand_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
@@ -116,7 +112,7 @@ def _rotated(sizes: CheckedSizes, distances: Sequence[tuple[int, Size]]) -> Inde
     results = dimensions_of(sizes)
     for axis, distance in distances:
         if sizes[axis]:
-            results[axis] = operations.mod(dim(axis) + distance, as_form(sizes[axis]))
+            results[axis] = forms.mod(dim(axis) + distance, as_form(sizes[axis]))
     return index_map(results, sizes, over=[distance for _, distance in distances])
 
 

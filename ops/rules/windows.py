@@ -8,14 +8,19 @@ equal, so each of ``x`` and ``d`` follows from the other one and ``s``.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
-from indexing.variable import has_parameters
+from indexing import IndexingMap
+from indexing.passes import Constraint, Ends, has_parameters
+from ops.hlo import Instruction
 from ops.hlo.shape_inference import window_conditions, window_count, window_rows
 from ops.hlo.values import Window
 from ops.index_maps import (
+    Extent,
+    Sizes,
     check_sizes,
     checked_operand_count,
     checked_sizes,
@@ -27,6 +32,7 @@ from ops.index_maps import (
 )
 from ops.rules.rule import Doubt, OpIndexing, OpRule, check_scalars, folded_inputs, sizes_of
 from ops.sizes import (
+    Size,
     as_form,
     between,
     ceil_divided,
@@ -37,19 +43,9 @@ from ops.sizes import (
     numbers,
     scaled,
 )
-from simplifier import Interval
+from simplifier import forms
 from simplifier.errors import check_type
-from simplifier.expr import operations
-from simplifier.expr.form import ZERO, Form
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from indexing import IndexingMap
-    from indexing.domain import Constraint, Ends
-    from ops.hlo import Instruction
-    from ops.index_maps import Extent, Sizes
-    from ops.sizes import Size
+from simplifier.forms import ZERO, Form, Interval
 
 # Reduce-window and select-and-scatter: a fold of each window, and its gradient.
 
@@ -296,8 +292,8 @@ class SlidingWindow:
         position, constraints = _quotient(position, step)
         stride, spread = floor_divided(self.stride, step), self._spread // step
         if spread == 1:
-            window = operations.floordiv(position, as_form(stride)) - choice
-            offset = operations.mod(position, as_form(stride)) + scaled(choice, stride)
+            window = forms.floordiv(position, as_form(stride)) - choice
+            offset = forms.mod(position, as_form(stride)) + scaled(choice, stride)
             constraints += inside(offset, between(0, self.window_size - 1))
         else:
             window, more = _quotient(position - choice * spread, stride)
@@ -390,8 +386,8 @@ def _quotient(distance: Form, step: Size) -> ConstrainedIndex:
     if step == 1:
         return distance, []
     divisor = as_form(step)
-    remainder = operations.mod(distance, divisor)
-    return operations.floordiv(distance, divisor), [(remainder, Interval(0, 0))]
+    remainder = forms.mod(distance, divisor)
+    return forms.floordiv(distance, divisor), [(remainder, Interval(0, 0))]
 
 
 # Maps.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ops.tiling.candidates import TilingCandidate, Tilings, tilings
 from ops.tiling.propagation import ArrayTile, Propagation, propagate
 from ops.tiling.space import DimensionKind, TilingDimension, TilingSpace
-from ops.tiling.tilings import TilingCandidate, Tilings, tilings
 
 __all__ = [
     "ArrayTile",

@@ -8,25 +8,16 @@ several formulas, so where these differ the answer is open.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
-from indexing import IndexingMap, TileError
-from indexing.exact import few_points
-from indexing.tile.tile import tile_of
-from indexing.transform.evaluate import evaluate_forms
-from indexing.transform.substitute import arranged
-from simplifier.expr import form as forms
-from simplifier.expr.sympy import to_sympy
+from indexing import IndexingMap, Tile, TileError, Variable
+from indexing.passes import Formulas, arranged, evaluate_forms, few_points, tile_of
+from ops.performance.tally import Column
+from ops.tiling.propagation import ArrayTile
+from simplifier import forms
+from simplifier.forms import Interval, to_sympy
 from simplifier.tools.graphs import united
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from indexing import Tile, Variable
-    from indexing.tile.tile import Formulas
-    from ops.performance.tally import Column
-    from ops.tiling.propagation import ArrayTile
-    from simplifier import Interval
 
 _FEW: Final = 1 << 8
 """Sizes of the dimensions in which two tiles differ that are looked at: a second at most."""

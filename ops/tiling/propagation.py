@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
+
+import sympy
 
 from indexing import IndexingMap, Tile, TileConstraints, TileError, Variable
-from indexing.domain import Domain
-from indexing.tile.tile import Formulas, tile_of
-from indexing.variable import is_symbolic
+from indexing.passes import Domain, Formulas, is_symbolic, tile_of
+from ops.dependence.operand_indexing import OperandIndexing
+from ops.fusion import Fusion
+from ops.hlo.module import Instruction
 from ops.index_maps import dim
 from ops.rules.rule import Unknown
-from ops.tiling.space import FlowNode, TilingSpace
-from ops.xla_gpu.launch import unflattened
-from simplifier import Interval
+from ops.tiling.space import FlowNode, TilingDimension, TilingSpace
+from ops.xla_gpu import unflattened
+from simplifier import forms
 from simplifier.errors import check_integers, check_type, listed
-from simplifier.expr import form as forms
-from simplifier.expr import operations
+from simplifier.forms import Form, Interval
 from simplifier.tools.display import Displayed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import sympy
-
-    from ops.dependence.operand_indexing import OperandIndexing
-    from ops.fusion import Fusion
-    from ops.hlo.module import Instruction
-    from ops.tiling.space import TilingDimension
-    from simplifier.expr.form import Form
 
 TileSize: TypeAlias = "sympy.Expr | int | None"
 """How many values a tile has along a dimension; ``None`` for all of them."""
@@ -346,7 +337,7 @@ def _tiles_of(
     if several.is_unsatisfiable:
         return _Tiles(Unknown(_differs(indexing, space, sizes)))
     first = {f"i{rank + number}": forms.ZERO for number in range(len(kept))}
-    (condition,) = operations.substitute((found.formulas.condition,), first)
+    (condition,) = forms.substitute((found.formulas.condition,), first)
     formulas = Formulas(found.formulas.results[:rank], condition)
     constraints = found.constraints & several
     if replicas is not None:

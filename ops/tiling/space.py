@@ -9,36 +9,30 @@ from __future__ import annotations
 
 import enum
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from indexing import IndexingMap, Variable
-from indexing.domain import Domain
+from indexing.passes import Domain
+from ops.analysis.calls import DataFlow
+from ops.analysis.dataflow import Array
 from ops.analysis.queries import flow_in
-from ops.dependence.dependence import NOTHING, Dependence, called_by
+from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, called_by
 from ops.dependence.links import identity_of
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion import Fusion, FusionError
 from ops.hlo import Instruction
 from ops.hlo.module import INSTRUCTION
+from ops.hlo.values import DimensionLabels
 from ops.index_maps import dim
 from ops.performance.kernels import evaluated_by
-from ops.rules.rule import Direction, Unknown
+from ops.rules.rule import Call, Direction, Unknown
+from simplifier import forms
 from simplifier.errors import IndexingError, check_type, listed
-from simplifier.expr import form as forms
-from simplifier.expr import operations
+from simplifier.forms import Form
 from simplifier.tools.graphs import topological_order
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from ops.analysis.calls import DataFlow
-    from ops.analysis.dataflow import Array
-    from ops.dependence.dependence import AnyDependence
-    from ops.hlo.values import DimensionLabels
-    from ops.rules.rule import Call
-    from simplifier.expr.form import Form
 
 Lifted: TypeAlias = "list[tuple[tuple[Form, ...], OperandIndexing]]"
 """Indexings with ranges as trailing dimensions, and what these are in the space."""
@@ -240,7 +234,7 @@ class _SpaceBuilder:
         known = next((each for each in self.numbers if each == made), made)
         wide, narrow = known.size, variable.bounds.size
         if wide != narrow and wide and narrow and wide % narrow == 0 and variable.bounds.lower == 0:
-            return operations.floordiv(dim(self._number(known)), forms.constant(wide // narrow))
+            return forms.floordiv(dim(self._number(known)), forms.constant(wide // narrow))
         if known.variable.bounds != variable.bounds:
             axes = tuple((step.operand, axis) for axis in axes_of(indexing.map, name))
             made = replace(made, kind=DimensionKind.WHOLE, axes=axes)

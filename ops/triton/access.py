@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import gcd, prod
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from indexing import IndexingMap, MapError, Variable, VariableKind
-from indexing.exact.index_set import IndexSet
-from indexing.layout import Shape, ShapeError
+import sympy
+
+from indexing import IndexingMap, IndexSet, MapError, Variable, VariableKind
+from indexing.layout import ElementType, Shape, ShapeError
 from indexing.layout.linear import LinearLayout, blocked_for, to_map
-from ops.performance import coalescing
+from ops.performance import Coalescing, Device, coalescing
 from ops.triton.expressions import INT32
-from simplifier import FloorDiv, Interval, Mod, symbol
+from simplifier import FloorDiv, Mod, symbol
 from simplifier.errors import check_integers, check_type
+from simplifier.forms import Interval
 from simplifier.tools.display import Displayed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    import sympy
-
-    from indexing.layout import ElementType
-    from ops.performance import Coalescing, Device
 
 
 class OutOfBoundsElement(NamedTuple):

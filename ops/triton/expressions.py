@@ -8,32 +8,25 @@ import operator
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from textwrap import dedent
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, TypeAlias, cast
+from typing import Any, ClassVar, Final, NoReturn, TypeAlias, cast
 
 import sympy
 
-from simplifier import (
-    BitAnd,
-    BitOr,
-    BitXor,
-    FloorDiv,
+from simplifier import BitAnd, BitOr, BitXor, FloorDiv, Max, Mod, bounds_of, symbol
+from simplifier.errors import (
+    ArgumentError,
     IndexingError,
-    Interval,
-    Max,
-    Mod,
     Span,
     TextError,
-    bounds_of,
-    symbol,
+    check_type,
+    listed,
+    quoted,
 )
-from simplifier.errors import ArgumentError, check_type, listed, quoted
-from simplifier.expr.sympy import is_relation
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+from simplifier.forms import Interval, is_relation
 
 # The text of kernels: functions by name, and errors that point at a place in it.
 

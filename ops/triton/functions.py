@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import sympy
 
 from ops.triton.expressions import (
     MAX_AXES,
+    BlockShape,
+    ExpressionReader,
+    Formula,
     IntegerBlock,
     TensorPointer,
     UnknownBlock,
+    Value,
     aligned,
     as_block,
     axis,
@@ -23,12 +29,6 @@ from ops.triton.expressions import (
     with_axes,
 )
 from simplifier import Max, Min
-
-if TYPE_CHECKING:
-    import ast
-    from collections.abc import Callable, Mapping, Sequence
-
-    from ops.triton.expressions import BlockShape, ExpressionReader, Formula, Value
 
 
 @dataclass(frozen=True, slots=True)

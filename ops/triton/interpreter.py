@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import ast
 import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import factorial
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 import sympy
 
 from ops.triton.expressions import (
     MAX_RANK,
     ExpressionReader,
+    Formula,
     IntegerBlock,
     Kept,
+    KernelText,
     ShapesDifferError,
     TensorPointer,
     UnknownBlock,
+    Value,
     aligned,
     as_block,
     axis,
@@ -37,15 +41,13 @@ from ops.triton.expressions import (
     unmarked,
 )
 from ops.triton.functions import FUNCTIONS, FunctionCall, plain_name
-from simplifier import FloorDiv, Interval, Max, symbol
+from simplifier import FloorDiv, Max, symbol
+from simplifier.forms import Interval
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+Amounts = Mapping[str, tuple[Formula, ...] | UnknownBlock]
 
-    from ops.triton.expressions import Formula, KernelText, Value
+"""What the iterations before one add to each variable, over the counter of the loop."""
 
-    Amounts = Mapping[str, tuple[Formula, ...] | UnknownBlock]
-    """What the iterations before one add to each variable, over the counter of the loop."""
 
 MAX_DEPTH: Final = 32
 """Functions that call each other: more is a recursion, which Triton does not have, either."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import sympy
 
@@ -15,6 +15,7 @@ from ops.triton.access import KernelAccess
 from ops.triton.expressions import (
     MAX_AXES,
     MAX_FACTORS,
+    Formula,
     IntegerBlock,
     Kept,
     KernelText,
@@ -29,16 +30,11 @@ from ops.triton.expressions import (
     parameters_of,
     unmarked,
 )
-from ops.triton.interpreter import KernelInterpreter
-from simplifier import Interval, bounds_of, symbol
+from ops.triton.interpreter import AccessRecord, KernelInterpreter, KernelLoop
+from simplifier import bounds_of, symbol
 from simplifier.errors import ArgumentError, check_integers, check_type, quoted
+from simplifier.forms import Interval
 from simplifier.tools.display import Displayed, html_of_table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from ops.triton.expressions import Formula
-    from ops.triton.interpreter import AccessRecord, KernelLoop
 
 
 @dataclass(frozen=True, slots=True, repr=False)

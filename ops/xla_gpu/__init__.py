@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ops.xla_gpu.blocks import BlockSchedule, block_schedule
+from ops.xla_gpu.blocks import BlockSchedule, block_level, block_schedule
+from ops.xla_gpu.emitters import KERNELS, emitter_and_heroes, permutation_of, results_of
 from ops.xla_gpu.fusion_schedule import Emitter, FusionSchedule, schedule_of
-from ops.xla_gpu.launch import Access, LaunchDimensions, Schedule
+from ops.xla_gpu.launch import WARP_SIZE, Access, AnyOrigin, LaunchDimensions, Schedule, unflattened
 from ops.xla_gpu.loops import (
     SortKernel,
     SortSchedule,
@@ -24,7 +25,10 @@ from ops.xla_gpu.transpose import (
 )
 
 __all__ = [
+    "KERNELS",
+    "WARP_SIZE",
     "Access",
+    "AnyOrigin",
     "BlockSchedule",
     "Emitter",
     "FusionSchedule",
@@ -35,15 +39,20 @@ __all__ = [
     "SortKernel",
     "SortSchedule",
     "TransposeSchedule",
+    "block_level",
     "block_schedule",
     "concatenate_schedule",
+    "emitter_and_heroes",
     "in_place_update_schedule",
     "loop_schedule",
     "packed_transpose_schedule",
+    "permutation_of",
     "reduce_schedule",
+    "results_of",
     "scatter_schedule",
     "schedule_of",
     "sort_schedule",
     "sorted_scatter_schedule",
     "transpose_schedule",
+    "unflattened",
 ]

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
-from indexing import TileError
-from indexing.tile.tile import tile_of
+from indexing import IndexingMap, Tile, TileError
+from indexing.layout import Shape
+from indexing.passes import Constraint, tile_of
 from ops.fusion.fusion import FusionError
+from ops.hlo import Instruction
 from ops.index_maps import check_count
 from ops.xla_gpu.launch import (
     WARP_SIZE,
     Access,
+    AnyOrigin,
     LaunchDimensions,
     Schedule,
     block_number,
@@ -24,19 +28,8 @@ from ops.xla_gpu.launch import (
     unflattened,
     within,
 )
-from simplifier.bounds.context import facts_of
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from indexing import IndexingMap, Tile
-    from indexing.domain import Constraint
-    from indexing.layout import Shape
-    from ops.hlo import Instruction
-    from ops.xla_gpu.launch import AnyOrigin
-    from simplifier.expr.form import Form
+from simplifier import forms
+from simplifier.forms import Form, facts_of
 
 VECTOR_BITS: Final = 128
 """The most that a thread loads with one instruction."""
@@ -104,10 +97,10 @@ class BlockSchedule(Schedule):
         values = {f"t{number}": id_ for number, id_ in enumerate(ids)}
         values |= {f"i{number}": position for number, position in enumerate(positions)}
         found = [
-            offset + operations.product((stride, forms.variable(f"i{number}")))
+            offset + forms.product((stride, forms.variable(f"i{number}")))
             for number, (offset, _, stride) in enumerate(rows)
         ]
-        *results, condition = operations.substitute((*found, tile.formulas.condition), values)
+        *results, condition = forms.substitute((*found, tile.formulas.condition), values)
         loops = {f"step_id{number or ''}": count for number, count in enumerate(rounds)}
         limits = [*within(counts, ids), *within(sizes, positions), *facts_of(condition)]
         names = tile.domain.runtime, tile.domain.parameters
@@ -211,7 +204,7 @@ class _Distribution:
         """The index in the tile of an element of a thread; its loops begin with this one."""
         repeats = self._digits(loop_id(first_loop), self._repeats)
         return [
-            operations.mod(own, forms.constant(size)) + repeat * covered
+            forms.mod(own, forms.constant(size)) + repeat * covered
             for own, size, repeat, covered in zip(
                 self._own(first_loop), self.sizes, repeats, self._covered, strict=True
             )
@@ -227,8 +220,8 @@ class _Distribution:
     def _own(self, first_loop: int) -> list[Form]:
         """The place of a thread along each dimension, before the tile ends."""
         lane, warp = (
-            operations.mod(thread_id(), forms.constant(WARP_SIZE)),
-            operations.floordiv(thread_id(), forms.constant(WARP_SIZE)),
+            forms.mod(thread_id(), forms.constant(WARP_SIZE)),
+            forms.floordiv(thread_id(), forms.constant(WARP_SIZE)),
         )
         lanes, warps = self.threads
         digits = zip(self._digits(warp, warps), lanes, self._digits(lane, lanes), strict=True)

@@ -8,13 +8,15 @@ element or is the same memory; and it takes the emitter only if that is faster t
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd, prod
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
-from indexing.layout import ShapeError, deduce_transpose, reshape_is_bitcast
-from indexing.layout.element_type import Kind
+from indexing.layout import Kind, Shape, ShapeError, deduce_transpose, reshape_is_bitcast
 from ops.fusion.fusion import FusionError
+from ops.hlo import Computation, Instruction
+from ops.limits import Device
 from ops.rules.elementwise import ELEMENTWISE
 from ops.xla_gpu.blocks import BlockLevel, block_level
 from ops.xla_gpu.launch import WARP_SIZE, LaunchDimensions, Schedule
@@ -35,13 +37,6 @@ from ops.xla_gpu.transpose import (
     transpose_schedule,
 )
 from simplifier.tools.graphs import connected_components
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-
-    from indexing.layout import Shape
-    from ops.hlo import Computation, Instruction
-    from ops.limits import Device
 
 # What XLA's GPU emitters are for: which instructions are heroes, and which fit into one kernel.
 

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count, product
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from indexing.layout import bitcast_map
+from indexing import IndexingMap
+from indexing.layout import Shape, bitcast_map
 from ops.analysis.queries import output_to_input
-from ops.dependence.dependence import NOTHING, Unknown
+from ops.dependence.dependence import NOTHING, AnyDependence, Unknown
+from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
 from ops.fusion.fusion import Fusion, FusionError
 from ops.hlo import Computation, HloModule, Instruction
 from ops.hlo.module import INSTRUCTION
 from ops.index_maps import no_dimensions
 from ops.limits import Device
-from ops.xla_gpu.blocks import BlockSchedule, block_schedule, contracted_tile
+from ops.xla_gpu.blocks import BlockLevel, BlockSchedule, block_schedule, contracted_tile
 from ops.xla_gpu.emitters import (
     KERNELS,
     Emitter,
+    Heroes,
     KernelPlan,
     Unrolling,
     check_no_library,
@@ -31,16 +35,6 @@ from ops.xla_gpu.launch import Access, LaunchDimensions, Schedule, check_positiv
 from simplifier.errors import INTEGER, check_type
 from simplifier.tools.display import Displayed
 from simplifier.tools.graphs import postorder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from indexing import IndexingMap
-    from indexing.layout import Shape
-    from ops.dependence.dependence import AnyDependence
-    from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
-    from ops.xla_gpu.blocks import BlockLevel
-    from ops.xla_gpu.emitters import Heroes
 
 
 @dataclass(frozen=True, slots=True, repr=False)

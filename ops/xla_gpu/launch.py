@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import prod
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from indexing import IndexingMap, Variable
-from indexing.domain import Domain
-from indexing.exact.counting import number_of_points
-from indexing.layout import ShapeError, logical_to_linear
-from indexing.layout.maps import form_of
-from indexing.layout.steps import Reshape, Transpose
-from indexing.validation import read_grid
+from indexing.layout import Reshape, Shape, ShapeError, Transpose, form_of, logical_to_linear
+from indexing.passes import Constraint, Domain, number_of_points, read_grid
+from ops.dependence.operand_indexing import RuntimeOrigin
 from ops.index_maps import check_count, dim, runtime_value, symbol
-from simplifier import Interval
+from ops.rules.rule import Origin
 from simplifier.errors import INTEGER, check_type
 from simplifier.exact import BUDGET
-from simplifier.expr.operations import substitute
+from simplifier.forms import Form, Interval, substitute
 from simplifier.tools.display import Displayed
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+AnyOrigin: TypeAlias = "Origin | RuntimeOrigin"
 
-    from indexing.domain import Constraint
-    from indexing.layout import Shape
-    from ops.dependence.operand_indexing import RuntimeOrigin
-    from ops.rules.rule import Origin
-    from simplifier.expr.form import Form
-
-    AnyOrigin: TypeAlias = Origin | RuntimeOrigin
 
 # The launch of a GPU kernel: its threads and blocks, and maps from their coordinates.
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from indexing.layout import ShapeError
+from indexing import IndexingMap
+from indexing.layout import Shape, ShapeError
 from ops.index_maps import check_sizes, checked_dimensions, dim, dimensions_of, index_map, symbol
 from ops.rules.dynamic_slice import dynamic_update_slice
 from ops.rules.gather_scatter import scatter
@@ -25,16 +27,8 @@ from ops.xla_gpu.launch import (
     unflattened,
     within,
 )
-from simplifier import Interval
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from indexing import IndexingMap
-    from indexing.layout import Shape
-    from simplifier.expr.form import Form
+from simplifier import forms
+from simplifier.forms import Form, Interval
 
 # Schedules that are loops: threads go through an array in the order of its memory.
 
@@ -297,9 +291,9 @@ def sorted_scatter_schedule(  # noqa: PLR0913 - what a launch depends on
         step_count(count, windows_of_warp * WARPS_OF_BLOCK), WARPS_OF_BLOCK * WARP_SIZE
     )
     lanes = forms.constant(WARP_SIZE)
-    warp = block_id() * WARPS_OF_BLOCK + operations.floordiv(thread_id(), lanes)
+    warp = block_id() * WARPS_OF_BLOCK + forms.floordiv(thread_id(), lanes)
     number = warp * windows_of_warp + loop_id(0)
-    vector = loop_id(1) * WARP_SIZE + operations.mod(thread_id(), lanes)
+    vector = loop_id(1) * WARP_SIZE + forms.mod(thread_id(), lanes)
     element = vector * vector_size + loop_id(2)
     loops = {
         "window_id": windows_of_warp,
@@ -483,7 +477,7 @@ class _BitonicSort:
     def _step(self, threads: int, steps: int) -> Form:
         """The number of a thread among those that go through the same elements."""
         number = block_id() * threads + thread_id()
-        return operations.mod(number, forms.constant(steps))
+        return forms.mod(number, forms.constant(steps))
 
     def _moving(
         self,
@@ -534,12 +528,12 @@ def _element_of_pair(pair: Form, mask: int) -> tuple[Form, Form]:
     """
     turned = mask & (mask + 1) == 0
     half = forms.constant((mask + 1) // 2 if turned else mask)
-    first = operations.floordiv(pair, half) * (2 * half.constant)
-    own, side = operations.mod(pair, half), loop_id(1)
+    first = forms.floordiv(pair, half) * (2 * half.constant)
+    own, side = forms.mod(pair, half), loop_id(1)
     if not turned or mask == 1:
         return first + own + side * mask, first + own + mask
     mirrored = side * mask - own
-    return first + operations.maximum((mirrored, -mirrored)), first - own + mask
+    return first + forms.maximum((mirrored, -mirrored)), first - own + mask
 
 
 def _power_below(number: int) -> int:

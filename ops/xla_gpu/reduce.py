@@ -7,12 +7,13 @@ schedule says in these dimensions what a thread reads, what it writes, and which
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import prod
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
-from indexing.layout import ShapeError, delete_dimensions
+from indexing.layout import Shape, ShapeError, delete_dimensions
 from ops.index_maps import check_sizes, checked_dimensions
 from ops.xla_gpu.launch import (
     WARP_SIZE,
@@ -29,15 +30,8 @@ from ops.xla_gpu.launch import (
     unflattened,
     within,
 )
-from simplifier import Interval
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from indexing.layout import Shape
-    from simplifier.expr.form import Form
+from simplifier import forms
+from simplifier.forms import Form, Interval
 
 Triple: TypeAlias = tuple[int, int, int]
 
@@ -308,9 +302,9 @@ def _small_column(sizes: Triple, vector_size: int) -> _Plan:
     def step(block: Sequence[Form]) -> _ThreadWork:
         number = thread_id() * vector_size + loop_id(1) + loop_id(0) * at_a_time
         read = (block[0], *unflattened(number, (folded, minor)))
-        columns = operations.floordiv(thread_id() + loop_id(0) * threads, forms.constant(rows))
+        columns = forms.floordiv(thread_id() + loop_id(0) * threads, forms.constant(rows))
         loops = {"element_id": step_count(folded * minor, at_a_time), "vector_id": vector_size}
-        writer = operations.mod(thread_id(), forms.constant(rows))
+        writer = forms.mod(thread_id(), forms.constant(rows))
         return _ThreadWork(read, loops, (block[0], columns), {"vector_id": vector_size}, writer)
 
     return _Plan(threads, (max(1, major),), step)

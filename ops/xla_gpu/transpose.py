@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from indexing.layout import ShapeError
-from indexing.layout.steps import Transpose
+from indexing import IndexingMap
+from indexing.layout import Shape, ShapeError, Transpose
+from indexing.passes import Constraint
 from ops.index_maps import check_count, check_sizes, checked_dimensions
 from ops.xla_gpu.launch import (
     WARP_SIZE,
@@ -23,16 +25,8 @@ from ops.xla_gpu.launch import (
     unflattened,
     within,
 )
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from indexing import IndexingMap
-    from indexing.domain import Constraint
-    from indexing.layout import Shape
-    from simplifier.expr.form import Form
+from simplifier import forms
+from simplifier.forms import Form
 
 # The transpose schedule: blocks bring tiles into shared memory row by row, and write columns.
 
@@ -440,9 +434,9 @@ class _Packing:
         return SharedTile((self.side, self.side), written, read)
 
     def _shifted(self, cell: _TileIndex) -> Form:
-        word = operations.floordiv(cell.row, forms.constant(self.vector_size))
+        word = forms.floordiv(cell.row, forms.constant(self.vector_size))
         shifted = cell.column + word * self.vector_size
-        return operations.mod(shifted, forms.constant(self.side))
+        return forms.mod(shifted, forms.constant(self.side))
 
     def _index(self, launch: LaunchDimensions, cell: _TileIndex) -> tuple[Form, ...]:
         """The index in the operand of a row and column of the block's tile."""
@@ -481,4 +475,4 @@ class _Packing:
 def _lane_and_warp() -> tuple[Form, Form]:
     """The number of a thread in its warp, and that of the warp."""
     warp = forms.constant(WARP_SIZE)
-    return operations.mod(thread_id(), warp), operations.floordiv(thread_id(), warp)
+    return forms.mod(thread_id(), warp), forms.floordiv(thread_id(), warp)

@@ -7,21 +7,18 @@ in a :class:`Context`, which declares the canonical operations;
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Interval, Range, meet
 from simplifier.expr.form import CONDITIONS, FLOORDIV, Atom, AtomKind, Form, content
 from simplifier.laws.catalogue.lemmas import DIVISOR_RANGE, FACT_RANGE
-from simplifier.laws.rewrite_log import Recorder
+from simplifier.laws.rewrite_log import Recorder, RewriteLog
 from simplifier.limits import MAX_RANGE_DEPTH
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+Memory = TypeVar("Memory")
 
-    from simplifier.laws.rewrite_log import RewriteLog
-
-    Memory = TypeVar("Memory")
 
 Bounds: TypeAlias = "tuple[tuple[str, Interval], ...]"
 """Bounds of variables by name; a variable that is missing is unbounded."""

@@ -9,12 +9,14 @@ tensor's strides.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import permutations
 from math import gcd
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from simplifier.bounds.context import DigitView, Unit
+from simplifier.bounds.context import Context, DigitView, Fact, Unit
+from simplifier.bounds.interval import End, Range
 from simplifier.expr.form import (
     FLOORDIV,
     MAX,
@@ -23,6 +25,7 @@ from simplifier.expr.form import (
     Atom,
     AtomKind,
     Form,
+    Key,
     accumulate,
     collected,
     content,
@@ -31,13 +34,6 @@ from simplifier.expr.form import (
 )
 from simplifier.laws.catalogue.lemmas import CLAMP_RANGE, FACT_RANGE
 from simplifier.limits import MAX_CONTENT, MAX_FLATTENED_TERMS, MAX_QUOTIENTS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from simplifier.bounds.context import Context, Fact
-    from simplifier.bounds.interval import End, Range
-    from simplifier.expr.form import Key
 
 
 def digit_view(context: Context, form: Form) -> DigitView:

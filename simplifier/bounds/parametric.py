@@ -10,12 +10,13 @@ ends of its operands, or that are numbers.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import chain, product
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from simplifier.bounds.context import UNBOUNDED, term_by_term
-from simplifier.bounds.interval import Infinity, meet
+from simplifier.bounds.context import UNBOUNDED, Constraints, Context, term_by_term
+from simplifier.bounds.interval import Infinity, Range, meet
 from simplifier.bounds.ranges import definition, product_range, ranges_as_written
 from simplifier.expr import operations
 from simplifier.expr.form import (
@@ -33,12 +34,6 @@ from simplifier.expr.form import (
     variable_atom,
 )
 from simplifier.limits import MAX_END_SIZE, MAX_ENDS, MAX_LINKED_ATOMS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from simplifier.bounds.context import Constraints, Context
-    from simplifier.bounds.interval import Range
 
 _DIVISIONS: Final = (FLOORDIV, AtomKind.QUOTIENT, AtomKind.CEILDIV, AtomKind.MOD)
 

@@ -10,12 +10,13 @@ divisors meet by themselves, as in the Chinese remainder theorem: the second con
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from math import gcd
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
-from simplifier.bounds.context import Fact, term_by_term
-from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, Interval
+from simplifier.bounds.context import Bounds, Constraints, Context, Fact, term_by_term
+from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, Interval, Range
 from simplifier.bounds.ranges import LinearFacts, product_range
 from simplifier.expr import operations
 from simplifier.expr.form import (
@@ -41,16 +42,10 @@ from simplifier.laws.catalogue.constraints import (
     UPPER_FACT,
 )
 from simplifier.laws.catalogue.lemmas import FACT_RANGE, FACTS_RANGE
+from simplifier.laws.law import Law
 from simplifier.limits import MAX_FACTS, MAX_PROPAGATIONS, MAX_ROUNDS_OF_FACTS
 
 ContextT = TypeVar("ContextT", bound="Context")
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from simplifier.bounds.context import Bounds, Constraints, Context
-    from simplifier.bounds.interval import Range
-    from simplifier.laws.law import Law
 
 
 class Smaller(NamedTuple, Generic[ContextT]):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial, reduce
 from itertools import count
 from math import lcm
 from operator import attrgetter, mul
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
-from simplifier.bounds.context import UNBOUNDED, Fact, term_by_term
+from simplifier.bounds.context import UNBOUNDED, Context, DigitView, Fact, term_by_term
 from simplifier.bounds.digits import (
     branches,
     cancelling,
@@ -61,6 +62,7 @@ from simplifier.laws.catalogue.lemmas import (
     SUM_RANGE,
     SYMBOLIC_DIGIT,
 )
+from simplifier.laws.law import Law
 from simplifier.limits import (
     MAX_BITS,
     MAX_FLATTENED_TERMS,
@@ -73,14 +75,9 @@ from simplifier.limits import (
 )
 from simplifier.tools.graphs import connected_components
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+Reading: TypeAlias = "tuple[Law, Range]"
 
-    from simplifier.bounds.context import Context, DigitView
-    from simplifier.laws.law import Law
-
-    Reading: TypeAlias = tuple[Law, Range]
-    """A range, and the lemma that it rests on."""
+"""A range, and the lemma that it rests on."""
 
 
 def range_of(context: Context, form: Form, depth: int = MAX_RANGE_DEPTH) -> Range:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import partial, reduce
 from math import gcd
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from simplifier.bounds.context import Context
 from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Range
 from simplifier.expr import operations
 from simplifier.expr.form import ZERO, Atom, AtomKind, Form, constant, postorder
@@ -25,11 +27,6 @@ from simplifier.laws.catalogue.bits import (
     SHIFTED_MASK,
 )
 from simplifier.limits import MAX_BITS_JOINED, MAX_NESTED_BITS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from simplifier.bounds.context import Context
 
 
 def bitwise(context: Context, kind: AtomKind, operands: Sequence[Form]) -> Form:

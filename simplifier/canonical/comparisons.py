@@ -7,11 +7,13 @@ their conditions.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from math import gcd
-from typing import TYPE_CHECKING
 
+from simplifier.bounds.context import Context
+from simplifier.bounds.interval import Range
 from simplifier.expr import operations
-from simplifier.expr.form import FLOORDIV, ONE, ZERO, AtomKind, Form, constant, content
+from simplifier.expr.form import FLOORDIV, ONE, ZERO, Atom, AtomKind, Form, constant, content
 from simplifier.laws.catalogue.conditions import (
     AT_THE_END,
     AT_THE_START,
@@ -27,13 +29,6 @@ from simplifier.laws.catalogue.conditions import (
     REFUTED_EQUATION,
     SHARED,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from simplifier.bounds.context import Context
-    from simplifier.bounds.interval import Range
-    from simplifier.expr.form import Atom
 
 
 def nonnegative(context: Context, form: Form) -> Form:

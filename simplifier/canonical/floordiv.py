@@ -9,10 +9,12 @@ stays.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from math import gcd
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from simplifier.bounds.context import DigitView
+from simplifier.bounds.context import Context, DigitView, Unit
+from simplifier.bounds.interval import End
 from simplifier.expr.form import (
     FLOORDIV,
     MAX,
@@ -20,6 +22,7 @@ from simplifier.expr.form import (
     Atom,
     AtomKind,
     Form,
+    Key,
     accumulate,
     atom_of,
     collected,
@@ -43,14 +46,7 @@ from simplifier.laws.catalogue.quotients import (
     TWO_VALUES,
 )
 from simplifier.laws.catalogue.spellings import CONGRUENT_RESIDUES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from simplifier.bounds.context import Context, Unit
-    from simplifier.bounds.interval import End
-    from simplifier.expr.form import Key
-    from simplifier.laws.law import Law
+from simplifier.laws.law import Law
 
 Step: TypeAlias = "tuple[Form, Form, int]"
 """What is outside, a numerator and its divisor; with the divisor 1 nothing is left to do."""

@@ -11,16 +11,19 @@ not: ``x <= max(4, 5*x)``, as ``4*(4 - x) + 4*x >= 0``.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from math import gcd
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from simplifier.bounds.context import Context
 from simplifier.bounds.digits import branches, cancelling, maxima
 from simplifier.expr.form import (
     ZERO,
     Atom,
     AtomKind,
     Form,
+    Key,
     atom_of,
     collected,
     constant,
@@ -43,14 +46,8 @@ from simplifier.laws.catalogue.extrema import (
     SHORTEN_MINIMUM,
     TWO_VALUED_MAXIMUM,
 )
+from simplifier.laws.law import Law
 from simplifier.limits import MAX_CASES, MAX_NESTED_SIZE, MAX_OPERANDS, MAX_OPERANDS_COMPARED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from simplifier.bounds.context import Context
-    from simplifier.expr.form import Key
-    from simplifier.laws.law import Law
 
 
 def maximum(context: Context, operands: Iterable[Form]) -> Form:

@@ -11,11 +11,11 @@ negative is at least 1 within its own quotient.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial, reduce
 from math import gcd
-from typing import TYPE_CHECKING
 
-from simplifier.bounds.context import UNBOUNDED
+from simplifier.bounds.context import UNBOUNDED, Context
 from simplifier.bounds.digits import (
     cofactor,
     degree,
@@ -40,6 +40,7 @@ from simplifier.expr.form import (
     Atom,
     AtomKind,
     Form,
+    Key,
     accumulate,
     atom_of,
     collected,
@@ -67,12 +68,6 @@ from simplifier.laws.catalogue.symbolic import (
     ZERO_NUMERATOR,
 )
 from simplifier.limits import MAX_BITS, MAX_FACTORS, MAX_FLATTENED_TERMS, MAX_PRODUCT_TERMS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from simplifier.bounds.context import Context
-    from simplifier.expr.form import Key
 
 # Quotients.
 

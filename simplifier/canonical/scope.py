@@ -8,10 +8,11 @@ what happens to be remembered, so results do not depend on earlier questions.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import chain
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simplifier.bounds import digits, ranges
 from simplifier.bounds.context import (
@@ -24,6 +25,7 @@ from simplifier.bounds.context import (
     facts_of,
     variables_multiplied,
 )
+from simplifier.bounds.interval import Range
 from simplifier.bounds.propagation import Smaller, propagated
 from simplifier.canonical import bitwise, comparisons, floordiv, maxima, nonlinear
 from simplifier.expr import operations
@@ -35,6 +37,7 @@ from simplifier.expr.form import (
     Atom,
     AtomKind,
     Form,
+    Key,
     atom_of,
     combine,
     constant,
@@ -53,16 +56,10 @@ from simplifier.laws.catalogue.quotients import (
     REMAINDER,
     UNIT_DIVISOR,
 )
+from simplifier.laws.law import Law
 from simplifier.laws.rewrite_log import RewriteLog
 from simplifier.limits import MAX_EQUATIONS, MAX_RANGE_DEPTH
 from simplifier.tools.graphs import connected_components
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from simplifier.bounds.interval import Range
-    from simplifier.expr.form import Key
-    from simplifier.laws.law import Law
 
 _DEPTH = attrgetter("depth")
 """Atoms are deeper than those inside them."""

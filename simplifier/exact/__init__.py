@@ -17,11 +17,25 @@ from simplifier.exact.isl import (
     MissingIslError,
     NotQuasiAffineError,
     Space,
+    asked,
+    asked_of_kept,
+    checked_budget,
+    context_of,
+    integer,
     kept_context,
+    load_isl,
+    number,
     own_context,
     quasi_affine,
 )
-from simplifier.exact.questions import differing_point, equivalent, exact_range, witness
+from simplifier.exact.questions import (
+    differing_point,
+    equivalent,
+    exact_range,
+    finished,
+    range_within,
+    witness,
+)
 
 __all__ = [
     "ATTEMPT",
@@ -33,11 +47,20 @@ __all__ = [
     "MissingIslError",
     "NotQuasiAffineError",
     "Space",
+    "asked",
+    "asked_of_kept",
+    "checked_budget",
+    "context_of",
     "differing_point",
     "equivalent",
     "exact_range",
+    "finished",
+    "integer",
     "kept_context",
+    "load_isl",
+    "number",
     "own_context",
     "quasi_affine",
+    "range_within",
     "witness",
 ]

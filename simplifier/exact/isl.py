@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from datetime import timedelta
 from functools import cache, reduce
@@ -11,24 +12,22 @@ from math import inf
 from signal import SIGINT, getsignal, raise_signal, signal
 from threading import RLock, current_thread, local, main_thread
 from time import process_time
+from types import ModuleType
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from simplifier.bounds.interval import EMPTY, Interval
 from simplifier.errors import IndexingError, check_type
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import BITWISE, FOREIGN, AtomKind, Form, fold
+from simplifier.expr.form import BITWISE, FOREIGN, Atom, AtomKind, Form, fold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-    from types import ModuleType
-
     import islpy
 
-    from simplifier.expr.form import Atom
+Answer = TypeVar("Answer")
 
-    Answer = TypeVar("Answer")
-    Translation: TypeAlias = "Callable[[Space, Atom, tuple[islpy.PwAff, ...]], islpy.PwAff]"
+Translation: TypeAlias = "Callable[[Space, Atom, tuple[islpy.PwAff, ...]], islpy.PwAff]"
+
 
 BASE: Final = 1 << 62
 """Larger integers go to isl and come back in pieces of this size."""

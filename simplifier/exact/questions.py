@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain
@@ -10,28 +10,32 @@ from math import gcd, prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from simplifier.bounds.interval import EMPTY, Interval
+from simplifier.canonical.scope import Scope
 from simplifier.evaluation import MAX_INT64, OPERATIONS, magnitudes, points_in, tabulated, values_of
-from simplifier.exact.isl import BUDGET, BudgetError, Space, asked, integer, quasi_affine
+from simplifier.exact.isl import (
+    BUDGET,
+    Allowance,
+    Budget,
+    BudgetError,
+    Space,
+    asked,
+    integer,
+    quasi_affine,
+)
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import EXTREMA, FOREIGN, ZERO, AtomKind, Form, combine, postorder
+from simplifier.expr.form import EXTREMA, FOREIGN, ZERO, Atom, AtomKind, Form, combine, postorder
 from simplifier.extraction.cost import DIVISIONS, cost_of_form
 from simplifier.extraction.prices import divides_by_negative, natural_width, width_as_written
 from simplifier.fixpoint import simplified
 from simplifier.limits import MAX_EXACT_ATOMS, MAX_EXACT_GROUP, MAX_EXACT_PIECES, MAX_TABLE
-from simplifier.problem import ask
+from simplifier.problem import Bounds, Constraints, Expression, Facts, Problem, ask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     import islpy
 
-    from simplifier.canonical.scope import Scope
-    from simplifier.exact.isl import Allowance, Budget
-    from simplifier.expr.form import Atom
-    from simplifier.problem import Bounds, Constraints, Expression, Facts, Problem
+Answer = TypeVar("Answer")
 
-    Answer = TypeVar("Answer")
 
 EVERYTHING: Final = Interval(None, None)
 

@@ -12,22 +12,20 @@ from __future__ import annotations
 import enum
 import re
 import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain
 from math import gcd
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 from weakref import ref
+
+import sympy
 
 from simplifier.limits import MAX_DEPTH, MAX_QUOTIENTS
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    import sympy
-
-    Value = TypeVar("Value")
+Value = TypeVar("Value")
 
 
 class AtomKind(enum.IntEnum):

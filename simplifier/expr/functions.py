@@ -8,22 +8,19 @@ division by zero stays as it is.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import cache, lru_cache, reduce
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import sympy
+from sympy.printing.codeprinter import CodePrinter
+from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import PRECEDENCE
+from sympy.printing.pretty.pretty import PrettyPrinter
 from sympy.printing.pretty.stringpict import prettyForm
+from sympy.printing.printer import Printer
 
 from simplifier.errors import INTEGER, check_type
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from sympy.printing.codeprinter import CodePrinter
-    from sympy.printing.latex import LatexPrinter
-    from sympy.printing.pretty.pretty import PrettyPrinter
-    from sympy.printing.printer import Printer
 
 _REMEMBERED: Final = 1 << 12
 """How many symbols are remembered by name; sympy needs long to make one."""

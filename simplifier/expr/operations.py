@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, KeysView, Mapping
 from functools import partial, reduce
 from math import gcd
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simplifier.expr.form import (
     CONDITIONS,
@@ -18,6 +19,7 @@ from simplifier.expr.form import (
     Atom,
     AtomKind,
     Form,
+    Key,
     atom_of,
     call,
     combine,
@@ -27,11 +29,6 @@ from simplifier.expr.form import (
     postorder,
 )
 from simplifier.limits import MAX_FACTORS_JOINED
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, KeysView, Mapping
-
-    from simplifier.expr.form import Key
 
 
 def floordiv(numerator: Form, divisor: Form) -> Form:

@@ -5,23 +5,13 @@ The printer does not recurse, so nesting may be as deep as memory allows.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
-from simplifier.expr.form import (
-    CONDITIONS,
-    EXTREMA,
-    Atom,
-    AtomKind,
-    Form,
-    natural_order,
-    postorder,
-)
+from simplifier.expr.form import CONDITIONS, EXTREMA, Atom, AtomKind, Form, natural_order, postorder
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    Operand = TypeVar("Operand")
+Operand = TypeVar("Operand")
 
 
 @dataclass(frozen=True, slots=True)

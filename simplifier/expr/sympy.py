@@ -7,10 +7,11 @@ stand for integers, unless their assumptions deny it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cmp_to_key, lru_cache, partial, reduce
 from itertools import chain, repeat
 from math import gcd, lcm
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeGuard
+from typing import Any, Final, NamedTuple, TypeAlias, TypeGuard
 
 import sympy
 from sympy.functions.elementary.piecewise import ExprCondPair
@@ -45,9 +46,6 @@ from simplifier.expr.functions import (
     symbol,
 )
 from simplifier.expr.printer import NEGATED, as_written, negated, sides
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 _REMEMBERED: Final = 1 << 14
 """How many sympy expressions are remembered with their forms."""

@@ -18,21 +18,18 @@ from __future__ import annotations
 import re
 import sys
 import warnings
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from simplifier.errors import Span, TextError, TextWarning, listed, quoted
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import AtomKind, Form
+from simplifier.expr.form import Atom, AtomKind, Form
 from simplifier.tools.lexer import Lexer
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+Operation: TypeAlias = "Callable[[Form, Form], Form]"
 
-    from simplifier.expr.form import Atom
-
-    Operation: TypeAlias = Callable[[Form, Form], Form]
 
 # The tokens of expressions and maps: `(d0 * 8 + s0) floordiv 3`.
 

@@ -14,8 +14,9 @@ the same digits of one number cost 2 more, with opposite signs 8 more: nobody re
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from itertools import combinations, pairwise, starmap
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simplifier.bounds.digits import common_weight
 from simplifier.expr.form import (
@@ -26,6 +27,7 @@ from simplifier.expr.form import (
     AtomKind,
     Digits,
     Form,
+    Key,
     constant,
     fold,
     postorder,
@@ -33,11 +35,6 @@ from simplifier.expr.form import (
 from simplifier.expr.operations import is_condition
 from simplifier.expr.printer import negated, sides
 from simplifier.limits import MAX_QUOTIENTS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from simplifier.expr.form import Key
 
 OPERATOR: Final = 1
 DIVISION: Final = 3

@@ -7,25 +7,30 @@ spelling is easier to read, and no search is needed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
 
+from simplifier.bounds.context import Context, DigitView
+from simplifier.bounds.interval import Range
+from simplifier.canonical.scope import Scope
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import FLOORDIV, MAX, VARIABLE, Atom, AtomKind, Form, constant, postorder
+from simplifier.expr.form import (
+    FLOORDIV,
+    MAX,
+    VARIABLE,
+    Atom,
+    AtomKind,
+    Form,
+    Key,
+    constant,
+    postorder,
+)
 from simplifier.extraction.cost import SAME_DIGITS, digits_of, overlaps
-from simplifier.extraction.prices import FINE, fine_cost
+from simplifier.extraction.prices import FINE, CostOf, fine_cost
 from simplifier.laws.catalogue.spellings import CONGRUENT_RESIDUES, DIGIT, WHOLE_REMAINDER
+from simplifier.laws.law import Law
 from simplifier.laws.rewrite_log import Rewrite
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from simplifier.bounds.context import Context, DigitView
-    from simplifier.bounds.interval import Range
-    from simplifier.canonical.scope import Scope
-    from simplifier.expr.form import Key
-    from simplifier.extraction.prices import CostOf
-    from simplifier.laws.law import Law
 
 
 class _Remainder(NamedTuple):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from math import gcd, inf
-from typing import TYPE_CHECKING, Final
+from typing import Final, TypeAlias
 
-from simplifier.bounds.context import term_by_term
-from simplifier.bounds.interval import meet
+from simplifier.bounds.context import Context, term_by_term
+from simplifier.bounds.interval import Range, meet
 from simplifier.bounds.ranges import range_as_written, range_at_a_glance, ranges_as_written
+from simplifier.canonical.scope import Scope
 from simplifier.expr.form import (
     EXTREMA,
     FLOORDIV,
@@ -17,6 +19,7 @@ from simplifier.expr.form import (
     Atom,
     AtomKind,
     Form,
+    Key,
     is_deep,
     postorder,
 )
@@ -28,16 +31,8 @@ from simplifier.extraction.cost import (
     overlaps,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from typing import TypeAlias
+CostOf: TypeAlias = "Callable[[Atom], int]"
 
-    from simplifier.bounds.context import Context
-    from simplifier.bounds.interval import Range
-    from simplifier.canonical.scope import Scope
-    from simplifier.expr.form import Key
-
-    CostOf: TypeAlias = Callable[[Atom], int]
 
 # How wide integers a formula needs: the greatest absolute values of what is computed.
 #

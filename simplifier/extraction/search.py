@@ -6,17 +6,21 @@ arguments are extracted in the end. Remainders are tried first, because they are
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from math import inf
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
+from simplifier.bounds.context import Context
 from simplifier.bounds.digits import is_symbolic_quotient
+from simplifier.canonical.scope import Scope
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import MAX, Atom, AtomKind, Form, is_deep, nests_extrema, postorder
+from simplifier.expr.form import MAX, Atom, AtomKind, Form, Key, is_deep, nests_extrema, postorder
 from simplifier.extraction.cost import cost_of_operation
 from simplifier.extraction.natural import is_plain, natural_reading, says_more
-from simplifier.extraction.prices import FINE, NO_LIMIT, WIDE, Prices, Width, fine_cost
+from simplifier.extraction.prices import FINE, NO_LIMIT, WIDE, CostOf, Prices, Width, fine_cost
 from simplifier.extraction.steps import (
+    Candidates,
     Limit,
     extremum_steps,
     product_steps,
@@ -30,17 +34,9 @@ from simplifier.laws.rewrite_log import Rewrite
 from simplifier.limits import MAX_EXTRACTED_TERMS, MAX_MAXIMA_SEARCHED, MAX_QUOTIENTS_SEARCHED
 from simplifier.tools.graphs import connected_components
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+Steps: TypeAlias = "Callable[[Scope, Form, Limit], Iterator[Candidates]]"
 
-    from simplifier.bounds.context import Context
-    from simplifier.canonical.scope import Scope
-    from simplifier.expr.form import Key
-    from simplifier.extraction.prices import CostOf
-    from simplifier.extraction.steps import Candidates
-
-    Steps: TypeAlias = Callable[[Scope, Form, Limit], Iterator[Candidates]]
-    """Yields candidates that are equal to the form and may be below the limit."""
+"""Yields candidates that are equal to the form and may be below the limit."""
 
 
 def extracted(scope: Scope, form: Form) -> Form:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import chain, combinations, permutations
 from math import gcd
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from simplifier.bounds.digits import (
+    SymbolicDigit,
     as_quotient,
     branches,
     factors,
@@ -19,6 +21,7 @@ from simplifier.bounds.digits import (
     symbolic_digits,
 )
 from simplifier.canonical.nonlinear import turned
+from simplifier.canonical.scope import Scope
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import (
@@ -28,6 +31,7 @@ from simplifier.expr.form import (
     Atom,
     AtomKind,
     Form,
+    Key,
     constant,
     content,
     postorder,
@@ -36,7 +40,7 @@ from simplifier.expr.form import (
 from simplifier.expr.operations import extremum_operands, mod, replace
 from simplifier.extraction.cost import DIVISION, DIVISIONS, USED_AGAIN
 from simplifier.extraction.natural import cheapest_residue
-from simplifier.extraction.prices import FINE, Prices, fine_cost, reduced, with_multiples
+from simplifier.extraction.prices import FINE, CostOf, Prices, fine_cost, reduced, with_multiples
 from simplifier.laws.catalogue.extrema import PRUNE
 from simplifier.laws.catalogue.quotients import FLATTEN
 from simplifier.laws.catalogue.spellings import (
@@ -60,19 +64,12 @@ from simplifier.laws.catalogue.spellings import (
     WRITTEN_MINIMUM,
 )
 from simplifier.laws.catalogue.symbolic import INTEGER_OUTSIDE, TURNED_BY_SYMBOLS
+from simplifier.laws.law import Law
 from simplifier.laws.rewrite_log import Rewrite
 from simplifier.limits import MAX_TERMS_MOVED
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+_TakesIn: TypeAlias = "tuple[Form, int, tuple[Law, ...]]"
 
-    from simplifier.bounds.digits import SymbolicDigit
-    from simplifier.canonical.scope import Scope
-    from simplifier.expr.form import Key
-    from simplifier.extraction.prices import CostOf
-    from simplifier.laws.law import Law
-
-    _TakesIn: TypeAlias = tuple[Form, int, tuple[Law, ...]]
 
 # Candidates of one step of the search, and the cost that one of them has to undercut.
 #

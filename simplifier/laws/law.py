@@ -15,15 +15,13 @@ from __future__ import annotations
 
 import operator
 import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from simplifier.errors import Span, TextError
 from simplifier.expr.form import Form, variables_of
 from simplifier.expr.text import parse_form
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,20 +6,16 @@ of traces.
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from simplifier.expr import operations
-from simplifier.expr.form import Form, postorder
+from simplifier.expr.form import Atom, Form, Key, postorder
 from simplifier.laws.catalogue import GROUPS, LAWS
+from simplifier.laws.law import Law
 from simplifier.tools.display import html_of_table
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
-
-    from simplifier.expr.form import Atom, Key
-    from simplifier.laws.law import Law
 
 COUNTS: Final[dict[Law, int]] = dict.fromkeys(LAWS, 0)
 """How often each law was applied in this process, as :func:`rules` shows it.

@@ -6,14 +6,12 @@ notebooks, and reads as text where the markup is stripped.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simplifier.errors import beginning_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 MAX_ROWS: Final = 50
 """Of a table; a last row counts the others. More fill the screen."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+Item = TypeVar("Item")
 
-    Item = TypeVar("Item")
-    Key = TypeVar("Key", bound=Hashable)
+Key = TypeVar("Key", bound=Hashable)
+
 
 # Connected components: items that share a key, directly or through others, form a group.
 

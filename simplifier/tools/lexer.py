@@ -7,15 +7,13 @@ that a parser can jump in the text or read a part of it by other rules; the lexe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
+import re
+from collections.abc import Callable
+from typing import ClassVar, Final, TypeVar
 
 from simplifier.errors import Span, TextError, quoted
 
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Callable
-
-    T = TypeVar("T")
+T = TypeVar("T")
 
 
 class Lexer:

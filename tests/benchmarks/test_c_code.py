@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,9 +12,6 @@ import pytest
 from benchmarks import c_code
 from benchmarks.c_code import Transposition, bits_of, compiled, times_of, transpositions
 from indexing import parse_map
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 needs_compiler = pytest.mark.skipif(
     shutil.which(c_code.COMPILER) is None, reason=f"there is no C compiler: {c_code.COMPILER}"

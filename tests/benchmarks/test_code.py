@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 import pytest
 
 import ops
 from benchmarks import code
-from benchmarks.kernels import KERNELS
+from benchmarks.kernels import KERNELS, Kernel
 from benchmarks.native import COMPILER, Workshop, check
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from benchmarks.kernels import Kernel
 
 pytestmark = pytest.mark.skipif(
     shutil.which(COMPILER) is None, reason=f"there is no C compiler: {COMPILER}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -15,17 +15,12 @@ from benchmarks import generate, growth, ours, peers, simplify
 from benchmarks.clock import time_limit
 from benchmarks.comparison import Row, Standing, compared, standing, summary
 from benchmarks.peers import Answer, Peer, UnsupportedError
-from benchmarks.problems import Movement, Problem, published, seeded
+from benchmarks.problems import Ends, Movement, Problem, published, seeded
 from benchmarks.width import NaturalReading
 from simplifier.expr.text import parse_form
 from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.prices import divides_by_negative
 from tests.evaluation import values_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from benchmarks.problems import Ends
 
 PROBLEM = Problem("halves", "x // 2 + (x + 1) // 2", {"x": (0, 9)})
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from itertools import count
 from random import Random
 from time import process_time
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,12 +19,8 @@ from simplifier.bounds.interval import Interval
 from simplifier.canonical.scope import Scope, scope_of
 from simplifier.errors import Span, TextError
 from simplifier.expr import form as forms
+from simplifier.expr.form import Form
 from simplifier.expr.text import parse_form
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from simplifier.expr.form import Form
 
 CASE = Case.of("(x + y) floordiv 3 + x", {"x": (0, 5), "y": (0, 7)}, {"x + y": (0, 9)})
 DEAR = parse_form("(x floordiv 2) mod 2 + y floordiv 5 + (y floordiv 3) mod 2")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -11,9 +12,6 @@ from benchmarks import fuzz
 from benchmarks.fuzzing import layouts, program_checks
 from benchmarks.problems import seeded
 from tests.ops.perturbation import Tally
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 REVERSED = """HloModule m
 ENTRY main { p = f32[4] parameter(0) s = f32[3] slice(p), slice={[1:4]}

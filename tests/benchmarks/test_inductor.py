@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,9 +13,6 @@ from benchmarks import inductor
 from benchmarks.dynamic_models import MODELS
 from benchmarks.inductor import Comparison
 from simplifier import Interval, Mod, symbol
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 x, y, n, m = map(symbol, "xynm")
 

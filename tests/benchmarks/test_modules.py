@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from benchmarks import modules
 from benchmarks.transformer import train_step
 from ops import hlo
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FUSED = """HloModule fused
 f { p = f32[8,4] parameter(0) ROOT t = f32[4,8] transpose(p), dimensions={1,0} }

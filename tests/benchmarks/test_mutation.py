@@ -7,17 +7,14 @@ import builtins
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib.util import module_from_spec, spec_from_file_location
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from benchmarks.mutants import Functions, Source, alternatives
 from benchmarks.mutation import EQUIVALENT, PACKAGES, ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 CHANGES = {
     "x < y <= z": ["x <= y <= z", "x < y < z"],

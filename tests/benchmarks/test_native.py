@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from benchmarks.kernels import KERNELS
+from benchmarks.kernels import KERNELS, Kernel
 from benchmarks.native import COMPILER, Workshop, check
 from tests.cases import for_all
 from tests.ops.oracle import program
 from tests.ops.standalone_programs import standalone
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from benchmarks.kernels import Kernel
 
 needs_compiler = pytest.mark.skipif(
     shutil.which(COMPILER) is None, reason=f"there is no C compiler: {COMPILER}"

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pytest
 
 from benchmarks import symbolic
 from benchmarks.symbolic import TimedResult
 from tests.kernels import kernels
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def test_the_report_counts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from benchmarks import triton_code
-from benchmarks.kernels import KERNELS
+from benchmarks.kernels import KERNELS, Kernel
 from benchmarks.triton_code import INDICES, counts_of, flat_maps, imported, ptx_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from benchmarks.kernels import Kernel
 
 TRITON = [kernel for kernel in KERNELS if kernel.name in INDICES]
 in_triton = pytest.mark.parametrize("kernel", TRITON, ids=lambda kernel: kernel.name)

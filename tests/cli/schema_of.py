@@ -6,14 +6,12 @@ Run as a program, it writes the tables.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from ops.cli.main import schema_text
 from tests.pages import with_generated
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 Json: TypeAlias = "dict[str, Any]"
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,9 +14,6 @@ from indexing import parse_map
 from ops import limits
 from ops.cli import main
 from tests.cli.small_modules import LOOKED_UP, ROW_SHARES, SOFTMAX_SUM
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TOTAL = """\
 %total fusion, operand 0 %logits:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from ops.cli import main
 from tests.cli.small_modules import SOFTMAX_SUM
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DEEP = 100_000
 

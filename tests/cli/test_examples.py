@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from ops.cli import main, others
 from tests.project.sources import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SOFTMAX = (ROOT / "examples" / "softmax.hlo").read_text("utf-8")
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from ops import explore, hlo
 from ops.cli import main
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SOFTMAX = "examples/softmax.hlo"
 

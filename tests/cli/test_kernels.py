@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -10,9 +10,6 @@ from ops import access_picture, hlo
 from ops.cli import main
 from tests.cli.small_modules import LOOKED_UP, ROW_SHARES, SOFTMAX_SUM
 from tests.hlo.modules import module_text
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SHARES_WITHOUT_SUM = ROW_SHARES.replace(
     "totals = f32[4,8] broadcast(total), dimensions={0}",

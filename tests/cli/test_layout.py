@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ET
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +12,6 @@ from indexing import parse_map
 from indexing.layout import Shape, linear_index
 from indexing.layout.layout_svg import svg_of_layout
 from ops.cli import main
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FIGURE_1 = "f32[3,5]{1,0:T(2,2)}"
 

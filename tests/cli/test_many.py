@@ -6,15 +6,13 @@ import gzip
 import io
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ops.cli import main
 from tests.cli.small_modules import LOOKED_UP, SOFTMAX_SUM
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 WRONG = "HloModule wrong\n\nENTRY %e {\n  ROOT %r = f32[2] negate(%ghost) }\n"
 

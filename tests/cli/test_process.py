@@ -8,16 +8,13 @@ import signal
 import subprocess
 import sys
 import termios
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.cli.small_modules import SOFTMAX_SUM
 from tests.project.sources import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 COMMAND = [sys.executable, "-m", "indexing"]
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pytest
 
-from ops.cli.documents import Document, ErrorLog, Row, Verbatim, as_json, as_text
+from ops.cli.documents import (
+    Document,
+    ErrorLog,
+    Fields,
+    Item,
+    Rendering,
+    Row,
+    Verbatim,
+    as_json,
+    as_text,
+)
 from simplifier.errors import IndexingError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ops.cli.documents import Fields, Item, Rendering
 
 FIELDS: Fields = {"command": "try", "file": "a\nb"}
 

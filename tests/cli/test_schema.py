@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -14,19 +15,9 @@ from indexing import parse_map
 from ops import Unknown, hlo, output_to_input
 from ops.cli import main
 from ops.cli.documents import SCHEMA_VERSION
-from tests.cli.schema_of import (
-    OBJECTS,
-    PAGE,
-    SCHEMA,
-    Json,
-    description_of,
-    with_tables,
-)
+from tests.cli.schema_of import OBJECTS, PAGE, SCHEMA, Json, description_of, with_tables
 from tests.cli.small_modules import LOOKED_UP, ROW_SHARES, SOFTMAX_SUM, TURNED
 from tests.hlo.modules import module_text
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 WHOLE: Final[Any] = Draft202012Validator(SCHEMA)
 PARTS: Final[dict[str, Any]] = {

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from ops import hlo, input_to_output
 from ops.cli import main
 from tests.cli.small_modules import LOOKED_UP, SOFTMAX_SUM
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 SOFTMAX = "examples/softmax.hlo"
 

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ops import hlo, tilings, utilization
 from ops.cli import main
-from ops.performance import DEVICES
+from ops.fusion import Fusion
+from ops.performance import DEVICES, OperandUtilization
 from ops.performance.kernels import kernels_of
+from ops.performance.utilization import Count
 from simplifier import Interval
 from simplifier.errors import IndexingError
 from tests.cli.small_modules import LOOKED_UP, SOFTMAX_SUM
 from tests.hlo.modules import module_text
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ops.fusion import Fusion
-    from ops.performance import OperandUtilization
-    from ops.performance.utilization import Count
 
 PARTS = """\
 HloModule parts

@@ -7,7 +7,8 @@ import pty
 import subprocess
 import sys
 import termios
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -18,10 +19,6 @@ from ops.cli.console import Look, folded
 from tests.cli.small_modules import SOFTMAX_SUM
 from tests.cli.test_process import COMMAND
 from tests.project.sources import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 LINES = {
     "a map": (

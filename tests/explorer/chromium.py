@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
 from shutil import which
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from pathlib import Path
 
 CHROMIUM: Final = which("chromium") or which("chromium-browser") or which("google-chrome")
 """The path of the browser that the system has."""

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from itertools import pairwise, product
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from ops import explore, hlo, parameter_indexing
-from tests.explorer.chromium import OpenPage, browser, needs_chromium
+from ops.hlo import Instruction
+from tests.explorer.chromium import Context, OpenPage, browser, needs_chromium
 from tests.hlo.modules import module_text
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from pathlib import Path
-
-    from ops.hlo import Instruction
-    from tests.explorer.chromium import Context
 
 pytestmark = [pytest.mark.needs("playwright"), needs_chromium]
 

@@ -9,15 +9,18 @@ import shutil
 import subprocess
 from base64 import b64encode
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from hashlib import sha256
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 
-from indexing import parse_map
+from indexing import IndexingMap, Variable, parse_map
 from ops import Fusion, explore, hlo
+from ops.explorer import Explored
 from ops.explorer import page as page_code
 from ops.explorer import page as page_data
 from ops.explorer.page import MODULES, NoCode, code_of_map, function_list, page_file
@@ -25,13 +28,6 @@ from ops.hlo import HloFileError
 from simplifier.errors import ArgumentError
 from tests.hlo.modules import module_text
 from tests.project.sources import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
-    from indexing import IndexingMap, Variable
-    from ops.explorer import Explored
 
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
 

@@ -6,9 +6,11 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
 from socket import socket
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.error import URLError
 from urllib.request import urlopen
 
@@ -17,10 +19,6 @@ import pytest
 from ops import explore, hlo
 from ops.explorer import MissingPackageError
 from tests.explorer.chromium import browser, needs_chromium
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from pathlib import Path
 
 SOFTMAX: Final = hlo.load("examples/softmax.hlo")
 CODE: Final = "from ops import explore, hlo\nexplore(hlo.load('softmax.hlo')['ynn_fusion.1'])"

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Collection, Iterable
+from typing import TypeAlias
 
 from ops import REGISTRY, Unknown
 from ops.analysis.value_numbering import ValueNumbering
+from ops.dependence.dependence import Indexings
+from ops.dependence.links import Link
+from ops.hlo import Computation, Instruction
 from ops.rules.rule import Direction
-from tests.evaluation import related
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from ops.dependence.dependence import Indexings
-    from ops.dependence.links import Link
-    from ops.hlo import Computation, Instruction
-    from tests.evaluation import Pair
+from tests.evaluation import Pair, related
 
 Array: TypeAlias = "tuple[Instruction, int]"
 Pairs: TypeAlias = "dict[Array, set[Pair]]"

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
-from indexing.layout import Kind
+from indexing.layout import Kind, Shape
 from ops import Fusion, emit_kernel, hlo
-from ops.hlo import HloModule
+from ops.hlo import Computation, HloModule
 from ops.kernels import KernelError
 from tests.hlo.modules import NAMES, module_text
 from tests.ops import oracle
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from indexing.layout import Shape
-    from ops.hlo import Computation
 
 Array = np.ndarray[Any, Any]
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from hypothesis import strategies as st
 
+from ops.hlo import HloModule
 from tests.fusion.units import ADD, entry
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from ops.hlo import HloModule
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 Step: TypeAlias = "tuple[str | int, int, int]"

@@ -7,18 +7,14 @@ which elements each element that is evaluated needs. Uses with the same table ar
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from tests.fusion.random_programs import MOVES, SHAPE, united
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tests.fusion.random_programs import Program
+from tests.fusion.random_programs import MOVES, SHAPE, Program, united
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 Elements: TypeAlias = frozenset[tuple[int, ...]]

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ops import Fusion, FusionError, Unknown, hlo
+from ops.dependence.dependence import Indexings
+from ops.hlo import HloModule
 from tests.fusion.enumeration import pairs_of
 from tests.fusion.random_programs import Program, programs
 from tests.fusion.units import ADD, entry, fused, fusion_in, heads, named
 from tests.hlo.modules import NAMES, module_text
-
-if TYPE_CHECKING:
-    from ops.dependence.dependence import Indexings
-    from ops.hlo import HloModule
 
 TRANSPOSE_AND_LOG = fused(
     """p = f32[6,4] parameter(0)  t = f32[4,6]{0,1} transpose(p), dimensions={1,0}

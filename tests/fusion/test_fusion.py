@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import pickle
-from typing import TYPE_CHECKING
 
 import pytest
 
 from ops import Fusion, FusionError, ShapeError, Unknown, by_producer
+from ops.hlo import Instruction
 from tests.fusion.small_programs import NESTED, REDUCE_OF_BROADCAST, SUM_WITH_TRANSPOSE
 from tests.fusion.units import entry, heads, named
-
-if TYPE_CHECKING:
-    from ops.hlo import Instruction
 
 # Several results.
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+from xml.etree.ElementTree import Element
 
 import pytest
 from hypothesis import given
@@ -15,9 +16,6 @@ from simplifier import IndexingError
 from tests.figures import SOFTMAX
 from tests.fusion.random_programs import Program, programs
 from tests.svg import SVG, check_is_alone, check_nothing_lies_outside, parsed, texts
-
-if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
 
 
 class Box(NamedTuple):

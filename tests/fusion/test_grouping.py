@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ops import Fusion, Unknown, fusion_indexing
+from ops.hlo import HloModule
 from tests.fusion.enumeration import pairs_from, pairs_of
 from tests.fusion.random_programs import Program, programs
 from tests.fusion.rows import ROWS
 from tests.fusion.units import Row, entry, fusion_in, heads, named
-
-if TYPE_CHECKING:
-    from ops.hlo import HloModule
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -25,9 +26,6 @@ from benchmarks.fuzzing.kernel_search import (
 from ops import Fusion, emit_kernel, hlo
 from ops.hlo.errors import HloTextError
 from tests.ops import oracle
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 RUNNABLE = runnable()
 

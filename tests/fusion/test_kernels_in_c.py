@@ -6,13 +6,15 @@ import ctypes
 import re
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from indexing import MapError
 from ops import Fusion, emit_kernel, hlo
+from ops.hlo import Computation
 from ops.kernels import KernelError
 from ops.kernels.operations import SMALL_FLOATS
 from tests.fusion.kernels import (
@@ -30,12 +32,6 @@ from tests.fusion.kernels import (
     runs_in_jax,
 )
 from tests.ops import oracle
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from ops.hlo import Computation
 
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler: cc")
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is no nvcc")

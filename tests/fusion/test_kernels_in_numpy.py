@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 
 from ops import Fusion, emit_kernel
+from ops.hlo import Computation
 from ops.kernels import KernelError
 from tests.fusion.kernels import (
     RUNNABLE,
@@ -23,9 +22,6 @@ from tests.fusion.kernels import (
     runs_in_jax,
 )
 from tests.ops import oracle
-
-if TYPE_CHECKING:
-    from ops.hlo import Computation
 
 
 def check(text: str, name: str, computation: Computation, *, is_small: bool = False) -> None:

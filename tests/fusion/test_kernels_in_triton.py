@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from benchmarks.triton_code import counts_of, imported, lowered
-from indexing.layout import ElementType
+from indexing.layout import ElementType, Shape
 from ops import Fusion, emit_kernel
+from ops.hlo import Computation
 from ops.kernels import KernelError
 from tests.fusion.kernels import (
     CHAINS,
@@ -26,13 +28,6 @@ from tests.fusion.kernels import (
     run_in_numpy,
 )
 from tests.fusion.triton_stand_in import run
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from indexing.layout import Shape
-    from ops.hlo import Computation
 
 needs_triton = pytest.mark.skipif(
     find_spec("triton") is None, reason="pip install -e '.[benchmarks]'"

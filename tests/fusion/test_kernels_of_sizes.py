@@ -8,28 +8,23 @@ from __future__ import annotations
 import ctypes
 import importlib
 import re
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
-from indexing.layout import UNBOUNDED_SIZE
+from indexing.layout import UNBOUNDED_SIZE, Shape
 from ops import Fusion, FusionSchedule, emit_kernel, from_jax, hlo, schedule_of
-from ops.hlo import size_origins
+from ops.hlo import Computation, size_origins
 from ops.kernels import KernelError
 from ops.kernels.array_kernels import BLOCK
 from tests.fusion.kernels import REDUCERS, Array, check_close, drawn, in_memory, run_in_numpy
 from tests.fusion.test_kernels_in_c import compiled, needs_compiler
 from tests.fusion.triton_stand_in import run
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from indexing.layout import Shape
-    from ops.hlo import Computation
 
 # A size in a program is written {number|symbolic}: what it is for n and m, and what is told of it.
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 
 from indexing import MapError
-from ops import Fusion, Reads, Unknown, hlo
+from ops import Fusion, OperandIndexing, Reads, Unknown, hlo
+from ops.hlo import HloModule
 from tests.evaluation import every_point, values_of, where
 from tests.fusion.random_programs import Program, programs
 from tests.fusion.simulated_kernel import SimulatedKernel
@@ -27,11 +28,8 @@ from tests.fusion.small_programs import (
 from tests.fusion.units import ADD, entry, fused, fusion_in, named
 from tests.hlo.modules import NAMES, module_text
 
-if TYPE_CHECKING:
-    from ops import OperandIndexing
-    from ops.hlo import HloModule
+Array = np.ndarray[Any, np.dtype[Any]]
 
-    Array = np.ndarray[Any, np.dtype[Any]]
 
 FEW_READS = 5000
 """So many are gone through one by one."""

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
 
 import pytest
 
+from indexing import IndexingMap
 from ops import Unknown, hlo, reads, why
-from ops.fusion import FusionError
+from ops.fusion import FusionError, TileRead
 from simplifier.errors import ArgumentError
 from tests.cli.small_modules import LOOKED_UP, ROW_SHARES
 from tests.hlo.modules import module_text
-
-if TYPE_CHECKING:
-    from indexing import IndexingMap
-    from ops.fusion import TileRead
 
 SMALL = """ENTRY e {
   x = f32[3,4] parameter(0)

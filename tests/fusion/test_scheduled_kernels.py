@@ -5,22 +5,18 @@ from __future__ import annotations
 import re
 import subprocess
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from indexing.layout import Shape
 from ops import Fusion, FusionError, emit_kernel, hlo, schedule_of
+from ops.hlo import Computation
 from ops.kernels import KernelError
 from ops.xla_gpu import LaunchDimensions, loop_schedule
 from tests.fusion.kernels import CHAINS, chain, runs_in_jax
 from tests.fusion.test_kernels_in_c import check, compiled, needs_compiler, needs_nvcc
 from tests.hlo.modules import module_text
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ops.hlo import Computation
 
 SOFTMAX = dict(CHAINS)["softmax"]
 LAUNCHES = {

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import pytest
 
-from ops import Emitter, FusionError, Unknown, hlo, schedule_of
+from indexing import IndexingMap
+from ops import Emitter, FusionError, FusionSchedule, Unknown, hlo, schedule_of
+from ops.hlo import Instruction
 from ops.xla_gpu import Access, LaunchDimensions
 from simplifier import symbol
-from tests.conformance import rows_of
+from tests.conformance import Row, rows_of
 from tests.hlo.modules import NAMES, module_text
 from tests.ops.test_schedules_of_xla import first_warp, warp_map
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from indexing import IndexingMap
-    from ops import FusionSchedule
-    from ops.hlo import Instruction
-    from tests.conformance import Row
 
 GPU = [name for name in NAMES if name.startswith("gpu/")]
 

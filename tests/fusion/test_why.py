@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from math import comb
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 
 from ops import REGISTRY, Fusion, FusionError, Unknown, hlo
 from ops.analysis.calls import itself
+from ops.analysis.dataflow import Array
+from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion.slicing import path_text
+from ops.hlo import HloModule, Instruction
 from tests.fusion.enumeration import dependencies_of
 from tests.fusion.random_programs import Program, programs
 from tests.fusion.rows import ROWS
@@ -20,15 +23,9 @@ from tests.fusion.test_epilogue import IN_A_BRANCH, IN_A_LOOP
 from tests.fusion.units import Row, entry, fusion_in, named
 from tests.hlo.modules import NAMES, module_text
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+Found = tuple[list[Array], OperandIndexing]
 
-    from ops.analysis.dataflow import Array
-    from ops.dependence.operand_indexing import OperandIndexing
-    from ops.hlo import HloModule, Instruction
-
-    Found = tuple[list[Array], OperandIndexing]
-    """The arrays on a path, and the map that is composed along it."""
+"""The arrays on a path, and the map that is composed along it."""
 
 
 def paths_from(start: Array, fusion: Fusion) -> Iterator[Found]:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
 
 import pytest
 
 from ops import REGISTRY, Fusion, hlo
+from ops.hlo import HloModule, Instruction
 from ops.rules.registry import Registry
+from ops.rules.rule import Calls
 from tests.call_counts import calls_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ops.hlo import HloModule, Instruction
-    from ops.rules.rule import Calls
 
 CALL: Final = "inner { a = f32[8] parameter(0) ROOT b = f32[8] negate(a) }"
 """A computation that some of the instructions call."""

@@ -6,16 +6,14 @@ places outside of an array fail, inside of the mask.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from math import erf
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from tests.indexing.stand_in import Tensor, values_in
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 Array = np.ndarray[Any, Any]
 Fold: TypeAlias = "Callable[..., Tensor | tuple[Tensor, ...]]"

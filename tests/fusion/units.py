@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from indexing.formats.text import format_head
 from ops import Fusion, Unknown, hlo
-
-if TYPE_CHECKING:
-    from ops.dependence.dependence import Indexings
-    from ops.hlo import Computation, HloModule, Instruction
+from ops.dependence.dependence import Indexings
+from ops.hlo import Computation, HloModule, Instruction
 
 ADD = "sum { x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = f32[] add(x, y) }"
 MAXIMUM = "top { x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = f32[] maximum(x, y) }"

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from indexing.layout import Shape
 from ops import hlo
+from ops.hlo import HloModule, Instruction, ModuleEditor
 from tests.hlo.modules import NAMES, module_text
 from tests.ops import oracle
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from indexing.layout import Shape
-    from ops.hlo import HloModule, Instruction, ModuleEditor
-    from tests.ops.oracle import Array
+from tests.ops.oracle import Array
 
 _OTHER_MACHINES = ("callbacks_tokens", "collectives_shard_map", "ring_pipeline_loop")
 """Modules that talk to Python, or to other devices."""

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from ops import hlo
+from ops.hlo import HloModule
 from tests.hlo.module_structure import Structures
 from tests.hlo.modules import NAMES, module_text
-
-if TYPE_CHECKING:
-    from ops.hlo import HloModule
 
 ODD = ("constants_degenerate", "low_precision")
 """Here XLA reads the constant -0 as 0, and drops E(4) from the layout of a constant."""

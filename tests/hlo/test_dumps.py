@@ -5,18 +5,15 @@ from __future__ import annotations
 import gzip
 import re
 import sys
+from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from ops import hlo
 from ops.cli import main
 from ops.hlo.files import decoded, module_in
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 MODULE = """HloModule jit_f
 

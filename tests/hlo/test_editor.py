@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from ops import hlo
+from ops.hlo import ModuleEditor
 from simplifier.errors import ArgumentError
 from tests.call_counts import calls_of
 from tests.hlo.modules import NAMES, module_text
 from tests.ops import oracle
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ops.hlo import ModuleEditor
 
 TEXT = """
 add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = f32[] add(x, y) }

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
 from ops import hlo
+from ops.hlo import Computation, HloModule, ModuleEditor
 from tests.hlo.modules import module_text
 from tests.hlo.running import RUNNING, assert_same, results, results_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ops.hlo import Computation, HloModule, ModuleEditor
 
 MAX_OUTLINED = 5
 """Instructions in a row that become a computation of their own."""

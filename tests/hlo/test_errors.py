@@ -6,15 +6,12 @@ from __future__ import annotations
 
 import pickle
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from ops import hlo
 from simplifier.errors import IndexingError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 INSTRUCTIONS = """
 b = f32[2,3]{1,0,2} negate(a)

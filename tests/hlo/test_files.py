@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import gzip
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from ops import hlo
 from tests.hlo.modules import FOLDER, NAMES, module_text
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MODULE = b"HloModule m ENTRY e { ROOT p = f32[2] parameter(0) }"
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from indexing.layout import Shape, ShapeError
 from ops import hlo
 from simplifier.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 TEXT = """
 f { x = f32[2] parameter(0) ROOT add.1 = f32[2] add(x, x) }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -18,9 +19,6 @@ from ops import (
     output_to_input,
     parameter_indexing,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 TEXT = """
 f { x = f32[2,3] parameter(0) ROOT y = f32[2,3] negate(x) }

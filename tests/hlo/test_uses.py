@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 from ops import hlo
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ops.hlo import ModuleEditor
+from ops.hlo import ModuleEditor
 
 TEXT = """
 inner { ip = f32[4,4] parameter(0) ROOT iq = f32[4,4] sine(ip) }

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from indexing import IndexingMap
+from indexing import IndexingMap
 
 Array = np.ndarray[Any, Any]
 

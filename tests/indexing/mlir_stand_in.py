@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from indexing import from_affine_map
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 
 def functions_of(text: str) -> dict[str, Callable[..., list[int]]]:

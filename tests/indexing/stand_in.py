@@ -6,13 +6,11 @@ gives it, which from ``2**31`` to ``2**32`` is one without a sign.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 Array = np.ndarray[Any, Any]
 

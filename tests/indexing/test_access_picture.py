@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,9 +15,6 @@ from indexing import IndexingMap, parse_map
 from simplifier import IndexingError, Interval
 from tests.strategies import maps
 from tests.svg import cells_of, check_is_alone, check_nothing_lies_outside, parsed, texts
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 WINDOW = "(d0, d1)[s0] -> (d0 * 2 + s0, d1), domain: d0 in [0, 3], d1 in [0, 4], s0 in [0, 2]"
 SPLIT = """(d0, d1) -> (d0 floordiv 16, d1 floordiv 16, d0 mod 16, d1 mod 16),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -10,9 +11,6 @@ import indexing
 import simplifier
 from indexing import IndexingMap, layout, parse_map
 from simplifier import IndexingError, symbol
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PLAIN = IndexingMap.identity([16, 8])
 SLICED = parse_map(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 import sympy
@@ -16,10 +18,6 @@ from simplifier import ConversionError, FloorDiv, IndexingError, TextError, symb
 from tests.call_counts import calls_of
 from tests.carets import DrawnError, drawn_errors
 from tests.conformance import Row, for_each, rows_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 # Texts.
 

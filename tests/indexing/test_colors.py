@@ -8,18 +8,16 @@ compared in CIELAB, with a white of D65.
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import pytest
 
 from indexing.layout.layout_svg import _COLORS as COLORS_OF_LAYOUTS
 from indexing.pictures.access_picture import _COLORS as COLORS_OF_READS
+from indexing.pictures.svg import Colors
 from ops.fusion.pictures import _COLORS as COLORS_OF_GRAPHS
 from ops.performance.load_picture import _COLORS as COLORS_OF_LOADS
-
-if TYPE_CHECKING:
-    from indexing.pictures.svg import Colors
 
 VISIONS: Final = {
     "all cones": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import pytest
 from hypothesis import given
@@ -13,13 +13,8 @@ from indexing import IndexingMap, MapError, Variable, compose, parse_map
 from simplifier import symbol
 from simplifier.expr import form as forms
 from tests.call_counts import calls_of
-from tests.evaluation import related
+from tests.evaluation import Pair, related
 from tests.strategies import maps
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tests.evaluation import Pair
 
 
 def test_all_spellings_are_one() -> None:

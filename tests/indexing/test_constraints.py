@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import permutations, product
-from typing import TYPE_CHECKING
+from random import Random
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing import IndexingMap, Variable, parse_map
-from indexing.domain import Domain
+from indexing.domain import Constraint, Domain
 from indexing.simplify.constraints import Residues, merged, normal
 from simplifier import Interval
 from simplifier.canonical.scope import scope_of
@@ -21,11 +21,6 @@ from simplifier.expr import operations
 from simplifier.expr.text import parse_form
 from tests.evaluation import cost_of_map, related, values_of
 from tests.strategies import quasi_affine
-
-if TYPE_CHECKING:
-    from random import Random
-
-    from indexing.domain import Constraint
 
 EMPTY = "KNOWN EMPTY"
 

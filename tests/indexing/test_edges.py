@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -15,12 +15,8 @@ from benchmarks.fuzzing.edge_maps import EdgeMap
 from indexing import MapError, emit, emit_loops, parse_map
 from indexing.code.coder import Ranges
 from indexing.code.language import NARROW
+from simplifier.expr.form import Form
 from tests.indexing.stand_in import functions_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simplifier.expr.form import Form
 
 FIRST = -(2**31)
 

@@ -6,7 +6,8 @@ import ctypes
 import json
 import shutil
 import subprocess
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,9 +20,6 @@ from tests.indexing import mlir_stand_in
 from tests.indexing.code_maps import MAPS, grid, inside, is_inside
 from tests.indexing.stand_in import functions_of, plain_values, tensors
 from tests.strategies import maps
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 by_map = pytest.mark.parametrize("text", [row[1] for row in MAPS], ids=[row[0] for row in MAPS])
 few = settings(max_examples=15)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,12 +12,10 @@ from indexing.simplify.enumeration import with_fewest_ranges
 from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr import operations
+from simplifier.expr.form import Form
 from tests import strategies
 from tests.evaluation import related
 from tests.indexing.tables import table
-
-if TYPE_CHECKING:
-    from simplifier.expr.form import Form
 
 FEWER = table("ranges", "fewer")
 AS_MANY = table("ranges", "as many")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -13,14 +14,10 @@ from indexing import IndexingMap, MapError, parse_map
 from indexing.domain import Domain
 from indexing.variable import Variable
 from simplifier.expr import operations
+from simplifier.expr.form import Form
 from simplifier.expr.sympy import from_sympy
 from tests.evaluation import related, values_of
 from tests.strategies import NAMES, bounded_boxes, expressions, maps, points_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from simplifier.expr.form import Form
 
 tiles = parse_map(
     "(d0)[s0]{rt0} -> (d0 floordiv 4, d0 mod 4 + s0 * rt0, min(d0, s0)), "

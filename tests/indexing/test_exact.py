@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
-from typing import TYPE_CHECKING
 
 import islpy
 import pytest
 from hypothesis import given
 
 from indexing import IndexingMap, MapError, UndefinedMap, parse_map
+from indexing.transform.evaluate import Point
 from simplifier.exact import NotQuasiAffineError
 from tests.evaluation import related
 from tests.strategies import maps
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from indexing.transform.evaluate import Point
 
 EQUAL = [
     # ranges count for what they reach

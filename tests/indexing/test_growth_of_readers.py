@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import islpy
 import pytest
@@ -12,9 +12,6 @@ from indexing.tile.constraints import TileConstraints
 from simplifier import TextError, parse_expr
 from simplifier.expr.text import parse_form
 from tests.call_counts import calls_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def joined(joint: str, part: str, count: int) -> str:

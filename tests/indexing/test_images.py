@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import pickle
 from itertools import product
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing import IndexingMap, IndexSet, MapError, StridedInterval, parse_map
-from indexing.exact.boxes import box_set
+from indexing.exact.boxes import Box, box_set
 from indexing.exact.index_set import read_set
 from simplifier import BudgetError, Interval
 from simplifier.exact import Space
 from tests.strategies import maps
-
-if TYPE_CHECKING:
-    from indexing.exact.boxes import Box
 
 IMAGES = {
     "identity": (

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from itertools import product
-from typing import TYPE_CHECKING
 
 import islpy as isl
 import numpy as np
@@ -26,10 +26,8 @@ from simplifier.errors import ArgumentError
 from simplifier.exact import NotQuasiAffineError
 from tests.strategies import maps
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Pairs = set[tuple[tuple[int, ...], tuple[int, ...]]]
 
-    Pairs = set[tuple[tuple[int, ...], tuple[int, ...]]]
 
 HIGH = 5
 

@@ -8,7 +8,8 @@ import re
 import shutil
 import subprocess
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,9 +21,6 @@ from indexing.code.language import LANGUAGES
 from tests.indexing.code_maps import MAPS
 from tests.indexing.stand_in import functions_of, tensors
 from tests.strategies import maps
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LOOPED = {
     **dict(MAPS),

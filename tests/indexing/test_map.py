@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,9 +15,6 @@ from indexing.domain import Domain
 from simplifier import ConversionError, FloorDiv, Interval, Mod, symbol
 from simplifier.expr import form as forms
 from tests.strategies import maps
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 d0, d1, s0, rt0 = map(symbol, ("d0", "d1", "s0", "rt0"))
 TEN = Variable((0, 9))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -14,9 +14,6 @@ from indexing import IndexingMap, MapError, UndefinedMap, Variable, parse_map
 from simplifier import ConversionError, Mod, TextError, symbol
 from simplifier.errors import ArgumentError
 from tests.strategies import maps
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 d0, d1, N = symbol("d0"), symbol("d1"), symbol("N")
 ROWS = IndexingMap.over({"row": 4, "column": 8}, "row * 8 + column")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, reject
@@ -14,9 +15,6 @@ from simplifier import TextError
 from tests.carets import DrawnError, drawn_errors
 from tests.evaluation import related
 from tests.strategies import any_maps, maps
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 BOTH_WAYS = [
     # map, affine map, affine set

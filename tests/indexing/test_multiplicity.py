@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import assume, given
@@ -17,9 +18,6 @@ from indexing.exact.isl import in_order
 from simplifier import BudgetError, NotQuasiAffineError
 from simplifier.exact import Space
 from tests.strategies import maps
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 SIDE = 2**40
 LAST = SIDE - 1

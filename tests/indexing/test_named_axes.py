@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from itertools import pairwise, product
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,10 +18,8 @@ from simplifier import TextError, symbol
 from simplifier.errors import ArgumentError
 from tests.carets import DrawnError, drawn_errors
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+Array = np.ndarray[Any, np.dtype[Any]]
 
-    Array = np.ndarray[Any, np.dtype[Any]]
 
 PATTERNS: dict[str, tuple[str, list[int], dict[str, int], str]] = {
     # what einops' tutorial does: pattern, shape, sizes, results of the map

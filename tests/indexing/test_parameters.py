@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from itertools import product
-from typing import TYPE_CHECKING
 
 import pytest
 import sympy
@@ -30,9 +30,6 @@ from simplifier.expr import operations
 from tests.carets import DrawnError, drawn_errors
 from tests.evaluation import related
 from tests.strategies import maps_with_parameters
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 few = settings(max_examples=30)
 """Each example is looked at for every value of the parameters."""

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from itertools import product
 from time import process_time
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing import IndexSet, MapError, StridedInterval, Variable, parse_map
+from indexing import IndexingMap, IndexSet, MapError, StridedInterval, Variable, parse_map
 from indexing.domain import Domain
 from indexing.exact import few_points, index_set
 from simplifier import BudgetError, Interval, NotQuasiAffineError, TextError
@@ -23,12 +23,6 @@ from simplifier.exact import Allowance
 from simplifier.expr import form as forms
 from simplifier.expr.operations import mod
 from tests.strategies import maps
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from indexing import IndexingMap
-
 
 HIGH = 6
 BOX = [(-HIGH, HIGH), (-HIGH, HIGH)]

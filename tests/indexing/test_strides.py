@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from itertools import chain
 from math import gcd
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 
-from indexing import IndexingMap, MapError, UndefinedMap, parse_map
+from indexing import Contiguity, IndexingMap, MapError, Stride, UndefinedMap, parse_map
 from simplifier import Interval
 from tests.strategies import index_maps, maps
-
-if TYPE_CHECKING:
-    from indexing import Contiguity, Stride
 
 SHOWN = {
     "affine": ("(d0) -> (d0 * -3 + 1), domain: d0 in [0, 9]", "d0: -3"),

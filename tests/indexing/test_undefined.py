@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import copy
 import pickle
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from indexing import IndexingMap, MapError, UndefinedMap, compose, format_map, parse_map
 from simplifier import symbol
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 WHY = UndefinedMap("a sort's order is not known")
 OTHER = UndefinedMap("no layout")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, MapError, Variable, VariableKind, parse_map
 from indexing.domain import Domain
+from indexing.transform.evaluate import Point
 from indexing.transform.unused import without_determined_ranges
 from simplifier import ConversionError, Interval, symbol
 from simplifier.expr import form as forms
@@ -18,11 +19,6 @@ from simplifier.expr import operations
 from simplifier.expr.sympy import to_sympy
 from tests.evaluation import related, values_of
 from tests.strategies import constraints, maps, quasi_affine
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from indexing.transform.evaluate import Point
 
 MIXED = parse_map(
     "(row, d1)[s0, k]{rt0} -> (row + s0, k, d1 + rt0), domain: row in [0, 3], d1 in [0, 7], "

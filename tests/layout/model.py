@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from indexing.layout import COMBINE_DIMENSION
-
-if TYPE_CHECKING:
-    from indexing.layout import Shape
+from indexing.layout import COMBINE_DIMENSION, Shape
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 

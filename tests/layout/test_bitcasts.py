@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,23 +12,11 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from indexing import IndexingMap
-from indexing.layout import (
-    ElementType,
-    Shape,
-    ShapeError,
-    bitcast_map,
-    decompose_bitcast,
-    step_map,
-)
+from indexing.layout import ElementType, Shape, ShapeError, bitcast_map, decompose_bitcast, step_map
 from simplifier import parse_expr
 from tests.cases import for_all
-from tests.layout.model import PADDING, memory_of
+from tests.layout.model import PADDING, Array, memory_of
 from tests.layout.strategies import same_memory
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.layout.model import Array
 
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import example, given, settings
@@ -17,10 +18,6 @@ from indexing.layout.cute import ComposedLayout, CuteLayout, Swizzle, parse
 from indexing.layout.cute.layout import unflattened
 from simplifier.errors import ArgumentError, IndexingError, TextError
 from tests.carets import DrawnError, drawn_errors
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 DATA: Final = Path(__file__).parents[1] / "data" / "cute"
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from indexing.layout import ShapeError, cute, linear
+from indexing.pictures.grids import LabelGrid
 from tests.svg import check_is_alone, check_nothing_lies_outside, parsed, texts
-
-if TYPE_CHECKING:
-    from indexing.pictures.grids import LabelGrid
 
 PICTURES = {
     "rows": cute.picture(cute.parse("(4,8):(8,1)")),

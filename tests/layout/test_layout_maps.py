@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -27,9 +27,6 @@ from simplifier import cost, parse_expr
 from simplifier.extraction.cost import overlaps
 from tests.layout.model import PADDING, index_of, memory_of
 from tests.layout.strategies import small_arrays
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 FORMATS = [
     "f32[64,512]{1,0}",

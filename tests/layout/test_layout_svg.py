@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
+from xml.etree.ElementTree import Element
 
 import pytest
 from hypothesis import given
@@ -14,9 +15,6 @@ from indexing.pictures.svg import Panel, beside, hatching
 from tests.figures import LAYOUTS
 from tests.layout.strategies import small_arrays
 from tests.svg import SVG, check_is_alone, check_nothing_lies_outside, parsed, path_of, texts
-
-if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
 
 SHAPES: Final = (
     *LAYOUTS.values(),

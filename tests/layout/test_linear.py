@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 import pytest
@@ -15,9 +16,6 @@ from indexing.layout import ShapeError, cute, linear
 from indexing.layout.linear import BlockSplit, LinearLayout
 from simplifier.errors import ArgumentError, IndexingError, TextError
 from tests.carets import DrawnError, drawn_errors
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # The cases of unittest/Dialect/TritonGPU/LinearLayoutConversionsTest.cpp in triton-lang/triton, by
 # their names there. A row of bases is written as digits: the indices along the dimensions.

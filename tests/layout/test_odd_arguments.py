@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 import indexing.layout
 from indexing.layout import ElementType, Layout, Shape
 from simplifier.errors import IndexingError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ODD: tuple[Any, ...] = (
     *(None, "x", b"a", -1, 0, 1.5, float("nan"), True, 10**30, object()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import prod
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from hypothesis import given
@@ -18,12 +18,9 @@ from indexing.layout import (
     linear_index,
     multi_index,
 )
-from indexing.layout.picture import MAX_OFFSETS, Sides
+from indexing.layout.picture import MAX_OFFSETS, MemoryCell, Plane, Sides
 from indexing.pictures.grids import MAX_CELLS, MAX_COLUMNS, MAX_ROWS
 from tests.layout.strategies import small_arrays
-
-if TYPE_CHECKING:
-    from indexing.layout.picture import MemoryCell, Plane
 
 FIGURE_1: Final = "f32[3,5]{1,0:T(2,2)}"
 FIGURE_2: Final = "bf16[4,8]{1,0:T(2,4)(2,1)}"

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from ops import Loop, LoopDependence
 from tests.loops.real_loops import all_loops
 from tests.pages import with_generated
-
-if TYPE_CHECKING:
-    from ops import Loop, LoopDependence
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "loops.md"
 LOOPS: Final = "loops"

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache, cached_property
-from typing import TYPE_CHECKING
 
+from indexing.layout import Shape
 from ops import Loop, hlo, loops
-from ops.hlo import Computation, Instruction
+from ops.hlo import Computation, HloModule, Instruction
 from ops.rules.counted_loops import start_of
 from tests.hlo.modules import NAMES, module_text
 from tests.ops.standalone_programs import standalone
 from tests.ops.tested_computations import Subject
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from indexing.layout import Shape
-    from ops.hlo import HloModule
 
 
 @cache

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from tests.ops.test_iterations import ARRAYS, SIZE, Node, Offset, Program
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 Element: TypeAlias = "tuple[str, int]"
 """An array of the state, and an index in it."""

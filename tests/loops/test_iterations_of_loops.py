@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from indexing import IndexingMap, IndexRelation
 from ops import Loop, hlo
 from tests.loops.simulated import NUMBERS, is_read_as_it_is, trace
 from tests.ops.test_iterations import COUNTERS, EXACT, NODES, Program
-
-if TYPE_CHECKING:
-    from indexing import IndexingMap, IndexRelation
 
 
 def pairs(relation: IndexRelation[IndexingMap]) -> set[tuple[int, int]]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
 from indexing import IndexingMap
 from ops import Loop, LoopError, hlo, loops, output_to_input
+from ops.hlo import HloModule
 from simplifier.errors import ArgumentError
 from tests.ops.test_counted_loops import NESTED, loop, only
-
-if TYPE_CHECKING:
-    from ops.hlo import HloModule
 
 SAID: Final = [
     ("up", loop(), "runs 8 times, array 1 counts from 0 by 1"),

@@ -5,23 +5,18 @@ One iteration runs as a program of its own, and all of them together.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
 
+from ops import Loop
 from tests.loops.documentation import PAGE, with_table
 from tests.loops.real_loops import Iteration, all_loops, different_loops, whole
 from tests.loops.test_iterations_of_loops import pairs
-from tests.ops.oracle import same
+from tests.ops.oracle import Array, same
 from tests.ops.perturbation import Trial, tallies
 from tests.ops.tested_computations import Subject
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from ops import Loop
-    from tests.ops.oracle import Array
 
 every_loop = pytest.mark.parametrize("name", [*different_loops()])
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import ops
 from ops import hlo
-from tests.evaluation import related
+from ops.dependence.dependence import Indexings
+from tests.evaluation import Pair, related
 from tests.ops.oracle import DISTURBANCES, felt
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from ops.dependence.dependence import Indexings
-    from tests.evaluation import Pair
 
 
 def said(text: str, operand: int, output: int = 0) -> set[Pair]:

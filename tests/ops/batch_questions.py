@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ops import analyze
+from ops import InstructionIndexing, ModuleAnalysis, analyze
 from tests.ops.unshared import all_answers
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ops import InstructionIndexing, ModuleAnalysis
 
 
 def root_name(analysis: ModuleAnalysis) -> str:

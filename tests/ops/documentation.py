@@ -5,22 +5,19 @@ from __future__ import annotations
 import inspect
 import re
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import ops
 from benchmarks.coverage import Coverage, coverage_of_modules, table
 from ops import Unknown, input_to_output, output_to_input
+from ops.dependence.dependence import Indexings
+from ops.dependence.operand_indexing import OperandIndexing
+from ops.hlo import Instruction
 from ops.rules.custom_calls import CUSTOM_CALLS
 from tests.ops.opcode_programs import PROGRAMS, Program
 from tests.pages import with_generated
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ops.dependence.dependence import Indexings
-    from ops.dependence.operand_indexing import OperandIndexing
-    from ops.hlo import Instruction
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "operations.md"
 OPERATIONS: Final = "operations"

@@ -7,22 +7,19 @@ combines elements unites them; so each element of a result says what it needs.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce as fold
 from math import prod
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from hypothesis import strategies as st
 
 import ops
 from indexing.layout import ElementType, Layout, Shape
+from ops import OpIndexing
 from tests.ops.programs import array, braced, module
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from ops import OpIndexing
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 Sizes: TypeAlias = tuple[int, ...]

@@ -6,18 +6,16 @@ Nothing here comes from maps. A touch is the coordinates of a thread and the ind
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from indexing import IndexingMap
-    from indexing.layout import Shape
-    from ops.xla_gpu import Access, LaunchDimensions, Schedule, TransposeSchedule
+from indexing import IndexingMap
+from indexing.layout import Shape
+from ops.xla_gpu import Access, LaunchDimensions, Schedule, TransposeSchedule
 
 Index: TypeAlias = tuple[int, ...]
 Touch: TypeAlias = tuple[Index, Index]

@@ -10,16 +10,14 @@ from __future__ import annotations
 import os
 import resource
 import sys
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simplifier import IndexingError
 from tests.call_counts import calls_of
 from tests.ops.test_bounded_work import MAX_CALLS, QUESTIONS, asked_of, drawn_map, rows
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 MAX_BYTES: Final = 500 << 20
 MAX_SECONDS: Final = 20

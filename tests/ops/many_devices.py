@@ -10,14 +10,12 @@ import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from tests.ops.replicas import Array, Element
+from tests.ops.replicas import Array, Element
 
 
 class Program(NamedTuple):

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
-from indexing.layout import Kind
+from indexing.layout import Kind, Shape
 from tests.ops.oracle import dtype_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from indexing.layout import Shape
-    from tests.ops.reached_elements import Array
+from tests.ops.reached_elements import Array
 
 INTEGERS = frozenset({Kind.SIGNED, Kind.UNSIGNED})
 

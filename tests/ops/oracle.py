@@ -7,19 +7,15 @@ unique numbers, those of what computes off runs in which one element at a time i
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from indexing.layout import Kind
+from indexing.layout import Kind, Shape
 from ops import hlo
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from indexing.layout import Shape
-    from tests.evaluation import Pair
+from tests.evaluation import Pair
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 

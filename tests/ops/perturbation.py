@@ -6,25 +6,20 @@ element at a time becomes another one: no number, one far away, or the next one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from indexing.layout import Shape
+from ops import RuntimeOrigin
 from ops.devices.devices import is_number_of_device
+from tests.evaluation import Pair
 from tests.ops.operand_values import drawn, others
 from tests.ops.oracle import program, same
-from tests.ops.reached_elements import every_element, numbers_of, reached, relation
+from tests.ops.reached_elements import Array, every_element, numbers_of, reached, relation
 from tests.ops.standalone_programs import shapes_of_inputs, standalone
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from indexing.layout import Shape
-    from ops import RuntimeOrigin
-    from tests.evaluation import Pair
-    from tests.ops.reached_elements import Array
-    from tests.ops.tested_computations import Subject
+from tests.ops.tested_computations import Subject
 
 
 @dataclass(frozen=True)

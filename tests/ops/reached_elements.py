@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from indexing import IndexingMap
-from indexing.domain import Ends
+from indexing.domain import Constraint, Domain, Ends
+from indexing.layout import Shape
+from ops import OperandIndexing, RuntimeOrigin
 from simplifier.expr import form as forms
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from indexing.domain import Constraint, Domain
-    from indexing.layout import Shape
-    from ops import OperandIndexing, RuntimeOrigin
-    from simplifier.expr.form import Form
+from simplifier.expr.form import Form
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 

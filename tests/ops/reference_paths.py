@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 from indexing import IndexingMap
 from ops import OperandIndexing, Unknown, output_to_input
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from ops.dependence.dependence import Indexings
-    from ops.hlo import Instruction
+from ops.dependence.dependence import Indexings
+from ops.hlo import Instruction
 
 Way: TypeAlias = "OperandIndexing | None"
 """``None`` where it is unknown."""

@@ -6,17 +6,15 @@ the operand.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from indexing import IndexingMap
-    from indexing.transform.evaluate import Point
-    from ops import OperandIndexing, Origin
+from indexing import IndexingMap
+from indexing.transform.evaluate import Point
+from ops import OperandIndexing, Origin
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 Element: TypeAlias = "tuple[int, tuple[int, ...]]"

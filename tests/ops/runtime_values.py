@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
+from indexing import IndexingMap
+from indexing.domain import Constraint
 from simplifier.expr import form as forms
-from tests.evaluation import every_point, pairs_at, values_of, where
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from indexing import IndexingMap
-    from indexing.domain import Constraint
-    from tests.evaluation import Column, Columns, Pair
+from tests.evaluation import Column, Columns, Pair, every_point, pairs_at, values_of, where
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 

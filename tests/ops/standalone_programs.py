@@ -7,20 +7,16 @@ elements are in the memory of its operand.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
 from indexing.layout import ElementType, Shape, linear_index
-from ops.hlo import Computation
+from ops.hlo import Computation, Instruction
 from simplifier.tools.graphs import postorder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from ops.hlo import Instruction
-    from tests.ops.oracle import Array
+from tests.ops.oracle import Array
 
 ABOUT_THE_TARGET = frozenset({"sharding", "backend_config", "metadata", "frontend_attributes"})
 """Attributes that are nothing to the values."""

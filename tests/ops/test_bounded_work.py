@@ -10,11 +10,13 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from functools import partial, reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
+import sympy
 
 from benchmarks.fuzzing.kinds import KINDS
 from benchmarks.fuzzing.map_kinds import KINDS as MAP_KINDS
@@ -25,6 +27,7 @@ from indexing.exact.compare import reached_again
 from indexing.exact.counting import multiplicities
 from indexing.layout import Shape, bitcast_map
 from ops import Fusion, Unknown, hlo, output_to_input
+from ops.dependence.dependence import Indexings
 from simplifier import Interval, bounds_of, equivalent, parse_expr, problem, simplify
 from simplifier.canonical.scope import Scope, scope_of
 from simplifier.expr import form as forms
@@ -33,13 +36,6 @@ from simplifier.expr.form import Form
 from simplifier.fixpoint import simplified
 from tests.call_counts import calls_of
 from tests.cases import for_all
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    import sympy
-
-    from ops.dependence.dependence import Indexings
 
 FOLDER: Final = Path(__file__).parents[1] / "data" / "bounded_work"
 MAX_CALLS: Final = 20_000_000

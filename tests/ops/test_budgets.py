@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import pytest
 
@@ -18,17 +18,11 @@ from ops import (
     output_to_input,
 )
 from ops.dependence import operand_indexing
-from ops.dependence.dependence import NOTHING, Dependence
+from ops.dependence.dependence import NOTHING, Dependence, Indexings
 from simplifier.bounds import ranges
-from tests.evaluation import related
+from simplifier.bounds.interval import End
+from tests.evaluation import Pair, related
 from tests.ops import growing_programs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ops.dependence.dependence import Indexings
-    from simplifier.bounds.interval import End
-    from tests.evaluation import Pair
 
 MAPS = "more than 128 different maps"
 COMPOSITIONS = "more than 4096 compositions of maps"

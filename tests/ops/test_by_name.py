@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pickle
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -18,9 +19,6 @@ from ops import (
     output_to_input,
 )
 from simplifier.errors import ArgumentError, IndexingError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MODULE = hlo.parse(
     """ENTRY e { x = f32[4,8] parameter(0) y = f32[8,2] parameter(1) k = f32[8,2] sine(y)

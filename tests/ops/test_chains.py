@@ -5,17 +5,14 @@ They run, and what changes is compared with the maps, as for fusions of real mod
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import pytest
 
 from ops import hlo
 from tests.ops.perturbation import tallies
 from tests.ops.tested_computations import Subject
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import pytest
 from hypothesis import given, settings
@@ -15,13 +16,8 @@ from hypothesis import strategies as st
 from ops import Unknown, hlo, input_to_output, output_to_input
 from tests.ops import replicas
 from tests.ops.many_devices import Program, relations
-from tests.ops.replicas import mapped, operands, relation_of, relation_told
+from tests.ops.replicas import Array, Element, Groups, mapped, operands, relation_of, relation_told
 from tests.ops.unfit import why_unfit
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from tests.ops.replicas import Array, Element, Groups
 
 Simulation: TypeAlias = "Callable[[list[Array]], list[Array]]"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ops import (
+    OpIndexing,
     Root,
     Unknown,
     all_gather,
@@ -27,13 +28,7 @@ from ops import (
 from ops.dependence.operand_indexing import OperandIndexing
 from simplifier import Interval
 from tests.ops import replicas
-from tests.ops.replicas import operands, relation_of, relation_read, relation_told
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from ops import OpIndexing
-    from tests.ops.replicas import Array, Groups
+from tests.ops.replicas import Array, Groups, operands, relation_of, relation_read, relation_told
 
 
 def check(indexing: OpIndexing, sizes: Sequence[int], expected: list[Array]) -> None:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from ops import REGISTRY, Unknown, fusion_indexing
-from tests.conformance import for_each, rows
+from ops import REGISTRY, RuntimeOrigin, Unknown, fusion_indexing
+from tests.conformance import Row, for_each, rows
 from tests.ops.runtime_values import related_given
 from tests.xla.modules import module_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ops import RuntimeOrigin
-    from tests.conformance import Row
 
 
 @for_each([*rows("oracle"), *rows("oracle_chains")])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -20,10 +20,6 @@ from simplifier import Interval
 from simplifier.expr import form as forms
 from tests.evaluation import related
 from tests.ops.oracle import moved
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 ROWS = 6
 """How many rows are gathered from as many."""

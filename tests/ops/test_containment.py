@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing import parse_map
+from indexing import IndexingMap, parse_map
 from ops import Fusion, OperandIndexing, Unknown, hlo, limits
 from ops.dependence.dependence import Dependence
 from tests import strategies
 from tests.evaluation import related
-
-if TYPE_CHECKING:
-    from indexing import IndexingMap
 
 ROW = "(d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 7]"
 TWO_RANGES = "(d0)[s0, s1] -> (d0, s0 * 2 + s1), domain: d0 in [0, 3], s0 in [0, 3], s1 in [0, 1]"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -19,13 +18,11 @@ from ops import (
     input_to_output,
     output_to_input,
 )
+from ops.dependence.dependence import Indexings
+from ops.dependence.operand_indexing import OperandIndexing
+from ops.hlo import Instruction
 from tests.evaluation import related
 from tests.ops.oracle import felt
-
-if TYPE_CHECKING:
-    from ops.dependence.dependence import Indexings
-    from ops.dependence.operand_indexing import OperandIndexing
-    from ops.hlo import Instruction
 
 STATE = "(s32[], f32[3,3], f32[3,3], f32[3])"
 FIRST = f"""

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing.layout import ElementType
-from ops import Unknown, fusion_indexing, hlo, output_to_input
+from ops import OperandIndexing, Unknown, fusion_indexing, hlo, output_to_input
+from ops.dependence.dependence import Indexings
+from ops.hlo import HloModule
 from ops.rules.counted_loops import Counter, counted_loop
-
-if TYPE_CHECKING:
-    from ops import OperandIndexing
-    from ops.dependence.dependence import Indexings
-    from ops.hlo import HloModule
 
 DIRECTIONS: Final = {
     "LT": operator.lt,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, MapError, UndefinedMap, parse_map
 from ops import OperandIndexing, RuntimeOrigin, Unknown, hlo
-from ops.dependence.dependence import NOTHING, Dependence, of_element
+from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, of_element
 from ops.performance.coalescing import _may_be_same
 from ops.rules.dynamic_slice import _covers
 from simplifier import Interval
@@ -20,11 +21,6 @@ from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.tools.display import html
 from tests.evaluation import related
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ops.dependence.dependence import AnyDependence
 
 MODULE = hlo.parse(
     """HloModule m ENTRY e {

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
-from ops import ChangeKind, diff, hlo, summary
+from ops import ChangeKind, ModuleDifference, diff, hlo, summary
 from ops.modules.difference import MAX_TEXT
 from ops.performance.tally import sum_of_counts
 from simplifier.errors import ArgumentError
 from tests.cli.small_modules import LOOKED_UP, ROW_SHARES, SOFTMAX_SUM
 from tests.hlo.modules import NAMES, module_text
-
-if TYPE_CHECKING:
-    from ops import ModuleDifference
 
 
 def kinds(found: ModuleDifference) -> list[tuple[str, str | None, str | None]]:

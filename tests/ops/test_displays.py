@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
@@ -27,9 +28,6 @@ from ops.dependence.operand_indexing import OperandIndexing
 from ops.performance import A100
 from simplifier.problem import Trace
 from simplifier.tools.display import html_of_table, html_of_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MODULE: Final = hlo.parse("""HloModule shown
 fused {

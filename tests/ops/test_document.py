@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pytest
 
 from indexing import parse_map
 from ops import Unknown, fusion_indexing, hlo, input_to_output, output_to_input
-
-if TYPE_CHECKING:
-    from ops.dependence.dependence import Indexings
+from ops.dependence.dependence import Indexings
 
 SUM = "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) } "
 ARGMAX = """argmax { a = f32[] parameter(0) b = s32[] parameter(1) c = f32[] parameter(2)

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.evaluation import Pair
 from tests.ops.agreement import said
-from tests.ops.oracle import felt_by
+from tests.ops.oracle import Array, felt_by
 from tests.ops.programs import array, braced, module
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.evaluation import Pair
-    from tests.ops.oracle import Array
 
 pytestmark = pytest.mark.needs("jax")
 

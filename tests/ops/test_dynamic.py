@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -14,18 +14,12 @@ from hypothesis import strategies as st
 
 import ops
 from indexing.layout import ShapeError
-from ops import Unknown, fusion_indexing, hlo, input_to_output, output_to_input
-from tests.evaluation import related
+from ops import OperandIndexing, Unknown, fusion_indexing, hlo, input_to_output, output_to_input
+from ops.dependence.dependence import Indexings
+from tests.evaluation import Pair, related
 from tests.ops.oracle import felt, moved
 from tests.ops.runtime_values import related_given
 from tests.ops.unfit import why_unfit
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ops import OperandIndexing
-    from ops.dependence.dependence import Indexings
-    from tests.evaluation import Pair
 
 EXAMPLES = settings(max_examples=60, deadline=None)
 MAX_ELEMENTS = 120

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,15 +14,9 @@ import sympy
 from indexing import parse_map
 from ops import Unknown, hlo, input_to_output, output_to_input, parameter_indexing
 from simplifier import symbol
-from tests.evaluation import related
+from tests.evaluation import Pair, related
 from tests.ops import oracle
-from tests.ops.opcode_programs import PROGRAMS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.evaluation import Pair
-    from tests.ops.opcode_programs import Program
+from tests.ops.opcode_programs import PROGRAMS, Program
 
 # Maps of single instructions.
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from ops import ShapeError, Unknown, fusion_indexing, hlo, input_to_output, output_to_input
+from ops.dependence.dependence import Indexings
+from ops.hlo import HloModule, Instruction
 from tests.evaluation import related
-
-if TYPE_CHECKING:
-    from ops.dependence.dependence import Indexings
-    from ops.hlo import HloModule, Instruction
 
 
 def named(module: HloModule, name: str) -> Instruction:

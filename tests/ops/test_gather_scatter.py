@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,16 +14,12 @@ from hypothesis import strategies as st
 import ops
 from indexing import IndexingMap
 from indexing.layout import ShapeError
-from ops import REGISTRY, Unknown, hlo, input_to_output, output_to_input
-from tests.evaluation import related
+from ops import REGISTRY, OpIndexing, Origin, Unknown, hlo, input_to_output, output_to_input
+from ops.dependence.dependence import Indexings
+from tests.evaluation import Pair, related
 from tests.ops.oracle import felt, moved
 from tests.ops.runtime_values import related_given
 from tests.ops.unfit import why_unfit
-
-if TYPE_CHECKING:
-    from ops import OpIndexing, Origin
-    from ops.dependence.dependence import Indexings
-    from tests.evaluation import Pair
 
 Sizes = tuple[int, ...]
 

@@ -5,21 +5,17 @@ A loop has a counter, a vector that it keeps, and two that it changes.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ops import Unknown, hlo, input_to_output, output_to_input, parameter_indexing
+from ops import OperandIndexing, Unknown, hlo, input_to_output, output_to_input, parameter_indexing
+from ops.dependence.dependence import Indexings
 from tests.evaluation import related
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ops import OperandIndexing
-    from ops.dependence.dependence import Indexings
 
 SIZE: Final = 6
 ARRAYS: Final = "vxy"

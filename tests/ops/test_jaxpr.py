@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import builtins
 import importlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,12 +19,7 @@ import ops
 from ops import ShapeError, Unknown, hlo, parameter_indexing
 from ops.jax.primitives import expression
 from simplifier import symbol
-from tests.evaluation import related
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.evaluation import Pair
+from tests.evaluation import Pair, related
 
 # What JAX is asked. Arguments are shapes, as JAX writes them.
 

@@ -6,18 +6,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 import ops
+from tests.evaluation import Pair
 from tests.ops.test_jaxpr import Function, OfJax, arguments, jax, numpy, pairs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.evaluation import Pair
 
 
 def sums(xs: OfJax, start: OfJax) -> OfJax:

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ops import cholesky, triangular_solve
-from tests.evaluation import related
+from ops import OpIndexing, cholesky, triangular_solve
+from tests.evaluation import Pair, related
 from tests.ops.agreement import check_felt, said
 from tests.ops.labelled_elements import shapes
 from tests.ops.oracle import felt
 from tests.ops.programs import array, braced, module
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Array = np.ndarray[Any, np.dtype[np.float64]]
 
-    from ops import OpIndexing
-    from tests.evaluation import Pair
-
-    Array = np.ndarray[Any, np.dtype[np.float64]]
 
 MAX_ELEMENTS = 36
 SMALL = (0.125, -0.0625)

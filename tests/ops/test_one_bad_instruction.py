@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from indexing import MapError
-from ops import (
-    Unknown,
-    emit_kernel,
-    hlo,
-    parameter_indexing,
-    reads,
-    stablehlo,
-    utilization,
-)
+from ops import Unknown, emit_kernel, hlo, parameter_indexing, reads, stablehlo, utilization
 from ops.cli import main
 from tests.ops.unfit import why_unfit
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 GATHER = """HloModule m
 ENTRY e {

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
 
 import pytest
 
 from benchmarks.coverage import answers
-from ops import REGISTRY, Unknown, fusion_indexing, hlo, input_to_output, output_to_input
+from ops import (
+    REGISTRY,
+    InstructionIndexing,
+    Unknown,
+    fusion_indexing,
+    hlo,
+    input_to_output,
+    output_to_input,
+)
 from ops.hlo.opcodes import OPCODES
 from tests.evaluation import related
 from tests.ops.documentation import PAGE, with_operations
 from tests.ops.opcode_programs import ALL_OPCODES, PROGRAMS, Program
-
-if TYPE_CHECKING:
-    from ops import InstructionIndexing
 
 SINCE = {"atan", "collective-reduce", "shuffle"}
 """Opcodes that are younger than the XLA that the tests have."""

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
-from tests.conformance import for_each, rows
+from tests.conformance import Row, for_each, rows
 from tests.ops.oracle import felt, moved
-
-if TYPE_CHECKING:
-    from tests.conformance import Row
 
 MOVED = [row for row in rows("oracle") if row["kind"] == "move" and row["op"] != "bitcast"]
 """A program cannot be handed over with the layouts that a bitcast looks at."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, reduce
 from inspect import isfunction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import sympy
@@ -23,10 +23,6 @@ from simplifier import Interval, symbol
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from tests.evaluation import related
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
 
 Size = Any
 """A number, or an expression."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -12,12 +11,10 @@ from hypothesis import strategies as st
 from benchmarks.coverage import TARGETS
 from ops import REGISTRY, fusion_indexing, hlo, limits, parameter_indexing
 from ops.analysis.queries import flow_in
+from ops.hlo import Computation, HloModule
 from ops.rules.rule import Direction
 from tests.hlo.modules import NAMES, module_text
 from tests.ops.reference_paths import agrees, slow_paths
-
-if TYPE_CHECKING:
-    from ops.hlo import Computation, HloModule
 
 MODULES = [name for name in NAMES if name.partition("/")[0] in TARGETS]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -12,18 +12,13 @@ from hypothesis import strategies as st
 from indexing import IndexingMap, parse_map
 from indexing.layout import ElementType, Shape, tiled_sizes
 from indexing.layout.steps import memory_size
-from ops import Unknown, hlo, input_to_output, output_to_input
+from ops import OperandIndexing, Unknown, hlo, input_to_output, output_to_input
 from ops.analysis.queries import Addressing
+from ops.dependence.dependence import Indexings
 from tests.evaluation import related
 from tests.hlo.modules import module_text
 from tests.layout.model import index_of, memory_of
 from tests.layout.strategies import SMALL, layouts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ops import OperandIndexing
-    from ops.dependence.dependence import Indexings
 
 Index = tuple[int, ...]
 

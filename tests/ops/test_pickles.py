@@ -9,18 +9,24 @@ from collections import deque
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from itertools import islice
 from random import Random
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 import pytest
 
-from ops import REGISTRY, analyze, elementwise, hlo, output_to_input
+from ops import (
+    REGISTRY,
+    InstructionIndexing,
+    ModuleAnalysis,
+    OpIndexing,
+    analyze,
+    elementwise,
+    hlo,
+    output_to_input,
+)
 from ops.rules.registry import Registry
 from tests.hlo.modules import module_text
 from tests.ops.batch_questions import is_known_by_its_answers
 from tests.ops.unshared import all_answers
-
-if TYPE_CHECKING:
-    from ops import InstructionIndexing, ModuleAnalysis, OpIndexing
 
 T = TypeVar("T")
 

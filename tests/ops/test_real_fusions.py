@@ -6,8 +6,8 @@ results that change are compared with the maps: from the root, of the fusion, an
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,9 +15,6 @@ from ops import hlo
 from tests.hlo.modules import module_text
 from tests.ops.perturbation import tallies
 from tests.ops.tested_computations import Subject
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 HIDDEN = "a mask, a comparison or a condition hides some of it"
 START = "another place to begin at changes only what lies differently there"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +13,6 @@ import ops
 from ops import ShapeError, hlo
 from simplifier.errors import IndexingError
 from tests.ops.unfit import why_unfit
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MATMUL = {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (0,)}
 EXPERTS = {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (1,), "rhs_group_dims": (0,)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -23,14 +22,12 @@ from ops import (
     reverse,
     transpose,
 )
+from ops.dependence.dependence import Indexings
 from ops.hlo.opcodes import OPCODES
 from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.registry import FAMILIES
+from ops.rules.rule import Maps, OpRule
 from tests.ops.unfit import why_unfit
-
-if TYPE_CHECKING:
-    from ops.dependence.dependence import Indexings
-    from ops.rules.rule import Maps, OpRule
 
 
 def test_every_opcode_has_one_row() -> None:

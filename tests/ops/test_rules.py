@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,12 +11,9 @@ from hypothesis import strategies as st
 
 import ops
 from indexing import IndexingMap
-from tests.evaluation import related
+from tests.evaluation import Pair, related
 from tests.ops.agreement import check_felt
 from tests.ops.labelled_elements import FAMILIES, Case, unary
-
-if TYPE_CHECKING:
-    from tests.evaluation import Pair
 
 
 def needed(case: Case, operand: int) -> set[Pair]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from ops import hlo, parameter_indexing
+from ops import OperandIndexing, hlo, parameter_indexing
+from ops.hlo import Instruction
 from tests.ops.perturbation import tallies
 from tests.ops.tested_computations import Subject
 
@@ -19,9 +19,6 @@ write { j = s32[] parameter(0) u = f32[4] parameter(1) x = f32[9] parameter(2)
   ROOT r = f32[9] dynamic-update-slice(x, u, j) }
 """
 
-if TYPE_CHECKING:
-    from ops import OperandIndexing
-    from ops.hlo import Instruction
 
 P = "p = s32[] parameter(1)"
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -13,13 +13,8 @@ from ops import StepUse, Unknown, hlo, output_to_input, scan
 from ops.rules import scan as scan_module
 from tests.evaluation import related
 from tests.ops.agreement import check_felt
-from tests.ops.labelled_elements import shapes
+from tests.ops.labelled_elements import Sizes, shapes
 from tests.ops.programs import array, braced, module
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tests.ops.labelled_elements import Sizes
 
 MAX_ELEMENTS = 30
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -19,6 +19,7 @@ from ops.xla_gpu import (
     LaunchDimensions,
     ReductionDimensions,
     Schedule,
+    TransposeSchedule,
     concatenate_schedule,
     in_place_update_schedule,
     loop_schedule,
@@ -36,11 +37,6 @@ from tests.ops.launches import (
     transpose_kernel,
     transposed,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from ops.xla_gpu import TransposeSchedule
 
 SHAPES = (
     "f32[]",

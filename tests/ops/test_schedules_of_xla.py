@@ -7,8 +7,8 @@ are written in another way. So maps are compared as relations, from six coordina
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,7 +16,9 @@ from indexing import IndexingMap, parse_map
 from indexing.layout import Shape
 from ops import broadcast, pad, reduce, transpose
 from ops.xla_gpu import (
+    Access,
     LaunchDimensions,
+    Schedule,
     concatenate_schedule,
     in_place_update_schedule,
     loop_schedule,
@@ -25,12 +27,7 @@ from ops.xla_gpu import (
 )
 from simplifier import symbol
 from tests.conformance import rows_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ops.xla_gpu import Access, Schedule
-    from tests.evaluation import Pair
+from tests.evaluation import Pair
 
 COORDINATES = "(th_x, th_y, th_z, bl_x, bl_y, bl_z)"
 

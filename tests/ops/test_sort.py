@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.evaluation import Pair
 from tests.ops.agreement import said
-from tests.ops.labelled_elements import shapes
-from tests.ops.oracle import program
+from tests.ops.labelled_elements import Sizes, shapes
+from tests.ops.oracle import Array, program
 from tests.ops.programs import array, braced, module
-
-if TYPE_CHECKING:
-    from tests.evaluation import Pair
-    from tests.ops.labelled_elements import Sizes
-    from tests.ops.oracle import Array
 
 MAX_ELEMENTS = 30
 

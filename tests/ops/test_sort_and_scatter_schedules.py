@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
 from indexing.layout import Shape, ShapeError
-from ops.xla_gpu import LaunchDimensions, scatter_schedule, sort_schedule, sorted_scatter_schedule
+from ops.xla_gpu import (
+    LaunchDimensions,
+    Schedule,
+    SortKernel,
+    scatter_schedule,
+    sort_schedule,
+    sorted_scatter_schedule,
+)
 
-if TYPE_CHECKING:
-    from ops.xla_gpu import Schedule, SortKernel
+Array = np.ndarray[Any, np.dtype[Any]]
 
-    Array = np.ndarray[Any, np.dtype[Any]]
 
 # Sorts.
 

@@ -7,8 +7,8 @@ compiles it for the CPU, with tensors up to rank 22; and a chain of any length, 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -21,11 +21,7 @@ from ops import (
     input_to_output,
     output_to_input,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ops.dependence.dependence import Indexings
+from ops.dependence.dependence import Indexings
 
 PROGRAMS = Path(__file__).parents[1] / "data" / "networks"
 

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from random import Random
+from typing import Any, Final, NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ops import REGISTRY, Registry, analyze, elementwise, hlo, limits
+from indexing.layout import Shape
+from ops import REGISTRY, OpIndexing, Registry, analyze, elementwise, hlo, limits
 from ops.analysis.value_numbering import ValueNumbering, _SharedAnswers
 from ops.dependence.links import reads_operands
 from ops.hlo.true_sizes import ArraySizes, array_sizes
+from ops.rules.rule import Maps
 from tests.hlo.modules import NAMES, module_text
 from tests.ops.opcode_programs import PROGRAMS, Program
 from tests.ops.unfit import only_reason
 from tests.ops.unshared import UNSHARED, all_answers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from random import Random
-
-    from indexing.layout import Shape
-    from ops import OpIndexing
-    from ops.rules.rule import Maps
 
 COMPUTATIONS: Final = """
   add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 from random import Random
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import ops
+from indexing import IndexingMap
 from ops import hlo, input_to_output, output_to_input
 from ops.hlo import DimensionLabels, Window
 from ops.rules.windows import SlidingWindow, from_windows, to_windows
@@ -22,9 +23,6 @@ from tests.evaluation import Pair, related
 from tests.ops.oracle import felt
 from tests.ops.programs import array
 from tests.ops.unfit import why_unfit
-
-if TYPE_CHECKING:
-    from indexing import IndexingMap
 
 Sizes = tuple[int, ...]
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
 import pytest
 
 from ops import OperandIndexing, hlo, parameter_indexing
+from ops.hlo import HloModule
 from tests.call_counts import calls_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from ops.hlo import HloModule
 
 
 def compositions(module: HloModule, monkeypatch: pytest.MonkeyPatch) -> int:

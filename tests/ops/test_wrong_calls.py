@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -16,9 +17,6 @@ from ops.hlo.module import source_locations
 from simplifier import parse_expr, simplify, symbol
 from simplifier.errors import ArgumentError, IndexingError
 from tests.project.sources import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MODULE: Final = hlo.load(ROOT / "examples" / "softmax.hlo")
 ENTRY: Final = MODULE.entry.root

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from ops import REGISTRY, Unknown, fusion_indexing, input_to_output, output_to_input
+from ops import (
+    REGISTRY,
+    OperandIndexing,
+    RuntimeOrigin,
+    Unknown,
+    fusion_indexing,
+    input_to_output,
+    output_to_input,
+)
+from ops.dependence.dependence import Indexings
+from ops.hlo import Computation, HloModule, Instruction
 from tests.ops.operand_values import INTEGERS
 from tests.ops.oracle import program
+from tests.ops.reached_elements import Array
 from tests.ops.standalone_programs import inputs_of, leading_to, shapes_of_inputs, standalone
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from ops import OperandIndexing, RuntimeOrigin
-    from ops.dependence.dependence import Indexings
-    from ops.hlo import Computation, HloModule, Instruction
-    from tests.ops.reached_elements import Array
 
 Ways: TypeAlias = "tuple[OperandIndexing, ...]"
 

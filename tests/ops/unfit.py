@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ops import Unknown, output_to_input
-
-if TYPE_CHECKING:
-    from ops import InstructionIndexing
-    from ops.hlo import Instruction
+from ops import InstructionIndexing, Unknown, output_to_input
+from ops.hlo import Instruction
 
 
 def why_unfit(instruction: Instruction) -> str:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from ops import REGISTRY, Registry
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from ops import InstructionAnalysis, InstructionIndexing
-    from ops.rules.rule import OpRule
+from ops import REGISTRY, InstructionAnalysis, InstructionIndexing, Registry
+from ops.rules.rule import OpRule
 
 
 def _by_users(rules: Mapping[str, OpRule]) -> dict[str, OpRule]:

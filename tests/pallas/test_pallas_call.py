@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,15 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indexing import parse_map
-from ops.pallas import BlockSpec, ElementBlock, PallasError, pallas_call
+from ops.pallas import BlockSpec, ElementBlock, PallasCall, PallasError, pallas_call
 from simplifier import FloorDiv, Min
 from simplifier.errors import ArgumentError
 from tests.pallas.grid_model import GridModel
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ops.pallas import PallasCall
 
 SEMANTICS = ("parallel", "arbitrary")
 

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
 from ops.pallas import PallasError, pallas_calls
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 OfJax = Any
 """A value of JAX, which is untyped."""

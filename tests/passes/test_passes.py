@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -16,14 +16,10 @@ from examples.passes.fuse_by_bytes import fuse_by_bytes, moved
 from examples.passes.halos import halos
 from examples.passes.uncoalesced import uncoalesced
 from ops import hlo
+from ops.hlo import HloModule, Instruction
 from tests.hlo.modules import module_text
 from tests.hlo.running import RUNNING, assert_same, results, results_of
 from tests.ops import oracle
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ops.hlo import HloModule, Instruction
 
 RUNS = [
     (name, change)

@@ -6,23 +6,20 @@ the result says which element each thread of a loop has read, whatever the maps 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
 from random import Random
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from ops import hlo, schedule_of
+from ops.hlo import HloModule
 from ops.performance import A100, Coalescing, coalescing
 from simplifier import Interval
 from tests.performance.simulation import Gpu, units, waits
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from ops.hlo import HloModule
 
 Array: TypeAlias = Any
 Values: TypeAlias = "dict[str, Array]"

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterable
+from typing import Final, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from indexing import IndexingMap
+from indexing import IndexingMap
 
 COORDINATES: Final = ("th_x", "th_y", "th_z", "bl_x", "bl_y", "bl_z")
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 import tracemalloc
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, MapError, parse_map
 from indexing.layout import Shape, ShapeError
-from ops import FusionError, hlo, schedule_of
+from ops import FusionError, FusionSchedule, hlo, schedule_of
 from ops.cli import main
 from ops.performance import (
     A100,
@@ -31,21 +32,14 @@ from ops.performance import (
     is_likely_coalesced,
 )
 from ops.performance.xla_verdict import with_midpoints
+from ops.xla_gpu import Access
 from simplifier import Interval
 from simplifier.errors import ArgumentError
-from tests.conformance import rows_of
+from tests.conformance import Row, rows_of
 from tests.fusion.test_scheduling import GPU, fusions_of
 from tests.hlo.modules import module_text
 from tests.performance.runtime_programs import check
 from tests.performance.simulation import Gpu, Totals, simulated
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from ops import FusionSchedule
-    from ops.xla_gpu import Access
-    from tests.conformance import Row
 
 MI300X_GPU = Gpu(lanes=64, sector=64)
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import pytest
 
 from ops import Fusion, hlo, utilization
 from simplifier import Interval
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 Uses: TypeAlias = "list[np.ndarray[Any, np.dtype[np.int64]]]"
 """For each way to the operand: the element that each element of a value needs; -1 for none."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
+from xml.etree.ElementTree import Element
 
 import pytest
 
@@ -21,9 +22,6 @@ from tests.svg import (
     path_of,
     texts,
 )
-
-if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
 
 ROWS: Final = "(th_x, bl_x) -> (bl_x * 32 + th_x), domain: th_x in [0, 31], bl_x in [0, 7]"
 COLUMNS: Final = "(th_x, bl_x) -> (th_x * 40 + bl_x), domain: th_x in [0, 31], bl_x in [0, 7]"

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import sympy
 
 from ops import hlo, summary, utilization
 from ops.cli import main
-from ops.performance import A100
+from ops.hlo import Instruction
+from ops.performance import A100, OperandUtilization
 from ops.performance.kernels import evaluated_by, kernels_of
-from ops.performance.tally import cell_of_count
+from ops.performance.tally import Count, cell_of_count
 from ops.tiling import tilings
 from simplifier import Interval, symbol
 from simplifier.errors import ArgumentError
 from tests.cli.small_modules import LOOKED_UP
 from tests.hlo.modules import module_text
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ops.hlo import Instruction
-    from ops.performance import OperandUtilization
-    from ops.performance.tally import Count
 
 REAL = ("cpu/mlp_adam_step", "gpu/dot_product_attention_bf16", "tpu/kv_cache_decode")
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 import sympy
 from hypothesis import given
 
-from indexing import parse_map
+from indexing import IndexingMap, parse_map
 from ops import Fusion, OperandIndexing, Reads, hlo, utilization
-from ops.performance.tally import Deadline
+from ops.hlo import HloModule, Instruction
+from ops.performance import OperandUtilization, Utilization
+from ops.performance.tally import Count, Deadline
 from ops.performance.utilization import footprint_of
 from simplifier import Interval, symbol
 from simplifier.errors import ArgumentError
@@ -22,14 +25,6 @@ from tests.fusion.simulated_kernel import SimulatedKernel
 from tests.fusion.small_programs import SOFTMAX, SUM_WITH_TRANSPOSE
 from tests.fusion.units import ADD, MAXIMUM, entry, fusion_in, named
 from tests.strategies import maps
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from indexing import IndexingMap
-    from ops.hlo import HloModule, Instruction
-    from ops.performance import OperandUtilization, Utilization
-    from ops.performance.tally import Count
 
 NO_TIME, FOREVER = 0.0, None
 

@@ -7,10 +7,8 @@ package itself, such as ``ops``, stands for its ``__init__`` alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
+from typing import Final, TypeAlias
 
 Floors: TypeAlias = tuple[tuple[str, ...], ...]
 
@@ -29,6 +27,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("simplifier.problem",),
         ("simplifier.exact",),
         ("simplifier.simplification",),
+        ("simplifier.forms",),
         ("simplifier",),
     ),
     "indexing": (
@@ -45,7 +44,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("indexing.code", "indexing.tile", "indexing.index_relation"),
         ("indexing.map",),
         ("indexing.readers",),
-        ("indexing.layout", "indexing.upwards"),
+        ("indexing.layout", "indexing.passes", "indexing.upwards"),
         ("indexing",),
         ("indexing.__main__",),
     ),
@@ -67,6 +66,42 @@ FLOORS: Final[Mapping[str, Floors]] = {
     ),
 }
 """The floors inside each package, low ones first; "" has those of the packages."""
+
+DOORS: Final[Mapping[str, tuple[str, ...]]] = {
+    "simplifier": (
+        "simplifier",
+        "simplifier.errors",
+        "simplifier.exact",
+        "simplifier.forms",
+        "simplifier.tools.display",
+        "simplifier.tools.graphs",
+        "simplifier.tools.lexer",
+    ),
+    "indexing": (
+        "indexing",
+        "indexing.code",
+        "indexing.layout",
+        "indexing.layout.linear",
+        "indexing.passes",
+        "indexing.pictures.access_picture",
+        "indexing.pictures.grids",
+        "indexing.pictures.svg",
+        "indexing.startup",
+    ),
+    "indexing.layout.cute": ("indexing.layout.cute",),
+    "indexing.layout.linear": ("indexing.layout.linear",),
+    "ops.explorer": ("ops.explorer",),
+    "ops.jax": ("ops.jax",),
+    "ops.kernels": ("ops.kernels",),
+    "ops.loops": ("ops.loops",),
+    "ops.mlir": ("ops.mlir", "ops.mlir.operations", "ops.mlir.text"),
+    "ops.pallas": ("ops.pallas",),
+    "ops.stablehlo": ("ops.stablehlo",),
+    "ops.tiling": ("ops.tiling",),
+    "ops.triton": ("ops.triton",),
+    "ops.xla_gpu": ("ops.xla_gpu",),
+}
+"""The modules of a folder that others import: all else in it is its own affair."""
 
 RECURSIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "a form and its printer": ("simplifier.expr.form", "simplifier.expr.printer"),

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
-
-    from tests.project.sources import Source
+from tests.project.sources import Source
 
 
 @dataclass(frozen=True)

@@ -11,19 +11,17 @@ import re
 import subprocess
 import sys
 import tokenize
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from io import StringIO
 from statistics import median, quantiles
 from textwrap import wrap
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tests.project.floors import FLOORS, IMPORTS_UPWARDS
 from tests.project.imports import circles, imports_of, module_of
 from tests.project.sources import PACKAGES, ROOT, Source, sources
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 PICTURE: Final = ROOT / "docs" / "images" / "floors.svg"
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+import re
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.project.failures import fail_with
-from tests.project.floors import FLOORS, IMPORTS_UPWARDS, LOADED_LATE, RECURSIONS
+from tests.project.floors import DOORS, FLOORS, IMPORTS_UPWARDS, LOADED_LATE, RECURSIONS
 from tests.project.imports import Import, circles, imports_of, module_of
 from tests.project.sources import PACKAGES, Source, sources
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 @lru_cache
@@ -110,6 +109,15 @@ def wrong_imports(imports: Iterable[Import]) -> dict[tuple[str, str], str]:
     return wrong
 
 
+def past_doors(imports: Iterable[Import]) -> Iterator[str]:
+    """The imports from outside a folder of what is none of its doors."""
+    for found in imports:
+        for folder, doors in DOORS.items():
+            enters = _lies_in(found.imported, folder) and not _lies_in(found.importer, folder)
+            if enters and found.imported not in doors:
+                yield f"{found}, past the doors of {folder}: {', '.join(doors)}"
+
+
 def hidden_imports(imports: Iterable[Import]) -> dict[tuple[str, str], str]:
     """The imports inside functions of what is neither loaded late nor named."""
     return {
@@ -122,6 +130,34 @@ def hidden_imports(imports: Iterable[Import]) -> dict[tuple[str, str], str]:
 def test_imports_run_down() -> None:
     """Those for type checkers count too: who names a type of a higher floor knows of it."""
     fail_with(wrong_imports(all_imports()).values())
+
+
+def test_nobody_imports_past_a_door() -> None:
+    fail_with(past_doors(all_imports()))
+
+
+def test_an_import_past_a_door_is_seen() -> None:
+    past = Import("ops.hlo.module", "simplifier.expr.form", "ops/hlo/module.py", 7)
+    inside = Import("simplifier.problem", "simplifier.expr.form", "simplifier/problem.py", 7)
+    assert len(list(past_doors([past, inside]))) == 1
+
+
+@pytest.mark.parametrize("door", ["simplifier.forms", "indexing.passes"])
+def test_a_door_offers_what_somebody_takes(door: str) -> None:
+    """Names that nobody takes any longer leave the door."""
+    package, _, name = door.partition(".")
+    offered: set[str] = set()
+    taken: set[str] = set()
+    for source in sources(*PACKAGES):
+        text, is_door = source.text, module_of(source) == door
+        for node in source.nodes(ast.ImportFrom):
+            if isinstance(node, ast.ImportFrom) and (is_door or node.module == door):
+                names = {alias.name for alias in node.names} - {"annotations"}
+                (offered if is_door else taken).update(names)
+        if f"from {package} import" in text and name in text:
+            taken.update(re.findall(rf"\b{name}\.(\w+)", text))
+    fail_with(f"{door}: nobody takes {name}" for name in sorted(offered - taken))
+    assert offered
 
 
 def test_imports_stand_on_top_of_modules() -> None:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.project.failures import fail_with
 from tests.project.floors import LIMIT_WORDS, SAME_CLASS_NAME, WORDS_FOR_MAX
 from tests.project.sources import PACKAGES, Source, sources
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 
 @lru_cache

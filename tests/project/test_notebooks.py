@@ -6,14 +6,12 @@ import asyncio
 import json
 import os
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.project.sources import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 

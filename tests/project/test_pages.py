@@ -7,16 +7,14 @@ import contextlib
 import doctest
 import io
 import re
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from tests.pages import generated_in
 from tests.project.failures import fail_with
 from tests.project.sources import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 IMAGINED: Final = frozenset({"examples/missing.hlo", "ops/rules/deinterleave.py"})
 """Files that an example has the reader imagine or write."""

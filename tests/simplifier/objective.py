@@ -6,23 +6,18 @@ reading, is not kept, however cheap it is.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+
+import sympy
 
 from simplifier import Interval
-from simplifier.canonical.scope import scope_of
+from simplifier.bounds.interval import IntervalLike
+from simplifier.canonical.scope import Scope, scope_of
+from simplifier.expr.form import Form
 from simplifier.expr.sympy import from_sympy
 from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.prices import divides_by_negative, is_wide
 from simplifier.fixpoint import is_kept
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import sympy
-
-    from simplifier.bounds.interval import IntervalLike
-    from simplifier.canonical.scope import Scope
-    from simplifier.expr.form import Form
 
 
 def is_never_costlier(scope: Scope, result: Form, form: Form) -> bool:

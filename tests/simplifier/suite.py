@@ -10,13 +10,12 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
+
+import sympy
 
 from simplifier import Interval, parse_expr
 from tests.conformance import rows
-
-if TYPE_CHECKING:
-    import sympy
 
 Limit: TypeAlias = tuple[str, Interval]
 """The text of a variable or an expression, and where it lies."""

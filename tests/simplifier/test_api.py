@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from collections.abc import Callable
+from typing import Any, TypeAlias, cast
 
 import pytest
 import sympy
@@ -24,9 +25,6 @@ from simplifier import (
     simplify,
     symbol,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Expression: TypeAlias = "sympy.Expr | int"
 Bounds: TypeAlias = dict[Any, Any]

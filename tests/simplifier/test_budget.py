@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
+import sympy
 
 from simplifier import (
     Facts,
@@ -22,6 +23,7 @@ from simplifier import (
     symbol,
 )
 from simplifier.canonical.scope import Scope
+from simplifier.expr.form import Form
 from simplifier.expr.printer import format_form
 from simplifier.expr.text import parse_form
 from simplifier.extraction.cost import cost_of_form
@@ -29,13 +31,6 @@ from simplifier.fixpoint import range_of, simplified
 from tests.call_counts import calls_of
 from tests.evaluation import first_difference, values_of
 from tests.simplifier.large import LEVELS, SHARED, TERMS, WHOLES, box_of, nest, points_in, total
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    import sympy
-
-    from simplifier.expr.form import Form
 
 MOST = 10_000 if os.environ.get("CI") else 3_000
 MANY, SOME, FEW = 2_000, 1_000, 100

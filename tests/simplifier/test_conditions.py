@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -38,10 +37,8 @@ from simplifier.expr.text import parse_form
 from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.prices import is_wide
 from simplifier.fixpoint import range_of, simplified
+from simplifier.problem import Bounds, Constraints, Expression
 from tests.evaluation import every_point, first_difference, values_of
-
-if TYPE_CHECKING:
-    from simplifier.problem import Bounds, Constraints, Expression
 
 x, y, z, n, a, b, K = (Symbol(name, integer=True) for name in "xyznabK")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simplifier import Interval
+from simplifier.bounds.context import Constraints
 from simplifier.canonical.scope import Scope, scope_of
 from simplifier.expr import operations
 from simplifier.expr.form import Form, constant, variable, variables_of
@@ -18,13 +18,9 @@ from simplifier.expr.printer import format_form
 from simplifier.expr.text import parse_form
 from simplifier.fixpoint import range_of, simplified
 from simplifier.limits import MAX_EQUATIONS
-from tests.evaluation import first_difference, values_of, where
+from tests.evaluation import Columns, first_difference, values_of, where
 from tests.simplifier.objective import is_never_costlier
 from tests.strategies import NAMES, Problem, bounded_boxes, quasi_affine
-
-if TYPE_CHECKING:
-    from simplifier.bounds.context import Constraints
-    from tests.evaluation import Columns
 
 
 @st.composite

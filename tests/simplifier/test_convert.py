@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import sympy
@@ -13,15 +13,12 @@ from sympy.functions.elementary.piecewise import ExprCondPair
 
 from simplifier import CeilDiv, ConversionError, FloorDiv, Max, Min, Mod, symbol
 from simplifier.expr import operations
-from simplifier.expr.form import AtomKind
+from simplifier.expr.form import AtomKind, Form
 from simplifier.expr.printer import format_form
 from simplifier.expr.sympy import _remembered_reading, from_sympy, to_sympy
 from simplifier.expr.text import parse_form
 from tests.call_counts import calls_of
 from tests.strategies import expressions
-
-if TYPE_CHECKING:
-    from simplifier.expr.form import Form
 
 x, y = symbol("x"), symbol("y")
 real = sympy.Symbol("r", real=True)

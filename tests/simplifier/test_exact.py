@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from threading import Thread
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import pytest
 from hypothesis import given
@@ -22,11 +22,9 @@ from simplifier.exact import (
 from simplifier.exact.isl import asked_of_kept
 from simplifier.expr import form as forms
 from simplifier.expr import operations
+from simplifier.expr.form import Form
 from tests.evaluation import first_difference
 from tests.strategies import bounded_boxes, points_of, quasi_affine
-
-if TYPE_CHECKING:
-    from simplifier.expr.form import Form
 
 Bounds: TypeAlias = "dict[str, tuple[int | None, int | None]]"
 

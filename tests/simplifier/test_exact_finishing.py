@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -34,18 +35,13 @@ from simplifier.canonical.scope import scope_of
 from simplifier.exact import Space
 from simplifier.exact import isl as budgets
 from simplifier.exact.questions import finished, reduced, solved
-from simplifier.expr.form import variable
+from simplifier.expr.form import Form, variable
 from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.prices import divides_by_negative
 from simplifier.fixpoint import simplified
 from tests.evaluation import first_difference, values_of, where
 from tests.simplifier.objective import is_good
 from tests.strategies import bounded_boxes, points_of, quasi_affine
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from simplifier.expr.form import Form
 
 Bounds: TypeAlias = "dict[str, tuple[int | None, int | None]]"
 Known: TypeAlias = "list[tuple[str, int | tuple[int | None, int | None]]]"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, pairwise, permutations
 from math import ceil, floor
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simplifier import Interval, bounds_of, format_expr, parse_expr, simplify, symbol
-from simplifier.bounds.context import Fact
+from simplifier.bounds.context import Constraints, Fact
+from simplifier.bounds.interval import Range
 from simplifier.bounds.ranges import LinearFacts
 from simplifier.canonical.scope import scope_of
 from simplifier.expr.form import ONE, ZERO, Form, content, variable, variables_of
@@ -21,16 +23,9 @@ from simplifier.expr.sympy import to_sympy
 from simplifier.expr.text import parse_form
 from simplifier.fixpoint import range_of
 from simplifier.limits import MAX_LINKED_ATOMS
-from tests.evaluation import first_difference, where
+from tests.evaluation import Columns, first_difference, where
 from tests.simplifier.test_constraints import solvable_problems
 from tests.strategies import NAMES, Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from simplifier.bounds.context import Constraints
-    from simplifier.bounds.interval import Range
-    from tests.evaluation import Columns
 
 Case: TypeAlias = "tuple[str, list[str], str]"
 

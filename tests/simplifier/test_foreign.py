@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import importlib.util
 import pickle
+from collections.abc import Callable
 from itertools import product
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 import sympy
@@ -32,11 +33,7 @@ from simplifier import (
 )
 from simplifier.errors import ArgumentError
 from simplifier.expr.sympy import ConversionError, from_sympy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from simplifier.problem import Bounds, Constraints, Expression
+from simplifier.problem import Bounds, Constraints, Expression
 
 TORCH = "torch.utils._sympy.functions"
 x, y = symbol("x"), symbol("y")

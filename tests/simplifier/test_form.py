@@ -7,10 +7,10 @@ import pickle
 import subprocess
 import sys
 import weakref
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from itertools import permutations
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -23,9 +23,6 @@ from simplifier.expr.printer import format_form
 from simplifier.expr.text import parse_form
 from tests.evaluation import first_difference, values_of
 from tests.strategies import NAMES, Problem, boxes, expressions, points_of, problems, quasi_affine
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 x, y, z = map(forms.variable, NAMES)
 TWO, THREE = forms.constant(2), forms.constant(3)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from benchmarks.fuzzing.case import Case
 from benchmarks.fuzzing.checks import CHECKS, complaints
-
-if TYPE_CHECKING:
-    from benchmarks.problems import Ends
+from benchmarks.problems import Ends
 
 
 @pytest.mark.parametrize(

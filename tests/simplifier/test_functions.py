@@ -6,31 +6,19 @@ import operator
 import pickle
 import shutil
 import subprocess
+from collections.abc import Callable
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import sympy
 
 from indexing import IndexingMap
-from simplifier import (
-    CeilDiv,
-    FloorDiv,
-    Max,
-    Min,
-    Mod,
-    equivalent,
-    parse_expr,
-    simplify,
-    symbol,
-)
+from simplifier import CeilDiv, FloorDiv, Max, Min, Mod, equivalent, parse_expr, simplify, symbol
 from simplifier.expr.sympy import ConversionError, from_sympy
 from tests.evaluation import Column, values_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 x, y = symbol("x"), symbol("y")
 

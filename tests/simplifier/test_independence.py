@@ -8,10 +8,10 @@ import os
 import pickle
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -19,15 +19,11 @@ from hypothesis import strategies as st
 
 from simplifier import Interval, simplify
 from simplifier.canonical.scope import scope_of
+from simplifier.expr.form import Form
 from simplifier.fixpoint import simplified
 from tests.simplifier.answers import answer, answers, forget
 from tests.simplifier.suite import Question, questions
 from tests.strategies import Problem, any_problem, expressions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simplifier.expr.form import Form
 
 ROOT = Path(__file__).parents[2]
 WORKERS = 8

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import operator
 import pickle
+from collections.abc import Callable, Iterable
 from itertools import product
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -15,9 +16,6 @@ from simplifier import Interval, IntervalError, UndecidedError
 from simplifier.bounds.interval import Undecided, floordiv_range, meet
 from tests.strategies import bounded_intervals, half_open_intervals
 from tests.xla.expressions import COMPARISONS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 ANY = Interval(None, None)
 intervals = st.one_of(bounded_intervals(), half_open_intervals())

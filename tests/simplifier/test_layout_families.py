@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import pytest
 import sympy
 
 from simplifier import FloorDiv, Interval, Mod, simplify, symbol
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 Index: TypeAlias = tuple[sympy.Expr, ...]
 Shape: TypeAlias = tuple[int, ...]

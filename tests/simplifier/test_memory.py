@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from timeit import repeat
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 import sympy
@@ -14,9 +15,6 @@ from simplifier import problem as memory
 from simplifier.canonical.scope import scope_of
 from simplifier.expr.text import parse_form
 from simplifier.fixpoint import simplified
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 x, y = symbol("x"), symbol("y")
 EXPRESSION = 8 * FloorDiv(x, 8) + Mod(x, 8) + 3 * FloorDiv(y, 3)

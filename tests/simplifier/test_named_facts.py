@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from functools import partial
 from itertools import count, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import sympy
@@ -25,15 +26,11 @@ from simplifier import (
     simplify,
     symbol,
 )
+from simplifier.bounds.context import Constraints
 from simplifier.expr.sympy import to_sympy
 from tests.call_counts import calls_of
 from tests.simplifier.test_constraints import solvable_problems
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from simplifier.bounds.context import Constraints
-    from tests.strategies import Problem
+from tests.strategies import Problem
 
 x, n, k = symbol("x"), symbol("n"), symbol("k")
 FACTS = Facts({x: (0, 63), n: (1, None)}, [x < n, sympy.Eq(Mod(k, 8), 0)])

@@ -8,18 +8,14 @@ from __future__ import annotations
 import json
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import sympy
 
 from simplifier import Interval, bounds_of, cost, operator_count, parse_expr, simplify
 from tests.cases import for_all
-from tests.evaluation import differing_point
+from tests.conformance import Row
+from tests.evaluation import Bounds, Constraints, differing_point
 from tests.simplifier.objective import is_good
-
-if TYPE_CHECKING:
-    import sympy
-
-    from tests.conformance import Row
-    from tests.evaluation import Bounds, Constraints
 
 FOLDER = Path(__file__).parents[1] / "data" / "simplifier" / "peers"
 ROWS: list[Row] = [

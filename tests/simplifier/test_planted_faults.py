@@ -5,21 +5,16 @@ The name of a row is the function that had the fault.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import pytest
 
 from benchmarks.fuzzing.case import Case
-from benchmarks.problems import seeded
+from benchmarks.problems import Ends, seeded
 from simplifier import Interval
 from simplifier.expr.text import parse_form
 from simplifier.fixpoint import range_of, simplified
 from tests.evaluation import first_difference, values_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from benchmarks.problems import Ends
 
 _FACTORS = "x * " * 15
 _LARGE = 2**4200

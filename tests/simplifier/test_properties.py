@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from hypothesis import given
 
 from simplifier import Interval
 from simplifier.canonical.scope import scope_of
+from simplifier.expr.form import Form
 from simplifier.expr.printer import format_form
 from simplifier.expr.text import parse_form
 from simplifier.fixpoint import range_of, simplified
 from tests.evaluation import first_difference, plain_range, values_of, where
 from tests.simplifier.objective import is_never_costlier
 from tests.strategies import Problem, any_problem, constraints, problems
-
-if TYPE_CHECKING:
-    from simplifier.expr.form import Form
 
 
 @given(any_problem)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -12,15 +12,11 @@ from simplifier import Interval, bounds_of, format_expr, parse_expr, simplify
 from simplifier.canonical.scope import scope_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
+from simplifier.expr.form import Form
 from simplifier.expr.text import parse_form
 from simplifier.fixpoint import range_of
 from tests.evaluation import first_difference, values_of
 from tests.strategies import NAMES, Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from simplifier.expr.form import Form
 
 EVERYTHING = Interval(None, None)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable, Iterable, Mapping
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,18 +28,12 @@ from simplifier import (
     simplify,
     symbol,
 )
-from simplifier.expr.form import variables_of
+from simplifier.expr.form import Form, variables_of
 from simplifier.expr.sympy import from_sympy, to_sympy
 from simplifier.limits import MAX_END_SIZE
 from tests.call_counts import calls_of
-from tests.evaluation import every_point, values_of, where
+from tests.evaluation import Columns, every_point, values_of, where
 from tests.strategies import expressions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from simplifier.expr.form import Form
-    from tests.evaluation import Columns
 
 x, y, z, M, N = map(symbol, ("x", "y", "z", "M", "N"))
 POSITIVE = {M: (1, None), N: (1, None)}

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import pytest
 
 from simplifier import Interval, bounds_of, cost, parse_expr, simplify
 from simplifier.expr.form import variables_of
 from simplifier.expr.text import parse_form
-from tests.conformance import rows
+from tests.conformance import Row, rows
 from tests.evaluation import values_of, where
 from tests.strategies import points_of
-
-if TYPE_CHECKING:
-    from tests.conformance import Row
 
 Bounds: TypeAlias = "dict[str, tuple[int | None, int | None]]"
 

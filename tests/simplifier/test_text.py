@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplifier import Interval, TextError, TextWarning, format_expr, parse_expr, symbol
+from simplifier.expr.form import Form
 from simplifier.expr.printer import format_form
 from simplifier.expr.sympy import from_sympy
 from simplifier.expr.text import parse_form
 from tests.carets import DrawnError, drawn_errors
 from tests.evaluation import values_of
 from tests.strategies import NAMES, expressions, points_of
-
-if TYPE_CHECKING:
-    from simplifier.expr.form import Form
 
 ROUND_TRIPS = [
     "0",

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
-from ops import Unknown, hlo, parameter_indexing, stablehlo
+from ops import OperandIndexing, Unknown, hlo, parameter_indexing, stablehlo
+from ops.hlo import HloModule, Instruction
 from tests.hlo.module_structure import NOT_COMPUTED, Structures
 from tests.hlo.modules import module_text
 from tests.ops import oracle
 from tests.stablehlo.stablehlo_modules import NAMES, stablehlo_text
-
-if TYPE_CHECKING:
-    from ops import OperandIndexing
-    from ops.hlo import HloModule, Instruction
 
 OF_OTHER_STRUCTURE = {"sort_topk"}
 """One in which XLA wraps results in a tuple and takes them out again."""

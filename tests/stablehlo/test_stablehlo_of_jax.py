@@ -7,16 +7,14 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from ops import hlo, stablehlo
 from tests.hlo.module_structure import NOT_COMPUTED, Structures
 from tests.stablehlo.test_stablehlo_corpus import maps_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 OfJax = Any
 """A value of JAX, which is untyped."""

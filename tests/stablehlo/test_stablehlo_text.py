@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ops import Unknown, hlo, output_to_input, stablehlo
-from ops.hlo.stablehlo.operations import (
+from ops.stablehlo import MlirTextError
+from ops.stablehlo.operations import (
     COMPILED_OPERATIONS,
     COMPUTED_SIZES,
     CONTROL_FLOW,
@@ -18,11 +19,7 @@ from ops.hlo.stablehlo.operations import (
     DEVICE_OPERATIONS,
     TABLED,
 )
-from ops.stablehlo import MlirTextError
 from tests.stablehlo.stablehlo_modules import NAMES, stablehlo_text
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OPERATIONS = {
     "add with types of both": (

@@ -10,21 +10,17 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import TYPE_CHECKING
 
 import pytest
 
 from ops import stablehlo
+from ops.hlo import HloModule
 from ops.stablehlo import MlirTextError
 from tests.cases import for_all
-from tests.conformance import rows_of
+from tests.conformance import Row, rows_of
 from tests.stablehlo.stablehlo_modules import FOLDER
 from tests.xla.facts import Fact, facts
 from tests.xla.modules import OF_MODULES
-
-if TYPE_CHECKING:
-    from ops.hlo import HloModule
-    from tests.conformance import Row
 
 _NAMES = "XLA does not write the names of a fusion's parameters and computation"
 LOST = {

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING
 
+import sympy
+
+from indexing import IndexingMap, Tile
 from simplifier import symbol
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+Index = tuple[int, ...]
 
-    import sympy
-
-    from indexing import IndexingMap, Tile
-
-    Index = tuple[int, ...]
 
 SIZES = ("A", "B", "C", "D", "E", "F")
 """The names of sizes, one for each dimension."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from itertools import islice, pairwise, product
 from math import prod
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,11 +16,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import ops
-from indexing import IndexingMap, TileConstraints, TileError, UndefinedMap, parse_map
+from indexing import IndexingMap, Tile, TileConstraints, TileError, UndefinedMap, parse_map
 from ops import Unknown, hlo, output_to_input
 from simplifier import Mod, symbol
 from simplifier.expr import form as forms
 from simplifier.expr import operations
+from simplifier.expr.form import Form
 from tests.conformance import Row, for_each, rows_of
 from tests.strategies import index_maps, maps
 from tests.tile.brute_force import (
@@ -32,12 +34,6 @@ from tests.tile.brute_force import (
     symbolic_sizes,
     touched,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from indexing import Tile
-    from simplifier.expr.form import Form
 
 MAX_SIZES = 6
 """Random sizes at which one map is enumerated."""

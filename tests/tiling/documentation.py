@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from indexing import Tile
 from ops import propagate
 from tests.pages import with_generated
-from tests.tiling.real_fusions import tiled_fusions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tests.tiling.real_fusions import TiledFusion
+from tests.tiling.real_fusions import TiledFusion, tiled_fusions
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "tiles.md"
 TRITON: Final = "triton tiles"

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ops import DimensionKind, Fusion, TilingSpace, hlo
+from ops.hlo import Instruction
 from ops.xla_gpu.blocks import block_level, contracted_tile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ops.hlo import Instruction
 
 HLO: Final = Path(__file__).parents[1] / "data" / "hlo"
 FOLDER: Final = HLO / "gpu"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import permutations, product
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import assume, given
@@ -19,13 +19,8 @@ from tests.fusion.random_programs import SHAPE, Program, programs
 from tests.fusion.units import ADD, MAXIMUM, entry, named
 from tests.pages import generated_in
 from tests.tiling.documentation import PAGE, TRITON, table
-from tests.tiling.real_fusions import tiled_fusions
+from tests.tiling.real_fusions import TiledFusion, tiled_fusions
 from tests.tiling.tiles_by_enumeration import checked_tiles, elements_in
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tests.tiling.real_fusions import TiledFusion
 
 OPERATIONS = {
     "dot": """x = f32[4,6] parameter(0) y = f32[6,5] parameter(1)

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
-from typing import TYPE_CHECKING
 
 import pytest
 
-from indexing import TileError
+from indexing import Tile, TileError
 from indexing.transform.evaluate import evaluate_forms
 from indexing.variable import parameter_identifier
 from ops import Fusion, hlo, propagate, tilings
 from ops.performance import A100
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from indexing import Tile
 
 PROGRAMS = {
     "elementwise": ("x = f32[{n},6] parameter(0) ROOT y = f32[{n},6] negate(x)", [3, 4]),

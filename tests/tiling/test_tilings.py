@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from importlib import import_module
 from itertools import product
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from indexing import IndexingMap, Tile, TileError
-from ops import Fusion, TilingSpace, hlo, tilings
+from ops import ArrayTile, Fusion, Propagation, Tilings, TilingSpace, hlo, tilings
+from ops.hlo import HloModule
 from ops.performance import A100, MI300X, RTX_A6000, TPU_V5E, Device, DeviceError
 from ops.performance.tally import Deadline, Tally, tally_of
 from simplifier.errors import ArgumentError
@@ -22,13 +23,7 @@ from tests.tiling.random_fusions import fusions, swapped
 from tests.tiling.real_fusions import different_fusions
 from tests.tiling.tiles_by_enumeration import bytes_by_points
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ops import ArrayTile, Propagation, Tilings
-    from ops.hlo import HloModule
-
-TILINGS = import_module("ops.tiling.tilings")
+TILINGS = import_module("ops.tiling.candidates")
 """The module; the package has a function of its name."""
 
 MAX_TILES = 600

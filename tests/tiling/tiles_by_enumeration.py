@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from indexing import IndexingMap, Tile
 from indexing.transform.evaluate import evaluate_forms
+from ops import ArrayTile, Propagation
+from ops.dependence.operand_indexing import OperandIndexing
+from ops.hlo import Instruction
 from ops.performance.xla_verdict import with_midpoints
 from ops.tiling.propagation import values_of
 from simplifier.expr.form import variables_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from ops import ArrayTile, Propagation
-    from ops.dependence.operand_indexing import OperandIndexing
-    from ops.hlo import Instruction
 
 Index: TypeAlias = tuple[int, ...]
 

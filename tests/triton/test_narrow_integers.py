@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pytest
 
 from ops.triton import KernelAccess, TritonError, read_kernel
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 BLOCK = 4
 TALL = 24901 * 131072

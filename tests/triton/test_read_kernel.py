@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -28,9 +29,6 @@ from ops.triton.access import by_thread
 from simplifier.errors import ArgumentError
 from tests.triton import kernels_by_hand as by_hand
 from tests.triton.tl_model import Pointer, Touched, run
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Values = dict[str, Any]
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tests.pages import with_generated
-from tests.xla.facts import Verdict, facts
+from tests.xla.facts import Fact, Verdict, facts
+from tests.xla.outcome import Outcome
 from tests.xla.questions import outcome
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from tests.xla.facts import Fact
-    from tests.xla.outcome import Outcome
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "xla_tests.md"
 COUNTS: Final = "counts"

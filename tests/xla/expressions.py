@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import Any, Final
+
+import sympy
 
 from simplifier import Interval, Mod, TextError, bounds_of, parse_expr, simplify, symbol
 from simplifier.bounds.interval import Undecided
-from tests.xla.outcome import Outcome, ends, of_expression, of_values
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import sympy
-
-    from tests.conformance import Row
-    from tests.xla.outcome import Question
+from tests.conformance import Row
+from tests.xla.outcome import Outcome, Question, ends, of_expression, of_values
 
 # Expressions.
 

@@ -24,12 +24,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from tests.conformance import TABLES, rows
-
-if TYPE_CHECKING:
-    from tests.conformance import Row
+from tests.conformance import TABLES, Row, rows
 
 
 class Verdict(Enum):

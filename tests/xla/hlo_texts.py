@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ops import hlo
+from tests.conformance import Row
 from tests.hlo.module_structure import Structures
-from tests.xla.outcome import Outcome, of_values
-
-if TYPE_CHECKING:
-    from tests.conformance import Row
-    from tests.xla.outcome import Question
+from tests.xla.outcome import Outcome, Question, of_values
 
 
 def read_or_refused(row: Row) -> Outcome:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterator
+from typing import Final
 
 from ops import FusionError, FusionSchedule, Unknown, input_to_output, output_to_input, schedule_of
+from ops.dependence.dependence import Indexings
+from ops.hlo import Instruction
 from ops.xla_gpu.emitters import results_of
+from tests.conformance import Row
 from tests.xla.modules import answer_to, module_of
-from tests.xla.outcome import Outcome, of_values
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ops.dependence.dependence import Indexings
-    from ops.hlo import Instruction
-    from tests.conformance import Row
-    from tests.xla.outcome import Question
+from tests.xla.outcome import Outcome, Question, of_values
 
 
 def reasons_without_maps(row: Row) -> Outcome:

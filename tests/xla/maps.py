@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
-from indexing import (
-    IndexingMap,
-    MapError,
-    VariableKind,
-    compose,
-    from_affine_map,
-    parse_map,
-)
+from indexing import IndexingMap, MapError, VariableKind, compose, from_affine_map, parse_map
 from simplifier import TextError, parse_expr, symbol
+from tests.conformance import Row
 from tests.xla.facts import Verdict
-from tests.xla.outcome import Outcome, ends, of_map, of_values, verdict_on_map
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.conformance import Row
-    from tests.xla.outcome import Question
+from tests.xla.outcome import Outcome, Question, ends, of_map, of_values, verdict_on_map
 
 
 def given(row: Row) -> IndexingMap:

@@ -6,28 +6,18 @@ from dataclasses import replace
 from itertools import islice, product
 from math import prod
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from indexing import TileConstraints, TileError, parse_map
+from indexing import IndexingMap, Tile, TileConstraints, TileError, parse_map
 from ops import Unknown, hlo, output_to_input, schedule_of
-from ops.performance import (
-    RTX_A6000,
-    bandwidth_utilization,
-    coalescing,
-    is_likely_coalesced,
-)
+from ops.performance import RTX_A6000, bandwidth_utilization, coalescing, is_likely_coalesced
 from simplifier import symbol
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from tests.conformance import rows_of
+from simplifier.expr.form import Form
+from tests.conformance import Row, rows_of
 from tests.xla.facts import Verdict
-from tests.xla.outcome import Outcome, of_values
-
-if TYPE_CHECKING:
-    from indexing import IndexingMap, Tile
-    from simplifier.expr.form import Form
-    from tests.conformance import Row
-    from tests.xla.outcome import Question
+from tests.xla.outcome import Outcome, Question, of_values
 
 MAX_SIZES: Final = 40
 """So many sizes of tiles are compared, drawn from all."""

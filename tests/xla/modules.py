@@ -7,23 +7,25 @@ by their locations, and take the results of an operation with several into a tup
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from ops import Fusion, Unknown, fusion_indexing, hlo, input_to_output, output_to_input
-from tests.conformance import rows_of
+from indexing import IndexingMap
+from ops import (
+    Fusion,
+    OperandIndexing,
+    Unknown,
+    fusion_indexing,
+    hlo,
+    input_to_output,
+    output_to_input,
+)
+from ops.dependence.dependence import Indexings
+from ops.hlo import HloModule, Instruction
+from tests.conformance import Row, rows_of
 from tests.xla.facts import Verdict
-from tests.xla.outcome import Outcome, verdict_on_map
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from indexing import IndexingMap
-    from ops import OperandIndexing
-    from ops.dependence.dependence import Indexings
-    from ops.hlo import HloModule, Instruction
-    from tests.conformance import Row
-    from tests.xla.outcome import Question
+from tests.xla.outcome import Outcome, Question, verdict_on_map
 
 REWORDED: Final = {
     r"\b([su]1)\b(?!\[)": r"x\1",

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
+
+import sympy
 
 from indexing import IndexingMap, parse_map
 from simplifier import Interval, NotQuasiAffineError, cost, format_expr, parse_expr
@@ -17,9 +19,6 @@ from simplifier.extraction.cost import cost_of_form
 from tests.conformance import Row
 from tests.evaluation import differing_point, related
 from tests.xla.facts import Verdict
-
-if TYPE_CHECKING:
-    import sympy
 
 EMPTY: Final = "KNOWN EMPTY"
 """XLA's text of a map without points."""

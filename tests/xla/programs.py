@@ -8,30 +8,32 @@ a row lists the dimensions that the number counts, the slowest first.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from sympy import Expr
 
 from indexing import IndexingMap, TileError, parse_map
-from ops import DimensionKind
+from ops import ArrayTile, DimensionKind, Propagation
 from ops.tiling.propagation import propagate_in
 from simplifier import Interval, format_expr
+from tests.conformance import Row
 from tests.xla.facts import Verdict
-from tests.xla.outcome import Outcome, of_map, of_values
-from tests.xla.spaces import Space, Steps, most_serious, path_of, verdict_on_elements
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from sympy import Expr
-
-    from ops import ArrayTile, Propagation
-    from tests.conformance import Row
-    from tests.xla.outcome import Question
-    from tests.xla.spaces import Elements, Index
+from tests.xla.outcome import Outcome, Question, of_map, of_values
+from tests.xla.spaces import (
+    Elements,
+    Index,
+    Space,
+    Steps,
+    most_serious,
+    path_of,
+    verdict_on_elements,
+)
 
 MAX_PROGRAMS: Final = 32
 """Of so many programs the tiles are compared; all, if there are no more."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from tests.conformance import Row
 from tests.xla import (
     expressions,
     hlo_texts,
@@ -19,11 +20,7 @@ from tests.xla import (
     traffic,
 )
 from tests.xla.facts import Verdict, facts
-from tests.xla.outcome import Outcome
-
-if TYPE_CHECKING:
-    from tests.conformance import Row
-    from tests.xla.outcome import Question
+from tests.xla.outcome import Outcome, Question
 
 
 def _nothing(_: Row) -> Outcome:

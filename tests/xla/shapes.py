@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import reduce
 from math import prod
 from operator import eq
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from indexing import IndexingMap
 from indexing.layout import (
@@ -32,13 +33,8 @@ from indexing.layout import (
 )
 from ops.xla_gpu.transpose import merged_in_memory
 from simplifier import TextError
-from tests.xla.outcome import of_values
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.conformance import Row
-    from tests.xla.outcome import Question
+from tests.conformance import Row
+from tests.xla.outcome import Question, of_values
 
 
 def _shape(row: Row) -> Shape:

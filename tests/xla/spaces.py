@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import compress, product
@@ -22,23 +23,18 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from indexing import IndexingMap, TileError, parse_map
-from ops import Fusion, TilingSpace, Unknown, hlo
+from indexing import IndexingMap, Tile, TileError, parse_map
+from ops import ArrayTile, Fusion, Propagation, TilingDimension, TilingSpace, Unknown, hlo
+from ops.dependence.operand_indexing import OperandIndexing
 from ops.tiling.propagation import dimensions_of_one_value, propagate_in
+from ops.tiling.space import FlowNode
 from simplifier import symbol
+from simplifier.expr.form import Form
+from tests.conformance import Row
 from tests.xla.facts import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from numpy.typing import NDArray
-
-    from indexing import Tile
-    from ops import ArrayTile, Propagation, TilingDimension
-    from ops.dependence.operand_indexing import OperandIndexing
-    from ops.tiling.space import FlowNode
-    from simplifier.expr.form import Form
-    from tests.conformance import Row
 
 Index: TypeAlias = "tuple[int, ...]"
 Elements: TypeAlias = "set[Index] | None"

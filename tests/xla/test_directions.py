@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING
 
-from indexing import parse_map
-from ops import Unknown, input_to_output, output_to_input
+from indexing import IndexingMap, parse_map
+from ops import OperandIndexing, Unknown, input_to_output, output_to_input
+from ops.dependence.dependence import Indexings
+from ops.hlo import Instruction
 from tests.cases import for_all
 from tests.xla.facts import facts
 from tests.xla.modules import module_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from islpy import Map
-
-    from indexing import IndexingMap
-    from ops import OperandIndexing
-    from ops.dependence.dependence import Indexings
-    from ops.hlo import Instruction
 
 MODULES = {fact.row["hlo"]: fact for fact in facts() if "hlo" in fact.row}
 ROOTS = {fact.name: module_of(fact.row).entry.root for fact in MODULES.values()}

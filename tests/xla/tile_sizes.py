@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice, product
 from math import prod
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from indexing import TileConstraints, TileError
-from ops import Fusion, FusionError, TilingSpace, hlo, schedule_of
+from ops import Fusion, FusionError, TilingDimension, TilingSpace, hlo, schedule_of
 from ops.limits import Device
 from ops.tiling import tilings
 from ops.tiling.propagation import propagate_in
 from ops.xla_gpu.blocks import block_level, contracted_tile
+from tests.conformance import Row
 from tests.xla.facts import Verdict
-from tests.xla.outcome import Outcome, of_values
-from tests.xla.spaces import Space, Steps
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from ops import TilingDimension
-    from tests.conformance import Row
-    from tests.xla.outcome import Question
-    from tests.xla.spaces import Index
+from tests.xla.outcome import Outcome, Question, of_values
+from tests.xla.spaces import Index, Space, Steps
 
 MAX_SIZES: Final = 4096
 """So many combinations of sizes are tried."""

@@ -5,18 +5,13 @@ Both answers are compared with all that is touched, in some tiles of some sizes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from ops import DimensionKind, Unknown, hlo, output_to_input
-from tests.xla.outcome import Outcome, ends, of_values
+from ops import DimensionKind, TilingDimension, Unknown, hlo, output_to_input
+from tests.conformance import Row
+from tests.xla.facts import Verdict
+from tests.xla.outcome import Outcome, Question, ends, of_values
 from tests.xla.spaces import Space, Steps, most_serious, verdict_on_elements
-
-if TYPE_CHECKING:
-    from ops import TilingDimension
-    from tests.conformance import Row
-    from tests.xla.facts import Verdict
-    from tests.xla.outcome import Question
-
 
 # Dimensions.
 

@@ -6,25 +6,19 @@ A kernel is the entry's root, or the ``instruction`` that a row names, maybe joi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable
+from typing import Final
 
 from ops import Fusion, FusionSchedule, Unknown, hlo, schedule_of
-from ops.performance import RTX_A6000, coalescing, utilization
+from ops.hlo import Instruction
+from ops.performance import RTX_A6000, OperandUtilization, coalescing, utilization
+from ops.performance.utilization import Count
 from ops.performance.xla_verdict import with_midpoints
-from ops.tiling import tilings
+from ops.tiling import TilingCandidate, Tilings, tilings
+from ops.xla_gpu import Access
 from simplifier import Interval
-from tests.xla.outcome import ends, of_values
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from ops.hlo import Instruction
-    from ops.performance import OperandUtilization
-    from ops.performance.utilization import Count
-    from ops.tiling import TilingCandidate, Tilings
-    from ops.xla_gpu import Access
-    from tests.conformance import Row
-    from tests.xla.outcome import Outcome, Question
+from tests.conformance import Row
+from tests.xla.outcome import Outcome, Question, ends, of_values
 
 
 def instruction_of(row: Row) -> Instruction:

@@ -7,17 +7,15 @@ Source: CuTe's documentation (NVIDIA/cutlass, media/docs/cpp/cute/02_layout_alge
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias, TypeVar, Union, cast
+from typing import TypeAlias, TypeVar, Union, cast
 
 from indexing.errors import ShapeError
 from simplifier.errors import ArgumentError, check_type, quoted
 from simplifier.tools.display import html_of_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 # CuTe's integer tuples: an integer, or a tuple of integer tuples, such as `((2, 4), 8)`.
 

@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, TypeVar, get_args
 
 from indexing.domain import Domain
 from indexing.errors import MapError, ShapeError
 from indexing.exact.compare import first_difference
-from indexing.layout.cute.layout import MAX_DEPTH, CuteLayout, coalesce, composition, product
+from indexing.layout.cute.layout import (
+    MAX_DEPTH,
+    CuteLayout,
+    IntTuple,
+    Tiler,
+    coalesce,
+    composition,
+    product,
+)
 from indexing.map import IndexingMap
 from indexing.pictures.grids import LabelGrid
 from indexing.variable import Variable
+from simplifier import forms
 from simplifier.errors import INTEGER, ArgumentError, TextError, check_type, quoted
 from simplifier.exact import BudgetError, NotQuasiAffineError
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-from simplifier.expr.form import AtomKind, Form
+from simplifier.forms import Atom, AtomKind, Form
 from simplifier.tools.display import html_of_text
 from simplifier.tools.lexer import ScanningLexer
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import TypeVar
+T = TypeVar("T")
 
-    from indexing.layout.cute.layout import IntTuple, Tiler
-    from simplifier.expr.form import Atom
-
-    T = TypeVar("T")
 
 # Swizzles of CuTe, which flip bits of an offset by higher or lower ones: `Sw<3,4,3>`.
 
@@ -211,16 +213,16 @@ def _offset(name: str, layout: CuteLayout) -> Form:
     index, total = forms.variable(name), forms.ZERO
     *leaves, (_, last) = coalesce(layout).leaves
     for size, stride in leaves:
-        total += operations.mod(index, forms.constant(size)) * stride
-        index = operations.floordiv(index, forms.constant(size))
+        total += forms.mod(index, forms.constant(size)) * stride
+        index = forms.floordiv(index, forms.constant(size))
     return total + index * last
 
 
 def _swizzled(offset: Form, layout: ComposedLayout) -> Form:
     swizzle = layout.swizzle
-    flipping = operations.floordiv(offset, forms.constant(1 << swizzle.source))
-    bits = operations.mod(flipping, forms.constant(1 << swizzle.bits)) * (1 << swizzle.target)
-    return operations.bitwise(AtomKind.BITXOR, (offset, bits))
+    flipping = forms.floordiv(offset, forms.constant(1 << swizzle.source))
+    bits = forms.mod(flipping, forms.constant(1 << swizzle.bits)) * (1 << swizzle.target)
+    return forms.bitwise(AtomKind.BITXOR, (offset, bits))
 
 
 def from_map(indexing_map: IndexingMap) -> CuteLayout:
@@ -326,9 +328,7 @@ def _ends(atom: Atom) -> Iterator[tuple[int, int | None]]:
 
 def _slope(form: Form, name: str, value: int) -> int:
     """How much the form is at a value of its only variable, compared with that at 0."""
-    there, here = (
-        operations.substitute([form], {name: forms.constant(each)})[0] for each in (value, 0)
-    )
+    there, here = (forms.substitute([form], {name: forms.constant(each)})[0] for each in (value, 0))
     return there.constant - here.constant
 
 

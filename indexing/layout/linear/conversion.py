@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from indexing.errors import ShapeError
 from indexing.exact.bits import Elimination
 from indexing.layout.linear.layout import BLOCK, LANE, OFFSET, REGISTER, WARP, LinearLayout
 from simplifier.errors import INTEGER, check_type, listed, quoted
 from simplifier.tools.display import Displayed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 BANKS: Final = 32
 """Of the shared memory of NVIDIA's GPUs since Fermi; each gives one word at a time."""

@@ -9,9 +9,10 @@ Source: Triton (lib/Dialect/TritonGPU/IR/LinearLayoutConversions.cpp).
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Final, TypeAlias, Union
+from typing import Final, TypeAlias, Union
 
 from indexing.errors import ShapeError
 from indexing.layout.linear.layout import (
@@ -36,10 +37,7 @@ from indexing.layout.linear.layout import (
 from simplifier.errors import INTEGER, Span, TextError, check_integers, check_type, listed
 from simplifier.tools.lexer import ScanningLexer
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    Sizes = Sequence[int]
+Sizes = Sequence[int]
 
 
 def blocked(

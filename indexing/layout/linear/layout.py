@@ -7,14 +7,16 @@ these: its *bases*.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from indexing.domain import Domain
 from indexing.errors import MapError, ShapeError
 from indexing.exact.bits import (
+    InputBits,
+    Rows,
     composed,
     image,
     input_bits,
@@ -29,16 +31,12 @@ from indexing.map import IndexingMap
 from indexing.pictures.grids import LabelGrid
 from indexing.variable import Variable
 from simplifier.errors import INTEGER, TextError, check_integers, check_type, listed, quoted
+from simplifier.forms import Form
 from simplifier.tools.display import html_of_text, in_one_line
 from simplifier.tools.lexer import ScanningLexer
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+Sizes = Sequence[int]
 
-    from indexing.exact.bits import InputBits, Rows
-    from simplifier.expr.form import Form
-
-    Sizes = Sequence[int]
 
 Basis: TypeAlias = "tuple[int, ...]"
 """An element: its index along each out-dimension."""

@@ -6,7 +6,8 @@ To add a law, write it here and call ``context.fired(LAW)`` where it is applied;
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from types import ModuleType
+from typing import Final
 
 from simplifier.laws.catalogue import (
     bits,
@@ -19,9 +20,6 @@ from simplifier.laws.catalogue import (
     symbolic,
 )
 from simplifier.laws.law import Law, LawGroup
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 
 def _group(title: str, module: ModuleType) -> LawGroup:

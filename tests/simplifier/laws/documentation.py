@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simplifier.laws.catalogue import GROUPS
+from simplifier.laws.law import Law
 from tests.pages import with_generated
-
-if TYPE_CHECKING:
-    from simplifier.laws.law import Law
 
 PAGE: Final = Path(__file__).parents[3] / "docs" / "simplifier.md"
 LAWS: Final = "laws"

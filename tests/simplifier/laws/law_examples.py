@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import sympy
 
 from simplifier import Interval, parse_expr
 from simplifier.expr.form import Form
 from simplifier.expr.sympy import to_sympy
 from simplifier.laws.catalogue import LAWS
-from simplifier.laws.law import statement
-
-if TYPE_CHECKING:
-    import sympy
-
-    from simplifier.laws.law import Comparison, Example, Law
+from simplifier.laws.law import Comparison, Example, Law, statement
 
 
 class Question(NamedTuple):

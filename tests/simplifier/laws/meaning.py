@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import operator
 import random
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
-from simplifier.expr.form import BITWISE, CONDITIONS, EXTREMA, AtomKind, postorder
+from simplifier.expr.form import BITWISE, CONDITIONS, EXTREMA, Atom, AtomKind, Form, postorder
 from simplifier.expr.operations import ON_BITS
 from simplifier.laws.catalogue import LAWS
-from simplifier.laws.law import RELATIONS, statement
-from tests.evaluation import values_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from simplifier.expr.form import Atom, Form
-    from simplifier.laws.law import Comparison, Law
-    from tests.evaluation import Column, Columns
+from simplifier.laws.law import RELATIONS, Comparison, Law, statement
+from tests.evaluation import Column, Columns, values_of
 
 POINTS: Final = 20_000
 REACH: Final = 6

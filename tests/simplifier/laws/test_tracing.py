@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import pytest
 from hypothesis import given
 
 from simplifier import Interval, Trace, format_expr, parse_expr, rules, simplify
+from simplifier.bounds.context import Constraints
 from simplifier.canonical.scope import scope_of, traced_scope
 from simplifier.expr import operations
 from simplifier.expr.form import Form, constant, variable, variables_of
 from simplifier.expr.text import parse_form
 from simplifier.fixpoint import simplified
 from simplifier.laws.catalogue import LAWS
+from simplifier.laws.law import Example, Law
 from simplifier.limits import MAX_OPERANDS
 from simplifier.problem import rewrites_of
 from simplifier.tools.display import html
@@ -24,12 +26,6 @@ from tests.simplifier.laws.law_examples import every_case, known, question
 from tests.simplifier.suite import Row as Family
 from tests.simplifier.suite import families
 from tests.strategies import Problem, points_of, problems, reshape_chains
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from simplifier.bounds.context import Constraints
-    from simplifier.laws.law import Example, Law
 
 every_law_and_case = pytest.mark.parametrize(
     ("law", "kind", "case"),

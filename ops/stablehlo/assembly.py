@@ -9,15 +9,19 @@ Source: the assembly formats in StableHLO's definitions of its operations.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
-from ops.mlir.operations import Argument, MlirBlock, MlirOperation, Name
+from ops.mlir.operations import (
+    Argument,
+    AssemblyForm,
+    MlirBlock,
+    MlirOperation,
+    Name,
+    OperationDraft,
+    OperationReader,
+)
 from ops.mlir.text import DenseElements, DialectAttribute, Keyword, SymbolReference
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ops.mlir.operations import AssemblyForm, OperationDraft, OperationReader
 
 # How modules, functions, and Shardy's meshes and shardings are printed.
 

@@ -8,19 +8,21 @@ what all programs load is the number of different pairs of tile ids and elements
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from indexing import IndexingMap, TileError
-from indexing.exact import few_points
-from indexing.transform.evaluate import evaluate_forms
-from indexing.transform.substitute import arranged
+from indexing import IndexingMap, TileError, Variable
+from indexing.passes import arranged, evaluate_forms, few_points
+from ops.dependence.operand_indexing import OperandIndexing
+from ops.fusion import Fusion
+from ops.hlo import Instruction
 from ops.index_maps import dim
 from ops.limits import Device
 from ops.performance.tally import (
+    Column,
     Deadline,
     OutOfTimeError,
     number_of_sums,
@@ -31,26 +33,14 @@ from ops.performance.tally import (
 )
 from ops.performance.xla_verdict import with_midpoints
 from ops.tiling.equal_tiles import TileComparison
-from ops.tiling.propagation import Propagation, propagate_in, values_of
-from ops.tiling.space import TilingSpace
-from simplifier import Interval, NotQuasiAffineError, symbol
+from ops.tiling.propagation import ArrayTile, Propagation, propagate_in, values_of
+from ops.tiling.space import TilingDimension, TilingSpace
+from simplifier import forms, symbol
 from simplifier.errors import INTEGER, check_type
-from simplifier.evaluation import MAX_INT64
-from simplifier.expr import form as forms
-from simplifier.expr import operations
+from simplifier.exact import NotQuasiAffineError
+from simplifier.forms import MAX_INT64, Interval
 from simplifier.tools.display import MAX_ROWS, aligned, html_of_table
 from simplifier.tools.graphs import united
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from indexing import Variable
-    from ops.dependence.operand_indexing import OperandIndexing
-    from ops.fusion import Fusion
-    from ops.hlo import Instruction
-    from ops.performance.tally import Column
-    from ops.tiling.propagation import ArrayTile
-    from ops.tiling.space import TilingDimension
 
 MAX_CANDIDATES: Final = 1 << 20
 """Tilings that are looked at: some hundred MB."""
@@ -524,9 +514,7 @@ def _parts(access: OperandIndexing, variables: Sequence[Variable]) -> Iterator[_
 
 def _with_tile_ids(part: IndexingMap, sizes: Sequence[int]) -> IndexingMap:
     """The map that leads to tile ids, too."""
-    ids = [
-        operations.floordiv(dim(number), forms.constant(size)) for number, size in enumerate(sizes)
-    ]
+    ids = [forms.floordiv(dim(number), forms.constant(size)) for number, size in enumerate(sizes)]
     return IndexingMap.from_forms([*part.forms, *ids], part.domain).simplify()
 
 

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from ops.hlo.parser import OTHER_READERS, TextReader
-from ops.hlo.stablehlo.modules import is_stablehlo, parse
 from ops.mlir.text import MlirTextError
+from ops.stablehlo.modules import is_stablehlo, parse
 
 __all__ = ["MlirTextError", "is_stablehlo", "parse"]
 

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Protocol, Self, TypeAlias
 
-from indexing.layout import UNBOUNDED_SIZE, Shape
+from indexing.layout import UNBOUNDED_SIZE, Layout, Shape
 from ops.hlo.attributes import ENUMERATIONS
+from ops.hlo.builder import InstructionBuilder
 from ops.hlo.literal import Literal
+from ops.hlo.module import Computation, Instruction
 from ops.hlo.opcodes import OPCODES
 from ops.hlo.shape_inference import one_or_tuple
-from ops.hlo.stablehlo.given import ModuleContext, common_attributes
 from ops.hlo.verifier import verify
+from ops.mlir.operations import Argument, MlirBlock, MlirModule, Name
+from ops.mlir.text import MlirTextError, Number
+from ops.sizes import Size
+from ops.stablehlo.given import GivenOperation, ModuleContext, common_attributes
+from ops.stablehlo.sizes import TrackedSizes
 from simplifier.errors import quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from indexing.layout import Layout
-    from ops.hlo.builder import InstructionBuilder
-    from ops.hlo.module import Computation, Instruction
-    from ops.hlo.stablehlo.given import GivenOperation
-    from ops.hlo.stablehlo.sizes import TrackedSizes
-    from ops.mlir.operations import Argument, MlirBlock, MlirModule, Name
-    from ops.mlir.text import MlirTextError, Number
-    from ops.sizes import Size
 
 
 class SurroundingModule(Protocol):

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Layout, Shape
 from ops.hlo.attributes import ATTRIBUTES, BOOLEAN, FLOAT, INTEGER, INTEGERS
 from ops.hlo.lexer import escape
+from ops.hlo.module import Computation, Instruction
 from ops.hlo.shape_inference import one_or_tuple, padded_size
-from ops.hlo.stablehlo.sizes import fact
-from ops.hlo.stablehlo.writer import is_constant, one_instruction
 from ops.hlo.values import DimensionLabels, ListedGroups, Window, check_labels
+from ops.mlir.operations import MlirBlock
 from ops.mlir.text import DenseElements, DialectAttribute
-from ops.sizes import ceil_divided, difference, shown_sizes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from ops.hlo.module import Computation, Instruction
-    from ops.hlo.stablehlo.given import GivenOperation
-    from ops.hlo.stablehlo.writer import AttributesOf, Construction, OperationWriter
-    from ops.mlir.operations import MlirBlock
-    from ops.sizes import Size
+from ops.sizes import Size, ceil_divided, difference, shown_sizes
+from ops.stablehlo.given import GivenOperation
+from ops.stablehlo.sizes import fact
+from ops.stablehlo.writer import (
+    AttributesOf,
+    Construction,
+    OperationWriter,
+    is_constant,
+    one_instruction,
+)
 
 
 def compare_attributes(given: GivenOperation) -> dict[str, Any]:

@@ -8,25 +8,17 @@ their callers. JAX names the symbols, ``jax.global_constant``: the sizes are sol
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
 
-from indexing.layout import UNBOUNDED_SIZE, Kind
-from indexing.variable import parameter_identifier
+from indexing.layout import UNBOUNDED_SIZE, Kind, Shape
+from indexing.passes import Constraint, parameter_identifier
 from ops.hlo.builder import InstructionBuilder
 from ops.hlo.module import Instruction
 from ops.hlo.shape_inference import sizes_of_result, values_of_result
-from ops.sizes import as_form, plain
-from simplifier import Interval
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-from simplifier.expr.form import AtomKind, Form
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from indexing.domain import Constraint
-    from indexing.layout import Shape
-    from ops.sizes import Size
+from ops.sizes import Size, as_form, plain
+from simplifier import forms
+from simplifier.forms import AtomKind, Form, Interval
 
 Values = tuple["Size | None", ...]
 """The elements of a small array of integers, as far as they are known."""
@@ -166,9 +158,9 @@ def _of_forms(combine: Callable[[Form, Form], Form]) -> Callable[[Size, Size], S
 
 
 _DIVISIONS: Final[Mapping[str, tuple[Callable[[Size, Size], Size], ...]]] = {
-    "divmod": (_of_forms(operations.floordiv), _of_forms(operations.mod)),
-    "floor_divide": (_of_forms(operations.floordiv),),
-    "remainder": (_of_forms(operations.mod),),
+    "divmod": (_of_forms(forms.floordiv), _of_forms(forms.mod)),
+    "floor_divide": (_of_forms(forms.floordiv),),
+    "remainder": (_of_forms(forms.mod),),
 }
 """Functions of JAX that divide and round down; their bodies do it by cases."""
 
@@ -201,7 +193,7 @@ def solved(symbols: Mapping[str, Size], facts: Iterable[Constraint]) -> dict[str
     """
     found = _of_symbols(symbols)
     for form, interval in facts:
-        zero = operations.substitute((form,), found)[0]
+        zero = forms.substitute((form,), found)[0]
         sizes = (name for name in forms.variables_of((zero,)) if name.startswith(RAW))
         name = next(sizes, None)
         alone = {} if name is None else forms.variable(name).terms
@@ -214,7 +206,7 @@ def solved(symbols: Mapping[str, Size], facts: Iterable[Constraint]) -> dict[str
 def _of_symbols(symbols: Mapping[str, Size]) -> dict[str, Form]:
     found: dict[str, Form] = {}
     for name, value in symbols.items():
-        form = operations.substitute((as_form(value),), found)[0]
+        form = forms.substitute((as_form(value),), found)[0]
         factor, whole = 1, form
         atom = form.only_atom
         if atom is not None and atom.kind is AtomKind.FLOORDIV and atom.arguments[1].is_constant:

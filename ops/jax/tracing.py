@@ -8,10 +8,12 @@ dimensions of unknown size, ``?``, and with these expressions as its sizes.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from indexing.layout import Shape, ShapeError
+from indexing.passes import Constraint
 from ops.hlo.builder import legal_name
 from ops.hlo.module import Computation, HloModule, Instruction
 from ops.hlo.opcodes import neutral_element
@@ -24,23 +26,16 @@ from ops.jax.primitives import (
     INDEXED,
     SELECTED,
     JaxprBuilder,
+    OfJax,
     rule_of,
     scalar_of,
     shape_of,
     size_of,
     sizes_of,
 )
-from simplifier import Interval
-from simplifier.errors import ArgumentError, quoted
-from simplifier.expr.form import Form
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from indexing.domain import Constraint
-    from ops.jax.primitives import OfJax
-    from ops.sizes import Size
-    from simplifier.errors import IndexingError
+from ops.sizes import Size
+from simplifier.errors import ArgumentError, IndexingError, quoted
+from simplifier.forms import Form, Interval
 
 
 def from_jax(function: Callable[..., Any], *arguments: OfJax) -> HloModule:

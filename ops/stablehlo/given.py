@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, TypeVar, cast
+from typing import Any, Final, NoReturn, TypeAlias, TypeVar, cast
 
 from indexing.layout import Layout, Shape, ShapeError
+from ops.hlo.module import Instruction
 from ops.hlo.values import Aliasing
+from ops.mlir.operations import Argument, MlirBlock, MlirModule, MlirOperation
 from ops.mlir.text import (
     AttributeReader,
     DenseElements,
@@ -24,12 +27,6 @@ from ops.mlir.text import (
     shapes_of,
 )
 from simplifier.errors import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from ops.hlo.module import Instruction
-    from ops.mlir.operations import Argument, MlirBlock, MlirModule, MlirOperation
 
 _T = TypeVar("_T")
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from indexing.layout import UNBOUNDED_SIZE, Shape, ShapeError
+from indexing.layout import UNBOUNDED_SIZE, Layout, Shape, ShapeError
 from ops.hlo.builder import InstructionBuilder, legal_name
 from ops.hlo.errors import AttributeValueError
-from ops.hlo.module import HloModule
-from ops.hlo.stablehlo.assembly import FORMS
-from ops.hlo.stablehlo.given import (
+from ops.hlo.module import Computation, HloModule, Instruction
+from ops.mlir.operations import Argument, MlirBlock, MlirModule, MlirOperation, read_module
+from ops.mlir.text import DialectAttribute, Location, MlirTextError
+from ops.sizes import Size
+from ops.stablehlo.assembly import FORMS
+from ops.stablehlo.given import (
     GivenOperation,
     ModuleContext,
     common_attributes,
@@ -20,22 +24,12 @@ from ops.hlo.stablehlo.given import (
     laid_out,
     mesh_of,
 )
-from ops.hlo.stablehlo.operations import CONSTRUCTIONS
-from ops.hlo.stablehlo.sizes import RAW, SizedBuilder, TrackedSizes, note_division, solved
-from ops.hlo.stablehlo.writer import OperationWriter, name_in_hlo
-from ops.mlir.operations import read_module
-from ops.mlir.text import DialectAttribute, Location, MlirTextError
+from ops.stablehlo.operations import CONSTRUCTIONS
+from ops.stablehlo.sizes import RAW, SizedBuilder, TrackedSizes, note_division, solved
+from ops.stablehlo.writer import OperationWriter, name_in_hlo
+from simplifier import forms
 from simplifier.errors import Span, check_type
-from simplifier.expr import form as forms
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from indexing.layout import Layout
-    from ops.hlo.module import Computation, Instruction
-    from ops.mlir.operations import Argument, MlirBlock, MlirModule, MlirOperation
-    from ops.sizes import Size
-    from simplifier.expr.form import Form
+from simplifier.forms import Form
 
 # Writes one computation of HLO: the instructions for the operations of a function or a region.
 

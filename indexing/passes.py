@@ -1,0 +1,63 @@
+"""What passes need of maps beside their public methods: domains, tiles, counts and hulls.
+
+This is the door of the package for those who build maps from parts, as ``ops`` does.
+"""
+
+# A door imports for others.
+# ruff: noqa: F401
+# pyright: reportUnusedImport=false
+
+from __future__ import annotations
+
+from indexing.domain import (
+    LETTERS,
+    NO_VALUES,
+    ByRole,
+    Constraint,
+    Domain,
+    Ends,
+    bare,
+    ends_and_constraints,
+    limits,
+    substituted_constraints,
+)
+from indexing.exact import few_points
+from indexing.exact.compare import count_reached, reached, reached_again
+from indexing.exact.counting import multiplicities, number_of_points, number_of_results
+from indexing.exact.symbolic_counting import symbolic_count
+from indexing.formats.notebook import html_of_map
+from indexing.formats.text import format_head
+from indexing.relation import check_without_parameters
+from indexing.simplify import conditioned
+from indexing.tile.tile import Formulas, tile_of
+from indexing.transform.evaluate import MAX_INT64, evaluate_forms, result_columns
+from indexing.transform.hull import (
+    MAX_TABLE_TERMS,
+    MAX_VALUES,
+    box,
+    holds,
+    hull,
+    longest_formula,
+    retabulated,
+    shortened,
+    terms_in,
+    values_in_box,
+    weight,
+    with_tables,
+)
+from indexing.transform.substitute import arranged, over_domain
+from indexing.transform.unused import from_zero, without_determined_ranges
+from indexing.validation import read_grid
+from indexing.variable import (
+    GRID,
+    PARAMETER,
+    POSITIONAL,
+    check_parameters,
+    counted,
+    has_parameters,
+    is_symbolic,
+    other_use,
+    over_parameters,
+    parameter_identifier,
+    united,
+)
