@@ -26,8 +26,7 @@ from indexing.formats.mlir import to_affine_map, to_affine_set
 from indexing.formats.notebook import html_of_map, latex_of_map
 from indexing.formats.text import format_map
 from indexing.index_relation import IndexRelation, applied, distances, restricted, with_results_in
-from indexing.pictures.access_picture import AccessPicture, Choices, access_picture
-from indexing.pictures.grids import PlaneChoice
+from indexing.pictures.access_picture import AccessPicture, Choices, PlaneChoice, access_picture
 from indexing.relation import RelationT
 from indexing.simplify import result_bounds, simplified, simplified_by_isl
 from indexing.tile.tile import Tile, masked_tile_of

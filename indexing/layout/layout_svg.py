@@ -8,133 +8,29 @@ loads nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
 from indexing.layout.array_shape import ArrayShape
-from indexing.layout.picture import LayoutPicture, MemoryCell, Plane, Sides, layout_picture
+from indexing.layout.picture import LayoutPicture, MemoryCell, layout_picture
 from indexing.layout.steps import memory_size
-from indexing.pictures.grids import GridFrame, labels
+from indexing.pictures.grids import OUTLINED_LEVELS, Box, Cell, cell_width, painted
 from indexing.pictures.svg import (
     GAP,
+    HATCH,
     LINE,
     MAX_WIDTH,
-    Colors,
     Panel,
-    beside,
     document,
-    hatching,
-    legend_item,
-    line,
+    legend,
     paragraphs,
-    path,
-    rectangle,
     shortened,
     text,
     text_width,
 )
 
-# The cells of a layout: colored by tile, hatched where padding is, tiles outlined.
-
 HEIGHT: Final = 28
 """Of a cell."""
-
-OUTLINED_LEVELS: Final = 3
-
-_INSETS: Final = (0, 3.5, 6.5)
-"""The distance of an outline from the border of its tile, for each level."""
-
-
-@dataclass(frozen=True, slots=True)
-class Box:
-    """A cell at its position in a panel, and the text in it."""
-
-    cell: MemoryCell
-    x: float
-    y: float
-    width: float
-    content: str
-
-    @property
-    def is_padding(self) -> bool:
-        """Whether the cell is padding."""
-        return self.cell.index is None
-
-
-def drawn(boxes: Sequence[Box], colors: int) -> Iterator[str]:
-    """The elements for all boxes; the tiles alternate between so many colors."""
-    for color in range(colors):
-        colored = (box for box in boxes if not box.is_padding and _color(box, colors) == color)
-        yield from path(map(_whole, colored), f"tile{color}")
-    hatched = (box for box in boxes if box.is_padding)
-    yield from path((hatching(box.x, box.y, box.width, HEIGHT) for box in hatched), "hatch")
-    yield from path(map(_whole, boxes), "edge")
-    for level in reversed(range(OUTLINED_LEVELS)):
-        yield from path((_outline(box, level) for box in boxes), f"outline{level}")
-    for box in (box for box in boxes if box.content):
-        class_ = "faint" if box.is_padding else ""
-        yield text(box.x + box.width / 2, box.y + HEIGHT / 2 + 5, box.content, class_, "middle")
-
-
-def _color(box: Box, colors: int) -> int:
-    tile = box.cell.tiles[0] if box.cell.tiles else None
-    return (tile or 0) % colors
-
-
-def _whole(box: Box) -> str:
-    return rectangle(box.x, box.y, box.width, HEIGHT)
-
-
-def _outline(box: Box, level: int) -> str:
-    if level >= len(box.cell.outlines):
-        return ""
-    sides, inset = box.cell.outlines[level], _INSETS[level]
-    return "".join(_sides(box, sides, inset))
-
-
-def _sides(box: Box, sides: Sides, inset: float) -> Iterator[str]:
-    """Lines where the tile ends, with an inset; elsewhere they reach into the next cell."""
-    outer = (box.x, box.x + box.width, box.y, box.y + HEIGHT)
-    signs = (1, -1, 1, -1)
-    left, right, top, bottom = (
-        side + sign * (inset if ends else -inset)
-        for side, sign, ends in zip(outer, signs, sides, strict=True)
-    )
-    lines = (
-        (left, top, left, bottom),
-        (right, top, right, bottom),
-        (left, top, right, top),
-        (left, bottom, right, bottom),
-    )
-    return (line(*ends) for ends, is_side in zip(lines, sides, strict=True) if is_side)
-
-
-# Layouts as SVG: cells with their offsets, outlines of tiles, hatched padding, indices on axes.
-
-_PALETTE: Final = (
-    ("#dcf1d5", "#32377d"),
-    ("#60aade", "#6e2404"),
-    ("#f4a29e", "#4c6958"),
-    ("#cdd77d", "#70598c"),
-    ("#f5d5e5", "#4f3338"),
-    ("#93ab57", "#595965"),
-    ("#b5a1ac", "#a0452b"),
-)
-"""The colors of tiles, on a light and on a dark background; far apart for the color-blind, too."""
-
-_COLORS: Final[Colors] = {
-    ".outline0": ("stroke", "#1b1f24", "#e8ebee"),
-    ".outline1": ("stroke", "#d55e00", "#ff8a3d"),
-    ".outline2": ("stroke", "#0072b2", "#4aa8ff"),
-    **{f".tile{number}": ("fill", *pair) for number, pair in enumerate(_PALETTE)},
-}
-"""The colored property of each class, and its colors on a light and on a dark background."""
-
-_OUTLINES: Final = """\
-.{0} .outline0{{fill:none;stroke-width:2.5;stroke-linecap:square}}
-.{0} .outline1,.{0} .outline2{{fill:none;stroke-width:1.5;stroke-linecap:square}}
-"""
 
 
 def svg_of_layout(shape: ArrayShape) -> str:
@@ -151,26 +47,25 @@ def svg_of_layout(shape: ArrayShape) -> str:
     </svg>
     """
     picture = layout_picture(shape)
-    return document(
-        "layout-picture",
-        str(shape),
-        _description(picture),
-        _panels(picture),
-        _COLORS,
-        _OUTLINES,
-    )
+    return document(str(shape), _description(picture), _panels(picture))
 
 
 def _panels(picture: LayoutPicture) -> Iterator[Panel]:
     colors = _color_count(picture)
-    planes = [_plane(plane, picture, colors) for plane in picture.planes]
-    arranged = [beside(planes, 2 * GAP, MAX_WIDTH)] if planes else []
-    yield paragraphs([str(picture.shape)], "shape")
+    grid = picture.grid(lambda cell: shown(cell, str(cell.offset), colors))
     yield paragraphs(picture.summary, "label")
-    yield from arranged
+    yield grid.panel(grid.width(*_widths(picture)), HEIGHT, 2 * GAP)
     yield _memory(picture, colors)
-    yield _legend(picture)
+    yield legend(_meanings(picture))
     yield paragraphs(picture.notes, "label")
+
+
+def shown(cell: MemoryCell, label: str, colors: int) -> Cell:
+    """A place in memory; the tiles alternate between so many colors."""
+    if cell.index is None:
+        return Cell(HATCH, label, "label", cell.outlines)
+    tile = cell.tiles[0] if cell.tiles else None
+    return Cell(f"tile{(tile or 0) % colors}", label, "", cell.outlines)
 
 
 def _description(picture: LayoutPicture) -> str:
@@ -178,26 +73,8 @@ def _description(picture: LayoutPicture) -> str:
     return "\n".join([what, *picture.summary, _memory_title(picture), *picture.notes])
 
 
-_MAX_TITLE: Final = 100
-"""A line of this width."""
-
 _MAX_INDEX: Final = 40
 """Cells stay narrow enough for some in a row."""
-
-
-# The array.
-
-
-def _plane(plane: Plane, picture: LayoutPicture, colors: int) -> Panel:
-    rows, columns = picture.rows, picture.columns
-    width = _cell_width([*(str(cell.offset) for cell in picture.cells), *labels(columns)], picture)
-    frame = GridFrame.of(rows, columns, width, HEIGHT, shortened(plane.title, _MAX_TITLE))
-    boxes = [
-        Box(cell, x, y, width, str(cell.offset))
-        for y, row in zip(frame.ys, plane.cells, strict=True)
-        for x, cell in zip(frame.xs, row, strict=True)
-    ]
-    return frame.around(drawn(boxes, colors))
 
 
 # The memory.
@@ -206,18 +83,20 @@ def _plane(plane: Plane, picture: LayoutPicture, colors: int) -> Panel:
 def _memory(picture: LayoutPicture, colors: int) -> Panel:
     if not picture.memory:
         return Panel(0, 0, ())
-    contents = [_index_text(cell) for cell in picture.memory]
-    width = _cell_width([*contents, str(picture.memory[-1].offset)], picture)
+    cells = [shown(cell, _index_text(cell), colors) for cell in picture.memory]
+    offsets = [str(cell.offset) for cell in picture.memory]
+    width = cell_width([*(cell.label for cell in cells), offsets[-1]], *_widths(picture))
     in_row = _cells_in_row(picture.memory, int(MAX_WIDTH // width))
     boxes = [
-        Box(cell, number % in_row * width, _memory_row(number // in_row), width, content)
-        for number, (cell, content) in enumerate(zip(picture.memory, contents, strict=True))
+        Box(number % in_row * width, _memory_row(number // in_row), width, HEIGHT, cell)
+        for number, cell in enumerate(cells)
     ]
-    offsets = (
-        text(box.x + width / 2, box.y - 4, str(box.cell.offset), "label", "middle") for box in boxes
+    above = (
+        text(box.x + width / 2, box.y - 4, offset, "label", "middle")
+        for box, offset in zip(boxes, offsets, strict=True)
     )
     title = _memory_title(picture)
-    elements = (text(0, 12, title), *offsets, *drawn(boxes, colors))
+    elements = (text(0, 12, title), *above, *painted(boxes))
     widths = (min(in_row, len(boxes)) * width, text_width(title))
     return Panel(max(widths), boxes[-1].y + HEIGHT, elements)
 
@@ -255,9 +134,9 @@ def _longest_run(values: Iterable[object]) -> int:
 # Widths and colors of cells, and the legend.
 
 
-def _cell_width(contents: Iterable[str], picture: LayoutPicture) -> float:
-    outlines = min(len(picture.levels), OUTLINED_LEVELS)
-    return max(30, max(map(text_width, contents), default=0) + 8 + 4 * outlines)
+def _widths(picture: LayoutPicture) -> tuple[float, float]:
+    """The least width of a cell, and the space around its text."""
+    return 30, 8 + 4 * min(len(picture.levels), OUTLINED_LEVELS)
 
 
 def _color_count(picture: LayoutPicture) -> int:
@@ -283,14 +162,11 @@ def _tile_steps(pairs: Iterable[tuple[MemoryCell, MemoryCell]]) -> set[int]:
 _COLOR_COUNTS: Final = (6, 5, 7, 4, 3)
 
 
-def _legend(picture: LayoutPicture) -> Panel:
-    items = [
-        legend_item(f"tile {tile}", rectangle(1, 1, 24, 14), f"outline{level}")
-        for level, tile in enumerate(picture.levels[:OUTLINED_LEVELS])
-    ]
-    others = ", ".join(picture.levels[OUTLINED_LEVELS:])
+def _meanings(picture: LayoutPicture) -> dict[str, str]:
+    outlined, others = picture.levels[:OUTLINED_LEVELS], picture.levels[OUTLINED_LEVELS:]
+    found = {f"outline{level}": f"tile {tile}" for level, tile in enumerate(outlined)}
     if others:
-        items.append(paragraphs([f"tile {others}: not outlined"], "label"))
+        found[""] = f"tile {', '.join(others)}: not outlined"
     if any(cell.index is None for cell in (*picture.cells, *picture.memory)):
-        items.append(legend_item("padding", hatching(0, 0, 26, 16), "hatch"))
-    return beside(items, GAP, MAX_WIDTH) if items else Panel(0, 0, ())
+        found[HATCH] = "padding"
+    return found

@@ -6,12 +6,12 @@ the rows and columns of a plane; there is a plane for each index of the other di
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice, pairwise, product
 from math import prod
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from indexing.layout.array_shape import ArrayShape, check_shapes
 from indexing.layout.layout import COMBINE_DIMENSION, write_tiles
@@ -35,6 +35,10 @@ from indexing.pictures.grids import (
     MAX_PLANES,
     MAX_ROWS,
     Axis,
+    Cell,
+    Grid,
+    Sides,
+    cropped,
     shown_positions,
 )
 
@@ -47,15 +51,6 @@ MAX_OFFSETS: Final = 72
 _MIN_COLUMNS: Final = 8
 _BORDERS: Final = 3
 """The number of tile levels whose first border is shown where an axis is cropped."""
-
-
-class Sides(NamedTuple):
-    """The sides of a cell on which a tile ends."""
-
-    left: bool
-    right: bool
-    top: bool
-    bottom: bool
 
 
 NO_SIDES: Final = Sides(left=False, right=False, top=False, bottom=False)
@@ -102,6 +97,13 @@ class LayoutPicture:
     planes: tuple[Plane, ...]
     memory: tuple[MemoryCell, ...]
     notes: tuple[str, ...]
+
+    def grid(self, shown: Callable[[MemoryCell], Cell]) -> Grid:
+        """The planes, with what is to be shown of each place in memory."""
+        planes = [
+            (plane.title, [[*map(shown, row)] for row in plane.cells]) for plane in self.planes
+        ]
+        return Grid(self.rows, self.columns, planes)
 
     @property
     def cells(self) -> Iterator[MemoryCell]:
@@ -164,7 +166,7 @@ _MIN_DIMENSIONS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class TiledArray:
     """An array whose dimensions are groups of those of ``shape``, padded as the first tile pads.
 
     It has at least two dimensions; the first ones may be empty groups of size 1. ``steps`` begin
@@ -218,7 +220,7 @@ class Grid:
         return all(0 <= value < size for value, size in zip(index, sizes, strict=True))
 
 
-def grid_of(shape: ArrayShape) -> Grid:
+def grid_of(shape: ArrayShape) -> TiledArray:
     """The grid of an array.
 
     Raises:
@@ -240,7 +242,7 @@ def grid_of(shape: ArrayShape) -> Grid:
         for group, size in zip(groups, tile[len(tile) - rank :], strict=True)
     )
     missing = max(0, _MIN_DIMENSIONS - rank)
-    return Grid(
+    return TiledArray(
         shape,
         ((),) * missing + groups,
         (1,) * missing + padded,
@@ -279,15 +281,15 @@ def _groups(order: tuple[int, ...], tile: tuple[int, ...]) -> tuple[tuple[int, .
 # What is shown of an axis.
 
 
-def _axis(grid: Grid, dimension: int) -> Axis:
+def _axis(grid: TiledArray, dimension: int) -> Axis:
     sizes, padded_size = grid.sizes(dimension), grid.padded_sizes[dimension]
     most = MAX_ROWS if dimension == grid.plane[0] else _most_columns(grid)
     borders = [*grid.tile_sizes(dimension)[:_BORDERS], prod(sizes)]
     positions = shown_positions(padded_size, borders, most)
-    return Axis(grid.name(dimension), grid.groups[dimension], sizes, padded_size, positions)
+    return Axis(grid.name(dimension), sizes, padded_size, positions)
 
 
-def _most_columns(grid: Grid) -> int:
+def _most_columns(grid: TiledArray) -> int:
     digits = len(str(memory_size(grid.shape)))
     return min(MAX_COLUMNS, max(_MIN_COLUMNS, MAX_CHARACTERS // (digits + 1)))
 
@@ -299,7 +301,7 @@ _ADDED: Final = "added"
 # Cells.
 
 
-def _planes(grid: Grid, rows: Axis, columns: Axis) -> Iterator[Plane]:
+def _planes(grid: TiledArray, rows: Axis, columns: Axis) -> Iterator[Plane]:
     cells = len(rows.positions) * len(columns.positions)
     if not cells:
         return
@@ -313,7 +315,7 @@ def _planes(grid: Grid, rows: Axis, columns: Axis) -> Iterator[Plane]:
 
 
 def _cells_of_plane(
-    grid: Grid, major: GridIndex, rows: Axis, columns: Axis
+    grid: TiledArray, major: GridIndex, rows: Axis, columns: Axis
 ) -> tuple[tuple[MemoryCell, ...], ...]:
     @cache
     def tiles(index: GridIndex) -> Tiles:
@@ -331,7 +333,7 @@ def _cells_of_plane(
     return tuple(tuple(cell(row, column) for column in columns.positions) for row in rows.positions)
 
 
-def _memory(grid: Grid) -> Iterator[MemoryCell]:
+def _memory(grid: TiledArray) -> Iterator[MemoryCell]:
     """The first cells of memory, side by side."""
     total = memory_size(grid.shape)
     count = total if total <= MAX_OFFSETS else MAX_OFFSETS // 2
@@ -340,7 +342,7 @@ def _memory(grid: Grid) -> Iterator[MemoryCell]:
         yield _cell(grid, offset, here, (before, after, (), ()))
 
 
-def _cell(grid: Grid, offset: int, tiles: Tiles, around: Sequence[Tiles]) -> MemoryCell:
+def _cell(grid: TiledArray, offset: int, tiles: Tiles, around: Sequence[Tiles]) -> MemoryCell:
     """A cell from its tiles and those of the cells around it."""
     outlines = tuple(
         Sides(*(not others or others[level] != tile for others in around))
@@ -354,14 +356,12 @@ def _cell(grid: Grid, offset: int, tiles: Tiles, around: Sequence[Tiles]) -> Mem
 # What is left out.
 
 
-def _notes(grid: Grid, axes: Sequence[Axis], planes: int) -> Iterator[str]:
+def _notes(grid: TiledArray, axes: tuple[Axis, Axis], planes: int) -> Iterator[str]:
     total = memory_size(grid.shape)
     if not total:
         yield "The array has no elements."
         return
-    for axis, what in zip(axes, ("rows", "columns"), strict=True):
-        if axis.is_cropped:
-            yield f"{len(axis.positions)} of {axis.padded_size:,} {what} are shown."
+    yield from cropped(*axes)
     count = prod(grid.padded_sizes[:-2])
     if planes < count:
         yield f"The first {planes} of {count:,} planes are shown."
@@ -441,9 +441,6 @@ def _counted(number: int, what: str) -> str:
 
 # Layouts as plain text for terminals: offsets in a grid, dots for padding.
 
-_PADDING: Final = "."
-_LEFT_OUT: Final = "..."
-
 
 def text_of_layout(shape: ArrayShape) -> str:
     """The offsets of an array's elements; the tiles of the first level are outlined.
@@ -463,90 +460,9 @@ def text_of_layout(shape: ArrayShape) -> str:
          +-----+-----+-----+
     """
     picture = layout_picture(shape)
-    planes = (line for plane in picture.planes for line in _lines_of(plane, picture))
-    return "\n".join([*planes, *picture.notes])
-
-
-def _lines_of(plane: Plane, picture: LayoutPicture) -> Iterator[str]:
-    rows, columns = picture.rows, picture.columns
-    names = ", ".join(axis.name for axis in (rows, columns) if axis.dimensions)
-    left = max(map(len, [names, *_labels(rows)])) + 1
-    width = max(map(len, [*map(_content, picture.cells), *_labels(columns)]))
-    xs = [left + x for x in columns.starts(width + 1, len(_LEFT_OUT) + 1)]
-    ys = list(rows.starts(2, 2))
-    if plane.title:
-        yield plane.title
-    if names:
-        labels = _Sheet()
-        labels.put(0, 0, names)
-        _write(labels, columns, [(x + 1, 0) for x in xs], width)
-        for x in columns.starts_behind_gaps(xs):
-            labels.put(x - len(_LEFT_OUT), 0, _LEFT_OUT)
-        yield from labels.lines()
-    grid = _Sheet()
-    _write(grid, rows, [(0, y + 1) for y in ys], left - 1)
-    for y in rows.starts_behind_gaps(ys):
-        grid.put(0, y - 1, _LEFT_OUT.rjust(left - 1))
-    corners = [(x, y) for y in ys for x in xs]
-    cells = [cell for row in plane.cells for cell in row]
-    for (x, y), cell in zip(corners, cells, strict=True):
-        grid.put(x + 1, y + 1, _content(cell).rjust(width))
-    _outline(grid, cells, corners, width)
-    yield from grid.lines()
-
-
-def _write(sheet: _Sheet, axis: Axis, corners: Iterable[tuple[int, int]], width: int) -> None:
-    """The labels of an axis."""
-    for (x, y), label in zip(corners, _labels(axis), strict=True):
-        sheet.put(x, y, label.rjust(width))
-
-
-def _outline(
-    sheet: _Sheet, cells: Sequence[MemoryCell], corners: Sequence[tuple[int, int]], width: int
-) -> None:
-    """The outlines of the tiles of the first level; rules come first, so that bars meet them."""
-    sides = [
-        (cell.outlines[0], corner)
-        for cell, corner in zip(cells, corners, strict=True)
-        if cell.outlines
-    ]
-    for ends, (x, y) in sides:
-        for is_end, line in ((ends.top, y), (ends.bottom, y + 2)):
-            if is_end:
-                sheet.put(x, line, "-" * (width + 2))
-    for ends, (x, y) in sides:
-        for is_end, column in ((ends.left, x), (ends.right, x + width + 1)):
-            if is_end:
-                sheet.bar(column, y)
-
-
-class _Sheet:
-    """A sheet of characters."""
-
-    def __init__(self) -> None:
-        self._lines: dict[int, dict[int, str]] = {}
-
-    def put(self, x: int, y: int, content: str) -> None:
-        """Write a text from left to right."""
-        self._lines.setdefault(y, {}).update(enumerate(content, x))
-
-    def bar(self, x: int, y: int) -> None:
-        """Write a bar from one rule to the next."""
-        for line in (y, y + 1, y + 2):
-            before = self._lines.setdefault(line, {}).get(x, " ")
-            self.put(x, line, "+" if before in "+-" else "|")
-
-    def lines(self) -> Iterator[str]:
-        """The lines that hold more than bars."""
-        for _, line in sorted(self._lines.items()):
-            written = "".join(line.get(x, " ") for x in range(max(line) + 1)).rstrip()
-            if written.strip("| "):
-                yield written
-
-
-def _labels(axis: Axis) -> list[str]:
-    return [axis.label(position) for position in axis.positions]
+    grid = picture.grid(lambda cell: Cell("", _content(cell), "", cell.outlines))
+    return "\n".join([*grid.lines(), *picture.notes])
 
 
 def _content(cell: MemoryCell) -> str:
-    return _PADDING if cell.index is None else str(cell.offset)
+    return "." if cell.index is None else str(cell.offset)

@@ -13,31 +13,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from math import prod
+from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from indexing.domain import Domain
 from indexing.errors import MapError
-from indexing.pictures.grids import (
-    LEVELS,
-    ElementGrid,
-    PlaneChoice,
-    Position,
-    level_of,
-    panel_of,
-    times,
-)
+from indexing.pictures.grids import MAX_PLANES, MAX_ROWS, Axis, Cell, Grid, cropped, shown_positions
 from indexing.pictures.svg import (
     GAP,
+    HEAT,
     MAX_WIDTH,
-    Colors,
     Panel,
     Picture,
+    below,
     beside,
-    document,
-    legend_item,
+    legend,
     paragraphs,
-    rectangle,
     shortened,
 )
 from indexing.relation import Relation, check_without_parameters
@@ -60,6 +54,223 @@ _MAX_FORMULA: Final = 60
 """Characters of a title."""
 
 
+# An array as a grid of cells, lit where elements are touched, and brighter the more often.
+
+Position: TypeAlias = "tuple[int, ...]"
+"""The index of an element."""
+
+PlaneChoice: TypeAlias = "Sequence[int | None]"
+"""An index with ``None`` for the dimensions that are rows and columns."""
+
+LEVELS: Final = len(HEAT)
+"""Of brightness; more are hard to tell apart."""
+
+_DARK_LEVELS: Final = 2
+"""How many levels are too dark for dark text; too light for light text, on a dark background."""
+
+_HEIGHT: Final = 22
+"""Of a cell, and its least width."""
+
+_BORDERS: Final = 4
+"""The number of lit stretches whose ends are shown where an axis is cropped."""
+
+_MAX_COLUMNS: Final = 16
+"""Two grids fit beside each other."""
+
+_MAX_CELLS: Final = 4 * MAX_ROWS * _MAX_COLUMNS
+"""As many as some lines of large planes have."""
+
+_AXES: Final = 2
+
+_PLANE: Final = "an index with None for rows and columns"
+
+
+@dataclass(frozen=True)
+class ElementGrid:
+    """An array in a picture, and how often each of its elements is touched.
+
+    ``counts`` has no element that is not touched. Elements of an array that ``is_chosen`` are lit
+    alike: they are those that the picture is about. ``plane`` chooses two dimensions and an index
+    of the others; without it, the last two are rows and columns, and the planes that have lit
+    elements are shown.
+    """
+
+    title: str
+    sizes: tuple[int, ...]
+    counts: Mapping[Position, int]
+    names: tuple[str, ...]
+    is_chosen: bool = False
+    plane: PlaneChoice = ()
+
+    def __post_init__(self) -> None:
+        """Check the plane."""
+        object.__setattr__(self, "counts", MappingProxyType(dict(self.counts)))
+        check_type(self.plane, Sequence, f"picture: the plane of {self.title}", _PLANE)
+        if len(self.plane):
+            _check_plane(self.plane, self.sizes, self.title)
+
+    @property
+    def most(self) -> int:
+        """How often the element is touched that is touched most."""
+        return max(self.counts.values(), default=0)
+
+    @property
+    def summary(self) -> str:
+        """How many elements are touched.
+
+        >>> ElementGrid("p", (4, 8), {(0, 0): 1, (0, 1): 2}, ("0", "1")).summary
+        '2 of 32 elements, read 1 to 2 times'
+        """
+        touched = f"{len(self.counts):,} of {prod(self.sizes):,} elements"
+        if self.is_chosen or not self.counts:
+            return touched
+        return f"{touched}, read {times(min(self.counts.values()), self.most)}"
+
+    @cached_property
+    def rows_and_columns(self) -> tuple[Axis, Axis]:
+        """The axes of each plane; a vector has one row, a scalar one cell."""
+        missing: list[int | None] = [None] * (_AXES - len(self._axes))
+        rows, columns = (*missing, *self._axes)
+        return self._axis(rows, MAX_ROWS), self._axis(columns, _MAX_COLUMNS)
+
+    @cached_property
+    def planes(self) -> tuple[Position, ...]:
+        """The indices of the other dimensions that are shown."""
+        rows, columns = (len(axis.positions) for axis in self.rows_and_columns)
+        most = max(1, min(MAX_PLANES, _MAX_CELLS // max(1, rows * columns)))
+        return tuple(islice(self._lit_planes, most))
+
+    def panel(self, most: int) -> Panel:
+        """The planes below the title; ``most`` is the count of the brightest element."""
+        rows, columns = self.rows_and_columns
+        planes = [
+            (self.plane_title(plane), self._cells(plane, most))
+            for plane in self.planes
+            if prod(self.sizes)
+        ]
+        grid = Grid(rows, columns, planes)
+        heading = below([paragraphs([self.title], "shape"), paragraphs([self.summary], "label")], 4)
+        cells = grid.panel(grid.width(_HEIGHT, 6, "label"), _HEIGHT)
+        return below([heading, cells] if planes else [heading], GAP / 2)
+
+    def _cells(self, plane: Position, most: int) -> list[list[Cell]]:
+        rows, columns = self.rows_and_columns
+        return [
+            [self._cell(self.at(plane, row, column), most) for column in columns.positions]
+            for row in rows.positions
+        ]
+
+    def _cell(self, count: int, most: int) -> Cell:
+        if not count:
+            return Cell("untouched")
+        if self.is_chosen:
+            return Cell("chosen")
+        level = level_of(count, most)
+        written = str(count) if most > 1 else ""
+        return Cell(
+            f"heat{level}", written, "on-dark" if level > LEVELS - _DARK_LEVELS else "on-light"
+        )
+
+    @property
+    def notes(self) -> Iterator[str]:
+        """What is left out."""
+        for note in cropped(*self.rows_and_columns):
+            yield f"{self.title}: {note}"
+        lit = len(self._lit_planes)
+        if len(self.planes) < lit:
+            yield f"{self.title}: {len(self.planes)} of {lit:,} planes with lit elements are shown."
+        elsewhere = sum(self._outside_plane(index) for index in self.counts) if self.plane else 0
+        if elsewhere:
+            yield f"{self.title}: {elsewhere:,} lit elements lie in other planes."
+
+    def at(self, plane: Position, row: int, column: int) -> int:
+        """How often the element in a cell is touched."""
+        index = list(self._others_in_place(plane))
+        for dimension, position in zip(reversed(self._axes), (column, row), strict=False):
+            index[dimension] = position
+        return self.counts.get(tuple(index), 0)
+
+    @cached_property
+    def _axes(self) -> tuple[int, ...]:
+        """The dimensions that are rows and columns; fewer in a vector or scalar."""
+        if self.plane:
+            return tuple(number for number, index in enumerate(self.plane) if index is None)
+        return tuple(range(len(self.sizes)))[-_AXES:]
+
+    @property
+    def _others(self) -> tuple[int, ...]:
+        return tuple(number for number in range(len(self.sizes)) if number not in self._axes)
+
+    @cached_property
+    def _lit_planes(self) -> list[Position]:
+        if self.plane:
+            return [tuple(index for index in self.plane if index is not None)]
+        lit = {tuple(index[number] for number in self._others) for index in self.counts}
+        return sorted(lit) or [(0,) * len(self._others)]
+
+    def _outside_plane(self, index: Position) -> bool:
+        pairs = zip(index, self.plane, strict=True)
+        return any(chosen is not None and chosen != value for value, chosen in pairs)
+
+    def _others_in_place(self, plane: Position) -> Iterator[int]:
+        values = dict(zip(self._others, plane, strict=True))
+        return (values.get(number, 0) for number in range(len(self.sizes)))
+
+    def _axis(self, dimension: int | None, most: int) -> Axis:
+        if dimension is None:
+            return Axis("", (), 1, (0,))
+        size = self.sizes[dimension]
+        lit = {index[dimension] for index in self.counts}
+        starts = sorted(position for position in lit if position - 1 not in lit)
+        ends = sorted(position + 1 for position in lit if position + 1 not in lit)
+        borders = [*starts[:_BORDERS], *ends[:_BORDERS], *ends[-1:]]
+        positions = shown_positions(size, borders, most, first=min(lit, default=0))
+        return Axis(self.names[dimension], (size,), size, positions)
+
+    def plane_title(self, plane: Position) -> str:
+        """The index of the other dimensions.
+
+        >>> grid = ElementGrid("p", (2, 4, 8), {(1, 0, 0): 1}, ("0", "1", "2"))
+        >>> [grid.plane_title(plane) for plane in grid.planes]
+        ['0 = 1']
+        """
+        names = (self.names[number] for number in self._others)
+        return ", ".join(f"{name} = {value}" for name, value in zip(names, plane, strict=True))
+
+
+def times(least: int, most: int) -> str:
+    """A number of times in words.
+
+    >>> times(1, 1), times(2, 2), times(1, 2)
+    ('once', '2 times', '1 to 2 times')
+    """
+    if least == most:
+        return "once" if most == 1 else f"{most:,} times"
+    return f"{least:,} to {most:,} times"
+
+
+def level_of(count: int, most: int) -> int:
+    """The brightness of an element that is touched so often, from 1 to :data:`LEVELS`.
+
+    >>> [level_of(count, 10) for count in (1, 2, 3, 10)], level_of(1, 1)
+    ([1, 1, 2, 5], 3)
+    """
+    return -(-LEVELS * count // most) if most > 1 else LEVELS // 2 + 1
+
+
+def _check_plane(plane: PlaneChoice, sizes: Sequence[int], title: str) -> None:
+    expected = f"expected {len(sizes)} indices, None for at most two of them"
+    for index in plane:
+        if index is not None:
+            check_type(index, INTEGER, f"picture: an index of the plane of {title}", "an integer")
+    if len(plane) != len(sizes) or plane.count(None) > _AXES:
+        raise MapError(f"picture: the plane {list(plane)} of {title}; {expected}")
+    for index, size in zip(plane, sizes, strict=True):
+        if index is not None and not 0 <= index < size:
+            message = f"picture: the plane {list(plane)} of {title} is outside {list(sizes)}"
+            raise MapError(message)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class AccessPicture(Picture):
     """Arrays side by side, with the elements lit that are read.
@@ -71,16 +282,12 @@ class AccessPicture(Picture):
     grids: tuple[ElementGrid, ...]
     notes: tuple[str, ...] = ()
 
-    def svg(self) -> str:
+    def panels(self) -> Iterator[Panel]:
         """Grids side by side, with a legend."""
         most = self._most
-        panels = (
-            paragraphs([self.title], "shape"),
-            beside([panel_of(grid, most) for grid in self.grids], 2 * GAP, MAX_WIDTH),
-            self._legend(),
-            paragraphs(self._all_notes(), "label"),
-        )
-        return document("access-picture", self.title, str(self), panels, _COLORS, _FIXED)
+        yield beside([grid.panel(most) for grid in self.grids], 2 * GAP, MAX_WIDTH)
+        yield legend(self._meanings())
+        yield paragraphs(self._all_notes(), "label")
 
     @property
     def _most(self) -> int:
@@ -89,46 +296,20 @@ class AccessPicture(Picture):
     def _all_notes(self) -> list[str]:
         return [*self.notes, *(note for grid in self.grids for note in grid.notes)]
 
-    def _legend(self) -> Panel:
-        cell = rectangle(1, 1, 24, 14)
-        items = [legend_item("chosen", cell, "chosen")] if self._has_chosen else []
-        counts = {
+    def _meanings(self) -> dict[str, str]:
+        found = {"chosen": "chosen"} if any(grid.is_chosen for grid in self.grids) else {}
+        counts = [
             count for each in self.grids if not each.is_chosen for count in each.counts.values()
-        }
+        ]
         for level in range(1, LEVELS + 1):
             here = [count for count in counts if level_of(count, self._most) == level]
             if here:
-                items.append(
-                    legend_item(f"read {times(min(here), max(here))}", cell, f"heat{level}")
-                )
-        items.append(legend_item("not read", cell, "untouched"))
-        return beside(items, GAP, MAX_WIDTH)
-
-    @property
-    def _has_chosen(self) -> bool:
-        return any(grid.is_chosen for grid in self.grids)
+                found[f"heat{level}"] = f"read {times(min(here), max(here))}"
+        return found | {"untouched": "not read"}
 
     def __str__(self) -> str:
         grids = (f"{grid.title}: {grid.summary}" for grid in self.grids)
         return "\n".join([self.title, *grids, *self._all_notes()])
-
-
-_COLORS: Final[Colors] = {
-    ".untouched": ("fill", "#eceff2", "#242b33"),
-    ".chosen": ("fill", "#f2a33a", "#c27a14"),
-    ".heat1": ("fill", "#cfe3f7", "#173a5e"),
-    ".heat2": ("fill", "#9ecae1", "#1f5c96"),
-    ".heat3": ("fill", "#6baed6", "#3a86c0"),
-    ".heat4": ("fill", "#3182bd", "#7fb8e3"),
-    ".heat5": ("fill", "#08519c", "#cfe3f7"),
-    ".on-light": ("fill", "#1b1f24", "#e8ebee"),
-    ".on-dark": ("fill", "#ffffff", "#14181d"),
-}
-"""One hue from pale to strong, and orange: people who see few colors tell them apart."""
-
-_FIXED: Final = """\
-.{0} .on-light,.{0} .on-dark{{font-size:12px}}
-"""
 
 
 def access_picture(

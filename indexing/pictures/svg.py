@@ -1,25 +1,22 @@
 """SVG: elements, panels beside and below each other, and documents that are light or dark.
 
 A document has its own background, light or dark as the reader prefers. It loads nothing and needs
-no script.
+no script. One table has the styles of all pictures; a document holds those that it uses.
 """
 
 from __future__ import annotations
 
+import re
 import textwrap
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import ceil
 from pathlib import Path
-from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple
 
 from simplifier.tools.display import in_one_line
-
-Colors: TypeAlias = "Mapping[str, tuple[str, str, str]]"
-"""The colored property of each class, and its colors on a light and on a dark background."""
 
 LINE: Final = 16
 """The height of a line of text."""
@@ -91,7 +88,7 @@ def below(panels: Sequence[Panel], gap: float) -> Panel:
     for panel in panels:
         elements.append(_moved(panel, 0, y))
         y += panel.height + gap
-    return Panel(max(panel.width for panel in panels), y - gap, tuple(elements))
+    return Panel(max((panel.width for panel in panels), default=0), y - gap, tuple(elements))
 
 
 def beside(panels: Sequence[Panel], gap: float, width: float) -> Panel:
@@ -101,7 +98,7 @@ def beside(panels: Sequence[Panel], gap: float, width: float) -> Panel:
         if lines[-1] and _width([*lines[-1], panel], gap) > width:
             lines.append([])
         lines[-1].append(panel)
-    return below([_line(panels, gap) for panels in lines], gap)
+    return below([_line(panels, gap) for panels in lines if panels], gap)
 
 
 def _line(panels: Sequence[Panel], gap: float) -> Panel:
@@ -170,23 +167,35 @@ def paragraphs(lines: Iterable[str], class_: str) -> Panel:
     return Panel(width, LINE * len(written), tuple(elements))
 
 
-def legend_item(label: str, commands: str, class_: str) -> Panel:
-    """What a class of paths means; the commands draw at most 26 by 16."""
-    elements = (*path([commands], class_), text(34, 12, label, "label"))
-    return Panel(34 + text_width(label, "label"), LINE, elements)
+def legend(meanings: Mapping[str, str]) -> Panel:
+    """What each class means, beside a sample; a text of no class has none."""
+    return beside([_sample(*each) for each in meanings.items()], GAP, MAX_WIDTH)
+
+
+def _sample(class_: str, meaning: str) -> Panel:
+    sample = hatching(0, 0, 26, 16) if class_ == HATCH else rectangle(1, 1, 24, 14)
+    left = 34 if class_ else 0
+    elements = (*path([sample] * bool(class_), class_), text(left, 12, meaning, "label"))
+    return Panel(left + text_width(meaning, "label"), LINE, elements)
 
 
 # Documents.
 
 
 class Picture(ABC):
-    """A picture: a notebook shows it, and a file keeps it."""
+    """A picture with a title: a notebook shows it, and a file keeps it; its text describes it."""
 
     __slots__ = ()
 
+    title: str
+
     @abstractmethod
+    def panels(self) -> Iterable[Panel]:
+        """The parts of the picture below its title."""
+
     def svg(self) -> str:
         """The picture as SVG: light or dark as the reader prefers, without scripts."""
+        return document(self.title, str(self), self.panels())
 
     def save(self, path: str | Path) -> None:
         """Write the picture into a file, as SVG.
@@ -203,53 +212,24 @@ class Picture(ABC):
         return self.svg()
 
 
-COLORS: Final[Colors] = MappingProxyType(
-    {
-        ".ground": ("fill", "#ffffff", "#14181d"),
-        "text": ("fill", "#1b1f24", "#e8ebee"),
-        ".label": ("fill", "#57606a", "#a3adb8"),
-        ".faint": ("fill", "#57606a", "#a3adb8"),
-        ".edge": ("stroke", "#ffffff", "#14181d"),
-        ".hatch": ("stroke", "#c2c8ce", "#4a545e"),
-    }
-)
-"""What all pictures have."""
-
-_FIXED: Final = """\
-.{0} text{{font:13px system-ui,sans-serif}}
-.{0} .label,.{0} .faint{{font-size:12px}}
-.{0} .shape{{font:600 15px ui-monospace,monospace}}
-.{0} .edge,.{0} .hatch{{fill:none;stroke-width:1}}
-"""
-
-
-def document(
-    kind: str,
-    title: str,
-    description: str,
-    panels: Iterable[Panel],
-    colors: Colors,
-    fixed: str = "",
-) -> str:
-    """A picture of panels, one below the other; ``kind`` is the class of the whole.
-
-    ``fixed`` are more styles, which do not change with the background; ``{0}`` is the kind.
-    """
-    content = below([panel for panel in panels if panel.elements], GAP)
+def document(title: str, description: str, panels: Iterable[Panel]) -> str:
+    """A picture of panels below its title, one below the other."""
+    heading = paragraphs([title], "shape")
+    content = below([panel for panel in (heading, *panels) if panel.elements], GAP)
     width, height = content.width + 2 * MARGIN, content.height + 2 * MARGIN
-    moved = element("g", "\n".join(content.elements), transform=f"translate({MARGIN} {MARGIN})")
+    drawn = "\n".join(content.elements)
     lines = (
         element("title", escape(title)),
         element("desc", escape(description)),
-        element("style", _style(kind, {**COLORS, **colors}, fixed)),
+        element("style", _style_sheet({"text", "ground", *re.findall(r'class="([^"]*)"', drawn)})),
         element("rect", class_="ground", width="100%", height="100%"),
-        moved,
+        element("g", drawn, transform=f"translate({MARGIN} {MARGIN})"),
     )
     return element(
         "svg",
         "\n" + "\n".join(lines) + "\n",
         xmlns="http://www.w3.org/2000/svg",
-        class_=kind,
+        class_=_ROOT,
         role="img",
         aria_label=title,
         viewBox=f"0 0 {width:g} {height:g}",
@@ -258,11 +238,96 @@ def document(
     )
 
 
-def _style(kind: str, colors: Colors, fixed: str) -> str:
-    light, dark = (
-        "".join(f".{kind} {name}{{{each[0]}:{each[which]}}}\n" for name, each in colors.items())
-        for which in (1, 2)
-    )
-    return (
-        f"\n{(_FIXED + fixed).format(kind)}{light}@media (prefers-color-scheme:dark){{\n{dark}}}\n"
-    )
+def _style_sheet(used: Collection[str]) -> str:
+    """The styles of what is used, then its colors on a dark background."""
+    rules = [
+        (f".{_ROOT} {name if name == 'text' else f'.{name}'}", style)
+        for name, style in STYLES.items()
+        if name in used
+    ]
+    light = (f"{rule}{{{each.colored}:{each.light};{each.fixed}}}\n" for rule, each in rules)
+    dark = (f"{rule}{{{each.colored}:{each.dark}}}\n" for rule, each in rules)
+    return f"\n{''.join(light)}@media (prefers-color-scheme:dark){{\n{''.join(dark)}}}\n"
+
+
+_ROOT: Final = "indexing-picture"
+"""The class of a picture, within which its styles hold: a page may show several."""
+
+
+class Style(NamedTuple):
+    """The colored property of a class, its colors on each background, and what does not change."""
+
+    colored: str
+    light: str
+    dark: str
+    fixed: str = ""
+
+
+_INK: Final = ("fill", "#1b1f24", "#e8ebee")
+_FINE: Final = "fill:none;stroke-width:1"
+_THICK: Final = "fill:none;stroke-width:1.5;stroke-linecap:square"
+
+TILES: Final = (
+    ("#dcf1d5", "#32377d"),
+    ("#60aade", "#6e2404"),
+    ("#f4a29e", "#4c6958"),
+    ("#cdd77d", "#70598c"),
+    ("#f5d5e5", "#4f3338"),
+    ("#93ab57", "#595965"),
+    ("#b5a1ac", "#a0452b"),
+)
+"""The colors of tiles, on a light and on a dark background; far apart for the color-blind, too."""
+
+NUMBERS: Final = (
+    ("#cfe3f7", "#1f4566"),
+    ("#fbe3b8", "#5e4716"),
+    ("#d3edce", "#24502b"),
+    ("#f3d3e3", "#5c2a47"),
+    ("#e0d7f3", "#413066"),
+    ("#cdeeee", "#1a4f52"),
+    ("#e8e4d8", "#47443a"),
+    ("#f7d9cf", "#66301f"),
+)
+"""As many colors as CuTe's pictures have."""
+
+HEAT: Final = (
+    ("#cfe3f7", "#173a5e"),
+    ("#9ecae1", "#1f5c96"),
+    ("#6baed6", "#3a86c0"),
+    ("#3182bd", "#7fb8e3"),
+    ("#08519c", "#cfe3f7"),
+)
+"""One hue from pale to strong: people who see few colors tell its steps apart, and orange."""
+
+HATCH: Final = "hatch"
+"""The class of padding, whose cells are hatched."""
+
+STYLES: Final[Mapping[str, Style]] = {
+    "ground": Style("fill", "#ffffff", "#14181d"),
+    "text": Style(*_INK, "font:13px system-ui,sans-serif"),
+    "label": Style("fill", "#57606a", "#a3adb8", "font-size:12px"),
+    "shape": Style(*_INK, "font:600 15px ui-monospace,monospace"),
+    "edge": Style("stroke", "#ffffff", "#14181d", _FINE),
+    HATCH: Style("stroke", "#c2c8ce", "#4a545e", _FINE),
+    "outline0": Style(
+        "stroke", "#1b1f24", "#e8ebee", "fill:none;stroke-width:2.5;stroke-linecap:square"
+    ),
+    "outline1": Style("stroke", "#d55e00", "#ff8a3d", _THICK),
+    "outline2": Style("stroke", "#0072b2", "#4aa8ff", _THICK),
+    **{f"tile{number}": Style("fill", *pair) for number, pair in enumerate(TILES)},
+    **{f"color{number}": Style("fill", *pair) for number, pair in enumerate(NUMBERS)},
+    "untouched": Style("fill", "#eceff2", "#242b33"),
+    "chosen": Style("fill", "#f2a33a", "#c27a14"),
+    **{f"heat{number}": Style("fill", *pair) for number, pair in enumerate(HEAT, 1)},
+    "on-light": Style(*_INK, "font-size:12px"),
+    "on-dark": Style("fill", "#ffffff", "#14181d", "font-size:12px"),
+    "wanted": Style("fill", "#3182bd", "#7fb8e3"),
+    "shared": Style("fill", "#08519c", "#cfe3f7"),
+    "loaded": Style("fill", "#f6d9a8", "#6b4a16"),
+    "thread": Style("fill", "#ffffff", "#14181d", "font-size:11px"),
+    "box": Style("fill", "#eceff2", "#242b33"),
+    "source": Style("fill", "#fbe3b8", "#5e4716"),
+    "way": Style("stroke", "#8a949e", "#6b7682", "fill:none;stroke-width:1.5"),
+    "map": Style("fill", "#08519c", "#9ecae1", "font-size:12px"),
+}
+"""The styles of all pictures by class, and of texts without one."""

@@ -10,13 +10,18 @@ from typing import Final, NamedTuple, TypeAlias
 
 from indexing import IndexingMap
 from indexing.layout import Shape
-from indexing.pictures.access_picture import AccessPicture, Choices, chosen_points, grid_of_results
-from indexing.pictures.grids import ElementGrid, PlaneChoice, Position
+from indexing.pictures.access_picture import (
+    AccessPicture,
+    Choices,
+    ElementGrid,
+    PlaneChoice,
+    Position,
+    chosen_points,
+    grid_of_results,
+)
 from indexing.pictures.svg import (
-    Colors,
     Panel,
     Picture,
-    document,
     element,
     paragraphs,
     path,
@@ -67,15 +72,11 @@ class FusionGraph(Picture):
     reads: Mapping[Instruction, tuple[ReadOperand, ...]]
     notes: tuple[str, ...] = ()
 
-    def svg(self) -> str:
+    def panels(self) -> Iterator[Panel]:
         """A graph of layers, with the maps where an edge meets its reader."""
         drawn = _GraphDrawing(self.reads)
-        panels = (
-            paragraphs([self.title], "shape"),
-            Panel(drawn.width, drawn.height, tuple(drawn.elements())),
-            paragraphs(self.notes, "label"),
-        )
-        return document("fusion-graph", self.title, str(self), panels, _COLORS, _FIXED)
+        yield Panel(drawn.width, drawn.height, tuple(drawn.elements()))
+        yield paragraphs(self.notes, "label")
 
     def __str__(self) -> str:
         lines = [self.title]
@@ -280,19 +281,6 @@ def _sort(
         return sum(ranks) / len(ranks) if ranks else own[place]
 
     layer.sort(key=middle)
-
-
-_COLORS: Final[Colors] = {
-    ".box": ("fill", "#eceff2", "#242b33"),
-    ".source": ("fill", "#fbe3b8", "#5e4716"),
-    ".way": ("stroke", "#8a949e", "#6b7682"),
-    ".map": ("fill", "#08519c", "#9ecae1"),
-}
-
-_FIXED: Final = """\
-.{0} .way{{fill:none;stroke-width:1.5}}
-.{0} .map{{font-size:12px}}
-"""
 
 
 # What some elements of a result need of everything in a fusion, as a row of grids.

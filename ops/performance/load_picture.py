@@ -8,22 +8,8 @@ from typing import Final
 
 from indexing import IndexingMap
 from indexing.layout import ElementType
-from indexing.pictures.svg import (
-    GAP,
-    LINE,
-    MAX_WIDTH,
-    Colors,
-    Panel,
-    Picture,
-    beside,
-    document,
-    legend_item,
-    paragraphs,
-    path,
-    rectangle,
-    text,
-    text_width,
-)
+from indexing.pictures.grids import Box, Cell, painted
+from indexing.pictures.svg import Panel, Picture, legend, paragraphs, text, text_width
 from ops.limits import Device
 from ops.performance.coalescing import BITS, survey
 from ops.performance.warps import loads_of_warps
@@ -66,16 +52,17 @@ class LoadPicture(Picture):
         """The sectors that come, by number."""
         return frozenset(offset // self.elements_of_sector for offset in self.threads)
 
-    def svg(self) -> str:
+    def panels(self) -> Iterator[Panel]:
         """A row for each line of the cache, with a legend."""
-        panels = (
-            paragraphs([self.title], "shape"),
-            paragraphs([self._summary], "label"),
-            self._lines(),
-            self._legend(),
-            paragraphs(self._notes(), "label"),
-        )
-        return document("load-picture", self.title, str(self), panels, _COLORS, _FIXED)
+        lines = self.lines[:_MAX_LINES]
+        cells = {
+            line: [self._cell(offset) for offset in self._offsets(line)] for line in self.lines
+        }
+        used = {cell.color for row in cells.values() for cell in row}
+        yield paragraphs([self._summary], "label")
+        yield self._rows({line: cells[line] for line in lines})
+        yield legend({class_: meaning for class_, meaning in _MEANINGS.items() if class_ in used})
+        yield paragraphs(self._notes(), "label")
 
     def __str__(self) -> str:
         return "\n".join([self.title, self._summary, *self._notes()])
@@ -92,60 +79,41 @@ class LoadPicture(Picture):
         left_out = len(self.lines) - _MAX_LINES
         return [f"The first {_MAX_LINES} of {len(self.lines)} lines are shown."] * (left_out > 0)
 
-    def _lines(self) -> Panel:
-        lines = self.lines[:_MAX_LINES]
-        starts = [f"byte {line * self.bytes_of_line:,}" for line in lines]
+    def _rows(self, cells: Mapping[int, Sequence[Cell]]) -> Panel:
+        """The lines of the cache by number, each behind the address at which it begins."""
+        starts = [f"byte {line * self.bytes_of_line:,}" for line in cells]
         left = max((text_width(start, "label") for start in starts), default=0) + 8
         width = 20 if self.elements_of_line <= _MAX_NUMBERED else 9
         xs = [
             left + number * width + number // self.elements_of_sector * _SECTOR_GAP
             for number in range(self.elements_of_line)
         ]
-        cells = [
-            (x, row * _HEIGHT, line * self.elements_of_line + number)
-            for row, line in enumerate(lines)
-            for number, x in enumerate(xs)
+        boxes = [
+            Box(x, row * _HEIGHT, width, _HEIGHT, cell)
+            for row, line in enumerate(cells.values())
+            for x, cell in zip(xs, line, strict=True)
         ]
         elements = (
             *(
                 text(left - 8, row * _HEIGHT + 14, start, "label", "end")
                 for row, start in enumerate(starts)
             ),
-            *self._drawn(cells, width),
+            *painted(boxes),
         )
-        return Panel(xs[-1] + width, len(lines) * _HEIGHT, elements)
+        return Panel(xs[-1] + width, len(cells) * _HEIGHT, elements)
 
-    def _drawn(self, cells: Sequence[tuple[float, float, int]], width: float) -> Iterator[str]:
-        for class_ in _MEANINGS:
-            here = ((x, y) for x, y, offset in cells if self._class_of(offset) == class_)
-            yield from path((rectangle(x, y, width, _HEIGHT) for x, y in here), class_)
-        yield from path((rectangle(x, y, width, _HEIGHT) for x, y, _ in cells), "edge")
-        if self.elements_of_line > _MAX_NUMBERED:
-            return
-        for x, y, offset in cells:
-            wanted_by = self.threads.get(offset, ())
-            if wanted_by:
-                content = str(wanted_by[0]) if len(wanted_by) == 1 else f"{len(wanted_by)}x"
-                yield text(x + width / 2, y + _HEIGHT / 2 + 4, content, "thread", "middle")
+    def _offsets(self, line: int) -> range:
+        return range(line * self.elements_of_line, (line + 1) * self.elements_of_line)
 
-    def _class_of(self, offset: int) -> str:
-        if offset in self.threads:
-            return "wanted" if len(self.threads[offset]) == 1 else "shared"
-        return "loaded" if offset // self.elements_of_sector in self.sectors else "untouched"
-
-    def _legend(self) -> Panel:
-        classes = {
-            self._class_of(line * self.elements_of_line + number)
-            for line in self.lines
-            for number in range(self.elements_of_line)
-        }
-        cell = rectangle(1, 1, 24, 14)
-        items = [
-            legend_item(meaning, cell, class_)
-            for class_, meaning in _MEANINGS.items()
-            if class_ in classes
-        ]
-        return beside(items, GAP, MAX_WIDTH) if items else Panel(0, LINE, ())
+    def _cell(self, offset: int) -> Cell:
+        threads = self.threads.get(offset, ())
+        if not threads:
+            is_loaded = offset // self.elements_of_sector in self.sectors
+            return Cell("loaded" if is_loaded else "untouched")
+        color, label = (
+            ("wanted", str(threads[0])) if len(threads) == 1 else ("shared", f"{len(threads)}x")
+        )
+        return Cell(color, label if self.elements_of_line <= _MAX_NUMBERED else "", "thread")
 
 
 _MEANINGS: Final = {
@@ -154,18 +122,6 @@ _MEANINGS: Final = {
     "loaded": "loaded because sectors come whole",
     "untouched": "not loaded",
 }
-
-_COLORS: Final[Colors] = {
-    ".wanted": ("fill", "#3182bd", "#7fb8e3"),
-    ".shared": ("fill", "#08519c", "#cfe3f7"),
-    ".loaded": ("fill", "#f6d9a8", "#6b4a16"),
-    ".untouched": ("fill", "#eceff2", "#242b33"),
-    ".thread": ("fill", "#ffffff", "#14181d"),
-}
-
-_FIXED: Final = """\
-.{0} .thread{{font-size:11px}}
-"""
 
 
 def load_picture(

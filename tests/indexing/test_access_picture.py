@@ -85,7 +85,7 @@ def test_planes_with_lit_elements_are_shown() -> None:
 def test_a_plane_is_chosen() -> None:
     picture = parse_map(SPLIT).picture(at=[3, range(10, 40)], result_plane=[0, None, 3, None])
     rows, columns = picture.grids[1].rows_and_columns
-    assert (rows.dimensions, columns.dimensions) == ((1,), (3,))
+    assert (rows.name, columns.name) == ("dim 1", "dim 3")
     root = parsed(picture.svg())
     assert cells_of(root, "heat3") == 30
     other = parse_map(SPLIT).picture(at=[3, range(10, 40)], result_plane=[0, 1, None, None])

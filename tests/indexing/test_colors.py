@@ -13,11 +13,7 @@ from typing import Final
 import numpy as np
 import pytest
 
-from indexing.layout.layout_svg import _COLORS as COLORS_OF_LAYOUTS
-from indexing.pictures.access_picture import _COLORS as COLORS_OF_READS
-from indexing.pictures.svg import Colors
-from ops.fusion.pictures import _COLORS as COLORS_OF_GRAPHS
-from ops.performance.load_picture import _COLORS as COLORS_OF_LOADS
+from indexing.pictures.svg import STYLES
 
 VISIONS: Final = {
     "all cones": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
@@ -48,13 +44,14 @@ WHITE: Final = (0.95047, 1.0, 1.08883)
 APART: Final = 8
 """A distance of 2 can just be seen, side by side; neighbours on these scales are far from that."""
 
-PICTURES: Final[dict[str, tuple[Colors, str]]] = {
-    "layouts": (COLORS_OF_LAYOUTS, ".tile"),
-    "outlines": (COLORS_OF_LAYOUTS, ".outline"),
-    "reads": (COLORS_OF_READS, ".untouched .chosen .heat"),
-    "loads": (COLORS_OF_LOADS, ".wanted .shared .loaded .untouched"),
-    "graphs": (COLORS_OF_GRAPHS, ".box .source"),
+PICTURES: Final = {
+    "layouts": "tile",
+    "outlines": "outline",
+    "reads": "untouched chosen heat",
+    "loads": "wanted shared loaded untouched",
+    "graphs": "box source",
 }
+"""The beginnings of the classes that stand side by side in a picture."""
 
 
 def lab(color: str, vision: str) -> np.ndarray:
@@ -75,8 +72,8 @@ def distance(one: str, other: str, vision: str) -> float:
 @pytest.mark.parametrize("vision", VISIONS)
 @pytest.mark.parametrize("name", PICTURES)
 def test_colors_that_mean_something_differ(name: str, vision: str) -> None:
-    colors, stems = PICTURES[name]
-    chosen = [pair for key, (_, *pair) in colors.items() if key.startswith(tuple(stems.split()))]
+    stems = tuple(PICTURES[name].split())
+    chosen = [(each.light, each.dark) for key, each in STYLES.items() if key.startswith(stems)]
     assert len(chosen) > 1
     for one, other in combinations(chosen, 2):
         for ground in (0, 1):

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 
 from indexing.layout import Shape, layout_picture
-from indexing.layout.layout_svg import HEIGHT, Box, _color_count, drawn, svg_of_layout
-from indexing.pictures.svg import Panel, beside, hatching
+from indexing.layout.layout_svg import HEIGHT, _color_count, shown, svg_of_layout
+from indexing.pictures.grids import Box, painted
+from indexing.pictures.svg import HATCH, Panel, beside, hatching
 from tests.figures import LAYOUTS
 from tests.layout.strategies import small_arrays
 from tests.svg import SVG, check_is_alone, check_nothing_lies_outside, parsed, path_of, texts
@@ -69,11 +70,11 @@ def cells_drawn(text: str) -> tuple[list[Box], Element]:
     """The first plane of a picture as squares, without labels."""
     plane = layout_picture(Shape.parse(text)).planes[0]
     boxes = [
-        Box(cell, HEIGHT * column, HEIGHT * row, HEIGHT, "")
+        Box(HEIGHT * column, HEIGHT * row, HEIGHT, HEIGHT, shown(cell, "", 6))
         for row, cells in enumerate(plane.cells)
         for column, cell in enumerate(cells)
     ]
-    elements = "".join(drawn(boxes, 6))
+    elements = "".join(painted(boxes))
     return boxes, parsed(f'<svg xmlns="{SVG[1:-1]}">{elements}</svg>')
 
 
@@ -110,7 +111,7 @@ def test_padding_and_nothing_else_is_hatched() -> None:
         for x, y, stop, end in lines_of(path_of(root, "hatch"))
     }
     assert hatched == {
-        (box.x // HEIGHT, box.y // HEIGHT) for box in boxes if box.cell.index is None
+        (box.x // HEIGHT, box.y // HEIGHT) for box in boxes if box.cell.color == HATCH
     }
 
 

@@ -18,8 +18,8 @@ from indexing.layout import (
     linear_index,
     multi_index,
 )
-from indexing.layout.picture import MAX_OFFSETS, MemoryCell, Plane, Sides
-from indexing.pictures.grids import MAX_CELLS, MAX_COLUMNS, MAX_ROWS
+from indexing.layout.picture import MAX_OFFSETS, MemoryCell, Plane
+from indexing.pictures.grids import MAX_CELLS, MAX_COLUMNS, MAX_ROWS, Sides
 from tests.layout.strategies import small_arrays
 
 FIGURE_1: Final = "f32[3,5]{1,0:T(2,2)}"
