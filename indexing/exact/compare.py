@@ -14,12 +14,12 @@ from indexing.exact.counting import count_points, independent_parts
 from indexing.exact.index_set import IndexSet, read_set, set_of_rows
 from indexing.exact.isl import (
     EVERYTHING,
-    both,
     coordinates,
     first_point,
     image_of,
     point_set,
     points_of,
+    relation_at_runtime,
     relation_of,
 )
 from indexing.exact.symbolic_counting import symbolic_count
@@ -104,8 +104,10 @@ def first_difference(
     one, two = with_same_parameters((left, right))
 
     def ask(space: Space) -> Difference | None:
-        options = {"runtime_as_parameters": runtime_as_parameters}
-        mine, others = both(one, two, space.context, **options)
+        mine, others = (
+            relation_at_runtime(each, space.context, runtime_as_parameters=runtime_as_parameters)
+            for each in (one, two)
+        )
         only_one = mine.subtract(others).union(others.subtract(mine))
         if only_one.is_empty():
             return None
@@ -190,7 +192,7 @@ def reached(maps: Iterable[Relation], rank: int, *, budget: Budget = BUDGET) -> 
     def ask(space: Space) -> IndexSet:
         found = _nothing(rank + len(names), space.context)
         for each in given:
-            found = found.union(image_of(each.forms, each.domain, space.context))
+            found = found.union(image_of(each, space.context))
         return read_set(found, space, parameters=names, budget=budget)
 
     def go_through(most: int) -> IndexSet | None:
@@ -241,7 +243,7 @@ def reached_again(maps: Iterable[Relation], rank: int, *, budget: Budget = BUDGE
     def ask(space: Space) -> IndexSet:
         again = seen = _nothing(rank, space.context)
         for each in given:
-            image = image_of(each.forms, each.domain, space.context)
+            image = image_of(each, space.context)
             again = again.union(_reached_twice(each, image)).union(image.intersect(seen))
             seen = seen.union(image)
         return read_set(again, space, budget=budget)

@@ -10,7 +10,7 @@ from math import prod
 from typing import Any, Final, TypeAlias
 
 from indexing.errors import MapError
-from indexing.exact.boxes import MAX_BOXES, Box, StridedInterval, strided
+from indexing.exact.boxes import MAX_BOXES, Box, StridedInterval, box_size, strided
 from indexing.exact.isl import parameters_of
 from indexing.relation import Relation
 from indexing.transform.evaluate import result_columns
@@ -55,72 +55,48 @@ def count_results(relation: Relation, most: int = MAX_POINTS) -> int | None:
     return None if rows is None else len(rows)
 
 
-def is_equal(
-    left: Relation, right: Relation, most: int = MAX_POINTS, *, runtime_as_parameters: bool
-) -> bool | None:
+def is_equal(left: Relation, right: Relation, most: int = MAX_POINTS) -> bool | None:
     """Whether two relations have the same pairs."""
-    sizes = _sizes_of_union(left, right, most, runtime_as_parameters=runtime_as_parameters)
+    sizes = _sizes_of_union(left, right, most)
     return None if sizes is None else len({*sizes}) == 1
 
 
-def is_subset(
-    left: Relation, right: Relation, most: int = MAX_POINTS, *, runtime_as_parameters: bool
-) -> bool | None:
+def is_subset(left: Relation, right: Relation, most: int = MAX_POINTS) -> bool | None:
     """Whether the second relation has all pairs of the first."""
-    sizes = _sizes_of_union(left, right, most, runtime_as_parameters=runtime_as_parameters)
+    sizes = _sizes_of_union(left, right, most)
     return None if sizes is None else sizes[1] == sizes[2]
 
 
-def is_injective(
-    relation: Relation, most: int = MAX_POINTS, *, runtime_as_parameters: bool
-) -> bool | None:
+def is_injective(relation: Relation, most: int = MAX_POINTS) -> bool | None:
     """Whether no two points of dimensions and ranges lead to one element."""
     dims, ranges, _ = _variables(relation)
-    parameters = parameters_of(relation.domain, runtime_as_parameters=runtime_as_parameters)
-    targets = (*relation.forms, *parameters)
+    targets = (*relation.forms, *parameters_of(relation.domain))
     pairs = elements(relation, (*targets, *dims, *ranges), most)
     return None if pairs is None else len(different(pairs[:, : len(targets)])) == len(pairs)
 
 
-def covers(
-    relation: Relation,
-    sizes: Sequence[int],
-    most: int = MAX_POINTS,
-    *,
-    runtime_as_parameters: bool,
-) -> bool | None:
-    """Whether all elements of a tensor are reached, for each value of the parameters."""
-    found = _reached_inside(relation, sizes, most, runtime_as_parameters=runtime_as_parameters)
+def covers(relation: Relation, box: Box, most: int = MAX_POINTS) -> bool | None:
+    """Whether all elements of a box are reached."""
+    found = _reached_inside(relation, box, most)
     return None if found is None else found[0]
 
 
-def is_bijective_onto(
-    relation: Relation,
-    sizes: Sequence[int],
-    most: int = MAX_POINTS,
-    *,
-    runtime_as_parameters: bool,
-) -> bool | None:
-    """Whether all elements of a tensor are reached once, and no others."""
-    found = _reached_inside(relation, sizes, most, runtime_as_parameters=runtime_as_parameters)
+def is_bijective_onto(relation: Relation, box: Box, most: int = MAX_POINTS) -> bool | None:
+    """Whether all elements of a box are reached once, and no others."""
+    found = _reached_inside(relation, box, most)
     if found is None or not all(found):
         return None if found is None else False
-    return is_injective(relation, most, runtime_as_parameters=runtime_as_parameters)
+    return is_injective(relation, most)
 
 
-def _reached_inside(
-    relation: Relation, sizes: Sequence[int], most: int, *, runtime_as_parameters: bool
-) -> tuple[bool, bool] | None:
-    """Whether all elements of a tensor are reached, and only those."""
-    parameters = [each.bounds for each in relation.domain.runtime] if runtime_as_parameters else []
-    wanted = (*relation.forms, *_variables(relation)[2][: len(parameters)])
-    rows = elements(relation, wanted, most)
-    if rows is None or any(bounds.size is None for bounds in parameters):
+def _reached_inside(relation: Relation, box: Box, most: int) -> tuple[bool, bool] | None:
+    """Whether all elements of a box are reached, and only those."""
+    rows, size = elements(relation, relation.forms, most), box_size(box)
+    if rows is None or size is None:
         return None
-    whole = prod([*sizes, *(bounds.size or 0 for bounds in parameters)])
-    index = rows[:, : len(sizes)]
-    is_inside = ((index >= 0) & (index < [*sizes])).all(axis=1)
-    return int(is_inside.sum()) == whole, bool(is_inside.all())
+    lower, upper = [each.lower or 0 for each in box], [each.upper or 0 for each in box]
+    is_inside = ((rows >= lower) & (rows <= upper)).all(axis=1)
+    return int(is_inside.sum()) == size, bool(is_inside.all())
 
 
 def first_point(relation: Relation, most: int = MAX_POINTS) -> tuple[tuple[int, ...] | None] | None:
@@ -185,17 +161,14 @@ def _joined(tables: Sequence[Rows | None]) -> Rows | None:
     return np.concatenate(known) if known and len(known) == len(tables) else None
 
 
-def _sizes_of_union(
-    left: Relation, right: Relation, most: int, *, runtime_as_parameters: bool
-) -> tuple[int, int, int] | None:
+def _sizes_of_union(left: Relation, right: Relation, most: int) -> tuple[int, int, int] | None:
     """How many pairs two relations have, and both together."""
     import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
     rows: list[Rows] = []
     for each in (left, right):
         dims, *_ = _variables(each)
-        parameters = parameters_of(each.domain, runtime_as_parameters=runtime_as_parameters)
-        pairs = elements(each, (*dims, *parameters, *each.forms), most // 2)
+        pairs = elements(each, (*dims, *parameters_of(each.domain), *each.forms), most // 2)
         if pairs is None:
             return None
         rows.append(pairs)

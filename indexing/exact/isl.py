@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from indexing.domain import Domain
 from indexing.errors import MapError
 from indexing.exact.bits import in_digits
-from indexing.relation import Relation
+from indexing.relation import Relation, RelationT
 from simplifier import forms
 from simplifier.errors import Span, TextError, beginning_of
 from simplifier.exact import NotQuasiAffineError, Space, integer, load_isl, number, quasi_affine
@@ -28,38 +28,44 @@ if TYPE_CHECKING:
     T = TypeVar("T", islpy.Set, islpy.Map)
 
 
-def relation_of(
-    indexing_map: Relation, context: islpy.Context, *, runtime_as_parameters: bool = False
-) -> islpy.Map:
+def telling_runtime(relation: RelationT) -> RelationT:
+    """The map with its runtime variables as further results: what is asked of each of their values.
+
+    Two maps relate the same elements for each value if, with them as results, they relate the same.
+    """
+    *_, runtime = _variables(relation.domain)
+    return relation.derived((*relation.forms, *runtime), relation.domain) if runtime else relation
+
+
+def relation_of(indexing_map: Relation, context: islpy.Context) -> islpy.Map:
     """All pairs of ``dims`` and ``results``; parameters follow the ``dims``."""
     domain = indexing_map.domain
     dims, *_ = _variables(domain)
-    parameters = parameters_of(domain, runtime_as_parameters=runtime_as_parameters)
     limited, intervals = zip(*domain.constraints, strict=True) if domain.constraints else ((), ())
     written = in_digits((*indexing_map.forms, *limited), domain.bounds)
     results, limits = written[: len(indexing_map.forms)], written[len(indexing_map.forms) :]
     domain = domain.with_constraints(zip(limits, intervals, strict=True))
-    return _pairs(domain, (*dims, *parameters), results, context)
+    return _pairs(domain, (*dims, *parameters_of(domain)), results, context)
 
 
-def both(
-    left: Relation, right: Relation, context: islpy.Context, *, runtime_as_parameters: bool
-) -> tuple[islpy.Map, islpy.Map]:
-    """The relations of two maps in one context, so that isl can compare them."""
-    return (
-        relation_of(left, context, runtime_as_parameters=runtime_as_parameters),
-        relation_of(right, context, runtime_as_parameters=runtime_as_parameters),
-    )
-
-
-def accesses_of(
-    indexing_map: Relation, context: islpy.Context, *, runtime_as_parameters: bool = False
+def relation_at_runtime(
+    indexing_map: Relation, context: islpy.Context, *, runtime_as_parameters: bool
 ) -> islpy.Map:
+    """All pairs of ``dims`` and ``results``; runtime variables, if wanted, follow the ``dims``."""
+    if not runtime_as_parameters:
+        return relation_of(indexing_map, context)
+    kinds, domain = load_isl().dim_type, indexing_map.domain
+    dims, results, count = len(domain.dims), len(indexing_map.forms), len(domain.runtime)
+    pairs = relation_of(telling_runtime(indexing_map), context)
+    return pairs.move_dims(kinds.in_, dims, kinds.out, results, count)
+
+
+def accesses_of(indexing_map: Relation, context: islpy.Context) -> islpy.Map:
     """All pairs of ``(dims, ranges)`` and ``results``; parameters follow the ``results``."""
     domain = indexing_map.domain
     dims, ranges, _ = _variables(domain)
-    parameters = parameters_of(domain, runtime_as_parameters=runtime_as_parameters)
-    return _pairs(domain, (*dims, *ranges), (*indexing_map.forms, *parameters), context)
+    targets = (*indexing_map.forms, *parameters_of(domain))
+    return _pairs(domain, (*dims, *ranges), targets, context)
 
 
 def graph_of(indexing_map: Relation, context: islpy.Context) -> islpy.Map:
@@ -76,29 +82,15 @@ def points_of(indexing_map: Relation, context: islpy.Context) -> islpy.Set:
         return Space(domain.bounds, context).domain(domain.constraints)
 
 
-def image_of(
-    results: Sequence[Form],
-    domain: Domain,
-    context: islpy.Context,
-    *,
-    runtime_as_parameters: bool = False,
-) -> islpy.Set:
+def image_of(indexing_map: Relation, context: islpy.Context) -> islpy.Set:
     """The values of the results at all points; parameters follow them."""
-    parameters = parameters_of(domain, runtime_as_parameters=runtime_as_parameters)
-    return _tuples(domain, (*results, *parameters), context)
+    domain = indexing_map.domain
+    return _tuples(domain, (*indexing_map.forms, *parameters_of(domain)), context)
 
 
-def parameters_of(domain: Domain, *, runtime_as_parameters: bool) -> tuple[Form, ...]:
-    """What a question is about each value of: parameters, behind runtime variables if wanted."""
-    *_, runtime = _variables(domain)
-    named = map(forms.variable, domain.parameter_identifiers)
-    return (*(runtime if runtime_as_parameters else ()), *named)
-
-
-def names_of_parameters(domain: Domain, *, runtime_as_parameters: bool) -> tuple[str, ...]:
-    """The names of :func:`parameters_of`."""
-    first = len(domain.dims) + len(domain.ranges)
-    return domain.names[first if runtime_as_parameters else first + len(domain.runtime) :]
+def parameters_of(domain: Domain) -> tuple[Form, ...]:
+    """What a question is about each value of."""
+    return tuple(map(forms.variable, domain.parameter_identifiers))
 
 
 def _variables(domain: Domain) -> tuple[tuple[Form, ...], ...]:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from datetime import timedelta
 from itertools import islice, product
-from math import prod
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import sympy
 
 from indexing.domain import Domain
 from indexing.errors import MapError
 from indexing.exact import few_points
-from indexing.exact.boxes import box_set, whole
+from indexing.exact.boxes import Box, box_set, box_size, whole
 from indexing.exact.compare import (
     Difference,
     are_comparable,
@@ -23,7 +22,14 @@ from indexing.exact.compare import (
 )
 from indexing.exact.counting import count_points, number_of_points, number_of_results
 from indexing.exact.index_set import IndexSet, read_set, set_of_points
-from indexing.exact.isl import accesses_of, both, first_point, image_of, points_of, rank_of
+from indexing.exact.isl import (
+    accesses_of,
+    first_point,
+    image_of,
+    points_of,
+    relation_of,
+    telling_runtime,
+)
 from indexing.exact.symbolic_counting import symbolic_count
 from indexing.exact.symbolic_inverse import tells_points
 from indexing.relation import (
@@ -78,13 +84,7 @@ class ExactRelation(Relation):
         >>> parse_map(odd).is_empty()
         True
         """
-        if self.domain.is_known_empty:
-            return True
-        return asked(
-            lambda space: bool(points_of(self, space.context).is_empty()),
-            budget,
-            otherwise=lambda most: few_points.is_empty(self, most),
-        )
+        return self.domain.is_known_empty or _IS_EMPTY.ask([self], budget)
 
     def __bool__(self) -> bool:
         return not self.is_empty()
@@ -108,13 +108,7 @@ class ExactRelation(Relation):
         True
         """
         check_map(other, "equals: the other map")
-        return self == other or self._asked(
-            lambda one, two: one.is_equal(two),
-            few_points.is_equal,
-            other,
-            budget,
-            runtime_as_parameters=runtime_as_parameters,
-        )
+        return _compared(_ARE_EQUAL, self, other, budget, is_fixed=runtime_as_parameters)
 
     def is_subset(
         self,
@@ -133,44 +127,7 @@ class ExactRelation(Relation):
         True
         """
         check_map(other, "is_subset: the other map")
-        return self == other or self._asked(
-            lambda one, two: one.is_subset(two),
-            few_points.is_subset,
-            other,
-            budget,
-            runtime_as_parameters=runtime_as_parameters,
-        )
-
-    def _asked(
-        self,
-        ask_isl: Callable[[islpy.Map, islpy.Map], bool],
-        ask_points: Callable[..., bool | None],
-        other: Relation,
-        budget: Budget,
-        *,
-        runtime_as_parameters: bool,
-    ) -> bool:
-        """What is said of both relations; no if they have different numbers of coordinates."""
-        options = {"runtime_as_parameters": runtime_as_parameters}
-        if not are_comparable(self, other, **options):
-            return False
-
-        def ask(one: Relation, two: Relation, *, budget: Budget = budget) -> bool:
-            return asked(
-                lambda space: ask_isl(*both(one, two, space.context, **options)),
-                budget,
-                otherwise=lambda most: ask_points(one, two, most, **options),
-            )
-
-        one, two = with_same_parameters((self, other))
-        try:
-            return ask(one, two)
-        except NotQuasiAffineError:
-            if simplified(one) == simplified(two):
-                return True
-            if one.parameters and is_refuted((one, two), ask, budget):
-                return False
-            raise
+        return _compared(_IS_SUBSET, self, other, budget, is_fixed=runtime_as_parameters)
 
     def first_difference(
         self,
@@ -224,7 +181,7 @@ class ExactRelation(Relation):
         """
         domain = self.domain if dims is None else _restricted(self.domain, dims)
         relation = self.derived(self.forms, domain)
-        return _set_of_values(relation, (), budget, runtime_as_parameters=runtime_as_parameters)
+        return _set_of_values(relation, (), budget, is_fixed=runtime_as_parameters)
 
     def range_set(
         self, *, budget: Budget = BUDGET, runtime_as_parameters: bool = False
@@ -247,7 +204,7 @@ class ExactRelation(Relation):
         names, *_ = self.domain.by_role(self.domain.names)
         dims, *_ = self.domain.by_role(map(forms.variable, self.domain.identifiers))
         relation = self.derived(dims, self.domain)
-        return _set_of_values(relation, names, budget, runtime_as_parameters=runtime_as_parameters)
+        return _set_of_values(relation, names, budget, is_fixed=runtime_as_parameters)
 
     def count(self, *, budget: Budget = BUDGET) -> int | sympy.Expr:
         """The number of points of the domain: of dimensions, ranges and runtime variables.
@@ -302,23 +259,8 @@ class ExactRelation(Relation):
         >>> slices.is_injective(), slices.is_injective(runtime_as_parameters=True)
         (False, True)
         """
-        options = {"runtime_as_parameters": runtime_as_parameters}
-
-        def ask(relation: Relation, *, budget: Budget = budget) -> bool:
-            return asked(
-                lambda space: bool(accesses_of(relation, space.context, **options).is_injective()),
-                budget,
-                otherwise=lambda most: few_points.is_injective(relation, most, **options),
-            )
-
-        try:
-            return ask(self)
-        except NotQuasiAffineError:
-            if tells_points(self):
-                return True
-            if self.parameters and is_refuted((self,), ask, budget):
-                return False
-            raise
+        asked_of = telling_runtime(self) if runtime_as_parameters else self
+        return _IS_INJECTIVE.settled([asked_of], budget, lambda: tells_points(self))
 
     def covers(
         self,
@@ -339,20 +281,7 @@ class ExactRelation(Relation):
         >>> windows.covers([11]), windows.covers([12])
         (True, False)
         """
-        check_without_parameters(self, "covers")
-        check_integers(sizes, "covers: sizes")
-        _check_rank(self, sizes)
-        options = {"runtime_as_parameters": runtime_as_parameters}
-
-        def is_covered(space: Space) -> bool:
-            image = image_of(self.forms, self.domain, space.context, **options)
-            return bool(_tensor(self, sizes, image).is_subset(image))
-
-        return asked(
-            is_covered,
-            budget,
-            otherwise=lambda most: few_points.covers(self, sizes, most, **options),
-        )
+        return _of_tensor(_COVERS, self, sizes, budget, is_fixed=runtime_as_parameters)
 
     def is_bijective_onto(
         self,
@@ -374,27 +303,7 @@ class ExactRelation(Relation):
         >>> blocks.is_bijective_onto([128])
         True
         """
-        check_without_parameters(self, "is_bijective_onto")
-        check_integers(sizes, "is_bijective_onto: sizes")
-        _check_rank(self, sizes)
-        options = {"runtime_as_parameters": runtime_as_parameters}
-
-        def is_bijective(space: Space) -> bool:
-            accesses = accesses_of(self, space.context, **options)
-            image = accesses.range()
-            tensor = _tensor(self, sizes, image)
-            if not image.is_subset(tensor) or not accesses.is_injective():
-                return False
-            if self.domain.runtime:
-                return bool(tensor.is_subset(image))
-            # As many elements as points: to count these is far less work than to compare the sets.
-            return count_points(points_of(self, space.context)) == prod(sizes)
-
-        return asked(
-            is_bijective,
-            budget,
-            otherwise=lambda most: few_points.is_bijective_onto(self, sizes, most, **options),
-        )
+        return _of_tensor(_IS_BIJECTIVE_ONTO, self, sizes, budget, is_fixed=runtime_as_parameters)
 
     def sample(self, *, budget: Budget = BUDGET) -> Point | None:
         """The first point of the domain with its results; ``None`` if there is none.
@@ -423,39 +332,132 @@ class ExactRelation(Relation):
         return (*domain.by_role(values), tuple(map(_value, results)))
 
 
+class _ExactQuestion(NamedTuple):
+    """A question about relations, and maybe a box: how isl answers it, and how few points do."""
+
+    name: str
+    of_isl: Callable[..., bool]
+    """Takes the context of isl, and what the question is about."""
+    of_points: Callable[..., bool | None]
+    """Takes what the question is about, and how many points there is time for."""
+
+    def ask(self, relations: Sequence[Relation], budget: Budget, *about: Box) -> bool:
+        """The answer."""
+        return asked(
+            lambda space: bool(self.of_isl(space.context, *relations, *about)),
+            budget,
+            otherwise=lambda most: self.of_points(*relations, *about, most),
+        )
+
+    def settled(
+        self, relations: Sequence[Relation], budget: Budget, is_seen: Callable[[], bool]
+    ) -> bool:
+        """The answer; where isl has none, a law may show that it is yes, or numbers that it is no.
+
+        The relations have the same parameters.
+        """
+        try:
+            return self.ask(relations, budget)
+        except NotQuasiAffineError:
+            if is_seen():
+                return True
+            if relations[0].parameters and is_refuted(relations, self.ask, budget):
+                return False
+            raise
+
+
+def _is_empty(context: islpy.Context, relation: Relation) -> bool:
+    return points_of(relation, context).is_empty()
+
+
+def _is_injective(context: islpy.Context, relation: Relation) -> bool:
+    return accesses_of(relation, context).is_injective()
+
+
+def _is_subset(context: islpy.Context, left: Relation, right: Relation) -> bool:
+    return relation_of(left, context).is_subset(relation_of(right, context))
+
+
+def _is_equal(context: islpy.Context, left: Relation, right: Relation) -> bool:
+    return relation_of(left, context).is_equal(relation_of(right, context))
+
+
+def _covers(context: islpy.Context, relation: Relation, box: Box) -> bool:
+    return box_set(box, context).is_subset(image_of(relation, context))
+
+
+def _is_bijective(context: islpy.Context, relation: Relation, box: Box) -> bool:
+    accesses, tensor = accesses_of(relation, context), box_set(box, context)
+    image = accesses.range()
+    if not image.is_subset(tensor) or not accesses.is_injective():
+        return False
+    if relation.domain.runtime:
+        return tensor.is_subset(image)
+    # As many elements as points: to count these is far less work than to compare the sets.
+    return count_points(points_of(relation, context)) == box_size(box)
+
+
+_IS_EMPTY: Final = _ExactQuestion("is_empty", _is_empty, few_points.is_empty)
+_ARE_EQUAL: Final = _ExactQuestion("equals", _is_equal, few_points.is_equal)
+_IS_SUBSET: Final = _ExactQuestion("is_subset", _is_subset, few_points.is_subset)
+_IS_INJECTIVE: Final = _ExactQuestion("is_injective", _is_injective, few_points.is_injective)
+_COVERS: Final = _ExactQuestion("covers", _covers, few_points.covers)
+_IS_BIJECTIVE_ONTO: Final = _ExactQuestion(
+    "is_bijective_onto", _is_bijective, few_points.is_bijective_onto
+)
+
+
+def _compared(
+    question: _ExactQuestion, left: Relation, right: Relation, budget: Budget, *, is_fixed: bool
+) -> bool:
+    """What is said of two relations; no if they have different numbers of coordinates."""
+    if left == right:
+        return True
+    if not are_comparable(left, right, runtime_as_parameters=is_fixed):
+        return False
+    both = with_same_parameters((left, right))
+    told = [telling_runtime(each) for each in both] if is_fixed else both
+    return question.settled(told, budget, lambda: simplified(both[0]) == simplified(both[1]))
+
+
+def _of_tensor(
+    question: _ExactQuestion,
+    relation: Relation,
+    sizes: Sequence[int],
+    budget: Budget,
+    *,
+    is_fixed: bool,
+) -> bool:
+    """What is said of a relation and a tensor of these sizes, for each value that is fixed."""
+    check_without_parameters(relation, question.name)
+    check_integers(sizes, f"{question.name}: sizes")
+    if len(sizes) != len(relation.forms):
+        expected = f"expected {len(relation.forms)}, one for each result"
+        raise MapError(f"sizes: {len(sizes)} are given; {expected}")
+    box = [Interval(0, size - 1) for size in sizes]
+    if is_fixed:
+        box += [variable.bounds for variable in relation.domain.runtime]
+        relation = telling_runtime(relation)
+    return question.ask([relation], budget, tuple(map(whole, box)))
+
+
 def _set_of_values(
-    relation: Relation, names: Sequence[str], budget: Budget, *, runtime_as_parameters: bool
+    relation: Relation, names: Sequence[str], budget: Budget, *, is_fixed: bool
 ) -> IndexSet:
-    """The values of the results, with these names; those of parameters follow them."""
-    domain = relation.domain
-    *_, runtime = domain.by_role(domain.names)
-    followed = runtime if runtime_as_parameters else ()
-    parameters = [parameter.name for parameter in domain.parameters]
+    """The values of the results, with these names; what is fixed, and parameters, follow them."""
+    *_, runtime = relation.domain.by_role(relation.domain.names)
+    followed = runtime if is_fixed else ()
+    told = telling_runtime(relation) if is_fixed else relation
+    parameters = [parameter.name for parameter in relation.domain.parameters]
 
     def read(space: Space) -> IndexSet:
-        points = image_of(
-            relation.forms, domain, space.context, runtime_as_parameters=runtime_as_parameters
-        )
+        points = image_of(told, space.context)
         return read_set(points, space, names, followed, parameters, budget=budget)
 
     def listed(most: int) -> IndexSet | None:
         return None if followed or parameters else set_of_points(relation, names, most)
 
     return asked(read, budget, otherwise=listed)
-
-
-def _check_rank(relation: Relation, sizes: Sequence[int]) -> None:
-    if len(sizes) != len(relation.forms):
-        expected = f"expected {len(relation.forms)}, one for each result"
-        raise MapError(f"sizes: {len(sizes)} are given; {expected}")
-
-
-def _tensor(relation: Relation, sizes: Sequence[int], image: islpy.Set) -> islpy.Set:
-    """The elements of a tensor, with every value of the parameters that the image has."""
-    intervals = [Interval(0, size - 1) for size in sizes]
-    if rank_of(image) > len(sizes):
-        intervals += [variable.bounds for variable in relation.domain.runtime]
-    return box_set(tuple(map(whole, intervals)), image.get_ctx())
 
 
 def _restricted(domain: Domain, dims: Sequence[IntervalLike] | ByName[IntervalLike]) -> Domain:
@@ -491,7 +493,9 @@ MAX_CHOICES: Final = 27
 
 
 def is_refuted(
-    maps: Sequence[RelationT], ask: Callable[..., bool], budget: Budget = BUDGET
+    maps: Sequence[RelationT],
+    ask: Callable[[Sequence[RelationT], Budget], bool],
+    budget: Budget = BUDGET,
 ) -> bool:
     """Whether a question about maps of the same parameters has the answer no for some numbers.
 
@@ -499,7 +503,7 @@ def is_refuted(
 
     >>> from indexing import parse_map
     >>> given = "(d0)<M> -> (d0 * M), domain: d0 in [0, 9], M in "
-    >>> [is_refuted([parse_map(given + bounds)], lambda each, budget: each.is_injective())
+    >>> [is_refuted([parse_map(given + bounds)], lambda maps, _: maps[0].is_injective())
     ...  for bounds in ("[0, inf]", "[1, inf]")]
     [True, False]
     """
@@ -507,7 +511,7 @@ def is_refuted(
     for numbers in _choices(maps[0].parameters):
         fixed = [substitute(each, numbers, ((), (), ())) for each in maps]
         try:
-            if not ask(*fixed, budget=share):
+            if not ask(fixed, share):
                 return True
         except NotQuasiAffineError:
             continue  # these numbers divide by zero; others may not

@@ -15,9 +15,8 @@ from indexing.exact.isl import (
     EVERYTHING,
     check_isl_text,
     extent,
-    names_of_parameters,
     readable,
-    relation_of,
+    relation_at_runtime,
     shown,
 )
 from indexing.relation import Relation
@@ -90,8 +89,9 @@ def to_isl(
     See :meth:`IndexingMap.to_isl`.
     """
     isl = load_isl()
-    options = {"runtime_as_parameters": runtime_as_parameters}
-    relation = pairs_of(indexing_map, context_of(context), **options)
+    relation = pairs_of(
+        indexing_map, context_of(context), runtime_as_parameters=runtime_as_parameters
+    )
     domain = _readably_named(indexing_map.domain)
     dims, *_ = domain.by_role(domain.names)
     return _named(relation, isl.dim_type.in_, dims)
@@ -102,9 +102,12 @@ def pairs_of(
 ) -> islpy.Map:
     """The map as isl's relation, with names for parameters alone."""
     domain, kinds = indexing_map.domain, load_isl().dim_type
-    options = {"runtime_as_parameters": runtime_as_parameters}
-    parameters = names_of_parameters(_readably_named(domain), **options)
-    relation = relation_of(indexing_map, context, **options)
+    first = len(domain.dims) + len(domain.ranges)
+    first += 0 if runtime_as_parameters else len(domain.runtime)
+    parameters = _readably_named(domain).names[first:]
+    relation = relation_at_runtime(
+        indexing_map, context, runtime_as_parameters=runtime_as_parameters
+    )
     relation = relation.move_dims(kinds.param, 0, kinds.in_, len(domain.dims), len(parameters))
     return _named(relation, kinds.param, parameters)
 

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, parse_map
 from indexing.exact import few_points, multiplicities
+from indexing.exact.boxes import whole
 from indexing.exact.compare import reached, reached_again
 from indexing.exact.index_set import set_of_points, set_of_rows
-from simplifier import BudgetError
+from indexing.exact.isl import telling_runtime
+from simplifier import BudgetError, Interval
 from tests.strategies import maps
 
 parameters = st.booleans()
@@ -29,10 +31,13 @@ def test_points_are_counted_as_by_isl(made: IndexingMap) -> None:
 def test_elements_are_reached_as_isl_says(made: IndexingMap, as_parameters: bool) -> None:
     options = {"runtime_as_parameters": as_parameters}
     sizes = [max(0, (bounds.upper or 0) + 1) for bounds in made.image().bounds]
-    assert few_points.is_injective(made, **options) == made.is_injective(**options)
-    assert few_points.covers(made, sizes, **options) == made.covers(sizes, **options)
+    told = _told(made, as_parameters)
+    runtime = [each.bounds for each in made.runtime] if as_parameters else []
+    box = tuple(map(whole, (*(Interval(0, size - 1) for size in sizes), *runtime)))
+    assert few_points.is_injective(told) == made.is_injective(**options)
+    assert few_points.covers(told, box) == made.covers(sizes, **options)
     bijective = made.is_bijective_onto(sizes, **options)
-    assert few_points.is_bijective_onto(made, sizes, **options) == bijective
+    assert few_points.is_bijective_onto(told, box) == bijective
 
 
 @given(maps(), maps(), parameters)
@@ -45,8 +50,13 @@ def test_relations_are_compared_as_by_isl(
         return
     options = {"runtime_as_parameters": as_parameters}
     for left, right in ((one, other), (one, one), (other, one)):
-        assert few_points.is_equal(left, right, **options) == left.equals(right, **options)
-        assert few_points.is_subset(left, right, **options) == left.is_subset(right, **options)
+        mine, theirs = _told(left, as_parameters), _told(right, as_parameters)
+        assert few_points.is_equal(mine, theirs) == left.equals(right, **options)
+        assert few_points.is_subset(mine, theirs) == left.is_subset(right, **options)
+
+
+def _told(made: IndexingMap, as_parameters: bool) -> IndexingMap:
+    return telling_runtime(made) if as_parameters else made
 
 
 @given(maps())

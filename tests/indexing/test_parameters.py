@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from itertools import product
 
@@ -25,6 +25,7 @@ from simplifier import (
     TextError,
     symbol,
 )
+from simplifier.exact import Budget
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from tests.carets import DrawnError, drawn_errors
@@ -566,7 +567,8 @@ def test_numbers_that_divide_by_zero_leave_the_answer_to_others() -> None:
 def test_all_numbers_together_take_no_more_than_the_time() -> None:
     shares: list[timedelta] = []
 
-    def ask(_: IndexingMap, *, budget: timedelta) -> bool:
+    def ask(_: Sequence[IndexingMap], budget: Budget) -> bool:
+        assert isinstance(budget, timedelta)
         shares.append(budget)
         if len(shares) == MAX_CHOICES:
             raise BudgetError(budget)
