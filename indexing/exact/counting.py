@@ -66,23 +66,29 @@ def number_of_points(relation: Relation, budget: Budget) -> int:
     return asked(count, budget, otherwise=lambda most: few_points.count(relation, most))
 
 
-def number_of_results(relation: Relation, budget: Budget) -> int:
-    """The number of different elements that a relation without parameters reaches.
+def number_of_results(maps: Sequence[Relation], budget: Budget) -> int:
+    """The number of different elements that some relations without parameters reach.
 
     Raises:
         MapError: a result is not bounded.
     """
-    check_without_parameters(relation, "count_results")
-    names = [f"result {number}" for number in range(len(relation.forms))]
+    for each in maps:
+        check_without_parameters(each, "count_results")
+    names = [f"result {number}" for number in range(len(maps[0].forms))]
 
     def count(space: Space) -> int:
-        graph = graph_of(relation, space.context)
-        reached = graph.range()
+        graphs = [graph_of(each, space.context) for each in maps]
+        reached = reduce(load_isl().Set.union, (graph.range() for graph in graphs))
         check_bounded(reached, names, "count_results")
         # Of a map that reaches nothing twice it is far less work to count the points.
-        return count_points(graph.domain() if graph.is_injective() else reached)
+        is_injective = len(graphs) == 1 and graphs[0].is_injective()
+        return count_points(graphs[0].domain() if is_injective else reached)
 
-    return asked(count, budget, otherwise=lambda most: few_points.count_results(relation, most))
+    def go_through(most: int) -> int | None:
+        rows = few_points.reached(maps, most)
+        return None if rows is None else len(rows)
+
+    return asked(count, budget, otherwise=go_through)
 
 
 def count_points(points: islpy.Set) -> int:

@@ -49,12 +49,6 @@ def count(relation: Relation, most: int = MAX_POINTS) -> int | None:
     return None if rows is None else len(rows)
 
 
-def count_results(relation: Relation, most: int = MAX_POINTS) -> int | None:
-    """The number of different elements that are reached."""
-    rows = elements(relation, relation.forms, most)
-    return None if rows is None else len(rows)
-
-
 def is_equal(left: Relation, right: Relation, most: int = MAX_POINTS) -> bool | None:
     """Whether two relations have the same pairs."""
     sizes = _sizes_of_union(left, right, most)

@@ -245,7 +245,7 @@ class ExactRelation(Relation):
         (3000000, 2000001)
         """
         if not self.parameters:
-            return number_of_results(self, budget)
+            return number_of_results([self], budget)
         return count_reached([self], len(self.forms), self.parameters, budget)
 
     def is_injective(self, *, budget: Budget = BUDGET, runtime_as_parameters: bool = False) -> bool:

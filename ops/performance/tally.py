@@ -7,11 +7,11 @@ left is gone through while there is time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache, reduce
 from math import gcd, isnan, prod
 from time import monotonic
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar, overload
+from typing import Any, Final, NamedTuple, TypeAlias, overload
 
 import sympy
 
@@ -24,7 +24,6 @@ from indexing.passes import (
     few_points,
     number_of_points,
     number_of_results,
-    reached,
     result_columns,
 )
 from ops.fusion.reads import tells_ranges
@@ -34,9 +33,6 @@ from simplifier import CeilDiv, format_expr, simplify
 from simplifier.errors import ArgumentError, check_type
 from simplifier.exact import ATTEMPT, BudgetError, NotQuasiAffineError
 from simplifier.forms import VARIABLE, Interval
-
-Answer = TypeVar("Answer")
-
 
 Column: TypeAlias = Any
 """An array of NumPy."""
@@ -90,42 +86,31 @@ class Tally(NamedTuple):
     elements: int
 
 
-def tally_of(part: IndexingMap, deadline: Deadline) -> Tally:
-    """The points of a map of dimensions alone, and its elements.
+def tally_of(maps: Sequence[IndexingMap], deadline: Deadline) -> Tally:
+    """The points of some maps of dimensions alone, and the elements that one of them leads to.
 
     Raises:
-        MapError: the map has parameters.
+        MapError: a map has parameters.
         OutOfTimeError: they cannot be counted within the time.
-        NotQuasiAffineError: there are too many to go through, and isl cannot express the map.
+        NotQuasiAffineError: there are too many to go through, and isl cannot express the maps.
 
     >>> from indexing import parse_map
     >>> windows = parse_map("(d0, d1) -> (d0 + d1), domain: d0 in [0, 9], d1 in [0, 2]")
-    >>> tally_of(windows, Deadline(1))
+    >>> tally_of([windows], Deadline(1))
     Tally(points=30, elements=12)
-    """
-    check_without_parameters(part, "tally")
-    found = _at_a_glance(part)
-    if found is None:
-        deadline.check()
-        found = _quickly(part)
-    return _slowly(part, deadline) if found is None else found
-
-
-def elements_together(maps: Sequence[IndexingMap], rank: int, deadline: Deadline) -> int:
-    """How many elements of a tensor of this rank one of the maps leads to.
-
-    Raises:
-        MapError, OutOfTimeError, NotQuasiAffineError: as :func:`tally_of`.
     """
     for each in maps:
         check_without_parameters(each, "tally")
-    deadline.check()
-    found = _quickly_together(tuple(maps), rank)
+    found = _at_a_glance(*maps) if len(maps) == 1 else None
+    if found is None:
+        deadline.check()
+        found = _quickly(tuple(maps))
     if found is not None:
         return found
-    if _can_be_gone_through(maps):
-        return _gone_through(maps, deadline).elements
-    return _asked(lambda budget: _reached_by_isl(maps, rank, budget), deadline)
+    if sum(map(volume, maps)) <= MAX_POINTS and size_of(hull_of(maps)) <= MAX_MARKS:
+        points, is_reached = marked(maps, (), hull_of(maps), deadline)
+        return Tally(int(points.sum()), int(is_reached.sum()))
+    return _slowly(maps, deadline)
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -146,54 +131,34 @@ def _at_a_glance(part: IndexingMap) -> Tally | None:
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _quickly(part: IndexingMap) -> Tally | None:
+def _quickly(maps: tuple[IndexingMap, ...]) -> Tally | None:
     """The numbers by going through the points if they are few, or by isl if that is quick."""
-    if volume(part) <= _FEW:
-        points, elements = few_points.count(part), few_points.count_results(part)
-        if points is not None and elements is not None:
-            return Tally(points, elements)
-    try:
-        return _by_isl(part, ATTEMPT)
-    except (BudgetError, NotQuasiAffineError):
-        return None
-
-
-@lru_cache(maxsize=REMEMBERED)
-def _quickly_together(maps: Sequence[IndexingMap], rank: int) -> int | None:
     if sum(map(volume, maps)) <= _FEW:
-        rows = few_points.reached(maps)
-        if rows is not None:
-            return len(rows)
+        counts, rows = [*map(few_points.count, maps)], few_points.reached(maps)
+        points = sum(count for count in counts if count is not None)
+        if rows is not None and None not in counts:
+            return Tally(points, len(rows))
     try:
-        return _reached_by_isl(maps, rank, ATTEMPT)
+        return _by_isl(maps, ATTEMPT)
     except (BudgetError, NotQuasiAffineError):
         return None
 
 
-def _slowly(part: IndexingMap, deadline: Deadline) -> Tally:
-    if _can_be_gone_through([part]):
-        return _gone_through([part], deadline)
-    return _asked(lambda budget: _by_isl(part, budget), deadline)
-
-
-def _by_isl(part: IndexingMap, budget: int) -> Tally:
-    return Tally(number_of_points(part, budget), number_of_results(part, budget))
-
-
-def _reached_by_isl(maps: Sequence[IndexingMap], rank: int, budget: int) -> int:
-    return int(reached(maps, rank, budget=budget).count(budget=budget))
-
-
-def _asked(ask: Callable[[int], Answer], deadline: Deadline) -> Answer:
+def _slowly(maps: Sequence[IndexingMap], deadline: Deadline) -> Tally:
     """What isl answers with more and more operations, while there is time."""
     budget = ATTEMPT
     while True:
         start = monotonic()
         try:
-            return ask(budget)
+            return _by_isl(maps, budget)
         except BudgetError:
             budget *= 4
             deadline.check(4 * (monotonic() - start))
+
+
+def _by_isl(maps: Sequence[IndexingMap], budget: int) -> Tally:
+    points = sum(number_of_points(each, budget) for each in maps)
+    return Tally(points, number_of_results(maps, budget))
 
 
 # Sums.
@@ -236,22 +201,33 @@ def number_of_sums(strides: Iterable[int], sizes: Iterable[int]) -> int | None:
 # Going through points.
 
 
-def _can_be_gone_through(maps: Sequence[IndexingMap]) -> bool:
-    return sum(map(volume, maps)) <= MAX_POINTS and size_of(hull_of(maps)) <= MAX_MARKS
+def marked(
+    maps: Sequence[IndexingMap],
+    rows: Sequence[Interval],
+    columns: Sequence[Interval],
+    deadline: Deadline,
+) -> tuple[Column, Column]:
+    """How many points lead to each row of a table, and to which of its columns they lead.
 
+    The results of each map are an index of a row, and behind it one of a column.
 
-def _gone_through(maps: Sequence[IndexingMap], deadline: Deadline) -> Tally:
+    Raises:
+        OutOfTimeError: there are too many points or columns, or no time is left.
+    """
     import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
-    hull = hull_of(maps)
-    is_reached = np.zeros(size_of(hull), dtype=bool)
-    points = 0
+    height, width = size_of(rows), size_of(columns)
+    if height * width > MAX_MARKS or sum(map(volume, maps)) > MAX_POINTS:
+        raise OutOfTimeError
+    points = np.zeros(height, dtype=np.int64)
+    is_reached = np.zeros((height, width), dtype=bool)
     for each in maps:
-        for count, columns in result_columns(each):
+        for count, found in result_columns(each):
             deadline.check()
-            is_reached[numbered(columns, hull)] = True
-            points += count
-    return Tally(points, int(is_reached.sum()))
+            row = np.broadcast_to(numbered(found[: len(rows)], rows), count)
+            points += np.bincount(row, minlength=height)
+            is_reached[row, numbered(found[len(rows) :], columns)] = True
+    return points, is_reached
 
 
 def volume(whole: IndexingMap) -> int:

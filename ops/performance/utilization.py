@@ -11,7 +11,7 @@ from math import prod
 from typing import Final, NamedTuple, TypeAlias
 
 from indexing import IndexingMap, MapError
-from indexing.passes import MAX_INT64, Ends, arranged, result_columns, substituted_constraints
+from indexing.passes import MAX_INT64, Ends, arranged, substituted_constraints
 from ops.analysis.dataflow import Array
 from ops.analysis.queries import findings_in
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
@@ -22,7 +22,6 @@ from ops.index_maps import dim
 from ops.performance.kernels import AccessKind, evaluated_by, kernels_of, kinds_of_accesses, tile_of
 from ops.performance.tally import (
     MAX_MARKS,
-    MAX_POINTS,
     REMEMBERED,
     Column,
     Count,
@@ -34,8 +33,8 @@ from ops.performance.tally import (
     count_of,
     difference,
     elements_of,
-    elements_together,
     hull_of,
+    marked,
     numbered,
     ratio,
     size_of,
@@ -428,7 +427,7 @@ def footprint_of(
     if bounds.is_exact or is_unsure or is_symbolic:
         return bounds
     try:
-        return _together(ways, bounds.reads, len(sizes), deadline)
+        return _together(ways, bounds.reads, deadline)
     except _FAILURES:
         return bounds
 
@@ -442,14 +441,12 @@ def _sum_of(found: Sequence[Footprint], size: int) -> Footprint:
     return Footprint(reads, Interval(least, most), is_exact)
 
 
-def _together(
-    ways: Sequence[OperandIndexing], reads: Interval, rank: int, deadline: Deadline
-) -> Footprint:
+def _together(ways: Sequence[OperandIndexing], reads: Interval, deadline: Deadline) -> Footprint:
     """The footprint of several accesses."""
     if any(way.runtime for way in ways):
-        return Footprint(*together_at_each_offset(ways, deadline))
-    elements = elements_together([way.map for way in ways], rank, deadline)
-    return Footprint(reads, Interval(elements, elements))
+        return together_at_each_offset(ways, deadline)
+    found = tally_of([way.map for way in ways], deadline)
+    return Footprint(reads, Interval.of(found.elements))
 
 
 # One access.
@@ -475,7 +472,7 @@ def _reads_twice(way: OperandIndexing) -> bool:
 def _at_each_value(way: OperandIndexing, bounds: Footprint, deadline: Deadline) -> Footprint:
     """The footprint for the values that the variables have together, within bounds."""
     try:
-        return Footprint(*together_at_each_offset([way], deadline))
+        return together_at_each_offset([way], deadline)
     except _FAILURES:
         return replace(bounds, is_exact=False)
 
@@ -578,11 +575,11 @@ def _of_part(part: _Part, deadline: Deadline) -> Footprint:
             return _of_values(part, deadline)
         found = alike_at_each_offset(part.map, deadline)
         if found is None:
-            return Footprint(*at_each_offset(part.map, deadline))
+            return at_each_offset(part.map, deadline)
         points, elements = found
     except _FAILURES:
         return _bounds(part.map)
-    return Footprint(Interval(points, points), Interval(elements, elements))
+    return Footprint(Interval.of(points), Interval.of(elements))
 
 
 def _of_values(part: _Part, deadline: Deadline) -> Footprint:
@@ -590,11 +587,8 @@ def _of_values(part: _Part, deadline: Deadline) -> Footprint:
     deadline.check()
     exact = if_same_or_different(part.map, part.keys, deadline) if part.are_free else None
     if exact is not None:
-        return Footprint(*exact)
-    found = bounds_for_any_values(part.map, part.keys, deadline)
-    if found is None:
-        return _bounds(part.map)
-    return Footprint(*found, is_exact=found.elements.size == 1)
+        return exact
+    return bounds_for_any_values(part.map, part.keys, deadline) or _bounds(part.map)
 
 
 # What accesses touch whose places depend on values, over all of these values.
@@ -602,13 +596,6 @@ def _of_values(part: _Part, deadline: Deadline) -> Footprint:
 # The value is either a scalar, such as the start of a slice: then the access is looked at for
 # each value. Or each element has a value of its own, such as the indices of a gather: then all
 # may be the same, or all different.
-
-
-class Extremes(NamedTuple):
-    """Least and most over all values: of points, and of the elements that they lead to."""
-
-    points: Interval
-    elements: Interval
 
 
 def source_of(origin: RuntimeOrigin) -> object:
@@ -643,12 +630,12 @@ def alike_at_each_offset(part: IndexingMap, deadline: Deadline) -> Tally | None:
     """
     still = at_one_offset(_from_values(part))
     if still is not None:
-        return tally_of(still, deadline)
+        return tally_of([still], deadline)
     pieces = [at_one_offset(_from_values(each)) for each in _whole_and_hole(part)]
     pieces = [each for each in pieces if each is not None]
     if len(pieces) != 2:  # noqa: PLR2004 - the whole, and what is left out of it
         return None
-    whole, hole = (tally_of(each, deadline) for each in pieces)
+    whole, hole = (tally_of([each], deadline) for each in pieces)
     left = whole.points - hole.points
     return Tally(left, left) if whole.points == whole.elements else None
 
@@ -733,17 +720,17 @@ def _counted_from(
     return IndexingMap.from_forms(substitute(part.forms, place), free.constrained(limits))
 
 
-def at_each_offset(part: IndexingMap, deadline: Deadline) -> Extremes:
+def at_each_offset(part: IndexingMap, deadline: Deadline) -> Footprint:
     """The numbers for the values of its runtime variables, one by one.
 
     Raises:
         OutOfTimeError: there are too many, or no time is left.
     """
     points, is_reached = _by_offset(part, part.result_bounds(), deadline)
-    return Extremes(_range(points), _range(is_reached.sum(axis=1)))
+    return Footprint(_range(points), _range(is_reached.sum(axis=1)))
 
 
-def together_at_each_offset(ways: Sequence[OperandIndexing], deadline: Deadline) -> Extremes:
+def together_at_each_offset(ways: Sequence[OperandIndexing], deadline: Deadline) -> Footprint:
     """The numbers of several accesses for the values that they have together, one by one.
 
     Raises:
@@ -763,7 +750,7 @@ def together_at_each_offset(ways: Sequence[OperandIndexing], deadline: Deadline)
         own, is_met = _own_offset(way, columns, count)
         points[is_met] += own_points[own[is_met]]
         is_reached[is_met] |= own_reached[own[is_met]]
-    return Extremes(_range(points), _range(is_reached.sum(axis=1)))
+    return Footprint(_range(points), _range(is_reached.sum(axis=1)))
 
 
 def _values_of(ways: Sequence[OperandIndexing]) -> dict[object, Interval]:
@@ -808,24 +795,11 @@ def _by_offset(
     part: IndexingMap, hull: Sequence[Interval], deadline: Deadline
 ) -> tuple[Column, Column]:
     """The points at each offset, and a row of the places in a box that they lead to."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     domain = part.domain
     dims, ranges, runtime = domain.by_role(domain.identifiers)
-    offsets = [domain.bounds[name] for name in runtime]
-    count = size_of(offsets)
-    if count * size_of(hull) > MAX_MARKS or count * volume(part) > MAX_POINTS:
-        raise OutOfTimeError
     wanted = [*map(forms.variable, runtime), *part.forms]
     by_offset = arranged(IndexingMap.from_forms(wanted, domain), [*runtime, *dims, *ranges])
-    points = np.zeros(count, dtype=np.int64)
-    is_reached = np.zeros((count, size_of(hull)), dtype=bool)
-    for number, columns in result_columns(by_offset):
-        deadline.check()
-        offset = np.broadcast_to(numbered(columns[: len(offsets)], offsets), number)
-        points += np.bincount(offset, minlength=count)
-        is_reached[offset, numbered(columns[len(offsets) :], hull)] = True
-    return points, is_reached
+    return marked([by_offset], [domain.bounds[name] for name in runtime], hull, deadline)
 
 
 def _range(column: Column) -> Interval:
@@ -837,7 +811,7 @@ def _range(column: Column) -> Interval:
 
 def if_same_or_different(
     part: IndexingMap, keys: Sequence[Sequence[Form]], deadline: Deadline
-) -> Extremes | None:
+) -> Footprint | None:
     """The numbers if all values are the same, and if they differ as much as they can.
 
     ``keys`` are the indices of the values of the runtime variables. ``None`` if a coordinate is
@@ -857,12 +831,12 @@ def if_same_or_different(
     points, is_there = _by_place_and_key(part, static, keys, deadline)
     different = is_there.sum(axis=1)
     most = different.clip(max=choices).sum()
-    return Extremes(points, Interval(int((different > 0).sum()), int(most)))
+    return Footprint(points, Interval(int((different > 0).sum()), int(most)))
 
 
 def _of_single_variables(
     part: IndexingMap, places: Sequence[Form], keys: Sequence[Form], choices: int
-) -> Extremes | None:
+) -> Footprint | None:
     """The numbers as products of sizes, where each place and key is a dimension or a constant.
 
     ``None`` where one is more than that. Most gathers are so plain, and need no NumPy.
@@ -876,7 +850,7 @@ def _of_single_variables(
         return None
     reached = size_of(bounds[name] for name in of_places)
     different = size_of(bounds[name] for name in of_keys - of_places)
-    return Extremes(Interval(points, points), Interval(reached, reached * min(different, choices)))
+    return Footprint(Interval(points, points), Interval(reached, reached * min(different, choices)))
 
 
 def _dimensions(index: Sequence[Form]) -> set[str] | None:
@@ -896,7 +870,7 @@ def _are_values(wanted: Sequence[Form], static: Sequence[Form], runtime: Sequenc
 
 def bounds_for_any_values(
     part: IndexingMap, keys: Sequence[Sequence[Form]], deadline: Deadline
-) -> Extremes | None:
+) -> Footprint | None:
     """Bounds of the numbers: what has one value keeps its shape, wherever it is.
 
     ``None`` if a constraint is on a value, or it does more than move elements.
@@ -910,26 +884,17 @@ def bounds_for_any_values(
     points, is_there = _by_place_and_key(part, still.forms, keys, deadline)
     together = is_there.sum(axis=0)
     most = min(int(together.sum()), size_of(part.result_bounds()))
-    return Extremes(points, Interval(int(together.max()), most))
+    elements = Interval(int(together.max()), most)
+    return Footprint(points, elements, is_exact=elements.size == 1)
 
 
 def _by_place_and_key(
     part: IndexingMap, places: Sequence[Form], keys: Sequence[Sequence[Form]], deadline: Deadline
 ) -> tuple[Interval, Column]:
     """The points, and for each place a row of the values that lead there."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     dims, *_ = part.domain.by_role(part.domain.identifiers)
     index = [form for key in keys for form in key]
     both = arranged(IndexingMap.from_forms([*places, *index], part.domain), dims)
     hull, rank = hull_of([both]), len(places)
-    if volume(part) > MAX_POINTS or size_of(hull) > MAX_MARKS:
-        raise OutOfTimeError
-    is_there = np.zeros((size_of(hull[:rank]), size_of(hull[rank:])), dtype=bool)
-    points = 0
-    for count, columns in result_columns(both):
-        deadline.check()
-        place = numbered(columns[:rank], hull[:rank])
-        is_there[place, numbered(columns[rank:], hull[rank:])] = True
-        points += count
-    return Interval(points, points), is_there
+    points, is_there = marked([both], hull[:rank], hull[rank:], deadline)
+    return Interval.of(int(points.sum())), is_there

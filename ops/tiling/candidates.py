@@ -439,12 +439,12 @@ class TileLoads:
         Raises:
             OutOfTimeError, NotQuasiAffineError: they cannot be counted.
         """
-        whole = tally_of(part.map, self.deadline)
+        whole = tally_of([part.map], self.deadline)
         if whole.points == whole.elements:
             return whole.points
         choices = [sorted(self._sizes_counted(number)) for number in part.dimensions]
         counts = touched(part.map, choices) or [
-            tally_of(_with_tile_ids(part.map, sizes), self.deadline).elements
+            tally_of([_with_tile_ids(part.map, sizes)], self.deadline).elements
             for sizes in product(*choices)
         ]
         return self._once(_LoadTable(part.dimensions, choices, counts), columns)

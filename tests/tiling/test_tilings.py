@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib import import_module
 from itertools import product
@@ -198,9 +198,9 @@ def test_windows_are_counted_for_all_sizes_at_once(monkeypatch: pytest.MonkeyPat
     """Not one candidate after another, for which time may run out."""
     asked: list[str] = []
 
-    def tally(part: IndexingMap, deadline: Deadline) -> Tally:
-        asked.append(str(part))
-        return tally_of(part, deadline)
+    def tally(maps: Sequence[IndexingMap], deadline: Deadline) -> Tally:
+        asked.extend(map(str, maps))
+        return tally_of(maps, deadline)
 
     monkeypatch.setattr(TILINGS, "tally_of", tally)
     window = "window={size=15 pad=7_7}, to_apply=sum"

@@ -89,7 +89,7 @@ def test_tiles_of_random_sums(data: some.DataObject) -> None:
     part = parse_map(f"({', '.join(names)}) -> ({total}), domain: {', '.join(bounds)}")
     choices = [sorted(data.draw(some.sets(some.integers(1, 10), min_size=1))) for _ in names]
     assert touched(part, choices) == [pairs(part, sizes) for sizes in product(*choices)]
-    tally = tally_of(part, Deadline(None))
+    tally = tally_of([part], Deadline(None))
     points = [tuple(results) for *_, results in part.points()]
     assert tally == (len(points), len(set(points)))
 
