@@ -5,58 +5,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Final
 
 from indexing.layout import ShapeError
 from ops.hlo import Instruction
 from ops.hlo.opcodes import find_opcode
-from ops.rules import (
-    collectives,
-    control,
-    convolution,
-    custom_calls,
-    data_movement,
-    dot,
-    dynamic_sizes,
-    dynamic_slice,
-    elementwise,
-    gather_scatter,
-    linear_algebra,
-    reduce,
-    reshape,
-    scan,
-    slice,  # noqa: A004 - the operation's name
-    sort,
-    transfers,
-    transpose,
-    windows,
-)
+from ops.rules.custom_calls import CUSTOM_CALLS
 from ops.rules.dynamic_sizes import of_dynamic_sizes, why_sizes_do_not_tell
 from ops.rules.rule import Calls, Doubt, Maps, MapsFunction, OpRule, Routes, Unknown
 from simplifier.errors import check_type
-
-FAMILIES: Final = (
-    data_movement,
-    collectives,
-    control,
-    convolution,
-    dot,
-    dynamic_sizes,
-    dynamic_slice,
-    elementwise,
-    gather_scatter,
-    linear_algebra,
-    reduce,
-    windows,
-    reshape,
-    scan,
-    slice,
-    sort,
-    transfers,
-    transpose,
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,8 +139,18 @@ def _registry_of(*differences: tuple[list[str], Mapping[str, OpRule]]) -> Regist
     )
 
 
+def _tables() -> Iterator[Mapping[str, OpRule]]:
+    """The table ``RULES`` of each module beside this one that has one."""
+    package, _, own = __name__.rpartition(".")
+    for found in iter_modules(sys.modules[package].__path__):
+        if found.name != own:
+            yield getattr(import_module(f"{package}.{found.name}"), "RULES", {})
+
+
+TABLES: Final = tuple(_tables())
+"""The rules of each family, by opcode; no two of them have one opcode."""
+
 REGISTRY: Final = Registry(
-    {opcode: rule for family in FAMILIES for opcode, rule in family.RULES.items()},
-    custom_calls.CUSTOM_CALLS,
+    {opcode: rule for table in TABLES for opcode, rule in table.items()}, CUSTOM_CALLS
 )
 """The rules of the library."""
