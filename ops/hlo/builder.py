@@ -13,7 +13,7 @@ from ops.hlo.attributes import Codec, Reference, read_value
 from ops.hlo.errors import AttributeValueError, EditError
 from ops.hlo.lexer import HloLexer
 from ops.hlo.literal import Literal, read_literal
-from ops.hlo.module import Computation, Instruction, detached_instruction, with_copies
+from ops.hlo.module import Computation, Instruction, detached, with_copies
 from ops.hlo.opcodes import OPCODES, Opcode, bare, check_opcode, nearby
 from ops.hlo.shape_inference import INFERRED, infer_shape
 from ops.hlo.verifier import verify
@@ -247,11 +247,7 @@ def without(instruction: Instruction, name: str, unless: Mapping[str, Any]) -> I
     if name in unless or name not in instruction.attributes:
         return instruction
     kept = {key: value for key, value in instruction.attributes.items() if key != name}
-    return Instruction(
-        *(instruction.name, instruction.opcode, instruction.shape, instruction.operands),
-        MappingProxyType(kept),
-        instruction.literal,
-    )
+    return detached(instruction, attributes=kept)
 
 
 # Instructions of HLO made one after the other, with names that no other one has.
@@ -471,16 +467,8 @@ def copy_of(
         for key, value in instruction.attributes.items()
         if key != CONTROL
     }
-    return detached_instruction(
-        name,
-        instruction.opcode,
-        instruction.shape,
-        operands,
-        attributes | ({CONTROL: waits} if waits else {}),
-        instruction.literal,
-        instruction.parameter_number,
-        instruction.sizes,
-    )
+    attributes |= {CONTROL: waits} if waits else {}
+    return detached(instruction, name=name, operands=operands, attributes=attributes)
 
 
 class UnusedNames:

@@ -8,7 +8,7 @@ computations are equal only to themselves.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, cast
 
@@ -143,11 +143,9 @@ class Instruction:
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._computation is None:
-            values = (
-                *(self.operands, dict(self.attributes), self.literal),
-                *(self.parameter_number, self.sizes),
-            )
-            return detached_instruction, (self.name, self.opcode, self.shape, *values)
+            attributes, literal = dict(self.attributes), self.literal
+            values = self.operands, attributes, literal, self.parameter_number, 0, 0, self.sizes
+            return _unpickled, (self.name, self.opcode, self.shape, *values)
         return _instruction_of, (self.computation, self.computation.instructions.index(self))
 
 
@@ -415,12 +413,20 @@ def _copies(
     copies: dict[Any, Any] = dict(computations)
     for each in instructions:
         attributes = {name: with_copies(value, copies) for name, value in each.attributes.items()}
-        values = (
-            *(with_copies(each.operands, copies), attributes, each.literal),
-            *(each.parameter_number, each.sizes),
-        )
-        copies[each] = detached_instruction(each.name, each.opcode, each.shape, *values)
+        operands = with_copies(each.operands, copies)
+        copies[each] = detached(each, operands=operands, attributes=attributes)
     return {each: copies[each] for each in instructions}
+
+
+def detached(
+    instruction: Instruction,
+    *,
+    attributes: Mapping[str, Any],
+    **changes: Any,  # noqa: ANN401 - of any field
+) -> Instruction:
+    """A changed copy that belongs to no computation; nothing changes its attributes."""
+    known = MappingProxyType(attributes) if attributes else NO_ATTRIBUTES
+    return replace(instruction, attributes=known, start=0, stop=0, **changes)
 
 
 def with_copies(value: Any, copies: Mapping[Any, Any]) -> Any:  # noqa: ANN401  (one type for each format)
@@ -430,19 +436,9 @@ def with_copies(value: Any, copies: Mapping[Any, Any]) -> Any:  # noqa: ANN401  
     return copies.get(value, value) if isinstance(value, Instruction | Computation) else value
 
 
-def detached_instruction(  # noqa: PLR0913, PLR0917 - the fields of an instruction
-    name: str,
-    opcode: str,
-    shape: Shape,
-    operands: tuple[Instruction, ...],
-    attributes: Mapping[str, Any],
-    literal: Literal | None,
-    parameter_number: int | None,
-    sizes: tuple[tuple[Size, ...], ...] | None = None,
-) -> Instruction:
-    """An instruction that belongs to no computation; nothing changes its attributes."""
-    known = MappingProxyType(attributes) if attributes else NO_ATTRIBUTES
-    return Instruction(name, opcode, shape, operands, known, literal, parameter_number, sizes=sizes)
+def _unpickled(*fields: Any) -> Instruction:  # noqa: ANN401 - of any field
+    made = Instruction(*fields)
+    return detached(made, attributes=made.attributes)
 
 
 def _computation_of(module: HloModule, position: int) -> Computation:
