@@ -9,8 +9,8 @@ Source: the assembly formats in StableHLO's definitions of its operations.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from ops.mlir.operations import (
     Argument,
@@ -118,54 +118,78 @@ def _manual_computation(reader: OperationReader, draft: OperationDraft) -> None:
     reader.attributes_and_types(draft)
 
 
-PROGRAM_FORMS: Final[Mapping[str, AssemblyForm]] = {
-    "builtin.module": _module,
-    "module": _module,
-    "func.func": _function,
-    "sdy.manual_computation": _manual_computation,
-    "sdy.mesh": _mesh,
-    "sdy.sharding_constraint": _sharding_constraint,
-}
-"""The forms by the names of operations."""
+# What is printed as operands, words with values, attributes, and types.
 
-
-# How StableHLO prints its operations: `stablehlo.iota dim = 0 : tensor<8xi32>`, and so on.
-
-_WORDS: Final = """
+_TABLE: Final = """
 stablehlo | abs add after_all and atan2 bitcast_convert cbrt ceil clamp complex convert cosine \
     count_leading_zeros create_token divide dynamic_pad dynamic_reshape dynamic_update_slice \
     exponential exponential_minus_one floor imag is_finite log log_plus_one logistic maximum \
     minimum multiply negate not or partition_id popcnt power real real_dynamic_slice remainder \
     replica_id reshape round_nearest_afz round_nearest_even rsqrt select shift_left \
-    shift_right_arithmetic shift_right_logical sign sine sqrt subtract tan tanh \
+    shift_right_arithmetic shift_right_logical sign sine sqrt subtract tanh \
     torch_index_select tuple xor
 stablehlo | broadcast | sizes=broadcast_sizes
-stablehlo | dynamic_slice | sizes=slice_sizes
 stablehlo | broadcast_in_dim dynamic_broadcast_in_dim | dims=broadcast_dimensions
-stablehlo | cholesky | lower
-stablehlo | concatenate | dim=dimension
-stablehlo | get_dimension_size set_dimension_size | dim=dimension
-stablehlo | dynamic_iota iota | dim=iota_dimension
-stablehlo | einsum | config=einsum_config
-stablehlo | unary_einsum | config=einsum_config
-stablehlo | fft | type=fft_type length=fft_length
+stablehlo | cholesky | lower | lower
+stablehlo | concatenate get_dimension_size set_dimension_size | dim=dimension | dimensions=dimension
+stablehlo | dot | precision=precision_config
+stablehlo | dynamic_iota iota | dim=iota_dimension | iota_dimension
+stablehlo | dynamic_slice | sizes=slice_sizes | dynamic_slice_sizes=slice_sizes
+stablehlo | einsum unary_einsum | config=einsum_config
+stablehlo | fft | type=fft_type length=fft_length | fft_type fft_length
 stablehlo | pad | low=edge_padding_low high=edge_padding_high interior=interior_padding
 stablehlo | reduce_precision | format
-stablehlo | reverse | dims=dimensions
+stablehlo | reverse | dims=dimensions | dimensions
 stablehlo | rng | distribution=rng_distribution
 stablehlo | rng_bit_generator | algorithm=rng_algorithm
-stablehlo | transpose | dims=permutation
-stablehlo | dot | precision=precision_config
-chlo | acos acosh asin asin_acos_kernel asinh atan atanh bessel_i1e broadcast_add broadcast_and \
-    broadcast_atan2 broadcast_clamp broadcast_complex broadcast_divide broadcast_maximum \
-    broadcast_minimum broadcast_multiply broadcast_next_after broadcast_or broadcast_polygamma \
-    broadcast_power broadcast_remainder broadcast_select broadcast_shift_left \
-    broadcast_shift_right_arithmetic broadcast_shift_right_logical broadcast_subtract \
-    broadcast_xor broadcast_zeta conj cosh digamma erf erf_inv erfc is_inf is_neg_inf is_pos_inf \
-    lgamma next_after polygamma sinh square tan zeta
-mhlo | acos acosh asin asinh atan atanh bitcast copy cosh erf sinh stochastic_convert
+stablehlo | transpose | dims=permutation | dimensions=permutation
+chlo | asin_acos_kernel bessel_i1e broadcast_add broadcast_and broadcast_atan2 broadcast_clamp \
+    broadcast_complex broadcast_divide broadcast_maximum broadcast_minimum broadcast_multiply \
+    broadcast_next_after broadcast_or broadcast_polygamma broadcast_power broadcast_remainder \
+    broadcast_select broadcast_shift_left broadcast_shift_right_arithmetic \
+    broadcast_shift_right_logical broadcast_subtract broadcast_xor broadcast_zeta conj digamma \
+    erf_inv erfc is_inf is_neg_inf is_pos_inf lgamma next_after polygamma square zeta
+stablehlo chlo | tan
+chlo mhlo | acos acosh asin asinh atan atanh cosh erf sinh
+mhlo | bitcast copy stochastic_convert
+| add_dependency mulhi
+| batch_norm_grad batch_norm_inference batch_norm_training | | epsilon feature_index
+| get_tuple_element | | index
+| map reduce | | dimensions | to_apply
+| triangular_solve | | left_side lower unit_diagonal transpose_a
 """
-"""Dialect | operations | words that stand for attributes."""
+"""Dialects | operations | words that stand for attributes | attributes in HLO | computations.
+
+Without a dialect, the form is another one. The attributes in HLO are those of an operation that is
+one instruction, if its attributes need only other names.
+"""
+
+
+class OperationRow(NamedTuple):
+    """A row of the table of operations; ``words`` and ``attributes`` lead to names in StableHLO."""
+
+    dialects: Sequence[str]
+    words: Mapping[str, str]
+    attributes: Mapping[str, str]
+    computations: Sequence[str]
+
+
+def _rows() -> Iterator[tuple[str, OperationRow]]:
+    for line in _TABLE.strip().splitlines():
+        dialects, names, *parts = (part.split() for part in line.split("|"))
+        words, attributes, computations = (*parts, [], [], [])[:3]
+        row = OperationRow(dialects, _names(words), _names(attributes), computations)
+        yield from ((name, row) for name in names)
+
+
+def _names(words: Iterable[str]) -> Mapping[str, str]:
+    """From each word to the name behind an equals sign, or to itself."""
+    pairs = (word.partition("=") for word in words)
+    return {word: name or word for word, _, name in pairs}
+
+
+ROWS: Final = dict(_rows())
+"""The rows of operations by their names without the dialect."""
 
 
 def _plain(words: Mapping[str, str], results: int | None = 1) -> AssemblyForm:
@@ -434,8 +458,18 @@ def _initialized(reader: OperationReader) -> tuple[Name, Name]:
     return name, reader.operand()
 
 
-_OTHERS: Final[Mapping[str, AssemblyForm]] = {
-    **PROGRAM_FORMS,
+FORMS: Final[Mapping[str, AssemblyForm]] = {
+    **{
+        f"{dialect}.{name}": _plain(row.words)
+        for name, row in ROWS.items()
+        for dialect in row.dialects
+    },
+    "builtin.module": _module,
+    "module": _module,
+    "func.func": _function,
+    "sdy.manual_computation": _manual_computation,
+    "sdy.mesh": _mesh,
+    "sdy.sharding_constraint": _sharding_constraint,
     "func.call": _call("callee"),
     "func.return": _return,
     "chlo.top_k": _top_k,
@@ -456,18 +490,4 @@ _OTHERS: Final[Mapping[str, AssemblyForm]] = {
     "stablehlo.slice": _slice,
     "stablehlo.while": _while,
 }
-
-
-def _forms() -> Mapping[str, AssemblyForm]:
-    """The forms of the table, and the others."""
-    found: dict[str, AssemblyForm] = {}
-    for line in _WORDS.strip().splitlines():
-        dialect, names, *words = (part.strip() for part in line.split("|"))
-        pairs = [word.partition("=") for word in " ".join(words).split()]
-        form = _plain({word: attribute or word for word, _, attribute in pairs})
-        found |= {f"{dialect}.{name}": form for name in names.split()}
-    return found | _OTHERS
-
-
-FORMS: Final = _forms()
 """The forms of operations by their names, with those of functions and modules."""

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Layout, Shape
 from ops.hlo.attributes import ATTRIBUTES, BOOLEAN, FLOAT, INTEGER, INTEGERS
 from ops.hlo.lexer import escape
 from ops.hlo.module import Computation, Instruction
+from ops.hlo.opcodes import OPCODES
 from ops.hlo.shape_inference import one_or_tuple, padded_size
 from ops.hlo.values import DimensionLabels, ListedGroups, Window, check_labels
 from ops.mlir.operations import MlirBlock
 from ops.mlir.text import DenseElements, DialectAttribute
 from ops.sizes import Size, ceil_divided, difference, shown_sizes
+from ops.stablehlo.assembly import ROWS
 from ops.stablehlo.given import GivenOperation
 from ops.stablehlo.sizes import fact
 from ops.stablehlo.writer import (
@@ -176,15 +178,6 @@ def _reduce_window(given: GivenOperation) -> dict[str, Any]:
     return {"window": _window(given, given.integers("window_dimensions"), _OF_WINDOWS)}
 
 
-def _fft(given: GivenOperation) -> dict[str, Any]:
-    return {"fft_type": given.word("fft_type"), "fft_length": given.integers("fft_length")}
-
-
-def _triangular_solve(given: GivenOperation) -> dict[str, Any]:
-    names = "left_side", "lower", "unit_diagonal"
-    return {name: given.flag(name) for name in names} | {"transpose_a": given.word("transpose_a")}
-
-
 def _sort(given: GivenOperation) -> dict[str, Any]:
     """Without a dimension, the last one is sorted along."""
     last = given.operands[0].shape.rank - 1 if given.operands else 0
@@ -216,94 +209,6 @@ def _reduce_precision(given: GivenOperation) -> dict[str, Any]:
     return {"exponent_bits": int(found[1]), "mantissa_bits": int(found[2])}
 
 
-CONVERTED: Final[Mapping[str, Construction]] = {
-    "compare": one_instruction("compare", compare_attributes),
-    "convolution": one_instruction("convolution", _convolution),
-    "dot": one_instruction("dot", _dot),
-    "dot_general": one_instruction("dot", _dot_general),
-    "fft": one_instruction("fft", _fft),
-    "gather": one_instruction("gather", _gather),
-    "pad": one_instruction("pad", _pad),
-    "reduce_precision": one_instruction("reduce-precision", _reduce_precision),
-    "reduce_window": one_instruction("reduce-window", _reduce_window, "to_apply"),
-    "rng": one_instruction("rng", _rng),
-    "rng_bit_generator": one_instruction("rng-bit-generator", _rng_bits),
-    "scatter": one_instruction("scatter", _scatter, "to_apply"),
-    "select_and_scatter": one_instruction(
-        "select-and-scatter", _reduce_window, "select", "scatter"
-    ),
-    "slice": one_instruction("slice", _slice),
-    "sort": one_instruction("sort", _sort, "to_apply"),
-    "top_k": one_instruction("topk", _top_k),
-    "topk": one_instruction("topk", _top_k),
-    "triangular_solve": one_instruction("triangular-solve", _triangular_solve),
-}
-"""Operations by their names without the dialect."""
-
-
-# The operations of StableHLO that are one instruction of HLO, with what their attributes become.
-#
-# Source: the specification of StableHLO, and the attributes of `ops.hlo.opcodes`.
-
-_TABLE: Final = """
-abs acos acosh add and asin asinh atanh atan2 bitcast_convert cbrt ceil clamp complex convert \
-    copy cosh cosine count_leading_zeros divide erf exponential exponential_minus_one floor imag \
-    is_finite log log_plus_one logistic maximum minimum mulhi multiply negate not or partition_id \
-    popcnt power real remainder replica_id reshape round_nearest_afz round_nearest_even rsqrt \
-    select shift_left shift_right_arithmetic shift_right_logical sign sine sinh sqrt \
-    stochastic_convert subtract tan tanh tuple xor
-add_dependency
-after_all create_token | after-all
-batch_norm_grad batch_norm_inference batch_norm_training | | epsilon feature_index
-cholesky | | lower
-concatenate | | dimensions=dimension
-dynamic_slice | | dynamic_slice_sizes=slice_sizes
-dynamic_update_slice
-get_dimension_size set_dimension_size | | dimensions=dimension
-get_tuple_element | | index
-iota | | iota_dimension
-map | | dimensions | to_apply
-reduce | | dimensions | to_apply
-reverse | | dimensions
-transpose | | dimensions=permutation
-"""
-"""Operations | opcode, if its name is another one | attributes | computations."""
-
-
-def _constructions() -> Mapping[str, Construction]:
-    found: dict[str, Construction] = {}
-    for line in _TABLE.strip().splitlines():
-        names, *parts = (part.strip() for part in line.split("|"))
-        opcode, attributes, computations = (*parts, "", "", "")[:3]
-        pairs = [each.partition("=") for each in attributes.split()]
-        read = _reader({name: source or name for name, _, source in pairs})
-        for name in names.split():
-            own = opcode or name.replace("_", "-")
-            found[name] = one_instruction(own, read, *computations.split())
-    return found
-
-
-def _reader(sources: Mapping[str, str]) -> AttributesOf:
-    """The attributes of an instruction, by the form that each has in HLO."""
-    return lambda given: {
-        name: _BY_FORM[ATTRIBUTES[name]](given, source)
-        for name, source in sources.items()
-        if given.has(source)
-    }
-
-
-_BY_FORM: Final[Mapping[Any, Callable[[GivenOperation, str], Any]]] = {
-    BOOLEAN: lambda given, name: given.flag(name),
-    FLOAT: lambda given, name: given.number(name),
-    INTEGER: lambda given, name: given.integer(name),
-    INTEGERS: lambda given, name: given.integers(name),
-}
-"""How the value of an attribute is read, by its codec in HLO."""
-
-TABLED: Final = _constructions()
-"""Operations by their names without the dialect."""
-
-
 # What XLA's compiler adds to StableHLO, in the dialect MHLO: fusions, and bitcasts.
 
 
@@ -333,10 +238,6 @@ def _in_layout(writer: OperationWriter, given: GivenOperation, operand: Instruct
         return operand
     shape = operand.shape.with_layout(Layout(order))
     return writer.add(given, "copy", shape, [operand], {}, name="source")
-
-
-COMPILED_OPERATIONS: Final[Mapping[str, Construction]] = {"bitcast": _bitcast, "fusion": _fusion}
-"""Operations by their names without the dialect."""
 
 
 # Loops and branches of StableHLO. Their regions may read values around them; HLO's may not.
@@ -442,22 +343,27 @@ def _branches(
 
 
 def _case(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
-    pairs = _branches(writer, given)
-    if not pairs:
-        given.fail("expected a branch")
-    attributes = {"branch_computations": tuple(computation for _, computation in pairs)}
-    operands = [*given.operands, *(operand for operand, _ in pairs)]
-    return writer.results(given, "conditional", attributes, operands)
+    return _chosen(writer, given, lambda branches: {"branch_computations": branches})
 
 
 def _if(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
-    pairs = _branches(writer, given)
-    if len(pairs) != 2:  # noqa: PLR2004 - for true and for false
-        given.fail(f"expected two branches, not {len(pairs)}")
+    if len(given.operation.regions) != 2:  # noqa: PLR2004 - for true and for false
+        given.fail(f"expected two branches, not {len(given.operation.regions)}")
     names = "true_computation", "false_computation"
-    attributes: dict[str, Any] = dict(zip(names, (called for _, called in pairs), strict=True))
-    operands = [*given.operands, *(operand for operand, _ in pairs)]
-    return writer.results(given, "conditional", attributes, operands)
+    return _chosen(writer, given, lambda branches: dict(zip(names, branches, strict=True)))
+
+
+def _chosen(
+    writer: OperationWriter,
+    given: GivenOperation,
+    attributes: Callable[[tuple[Computation, ...]], dict[str, Any]],
+) -> Sequence[Instruction]:
+    """A conditional: the first operand chooses a branch, each other one is read by one."""
+    pairs = _branches(writer, given)
+    if not pairs:
+        given.fail("expected a branch")
+    operands, branches = zip(*pairs, strict=True)
+    return writer.results(given, "conditional", attributes(branches), [*given.operands, *operands])
 
 
 def _manual_computation(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
@@ -489,15 +395,6 @@ def _converted(
     shape = one_or_tuple(shapes)
     made = writer.add(given, "custom-call", shape, operands, attributes, name=name)
     return writer.elements(given, made, len(shapes))
-
-
-CONTROL_FLOW: Final[Mapping[str, Construction]] = {
-    "case": _case,
-    "if": _if,
-    "manual_computation": _manual_computation,
-    "while": _while,
-}
-"""Operations by their names without the dialect."""
 
 
 # Operations of StableHLO between devices, and between a device and its host.
@@ -630,21 +527,6 @@ def _unpacked(
     return [*writer.elements(given, first, len(data)), token]
 
 
-DEVICE_OPERATIONS: Final[Mapping[str, Construction]] = {
-    "all_gather": one_instruction("all-gather", _along("all_gather_dim")),
-    "all_reduce": one_instruction("all-reduce", _collective, "to_apply"),
-    "collective_broadcast": one_instruction("collective-broadcast", _collective),
-    "collective_permute": one_instruction("collective-permute", _permute),
-    "reduce_scatter": one_instruction("reduce-scatter", _along("scatter_dimension"), "to_apply"),
-    "all_to_all": _all_to_all,
-    "infeed": _transfer("infeed", _infeed),
-    "outfeed": _transfer("outfeed", _outfeed),
-    "recv": _transfer("recv", _recv),
-    "send": _transfer("send", _send),
-}
-"""Operations by their names without the dialect."""
-
-
 # Operations of StableHLO with sizes that the program computes, as `jax.export` writes them.
 
 ASSERTION: Final = "shape_assertion"
@@ -722,17 +604,6 @@ def _dynamic_pad(writer: OperationWriter, given: GivenOperation) -> Sequence[Ins
     return [writer.add(given, "pad", given.shape, given.operands[:2], attributes, sizes=sizes)]
 
 
-COMPUTED_SIZES: Final[Mapping[str, Construction]] = {
-    "dynamic_broadcast_in_dim": _dynamic_broadcast,
-    "dynamic_gather": _dynamic_gather,
-    "dynamic_iota": _dynamic_iota,
-    "dynamic_pad": _dynamic_pad,
-    "dynamic_reshape": _dynamic_reshape,
-    "real_dynamic_slice": _real_dynamic_slice,
-}
-"""Operations by their names without the dialect."""
-
-
 # The operations of StableHLO that become something else than one instruction, and all tables.
 #
 # Each is a function of what writes a computation and of the operation, to one instruction for
@@ -753,8 +624,9 @@ def _broadcast(writer: OperationWriter, given: GivenOperation) -> Sequence[Instr
     return [writer.broadcast(given, operand, shape, tuple(range(new, shape.rank)))]
 
 
-def _implicit_broadcast(opcode: str) -> Construction:
+def _implicit_broadcast(name: str) -> Construction:
     """Operands stretched as NumPy does, then an operation on elements."""
+    opcode = name.replace("_", "-")
 
     def construct(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
         shape = given.shape
@@ -762,10 +634,10 @@ def _implicit_broadcast(opcode: str) -> Construction:
             writer.broadcast(given, each, shape, _trailing(given, each, shape), name=f"side{place}")
             for place, each in enumerate(given.operands)
         ]
-        if opcode not in _ELEMENTWISE_OF_CHLO:
-            attributes = compare_attributes(given) if opcode == "compare" else {}
-            return writer.results(given, opcode, attributes, stretched)
-        return [writer.elementwise(given, opcode, stretched)]
+        if opcode not in OPCODES:
+            return [writer.elementwise(given, name, stretched)]
+        attributes = compare_attributes(given) if opcode == "compare" else {}
+        return writer.results(given, opcode, attributes, stretched)
 
     return construct
 
@@ -856,42 +728,86 @@ def _nothing(_: OperationWriter, __: GivenOperation) -> Sequence[Instruction]:
     return ()
 
 
-_ELEMENTWISE_OF_CHLO: Final = (
-    *("bessel_i1e", "conj", "digamma", "erf_inv", "erfc", "is_inf", "is_neg_inf", "is_pos_inf"),
-    *("lgamma", "next_after", "polygamma", "square", "zeta", "asin_acos_kernel"),
-)
-"""Operations on elements for which HLO has no opcode."""
+def _constructions() -> Iterator[tuple[str, Construction]]:
+    """What the rows of the table tell: operations of HLO, and on elements of CHLO."""
+    for name, row in ROWS.items():
+        opcode, stretched = name.replace("_", "-"), name.removeprefix("broadcast_")
+        if opcode in OPCODES:
+            yield name, one_instruction(opcode, _renamed(row.attributes), *row.computations)
+        elif "chlo" in row.dialects:
+            yield name, _elementwise if stretched == name else _implicit_broadcast(stretched)
 
-_BROADCAST_OF_CHLO: Final = (
-    *("add", "and", "atan2", "clamp", "compare", "complex", "divide", "maximum", "minimum"),
-    *("multiply", "next_after", "or", "polygamma", "power", "remainder", "select", "shift_left"),
-    *("shift_right_arithmetic", "shift_right_logical", "subtract", "xor", "zeta"),
-)
-"""Operations of CHLO that stretch their operands."""
+
+def _renamed(sources: Mapping[str, str]) -> AttributesOf:
+    """The attributes of an instruction, by the form that each has in HLO; most are words."""
+    return lambda given: {
+        name: _BY_FORM.get(ATTRIBUTES[name], GivenOperation.word)(given, source)
+        for name, source in sources.items()
+        if given.has(source)
+    }
+
+
+_BY_FORM: Final[Mapping[Any, Callable[[GivenOperation, str], Any]]] = {
+    BOOLEAN: GivenOperation.flag,
+    FLOAT: GivenOperation.number,
+    INTEGER: GivenOperation.integer,
+    INTEGERS: GivenOperation.integers,
+}
+"""How the value of an attribute is read, by its codec in HLO."""
 
 CONSTRUCTIONS: Final[Mapping[str, Construction]] = {
-    **TABLED,
-    **COMPILED_OPERATIONS,
-    **COMPUTED_SIZES,
-    **CONTROL_FLOW,
-    **CONVERTED,
-    **DEVICE_OPERATIONS,
-    **dict.fromkeys(_ELEMENTWISE_OF_CHLO, _elementwise),
-    **{
-        f"broadcast_{name}": _implicit_broadcast(
-            name if name in _ELEMENTWISE_OF_CHLO else name.replace("_", "-")
-        )
-        for name in _BROADCAST_OF_CHLO
-    },
+    **dict(_constructions()),
+    "all_gather": one_instruction("all-gather", _along("all_gather_dim")),
+    "all_reduce": one_instruction("all-reduce", _collective, "to_apply"),
+    "all_to_all": _all_to_all,
     "atan": _arc_tangent,
+    "bitcast": _bitcast,
     "broadcast": _broadcast,
+    "broadcast_compare": _implicit_broadcast("compare"),
     "broadcast_in_dim": _broadcast_in_dim,
     "call": _called("callee"),
+    "case": _case,
+    "collective_broadcast": one_instruction("collective-broadcast", _collective),
+    "collective_permute": one_instruction("collective-permute", _permute),
+    "compare": one_instruction("compare", compare_attributes),
     "composite": _called("decomposition"),
     "constant": _constant,
+    "convolution": one_instruction("convolution", _convolution),
+    "create_token": one_instruction("after-all", lambda _: {}),
     "custom_call": _custom_call,
+    "dot": one_instruction("dot", _dot),
+    "dot_general": one_instruction("dot", _dot_general),
+    "dynamic_broadcast_in_dim": _dynamic_broadcast,
+    "dynamic_gather": _dynamic_gather,
+    "dynamic_iota": _dynamic_iota,
+    "dynamic_pad": _dynamic_pad,
+    "dynamic_reshape": _dynamic_reshape,
+    "fusion": _fusion,
+    "gather": one_instruction("gather", _gather),
+    "if": _if,
+    "infeed": _transfer("infeed", _infeed),
+    "manual_computation": _manual_computation,
     "mesh": _nothing,
     "optimization_barrier": _barrier,
+    "outfeed": _transfer("outfeed", _outfeed),
+    "pad": one_instruction("pad", _pad),
+    "real_dynamic_slice": _real_dynamic_slice,
+    "recv": _transfer("recv", _recv),
+    "reduce_precision": one_instruction("reduce-precision", _reduce_precision),
+    "reduce_scatter": one_instruction("reduce-scatter", _along("scatter_dimension"), "to_apply"),
+    "reduce_window": one_instruction("reduce-window", _reduce_window, "to_apply"),
+    "rng": one_instruction("rng", _rng),
+    "rng_bit_generator": one_instruction("rng-bit-generator", _rng_bits),
+    "scatter": one_instruction("scatter", _scatter, "to_apply"),
+    "select_and_scatter": one_instruction(
+        "select-and-scatter", _reduce_window, "select", "scatter"
+    ),
+    "send": _transfer("send", _send),
     "sharding_constraint": _sharding_constraint,
+    "slice": one_instruction("slice", _slice),
+    "sort": one_instruction("sort", _sort, "to_apply"),
+    "top_k": one_instruction("topk", _top_k),
+    "topk": one_instruction("topk", _top_k),
+    "while": _while,
 }
 """Operations by their names without the dialect."""
