@@ -1,4 +1,4 @@
-"""Forms as straight-line code: what is used twice gets a name, what fits gets 32 bits.
+"""Straight-line code of forms: a form used twice gets a name, a small one 32 bits.
 
 A :class:`Coder` writes any number of forms over the variables of a domain.
 """
@@ -56,7 +56,7 @@ def is_usable(name: str, reserved: frozenset[str]) -> bool:
 
 
 class Ranges:
-    """Which values the forms of a domain take, as far as is quickly known."""
+    """Ranges of the values of forms on a domain, as far as they are cheap to find."""
 
     def __init__(self, domain: Domain) -> None:
         self._scope = scope_with_facts(domain)
@@ -181,7 +181,7 @@ class Coder(Printer):
         return self._bits_of_bounds(self._bounds[identifier])
 
     def write_all(self, wanted: Sequence[Form]) -> tuple[str, ...]:
-        """The texts of forms; :attr:`lines` gets what has to be computed before them."""
+        """The texts of forms; :attr:`lines` gets the lines to compute before them."""
         atoms = [atom for atom in postorder(wanted) if atom not in self.texts]
         self._uses.update(_uses(atoms, wanted))
         for atom in atoms:
@@ -440,7 +440,7 @@ _WORDS: Final = {AtomKind.FLOORDIV: "div", AtomKind.MOD: "mod", AtomKind.CEILDIV
 
 
 def _said(atom: Atom, names: Mapping[str, str]) -> str:
-    """What a division of a variable is called: ``d0_div_8``; empty for what has no short name."""
+    """Name for a division of a variable, ``d0_div_8``; empty for other divisions."""
     variable = atom.arguments[0].single_variable() if atom.kind in _WORDS else None
     if variable is None or atom.divisor <= 0:
         return ""

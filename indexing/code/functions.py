@@ -137,14 +137,14 @@ def _contains(domain: Domain, language: Language, name: str) -> list[str]:
 
 
 def asked_in(box: Domain, constraints: Iterable[Constraint]) -> list[Constraint]:
-    """What is left to ask of the points in a box."""
+    """The constraints that points in a box may still violate."""
     ranges = Ranges(box)
     left = [(each[0], ranges.left_to_ask(each)) for each in constraints]
     return [(form, interval) for form, interval in left if interval != Interval(None, None)]
 
 
 def _compared(coder: Coder, constraints: Sequence[Constraint]) -> list[tuple[str, Interval]]:
-    """The texts of forms that are compared with each end of their interval, and what is asked."""
+    """The texts of forms to compare with each end of their interval, and the constraints left."""
     forms = [guarded(form) for form, _ in constraints]
     twice = [
         form

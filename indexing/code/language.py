@@ -23,7 +23,7 @@ WIDE: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """How a language writes what is computed.
+    """Syntax of a language: how it writes computations.
 
     A template takes operands ``{0}``, ``{1}``, and ``{bits}``. Without a parenthesis it is an
     operator: compound operands, and itself inside a product, get parentheses.

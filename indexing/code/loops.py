@@ -133,7 +133,7 @@ class LoopBlock:
         return self._ranges.of(form)
 
     def simplified(self, form: Form) -> Form:
-        """The form as short as what is known here allows."""
+        """The form as short as the bounds known here allow."""
         if self.domain.is_known_empty:
             return form
         return simplified(scope_with_facts(self.domain), form)
@@ -161,14 +161,14 @@ class LoopBlock:
         return {f"d{position}" for position in range(len(self.variables))}
 
     def home_of(self, index: Sequence[Form]) -> LoopBlock:
-        """The outermost block where an index is known: what it reads does not change inside."""
+        """The outermost block where an index is known: elements at it do not change inside."""
         block = self
         while block.parent is not None and not block.is_guarded and block.parent.knows(index):
             block = block.parent
         return block
 
     def find(self, key: object) -> str | None:
-        """The name of what is computed in this block or around it."""
+        """The name of a value computed in this block or around it."""
         block: LoopBlock | None = self
         while block is not None:
             if key in block.values:
@@ -348,7 +348,7 @@ def _linear(counter: str, form: Form) -> tuple[int, Form] | None:
 
 
 def _residue(counter: str, form: Form, interval: Interval) -> tuple[Form, int] | None:
-    """What the counter is modulo a number, if a constraint says that."""
+    """The counter modulo a number, and the number, if a constraint gives it."""
     atom = form.only_atom
     if atom is None or atom.kind is not AtomKind.MOD or not interval.is_point:
         return None
@@ -596,7 +596,7 @@ class _Nest:
         return facts
 
     def _may_end_loops(self, form: Form, interval: Interval) -> bool:
-        """Whether what is computed for the ends of a loop, and its next value, fit the language."""
+        """Whether the computations for the ends of a loop, and its next value, fit the language."""
         atom, ends = form.only_atom, interval.ends
         if atom is not None and atom.kind is AtomKind.MOD:
             form, ends = atom.numerator, (atom.divisor,)

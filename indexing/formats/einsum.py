@@ -35,7 +35,7 @@ _OPERATIONS: Final = "einops.rearrange, reduce and repeat have patterns such as 
 
 
 def read_pattern(pattern: str, shape: Sequence[Size], sizes: Mapping[str, Size]) -> NamedIndices:
-    """What a pattern says of an operand with a shape; see :func:`indexing.from_einops`."""
+    """The reading of a pattern for an operand with a shape; see :func:`indexing.from_einops`."""
     check_type(pattern, str, "from_einops: the pattern", "a string")
     expected = _expressions("shape", shape)
     left, right = _PatternSide.both(pattern)
@@ -153,7 +153,7 @@ class _PatternSide:
         return _ELLIPSIS in self.spans
 
     def count(self) -> str:
-        """How many dimensions the side has, for messages."""
+        """Number of dimensions of the side, for messages."""
         more = " or more" if self.has_ellipsis else ""
         return f"{len(self.groups) - self.has_ellipsis}{more}"
 
@@ -250,7 +250,7 @@ def _size(name: str, bounds: Interval) -> int:
 
 
 def _terms(result: sympy.Expr, sizes: Mapping[str, int]) -> list[tuple[_VariablePart, int]]:
-    """The digits that a result is a sum of, and what they are multiplied with."""
+    """The digits that a result is a sum of, with their factors."""
     found: list[tuple[_VariablePart, int]] = []
     for term in Add.make_args(result):
         factor, rest = term.as_coeff_Mul()
@@ -377,7 +377,7 @@ _SEPARATED: Final = re.compile(r"[A-Za-z_]\w*[ \t]+[A-Za-z_.]")
 
 
 def read_einsum(text: str, shapes: Sequence[Sequence[Size]]) -> list[NamedIndices]:
-    """What a string says of operands with shapes; see :func:`indexing.from_einsum`."""
+    """The reading of a string for operands with shapes; see :func:`indexing.from_einsum`."""
     check_type(text, str, "from_einsum: the text", "a string such as 'ij,jk->ik'")
     for shape in shapes:
         read_sizes("shapes", shape)
@@ -420,7 +420,7 @@ def _labels(text: str, pattern: re.Pattern[str], start: int, part: str) -> list[
 
 
 def _expanded(labels: Sequence[NamedAxis], rank: int) -> list[NamedAxis]:
-    """The axes of an operand or a result, whose ellipsis stands for what is left of its rank.
+    """The axes of an operand or a result, where the ellipsis stands for the rest of its rank.
 
     Axes of ellipses are counted from the last one, since those of several operands broadcast.
     """
@@ -457,7 +457,7 @@ def _check_result(
 
 
 def _implicit(operands: Sequence[Sequence[NamedAxis]]) -> list[NamedAxis]:
-    """The result where none is given: ellipses first, then what stands once, by letter."""
+    """The result where none is given: ellipses first, then axes that stand once, by letter."""
     axes = {axis.name: axis for axis in chain(*operands)}
     times = Counter(axis.name for axis in chain(*operands))
     unnamed = [axes[name] for name in axes if not axes[name].is_named]
@@ -576,7 +576,7 @@ Group: TypeAlias = "tuple[NamedAxis, ...]"
 
 @dataclass(frozen=True, slots=True)
 class NamedIndices:
-    """What a text says: variables with their sizes, results, and what has to hold of the sizes."""
+    """Reading of a text: variables with their sizes, results, and conditions on the sizes."""
 
     dims: Mapping[str, Size]
     ranges: Mapping[str, Size]

@@ -136,7 +136,7 @@ def _objection_to_constants(form: Form) -> str:
 
 
 def _objection(form: Form, symbols: Container[str]) -> str:
-    """The term of a form that MLIR does not have, and what it expects; empty if there is none."""
+    """The term of a form that MLIR does not have, with the expected one; empty if MLIR has all."""
     symbolic: set[Atom] = set()
     for atom in postorder((form,)):
         are_symbolic = [symbolic.issuperset(argument.terms) for argument in atom.arguments]
@@ -149,7 +149,7 @@ def _objection(form: Form, symbols: Container[str]) -> str:
 
 
 def _expected(atom: Atom, are_symbolic: Sequence[bool]) -> str:
-    """What MLIR expects instead of an atom; empty if it has such an atom."""
+    """The terms that MLIR expects instead of an atom; empty if it has such an atom."""
     if atom.kind in EXTREMA:
         return "no minimum or maximum"
     if atom.kind in LOGICAL:

@@ -170,7 +170,7 @@ class _LatexWriter(_StridePrinter):
         return f"{sign}{number}{self.texts[atom]}"
 
     def _factor(self, form: Form) -> str:
-        """An operand of a product or remainder; a sum, or what is negated, gets parentheses."""
+        """An operand of a product or remainder; a sum or a negation gets parentheses."""
         text = self.sum(form)
         is_sum = len(form.terms) + (form.constant != 0) > 1
         is_negated = bool(form.terms) and text.startswith("-")

@@ -1,4 +1,4 @@
-"""The text of maps as XLA writes it, both ways, and what such texts consist of.
+"""The text of maps as XLA writes it, both ways, and the parts of such texts.
 
 ``(d0)[s0]{rt0}<N> -> (d0 * 8, rt0), domain: d0 in [0, N - 1], ..., (d0 + s0) mod 2 in [0, 0]``:
 dimensions, ranges, runtime variables, parameters, results; then the bounds of every variable in

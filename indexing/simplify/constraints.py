@@ -151,7 +151,7 @@ def _primitive(form: Form, ends: Range, values: Range) -> Fact | None:
 
 
 def _smaller(scope: Scope, fact: Fact) -> list[_Limited]:
-    """What the first law gives that applies."""
+    """The result of the first law that applies."""
     return (
         _compared(scope, fact)
         or numerator(fact)
@@ -163,7 +163,7 @@ def _smaller(scope: Scope, fact: Fact) -> list[_Limited]:
 
 
 def _compared(scope: Scope, fact: Fact) -> list[_Limited]:
-    """A condition that is 1, or one that is 0, is what it compares: ``(x == 5) in [1, 1]``."""
+    """The comparison itself, for a condition that must be 1 or 0: ``(x == 5) in [1, 1]``."""
     atom = next(iter(fact.form.terms), None)
     if len(fact.form.terms) != 1 or atom is None or atom.kind not in CONDITIONS:
         return []
@@ -544,7 +544,7 @@ def _by_chinese_remainders(one: Residues, other: Residues) -> list[Residues] | N
 
 
 def _intersected(one: Residues, other: Residues) -> list[Residues] | None:
-    """The first without what the other excludes at its ends; one of them if that is enough."""
+    """The first without the values that the other excludes at its ends; one if that is enough."""
     common = gcd(one.modulus, other.modulus)
     known = other.modulo(common)
     if known.count == common:

@@ -1,4 +1,4 @@
-"""Ranges that only enumerate what one range enumerates become that one.
+"""Ranges that only enumerate the values of one range become that one.
 
 A range takes all its values, so what matters is what formulas make of it: they use the whole range,
 or digits of it, ``(s floordiv a) mod b``. Digits at different places are independent, so each may
@@ -23,7 +23,7 @@ from simplifier.tools.graphs import connected_components
 
 
 def with_fewest_ranges(indexing_map: RelationT) -> RelationT:
-    """The same relation with one range for those that only enumerate what one enumerates.
+    """The same relation with one range for those that only enumerate the values of one.
 
     There are fewer ranges then, or as many in cheaper formulas; or it is the map itself. Costs time
     in proportion to the formulas.
@@ -92,7 +92,7 @@ def _digit(atom: Atom, ranges: Collection[str]) -> _RangeDigit | None:
 
 
 def _divided_atom(atom: Atom) -> Atom | None:
-    """What alone is divided by a positive constant, where an atom is its quotient or remainder."""
+    """The number that a quotient or remainder alone divides by a positive constant."""
     is_division = atom.kind is FLOORDIV or atom.kind is AtomKind.MOD
     if not is_division or atom.divisor <= 0 or atom.depth > _MAX_DEPTH_OF_DIGIT:
         return None
@@ -192,7 +192,7 @@ class _Enumeration(NamedTuple):
 
 
 def _enumerations(indexing_map: Relation) -> Iterator[_Enumeration]:
-    """What formulas use of ranges, in sums as long as they have no gaps.
+    """Uses of ranges in formulas, in sums as long as they have no gaps.
 
     Digits that belong together are terms of the same sums, with proportional factors.
     """

@@ -350,7 +350,7 @@ def without_redundancy(domain: Domain, preserved: PreservedVariables) -> Domain:
 def _needed(
     domain: Domain, group: list[Constraint], facts: tuple[Constraint, ...]
 ) -> list[Constraint] | None:
-    """What is left of the group; ``None`` if it contradicts itself."""
+    """The constraints of the group that are needed; ``None`` if it contradicts itself."""
     left = sorted(group, key=_cost_and_order)
     for constraint in left[::-1]:
         index = left.index(constraint)

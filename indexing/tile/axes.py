@@ -50,7 +50,7 @@ class TileAxis:
 
     @property
     def whole(self) -> int | None:
-        """How many values every tile has, if each has all values, and their number is known."""
+        """Number of values of every tile, if each has all values, and it is known."""
         if not self.count.is_constant or not (self.is_range or self.count.constant == self.extent):
             return None
         if self.is_range:
@@ -73,7 +73,7 @@ class TileAxis:
         return self.upper == forms.constant(self.origin + self.extent - 1)
 
     def limited(self, interval: Interval) -> Constraint:
-        """That the size lies in an interval."""
+        """The condition that the size lies in an interval."""
         return self.count, interval.intersect(Interval(1, self.extent))
 
 
@@ -84,22 +84,22 @@ class Assumptions(NamedTuple):
     facts: tuple[Constraint, ...]
 
     def scope(self) -> Scope:
-        """What is known, as the simplifier sees it."""
+        """The assumptions as a scope of the simplifier."""
         return scope_of(self.bounds, self.facts)
 
     def bounded(self, more: Mapping[str, Interval]) -> Assumptions:
-        """What is known with bounds of more symbols, or with others."""
+        """The assumptions with bounds of more symbols, or with others."""
         return self._replace(bounds=tuple(sorted({**dict(self.bounds), **more}.items())))
 
     def substituted(self, values: Mapping[str, Form]) -> Assumptions:
-        """What is known with values for some symbols."""
+        """The assumptions with values for some symbols."""
         left = tuple((name, bounds) for name, bounds in self.bounds if name not in values)
         return Assumptions(left, tuple(substituted_constraints(self.facts, values)))
 
 
 @dataclass(frozen=True, slots=True)
 class Axes:
-    """The axes of a map, its other constraints, and what is known of sizes and tile ids."""
+    """The axes of a map, its other constraints, and assumptions about sizes and tile ids."""
 
     by_name: dict[str, TileAxis]
     constraints: tuple[Constraint, ...]

@@ -57,11 +57,11 @@ class TileSize(NamedTuple):
 
     @property
     def limit(self) -> Constraint:
-        """That the size fits."""
+        """The condition that the size fits."""
         return self.size, Interval(1, self.extent)
 
     def refusal(self, name: str, number: int) -> str | None:
-        """Why a number is no such size; ``None`` if it is one."""
+        """The reason why a number is no such size; ``None`` if it is one."""
         if number in Interval(1, self.extent):
             return None
         wanted = "1 or more"
@@ -72,7 +72,7 @@ class TileSize(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TileConstraints:
-    """When the formulas of a tile hold: immutable, and always in its smallest form.
+    """Conditions under which the formulas of a tile hold: immutable, always in smallest form.
 
     >>> constraints = TileConstraints.parse("6 mod a in [0, 0] || a mod 6 in [0, 0] && b in [1, 1]")
     >>> print(constraints)
@@ -96,7 +96,7 @@ class TileConstraints:
 
     @classmethod
     def limit(cls, form: Form, interval: Interval) -> TileConstraints:
-        """That one form lies in an interval."""
+        """The condition that one form lies in an interval."""
         return cls.of([[[(form, interval)]]])
 
     @classmethod
@@ -142,7 +142,7 @@ class TileConstraints:
         return replace(self, clauses=_joined([self.alternatives()]))
 
     def simplified(self, scope: Scope) -> TileConstraints:
-        """The constraints without what follows from the bounds and facts of a scope."""
+        """The constraints without those that follow from the bounds and facts of a scope."""
         smaller = {
             form: (found := simplified(scope, form), range_of(scope, found))
             for form in dict.fromkeys(form for form, _ in self._limits())
@@ -175,7 +175,7 @@ class TileConstraints:
         return found if hasattr(found, "dtype") and found.ndim else bool(found)
 
     def reason(self, sizes: Mapping[str, int]) -> str | None:
-        """Why sizes do not meet the constraints; ``None`` if they do."""
+        """The reason why sizes do not meet the constraints; ``None`` if they do."""
         for each in self._given(sizes):
             (number,) = self._values([each.size], sizes)
             if (refusal := each.refusal(format_form(each.size), number)) is not None:
@@ -314,7 +314,7 @@ def _around_constraints(tokens: Sequence[str]) -> frozenset[int]:
 def _read_alternatives(
     lexer: ExpressionLexer, groups: frozenset[int], depth: int = 0
 ) -> TileConstraints:
-    """What stands between ``||``."""
+    """Read the constraints between ``||``."""
     start = lexer.span
     parts = [_read_together(lexer, groups, depth)]
     while lexer.accept("||"):
@@ -325,7 +325,7 @@ def _read_alternatives(
 
 
 def _read_together(lexer: ExpressionLexer, groups: frozenset[int], depth: int) -> TileConstraints:
-    """What stands between ``&&``."""
+    """Read the constraints between ``&&``."""
     parts = [_read_part(lexer, groups, depth)]
     while lexer.accept("&&"):
         parts.append(_read_part(lexer, groups, depth))
@@ -392,7 +392,7 @@ def _follows(stronger: Mapping[Form, Interval], weaker: Conjunction) -> bool:
 
 
 def _joined(clauses: Iterable[Clause]) -> tuple[Clause, ...]:
-    """The clauses without what is always true; limits that hold on their own narrow the others."""
+    """The clauses without those always true; limits that hold on their own narrow the others."""
     singles: list[Constraint] = []
     others: list[Clause] = []
     for clause in clauses:

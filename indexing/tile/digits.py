@@ -100,11 +100,11 @@ class Radices:
     """Whether the box may have more values than the axis."""
 
     def position(self, places: Mapping[TileDigit, Form]) -> Form:
-        """How far a value is from the first, for the places of its digits."""
+        """Distance of a value from the first, for the places of its digits."""
         return forms.weighted_sum((digit.weight, places[digit]) for digit in self.digits)
 
     def count(self, digit: TileDigit) -> Form:
-        """How many values a digit takes in a tile."""
+        """Number of values of a digit in a tile."""
         count = self.axis.count
         if digit.weight > 1:
             count = forms.ceildiv(count, forms.constant(digit.weight))
@@ -143,7 +143,7 @@ def _tell(digits: tuple[TileDigit, ...]) -> bool:
 
 
 def cuts_of(digits: Iterable[TileDigit]) -> list[int]:
-    """Where digits begin and end."""
+    """The numbers at which digits begin and end."""
     ends = ((digit.weight, digit.weight * (digit.radix or 1)) for digit in digits)
     return sorted({cut for pair in ends for cut in pair if cut > 1})
 
@@ -151,7 +151,7 @@ def cuts_of(digits: Iterable[TileDigit]) -> list[int]:
 def levels(
     count: Form, cuts: Sequence[int], factor: int = 1, step: int = 0
 ) -> Iterator[tuple[Constraint, ...]]:
-    """When runs of ``count * factor`` values are boxes of digits.
+    """Conditions under which runs of ``count * factor`` values are boxes of digits.
 
     The size of a run lies between two weights: a multiple of the lower one, it divides the higher
     one. Runs begin at multiples of their size plus multiples of ``step``: it divides that, too, but
@@ -168,7 +168,7 @@ def levels(
 
 
 def greatest_count(axis: TileAxis, digit: TileDigit) -> int | None:
-    """How many values a digit takes on the whole axis."""
+    """Number of values of a digit on the whole axis."""
     if digit.radix is not None:
         return digit.radix
     return None if axis.extent is None else -(-axis.extent // digit.weight)
@@ -205,7 +205,7 @@ class ResultTiles(NamedTuple):
 
 
 def box(form: Form, axes: Mapping[str, TileAxis], scope: Scope) -> Progression:
-    """The values from the least in a tile to the greatest; ``scope`` is what is known of points."""
+    """The values from the least in a tile to the greatest; ``scope`` has the bounds of points."""
     fixed, stride, steps = stepped(form, axes)
     low, span = hull(steps, axes, scope)
     return Progression(low.times(stride) + fixed, span.plus_constant(1), forms.constant(stride))
@@ -292,7 +292,7 @@ def monotone(form: Form, axes: Mapping[str, TileAxis]) -> dict[str, bool] | None
 
 
 def stepped(form: Form, axes: Mapping[str, TileAxis]) -> tuple[Form, int, Form]:
-    """What is the same in a whole tile, and the greatest stride of the other terms with the rest.
+    """The part that is constant in a tile, and the greatest stride of the others with the rest.
 
     The stride is negative if all of them fall.
 
@@ -438,7 +438,7 @@ class DigitRun(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DigitSum:
-    """Digits of several axes, each times its factor, and what is the same in a whole tile."""
+    """Digits of several axes, each times its factor, and a term that is constant in a tile."""
 
     fixed: Form
     terms: tuple[tuple[int, TileDigit], ...]
@@ -460,13 +460,13 @@ class DigitSum:
         return found
 
     def size(self, radices: Mapping[str, Radices]) -> Form:
-        """How many values there are."""
+        """Number of values."""
         return forms.product(radices[digit.variable].count(digit) for _, digit in self.terms)
 
     def places(
         self, radices: Mapping[str, Radices], position: Form, sign: int
     ) -> dict[TileDigit, Form]:
-        """How far each digit is from its first value, at a position."""
+        """Distance of each digit from its first value, at a position."""
         below = forms.ONE
         found: dict[TileDigit, Form] = {}
         for factor, digit in self.terms:
@@ -553,7 +553,7 @@ class DigitSystem:
     """By the names of variables, and of ``indices``."""
 
     def told(self) -> tuple[dict[int, Progression], dict[str, Form], list[Form]]:
-        """The tile of each result, the variables that positions tell, and what these meet."""
+        """The tile of each result, the variables that positions determine, and their conditions."""
         known: dict[TileDigit, Form] = {}
         for number, total in self.results.items():
             known |= total.places(self.radices, forms.variable(f"i{number}"), total.sign)
@@ -579,7 +579,7 @@ class DigitSystem:
 def digits_of(
     results: Mapping[int, Form], axes: Mapping[str, TileAxis], scope: Scope, sizes: Scope
 ) -> DigitSystem | Refusal:
-    """The results as sums of digits; ``sizes`` is what is known of tiles, ``scope`` of points.
+    """The results as sums of digits; ``sizes`` has bounds of tiles, ``scope`` those of points.
 
     Or the variables that are in the way.
     """
@@ -659,7 +659,7 @@ class _SumReading:
         return radices
 
     def untangled(self, names: frozenset[str], scope: Scope) -> _SumReading | None:
-        """The same with linear indices for what these variables are in, if there are any."""
+        """The same with linear indices for the sums that hold these variables, if there are any."""
         atoms = [atom for atom in self._all_moving() if atom not in self.found]
         groups = connected_components(atoms, lambda atom: self.used([forms.Form(0, {atom: 1})]))
         of_forms, found = dict(self.forms), dict(self.found)
@@ -718,7 +718,7 @@ _ALL: Final = DigitRun(0, maxsize, ())
 
 
 class IndexDigit(NamedTuple):
-    """An atom that is a digit of a number, or what is missing from it to the greatest digit."""
+    """An atom that is a digit of a number, or the difference from it to the greatest digit."""
 
     atom: Atom
     weight: int
@@ -749,7 +749,7 @@ class LinearIndex(NamedTuple):
         return frozenset(forms.variables_of((self.form,)))
 
     def reversed(self) -> LinearIndex:
-        """What is missing from a number of known size to the greatest one."""
+        """The difference from a number of known size to the greatest one."""
         form = forms.constant((self.size or 1) - 1) - self.form
         parts = (part._replace(is_reversed=not part.is_reversed) for part in self.parts)
         return LinearIndex(form, tuple(parts))
@@ -810,7 +810,7 @@ def _joined(low: LinearIndex, high: LinearIndex, scope: Scope) -> LinearIndex | 
 
 
 def _quotients(parts: Iterable[Form], scope: Scope) -> int:
-    """How many different operations the canonical forms have."""
+    """Number of different operations in the canonical forms."""
     atoms = forms.postorder(map(scope.canonical, parts))
     return sum(atom.kind is not AtomKind.VARIABLE for atom in atoms)
 
@@ -848,7 +848,7 @@ def radices_of_index(
 
 
 def _extent(index: DigitSum, radices: Mapping[str, Radices]) -> int | None:
-    """How many values an index has, if they follow each other."""
+    """Number of values of an index, if they follow each other."""
     reach = 1
     for factor, digit in index.terms:
         count = greatest_count(radices[digit.variable].axis, digit)
@@ -866,7 +866,7 @@ def _boxes(
     *,
     is_nested: bool,
 ) -> Iterator[tuple[Constraint, ...]]:
-    """When the values of a run are a box of digits."""
+    """Conditions under which the values of a run are a box of digits."""
     factor, digit = index.terms[run.last]
     count, step = radices[digit.variable].count(digit), _step(index, run, radices)
     rest = forms.mod(forms.constant(step), count.times(factor))

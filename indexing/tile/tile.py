@@ -163,7 +163,7 @@ class Tile(Displayed):
 
     @property
     def grid(self) -> tuple[sympy.Expr | None, ...]:
-        """How many tiles there are along each dimension; ``None`` for one without end."""
+        """Number of tiles along each dimension; ``None`` for one without end."""
         counts = self.tiles
         return tuple(None if count is None else to_sympy(self._named(count)) for count in counts)
 
@@ -370,7 +370,7 @@ def _simplest(relation: Relation, axes: Axes, found: ResultTiles) -> Tile:
 def _unmet(
     relation: Relation, dims: Sequence[Variable], sizes: Sizes, facts: Iterable[Constraint]
 ) -> str:
-    """What numbers do not meet, with the names of dimensions for them."""
+    """The conditions that numbers do not meet, with the names of dimensions for them."""
     keyed = {f"#{place}": size for place, size in enumerate(sizes)}
     names = dict(zip(keyed, relation.domain.names, strict=False))
     given = {names[key]: int(size) for key, size in keyed.items() if not is_symbolic(size)}
@@ -403,13 +403,13 @@ class _Attempt:
 
     @cached_property
     def points(self) -> Scope:
-        """What is known of the points of the map."""
+        """The points of the map as a scope."""
         bounds = {name: self.domain.bounds[name] for name in self.axes}
         known = self.all_axes.known
         return known.bounded(bounds)._replace(facts=(*known.facts, *self.constraints)).scope()
 
     def parts(self) -> ResultTiles | Refusal:
-        """The tile of each result, the mask, and the constraints; or what is in the way."""
+        """The tile of each result, the mask and the constraints; or the reason against them."""
         of_results, others = self._matched()
         found: dict[int, Progression] = {}
         for number, form in enumerate(self.forms):
@@ -443,7 +443,7 @@ class _Attempt:
         return ResultTiles(found, conditions, tuple(clauses))
 
     def _matched(self) -> tuple[list[tuple[int, Form, Interval]], list[Constraint]]:
-        """The constraints on results, with what to add to these; and the others."""
+        """The constraints on results, with the terms to add to these; and the others."""
         of_results: list[tuple[int, Form, Interval]] = []
         others: list[Constraint] = []
         for form, interval in self.constraints:
@@ -479,7 +479,7 @@ class _Attempt:
         return None
 
     def met(self, boxes: Mapping[int, Progression], among: Collection[str]) -> list[Form]:
-        """When elements have a point in the tile, whose variables are these and no others.
+        """Conditions under which elements have a point in the tile with these variables alone.
 
         Raises:
             TileError: there is no such condition.
@@ -511,12 +511,12 @@ class _Attempt:
         return inverse(Relation.from_forms(read, domain))
 
     def _constraints_among(self, names: Collection[str]) -> tuple[Constraint, ...]:
-        """The constraints on these variables and on what is the same for all points."""
+        """The constraints on these variables and on terms that are the same for all points."""
         inner = len(self.domain.dims) + len(self.domain.ranges)
         return self.domain.constraints_among({*names, *self.domain.identifiers[inner:]})
 
     def _within(self, value: Form, axis: TileAxis) -> list[Constraint]:
-        """That a value is in the tile."""
+        """The condition that a value is in the tile."""
         atom, place = value.only_atom, value - axis.begin
         if atom is not None and atom.kind is AtomKind.MOD:
             end = range_of(self.points, axis.begin + axis.count)
@@ -539,7 +539,7 @@ class _Attempt:
         return ExactRelation.from_forms(self.forms, domain.constrained(limits))
 
     def _nonempty(self) -> list[Form]:
-        """That tiles have values of the dimensions that no position tells."""
+        """The condition that tiles have values of the dimensions that no position determines."""
         found: list[Form] = []
         for name, axis in self.all_axes.by_name.items():
             if name in self.users or axis.is_range:
@@ -553,7 +553,7 @@ class _Attempt:
 
 
 def _without(name: str, limits: Iterable[Constraint]) -> list[Constraint]:
-    """When there is an integer within limits: each lower one is at most each upper one.
+    """Conditions for an integer within limits: each lower one is at most each upper one.
 
     Raises:
         TileError: it is inside an operation.

@@ -98,7 +98,7 @@ def _is_inside(indexing_map: Relation, values: Mapping[str, Value]) -> Value:
 def _meeting(
     constraints: Iterable[Constraint], values: Mapping[str, Value], inside: Value
 ) -> Value:
-    """Where constraints are met, of the points that are inside; elsewhere they may have no value.
+    """Truth of constraints at points that are inside; elsewhere they may have no value.
 
     So what divides by a variable comes last, and is computed only where all others are met.
     """
@@ -118,7 +118,7 @@ def _met(constraints: Sequence[Constraint], values: Mapping[str, Value]) -> Valu
 
 
 def _met_inside(constraint: Constraint, values: Mapping[str, Value], inside: Value) -> Value:
-    """Where a constraint is met, computed at the points inside alone."""
+    """Truth of a constraint, computed at the points inside alone."""
     if not is_array(inside):
         return inside and _met([constraint], values)
     import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
@@ -321,7 +321,7 @@ def evaluate_forms(wanted: Iterable[Form], environment: Mapping[str, Value]) -> 
 
 
 def reason_against_bits(wanted: Sequence[Form], domain: Domain, bits: int = 64) -> str | None:
-    """Why a value within the bounds may need more bits, with its sign; ``None`` if none does."""
+    """The reason why a value within the bounds may need more bits; ``None`` if none does."""
     sizes: dict[str, int] = {}
     for identifier, name, variable in zip(domain.identifiers, domain.names, domain, strict=True):
         lower, upper = variable.bounds.lower, variable.bounds.upper

@@ -340,7 +340,7 @@ def _table_of(form: Form, domain: Domain, most: int) -> Form | None:
 
 
 def values_in_box(form: Form, domain: Domain) -> list[int]:
-    """The values of a form at all points of its variables, in order; none if there are too many."""
+    """The values of a form at all points of its variables, in order; empty if they are too many."""
     names = [*forms.variables_of([form])]
     box = [domain.bounds[name] for name in names]
     if not 0 < prod(bounds.size or 0 for bounds in box) <= MAX_VALUES:

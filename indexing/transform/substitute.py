@@ -168,7 +168,7 @@ def substitute(
 
 
 def _used_by_parameters(domain: Domain, values: Mapping[str, Form]) -> Iterator[Variable]:
-    """New parameters: what values of parameters use that is no variable of the map."""
+    """New parameters: those in the values of parameters that are no variables of the map."""
     replaced = [form for name, form in values.items() if name in _names_of(domain.parameters)]
     for name in forms.variables_of(replaced):
         if name not in domain.names:

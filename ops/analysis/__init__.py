@@ -1,3 +1,3 @@
-"""What a module's instructions, computations and fusions need, by the maps of its operations."""
+"""Data flow of modules: the elements that instructions, computations and fusions need."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The data flow of a program in one direction: through instructions, and through what they call."""
+"""The data flow of a program in one direction, through instructions and the computations called."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class DataFlow:
         return steps
 
     def _repeated_from(self, instruction: Instruction, number: int) -> list[Link]:
-        """How an array of a loop depends on its state after any iteration."""
+        """Dependence of an array of a loop on its state after any iteration."""
         if instruction not in self._any_iteration:
             self._any_iteration[instruction] = self._repeated(instruction)
         return [link for link in self._any_iteration[instruction] if link.output == number]
@@ -249,7 +249,7 @@ class DataFlow:
         return [*filter(None, (self._where_chosen(instruction, calls, each) for each in found))]
 
     def _where_chosen(self, instruction: Instruction, calls: Calls, link: Link) -> Link | None:
-        """A link of a call, where what it goes through is chosen; ``None`` if that never is."""
+        """A link of a call, where its computation is chosen; ``None`` if that never is."""
         through = [n for n, call in enumerate(calls.choices) if link.operand in call.operands]
         choice = chosen((instruction, link.output), calls, through[0]) if through else None
         if choice is None:
@@ -278,7 +278,7 @@ class DataFlow:
         return links + selected(arrays, calls.selector, self.direction)
 
     def _iterated(self, instruction: Instruction) -> list[Link]:
-        """The links of a loop of which it is known how often it runs; none if it is not."""
+        """The links of a loop with a known number of iterations; empty for other loops."""
         counted = counted_loop(instruction)
         is_dynamic = any(array.dynamic_dimensions for array in instruction.shape.arrays)
         if counted is None or is_dynamic:
@@ -327,13 +327,13 @@ def _operands_themselves(instruction: Instruction) -> list[Link]:
 
 
 def _position(array: Array) -> Position:
-    """What tells an array of a result from the others, or one of all parameters."""
+    """The number of an array of a result, or the one of all parameters."""
     instruction, number = array
     return instruction.parameter_number or 0, number
 
 
 def itself(array: Array) -> AnyDependence:
-    """How an array depends on itself, simplified as all that is composed with it."""
+    """Dependence of an array on itself, simplified as all that is composed with it."""
     return identity_of(*array).simplify()
 
 
@@ -408,7 +408,7 @@ def _arrays(instructions: Iterable[Instruction]) -> list[Array]:
 
 
 def _count(instruction: Instruction) -> int:
-    """How many arrays the result has."""
+    """Number of arrays of the result."""
     return len(instruction.shape.arrays)
 
 
@@ -419,7 +419,7 @@ def _count(instruction: Instruction) -> int:
 
 
 class Level:
-    """One pass through a computation: where it begins, how it came there, and what it reaches."""
+    """One pass through a computation: its start, its way there, and the arrays it reaches."""
 
     __slots__ = ("arrivals", "computation", "reached", "starts")
 
@@ -437,7 +437,7 @@ class Level:
         return level
 
     def follow(self, flow: DataFlow, within: Container[Instruction] | None = None) -> Level:
-        """Find what is reached; only instructions ``within`` are followed, by default all."""
+        """Find the arrays reached; only instructions ``within`` are followed, by default all."""
         self.reached = flow.follow(self.starts, within)
         return self
 
@@ -496,7 +496,7 @@ def levels_inside(
 def _entries(
     level: Level, flow: DataFlow, limit: Container[Instruction] | None
 ) -> Iterator[tuple[Array, Crossing]]:
-    """Where the arrays of a level are results of computations that are called."""
+    """The arrays of a level that are results of computations called."""
     for array in level.reached:
         if limit is None or array[0] in limit:
             for crossing in flow.entries(*array):
@@ -504,7 +504,7 @@ def _entries(
 
 
 def union_of(levels: Iterable[Level]) -> dict[Array, AnyDependence]:
-    """What several levels reach, united."""
+    """The arrays that several levels reach, united."""
     found: dict[Array, AnyDependence] = {}
     for level in levels:
         for array, dependence in level.reached.items():

@@ -106,7 +106,7 @@ class Graph:
 
 
 class Interner:
-    """Keeps each dependence once, and what came of it: compositions and unions are looked up.
+    """Table that keeps each dependence once, and its compositions and unions.
 
     The same few dependences meet again and again along the paths of a program: all results of a
     layer ask for the same arrays in front of it, and layers repeat each other. Maps take time to
@@ -216,7 +216,7 @@ _Key = TypeVar("_Key")
 
 
 def join(arriving: Sequence[Facts], array: Shape, interner: Interner) -> Facts:
-    """The facts about an array: what each question brings there, united."""
+    """The facts about an array: the dependences that each question brings there, united."""
     first = arriving[0]
     others = [facts for facts in arriving[1:] if facts != first]
     if not others and all(len(each.indexings) <= 1 for each in first):
@@ -247,7 +247,7 @@ def _with_arrivals(before: _Arrivals, facts: Facts) -> _Arrivals:
 def _meetings(
     before: _Arrivals, facts: Facts, both: int
 ) -> Iterator[tuple[tuple[AnyDependence, ...], AnyDependence, int]]:
-    """What some questions have and get: all pairs, or question by question if these are fewer."""
+    """Facts that questions have and get: all pairs, or one by one if these are fewer."""
     if len(before) * len(facts) <= both.bit_count():
         for dependences, questions in before.items():
             for dependence, others in facts.items():

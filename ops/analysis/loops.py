@@ -67,7 +67,7 @@ def selected(arrays: Sequence[Array], selector: int, direction: Direction) -> li
 
 
 def decided(array: Array, direction: Direction) -> AnyDependence:
-    """The dependence between all elements of an array and a scalar that decides what they are."""
+    """The dependence between all elements of an array and a scalar that decides their values."""
     sizes = known_sizes(*array)
     if isinstance(sizes, Unknown):
         return sizes
@@ -76,7 +76,7 @@ def decided(array: Array, direction: Direction) -> AnyDependence:
 
 
 def chosen(array: Array, calls: Calls, number: int) -> AnyDependence | None:
-    """How an array is that of one of some choices: itself, where the selector has its value.
+    """The dependence of an array on one choice: itself, where the selector has its value.
 
     ``None`` if there is no other choice. A flag that is true chooses the first of two; a number
     that no choice has chooses the last, like XLA's.
@@ -139,7 +139,7 @@ def repeated(
 
 
 def _through_decision(link: Link, array: Array, direction: Direction) -> AnyDependence:
-    """The dependence between an array and what the decision reads."""
+    """The dependence between an array and the operands of the decision."""
     decision = decided(array, direction)
     if direction is Direction.OUTPUT_TO_INPUT:
         return decision.compose(link.dependence)
@@ -197,7 +197,7 @@ class Fixpoint:
         return {position: each for position, each in found.items() if each != NOTHING}
 
     def _met(self, meeting: _Meeting) -> tuple[AnyDependence, AnyDependence]:
-        """The dependence between two arrays when more is found, and what is new in it."""
+        """The dependence between two arrays when more is found, and its new part."""
         before = meeting.before
         if meeting.more is before:
             return before, NOTHING
@@ -272,7 +272,7 @@ def _all_of(one: Dependence, other: Dependence) -> Dependence:
 
 
 def _without(dependence: Dependence, known: Dependence) -> Dependence:
-    """What is new."""
+    """The new part of a dependence."""
     return Dependence(each for each in dependence if each not in known)
 
 
@@ -419,7 +419,7 @@ class _Walks:
         return found
 
     def _forgetful(self, reached: Mapping[int, AnyDependence]) -> dict[int, AnyDependence]:
-        """The walks to what is reached after any number of iterations."""
+        """The walks to the arrays reached after any number of iterations."""
         return {end: each.apply(self._loop.some_time) for end, each in reached.items()}
 
     def _inside_single(self, number: int) -> _WalksInside | None:
@@ -444,7 +444,7 @@ class _Walks:
     # Decisions.
 
     def _decisions_behind(self, begin: int) -> Iterator[tuple[int, AnyDependence]]:
-        """What all decisions depend on that an array before them depends on."""
+        """The dependence of all decisions on arrays that an array before them depends on."""
         decision = decided(self._loop.arrays[begin], self._loop.direction)
         for link in self._condition:
             read = decision.compose(link.dependence).apply(self._loop.ever)
@@ -452,7 +452,7 @@ class _Walks:
                 yield end, self._after(read, each)
 
     def _decided_by(self, number: int) -> Iterator[tuple[int, AnyDependence]]:
-        """What depends on an array because decisions depend on it: all that changes."""
+        """Arrays that depend on an array because decisions depend on it: all that change."""
         loop = self._loop
         changed = [each for each in range(len(loop.arrays)) if each not in loop.kept]
         for link in self._condition:
@@ -479,7 +479,7 @@ class _WalksInside(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Orbit:
-    """Where iterations lead from an array, if they come back to where they were before.
+    """The walk of iterations from an array, if it comes back to an array that it left.
 
     ``rows[k]`` are the arrays after ``k`` iterations, and how the first depends on them. The last
     ``period`` rows repeat. If there is no period, no walk is longer than the rows.
@@ -579,7 +579,7 @@ def _shift_of(step: OperandIndexing) -> tuple[int, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class TimedLoop:
-    """A counted loop, followed in one direction: its state, and what stays in place there."""
+    """A counted loop, followed in one direction: its state, and the arrays that stay in place."""
 
     counted: CountedLoop
     arrays: Sequence[Array]
@@ -614,7 +614,7 @@ class TimedLoop:
     # One iteration.
 
     def step(self, indexing: OperandIndexing) -> OperandIndexing:
-        """One iteration, from what a map of the body says of any of them."""
+        """One iteration, from a map of the body that holds for any of them."""
         own = indexing.map
         left = dim(len(own.dims))
         value = self.counted.induction.after(left - 1 if self.is_backward else -left + self.trips)
@@ -746,7 +746,7 @@ def _extended(
 
 
 class UpdateWindow(NamedTuple):
-    """What each iteration overwrites: ``size`` indices of one dimension from an offset on.
+    """The part that each iteration overwrites: ``size`` indices of one dimension from an offset.
 
     The offset is ``start`` in the first iteration, and ``step`` more in each further one. Of all
     other dimensions every index is overwritten.
@@ -798,7 +798,7 @@ def windows_of(loop: CountedLoop) -> dict[int, UpdateWindow]:
 
 
 def window_of(update: Instruction, loop: CountedLoop) -> UpdateWindow | None:
-    """What a ``dynamic-update-slice`` overwrites in each iteration, if that is a window."""
+    """The window that a ``dynamic-update-slice`` overwrites in each iteration, if it is one."""
     operand, part, *starts = update.operands
     sizes, part_sizes = operand.shape.dimensions, part.shape.dimensions
     cut = [axis for axis, size in enumerate(sizes) if part_sizes[axis] != size]
@@ -811,7 +811,7 @@ def window_of(update: Instruction, loop: CountedLoop) -> UpdateWindow | None:
 
 
 def offset_of(start: Instruction, loop: CountedLoop, clamp: Interval) -> tuple[int, int] | None:
-    """A clamped start index in the first iteration, and what each further one adds to it."""
+    """A clamped start index in the first iteration, and the step that each further one adds."""
     iterations = index_map((), (Interval(0, loop.trip_count - 1),))
     value = value_of(start, iterations, None, loop.given_after(_ITERATION))
     if value is None:

@@ -1,4 +1,4 @@
-"""What depends on what: the questions about instructions, computations and whole programs."""
+"""Questions about dependences of instructions, computations and whole programs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def output_to_input(
     linear_offsets: bool = False,
     registry: Registry = REGISTRY,
 ) -> InstructionIndexing:
-    """Which elements of every operand an element of the result is computed from.
+    """Maps from an element of the result to the elements of every operand that it needs.
 
     Args:
         instruction: any instruction; a fusion or call is followed through the computation that
@@ -94,7 +94,7 @@ def input_to_output(
     linear_offsets: bool = False,
     registry: Registry = REGISTRY,
 ) -> InstructionIndexing:
-    """Which elements of every result an element of operand ``input`` takes part in.
+    """Maps from an element of operand ``input`` to the elements of every result that need it.
 
     The operand is given by its number or name, or is itself given, if it is read once. Other
     arguments and errors are those of :func:`output_to_input`. ``indexing[k]`` is the answer for
@@ -115,7 +115,7 @@ def input_to_output(
 def fusion_indexing(
     root: Instruction, output: int = 0, *, registry: Registry = REGISTRY
 ) -> dict[Instruction, AnyDependence]:
-    """Which elements of every instruction are needed for an element of one of them.
+    """Maps from an element of one instruction to the elements of every other that it needs.
 
     From array ``output`` of the result of ``root``, such as the root of a fused computation,
     the maps to every instruction that it depends on: in the same computation, and in the
@@ -152,7 +152,7 @@ def slice_from(flow: DataFlow, root: Instruction, output: int) -> dict[Instructi
 def parameter_indexing(
     root: Instruction, output: int = 0, *, registry: Registry = REGISTRY
 ) -> dict[Instruction, AnyDependence]:
-    """Which elements of the parameters are needed for an element of a result.
+    """Maps from an element of a result to the elements of the parameters that it needs.
 
     The part of :func:`fusion_indexing` that is about the parameters of the computation of ``root``,
     in their order, at a fraction of its cost: parameters that are not needed are left out.
@@ -181,7 +181,7 @@ def parameters_from(
 
 
 def _module_of(asker: str, instruction: Instruction, number: int, registry: Registry) -> HloModule:
-    """The module of an instruction, after a look at what was asked.
+    """The module of an instruction, after the arguments of the question were checked.
 
     Raises:
         ArgumentError: it is no instruction, an array of it is not named by its number, or no
@@ -209,7 +209,7 @@ def flow_in(module: HloModule, direction: Direction, registry: Registry) -> Data
 
 
 class Addressing(NamedTuple):
-    """How an answer names elements: by index, by the tiled dimensions, or by the offset.
+    """Names of elements in an answer: index, tiled dimensions, or offset.
 
     ``physical_layout`` holds for both ends of every map. ``linear_offsets`` holds for the far end
     alone, where it goes first.
@@ -317,7 +317,7 @@ class InstructionIndexing(Displayed):
             yield f"{number}{name}:", answer
 
     def __reduce__(self) -> tuple[Callable[..., InstructionIndexing], tuple[object, ...]]:
-        """Pickle what is needed alone: each result of a wide tuple depends on few operands."""
+        """Pickle only the needed part: each result of a wide tuple depends on few operands."""
         needed = {number: each for number, each in enumerate(self.indexing) if each != NOTHING}
         return _indexing_of, (len(self.indexing), needed, self.operands)
 
@@ -335,7 +335,7 @@ def _indexing_of(
 
 
 class Question(NamedTuple):
-    """Which elements an array of the result needs, or elements of an operand take part in."""
+    """Direction of a question: elements that a result needs, or that an operand takes part in."""
 
     direction: Direction
     number: int
@@ -367,7 +367,7 @@ class Findings:
         return self._numbering.number(instruction)
 
     def answer(self, instruction: Instruction, question: Question) -> InstructionIndexing:
-        """What an instruction's result or operand depends on.
+        """The dependences of an instruction's result or operand.
 
         Raises:
             ShapeError: there is no such result or operand.

@@ -45,7 +45,7 @@ _NUMBERS_OF_CHANNELS: Final = frozenset({"channel_id"})
 
 
 class _Answers:
-    """What is known of instructions: the answer of the rule by key, its links by number."""
+    """Answers about instructions: the answer of the rule by key, its links by number."""
 
     def __init__(self) -> None:
         self.answers: dict[Key, Maps | Routes] = {}
@@ -53,7 +53,7 @@ class _Answers:
 
 
 class _SharedAnswers(_Answers):
-    """What is known of instructions that are alike, in whatever module; and their numbers."""
+    """Answers about instructions that are alike, in whatever module; and their numbers."""
 
     _current: ClassVar[_SharedAnswers | None] = None
 
@@ -197,7 +197,7 @@ class ValueNumbering:
     # What is compared.
 
     def _key(self, instruction: Instruction) -> Key:
-        """What the answer of a rule depends on."""
+        """The facts that the answer of a rule depends on."""
         if not self._registry.is_standard(instruction):
             return instruction
         opcode, named, shape = instruction.opcode, instruction.attributes, self._shape
@@ -255,7 +255,7 @@ class ValueNumbering:
 
 
 def _dynamic_sizes(instruction: Instruction) -> Iterator[Key]:
-    """The sizes that shapes leave open, of a result and its operands, and what is known of them."""
+    """The sizes that shapes leave open, of a result and its operands, with their bounds."""
     yield instruction.computation.module.size_facts
     for each in (instruction, *instruction.operands):
         for number, array in enumerate(each.shape.arrays):

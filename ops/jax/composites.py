@@ -133,7 +133,7 @@ def _cumulative(opcode: str) -> Composite:
 
 
 def _step(opcode: str, row: OfJax) -> list[Instruction]:
-    """A slice and what is carried, combined: the result, and what is carried on."""
+    """A slice and the carried value, combined: the result, and the next carried value."""
     shape, sizes = shape_of(row), (sizes_of(row),)
     pair = tuple(
         Instruction(name, "parameter", shape, parameter_number=number, sizes=sizes)
@@ -171,7 +171,7 @@ def _place_of_extremum(direction: str) -> Composite:
 
 
 def _first_extremum(direction: str, value: Shape, place: Shape) -> list[Instruction]:
-    """Of two pairs of a value and its place, the one that comes first in the order.
+    """The pair of a value and its place that comes first in the order.
 
     What is no number comes before all numbers.
     """
@@ -244,7 +244,7 @@ COMPOSITES: Final[Mapping[str, Composite]] = {
 def _while(
     builder: JaxprBuilder, equation: OfJax, operands: list[Instruction]
 ) -> list[Instruction]:
-    """A loop that runs while a jaxpr gives true; its state begins with what both jaxprs read."""
+    """A loop that runs while a jaxpr gives true; its state begins with the reads of both jaxprs."""
     given, state = equation.params, _avals(equation.invars)
     condition, body = given["cond_nconsts"], given["cond_nconsts"] + given["body_nconsts"]
 
@@ -299,7 +299,7 @@ CONTROL_FLOW: Final[Mapping[str, Callable[..., list[Instruction]]]] = {
 
 
 class _Scan:
-    """The parts of a scan: what its jaxpr reads, carries, takes slices of, and stacks up."""
+    """The parts of a scan: the values that its jaxpr reads, carries, slices, and stacks up."""
 
     def __init__(
         self, given: Mapping[str, Any], before: Sequence[OfJax], after: Sequence[OfJax]
@@ -396,7 +396,7 @@ class _Scan:
     # Any length.
 
     def at_once(self, builder: JaxprBuilder, operands: list[Instruction]) -> list[Instruction]:
-        """The operation ``scan``: what the jaxpr only reads is carried as it is."""
+        """The operation ``scan``: values that the jaxpr only reads are carried as they are."""
         kept, inputs = operands[: self.kept], operands[self.kept :]
         rows = [_aval(aval, aval.shape[1:]) for aval in self.before[self.kept :]]
         inside = builder.nested()
@@ -565,7 +565,7 @@ class SizeValues:
         return None
 
     def _divided(self, opcode: str, numerator: _Computed, divisor: _Computed) -> _Computed | None:
-        """A quotient or remainder rounded down: as HLO has it of what is not negative."""
+        """A quotient or remainder rounded down, which HLO has for values that are not negative."""
         least = self._least(numerator.form)
         if least is None or (self._least(divisor.form) or 0) < 1:
             return None

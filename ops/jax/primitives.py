@@ -167,7 +167,7 @@ def _plain(opcode: str, **attributes: object) -> Rule:
 
 
 def rule_of(name: str) -> Rule:
-    """The rule of a primitive; what has none is a custom call of its name."""
+    """The rule of a primitive; one without a rule is a custom call of its name."""
     return _RULES.get(name) or _plain("custom-call", custom_call_target=name)
 
 

@@ -39,7 +39,7 @@ from simplifier.forms import Form, Interval
 
 
 def from_jax(function: Callable[..., Any], *arguments: OfJax) -> HloModule:
-    """The HLO module of what a JAX function does with arguments of some shapes.
+    """The HLO module of a JAX function called with arguments of some shapes.
 
     Arguments are arrays, ``jax.ShapeDtypeStruct``, or trees of these. Their sizes may be symbolic,
     as ``jax.export.symbolic_shape("b, 4*s")`` and ``jax.export.symbolic_args_specs`` make them:
@@ -176,7 +176,7 @@ class _Builder(JaxprBuilder):
         return self.made("broadcast", shape, (result,), [operand], dimensions)
 
     def _results(self, made: Instruction, avals: Sequence[OfJax]) -> list[Instruction]:
-        """What an instruction gives: itself, or the elements of a tuple."""
+        """The results of an instruction: itself, or the elements of a tuple."""
         if not made.shape.is_tuple:
             return [made]
         return [
@@ -194,7 +194,7 @@ class _Builder(JaxprBuilder):
     def _fitting(
         self, operand: Instruction, indices: Iterable[Instruction]
     ) -> Iterator[Constraint]:
-        """That sizes fit into the integers of indices that the program computes from sizes.
+        """The condition that sizes fit into the integers of indices that the program computes.
 
         JAX computes the indices of ``x[::2]`` in 32 bits: it has no place for greater sizes.
         """

@@ -34,7 +34,7 @@ ITERATOR_TYPES: Final = ("parallel", "reduction", "window")
 
 @dataclass(frozen=True, slots=True)
 class LinalgGeneric:
-    """The loops of a ``linalg.generic`` and what each iteration touches.
+    """The loops of a ``linalg.generic`` and the elements that each iteration touches.
 
     ``sizes`` and ``iterator_types`` have an entry for each loop. ``maps`` lead from a point of the
     iteration space to an element of each operand, inputs first; the last ones are ``outputs``. A

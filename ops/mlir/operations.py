@@ -111,7 +111,7 @@ AssemblyForm: TypeAlias = "Callable[[OperationReader, OperationDraft], None]"
 
 
 def read_module(source: str, file: str, forms: Mapping[str, AssemblyForm]) -> MlirModule:
-    """The operations of a text, a ``module`` or what stands in one.
+    """The operations of a text: those of a ``module``, or those that stand alone.
 
     Raises:
         MlirTextError: the text does not follow the grammar.

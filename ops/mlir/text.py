@@ -128,7 +128,7 @@ class MlirLexer(ScanningLexer):
         raise self.error("the bracket is not closed")
 
     def expected(self, what: str, hint: str = "") -> MlirTextError:
-        """The error that the current token is not ``what``."""
+        """The error that another token was expected here; ``what`` names it."""
         if self.kind == "strange" and self.text == '"':
             return self.error("a string is not closed")
         shown = quoted(self.text) if self.kind != "string" else quoted(self.text)[1:-1]
@@ -164,7 +164,7 @@ def _unescaped(match: re.Match[bytes]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class FunctionType:
-    """What a function takes and gives."""
+    """Types of the arguments and results of a function."""
 
     inputs: tuple[Type, ...]
     results: tuple[Type, ...]
@@ -719,7 +719,7 @@ def _decoded(content: bytes, element_type: ElementType) -> tuple[Number, ...]:
 
 @cache
 def _numbers_of_bytes(element_type: ElementType) -> tuple[Number, ...]:
-    """What each byte stands for, of a type with no more bits; others of the byte do not count."""
+    """The number for each byte of a type with no more bits; its other bits do not count."""
     bits, kind = element_type.bits, element_type.kind
     codes = [byte & (1 << bits) - 1 for byte in range(256)]
     if kind is Kind.BOOLEAN:
@@ -731,7 +731,7 @@ def _numbers_of_bytes(element_type: ElementType) -> tuple[Number, ...]:
 
 
 def _float_of(code: int, element_type: ElementType) -> float:
-    """The number with a point that some bits are: sign, exponent, and what is behind the point."""
+    """The floating-point number of some bits: sign, exponent, and fraction."""
     form, is_signed = element_type.float_format, element_type is not ElementType.F8E8M0FNU
     bits, behind = element_type.bits - is_signed, form.mantissa_bits
     is_negative, size = divmod(code, 1 << bits)
@@ -837,7 +837,7 @@ def _read_named(lexer: MlirLexer, depth: int) -> Location:
 
 
 class SourcePlace(NamedTuple):
-    """What a location says: the name of the operation, and a line of a file."""
+    """Place in a location: the name of the operation, and a line of a file."""
 
     name: str
     file: str

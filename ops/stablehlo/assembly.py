@@ -1,4 +1,4 @@
-"""How StableHLO prints its operations: ``stablehlo.iota dim = 0 : tensor<8xi32>``, and so on.
+"""Operations as StableHLO prints them: ``stablehlo.iota dim = 0 : tensor<8xi32>``, and so on.
 
 Most print their operands, words with values, attributes, and types. The table says which words
 stand for which attributes; a function takes what is printed in another way.
@@ -66,7 +66,7 @@ def _parameters(reader: OperationReader) -> tuple[Argument, ...]:
 
 
 def _skip_results(reader: OperationReader) -> None:
-    """Take types of results with their attributes: what the body returns has the types."""
+    """Skip the types of results with attributes: the values that the body returns have them."""
     lexer = reader.lexer
 
     def skip() -> None:

@@ -1,4 +1,4 @@
-"""What an operation of StableHLO gives: operands as instructions, attributes, shardings."""
+"""Parts of an operation of StableHLO: operands as instructions, attributes, shardings."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _ABSENT = object()
 
 @dataclass(frozen=True, slots=True)
 class GivenOperation:
-    """An operation of a module; ``operands`` are the instructions of what it reads."""
+    """An operation of a module; ``operands`` are the instructions that it reads."""
 
     operation: MlirOperation
     module: MlirModule
@@ -110,7 +110,7 @@ class GivenOperation:
         return name in self.operation.attributes
 
     def get(self, name: str, default: Any = _ABSENT) -> Any:  # noqa: ANN401 - one type for each
-        """An attribute, or what the text calls by its name.
+        """An attribute, or the part that the text calls by its name.
 
         Raises:
             MlirTextError: there is none, and no default.
@@ -171,7 +171,7 @@ class GivenOperation:
         return value
 
     def rows(self, name: str, columns: int) -> tuple[tuple[int, ...], ...]:
-        """Rows of so many integers, as the paddings of dimensions; none if it is not there."""
+        """Rows of so many integers, such as the paddings of dimensions; empty if absent."""
         value = self.get(name, ())
         rows = value
         if isinstance(value, DenseElements):
@@ -214,7 +214,7 @@ def integers_of(value: object) -> tuple[int, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class ModuleContext:
-    """What a text says once for all operations: locations by name, and meshes of devices."""
+    """Names that hold for all operations of a text: locations, and meshes of devices."""
 
     locations: Mapping[str, Location]
     meshes: Mapping[str, Mesh]

@@ -1,4 +1,4 @@
-"""The operations of StableHLO, in tables: what each is in HLO."""
+"""The operations of StableHLO, in tables: the HLO of each."""
 
 from __future__ import annotations
 
@@ -294,7 +294,7 @@ def _with_state(
 def _keep_values(
     writer: OperationWriter, around: Iterable[Instruction], passed: Iterable[Instruction]
 ) -> None:
-    """What is passed to a computation has the values there that it has around it."""
+    """Give the values passed to a computation the values that they have around it."""
     sizes = writer.module.sizes
     for outside, inside in zip(around, passed, strict=True):
         values = sizes.values(outside)
@@ -303,7 +303,7 @@ def _keep_values(
 
 
 def _read_around(writer: OperationWriter, blocks: Iterable[MlirBlock]) -> dict[str, Instruction]:
-    """What blocks read from around them, but for constants, in the order of reading."""
+    """Values that blocks read from around them, but for constants, in the order of reading."""
     found: dict[str, Instruction] = {}
     for block in blocks:
         own = {argument.name.text for argument in block.arguments}
@@ -456,7 +456,7 @@ def _transfer(
     opcode: str,
     write: Callable[[OperationWriter, GivenOperation, dict[str, Any]], Sequence[Instruction]],
 ) -> Construction:
-    """What sends, receives, or talks to the host: data goes with a token."""
+    """An operation that sends, receives, or talks to the host: data goes with a token."""
 
     def construct(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
         attributes = _collective(given)
@@ -534,7 +534,7 @@ ASSERTION: Final = "shape_assertion"
 
 
 def assert_sizes(writer: OperationWriter, given: GivenOperation) -> None:
-    """Keep what a program checks of sizes as a fact about them."""
+    """Keep a check of sizes in a program as a fact about them."""
     checked = given.operands[0] if given.operands else None
     if checked is None or checked.opcode != "compare":
         return
@@ -588,7 +588,7 @@ def _real_dynamic_slice(writer: OperationWriter, given: GivenOperation) -> Seque
 
 
 def _taken(given: GivenOperation, row: Sequence[Size]) -> Size:
-    """How many elements a slice takes along a dimension."""
+    """Number of elements that a slice takes along a dimension."""
     start, limit, stride = row
     if not isinstance(stride, int) or stride < 1:
         given.fail("a stride is computed while the program runs")

@@ -59,7 +59,7 @@ class TrackedSizes:
         return known if len(known) == len(found) else None
 
     def set_values(self, instruction: Instruction, values: Values) -> None:
-        """Say what an instruction computes."""
+        """Set the values that an instruction computes."""
         self._values[instruction] = values
 
     def note(self, instruction: Instruction) -> None:
@@ -187,7 +187,7 @@ def note_division(
 
 
 def solved(symbols: Mapping[str, Size], facts: Iterable[Constraint]) -> dict[str, Form]:
-    """The sizes of arguments in terms of symbols, from what each symbol is in terms of sizes.
+    """The sizes of arguments in terms of symbols, from each symbol in terms of sizes.
 
     Sizes of which no symbol is made are solved for where ``facts`` say that others equal them.
     """
@@ -222,7 +222,7 @@ def _of_symbols(symbols: Mapping[str, Size]) -> dict[str, Form]:
 
 
 def fact(left: Size, right: Size, direction: str) -> Constraint | None:
-    """What a comparison of sizes says, unless it always holds."""
+    """The fact in a comparison of sizes; ``None`` if it always holds."""
     interval = {"EQ": Interval(0, 0), "GE": Interval(0, None)}.get(direction)
     form = as_form(left) - as_form(right)
     is_size = form.constant == -1 and len(form.terms) == 1 and 1 in form.terms.values()

@@ -78,7 +78,7 @@ class OperationWriter:
             )
 
     def run(self, block: MlirBlock) -> list[Instruction]:
-        """What the block returns."""
+        """The values that the block returns."""
         for operation in block.operations:
             if operation.name.rpartition(".")[2] == "return":
                 return [self.value(name) for name in operation.operands]
@@ -371,7 +371,7 @@ class OperationWriter:
 def _check(
     given: GivenOperation, opcode: str, operands: int, attributes: Mapping[str, Any]
 ) -> None:
-    """Check what the text of an instruction could not say in another way."""
+    """Check operands and attributes, as the reader of HLO does in a text."""
     known = OPCODES[opcode]
     if operands not in known.arity:
         given.fail(f"expected {known.arity}, not {operands}")
@@ -395,7 +395,7 @@ def is_constant(instruction: Instruction) -> bool:
 
 
 def name_in_hlo(name: str, before: str) -> str:
-    """A name of MLIR, without its mark, as one of HLO; what begins with no letter has ``before``.
+    """A name of MLIR, without its mark, as one of HLO; one without a first letter gets ``before``.
 
     >>> name_in_hlo("arg0", "v."), name_in_hlo("0", "v."), name_in_hlo("$x", "v.")
     ('arg0', 'v.0', '_x')
@@ -533,7 +533,7 @@ class ModuleWriter:
         self._waiting.pop()
 
     def note_symbol(self, argument: Argument, value: Instruction) -> None:
-        """Keep what a symbol of JAX is, if the argument is one."""
+        """Keep the value of a symbol of JAX, if the argument is one."""
         name = argument.attributes.get("jax.global_constant")
         found = self.sizes.values(value)
         if isinstance(name, str) and name and found is not None:
