@@ -378,7 +378,7 @@ BAD_ENCODINGS: Final = """
      ^^^^^^^ blocked lacks threadsPerWarp
 
 #ttg.slice<{dim = 0, parent = 3}>
-     ^^^^^ the parent of slice is no encoding
+     ^^^^^ parent of slice is no encoding
 
 #ttg.swizzled_shared<{vec = 3, perPhase = 1, maxPhase = 1, order = [1, 0]}>
      ^^^^^^^^^^^^^^^ swizzled_shared: vec is 3; expected a power of two

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Final, TypeAlias, Union
+from typing import Any, Final, NamedTuple, TypeAlias, Union
 
 from indexing.errors import ShapeError
 from indexing.layout.linear.layout import (
@@ -22,10 +22,11 @@ from indexing.layout.linear.layout import (
     REGISTER,
     WARP,
     BlockSplit,
+    LayoutLexer,
     LinearLayout,
+    bit_count,
     check_length,
     check_order,
-    check_power,
     check_shape,
     counting,
     dimension_names,
@@ -35,7 +36,6 @@ from indexing.layout.linear.layout import (
     part_of_block,
 )
 from simplifier.errors import INTEGER, Span, TextError, check_integers, check_type, listed
-from simplifier.tools.lexer import ScanningLexer
 
 Sizes = Sequence[int]
 
@@ -106,9 +106,9 @@ def blocked_for(
     check_length("blocked_for: size_per_thread", sizes, rank)
     check_order("blocked_for", dims, rank)
     for name, value in {"num_warps": num_warps, "lanes": lanes}.items():
-        check_power("blocked_for", name, value)
+        bit_count(value, f"blocked_for: {name}")
     for value in sizes:
-        check_power("blocked_for", "a size per thread", value)
+        bit_count(value, "blocked_for: a size per thread")
     of_lanes, of_warps = [1] * rank, [1] * rank
     for dim in dims[:-1]:
         wanted = max(1, shape[dim] // sizes[dim])
@@ -184,7 +184,7 @@ def dot_operand(
     (((0, 1), (8, 0), (0, 8)), ((0, 2), (0, 4), (1, 0), (2, 0), (4, 0)))
     """
     rank = check_shape("dot_operand", shape)
-    check_power("dot_operand", "k_width", k_width)
+    bit_count(k_width, "dot_operand: k_width")
     is_first, ampere = operand == 0, version == _MMA_VERSIONS[0]
     if operand not in (0, 1) or version not in _MMA_VERSIONS or not (is_first or ampere):
         expected = "expected operand 0 or 1, and only 0 for version 3"
@@ -268,7 +268,7 @@ def amd_dot_operand(
     """
     rank, side = _check_mfma("amd_dot_operand", shape, warps_per_cta, instr_shape)
     check_type(operand, INTEGER, "amd_dot_operand: operand", "an integer")
-    check_power("amd_dot_operand", "k_width", k_width)
+    bit_count(k_width, "amd_dot_operand: k_width")
     if operand not in (0, 1):
         raise ShapeError(f"amd_dot_operand: operand {operand}; expected 0 or 1")
     depth, other = (rank - 2, rank - 1) if operand else (rank - 1, rank - 2)
@@ -383,7 +383,7 @@ def swizzled_shared(
     dims = tuple(order) or tuple(reversed(range(rank)))
     check_order("swizzled_shared", dims, rank)
     for name, value in {"vec": vec, "per_phase": per_phase, "max_phase": max_phase}.items():
-        check_power("swizzled_shared", name, value)
+        bit_count(value, f"swizzled_shared: {name}")
     inside = part_of_block(shape, layout_of_blocks("swizzled_shared", shape, blocks))
     steps = [(dim, 1 << bit) for dim in dims for bit in range(inside[dim].bit_length() - 1)]
     bases: list[tuple[int, ...]] = []
@@ -534,12 +534,8 @@ def parse_encoding(text: str, shape: Sequence[int], definitions: str = "") -> Li
 Value: TypeAlias = Union[int, bool, "list[Value]", "_Encoding"]
 
 
-class _EncodingLexer(ScanningLexer):
+class _EncodingLexer(LayoutLexer):
     __slots__ = ("definitions",)
-
-    pattern = re.compile(
-        r"\s*(?:(?P<integer>[0-9]{1,18})|(?P<word>[A-Za-z_]\w*)|(?P<mark>\S)|(?P<end>\Z))"
-    )
 
     def __init__(self, source: str, position: int, definitions: str) -> None:
         super().__init__(source, position=position)
@@ -556,60 +552,44 @@ class _Encoding:
 
     def layout(self, shape: tuple[int, ...]) -> LinearLayout:
         """The layout for a shape; its errors point at the name."""
+        maker = _MAKERS[self.name]
         try:
-            return _MAKERS[self.name].make(self, shape)
+            if maker is _LINEAR:
+                return _linear(shape, self)
+            return maker.make(shape, **self.arguments(maker.fields))
         except ShapeError as error:
             raise TextError(str(error), self.span) from None
 
-    def value(self, name: str) -> Value:
-        """A field that must be there."""
-        if name not in self.fields:
-            raise TextError(f"{self.name} lacks {name}", self.span)
-        return self.fields[name]
-
-    def number(self, name: str) -> int:
-        """A field that is an integer."""
-        value = self.value(name)
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise TextError(f"{name} of {self.name} is no integer", self.span)
-        return value
-
-    def flag(self, name: str) -> bool:
-        """A field that is true or false."""
-        value = self.value(name)
-        if not isinstance(value, bool):
-            raise TextError(f"{name} of {self.name} is neither true nor false", self.span)
-        return value
-
-    def numbers(self, name: str) -> list[int]:
-        """A field that is a list of integers."""
-        value = self.value(name)
-        if not isinstance(value, list):
-            raise TextError(f"{name} of {self.name} is no list", self.span)
-        return self.integers(name, value)
-
-    def integers(self, name: str, values: list[Value]) -> list[int]:
-        """The values of a list, which are integers."""
-        found = [each for each in values if isinstance(each, int) and not isinstance(each, bool)]
-        if len(found) < len(values):
-            raise TextError(f"{name} of {self.name} is no list of integers", self.span)
+    def arguments(self, names: Sequence[str]) -> dict[str, Any]:
+        """The arguments that some fields are, without those that may be missing and are."""
+        given = [name for name in names if name in self.fields or name not in _OPTIONAL]
+        found: dict[str, Any] = {_FIELDS[name][0]: self._value(name) for name in given}
+        if _BLOCKS[0] in names:
+            found["blocks"] = BlockSplit(*(found.pop(each, ()) for each in _BLOCKS))
         return found
 
-    @property
-    def parent(self) -> _Encoding:
-        """The field ``parent``."""
-        value = self.value("parent")
-        if not isinstance(value, _Encoding):
-            raise TextError(f"the parent of {self.name} is no encoding", self.span)
-        return value
+    def _value(self, name: str) -> Value:
+        """A field that must be there, and of its kind."""
+        if name not in self.fields:
+            raise TextError(f"{self.name} lacks {name}", self.span)
+        value, (_, kind) = self.fields[name], _FIELDS[name]
+        if type(value) is not kind:
+            raise TextError(f"{name} of {self.name} {_OF_OTHER_KIND[kind]}", self.span)
+        return self.integers(name, value) if isinstance(value, list) else value
 
-    @property
-    def blocks(self) -> BlockSplit:
-        """How blocks of a cluster share the tensor; nothing is said of one block."""
-        return BlockSplit(*(self.numbers(each) if each in self.fields else () for each in _BLOCKS))
+    def integers(self, name: str, values: list[Value]) -> list[Value]:
+        """The values of a list, which must be integers."""
+        if any(type(each) is not int for each in values):
+            raise TextError(f"{name} of {self.name} is no list of integers", self.span)
+        return values
 
 
-_BLOCKS: Final = ("CTAsPerCGA", "CTASplitNum", "CTAOrder")
+_OF_OTHER_KIND: Final[Mapping[type, str]] = {
+    int: "is no integer",
+    bool: "is neither true nor false",
+    list: "is no list",
+    _Encoding: "is no encoding",
+}
 
 
 def _read(lexer: _EncodingLexer, depth: int) -> _Encoding:
@@ -655,10 +635,11 @@ def _read_field(lexer: _EncodingLexer, encoding: str, fields: dict[str, Value], 
     if lexer.kind != "word":
         raise lexer.expected("the name of a field")
     name, maker = lexer.text, _MAKERS[encoding]
+    known = (*maker.ignored, *maker.fields)
     if name in fields:
         raise lexer.error(f"{name} is there twice")
-    if maker.fields and name not in maker.fields:
-        raise lexer.expected(f"a field of {encoding}", hint=f"one of {listed(maker.fields)}")
+    if known and name not in known:
+        raise lexer.expected(f"a field of {encoding}", hint=f"one of {listed(known)}")
     lexer.advance()
     lexer.expect("=", "behind the name of a field")
     is_encoding = name == "parent" and lexer.text == "#"
@@ -670,9 +651,7 @@ def _read_value(lexer: _EncodingLexer, depth: int) -> Value:
         return _read_list(lexer, depth + 1)
     if lexer.text in {"true", "false"}:
         return lexer.advance() == "true"
-    if lexer.kind != "integer":
-        raise lexer.expected("an integer, a list, true or false")
-    return int(lexer.advance())
+    return lexer.integer("an integer, a list, true or false")
 
 
 def _read_list(lexer: _EncodingLexer, depth: int) -> Value:
@@ -688,15 +667,38 @@ _RENAMED: Final = {"shared": "swizzled_shared", "mma": "nvidia_mma", "mfma": "am
 
 # From fields to layouts.
 
+_BLOCKS: Final = ("CTAsPerCGA", "CTASplitNum", "CTAOrder")
+"""The arguments of a :class:`BlockSplit`; nothing is said of one block."""
 
-def _blocked(encoding: _Encoding, shape: tuple[int, ...]) -> LinearLayout:
-    names = ("sizePerThread", "threadsPerWarp", "warpsPerCTA", "order")
-    size, threads, warps, order = map(encoding.numbers, names)
-    return blocked(shape, size, threads, warps, order, encoding.blocks)
+_FIELDS: Final[Mapping[str, tuple[str, type]]] = {
+    **{name: (name, list) for name in _BLOCKS},
+    "sizePerThread": ("size_per_thread", list),
+    "threadsPerWarp": ("threads_per_warp", list),
+    "warpsPerCTA": ("warps_per_cta", list),
+    "order": ("order", list),
+    "versionMajor": ("version", int),
+    "instrShape": ("instr_shape", list),
+    "isTransposed": ("is_transposed", bool),
+    "tilesPerWarp": ("tiles_per_warp", list),
+    "opIdx": ("operand", int),
+    "kWidth": ("k_width", int),
+    "parent": ("parent", _Encoding),
+    "dim": ("dim", int),
+    "vec": ("vec", int),
+    "perPhase": ("per_phase", int),
+    "maxPhase": ("max_phase", int),
+    "hasLeadingOffset": ("has_leading_offset", bool),
+    "swizzlingByteWidth": ("swizzle_bytes", int),
+    "transposed": ("is_transposed", bool),
+    "elementBitWidth": ("element_bits", int),
+}
+"""The argument that each field is, and the kind of its value."""
+
+_OPTIONAL: Final = (*_BLOCKS, "tilesPerWarp", "hasLeadingOffset")
 
 
-def _linear(encoding: _Encoding, shape: tuple[int, ...]) -> LinearLayout:
-    bases: dict[str, list[list[int]]] = {}
+def _linear(shape: tuple[int, ...], encoding: _Encoding) -> LinearLayout:
+    bases: dict[str, list[list[Any]]] = {}
     for name, vectors in encoding.fields.items():
         given = vectors if isinstance(vectors, list) else [vectors]
         rows = [each for each in given if isinstance(each, list)]
@@ -706,109 +708,69 @@ def _linear(encoding: _Encoding, shape: tuple[int, ...]) -> LinearLayout:
     return LinearLayout(bases, dimensions(shape))
 
 
-def _nvidia_mma(encoding: _Encoding, shape: tuple[int, ...]) -> LinearLayout:
-    warps, instruction = encoding.numbers("warpsPerCTA"), encoding.numbers("instrShape")
-    version = encoding.number("versionMajor")
-    return nvidia_mma(shape, version, warps, instruction, encoding.blocks)
+def _slice(shape: tuple[int, ...], dim: int, parent: _Encoding) -> LinearLayout:
+    return slice_of(parent.layout((*shape[:dim], 1, *shape[dim:])), dim)
 
 
-def _amd_mfma(encoding: _Encoding, shape: tuple[int, ...]) -> LinearLayout:
-    return amd_mfma(
-        shape,
-        encoding.numbers("warpsPerCTA"),
-        encoding.numbers("instrShape"),
-        is_transposed=encoding.flag("isTransposed"),
-        tiles_per_warp=encoding.numbers(_TILES) if _TILES in encoding.fields else (),
-        blocks=encoding.blocks,
-    )
-
-
-_TILES: Final = "tilesPerWarp"
-
-
-def _dot_operand(encoding: _Encoding, shape: tuple[int, ...]) -> LinearLayout:
-    parent = encoding.parent
-    if parent.name not in {"nvidia_mma", "amd_mfma"} or _TILES in parent.fields:
-        expected = f"expected nvidia_mma or amd_mfma without {_TILES} as the parent"
+def _dot_operand(
+    shape: tuple[int, ...], operand: int, parent: _Encoding, k_width: int
+) -> LinearLayout:
+    if parent.name not in _OPERANDS or "tilesPerWarp" in parent.fields:
+        expected = "expected nvidia_mma or amd_mfma without tilesPerWarp as the parent"
         raise TextError(f"dot_op: {expected}", parent.span)
-    operand, width = encoding.number("opIdx"), encoding.number("kWidth")
-    warps = parent.numbers("warpsPerCTA")
-    if parent.name == "amd_mfma":
-        instruction = parent.numbers("instrShape")
-        return amd_dot_operand(shape, operand, warps, instruction, width, parent.blocks)
-    version = parent.number("versionMajor")
-    return dot_operand(shape, operand, warps, width, parent.blocks, version=version)
+    make, fields = _OPERANDS[parent.name]
+    return make(shape, operand, k_width=k_width, **parent.arguments(fields))
 
 
-def _slice(encoding: _Encoding, shape: tuple[int, ...]) -> LinearLayout:
-    dim = encoding.number("dim")
-    return slice_of(encoding.parent.layout((*shape[:dim], 1, *shape[dim:])), dim)
+_OPERANDS: Final[Mapping[str, tuple[Callable[..., LinearLayout], tuple[str, ...]]]] = {
+    "nvidia_mma": (dot_operand, ("warpsPerCTA", "versionMajor", *_BLOCKS)),
+    "amd_mfma": (amd_dot_operand, ("warpsPerCTA", "instrShape", *_BLOCKS)),
+}
+"""The layout of an operand of each instruction, and the fields of the instruction that it needs."""
 
 
-def _swizzled_shared(encoding: _Encoding, shape: tuple[int, ...]) -> LinearLayout:
-    if _LEADING in encoding.fields and encoding.flag(_LEADING):
-        raise TextError(
-            f"{_LEADING} of {encoding.name} is true: that is nvmma_shared", encoding.span
-        )
-    return swizzled_shared(
-        shape,
-        vec=encoding.number("vec"),
-        per_phase=encoding.number("perPhase"),
-        max_phase=encoding.number("maxPhase"),
-        order=encoding.numbers("order"),
-        blocks=encoding.blocks,
-    )
+def _swizzled_shared(
+    shape: tuple[int, ...],
+    *,
+    has_leading_offset: bool = False,
+    **arguments: Any,  # noqa: ANN401 - each of its kind
+) -> LinearLayout:
+    """The layout without a field of older versions."""
+    if has_leading_offset:
+        raise ShapeError("hasLeadingOffset of swizzled_shared is true: that is nvmma_shared")
+    return swizzled_shared(shape, **arguments)
 
 
-_LEADING: Final = "hasLeadingOffset"
-"""A field of older versions."""
+class _Maker(NamedTuple):
+    """The function of a shape and of fields that an encoding is; others may be there, too."""
+
+    make: Callable[..., LinearLayout]
+    fields: tuple[str, ...]
+    ignored: tuple[str, ...] = ()
 
 
-def _nvmma_shared(encoding: _Encoding, shape: tuple[int, ...]) -> LinearLayout:
-    return nvmma_shared(
-        shape,
-        swizzle_bytes=encoding.number("swizzlingByteWidth"),
-        element_bits=encoding.number("elementBitWidth"),
-        is_transposed=encoding.flag("transposed"),
-        blocks=encoding.blocks,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Maker:
-    """How an encoding becomes a layout, and the fields it may have; without any, all are read."""
-
-    make: Callable[[_Encoding, tuple[int, ...]], LinearLayout]
-    fields: tuple[str, ...] = ()
-
+_LINEAR: Final = _Maker(_linear, ())
+"""Of any fields, which are named as the in-dimensions."""
 
 _MAKERS: Final[Mapping[str, _Maker]] = {
     "blocked": _Maker(
-        _blocked, ("sizePerThread", "threadsPerWarp", "warpsPerCTA", "order", *_BLOCKS)
+        blocked, ("sizePerThread", "threadsPerWarp", "warpsPerCTA", "order", *_BLOCKS)
     ),
-    "linear": _Maker(_linear),
+    "linear": _LINEAR,
     "nvidia_mma": _Maker(
-        _nvidia_mma, ("versionMajor", "versionMinor", "warpsPerCTA", "instrShape", *_BLOCKS)
+        nvidia_mma, ("versionMajor", "warpsPerCTA", "instrShape", *_BLOCKS), ("versionMinor",)
     ),
     "amd_mfma": _Maker(
-        _amd_mfma,
-        (
-            "version",
-            "versionMajor",
-            "versionMinor",
-            "warpsPerCTA",
-            "instrShape",
-            "isTransposed",
-            _TILES,
-            *_BLOCKS,
-        ),
+        amd_mfma,
+        ("warpsPerCTA", "instrShape", "isTransposed", "tilesPerWarp", *_BLOCKS),
+        ("version", "versionMajor", "versionMinor"),
     ),
     "dot_op": _Maker(_dot_operand, ("opIdx", "parent", "kWidth")),
     "slice": _Maker(_slice, ("dim", "parent")),
     "swizzled_shared": _Maker(
-        _swizzled_shared, ("vec", "perPhase", "maxPhase", "order", _LEADING, *_BLOCKS)
+        _swizzled_shared, ("vec", "perPhase", "maxPhase", "order", "hasLeadingOffset", *_BLOCKS)
     ),
     "nvmma_shared": _Maker(
-        _nvmma_shared, ("swizzlingByteWidth", "transposed", "elementBitWidth", *_BLOCKS)
+        nvmma_shared, ("swizzlingByteWidth", "transposed", "elementBitWidth", *_BLOCKS)
     ),
 }

@@ -455,7 +455,7 @@ def parse(text: str) -> LinearLayout:
            ^
     """
     check_type(text, str, "linear: the text", "a string")
-    lexer = _LinearLexer(text)
+    lexer = LayoutLexer(text)
     bases: dict[str, list[Basis]] = {}
     sizes: dict[str, int] = {}
     if lexer.text == "(":
@@ -473,15 +473,17 @@ def parse(text: str) -> LinearLayout:
         raise TextError(str(error), lexer.span_of(0, len(text))) from None
 
 
-class _LinearLexer(ScanningLexer):
+class LayoutLexer(ScanningLexer):
+    """Integers, names, marks and arrows, as Triton's texts have them."""
+
     pattern = re.compile(
         r"\s*(?:(?P<integer>[0-9]{1,18})|(?P<word>[A-Za-z_]\w*)|(?P<mark>->|\S)|(?P<end>\Z))"
     )
 
-    def integer(self) -> int:
+    def integer(self, expected: str = "an integer") -> int:
         """Go past an integer."""
         if self.kind != "integer":
-            raise self.expected("an integer")
+            raise self.expected(expected)
         return int(self.advance())
 
     def name(self) -> str:
@@ -491,7 +493,7 @@ class _LinearLexer(ScanningLexer):
         return self.advance()
 
 
-def _read_empty(lexer: _LinearLexer, sizes: dict[str, int]) -> None:
+def _read_empty(lexer: LayoutLexer, sizes: dict[str, int]) -> None:
     for word in ("(", "empty", "layout"):
         lexer.expect(word)
     if lexer.accept("with"):
@@ -501,7 +503,7 @@ def _read_empty(lexer: _LinearLexer, sizes: dict[str, int]) -> None:
     lexer.expect(")")
 
 
-def _read_dimension(lexer: _LinearLexer, bases: dict[str, list[Basis]]) -> None:
+def _read_dimension(lexer: LayoutLexer, bases: dict[str, list[Basis]]) -> None:
     """``register=1 -> (0, 1) register=2 -> (8, 0)``, or ``register is a size 1 dimension``."""
     span, name = lexer.span, lexer.name()
     if name in bases:
@@ -523,12 +525,12 @@ def _read_dimension(lexer: _LinearLexer, bases: dict[str, list[Basis]]) -> None:
             return
 
 
-def _read_sizes(lexer: _LinearLexer, sizes: dict[str, int]) -> None:
+def _read_sizes(lexer: LayoutLexer, sizes: dict[str, int]) -> None:
     lexer.expect("[", "before the out-dimensions")
     sizes.update(lexer.separated(lambda: _read_size(lexer), "]"))
 
 
-def _read_size(lexer: _LinearLexer) -> tuple[str, int]:
+def _read_size(lexer: LayoutLexer) -> tuple[str, int]:
     name = lexer.name()
     lexer.expect("(", "before the size")
     lexer.expect("size")
@@ -616,7 +618,7 @@ def layout_of_blocks(where: str, shape: Sizes, blocks: BlockSplit) -> LinearLayo
     check_order(where, order, rank)
     layout = LinearLayout({BLOCK: []}, dimensions((1,) * rank))
     for dim in order:
-        check_power(where, "blocks.split", split[dim])
+        bit_count(split[dim], f"{where}: blocks.split")
         if per_cluster[dim] % split[dim]:
             message = f"{per_cluster[dim]} blocks hold {split[dim]} parts"
             raise ShapeError(f"{where}: {message} along dimension {dim}; expected a multiple")
@@ -637,7 +639,7 @@ def check_shape(where: str, shape: Sizes) -> int:
     if not shape:
         raise ShapeError(f"{where}: the shape has no dimensions")
     for size in shape:
-        check_power(where, "a size of the shape", size)
+        bit_count(size, f"{where}: a size of the shape")
     return len(shape)
 
 
@@ -654,12 +656,6 @@ def check_order(where: str, order: Sizes, rank: int) -> None:
     if sorted(order) != list(range(rank)):
         expected = f"expected the dimensions 0 to {rank - 1} in some order"
         raise ShapeError(f"{where}: order {tuple(order)}; {expected}")
-
-
-def check_power(where: str, what: str, value: int) -> None:
-    """Check that a value is a power of two."""
-    check_type(value, int, f"{where}: {what}", "an integer")
-    bit_count(value, f"{where}: {what}")
 
 
 # Linear layouts as maps with exclusive ors, and the layouts that maps are.
