@@ -17,7 +17,7 @@ from functools import cached_property
 from itertools import islice
 from math import prod
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from indexing.domain import Domain
 from indexing.errors import MapError
@@ -36,7 +36,7 @@ from indexing.pictures.svg import (
 )
 from indexing.relation import Relation, check_without_parameters
 from indexing.simplify import result_bounds
-from indexing.transform.evaluate import result_columns
+from indexing.transform.evaluate import points
 from indexing.validation import ByName, read_names
 from simplifier.errors import INTEGER, check_integers, check_type, quoted
 from simplifier.forms import Interval, variable
@@ -179,16 +179,15 @@ class ElementGrid:
         lit = len(self._lit_planes)
         if len(self.planes) < lit:
             yield f"{self.title}: {len(self.planes)} of {lit:,} planes with lit elements are shown."
-        elsewhere = sum(self._outside_plane(index) for index in self.counts) if self.plane else 0
+        elsewhere = len(self.counts) - sum(
+            len(self._lit.get(each, ())) for each in self._lit_planes
+        )
         if elsewhere:
             yield f"{self.title}: {elsewhere:,} lit elements lie in other planes."
 
     def at(self, plane: Position, row: int, column: int) -> int:
         """How often the element in a cell is touched."""
-        index = list(self._others_in_place(plane))
-        for dimension, position in zip(reversed(self._axes), (column, row), strict=False):
-            index[dimension] = position
-        return self.counts.get(tuple(index), 0)
+        return self._lit.get(plane, {}).get((row, column)[_AXES - len(self._axes) :], 0)
 
     @cached_property
     def _axes(self) -> tuple[int, ...]:
@@ -197,24 +196,26 @@ class ElementGrid:
             return tuple(number for number, index in enumerate(self.plane) if index is None)
         return tuple(range(len(self.sizes)))[-_AXES:]
 
-    @property
+    @cached_property
     def _others(self) -> tuple[int, ...]:
         return tuple(number for number in range(len(self.sizes)) if number not in self._axes)
+
+    @cached_property
+    def _lit(self) -> dict[Position, dict[Position, int]]:
+        """How often the elements of each plane are touched, by their rows and columns."""
+        found: dict[Position, dict[Position, int]] = {}
+        for index, count in self.counts.items():
+            plane, place = (
+                tuple(index[number] for number in numbers) for numbers in (self._others, self._axes)
+            )
+            found.setdefault(plane, {})[place] = count
+        return found
 
     @cached_property
     def _lit_planes(self) -> list[Position]:
         if self.plane:
             return [tuple(index for index in self.plane if index is not None)]
-        lit = {tuple(index[number] for number in self._others) for index in self.counts}
-        return sorted(lit) or [(0,) * len(self._others)]
-
-    def _outside_plane(self, index: Position) -> bool:
-        pairs = zip(index, self.plane, strict=True)
-        return any(chosen is not None and chosen != value for value, chosen in pairs)
-
-    def _others_in_place(self, plane: Position) -> Iterator[int]:
-        values = dict(zip(self._others, plane, strict=True))
-        return (values.get(number, 0) for number in range(len(self.sizes)))
+        return sorted(self._lit) or [(0,) * len(self._others)]
 
     def _axis(self, dimension: int | None, most: int) -> Axis:
         if dimension is None:
@@ -324,17 +325,17 @@ def access_picture(
 
     See :meth:`indexing.IndexingMap.picture`.
     """
-    points = chosen_points(indexing_map, at)
+    chosen = chosen_points(indexing_map, at)
     if sizes is not None:
         check_integers(sizes, "picture: sizes")
-    array = _sizes(indexing_map, points.results) if sizes is None else tuple(sizes)
+    array = _sizes(indexing_map, chosen.results) if sizes is None else tuple(sizes)
     if len(array) != len(indexing_map.forms) or min(array, default=0) < 0:
         expected = f"expected {len(indexing_map.forms)}, one a result, none of them negative"
         raise MapError(f"picture: sizes are {array}; {expected}")
-    from_, to = f"({', '.join(points.names)})", _formula(indexing_map)
-    left = ElementGrid(from_, points.sizes, points.dims, points.names, is_chosen=True, plane=plane)
-    right, notes = grid_of_results(to, array, points.results, result_plane)
-    return AccessPicture(f"{from_} -> {to}{points.words}", (left, right), notes)
+    from_, to = f"({', '.join(chosen.names)})", _formula(indexing_map)
+    left = ElementGrid(from_, chosen.sizes, chosen.dims, chosen.names, is_chosen=True, plane=plane)
+    right, notes = grid_of_results(to, array, chosen.results, result_plane)
+    return AccessPicture(f"{from_} -> {to}{chosen.words}", (left, right), notes)
 
 
 def grid_of_results(
@@ -452,9 +453,7 @@ def _interval(name: str, choice: Choice) -> Interval:
     return Interval.of(int(choice))  # pyright: ignore[reportArgumentType] - checked
 
 
-def _counted(
-    indexing_map: Relation, domain: Domain
-) -> tuple[dict[Position, int], dict[Position, int]]:
+def _counted(indexing_map: Relation, domain: Domain) -> tuple[Counter[Position], Counter[Position]]:
     """How often each index of dimensions and each index of results occurs."""
     sizes = [each.bounds.size for each in domain]
     total = prod(_MAX_POINTS + 1 if size is None else size for size in sizes)
@@ -462,31 +461,8 @@ def _counted(
         count = "infinitely many" if None in sizes else f"{total:,}"
         expected = f"expected at most {_MAX_POINTS:,}: choose some by at="
         raise MapError(f"picture: {count} points; {expected}")
-    rank = len(domain.dims)
-    forms = [*map(variable, domain.identifiers[:rank]), *indexing_map.forms]
-    columns = list(result_columns(indexing_map.derived(forms, domain)))
-    return _tally(columns, slice(rank)), _tally(columns, slice(rank, None))
-
-
-def _tally(parts: Sequence[tuple[int, Sequence[object]]], wanted: slice) -> dict[Position, int]:
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
-    found = [_rows(columns[wanted], count) for count, columns in parts]
-    if not found:
-        return {}
-    rows = np.concatenate(found)
-    if not rows.shape[1]:
-        return {(): len(rows)}
-    if rows.dtype == object:  # beyond 64 bits; NumPy does not sort such rows
-        return Counter(map(tuple, rows.tolist()))
-    indices, counts = np.unique(rows, axis=0, return_counts=True)
-    positions: list[list[int]] = indices.tolist()
-    return dict(zip(map(tuple, positions), counts.tolist(), strict=True))
-
-
-def _rows(columns: Sequence[object], count: int) -> Any:  # noqa: ANN401 - a NumPy array
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
-    if not columns:
-        return np.empty((count, 0), dtype=np.int64)
-    return np.stack([np.broadcast_to(np.asarray(each), count) for each in columns], axis=1)
+    dims, results = Counter[Position](), Counter[Position]()
+    for point in points(indexing_map.derived(indexing_map.forms, domain)):
+        dims[point[0]] += 1
+        results[point[-1]] += 1
+    return dims, results
