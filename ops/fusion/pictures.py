@@ -147,8 +147,8 @@ def _name(instruction: Instruction) -> str:
 
 # Drawing: layers from operands to readers. An edge over several layers has a place in each.
 
-_Place: TypeAlias = "tuple[Instruction | None, int]"
-"""An instruction; or, where an edge passes, ``None`` and the number of the place."""
+_Place: TypeAlias = "Instruction | int"
+"""An instruction; or, where an edge passes, the number of the place."""
 
 
 class _InstructionBox(NamedTuple):
@@ -165,7 +165,7 @@ class _GraphDrawing:
     def __init__(self, reads: Mapping[Instruction, tuple[ReadOperand, ...]]) -> None:
         self._reads = reads
         self._from_operands = [*reads][::-1]
-        self._ways: list[tuple[list[_Place], int]] = []
+        self._ways: list[tuple[list[_Place], Instruction, int]] = []
         layers = self._layers()
         self._order(layers)
         self._boxes = self._placed(layers)
@@ -176,28 +176,27 @@ class _GraphDrawing:
         """The layers; an instruction lies above all that reads it, and next to one of these."""
         upwards: dict[Instruction, int] = {}
         for each in self._reads:
-            upwards[each] = max(
-                (upwards[user] + 1 for user in each.users if user in upwards), default=0
-            )
+            after = (upwards[user] + 1 for user in each.users if user in upwards)
+            upwards[each] = max(after, default=0)
         last = max(upwards.values(), default=-1)
         layers: list[list[_Place]] = [[] for _ in range(last + 1)]
         for each in self._from_operands:
-            layers[last - upwards[each]].append((each, 0))
+            layers[last - upwards[each]].append(each)
         passing = count()
         for each in self._from_operands:
             for number, read in enumerate(self._reads[each]):
                 between = range(last - upwards[read.operand] + 1, last - upwards[each])
-                middle: list[_Place] = [(None, next(passing)) for _ in between]
+                middle = [next(passing) for _ in between]
                 for layer, place in zip(between, middle, strict=True):
                     layers[layer].append(place)
-                self._ways.append(([(read.operand, 0), *middle, (each, 0)], number))
+                self._ways.append(([read.operand, *middle, each], each, number))
         return layers
 
     def _order(self, layers: list[list[_Place]]) -> None:
         """Order each layer by the middle of its neighbours, downwards and upwards in turn."""
         above: dict[_Place, list[_Place]] = {}
         below: dict[_Place, list[_Place]] = {}
-        for way, _ in self._ways:
+        for way, *_ in self._ways:
             for upper, lower in pairwise(way):
                 above.setdefault(lower, []).append(upper)
                 below.setdefault(upper, []).append(lower)
@@ -218,55 +217,49 @@ class _GraphDrawing:
         return boxes
 
     def _width(self, place: _Place) -> float:
-        instruction, _ = place
-        if instruction is None:
+        if isinstance(place, int):
             return 0
-        maps = sum(text_width(read.maps, "label") + 12 for read in self._reads[instruction])
-        return max(maps, text_width(_name(instruction)) + 16)
+        maps = sum(text_width(read.maps, "label") + 12 for read in self._reads[place])
+        return max(maps, text_width(_name(place)) + 16)
 
     def elements(self) -> Iterator[str]:
         """Edges, then boxes."""
-        for way, number in self._ways:
-            yield from path([self._curve(way, number)], "way")
-        for (instruction, _), box in self._boxes.items():
-            if instruction is not None:
-                yield from self._drawn(instruction, box)
+        for way in self._ways:
+            yield from path([self._curve(*way)], "way")
+        for place, box in self._boxes.items():
+            if not isinstance(place, int):
+                yield from self._drawn(place, box)
 
-    def _curve(self, way: Sequence[_Place], number: int) -> str:
+    def _curve(self, way: Sequence[_Place], reader: Instruction, number: int) -> str:
         """From below the operand to the map of its reader; straight past the layers between."""
-        first, *middle, _ = (self._boxes[place] for place in way)
+        first, *middle, last = (self._boxes[place] for place in way)
         x, y = first.x + first.width / 2, first.y + _BOX
         commands = [f"M{x:.7g} {y:.7g}"]
-        ends = [
-            *((box.x, box.y) for box in middle),
-            (self._port(way[-1], number), self._boxes[way[-1]].y),
-        ]
-        for next_x, next_y in ends:
-            half = (y + next_y) / 2
-            curve = (x, half, next_x, half, next_x, next_y)
-            commands.append("C" + " ".join(f"{each:.7g}" for each in curve))
-            x, y = next_x, next_y
-            if (next_x, next_y) != ends[-1]:
-                y += _BOX
-                commands.append(f"V{y:.7g}")
-        return "".join(commands)
+        for box in middle:
+            commands += [_bend(x, y, box.x, box.y), f"V{box.y + _BOX:.7g}"]
+            x, y = box.x, box.y + _BOX
+        return "".join([*commands, _bend(x, y, self._port(reader, number), last.y)])
 
-    def _port(self, reader: _Place, number: int) -> float:
+    def _port(self, reader: Instruction, number: int) -> float:
         """Where an edge meets its reader: above the middle of its map."""
-        instruction, _ = reader
-        reads = self._reads[instruction] if instruction is not None else ()
         box = self._boxes[reader]
-        return box.x + box.width * (number + 0.5) / max(1, len(reads))
+        return box.x + box.width * (number + 0.5) / len(self._reads[reader])
 
     def _drawn(self, instruction: Instruction, box: _InstructionBox) -> Iterator[str]:
         reads = self._reads[instruction]
         kind = "source" if not reads else "box"
         yield element("path", d=rectangle(box.x, box.y, box.width, _BOX), class_=kind)
         for number, read in enumerate(reads):
-            yield text(self._port((instruction, 0), number), box.y + 14, read.maps, "map", "middle")
+            yield text(self._port(instruction, number), box.y + 14, read.maps, "map", "middle")
         middle = box.x + box.width / 2
         yield text(middle, box.y + 33, _name(instruction), "", "middle")
         yield text(middle, box.y + 49, instruction.opcode, "label", "middle")
+
+
+def _bend(x: float, y: float, next_x: float, next_y: float) -> str:
+    """A curve that leaves and arrives upright."""
+    half = (y + next_y) / 2
+    return "C" + " ".join(f"{each:.7g}" for each in (x, half, next_x, half, next_x, next_y))
 
 
 def _sort(
