@@ -23,7 +23,7 @@ from simplifier import forms
 from simplifier.errors import check_type, quoted
 from simplifier.exact import BUDGET, Budget, asked_of_kept, context_of, kept_context, load_isl
 from simplifier.forms import Form, Interval
-from simplifier.tools.display import html_of_text
+from simplifier.tools.display import Displayed
 
 if TYPE_CHECKING:
     import islpy
@@ -34,7 +34,7 @@ _OPERATORS: Final = {"|": "union", "&": "intersect", "-": "subtract"}
 """What isl calls the operators of sets."""
 
 
-class IndexRelation(Generic[MapT_co]):
+class IndexRelation(Displayed, Generic[MapT_co]):
     """A set of pairs of index tuples, such as what several maps relate together.
 
     ``|``, ``&`` and ``-`` of maps give one, and :func:`indexing.parse_relation` reads text. Two
@@ -330,9 +330,6 @@ class IndexRelation(Generic[MapT_co]):
 
     def __repr__(self) -> str:
         return f"IndexRelation({str(self)!r})"
-
-    def _repr_html_(self) -> str:
-        return html_of_text(str(self))
 
     # Making others.
 

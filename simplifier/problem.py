@@ -44,7 +44,7 @@ from simplifier.fixpoint import range_of, simplified, whole_or_parts
 from simplifier.laws.law import Law
 from simplifier.laws.rewrite_log import Rewrite, RewriteLog
 from simplifier.limits import MAX_NESTED_CHOICES, MAX_RESIDUES
-from simplifier.tools.display import html_of_text
+from simplifier.tools.display import Displayed
 
 Expression: TypeAlias = sympy.Expr | Boolean | int
 """Integer arithmetic, or a condition, which is 1 where it holds and 0 elsewhere."""
@@ -548,7 +548,7 @@ class Step:
         return self.text
 
 
-class Trace(Sequence[Step]):
+class Trace(Displayed, Sequence[Step]):
     """The steps that lead from an expression to its simplest form.
 
     First each operation of the expression, inner ones first, comes into canonical form: it is shown
@@ -591,9 +591,6 @@ class Trace(Sequence[Step]):
 
     def __repr__(self) -> str:
         return f"<trace of {len(self)} step{'s' * (len(self) != 1)}>"
-
-    def _repr_html_(self) -> str:
-        return html_of_text(str(self))
 
     def follow(self, problem: Problem) -> Form:
         """The simplest form of a problem; the steps to it replace those of the trace."""

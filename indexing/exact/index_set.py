@@ -76,7 +76,7 @@ from simplifier.forms import (
     substitute,
     to_sympy,
 )
-from simplifier.tools.display import html_of_text
+from simplifier.tools.display import Displayed
 
 if TYPE_CHECKING:
     import islpy
@@ -89,7 +89,7 @@ Conjunction = tuple[tuple[sympy.Expr, Interval], ...]
 Side: TypeAlias = "IntervalLike | StridedInterval | range"
 
 
-class IndexSet:
+class IndexSet(Displayed):
     """A set of tuples of integers, such as the elements of a tensor that a map reaches.
 
     :meth:`IndexingMap.image <indexing.map.IndexingMap.image>` and its like give such sets;
@@ -471,9 +471,6 @@ class IndexSet:
 
     def __repr__(self) -> str:
         return f"IndexSet({str(self)!r})"
-
-    def _repr_html_(self) -> str:
-        return html_of_text(str(self))
 
     def _repr_latex_(self) -> str:
         return latex_of_set(self.hull, () if self.is_empty() else self.pieces)

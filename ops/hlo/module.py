@@ -21,7 +21,7 @@ from ops.hlo.literal import Literal
 from ops.hlo.opcodes import all_named, by_name, computation_named, matching, one_named
 from ops.sizes import Size
 from simplifier.errors import Span, check_type
-from simplifier.tools.display import html_of_sections, html_of_text
+from simplifier.tools.display import Displayed, html_of_sections
 
 NO_ATTRIBUTES: Mapping[str, Any] = MappingProxyType({})
 
@@ -33,7 +33,7 @@ _MAX_LITERAL: Final = 40
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Instruction:
+class Instruction(Displayed):
     """One operation on values: ``%sum = f32[4]{0} add(%a, %b)``.
 
     ``attributes`` have their names in HLO as keys; a called computation is a :class:`Computation`.
@@ -138,9 +138,6 @@ class Instruction:
     def __repr__(self) -> str:
         return f"<{self}>"
 
-    def _repr_html_(self) -> str:
-        return html_of_text(str(self))
-
     def __reduce__(self) -> tuple[Any, ...]:
         if self._computation is None:
             attributes, literal = dict(self.attributes), self.literal
@@ -150,7 +147,7 @@ class Instruction:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Computation:
+class Computation(Displayed):
     """Instructions in order, each after its operands, and the root, which is the result.
 
     ``parameters`` are in the order of their numbers. Instructions that belong to another
@@ -246,9 +243,6 @@ class Computation:
         thread = self.execution_thread
         tail = "}" if thread == "main" else f"}}, execution_thread={escape(thread)}"
         return "\n".join([f"{entry}%{self.name} ({parameters}) -> {result} {{", *lines, tail])
-
-    def _repr_html_(self) -> str:
-        return html_of_text(str(self))
 
     def __repr__(self) -> str:
         return f"<computation %{self.name} of {len(self.instructions)} instructions>"

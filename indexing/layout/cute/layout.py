@@ -15,7 +15,7 @@ from typing import TypeAlias, TypeVar, Union, cast
 
 from indexing.errors import ShapeError
 from simplifier.errors import ArgumentError, check_type, quoted
-from simplifier.tools.display import html_of_text
+from simplifier.tools.display import Displayed
 
 # CuTe's integer tuples: an integer, or a tuple of integer tuples, such as `((2, 4), 8)`.
 
@@ -151,7 +151,7 @@ def text_of(value: IntTuple) -> str:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CuteLayout:
+class CuteLayout(Displayed):
     """A shape and strides that are nested in the same way; strides are compact unless given.
 
     Strides count elements and may be 0 or negative.
@@ -261,9 +261,6 @@ class CuteLayout:
 
     def __repr__(self) -> str:
         return f"cute.parse('{self}')"
-
-    def _repr_html_(self) -> str:
-        return html_of_text(str(self))
 
 
 def _check(value: object, what: str) -> None:

@@ -27,7 +27,7 @@ from simplifier import forms
 from simplifier.errors import INTEGER, ArgumentError, TextError, check_type, quoted
 from simplifier.exact import BudgetError, NotQuasiAffineError
 from simplifier.forms import Atom, AtomKind, Form
-from simplifier.tools.display import html_of_text
+from simplifier.tools.display import Displayed
 from simplifier.tools.lexer import ScanningLexer
 
 T = TypeVar("T")
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Swizzle:
+class Swizzle(Displayed):
     """The function ``x xor (the bits of x that are shifted onto others)``; it is its own inverse.
 
     ``bits`` bits change. The lowest of them is bit ``base`` if the shift is positive: then they
@@ -96,12 +96,9 @@ class Swizzle:
     def __repr__(self) -> str:
         return f"Swizzle({self.bits}, {self.base}, {self.shift})"
 
-    def _repr_html_(self) -> str:
-        return html_of_text(str(self))
-
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ComposedLayout:
+class ComposedLayout(Displayed):
     """A swizzle of the offsets of a layout: ``swizzle(offset + layout(coordinate))``.
 
     Raises:
@@ -155,9 +152,6 @@ class ComposedLayout:
 
     def __repr__(self) -> str:
         return f"cute.parse_composed('{self}')"
-
-    def _repr_html_(self) -> str:
-        return html_of_text(str(self))
 
 
 # CuTe layouts as maps from coordinates to offsets, and the layouts that maps are.
@@ -434,23 +428,21 @@ def _read_tuple(lexer: _CuteLexer, level: int = 0) -> IntTuple:
 
 def _read_swizzle(lexer: _CuteLexer) -> Swizzle:
     start = lexer.start
-    if lexer.accept("SW_"):
-        bits, base, shift = lexer.integer(), lexer.integer(), lexer.integer()
-    elif lexer.text in _SWIZZLES:
-        lexer.advance()
-        lexer.expect("<")
-        bits = lexer.integer()
-        lexer.expect(",")
-        base = lexer.integer()
-        lexer.expect(",")
-        shift = lexer.integer()
-        lexer.expect(">")
-    else:
+    word = lexer.text
+    if word not in _BEFORE_FIELDS:
         raise lexer.expected("a swizzle such as Sw<3,4,3>")
-    return _made(lexer, start, lambda: Swizzle(bits, base, shift))
+    lexer.advance()
+    fields: list[int] = []
+    for mark in _BEFORE_FIELDS[word]:
+        if mark:
+            lexer.expect(mark)
+        fields.append(lexer.integer())
+    if word != "SW_":
+        lexer.expect(">")
+    return _made(lexer, start, lambda: Swizzle(*fields))
 
 
-_SWIZZLES = ("Sw", "Swizzle", "S")
+_BEFORE_FIELDS = {"SW_": ("", "", ""), **dict.fromkeys(("Sw", "Swizzle", "S"), "<,,")}
 
 
 def _read_composed(lexer: _CuteLexer) -> ComposedLayout:

@@ -32,7 +32,7 @@ from indexing.pictures.grids import LabelGrid
 from indexing.variable import Variable
 from simplifier.errors import INTEGER, TextError, check_integers, check_type, listed, quoted
 from simplifier.forms import Form
-from simplifier.tools.display import html_of_text, in_one_line
+from simplifier.tools.display import Displayed
 from simplifier.tools.lexer import ScanningLexer
 
 Sizes = Sequence[int]
@@ -43,7 +43,7 @@ Basis: TypeAlias = "tuple[int, ...]"
 
 
 @dataclass(frozen=True, slots=True, repr=False, init=False)
-class LinearLayout:
+class LinearLayout(Displayed):
     """A function that is linear in bits, from places in hardware to elements.
 
     ``bases`` are, for each in-dimension such as ``register``, ``lane`` or ``warp``, the elements of
@@ -327,12 +327,6 @@ class LinearLayout:
         return "\n".join(
             [*map(_lines, *zip(*self._bases, strict=True)), f"where out dims are: {outs}"]
         )
-
-    def __repr__(self) -> str:
-        return f"<LinearLayout: {in_one_line(str(self))}>"
-
-    def _repr_html_(self) -> str:
-        return html_of_text(str(self))
 
 
 def _lines(name: str, vectors: Sequence[Basis]) -> str:
