@@ -32,8 +32,7 @@ from ops.dependence.operand_indexing import (
     RuntimeOrigin,
     devices_in,
     for_any_values,
-    joint_form,
-    separate_form,
+    jointly,
 )
 from ops.devices.devices import Devices
 from ops.hlo import Instruction
@@ -621,9 +620,7 @@ class TimedLoop:
         loop = self.counted.instruction
         known = {n: value for n, origin in enumerate(indexing.runtime) if origin.loop is loop}
         extended = _extended(indexing, [left - 1], dims=[Interval(1, self.trips)])
-        devices = devices_in([indexing])
-        joint = joint_form(extended, devices, known).for_any_values()
-        return separate_form(joint, devices, indexing.element)
+        return jointly(extended, lambda joint: joint.for_any_values(), known)
 
     def stay(self, number: int) -> OperandIndexing:
         """One iteration of an array that is kept."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from indexing import IndexingMap
 from indexing.layout import UNBOUNDED_SIZE
@@ -18,6 +18,7 @@ from ops.dependence.operand_indexing import (
     RuntimeOrigin,
     devices_in,
     joint_form,
+    jointly,
     separate_form,
     with_values,
 )
@@ -82,11 +83,13 @@ def shortened(indexing: OperandIndexing, reason: str) -> OperandIndexing:
     """The indexing without long formulas; if there are any, for any values, and marked."""
     if indexing.longest <= limits.MAX_TERMS_OF_WIDE:
         return indexing
-    devices = devices_in([indexing])
-    joint = joint_form(indexing, devices).for_any_values()
-    bounds, why = joint.element.result_bounds(), indexing.approximation or reason
-    short = joint.shortened(limits.MAX_TERMS_OF_WIDE, bounds, why)
-    return separate_form(short, devices, indexing.element)
+    why = indexing.approximation or reason
+
+    def short(joint: JointIndexing[RuntimeOrigin]) -> JointIndexing[RuntimeOrigin]:
+        wide = joint.for_any_values()
+        return wide.shortened(limits.MAX_TERMS_OF_WIDE, wide.element.result_bounds(), why)
+
+    return jointly(indexing, short)
 
 
 def is_part_at_a_glance(narrow: OperandIndexing, wide: OperandIndexing) -> bool:
@@ -102,15 +105,6 @@ def _bounds(sizes: Sequence[int] | None, indexing: OperandIndexing) -> list[Inte
     if sizes is None:
         return [ANY] * len(indexing.map.forms)
     return [Interval(0, None if size == UNBOUNDED_SIZE else size - 1) for size in sizes]
-
-
-class _Value(NamedTuple):
-    """What tells the value of a runtime variable from others, where dimensions alone lead to it."""
-
-    instruction: Instruction
-    callers: tuple[Instruction, ...]
-    clamp: Interval | Ends | None
-    part: DeviceIndex
 
 
 def _hull(
@@ -129,16 +123,22 @@ def _hull(
     maps = [_over(*pair) for pair in zip(joints, numbers, strict=True)]
     whole = hull(maps, [*array, first.devices])
     *index, device = whole.forms
-    parts = (DeviceIndex(tuple(index), device), *(value.part for value in shared))
+    parts = (DeviceIndex(tuple(index), device), *(part for *_, part in shared))
     origins = tuple(first.origins[number] for number in numbers[0])
     return JointIndexing(parts, whole.domain, first.devices, origins)
+
+
+_Value: TypeAlias = (
+    "tuple[Instruction, tuple[Instruction, ...], Interval | Ends | None, DeviceIndex]"
+)
+"""What tells the value of a runtime variable from others, where dimensions alone lead to it."""
 
 
 def _values(joint: JointIndexing[RuntimeOrigin]) -> dict[_Value, int]:
     """The values that dimensions alone lead to, with the numbers of their variables."""
     rows = zip(joint.origins, joint.parts[1:], strict=True)
     return {
-        _Value(origin.instruction, origin.callers, origin.clamp, part): number
+        (origin.instruction, origin.callers, origin.clamp, part): number
         for number, (origin, part) in enumerate(rows)
         if all(name[0] == "d" for name in forms.variables_of((*part.coordinates, part.device)))
     }
@@ -218,7 +218,7 @@ def _whole(one: OperandIndexing, other: OperandIndexing) -> OperandIndexing | No
     whole = one.map if one.map == other.map else _without_condition(one.map, other.map)
     if whole is None:
         return None
-    return with_values(replace(one, map=whole), {}, devices_in([one]))
+    return with_values(replace(one, map=whole), {})
 
 
 def _key(origin: RuntimeOrigin) -> object:

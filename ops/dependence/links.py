@@ -6,7 +6,7 @@ gives the value of a runtime variable, and whether that is known, differs betwee
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
@@ -158,17 +158,20 @@ def _pairs(instruction: Instruction, answer: Maps | Routes) -> Iterator[_Pair]:
         yield from (_Pair(*route) for route in answer)
         return
     inputs = [*arrays_in_operands(instruction)]
+    for output, numbers, indexing in _related(instruction, answer):
+        for place, number in enumerate(numbers):
+            yield _Pair(output, *inputs[number], indexing, place)
+
+
+def _related(
+    instruction: Instruction, answer: Maps
+) -> Iterable[tuple[int, Sequence[int], OpIndexing | Unknown]]:
+    """For arrays of the result: the arrays in operands that maps lead to, and these maps."""
     if isinstance(answer, Mapping):
-        yield from (
-            _Pair(output, *inputs[number], indexing)
-            for (output, number), indexing in answer.items()
-        )
-        return
-    count = len(instruction.shape.arrays)
-    each = answer if isinstance(answer, tuple) else (answer,) * count
-    for output, indexing in enumerate(each):
-        for number, (operand, element) in enumerate(inputs):
-            yield _Pair(output, operand, element, indexing, number)
+        return [(output, [number], each) for (output, number), each in answer.items()]
+    outputs, inputs = instruction.shape.arrays, [*arrays_in_operands(instruction)]
+    each = answer if isinstance(answer, tuple) else (answer,) * len(outputs)
+    return [(output, range(len(inputs)), indexing) for output, indexing in enumerate(each)]
 
 
 # Checks: a rule may be a user's.
@@ -179,21 +182,17 @@ def check_answer(instruction: Instruction, answer: Maps | Routes) -> None:
     if isinstance(answer, Routes):
         _check_routes(instruction, answer)
         return
-    outputs, inputs = instruction.shape.arrays, [*arrays_in_operands(instruction)]
-    if isinstance(answer, Mapping):
-        for output, number in answer:
-            if output not in range(len(outputs)) or number not in range(len(inputs)):
-                message = f"its rule relates result {output} to operand {number}"
-                expected = f"there are {len(outputs)} and {len(inputs)} arrays"
-                raise ShapeError(f"{instruction.opcode}: {message}; {expected}")
-        listed = [(output, indexing, 1) for (output, _), indexing in answer.items()]
-    else:
-        each = answer if isinstance(answer, tuple) else (answer,) * len(outputs)
-        _check_number(instruction, "results", len(each), len(outputs))
-        listed = [(output, indexing, len(inputs)) for output, indexing in enumerate(each)]
-    for output, indexing, count in listed:
+    outputs, count = instruction.shape.arrays, len([*arrays_in_operands(instruction)])
+    if isinstance(answer, tuple):
+        _check_number(instruction, "results", len(answer), len(outputs))
+    for output, numbers, indexing in _related(instruction, answer):
+        is_there = output in range(len(outputs)) and (not numbers or numbers[0] in range(count))
+        if not is_there:
+            message = f"its rule relates result {output} to operand {numbers[0]}"
+            expected = f"there are {len(outputs)} and {count} arrays"
+            raise ShapeError(f"{instruction.opcode}: {message}; {expected}")
         if isinstance(indexing, OpIndexing):
-            _check_indexing(instruction, outputs[output], indexing, count)
+            _check_indexing(instruction, outputs[output], indexing, len(numbers))
         elif not isinstance(indexing, Unknown):  # pyright: ignore[reportUnnecessaryIsInstance] - rules may be untyped
             expected = "an OpIndexing, a tuple of them, or Unknown"
             message = f"the rule returns {quoted(indexing)}; expected {expected}"

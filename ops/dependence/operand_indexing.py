@@ -6,7 +6,7 @@ its own number is the one that a collective operation behind it asks with.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -276,22 +276,30 @@ def _with_sources(
     approximation: str,
 ) -> OperandIndexing:
     """The indexing of separated maps; ``sources`` say where each value is found."""
-    runtime = [
-        replace(sources[number], map=index, replica_id=replica)
+    own = [] if devices is None else [RuntimeOrigin(own_device(devices), found.map)]
+    runtime = (
+        replace(own[0] if number is None else sources[number], map=index, replica_id=replica)
         for number, index, replica in found.runtime
-    ]
-    if found.own is not None and devices:
-        runtime.insert(0, RuntimeOrigin(own_device(devices), found.own))
+    )
     return OperandIndexing(found.map, tuple(runtime), found.replica, element, approximation)
+
+
+def jointly(
+    indexing: OperandIndexing,
+    change: Callable[[JointIndexing[RuntimeOrigin]], JointIndexing[RuntimeOrigin]],
+    known: Mapping[int, Form] | None = None,
+) -> OperandIndexing:
+    """The indexing with its joint form changed; ``known`` are values as of :func:`joint_form`."""
+    devices = devices_in([indexing])
+    joint = change(joint_form(indexing, devices, known))
+    return separate_form(joint, devices, indexing.element)
 
 
 def for_any_values(indexing: OperandIndexing) -> OperandIndexing:
     """The indexing with ranges in the place of its runtime variables."""
     if not indexing.runtime:
         return indexing
-    devices = devices_in([indexing])
-    joint = joint_form(indexing, devices).for_any_values()
-    return separate_form(joint, devices, indexing.element)
+    return jointly(indexing, lambda joint: joint.for_any_values())
 
 
 # Values that are known before the program runs.
@@ -316,7 +324,7 @@ def with_known_values(indexing: OperandIndexing) -> OperandIndexing:
     while not indexing.map.is_known_empty and (found := _known_values(indexing, devices)):
         indexing = _over_sizes(indexing, found)
         indexing, known = _over_counters(indexing, found)
-        indexing = with_values(indexing, known, devices)
+        indexing = with_values(indexing, known)
     return indexing
 
 
@@ -343,11 +351,9 @@ def _clamped(values: Interval, clamp: Interval | None) -> Interval:
     return Interval.from_range(ends)
 
 
-def with_values(
-    indexing: OperandIndexing, known: Mapping[int, Form], devices: Devices | None
-) -> OperandIndexing:
+def with_values(indexing: OperandIndexing, known: Mapping[int, Form]) -> OperandIndexing:
     """The same with these values in place of the runtime variables of these numbers."""
-    return separate_form(joint_form(indexing, devices, known), devices, indexing.element)
+    return jointly(indexing, lambda joint: joint, known)
 
 
 def _known_values(indexing: OperandIndexing, devices: Devices | None) -> dict[int, KnownValue]:

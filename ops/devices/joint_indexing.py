@@ -50,16 +50,14 @@ class Separated(NamedTuple):
     """The simplified maps of an indexing, in which the own device is no longer a dimension.
 
     The own device is the one that a map starts from. ``replica`` is ``None`` if the element is on
-    it. If anything depends on its number, that is the first runtime variable, and ``own`` leads to
-    a scalar.
-    ``runtime`` are the numbers of the other runtime variables that are left, counted before any was
-    dropped, with the maps to the index and the replica of their values.
+    it. ``runtime`` are the runtime variables that are left, by their numbers before any was
+    dropped, with the maps to the index and the replica of their values. If anything depends on the
+    number of the own device, that is the first of them, without a number.
     """
 
     map: IndexingMap
     replica: IndexingMap | None
-    own: IndexingMap | None
-    runtime: tuple[tuple[int, IndexingMap, IndexingMap | None], ...]
+    runtime: tuple[tuple[int | None, IndexingMap, IndexingMap | None], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,15 +178,15 @@ def _separated(joint: JointIndexing[Origin]) -> Separated:
         for part in joint.parts
     ]
     dropped = wide.unused_symbols()[2]
+    runtime = (
+        (number, _over(domain, index), _over(domain, on) if on else None)
+        for number, (index, on) in enumerate(values)
+        if number not in dropped
+    )
     return Separated(
         IndexingMap.from_forms(element, domain),
         _over(domain, holder) if holder else None,
-        _over(domain, ()) if own else None,
-        tuple(
-            (number, _over(domain, index), _over(domain, on) if on else None)
-            for number, (index, on) in enumerate(values)
-            if number not in dropped
-        ),
+        (*((None, _over(domain, ()), None) for _ in own), *runtime),
     )
 
 

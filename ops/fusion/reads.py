@@ -27,7 +27,7 @@ from ops.analysis.calls import itself, union_of
 from ops.analysis.dataflow import Array
 from ops.analysis.queries import flow_in
 from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, called_by
-from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin, devices_in, with_values
+from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin, with_values
 from ops.devices.joint_indexing import deciding
 from ops.fusion.slicing import Region, backward_slice
 from ops.hlo import Computation, Instruction
@@ -402,7 +402,7 @@ def _with_values(indexing: OperandIndexing, values: Mapping[Instruction, int]) -
         return indexing
     places = indexing.map.forms
     both = IndexingMap.from_forms([*places, *map(forms.variable, ranges)], domain)
-    found = with_values(replace(indexing, map=both), known, devices_in([indexing]))
+    found = with_values(replace(indexing, map=both), known)
     return replace(found, map=found.map.select_results(range(len(places))))
 
 

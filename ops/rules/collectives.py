@@ -462,12 +462,11 @@ def _simplified(
         Interval(0, count - 1),
         tuple(replica_map.reads),
     ).separate()
-    own = [] if found.own is None else [Origin(None, found.own)]
     origins = (
-        Origin(replica_map.reads[number].operand, index, replica=replica)
+        Origin(None if number is None else replica_map.reads[number].operand, index, None, replica)
         for number, index, replica in found.runtime
     )
-    return found.map, (*own, *origins), found.replica
+    return found.map, tuple(origins), found.replica
 
 
 def with_value(values: Sequence[T], index: int, value: T) -> tuple[T, ...]:
