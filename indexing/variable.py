@@ -19,11 +19,9 @@ from simplifier.errors import quoted
 from simplifier.forms import Form, Interval, IntervalLike, assumed, is_name, read_whole
 
 SymbolicEnds: TypeAlias = "tuple[sympy.Expr | None, sympy.Expr | None]"
-
 """The ends of an interval that are expressions."""
 
 Bounds: TypeAlias = "IntervalLike | tuple[sympy.Expr | int | None, sympy.Expr | int | None]"
-
 """An interval, or a pair whose ends may be expressions."""
 
 

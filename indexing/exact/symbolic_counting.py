@@ -34,7 +34,6 @@ from simplifier.forms import simplified as simplified_form
 from simplifier.tools.graphs import united
 
 Known = Callable[[Iterable[tuple[str, Interval]], Iterable[Constraint]], Scope]
-
 """What is known of parameters and of variables with such bounds and constraints."""
 
 

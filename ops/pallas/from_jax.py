@@ -29,7 +29,6 @@ from simplifier import BitAnd, BitOr, BitXor, FloorDiv, Max, Min, Mod, bounds_of
 from simplifier.forms import Interval, from_sympy, is_relation, relation_of, tabulated, to_sympy
 
 Value = Any
-
 """An expression of sympy, one of its booleans, or a prefetched operand: its name, or its values
 if they are known."""
 

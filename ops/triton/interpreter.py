@@ -45,7 +45,6 @@ from simplifier import FloorDiv, Max, symbol
 from simplifier.forms import Interval
 
 Amounts = Mapping[str, tuple[Formula, ...] | UnknownBlock]
-
 """What the iterations before one add to each variable, over the counter of the loop."""
 
 

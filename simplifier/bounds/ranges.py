@@ -76,7 +76,6 @@ from simplifier.limits import (
 from simplifier.tools.graphs import connected_components
 
 Reading: TypeAlias = "tuple[Law, Range]"
-
 """A range, and the lemma that it rests on."""
 
 

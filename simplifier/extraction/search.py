@@ -35,7 +35,6 @@ from simplifier.limits import MAX_EXTRACTED_TERMS, MAX_MAXIMA_SEARCHED, MAX_QUOT
 from simplifier.tools.graphs import connected_components
 
 Steps: TypeAlias = "Callable[[Scope, Form, Limit], Iterator[Candidates]]"
-
 """Yields candidates that are equal to the form and may be below the limit."""
 
 

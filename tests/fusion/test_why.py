@@ -24,7 +24,6 @@ from tests.fusion.units import Row, entry, fusion_in, named
 from tests.hlo.modules import NAMES, module_text
 
 Found = tuple[list[Array], OperandIndexing]
-
 """The arrays on a path, and the map that is composed along it."""
 
 
