@@ -1,4 +1,4 @@
-"""What tensor operations do: shapes and attributes in, indexing maps out."""
+"""Tensor operations: shapes and attributes in, indexing maps out."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ COLORS: Final = ("auto", "always", "never")
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How lines are shown: of any length without a ``width``, plain unless they are coloured.
+    """Look of lines: of any length without a ``width``, plain unless they are coloured.
 
     >>> print(Look(40).of("  %x f32[8,128]: (d0, d1)[s0] -> (d0, s0), s0 in [0, 31]"))
       %x f32[8,128]: (d0, d1)[s0] ->
@@ -61,7 +61,7 @@ PLAIN: Final = Look()
 
 
 def look_of(stream: TextIO | None, color: str = COLORS[0]) -> Look:
-    """The look of what is written to a stream: plain, unless it is a terminal.
+    """The look of lines in a stream: plain, unless it is a terminal.
 
     Without colours where the user does not want any (https://no-color.org).
     """
@@ -81,7 +81,7 @@ _STEP: Final = 2
 
 
 def folded(line: str, width: int) -> list[str]:
-    r"""A line in parts that fit, the rest indented below what it goes on with.
+    r"""A line in parts that fit, the rest indented below the bracket that it continues.
 
     The last column of a table goes on below itself, if that leaves half of the width.
 
@@ -101,7 +101,7 @@ def folded(line: str, width: int) -> list[str]:
 
 
 def _end(line: str, start: int, width: int) -> int | None:
-    """Where a line ends best: between the outermost parts, behind a comma, far to the right."""
+    """The best end of a line: between the outermost parts, behind a comma, far to the right."""
     depths = [*_depths(line)]
     ends = [at for at in range(start + 1, len(line)) if line[at] == " " != line[at - 1]]
     near = [at for at in ends if width // 2 < at <= width] or [at for at in ends if at <= width]
@@ -116,7 +116,7 @@ def _is_between_parts(line: str, at: int) -> bool:
 
 
 def _depths(line: str) -> Iterator[int]:
-    """How many brackets are open before each character."""
+    """Number of brackets open before each character."""
     depth = 0
     for sign in line:
         yield depth
@@ -186,7 +186,7 @@ class Console:
         self._bar: Any = None
 
     def pieces(self, document: Document) -> Iterator[str]:
-        """A document in pieces of whole lines; what is wrong in it is reported at once."""
+        """A document in pieces of whole lines; errors in it are reported at once."""
         log = ErrorLog(self.report_error)
         yield from self.rendering(document, log)
         self.has_unknown |= log.has_unknown

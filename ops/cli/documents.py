@@ -1,4 +1,4 @@
-"""Documents: what a command answers, as text for people or as JSON for programs.
+"""Documents: answers of commands, as text for people or as JSON for programs.
 
 A document is a list of items. An item is made, printed and forgotten, so that documents may be of
 any length; a long one is printed in pieces. JSON has one item of a :class:`Row` on a line.
@@ -33,7 +33,7 @@ class Item(Protocol):
 
     @property
     def is_unknown(self) -> bool:
-        """Whether something is unknown of what it is about."""
+        """Whether a part of the answer is unknown."""
         ...
 
     def text_pieces(self) -> Iterator[str]:
@@ -52,7 +52,7 @@ class Row:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether something is unknown of what it is about."""
+        """Whether a part of the answer is unknown."""
         return False
 
     def text(self) -> str:
@@ -84,7 +84,7 @@ class Lines(Row):
 
     @property
     def is_unknown(self) -> bool:
-        """Whether something is unknown of what it is about."""
+        """Whether a part of the answer is unknown."""
         return self.lacks_something
 
     def text(self) -> str:
@@ -92,7 +92,7 @@ class Lines(Row):
         return "\n".join(self.lines)
 
     def fields(self) -> Fields:
-        """What it is about, with all figures."""
+        """The subject, with all figures."""
         return self.about()
 
 
@@ -106,7 +106,7 @@ class Verbatim:
 
     @property
     def is_unknown(self) -> bool:
-        """What is printed says so itself."""
+        """Never: the printed text says so itself."""
         return False
 
     def text_pieces(self) -> Iterator[str]:
@@ -120,7 +120,7 @@ class Verbatim:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a command answers: a list of items, which may be made while they are printed.
+    """Answer of a command: a list of items, which may be made while they are printed.
 
     An item that is an error takes the place of an answer. In JSON, ``name`` is the name of the list
     and ``fields`` stand beside it. In text, ``title`` is a line above the items, if there are
@@ -261,7 +261,7 @@ def table(heading: Sequence[str], rows: Iterable[Cells]) -> list[Lines]:
 def by_weight(
     heading: Sequence[str], found: Iterable[Cells | HloTextError], selection: Selection
 ) -> list[Lines | HloTextError]:
-    """The table of what is asked for, the heaviest rows first, and the errors behind it."""
+    """The table of an answer, the heaviest rows first, and the errors behind it."""
     listed = [*found]
     rows = sorted((row for row in listed if isinstance(row, Cells)), key=lambda row: -row.weight)
     errors = (error for error in listed if isinstance(error, HloTextError))
@@ -270,7 +270,7 @@ def by_weight(
 
 @dataclass(frozen=True, slots=True)
 class SelectedQuestion:
-    """What is asked of the instructions that are selected; documents hold its other fields."""
+    """A question about the selected instructions; documents hold its other fields."""
 
     selection: Selection
 

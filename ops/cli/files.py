@@ -47,7 +47,7 @@ class ModuleQuestion(Protocol[Subject]):
 
     @property
     def selection(self) -> Selection:
-        """What it is about, and which answers are wanted."""
+        """The instructions of the question, and the answers wanted."""
         ...
 
     def about(self) -> Fields:
@@ -248,7 +248,7 @@ def _document(question: AnyQuestion, analysis: ModuleAnalysis) -> Document:
 
 
 def _expected(items: Iterable[Item | IndexingError], file: str) -> Iterator[Item | IndexingError]:
-    """The items of a file; what nobody expected ends them with an error."""
+    """The items of a file; an unexpected error ends them."""
     try:
         yield from items
     except Exception as error:  # noqa: BLE001 - other files are answered all the same

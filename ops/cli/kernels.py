@@ -1,4 +1,4 @@
-"""Questions about single instructions: why they need what they read, by tiles, by threads."""
+"""Questions about single instructions: why they need their operands, by tiles, by threads."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Index: TypeAlias = "tuple[int, ...] | None"
 
 
 def _chosen(selection: Selection, module: HloModule) -> list[Instruction]:
-    """The instructions that are selected; without a choice, what runs as one kernel each."""
+    """The selected instructions; without a selection, those that run as one kernel each."""
     if selection.is_everything:
         return [kernel.roots[0] for kernel in selection.kernels(module)]
     return [*selection.of(module)]
@@ -50,7 +50,7 @@ def _chosen(selection: Selection, module: HloModule) -> list[Instruction]:
 
 @dataclass(frozen=True, slots=True)
 class InstructionReasons(SelectedQuestion):
-    """Why each instruction needs what it reads: the paths behind each map."""
+    """Reasons of each instruction for its reads: the paths behind each map."""
 
     name: ClassVar = "instructions"
 
@@ -86,7 +86,7 @@ class InstructionReasons(SelectedQuestion):
         )
 
     def _nothing(self) -> str:
-        """What is said if no map relates the elements."""
+        """The message if no map relates the elements."""
         names = f" of {', '.join(self.selection.parameters)}" if self.selection.parameters else ""
         if self.element is None:
             return f"nothing needs {self.needed}{names}"
@@ -94,7 +94,7 @@ class InstructionReasons(SelectedQuestion):
         return f"{self.element} {what}{names}"
 
     def _reasons(self, subject: Instruction) -> list[Reason]:
-        """Those of what it reads; or on all ways to what is named, if their start is, too.
+        """Reasons for its reads; or for a named instruction on all paths whose start is named, too.
 
         There is no end of ways from everything to everything.
         """
@@ -127,7 +127,7 @@ def _label(
     operand: Instruction,
     indexing: OperandIndexing | Unknown,
 ) -> str:
-    """What is read by which result, and the map."""
+    """The operand, the result that reads it, and the map."""
     head = _names(instruction, output, operand, indexing)
     if isinstance(indexing, Unknown):
         return f"{head}: {indexing}"
@@ -142,7 +142,7 @@ def _names(
     operand: Instruction,
     indexing: OperandIndexing | Unknown,
 ) -> str:
-    """What is read by which result."""
+    """The operand, and the result that reads it."""
     result = f"result {output}, " if len(instruction.shape.arrays) > 1 else ""
     if isinstance(indexing, Unknown) or not operand.shape.is_tuple:
         return f"{result}%{operand.name} {', '.join(map(text_of_shape, operand.shape.arrays))}"
@@ -171,7 +171,7 @@ def _fields_of_reason(reason: Reason) -> Fields:
 
 @dataclass(frozen=True, slots=True)
 class InstructionReads(SelectedQuestion):
-    """What each tile of the results of an instruction reads of each operand."""
+    """Reads of each operand by each tile of the results of an instruction."""
 
     name: ClassVar = "instructions"
 
@@ -196,7 +196,7 @@ class InstructionReads(SelectedQuestion):
         return fit or chosen
 
     def answer(self, analysis: ModuleAnalysis, subject: Instruction) -> Lines:  # noqa: ARG002 - as all questions
-        """What the tiles of one instruction read."""
+        """Reads of the tiles of one instruction."""
         found = [
             (read, self._elements(read))
             for read in reads(subject, self.tile)
@@ -295,7 +295,7 @@ def _fields_of_elements(read: TileRead, elements: IndexSet | Unknown | None) -> 
 
 @dataclass(frozen=True, slots=True)
 class FusionSchedules(SelectedQuestion):
-    """What each thread of a GPU reads and writes for a fusion."""
+    """Reads and writes of each thread of a GPU for a fusion."""
 
     name: ClassVar = "schedules"
 
@@ -325,7 +325,7 @@ class FusionSchedules(SelectedQuestion):
     def _accesses(
         self, fusion: Instruction, schedule: FusionSchedule
     ) -> Iterator[tuple[str, int, Access]]:
-        """What threads write of each result, then what they read of each operand."""
+        """The writes of threads to each result, then their reads of each operand."""
         if not self.selection.parameters:
             for number in fusion.shape.array_indices:
                 yield from (("result", number, each) for each in schedule.writes(number))
@@ -374,7 +374,7 @@ _OF_LOOPS: Final = ("runs", "loop", "counters", "between iterations", "in place"
 
 @dataclass(frozen=True, slots=True)
 class ModuleLoops(TableQuestion):
-    """How often each loop runs, what it counts, and what its iterations have to do with others."""
+    """Number of iterations of each loop, its counter, and its dependences between iterations."""
 
     name: ClassVar = "loops"
 
@@ -437,7 +437,7 @@ def _update(found: InPlaceUpdate) -> Fields:
 
 
 def _cells(loop: Fields) -> Sequence[str]:
-    """What a row says in a line; an array of the state is told by its number."""
+    """A row in a line; an array of the state is named by its number."""
     if loop["trip_count"] is None:
         return ("?", f"%{loop['loop']}", loop["unknown"], "", "")
     counters = (f"{each['array']}: {each['start']} by {each['step']}" for each in loop["counters"])

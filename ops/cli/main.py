@@ -66,7 +66,7 @@ def about_modules(command: str, question: Callable[..., AnyQuestion]) -> Callabl
 
 
 def reads(*, files: Sequence[str], jobs: int, console: Console, **options: Any) -> Document:  # noqa: ANN401 - the fields of the question
-    """What each tile of the results of instructions reads of each operand."""
+    """Reads of each operand by each tile of the results of instructions."""
     question = InstructionReads(**options)
     if question.picture is not None and (len(files) > 1 or Path(files[0]).is_dir()):
         error = ArgumentError("reads: -o draws one instruction of one file; expected one file")
@@ -77,7 +77,7 @@ def reads(*, files: Sequence[str], jobs: int, console: Console, **options: Any) 
 def diff(
     *, before: str, after: str, selection: Selection, seconds: float, console: Console
 ) -> Document:
-    """What changed from one module to another."""
+    """Changes from one module to another."""
     return document_of_difference((before, after), selection, seconds, console)
 
 
@@ -211,7 +211,7 @@ def choice(names: Iterable[str], meaning: str) -> dict[str, Any]:
 
 
 def value(metavar: str, meaning: str, **settings: Any) -> dict[str, Any]:  # noqa: ANN401 - argparse's
-    """A text, or what argparse is told to make of it."""
+    """A text, or the type that argparse is told to make of it."""
     return {"metavar": metavar, "help": meaning} | settings
 
 
@@ -360,7 +360,7 @@ def _run(arguments: _Arguments) -> int:
 
 
 def _forget_output() -> None:
-    """Nobody reads any more, or the disk is full: drop what is left to write, also at exit."""
+    """Nobody reads any more, or the disk is full: drop the rest of the output, also at exit."""
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -650,7 +650,7 @@ def _parsed(argv: Sequence[str] | None) -> _Arguments:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong with arguments, whatever characters they have."""
+    """Parser whose errors say the faulty argument, whatever characters it has."""
 
     def error(self, message: str) -> NoReturn:
         """Print it and exit."""

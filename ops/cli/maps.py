@@ -29,7 +29,7 @@ from simplifier.forms import Interval, natural_order, parse_form, variables_of
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How maps lead: in which direction, and between which names of elements."""
+    """Direction of maps, and the names of elements that they lead between."""
 
     direction: str
     physical_layout: bool
@@ -42,7 +42,7 @@ class View:
 
     @property
     def addressing(self) -> Addressing:
-        """How elements are named."""
+        """Names of the elements."""
         return Addressing(self.physical_layout, self.linear_offsets)
 
 
@@ -124,7 +124,7 @@ Result: TypeAlias = "tuple[Computation, Instruction | None, int]"
 
 @dataclass(frozen=True, slots=True)
 class FusionMaps(SelectedQuestion):
-    """The maps from root to parameters: of the entry, and of what each fusion computes."""
+    """The maps from root to parameters: of the entry, and of the computation of each fusion."""
 
     name: ClassVar = "results"
 
@@ -135,7 +135,7 @@ class FusionMaps(SelectedQuestion):
     """Whether each bound has a line of its own."""
 
     def about(self) -> Fields:
-        """How the maps are given."""
+        """Form of the maps."""
         return {"minimal": self.minimal} | asdict(self.view)
 
     def subjects(self, module: HloModule) -> Sequence[Result]:
@@ -202,7 +202,7 @@ class FusionMaps(SelectedQuestion):
 def _to_parameters(
     analysis: ModuleAnalysis, computation: Computation, output: int
 ) -> dict[Instruction, AnyDependence]:
-    """Which elements of each parameter an element of a result needs."""
+    """Maps from an element of a result to the elements of each parameter that it needs."""
     found = analysis[computation.root].parameter_indexing(output)
     return {each: found[each] for each in computation.parameters if each in found}
 
@@ -210,7 +210,7 @@ def _to_parameters(
 def _to_result(
     analysis: ModuleAnalysis, computation: Computation, output: int
 ) -> dict[Instruction, AnyDependence]:
-    """Which elements of a result each element of a parameter takes part in."""
+    """Maps from an element of a parameter to the elements of a result that need it."""
     flow = analysis.findings.flow(Direction.INPUT_TO_OUTPUT)
     found: dict[Instruction, AnyDependence] = {}
     for parameter in computation.parameters:
@@ -226,7 +226,7 @@ def _to_result(
 
 
 def _section_origins(entries: Iterable[Entry], module: HloModule) -> Mapping[str, hlo.SizeOrigin]:
-    """Where the parameters in the maps come from."""
+    """Origins of the parameters in the maps."""
     used = sorted({name for entry in entries for name in entry.parameters})
     if not used:
         return {}
@@ -286,7 +286,7 @@ class Entry:
 
     @property
     def about(self) -> Fields:
-        """Which pair of arrays it is."""
+        """The pair of arrays."""
         about = {"result": self.output, self.role: self.number, "name": self.source.name}
         return about if self.element is None else about | {"element": self.element}
 
@@ -312,7 +312,7 @@ class Entry:
 
     @property
     def sizes(self) -> Sizes | None:
-        """Those of the tensor that maps lead from, and of the other one."""
+        """Sizes of the tensor that maps lead from, and of the other one."""
         arrays = self.of.shape.arrays[self.output], self.source.shape.arrays[self.element or 0]
         if not self.is_whole or any(not array.is_array for array in arrays):
             return None
@@ -351,7 +351,7 @@ class Entry:
 
 @lru_cache(maxsize=_MAX_CACHED)
 def short_text(indexing_map: IndexingMap, sizes: Sizes | None = None) -> str:
-    """A map on one line, without what the sizes of the tensors say of its domain.
+    """A map on one line, without the parts of its domain that the sizes of the tensors say.
 
     >>> from indexing import parse_map
     >>> window = "(d0, d1)[s0, s1] -> (d0 + s0, s1), domain: "
@@ -409,7 +409,7 @@ class Section(Row):
         return "\n".join(self._long_lines() if self.is_long else self._lines())
 
     def _lines(self) -> Iterator[str]:
-        """A line for each map; what depends on nothing has none."""
+        """A line for each map; a dependence on nothing has none."""
         if self.entries:
             yield f"{self.place}{heading_of(self.subject, self.output)}"
             for entry in self.entries:
@@ -440,14 +440,14 @@ class Section(Row):
 
 
 def heading_of(instruction: Instruction, output: int | None = None) -> str:
-    """What the instruction gives, and the source line if there is one."""
+    """The results of the instruction, and the source line if there is one."""
     lines = source_locations(instruction)
     source = f", {lines[0]}" if lines else ""
     return text_of_result(instruction, output) + source
 
 
 def fields_of_instruction(instruction: Instruction) -> Fields:
-    """Which instruction an answer is about."""
+    """The instruction of an answer, as fields."""
     return {
         "computation": instruction.computation.name,
         "instruction": instruction.name,
@@ -639,7 +639,7 @@ _DOMAIN: Final = re.compile(r"\s*,?\s*domain\s*:\s*")
 
 
 def _simplified_expression(text: str, span: Span) -> str:
-    """An expression, which ``domain:`` and what is known of its variables may stand behind.
+    """An expression, followed by ``domain:`` and facts about its variables if it has them.
 
     They are read as a map of one result from all of its variables.
     """

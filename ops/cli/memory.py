@@ -37,7 +37,7 @@ _OF_ACCESSES: Final = ("wasted", "sectors", "ideal", "ratio", "vector", "XLA", "
 
 @dataclass(frozen=True, slots=True)
 class FusionCoalescing(TableQuestion):
-    """What the warps of each fusion load of its operands and results, the most wasteful first."""
+    """Loads of operands and results by the warps of each fusion, the most wasteful first."""
 
     name: ClassVar = "accesses"
 
@@ -118,7 +118,7 @@ ORDERS: Final = (*_OF_KERNELS, "module")
 
 @dataclass(frozen=True, slots=True)
 class KernelSummaries(TableQuestion):
-    """The kernels at a glance: what each reads and writes, and how; the greatest come first."""
+    """The kernels at a glance: reads and writes of each, and how; the greatest come first."""
 
     name: ClassVar = "kernels"
 
@@ -141,7 +141,7 @@ class KernelSummaries(TableQuestion):
 
 
 def _greatest(count: Count | float | None) -> float:
-    """A number to sort by: the most that it may be; what has no number comes first."""
+    """A number to sort by: the greatest possible; a count without a number comes first."""
     if isinstance(count, Interval):
         count = count.upper
     return count if isinstance(count, int | float) else inf
@@ -176,7 +176,7 @@ _OF_OPERANDS: Final = ("unused", "again", "elements", "needed", "reads", "bytes"
 
 @dataclass(frozen=True, slots=True)
 class KernelUtilization(TableQuestion):
-    """How much of its operands each kernel uses, the most wasteful first."""
+    """Share of its operands that each kernel uses, the most wasteful first."""
 
     name: ClassVar = "operands"
 
@@ -256,7 +256,7 @@ class KernelTiles(TableQuestion):
     most: int | None
 
     def about(self) -> Fields:
-        """The device, and what is asked for."""
+        """The device, and the options of the question."""
         return {"device": self.device, "fusion": self.fusion}
 
     def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
@@ -289,7 +289,7 @@ class KernelTiles(TableQuestion):
 
 
 def _moving(named: Sequence[Instruction]) -> list[Instruction]:
-    """Those that a kernel may run for."""
+    """Instructions that a kernel may run for."""
     found = [*filter(moves_something, named)]
     if not found:
         opcodes = listed([f"a {each}" for each in dict.fromkeys(each.opcode for each in named)])

@@ -1,4 +1,4 @@
-"""What a command is about: instructions by name, computation and opcode, and which answers."""
+"""Selection of a command: instructions by name, computation and opcode, and answers."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Selection:
         )
 
     def kernels(self, module: HloModule) -> Iterator[Fusion]:
-        """What runs as one kernel each, of the instructions that are meant.
+        """The kernels of the selected instructions.
 
         Raises:
             NoSuchInstructionError, NoSuchComputationError, ArgumentError: as :meth:`of`.
@@ -130,7 +130,7 @@ class Selection:
         )
 
     def is_read(self, *names: Instruction) -> bool:
-        """Whether answers are about what is read, which has one or several names."""
+        """Whether answers are about an operand, which has one or several names."""
         return any(_matches(self.parameters, each.name) for each in names)
 
     def reads_some(self, operands: Iterable[Instruction]) -> bool:

@@ -1,4 +1,4 @@
-"""The explorer: one page to look at a program, to click on instructions, and to see what they read.
+"""The explorer: one page to look at a program, to click on instructions, and to see their reads.
 
 ``exploration`` is the door. ``views`` says which graphs a page has, ``page_data`` what it knows of
 their instructions, ``page_code`` makes JavaScript of maps. The folder ``page`` holds the page
@@ -95,7 +95,7 @@ class Exploration:
 
 
 def explore(thing: Explored) -> Exploration:
-    """A page to look at a program: its graphs, its text, and what each element reads.
+    """A page to look at a program: its graphs, its text, and the reads of each element.
 
     Args:
         thing: a module; a computation; or a fusion or an instruction, with all that it calls.
@@ -123,7 +123,7 @@ def _json(fields: Json) -> str:
 
 
 def _hash(content: str) -> str:
-    """How a page says which script or style it means."""
+    """Name of a script or style in the page."""
     return f"'sha256-{b64encode(sha256(content.encode()).digest()).decode()}'"
 
 

@@ -1,4 +1,4 @@
-"""What the explorer page knows of a program: its instructions, and which elements each one reads.
+"""Data of the explorer page: the instructions of a program, and the elements that each one reads.
 
 The page gets one JSON value. What many instructions share stands there once, and is referred to by
 its number: indexings, their code, lines of the program's source.
@@ -119,7 +119,7 @@ class PageData:
         }
 
     def _results(self, instruction: Instruction, view: ProgramView) -> list[Json]:
-        """What each array of a result reads: of the operands, and up to the parameters."""
+        """Reads of each array of a result: of the operands, and up to the parameters."""
         outputs = instruction.shape.array_indices[:MAX_OUTPUTS]
         return [self._result(instruction, output, view) for output in outputs]
 
@@ -174,7 +174,7 @@ class _Numbered(dict[Any, int]):
 def _of_inputs(
     instruction: Instruction, output: int, view: ProgramView
 ) -> dict[Instruction, AnyDependence]:
-    """What a result reads of what its graph reads."""
+    """Dependences of a result on the inputs of its graph."""
     if view.is_whole:
         return parameter_indexing(instruction, output, registry=view.fusion.registry)
     found = view.fusion.indexing(instruction, output)
@@ -188,7 +188,7 @@ def _code(indexing_map: IndexingMap) -> str | NoCode:
 
 
 def _description(indexing: OperandIndexing) -> Json:
-    """What people read of an indexing, and the bounds that its function does not ask."""
+    """The text of an indexing for people, and the bounds that its function does not check."""
     domain = indexing.map.domain
     formula = f"({', '.join(map(domain.text_of, indexing.map.forms))})"
     found: Json = {
@@ -276,7 +276,7 @@ _VISIT: Final = "visit"
 
 @dataclass(frozen=True, slots=True)
 class NoCode:
-    """That a map has no function in a page, and the reason."""
+    """A map without a function in a page, and the reason."""
 
     reason: str
 
@@ -349,7 +349,7 @@ Explored: TypeAlias = HloModule | Computation | Fusion | Instruction
 
 @dataclass(frozen=True)
 class ProgramView:
-    """Instructions that are one graph, and the word for what they are."""
+    """Instructions that are one graph, and the word for them."""
 
     kind: str
     fusion: Fusion
@@ -369,12 +369,12 @@ class ProgramView:
 
     @cached_property
     def inputs(self) -> tuple[Instruction, ...]:
-        """What they read in the end: parameters among them, and what they do not hold."""
+        """Their inputs in the end: parameters among them, and instructions outside."""
         return self.fusion.operands
 
     @cached_property
     def outside(self) -> tuple[Instruction, ...]:
-        """What they read and do not hold."""
+        """Instructions that they read and do not hold."""
         members = frozenset(self.fusion.instructions)
         return tuple(each for each in self.inputs if each not in members)
 
@@ -431,7 +431,7 @@ def _is_scalar(computation: Computation) -> bool:
 
 
 def _kind(computation: Computation, kinds: Mapping[Computation, str]) -> str:
-    """The opcode of what calls a computation first."""
+    """The opcode of the first caller of a computation."""
     return "entry" if computation.is_entry else kinds.get(computation, "computation")
 
 

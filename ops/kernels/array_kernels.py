@@ -47,7 +47,7 @@ class ArrayWriter(ElementWriter):
         self._where = where
 
     def mask_of(self, block: LoopBlock) -> str:
-        """The name of what says which elements are in a block; empty if all are."""
+        """The name of the mask of the elements in a block; empty if all are."""
         around: LoopBlock | None = block
         while around is not None:
             if around in self.masks:
@@ -97,7 +97,7 @@ class ArrayWriter(ElementWriter):
     def from_start(
         self, source: Instruction, operation: str, total: str, block: LoopBlock
     ) -> Steps[str]:
-        """What an operation, if it is one, makes of a start and of all that is reduced."""
+        """The value of an operation, if it is one, on a start and the total of a reduction."""
         if not operation:
             return total
         start, element_type = source.operands[1], source.shape.element_type
@@ -109,7 +109,7 @@ class ArrayWriter(ElementWriter):
         return self.named(source, block, self.dialect.written(template, operands, element_type))
 
     def runs_along(self, value: str, block: LoopBlock) -> bool:
-        """Whether a value, by what it is computed from, has the axis of a block's variable."""
+        """Whether a value, by its operands, has the axis of a block's variable."""
         found = {*_NAME.findall(value)}
         for line in reversed(block.lines):
             names, _, text = line.partition(" = ")
@@ -240,7 +240,7 @@ class NumpyKernel(ArrayWriter):
         return super().loaded(source, index, block)
 
     def load(self, pointer: str, offset: Form, block: LoopBlock) -> str:
-        """The text of elements of an operand; what is outside of a mask may be anywhere."""
+        """The text of elements of an operand; those outside of a mask may be anywhere."""
         (text,) = block.texts([offset])
         if not self.mask_of(block):
             return f"{pointer}.take({text})"
@@ -283,7 +283,7 @@ class NumpyKernel(ArrayWriter):
         return [(yield self.from_start(source, operation, total, block))]
 
     def _depth_of(self, block: LoopBlock) -> int:
-        """How many axes values in a block may have."""
+        """Number of axes that values in a block may have."""
         around: LoopBlock | None = block
         while around is not None and around not in self._axes:
             around = around.parent
@@ -297,7 +297,7 @@ def _tuple_of(texts: Iterable[str]) -> str:
 
 
 def _length(axis: LoopBlock) -> str:
-    """How many elements an axis has."""
+    """Number of elements of an axis."""
     counter = axis.variables[-1]
     return f"{counter.name}.size" if axis.steps else str(counter.bounds.size)
 
@@ -337,7 +337,7 @@ _Result: TypeAlias = "tuple[str, Instruction, int]"
 
 @dataclass(frozen=True, slots=True)
 class _WorkOfPrograms:
-    """Which dimensions of a result programs count, which are vectors, and which are loops."""
+    """Dimensions of a result: those that programs count, vectors, and loops."""
 
     programs: frozenset[int] = frozenset()
     vector: frozenset[int] = frozenset()
@@ -346,7 +346,7 @@ class _WorkOfPrograms:
     """Whether programs count blocks of the vector."""
 
     def programs_for(self, sizes: Sequence[Size], top: LoopBlock) -> Size:
-        """How many programs there are for an array of some sizes."""
+        """Number of programs for an array of some sizes."""
         if self.is_of_blocks:
             count = _size(sizes, self.vector)
             return ceil_divided(count, _width(count, top))
@@ -588,7 +588,7 @@ class TritonKernel(ArrayWriter):
     def reduced_at_once(
         self, source: Instruction, index: Index, block: LoopBlock
     ) -> Steps[list[str] | None]:
-        """Where there is no vector yet, what is reduced is one."""
+        """The reduced elements as a vector, where there is none yet."""
         found = self.map_of(source, 0)
         if self._width_of(block)[0] or not found.ranges:
             return None
@@ -613,7 +613,7 @@ class TritonKernel(ArrayWriter):
         return [(yield self.from_start(source, operation, totals[0], block)), *totals[1:]]
 
     def _nothing(self, source: Instruction, operation: str, block: LoopBlock) -> Steps[list[str]]:
-        """What changes nothing when it is folded; XLA demands that of the start, too."""
+        """The neutral element of a fold, which XLA demands of the start, too."""
         if not operation:
             starts = source.operands[len(source.operands) // 2 :]
             return (yield self.elements(starts, (), block))
@@ -628,7 +628,7 @@ class TritonKernel(ArrayWriter):
         nothing: Sequence[str],
         inner: LoopBlock,
     ) -> Steps[list[str]]:
-        """What is reduced, as vectors; nothing where there is nothing."""
+        """The elements to reduce, as vectors; the neutral element where there is none."""
         facts = self.asked(found, point, inner)
         body = self.guarded(inner, facts) if facts else inner
         inputs, place = source.operands[: len(nothing)], self.applied(found, point)
@@ -666,7 +666,7 @@ class TritonKernel(ArrayWriter):
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """A block inside another one: a loop over its variable, or what other lines begin."""
+    """A block inside another one: a loop over its variable, or the code that other lines begin."""
 
     outer: LoopBlock
     inner: LoopBlock
@@ -697,7 +697,7 @@ def _size(sizes: Sequence[Size], dimensions: Iterable[int]) -> Size:
 
 
 def _size_of(extent: Extent) -> Size:
-    """How many values a range has, which begins at 0."""
+    """Number of values of a range that begins at 0."""
     if isinstance(extent, Ends):
         return total((extent.upper or constant(0), 1))
     return extent.size or 0 if isinstance(extent, Interval) else 0
@@ -716,7 +716,7 @@ def _width(count: Size, block: LoopBlock) -> int:
 
 
 def _program_in_bits(values: Interval) -> str:
-    """The number of a program, in as many bits as what is computed from it needs."""
+    """The number of a program, in as many bits as the values computed from it need."""
     return "tl.program_id(0)" if is_narrow(values) else "tl.program_id(0).to(tl.int64)"
 
 

@@ -167,7 +167,7 @@ class CKernel(ElementWriter):
         return f"#pragma omp simd reduction({operator} : {totals[0]})" if operator else ""
 
     def _operator_on_rows(self, source: Instruction) -> str | None:
-        """How neighbours in memory are folded, if a compiler may do it in any order, as XLA."""
+        """Operator that folds neighbours in memory, if the compiler may choose the order."""
         computation: Computation = source.attributes["to_apply"]
         root = computation.root
         is_plain = {*root.operands} == {*computation.parameters}
@@ -240,7 +240,7 @@ def write_columns(writer: ElementWriter, top: LoopBlock, pointer: str, source: I
 def _fold_rows(
     writer: ElementWriter, source: Instruction, total: str, index: dict[int, Form], block: LoopBlock
 ) -> None:
-    """Loops over what is reduced, and inside over the columns."""
+    """Loops over the reduced dimensions, and inside over the columns."""
     found, kept = writer.map_of(source, 0), major_first(source.shape)[-1]
     opened, counters, facts = writer.loops_over(found, in_order(index), block)
     row = opened[-1] if opened else block
@@ -261,7 +261,7 @@ def _fold_rows(
 
 
 def inside_of(writer: ElementWriter, source: Instruction) -> tuple[Instruction, IndexingMap] | None:
-    """The padding that a result is a part of, and where what is padded lies in the result."""
+    """The padding that a result is a part of, and the place of its operand in the result."""
     pad, views = source, list["Instruction"]()
     while pad.opcode in VIEWS and pad not in writer.pointers:
         views.append(pad)
@@ -288,7 +288,7 @@ def write_inside(
     pad: Instruction,
     to: IndexingMap,
 ) -> None:
-    """Writes the border, and what is padded, without a condition for each element."""
+    """Write the border, and the padded operand, without a condition for each element."""
     operand = pad.operands[0]
     padding = writer.stored(source.shape, writer.value(pad.operands[1], 0, (), top))
     index: dict[int, Form] = {}
@@ -361,7 +361,7 @@ class _BoxLevel:
 def _levels(
     writer: ElementWriter, shape: Shape, operand: Instruction, to: IndexingMap
 ) -> list[_BoxLevel] | None:
-    """What is padded as a box of the result, the largest steps first, if it is one."""
+    """The padded operand as a box of the result, the largest steps first, if it is one."""
     (memory,) = logical_to_linear(shape).forms
     if any(atom.kind is not AtomKind.VARIABLE for atom in memory.terms):
         return None
@@ -393,7 +393,7 @@ def _levels(
 def _nested(
     writer: ElementWriter, top: LoopBlock, extents: Mapping[int, Extent]
 ) -> tuple[LoopBlock, dict[int, Form], Callable[[], None]]:
-    """The block in loops over numbered variables, their forms, and what closes the loops."""
+    """The block in loops over numbered variables, their forms, and the function to close them."""
     block, forms, loops = top, dict[int, Form](), list[tuple[LoopBlock, LoopBlock]]()
     for number, extent in extents.items():
         inner, forms[number] = writer.looped(block, extent, f"d{number}")
@@ -436,7 +436,7 @@ def joined_dimensions(
 
 @dataclass(frozen=True, slots=True)
 class _Moves:
-    """How an offset moves with each dimension: by a multiple, or in another way."""
+    """Steps of an offset with each dimension: a multiple, or another function."""
 
     steps: dict[str, int]
     others: frozenset[str]
@@ -468,7 +468,7 @@ class _Moves:
 
 
 def _offsets(writer: ElementWriter, source: Instruction, output: int) -> Iterator[IndexingMap]:
-    """Where in memory the element of an array lies, and all that it is computed from."""
+    """Offset in memory of the element of an array, and of all that it is computed from."""
     yield logical_to_linear(array_of(source, output))
     fusion = writer.fusion
     if source in writer.pointers or source not in fusion.instructions:
@@ -500,7 +500,7 @@ COORDINATES: Final = {
 def scheduled_writes(
     schedule: Schedule | FusionSchedule, source: Instruction, output: int, number: int
 ) -> tuple[IndexingMap, ...]:
-    """What threads write of an array of the result, which has a number among all results.
+    """Writes of threads to an array of the result, which has a number among all results.
 
     Raises:
         KernelError: the schedule is one of other arrays, or of other coordinates.
@@ -562,7 +562,7 @@ def _write_thread(
     index: Index,
     store: Callable[[LoopBlock, Index], None],
 ) -> None:
-    """The loops of one thread; what only its coordinates decide is asked outside of them."""
+    """The loops of one thread; conditions on its coordinates alone are checked outside of them."""
     known = dict(zip(written.domain.identifiers, index, strict=False))
     rows = [row for row in written.domain.constraints if known.keys() >= {*variables_of((row[0],))}]
     outside = unknown(placed(rows, known), block)

@@ -60,7 +60,7 @@ VIEWS: Final = (
 
 
 class ElementWriter:
-    """Writes elements of one fusion; blocks remember what is computed in them."""
+    """Writer of the elements of one fusion; blocks remember the values computed in them."""
 
     def __init__(self, fusion: Fusion, dialect: Dialect, names: LocalNames) -> None:
         self.fusion = fusion
@@ -84,7 +84,7 @@ class ElementWriter:
     def element(
         self, source: Instruction, output: int, index: Index, block: LoopBlock
     ) -> Steps[str]:
-        """The same in steps, for what is computed from other elements."""
+        """The same in steps, for values computed from other elements."""
         index = tuple(map(block.simplified, index))
         key = source, output, index
         found = block.find(key)
@@ -174,7 +174,7 @@ class ElementWriter:
         return (yield self.element(operand, 0, place, block))
 
     def _chosen(self, source: Instruction, index: Index, block: LoopBlock) -> Steps[str]:
-        """What one of several operands has: the first one whose map is defined there."""
+        """The element of one of several operands: the first one whose map is defined there."""
         is_pad = source.opcode == "pad"
         operands = source.operands[:1] if is_pad else source.operands
         maps = [self.map_of(source, number) for number in range(len(operands))]
@@ -241,14 +241,14 @@ class ElementWriter:
             around.close_loop(within, pragma if within is inner else "")
 
     def pragma_of(self, source: Instruction, totals: Sequence[str]) -> str:
-        """What stands before the innermost loop of a reduction."""
+        """The pragma before the innermost loop of a reduction."""
         del source, totals
         return ""
 
     def loops_over(
         self, found: IndexingMap, index: Index, block: LoopBlock
     ) -> tuple[list[LoopBlock], list[Form], list[Constraint]]:
-        """Loops over the ranges of a map, their counters, and what is left to ask inside."""
+        """Loops over the ranges of a map, their counters, and the constraints to check inside."""
         known = {**self.sizes.known, **dict(zip(found.domain.identifiers, index, strict=False))}
         left = [*found.domain.constraints]
         opened: list[LoopBlock] = []
@@ -291,7 +291,7 @@ class ElementWriter:
     def folded(
         self, source: Instruction, computation: Computation, given: Sequence[str], block: LoopBlock
     ) -> list[str]:
-        """The names of what a computation of scalars makes of values."""
+        """The names of the results of a computation of scalars on values."""
         known = dict(zip(computation.parameters, given, strict=True))
         for each in computation.instructions:
             if each in known or each.opcode == "tuple":
@@ -325,7 +325,7 @@ class ElementWriter:
         ]
 
     def asked(self, found: IndexingMap, index: Index, block: LoopBlock) -> list[Constraint]:
-        """What has to be asked of an index so that a map is defined there."""
+        """The conditions on an index under which a map is defined there."""
         bounds = zip(index, (each.bounds for each in found.dims), strict=False)
         known = self._known_at(found, index)
         return unknown([*bounds, *placed(found.domain.constraints, known)], block)
@@ -371,7 +371,7 @@ class ElementWriter:
         return one if is_numeric else None
 
     def offset(self, source: Instruction, output: int, index: Index, block: LoopBlock) -> Form:
-        """Where in memory an element lies."""
+        """Offset of an element in memory."""
         shape = array_of(source, output)
         if not shape.is_unbounded:
             (form,) = self.applied(logical_to_linear(shape), index)
@@ -432,7 +432,7 @@ class ElementWriter:
 
 
 def _finished(first: Steps[str]) -> str:
-    """What steps return; those that they wait for are run before, however deep they are."""
+    """The result of steps; those that they wait for are run before, however deep they are."""
     waiting: list[Steps[object]] = [first]
     found: object = None
     while waiting:
@@ -585,7 +585,7 @@ class KernelSizes:
     # Sizes of arrays.
 
     def of(self, source: Instruction, output: int) -> tuple[Size, ...]:
-        """How many elements an array has in each dimension, over variables of blocks.
+        """Number of elements of an array in each dimension, over variables of blocks.
 
         Raises:
             KernelError: a size has several values in a run of the program.
@@ -617,7 +617,7 @@ class KernelSizes:
     # Facts.
 
     def top(self, names: LocalNames | None = None) -> LoopBlock:
-        """A block in which the sizes are known, and what holds for them."""
+        """A block in which the sizes are known, with their conditions."""
         return LoopBlock(names or self._names, self.arguments, self._facts)
 
     def _learn(self, facts: Iterable[Constraint]) -> None:
@@ -629,7 +629,7 @@ class KernelSizes:
         self._facts, self.arguments = known.constraints, known.domain.dims
 
     def _told(self, fusion: Fusion) -> Iterator[Constraint]:
-        """What the module says of the sizes."""
+        """The module's facts about the sizes."""
         names = [identifier.removeprefix(PARAMETER) for identifier in self.known]
         for form, interval in size_facts(fusion.instructions[0], names):
             yield forms.substitute((form,), self.known)[0], interval

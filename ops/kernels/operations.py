@@ -1,4 +1,4 @@
-"""What each operation is in C, CUDA, NumPy and Triton."""
+"""Each operation in C, CUDA, NumPy and Triton."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ DIRECTIONS: Final = {"EQ": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How a language writes element types, operations and numbers.
+    """Syntax of a language for element types, operations and numbers.
 
     A template takes operands ``{0}``, ``{1}``, the type ``{t}`` of the result, the unsigned type
     ``{u}`` to compute with, and the ending ``{f}`` of functions of that type.
@@ -116,7 +116,7 @@ class Dialect:
 
 
 def ending(element_type: ElementType) -> str:
-    """Of the functions of C on a type."""
+    """Suffix of the functions of C on a type."""
     return "" if element_type is ElementType.F64 else "f"
 
 

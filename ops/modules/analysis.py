@@ -163,7 +163,7 @@ class InstructionAnalysis:
     def output_to_input(
         self, output: int = 0, *, physical_layout: bool = False, linear_offsets: bool = False
     ) -> InstructionIndexing:
-        """Which elements of the operands a result needs: see :func:`ops.output_to_input`."""
+        """Maps from a result to the elements of the operands: see :func:`ops.output_to_input`."""
         addressing = Addressing(physical_layout, linear_offsets)
         question = Question(Direction.OUTPUT_TO_INPUT, output, addressing)
         return self.analysis.findings.answer(self.instruction, question).of(self.instruction)
@@ -175,19 +175,19 @@ class InstructionAnalysis:
         physical_layout: bool = False,
         linear_offsets: bool = False,
     ) -> InstructionIndexing:
-        """Which elements of the results an operand reaches: see :func:`ops.input_to_output`."""
+        """Maps from an operand to the elements of the results: see :func:`ops.input_to_output`."""
         addressing = Addressing(physical_layout, linear_offsets)
         number = operand_number("input_to_output", self.instruction, input)
         question = Question(Direction.INPUT_TO_OUTPUT, number, addressing)
         return self.analysis.findings.answer(self.instruction, question)
 
     def fusion_indexing(self, output: int = 0) -> dict[Instruction, AnyDependence]:
-        """Which elements of every instruction a result needs: see :func:`ops.fusion_indexing`."""
+        """Maps from a result to every instruction: see :func:`ops.fusion_indexing`."""
         flow = self.analysis.findings.flow(Direction.OUTPUT_TO_INPUT)
         return slice_from(flow, self.instruction, output)
 
     def parameter_indexing(self, output: int = 0) -> dict[Instruction, AnyDependence]:
-        """Which elements of parameters a result needs: see :func:`ops.parameter_indexing`."""
+        """Maps from a result to parameters: see :func:`ops.parameter_indexing`."""
         flow = self.analysis.findings.flow(Direction.OUTPUT_TO_INPUT)
         return parameters_from(flow, self.instruction, output)
 

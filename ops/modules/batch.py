@@ -263,7 +263,7 @@ class _Flight(Generic[T]):
         return future
 
     def _end(self) -> None:
-        """Cancel what has not begun, and shut down an executor that was made here."""
+        """Cancel tasks that have not begun, and shut down an executor that was made here."""
         for future in self._sent:
             future.cancel()
         if self._make:

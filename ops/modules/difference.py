@@ -1,4 +1,4 @@
-"""What changed between two modules: instructions that came and went, maps, bytes."""
+"""Changes between two modules: instructions that came and went, maps, bytes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from simplifier.errors import check_type
 
 
 class ChangeKind(Enum):
-    """What happened to an instruction."""
+    """Kind of a change of an instruction."""
 
     ADDED = "added"
     REMOVED = "removed"
@@ -33,7 +33,7 @@ class ChangeKind(Enum):
 
 
 class ChangedPart(NamedTuple):
-    """What is not as before of an instruction: what, and how it was and is."""
+    """A changed part of an instruction: its name, its value before and now."""
 
     what: str
     before: tuple[str, ...]
@@ -62,7 +62,7 @@ class Change:
 
     @property
     def kind(self) -> ChangeKind:
-        """What happened to it."""
+        """The kind of change."""
         if self.before is None:
             return ChangeKind.ADDED
         if self.after is None:
@@ -82,7 +82,7 @@ class Change:
 
 
 class Traffic(NamedTuple):
-    """What all kernels of a module read and write, in bytes."""
+    """Bytes that all kernels of a module read and write."""
 
     read: Count
     written: Count
@@ -90,7 +90,7 @@ class Traffic(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ModuleDifference:
-    """What changed from one module to another; empty if nothing did.
+    """Changes from one module to another; empty if there are none.
 
     Attributes:
         before: the one module.
@@ -132,7 +132,7 @@ def diff(
     seconds: float | None = SECONDS,
     registry: Registry = REGISTRY,
 ) -> ModuleDifference:
-    """What changed between two modules, among the instructions that run.
+    """The changes between two modules, among the instructions that run.
 
     The bodies of fusions show in the fusions. Instructions are the same if they have
     the same name and do the same; else if they do the same; else if they have the same name. Two do
@@ -199,7 +199,7 @@ _STEPS: Final = 3
 
 
 class _Doing(NamedTuple):
-    """What an instruction does, whatever names are around it."""
+    """Operation of an instruction, whatever names are around it."""
 
     opcode: str
     shape: str
@@ -209,7 +209,7 @@ class _Doing(NamedTuple):
 
 
 class _Compared:
-    """The instructions of a module that run, and what they do."""
+    """The instructions of a module that run, and their operations."""
 
     def __init__(self, module: HloModule, registry: Registry, deadline: Deadline) -> None:
         running = tuple(running_computations(module, registry=registry))
@@ -229,12 +229,12 @@ class _Compared:
         return None if home is self._module.entry else home.name, instruction.name
 
     def keys(self, instruction: Instruction) -> tuple[object, ...]:
-        """What an instruction has in common with the same one of another module: one of these."""
+        """Keys that an instruction may share with the same one of another module."""
         place, doing = self.place(instruction), self.doing(instruction)
         return (place, doing), (place[0], doing), place
 
     def doing(self, instruction: Instruction) -> _Doing:
-        """What an instruction does; its maps are found once for those that are alike."""
+        """The operation of an instruction; its maps are found once for those that are alike."""
         if instruction not in self._found:
             number = findings_in(self._module, self._registry).number(instruction)
             if number not in self._known:
@@ -265,7 +265,7 @@ class _Compared:
 
 
 def _details(instruction: Instruction, running: frozenset[Computation]) -> Iterator[_Detail]:
-    """The value of a constant, the attributes, and what computations called by it consist of.
+    """The value of a constant, the attributes, and the instructions of computations called.
 
     Those that run one instruction after the other are compared by themselves.
     """
@@ -288,13 +288,13 @@ def _lines_of(computation: Computation) -> Iterator[str]:
 
 
 def _stand_in(instruction: Instruction) -> str:
-    """What stands for its name, which each compilation may choose anew."""
+    """A stand-in for its name, which each compilation may choose anew."""
     number = instruction.parameter_number
     return instruction.opcode if number is None else f"parameter {number}"
 
 
 def _kernels(module: HloModule, registry: Registry, deadline: Deadline) -> Iterator[KernelSummary]:
-    """What each kernel reads and writes, but for those with errors."""
+    """Reads and writes of each kernel, but for those with errors."""
     counter = OperandCounter(deadline)
     for kernel in kernels_of(module, registry=registry):
         with suppress(HloTextError):
@@ -316,7 +316,7 @@ def _text_of_arrays(instruction: Instruction) -> str:
 
 
 def _changes(old: _Compared, new: _Compared) -> Iterator[Change]:
-    """What came or changed, in the order of the new module, then what is gone."""
+    """New and changed parts in the order of the new module, then those that are gone."""
     same = _matched(old, new)
     origin = {after: before for before, after in same.items()}
     for after in new.instructions:
@@ -353,7 +353,7 @@ def _differences(
     after: Instruction,
     same: Mapping[Instruction, Instruction],
 ) -> Iterator[ChangedPart]:
-    """What is not as before of an instruction."""
+    """The changed parts of an instruction."""
     was, now = old.doing(before), new.doing(after)
     for what in ("opcode", "shape"):
         yield from _unless_equal(what, [getattr(was, what)], [getattr(now, what)])
@@ -380,7 +380,7 @@ def _unless_equal(what: str, before: Sequence[str], after: Sequence[str]) -> Ite
 def _aligned(
     before: Iterable[_Detail], after: Iterable[_Detail]
 ) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
-    """What is told of either, with what each tells; computations that are called in their order."""
+    """The named details of both, aligned; computations that are called in their order."""
     sides = [defaultdict[str, list[tuple[str, ...]]](list) for _ in range(2)]
     for side, details in zip(sides, (before, after), strict=True):
         for what, texts in details:

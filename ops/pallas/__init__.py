@@ -1,4 +1,4 @@
-"""Pallas: which blocks of which arrays the steps of a grid take, and what is wrong with them."""
+"""Pallas: the blocks of arrays that the steps of a grid take, and errors in them."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ IndexFunction: TypeAlias = "Callable[..., Sequence[sympy.Expr | int] | sympy.Exp
 
 @dataclass(frozen=True, slots=True)
 class BlockSpec:
-    """Which block of an array each step of a grid takes: ``pl.BlockSpec``.
+    """The block of an array that each step of a grid takes: ``pl.BlockSpec``.
 
     Args:
         block_shape: the size of each dimension; ``None`` is a dimension of one element that the
@@ -152,12 +152,12 @@ class BlockSpec:
 
 
 def extent(size: BlockSize) -> int:
-    """How many elements a block has along a dimension."""
+    """Number of elements of a block along a dimension."""
     return 1 if size is None else size.size if isinstance(size, ElementBlock) else size
 
 
 def elements_of(block: Sequence[BlockSize]) -> int:
-    """How many elements a block has."""
+    """Number of elements of a block."""
     return prod(map(extent, block))
 
 
@@ -187,7 +187,7 @@ def _checked(size: BlockSize) -> BlockSize:
 
 
 def axis_names(count: int) -> tuple[str, ...]:
-    """What the axes of a grid are called: ``i``, ``j``, ``k`` and so on.
+    """Names of the axes of a grid: ``i``, ``j``, ``k`` and so on.
 
     >>> axis_names(3)
     ('i', 'j', 'k')
@@ -247,7 +247,7 @@ def _plain(result: object) -> object:
 
 
 class PrefetchedScalar(NamedTuple):
-    """Where a runtime variable of an index map comes from: an element of a prefetched operand.
+    """Origin of a runtime variable of an index map: an element of a prefetched operand.
 
     ``map`` leads from a step of the grid to the element.
     """
@@ -278,7 +278,7 @@ class OutOfBoundsBlock(NamedTuple):
 
 
 class BlockTraffic(NamedTuple):
-    """What is copied of an array, or to it, as the grid runs.
+    """Copies of an array, or to it, as the grid runs.
 
     Attributes:
         copies: of a block; one that the next step takes again stays.
@@ -399,7 +399,7 @@ class BlockedArray(Displayed):
         return self.block_bytes * self.buffers
 
     def traffic(self) -> BlockTraffic | None:
-        """What is copied as the grid runs; ``None`` if values decide it, or the kernel copies."""
+        """The copies as the grid runs; ``None`` if values decide it, or the kernel copies."""
         if self.depends_on_values or not self.buffers:
             return None
         changes = self.changes()
@@ -414,7 +414,7 @@ class BlockedArray(Displayed):
     # Bounds.
 
     def valid_indices(self) -> tuple[Interval, ...]:
-        """For each dimension what the index map may give: blocks that begin within the array.
+        """Valid values of the index map for each dimension: blocks that begin within the array.
 
         The last block may reach beyond the array. One that begins at any element must lie within
         the array and its padding.
@@ -533,7 +533,7 @@ _BITS: Final = 31
 
 
 def _step_of(size: BlockSize) -> int:
-    """How far the array moves on for each unit of what the index map gives."""
+    """Number of elements for each unit that the index map gives."""
     return size if isinstance(size, int) else 1
 
 

@@ -37,7 +37,7 @@ if they are known."""
 
 
 def pallas_calls(function: Callable[..., Any], *arguments: OfJax) -> tuple[PallasCall, ...]:
-    """The calls of ``pallas_call`` in what a JAX function does with arguments of some shapes.
+    """The calls of ``pallas_call`` in a JAX function called with arguments of some shapes.
 
     Arguments are arrays, ``jax.ShapeDtypeStruct``, or trees of these. The function is traced, not
     run. Calls inside of functions, loops and branches are found, too, each once.
@@ -188,7 +188,7 @@ def _fills(kernel: OfJax, place: int) -> bool:
 
 
 def _semantics(parameters: OfJax, grid: Sequence[int]) -> tuple[str, ...]:
-    """Of each axis: as the call says, or as all are on its device."""
+    """Semantics of each axis: as the call says, or as all are on its device."""
     given = getattr(parameters, "dimension_semantics", None) or ()
     if not given and _is_of_gpu(parameters):
         return (PARALLEL[0],) * len(grid)

@@ -1,4 +1,4 @@
-"""A call of Pallas: its grid, and the blocks of all arrays; what is wrong with them, or a proof."""
+"""A call of Pallas: its grid, and the blocks of all arrays; errors in them, or a proof."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ class PallasCall(Displayed):
         return sum(each.buffer_bytes for each in self.arrays) + self.scratch_bytes
 
     def traffic(self) -> dict[str, BlockTraffic | None]:
-        """What is copied of each array, and to it; ``None`` where values decide it."""
+        """The copies of each array, and to it; ``None`` where values decide it."""
         return {each.name: each.traffic() for each in self.arrays}
 
     # What is wrong.

@@ -53,7 +53,7 @@ class OutOfBoundsElement(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class KernelAccess(Displayed):
-    """What a load, a store or an atomic operation of a kernel touches.
+    """The elements that a load, a store or an atomic operation of a kernel touches.
 
     Attributes:
         kind: the function, such as ``load``.
@@ -285,7 +285,7 @@ def coalesced_layout(
 
 
 def _runs(access: IndexingMap, rank: int) -> Iterator[int]:
-    """How many neighbours along each dimension of a block lie side by side, and are aligned."""
+    """Number of neighbours along each dimension of a block side by side, and aligned."""
     (by_variable,) = access.contiguity()
     for variable in access.dims[len(access.dims) - rank :]:
         found = by_variable[variable.name]

@@ -32,7 +32,7 @@ from simplifier.forms import Interval, is_relation
 
 
 class TritonError(TextError):
-    """A kernel that cannot be read: what stands where, and what was expected."""
+    """A kernel that cannot be read: its place, its text, and the expected one."""
 
 
 class KernelText:
@@ -98,7 +98,7 @@ class KernelText:
         return found
 
     def span(self, node: ast.AST) -> Span:
-        """Where a part of the text stands; of several lines, the first."""
+        """Place of a part of the text; of several lines, the first."""
         first: int = getattr(node, "lineno", 1)
         begin = _offset(self.source, first, getattr(node, "col_offset", 0))
         last: int = getattr(node, "end_lineno", None) or first
@@ -121,7 +121,7 @@ def _offset(source: str, line: int, column: int) -> int:
 
 
 def _constants(module: ast.Module) -> list[tuple[str, ast.expr]]:
-    """The variables of the module that are assigned once each, with what they are."""
+    """The variables of the module that are assigned once each, with their expressions."""
     outside = [node for node in module.body if not isinstance(node, _FUNCTIONS)]
     assigned = Counter(names_assigned(outside))
     found: list[tuple[str, ast.expr]] = []
@@ -207,7 +207,7 @@ class Kept(sympy.Function):
 
 
 def unmarked(formula: Formula) -> Formula:
-    """A formula without the marks of what has to fit."""
+    """A formula without the marks of numbers that have to fit."""
     return formula.replace(Kept, _value, simultaneous=False)
 
 
@@ -308,7 +308,7 @@ def multiplied_out(formula: Formula) -> Formula | None:
 
 
 def _degree(formula: Formula) -> int:
-    """How many variables a term of a formula may multiply."""
+    """Number of variables that a term of a formula may multiply."""
     if formula.is_Symbol:
         return 1
     degrees = [_degree(each) for each in formula.args]
@@ -318,7 +318,7 @@ def _degree(formula: Formula) -> int:
 
 
 def as_block(value: Value) -> IntegerBlock | UnknownBlock:
-    """A number as a scalar; what is no integer is unknown."""
+    """A number as a scalar; a value that is no integer is unknown."""
     if isinstance(value, (IntegerBlock, UnknownBlock)):
         return value
     if isinstance(value, bool):
@@ -343,7 +343,7 @@ def is_integer(value: Value) -> bool:
 
 
 def number_of(value: Value) -> Value:
-    """What a scalar is, if it is a number or a truth value that is known."""
+    """The value of a scalar, if it is a number or a truth value that is known."""
     if not isinstance(value, IntegerBlock) or value.shape:
         return value
     if value.formula in (sympy.true, sympy.false):
@@ -392,7 +392,7 @@ def common_shape(shapes: Sequence[BlockShape]) -> BlockShape:
 def combined(
     apply: Callable[..., Formula], *values: IntegerBlock | UnknownBlock
 ) -> IntegerBlock | UnknownBlock:
-    """What a function makes of the elements of some blocks, which are broadcast.
+    """A function of the elements of some blocks, which are broadcast.
 
     Raises:
         ShapesDifferError: the shapes do not fit.
@@ -410,7 +410,7 @@ def combined(
 
 @lru_cache(maxsize=1 << 14)
 def parts_of(formula: Formula) -> int:
-    """How many parts a formula has as it is written, where equal ones count again."""
+    """Number of parts of a formula as it is written, where equal ones count again."""
     return 1 + sum(map(parts_of, formula.args))
 
 
@@ -441,7 +441,7 @@ MAX_BITS: Final = 4096
 
 
 def of_numbers(op: ast.operator, left: Value, right: Value) -> Value:
-    """What an operator makes of two numbers that are known.
+    """An operator on two numbers that are known.
 
     Raises:
         ArithmeticError: the result is too large or does not exist, or it depends on whether they
@@ -466,7 +466,7 @@ def of_numbers(op: ast.operator, left: Value, right: Value) -> Value:
 
 
 def of_number(op: ast.unaryop, operand: Value) -> Value:
-    """What an operator makes of one number that is known.
+    """An operator on one number that is known.
 
     Raises:
         TypeError: it is no number.
@@ -534,7 +534,7 @@ MAX_SHIFT: Final = 63
 
 
 class ExpressionReader(ABC):
-    """Evaluates expressions; whoever inherits calls functions, and keeps what they access.
+    """Evaluator of expressions; a subclass calls functions, and keeps their accesses.
 
     ``values`` are those of the variables of the function that is read.
     """
@@ -551,7 +551,7 @@ class ExpressionReader(ABC):
     def call(
         self, node: ast.Call, function: str, arguments: Sequence[Value], named: Mapping[str, Value]
     ) -> Value:
-        """What a function gives."""
+        """The value of a function call."""
 
     @abstractmethod
     def program_id(self, number: int) -> sympy.Symbol:
@@ -563,7 +563,7 @@ class ExpressionReader(ABC):
 
     @abstractmethod
     def accessed(self, node: ast.Call, kind: str, address: Value, mask: Value) -> UnknownBlock:
-        """What is in memory at some addresses, where a mask holds."""
+        """The block in memory at some addresses, where a mask holds."""
 
     def formula(self, node: ast.AST, value: Value) -> Formula:
         """The formula of a scalar.
@@ -771,7 +771,7 @@ class ExpressionReader(ABC):
         return combined(_where, *blocks)
 
     def unknown(self, reason: str, *blocks: Value) -> UnknownBlock:
-        """What is known only while the kernel runs, of the shape of some blocks together."""
+        """A value known only while the kernel runs, of the shape of some blocks together."""
         found = combined(lambda *_: sympy.Integer(0), *blocks)
         return UnknownBlock(found.shape, getattr(found, "reason", reason))
 
@@ -790,7 +790,7 @@ class ExpressionReader(ABC):
         return with_axes(block, self._axes(node, items, len(block.shape)))
 
     def _axes(self, node: ast.Subscript, items: Sequence[ast.expr], rank: int) -> list[int | None]:
-        """Which dimension each item of an index stands for; ``None`` is a new one."""
+        """The dimension of each item of an index; ``None`` is a new one."""
         found: list[int | None] = []
         number = 0
         for item in items:

@@ -1,4 +1,4 @@
-"""The functions of ``triton.language``: what each makes of formulas, and which access memory."""
+"""The functions of ``triton.language``: the formula of each, and the accesses to memory."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ def _accessed(reader: ExpressionReader, call: FunctionCall) -> Value:
 
 
 def _check_shapes(reader: ExpressionReader, call: FunctionCall, shape: BlockShape) -> None:
-    """What is stored, and a mask, are broadcast to the pointers; these are not broadcast."""
+    """Check a stored value and a mask, which are broadcast to the pointers, not the reverse."""
     for value in (*call.arguments[1:], *call.named.values()):
         if not known(value) and common_shape([shape, value.shape]) != shape:
             message = f"a block of the shape {value.shape} does not fit pointers of {shape}"

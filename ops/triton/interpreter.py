@@ -127,7 +127,7 @@ class KernelInterpreter(ExpressionReader):
         return symbol(name)
 
     def accessed(self, node: ast.Call, kind: str, address: Value, mask: Value) -> UnknownBlock:
-        """Keep an access; what it gives is unknown."""
+        """Keep an access; its value is unknown."""
         if isinstance(address, UnknownBlock):
             place = node.args[0] if node.args else node
             self.text.refuse(place, f"the address depends on {address.reason}")
@@ -162,7 +162,7 @@ class KernelInterpreter(ExpressionReader):
     def call(
         self, node: ast.Call, function: str, arguments: Sequence[Value], named: Mapping[str, Value]
     ) -> Value:
-        """What a function of the text or of ``tl`` gives.
+        """The value of a function of the text or of ``tl``.
 
         Raises:
             TritonError: nobody knows the function, or it does not take the arguments.
@@ -186,7 +186,7 @@ class KernelInterpreter(ExpressionReader):
         arguments: Sequence[Value],
         named: Mapping[str, Value],
     ) -> Value:
-        """What a function of the text gives, run here."""
+        """The value of a function of the text, run here."""
         if self._depth >= MAX_DEPTH:
             self.text.refuse(node, "the functions call each other again and again")
         outside = self.values, self._conditions, self._may_be_left
@@ -405,7 +405,7 @@ class KernelInterpreter(ExpressionReader):
     def _amounts(
         self, node: ast.For, counter: sympy.Symbol, before: Mapping[str, Value]
     ) -> Amounts:
-        """What iterations add to the variables: the body runs once on a trial, on marks of them."""
+        """Amounts that iterations add to the variables: the body runs once on marks of them."""
         own = getattr(node.target, "id", "")
         assigned = dict.fromkeys(names_assigned(node.body))
         carried = [name for name in assigned if name in before and name != own]
@@ -465,7 +465,7 @@ MAX_DEGREE: Final = 4
 
 
 def marked(value: Value, name: str) -> Value:
-    """A value with symbols in its place; what is no integer may be anything in an iteration.
+    """A value with symbols in its place; one that is no integer may be anything in an iteration.
 
     The mark of a block has a symbol for each dimension, so that a transposed mark is another one.
     """
@@ -491,7 +491,7 @@ def amounts_of(
     after: Mapping[str, Value],
     counter: sympy.Symbol,
 ) -> Amounts:
-    """What iterations add to each marked variable, from what one of them makes of the marks.
+    """Amounts that iterations add to each marked variable, from one iteration on the marks.
 
     What one variable adds to another is known once its own sum is.
     """
@@ -553,7 +553,7 @@ def _symbols(mark: Value) -> Iterator[sympy.Symbol]:
 
 
 def _changes(mark: Value, after: Value) -> tuple[Formula, ...] | None:
-    """What an iteration adds to each part of a mark; ``None`` if the two are not alike."""
+    """Amounts that an iteration adds to each part of a mark; ``None`` if the two are not alike."""
     if isinstance(mark, TensorPointer):
         if not isinstance(after, TensorPointer) or replace(after, offsets=mark.offsets) != mark:
             return None

@@ -39,7 +39,7 @@ from simplifier.tools.display import Displayed, html_of_table
 
 @dataclass(frozen=True, slots=True, repr=False)
 class KernelAccesses(Displayed):
-    """What a kernel accesses, in the order of its text; see :func:`read_kernel`."""
+    """The accesses of a kernel, in the order of its text; see :func:`read_kernel`."""
 
     name: str
     accesses: tuple[KernelAccess, ...]
@@ -233,7 +233,7 @@ def _access(
 
 
 def _kept(record: AccessRecord, condition: Formula) -> Iterator[tuple[Formula, Formula]]:
-    """What has to fit: of the condition everywhere, of the address where the condition holds."""
+    """Values that have to fit: the condition everywhere, the address where the condition holds."""
     everywhere = [record.condition, *(loop.trip_count for loop in record.loops)]
     pairs = [*((each, sympy.true) for each in everywhere), (record.address.formula, condition)]
     found = ((each, where) for formula, where in pairs for each in formula.atoms(Kept))

@@ -1,4 +1,4 @@
-"""Which elements each thread of a GPU reads and writes, as maps from the launch's coordinates."""
+"""Reads and writes of each thread of a GPU, as maps from the launch's coordinates."""
 
 from __future__ import annotations
 

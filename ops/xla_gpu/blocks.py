@@ -54,7 +54,7 @@ class BlockSchedule(Schedule):
         steps: Sequence[int] = (),
         origins: tuple[AnyOrigin, ...] = (),
     ) -> Access:
-        """What each thread loads of an operand, if a block loads the tile that belongs to its own.
+        """Loads of an operand by each thread, if a block loads the tile that belongs to its own.
 
         ``indexing`` leads from elements of the result to those of the operand. A block goes through
         its last ranges in ``steps`` of so many values, as through the contracted dimension of a
@@ -161,7 +161,7 @@ def block_schedule(result: Shape, tile: Sequence[int], *, warps: int = 4) -> Blo
 
 @dataclass(frozen=True, slots=True)
 class _Distribution:
-    """How the threads of a block share a tile.
+    """Division of a tile among the threads of a block.
 
     Attributes:
         sizes: of the tile, rounded up to powers of 2.
@@ -240,7 +240,7 @@ class _Distribution:
 
     @property
     def _covered(self) -> tuple[int, ...]:
-        """How many elements along each dimension all threads have at a time."""
+        """Number of elements along each dimension that all threads have at a time."""
         lanes, warps = self.threads
         counts = [lane * warp for lane, warp in zip(lanes, warps, strict=True)]
         if self.order:
@@ -249,13 +249,13 @@ class _Distribution:
 
     @property
     def _repeats(self) -> tuple[int, ...]:
-        """How often that is done along each dimension."""
+        """Number of repetitions along each dimension."""
         pairs = zip(self.sizes, self._covered, strict=True)
         return tuple(max(1, size // covered) for size, covered in pairs)
 
 
 def _vector_size(sizes: Sequence[int], array: Shape, threads: int) -> int:
-    """How many neighbours a thread has: what one instruction loads, where rows are aligned."""
+    """Number of neighbours of a thread: as one instruction loads, where rows are aligned."""
     if not sizes:
         return 1
     minor = array.array_layout.minor_to_major[0]
@@ -293,7 +293,7 @@ class BlockLevel:
 
 
 def block_level(fusion: Instruction) -> BlockLevel | None:
-    """What the ``backend_config`` of a fusion says; ``None`` if it names no library.
+    """The block level in the ``backend_config`` of a fusion; ``None`` if it names no library.
 
     Raises:
         FusionError: it is not written as XLA writes it.

@@ -1,4 +1,4 @@
-"""Which of XLA's GPU emitters makes the kernel of a fusion, and for which heroes.
+"""Choice among XLA's GPU emitters for the kernel of a fusion, and its heroes.
 
 An emitter is made for one operation, the hero. The hero is found behind what computes element by
 element or is the same memory; and it takes the emitter only if that is faster than a plain loop.
@@ -123,7 +123,7 @@ def is_packed_transpose(instruction: Instruction) -> bool:
 
 
 def is_update_in_place(instruction: Instruction) -> bool:
-    """Whether what is updated is in memory already, an operand of the fusion."""
+    """Whether the updated array is in memory already, an operand of the fusion."""
     if instruction.opcode != "dynamic-update-slice":
         return False
     return is_in_memory(instruction.operands[0])
@@ -172,7 +172,7 @@ MAX_CONCATENATED: Final = 4
 
 
 def fit_reductions(results: Sequence[Instruction], heroes: Heroes) -> bool:
-    """Whether one walk through memory serves all reductions, and what is written beside them."""
+    """Whether one walk through memory serves all reductions, and the results written with them."""
     return _fit_together(results, heroes, reduction_in_memory, _has_as_many)
 
 
@@ -186,7 +186,7 @@ def reduction_in_memory(hero: Instruction) -> ReductionDimensions:
 
 
 def fit_transposes(results: Sequence[Instruction], heroes: Heroes) -> bool:
-    """Whether all transposes turn memory in one way, and what is beside them lies as they read."""
+    """Whether all transposes turn memory in one way, and other results lie as they read."""
     return _fit_together(results, heroes, transpose_in_memory, _is_same_memory)
 
 
@@ -209,7 +209,7 @@ def _fit_together(
     in_memory: Callable[[Instruction], object],
     fits_beside: Callable[[Shape, Shape], bool],
 ) -> bool:
-    """Whether all heroes are the same in memory, and what is beside them fits what they read."""
+    """Whether all heroes are the same in memory, and other results fit their operands."""
     several = each_hero(heroes)
     first, *others = map(in_memory, several)
     read = several[0].operands[0].shape
@@ -246,7 +246,7 @@ def fits(_: Sequence[Instruction], __: Heroes) -> bool:
 
 
 class Emitter(enum.Enum):
-    """What makes a kernel; each has a schedule in :mod:`ops.xla_gpu`.
+    """Maker of a kernel; each has a schedule in :mod:`ops.xla_gpu`.
 
     Triton is not found by heroes: the ``backend_config`` of a fusion says so.
     """
@@ -262,7 +262,7 @@ class Emitter(enum.Enum):
 
 
 def results_of(root: Instruction) -> list[Instruction]:
-    """What gives each array of a root, where that is a tuple of instructions."""
+    """The instruction of each array of a root, where that is a tuple of instructions."""
     results: list[Instruction] = []
     waiting = [root]
     while waiting:
@@ -300,7 +300,7 @@ def _hero(result: Instruction, kernel: Kernel) -> Instruction | None:
 
 
 class KernelPlan(NamedTuple):
-    """What the schedule of a hero depends on, besides itself.
+    """Parameters of the schedule of a hero.
 
     Attributes:
         unrolling: how many neighbours a thread handles.
@@ -394,7 +394,7 @@ def _sort(hero: Instruction, _: KernelPlan) -> Schedule:
 
 
 class Kernel(NamedTuple):
-    """What is known of the kernels of an emitter.
+    """The kernels of an emitter.
 
     Attributes:
         schedule: the schedule for a hero, or for the first result of a fusion without one.
@@ -440,7 +440,7 @@ _WORD: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class Unrolling:
-    """How many neighbours the threads of a kernel handle.
+    """Number of neighbours that the threads of a kernel handle.
 
     Attributes:
         computation: what the kernel computes.
@@ -469,7 +469,7 @@ class Unrolling:
         return max(widest, 8 // min(_bits(shape) for shape in self._results))
 
     def of_concatenate(self, operands: Sequence[Shape], dimension: int) -> int:
-        """For the largest operand of a concatenation: what divides all of them."""
+        """Common divisor for the largest operand of a concatenation."""
         largest = max(operands, key=lambda operand: operand.dimensions[dimension])
         unroll = self.of_loop(largest)
         if self.given:
@@ -513,7 +513,7 @@ class Unrolling:
         return 1
 
     def of_scatter(self, scatter: Instruction) -> tuple[int | None, int]:
-        """How many windows a warp adds up, ``None`` if it does not, and the vectors.
+        """Number of windows that a warp adds up, ``None`` if it does not, and the vectors.
 
         Only sorted indices that are often equal are added up before they are written.
         """
@@ -595,7 +595,7 @@ def _is_long(instruction: Instruction) -> bool:
 
 
 def _resident_threads(device: Device) -> int:
-    """How many threads the device holds at a time."""
+    """Number of threads that the device holds at a time."""
     figures = (device.figure(name, "schedule_of") for name in ("core_count", "threads_per_core"))
     return prod(figures)
 
@@ -620,7 +620,7 @@ def groups_of(results: Sequence[Instruction], heroes: Heroes) -> list[int]:
     of_scalars: dict[Instruction, Instruction] = {}
 
     def shared(result: Instruction) -> Iterator[Hashable]:
-        """What puts a result into one group with others that share it."""
+        """Keys that put a result into one group with others that share one."""
         yield result
         if not reduced[result]:
             yield "not reduced"

@@ -1,4 +1,4 @@
-"""What each thread of a GPU reads and writes for a fusion."""
+"""Reads and writes of each thread of a GPU for a fusion."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from simplifier.tools.graphs import postorder
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FusionSchedule(Displayed):
-    """How the threads of a kernel divide the work of a fusion.
+    """Division of the work of a fusion among the threads of a kernel.
 
     Attributes:
         fusion: a whole computation.
@@ -68,7 +68,7 @@ class FusionSchedule(Displayed):
         return self.schedules[0]
 
     def writes(self, output: int = 0) -> tuple[Access, ...]:
-        """What each thread writes of an array of the result.
+        """Writes of each thread to an array of the result.
 
         Beside a hero, an array of as many elements as the hero reads is written where that is read.
 
@@ -86,7 +86,7 @@ class FusionSchedule(Displayed):
         return tuple(each.through(_same_place(each.shape, shape), shape) for each in beside if each)
 
     def reads(self, operand: int = 0) -> tuple[Access, ...]:
-        """What each thread reads of an operand: an access for each indexing.
+        """Reads of an operand by each thread: an access for each indexing.
 
         Raises:
             FusionError: there is no such operand.
@@ -107,7 +107,7 @@ class FusionSchedule(Displayed):
             raise FusionError(f"{self.fusion}: there is no {what} {number} among {count}")
 
     def _behind(self, hero: Instruction, output: int, shape: Shape) -> Iterator[Access]:
-        """Where the epilogue writes what the hero gives."""
+        """Places to which the epilogue writes the hero's result."""
         writes = self.schedules[output].writes
         for number in hero.shape.array_indices:
             for one in _known(self.fusion.epilogue(hero, output=number)):
@@ -115,7 +115,7 @@ class FusionSchedule(Displayed):
                     yield from (each.through(one.map, shape, _origins(one)) for each in writes)
 
     def _before_heroes(self, parameter: Instruction) -> Iterator[Access]:
-        """What is read of a parameter for what the heroes read."""
+        """Reads of a parameter for the operands of the heroes."""
         scheduled = dict(zip(self.heroes, self.schedules, strict=True))
         for hero in each_hero(self.heroes):
             schedule = scheduled[hero]
@@ -130,7 +130,7 @@ class FusionSchedule(Displayed):
     def _contracted(
         self, dot: Instruction, schedule: BlockSchedule, parameter: Instruction
     ) -> Iterator[Access]:
-        """What a block loads of a parameter for a dot, step by step along what is contracted."""
+        """Loads of a parameter by a block for a dot, step by step along its contraction."""
         for operand, wanted in zip(dot.operands, self.fusion.hero_inputs(dot), strict=True):
             answer = self.fusion.indexing(operand).get(parameter, NOTHING)
             for one, other in product(_known(wanted), _known(answer)):
@@ -142,7 +142,7 @@ class FusionSchedule(Displayed):
                 yield schedule.load(found.map, found.shape, steps, found.origins)
 
     def _beside_heroes(self, parameter: Instruction) -> Iterator[Access]:
-        """What is read of a parameter without any hero."""
+        """Reads of a parameter without any hero."""
         root, heroes = self.fusion.roots[0], each_hero(self.heroes)
         others = [each for each in self.fusion.instructions if each not in heroes]
         if root in others:
@@ -255,7 +255,7 @@ def _of_tiles(fusion: Instruction, computation: Computation, blocks: BlockLevel)
 
 
 def _read_by(hero: Instruction, schedule: Schedule) -> Iterator[Access | None]:
-    """What is read of each operand of a hero; every thread that writes reads its scalars."""
+    """Reads of each operand of a hero; every thread that writes reads its scalars."""
     for operand, access in zip(hero.operands, schedule.reads, strict=True):
         if access is None and not operand.shape.rank:
             written = schedule.writes[0]
@@ -268,13 +268,13 @@ def _read_by(hero: Instruction, schedule: Schedule) -> Iterator[Access | None]:
 def _through(
     accesses: Iterable[Access], answer: AnyDependence, array: Instruction
 ) -> Iterator[Access]:
-    """What is touched of an array for these accesses, along each indexing."""
+    """Elements of an array touched for these accesses, along each indexing."""
     for access, one in product(accesses, _known(answer)):
         yield access.through(one.map, array.shape.arrays[one.element], _origins(one))
 
 
 def _origins(indexing: OperandIndexing) -> tuple[RuntimeOrigin, ...]:
-    """Where values come from, followed through what only moves elements."""
+    """Origins of values, followed through instructions that only move elements."""
     return tuple(map(_moved, indexing.runtime))
 
 
@@ -359,7 +359,7 @@ class _Writer:
         return self._write(Instruction(like.name, "parameter", like.shape, parameter_number=number))
 
     def body_of(self, unit: Instruction, operands: list[Instruction]) -> Instruction:
-        """All that an instruction computes from these operands; what gives its result."""
+        """The computation of an instruction on these operands; its root gives the result."""
         if unit.opcode != "fusion":
             return self._write(unit, operands)
         body: Computation = unit.attributes["calls"]
@@ -383,7 +383,7 @@ class _Writer:
 
 
 def _called(body: Computation) -> Iterable[Computation]:
-    """What a computation calls, callees first."""
+    """The computations called by a computation, callees first."""
 
     def callees(computation: Computation) -> Iterator[Computation]:
         for each in computation.instructions:

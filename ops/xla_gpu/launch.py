@@ -133,7 +133,7 @@ class LaunchDimensions:
 
 
 def step_count(size: int, step: int) -> int:
-    """How many steps cover a size; one for size 0, so that there is a launch.
+    """Number of steps that cover a size; one for size 0, so that there is a launch.
 
     >>> step_count(10, 4), step_count(0, 4)
     (3, 1)
@@ -238,7 +238,7 @@ class Access(Displayed):
     def through(
         self, indexing: IndexingMap, shape: Shape, origins: tuple[AnyOrigin, ...] = ()
     ) -> Access:
-        """What a thread accesses of another array, for the elements that it accesses of this one.
+        """Accesses of a thread to another array, for the elements that it accesses of this one.
 
         ``indexing`` is a map from an element of this array to those of an array of that ``shape``.
         A map from a result to an operand gives what a thread reads for what it writes; a map from a
@@ -275,7 +275,7 @@ class Access(Displayed):
         return Access(found, shape, tuple(replace(origin, map=index) for origin, index in every))
 
     def in_memory(self) -> IndexingMap:
-        """Where in memory a thread accesses the array, in elements, with its tiles.
+        """Offsets in memory at which a thread accesses the array, in elements, with its tiles.
 
         Raises:
             ShapeError: as :func:`indexing.layout.tiling_steps`.
@@ -322,7 +322,7 @@ class Access(Displayed):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Schedule(Displayed):
-    """How a kernel divides its work among the threads of a launch.
+    """Division of the work of a kernel among the threads of a launch.
 
     Attributes:
         launch: how many threads and blocks there are.
@@ -385,6 +385,6 @@ def without_points(accessed: IndexingMap) -> IndexingMap:
 
 
 def _counts(access: Access, budget: int | None) -> tuple[int, int]:
-    """How many accesses there are, and how many of them are in the array."""
+    """Number of accesses, and of those that are in the array."""
     inside = access.map.compose(IndexingMap.identity(access.shape.dimensions))
     return number_of_points(access.map, budget), number_of_points(inside, budget)

@@ -453,7 +453,7 @@ class _BitonicSort:
             yield tuple(together)
 
     def schedule(self, masks: tuple[int, ...]) -> Schedule:
-        """What the threads of one kernel read, and write back."""
+        """Reads of the threads of one kernel, and its writes."""
         first, *others = masks
         return self._tiled() if others else self._exchanged(first)
 
@@ -499,7 +499,7 @@ class _BitonicSort:
 
     @property
     def _rows(self) -> int:
-        """How often the dimension is there."""
+        """Number of times that the dimension is there."""
         return prod(self.inputs[0].dimensions) // self.count
 
     @property

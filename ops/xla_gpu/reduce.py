@@ -179,7 +179,7 @@ def reduce_schedule(  # noqa: PLR0913 - what a launch depends on
 
 @dataclass(frozen=True, slots=True)
 class _ThreadWork:
-    """What a thread does: the element that it reads, the element that it writes, and who writes.
+    """Work of a thread: the element that it reads, the element that it writes, and who writes.
 
     ``read`` is an index in the three dimensions of the reduction, ``written`` one in the kept
     dimensions. The thread for which ``writer`` is 0 writes.
@@ -194,7 +194,7 @@ class _ThreadWork:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The threads and blocks of a reduction, and what a thread of a block does."""
+    """The threads and blocks of a reduction, and the work of a thread."""
 
     threads: int
     blocks: tuple[int, ...]
@@ -214,7 +214,7 @@ def _planned(found: ReductionDimensions, kind: str, vector_size: int) -> _Plan:
 
 
 def threads_of_row(minor: int) -> int:
-    """How many threads fold a row of so many elements with each other.
+    """Number of threads that fold a row of so many elements with each other.
 
     >>> threads_of_row(512), threads_of_row(1000)
     (32, 64)
@@ -224,7 +224,7 @@ def threads_of_row(minor: int) -> int:
 
 
 def block_count(found: ReductionDimensions, kind: str, vector_size: int) -> int:
-    """How many blocks the launch of a reduction has.
+    """Number of blocks in the launch of a reduction.
 
     >>> block_count(ReductionDimensions(True, (1, 6400, 4)), "multi_row", 1)
     100
@@ -320,5 +320,5 @@ _KINDS: Final[Mapping[str, tuple[bool, Callable[[Triple, int], _Plan]]]] = {
 
 
 def _rows_of_block(kept: int, folding: int) -> int:
-    """How many rows a block folds at the same time, with ``folding`` threads for each."""
+    """Number of rows that a block folds at the same time, with ``folding`` threads for each."""
     return max(1, min(kept, _BLOCK // folding))

@@ -158,7 +158,7 @@ def _merged(sizes: Sequence[int], order: Sequence[int]) -> tuple[tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Tiling:
-    """How the dimensions of the operand are cut into tiles, and how threads go through one.
+    """Tiles of the dimensions of the operand, and the walk of threads through one.
 
     ``sizes`` are the sizes of the operand, ``tile`` those of a tile, both with their order in the
     result.
@@ -212,13 +212,13 @@ class _Tiling:
         return unflattened(block_number(launch), self.tile_counts)
 
     def read(self, launch: LaunchDimensions, operand: Shape) -> Access:
-        """What a thread reads of the operand."""
+        """Reads of the operand by a thread."""
         sizes, tile = self.sizes.sizes_before, self.tile.sizes_before
         index = _element(self.tiles(launch), tile, unflattened(self.number, tile))
         return self._access(launch, operand, sizes, index)
 
     def written(self, launch: LaunchDimensions, result: Shape) -> Access:
-        """What a thread writes of the result."""
+        """Writes of the result by a thread."""
         sizes, tile = self.sizes.sizes, self.tile.sizes
         tiles = self.sizes.forward(self.tiles(launch))
         return self._access(
@@ -354,7 +354,7 @@ class _TileIndex:
 
 @dataclass(frozen=True, slots=True)
 class _Packing:
-    """How the dimensions of the operand are cut into tiles; ``order`` is theirs in the result."""
+    """Tiles of the dimensions of the operand; ``order`` is theirs in the result."""
 
     sizes: tuple[int, ...]
     order: tuple[int, ...]
@@ -384,7 +384,7 @@ class _Packing:
 
     @property
     def extents(self) -> tuple[int, int]:
-        """How many rows and columns of a tile are in use."""
+        """Number of rows and columns of a tile in use."""
         rows = self.tile[self.rows]
         return rows, prod(self.tile) // max(1, rows)
 
@@ -396,7 +396,7 @@ class _Packing:
 
     @property
     def reading(self) -> _TileIndex:
-        """Where a thread reads: a warp a row at a time, a lane a word."""
+        """Index that a thread reads: a warp a row at a time, a lane a word."""
         lane, warp = _lane_and_warp()
         row = loop_id(0) * self.warps + warp
         loops = {"loop_id": -(-self.extents[0] // self.warps), "vector_id": self.vector_size}
@@ -404,7 +404,7 @@ class _Packing:
 
     @property
     def writing(self) -> _TileIndex:
-        """Where a thread writes: a warp a column of words at a time, a lane a square."""
+        """Index that a thread writes: a warp a column of words at a time, a lane a square."""
         lane, warp = _lane_and_warp()
         column = (loop_id(0) * self.warps + warp) * self.vector_size + loop_id(1)
         loops = {
@@ -415,12 +415,12 @@ class _Packing:
         return _TileIndex(lane * self.vector_size + loop_id(2), column, loops)
 
     def read(self, launch: LaunchDimensions, operand: Shape) -> Access:
-        """What a thread reads of the operand."""
+        """Reads of the operand by a thread."""
         index = self._index(launch, self.reading)
         return self._access(launch, self.reading, operand, self.sizes, index)
 
     def written(self, launch: LaunchDimensions, result: Shape) -> Access:
-        """What a thread writes of the result."""
+        """Writes of the result by a thread."""
         to_result = Transpose.of(self.sizes, self.order)
         index = to_result.forward(self._index(launch, self.writing))
         return self._access(launch, self.writing, result, to_result.sizes, index)
