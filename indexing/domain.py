@@ -1,4 +1,4 @@
-"""Where a map is defined: variables by role, their bounds, and constraints between them.
+"""Domain of a map: variables by role, their bounds, and constraints between them.
 
 Formulas inside a map use identifiers, ``d0 d1 ... s0 s1 ... rt0 ...``: the role and position of a
 variable. The names that a reader gave come in only for output. So two maps that differ in names
@@ -314,7 +314,7 @@ class Domain:
         raise MapError(f"{where}: the map has no {quoted(name)}; {expected}")
 
     def _objection(self, atom: Atom, known: Collection[str]) -> str:
-        """What is wrong with an atom in a map; empty if nothing is."""
+        """The error about an atom in a map; empty if there is none."""
         if atom.kind in FOREIGN:
             return f"{quoted(str(forms.Form(0, {atom: 1})))}; expected integer arithmetic"
         if atom.kind is AtomKind.VARIABLE and atom.name not in known:
@@ -523,7 +523,7 @@ def limited_variable(constraint: Constraint) -> str | None:
 
 
 def turned_to_variable(constraint: Constraint) -> Constraint:
-    """The same constraint; what bounds a variable has it with a positive sign.
+    """The same constraint; bounds of a variable have it with a positive sign.
 
     >>> d0, n = forms.variable("d0"), forms.variable("~N")
     >>> turned_to_variable((n - d0, Interval(1, None)))

@@ -35,7 +35,7 @@ _OPERATORS: Final = {"|": "union", "&": "intersect", "-": "subtract"}
 
 
 class IndexRelation(Displayed, Generic[MapT_co]):
-    """A set of pairs of index tuples, such as what several maps relate together.
+    """A set of pairs of index tuples, such as the pairs of several maps together.
 
     ``|``, ``&`` and ``-`` of maps give one, and :func:`indexing.parse_relation` reads text. Two
     elements are related if some values of ranges and runtime variables relate them. A relation is
@@ -141,7 +141,7 @@ class IndexRelation(Displayed, Generic[MapT_co]):
         return self._set(self._pairs.range, budget)
 
     def distances(self, *, budget: Budget = BUDGET) -> IndexSet:
-        """What is added to get from an element to one that it is related to.
+        """Distances from an element to those that it is related to.
 
         Raises:
             MapError: they have different numbers of coordinates.
@@ -221,7 +221,7 @@ class IndexRelation(Displayed, Generic[MapT_co]):
     def compose(
         self, producer: IndexRelation[Any] | ExactRelation, *, budget: Budget = BUDGET
     ) -> IndexRelation[MapT_co]:
-        """The pairs with a way through the producer: what it makes of this relation's results.
+        """The pairs with a path through the producer, from this relation's results.
 
         Raises:
             MapError: the producer does not begin at as many coordinates as this relation ends at.
@@ -253,7 +253,7 @@ class IndexRelation(Displayed, Generic[MapT_co]):
     # Order.
 
     def lexmin(self, *, budget: Budget = BUDGET) -> IndexRelation[MapT_co]:
-        """The lexicographically least of what each element is related to: a function.
+        """The lexicographically least element that each element is related to: a function.
 
         Raises:
             MapError: for some element there is no least one.
@@ -266,7 +266,7 @@ class IndexRelation(Displayed, Generic[MapT_co]):
         return self._extreme("lexmin", budget)
 
     def lexmax(self, *, budget: Budget = BUDGET) -> IndexRelation[MapT_co]:
-        """The lexicographically greatest of what each element is related to; see :meth:`lexmin`."""
+        """The lexicographically greatest related element; see :meth:`lexmin`."""
         return self._extreme("lexmax", budget)
 
     def _extreme(self, question: str, budget: Budget) -> IndexRelation[MapT_co]:
@@ -485,7 +485,7 @@ def _required(given: object, name: str) -> IndexRelation[Any]:
 
 
 def _last_writes(writes: islpy.Map, reads: islpy.Map) -> islpy.Map:
-    """From each iteration that reads to the last one before that wrote what it reads."""
+    """The last iteration before each reading one that wrote the element that it reads."""
     reader, element = reads.domain_map(), reads.range_map()
     iterations = load_isl().Set.universe(reads.domain().get_space())
     earlier = reader.apply_range(iterations.lex_gt_set(iterations))
@@ -520,7 +520,7 @@ def with_results_in(relation: RelationT, elements: IndexSet) -> RelationT:
 
 
 def distances(relation: ExactRelation, budget: Budget) -> IndexSet:
-    """What is added to the dimensions to get to the results."""
+    """Distances from the dimensions to the results."""
     dims = _dims(relation)
     if len(dims) != len(relation.forms):
         counts = f"{len(dims)} dimensions and {len(relation.forms)} results"

@@ -246,7 +246,7 @@ class IndexingMap(ExactRelation):
         constraints: Iterable[Condition] | None = None,
         parameters: Iterable[Parameter] | None = None,
     ) -> IndexingMap:
-        """The map that is made of these arguments, and of what this map has for the others.
+        """The map with these parts in place of its own.
 
         >>> rows = IndexingMap.over({"i": 4, "j": 8}, "i, j")
         >>> print(rows.replace(results="j, i", constraints=["i < j"]))
@@ -375,7 +375,7 @@ class IndexingMap(ExactRelation):
         return applied(self, elements, budget)
 
     def distances(self, *, budget: Budget = BUDGET) -> IndexSet:
-        """What is added to dimensions to get to results: the distances of a dependence.
+        """Distances from dimensions to results, as those of a dependence.
 
         Raises:
             MapError: the map has different numbers of dimensions and results.
@@ -410,7 +410,7 @@ class IndexingMap(ExactRelation):
         return IndexRelation(self).lexmax(budget=budget)
 
     def __or__(self, other: IndexingMap) -> IndexRelation[IndexingMap]:
-        """What at least one of two maps relates; ``&`` is what both do, ``-`` what the first alone.
+        """The pairs of either map; ``&`` has those of both, ``-`` those of the first alone.
 
         >>> from indexing import parse_map
         >>> low, high = "(i) -> (i), domain: i in [0, 5]", "(i) -> (i), domain: i in [4, 9]"
@@ -809,7 +809,7 @@ class IndexingMap(ExactRelation):
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> Self:
-        """The map that an algorithm makes of this one; an undefined map stays what it is."""
+        """The map that an algorithm makes of this one; an undefined map stays undefined."""
         return algorithm(self, *args, **kwargs)
 
     def with_constraint(
@@ -1120,7 +1120,7 @@ class UndefinedMap(IndexingMap):
 
     @property
     def reason(self) -> str:
-        """Why there is no map; empty if none was given."""
+        """The reason why there is no map; empty if none was given."""
         return self._reason
 
     @property

@@ -1,4 +1,4 @@
-"""What passes need of maps beside their public methods: domains, tiles, counts and hulls.
+"""Names that passes use beside the public methods of maps: domains, tiles, counts and hulls.
 
 This is the door of the package for those who build maps from parts, as ``ops`` does.
 """

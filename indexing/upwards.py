@@ -1,4 +1,4 @@
-"""What users look for here and a higher floor does: the second door upwards, beside the command."""
+"""Functions that users look for here and ``ops`` has: the second door upwards, like the command."""
 
 from __future__ import annotations
 

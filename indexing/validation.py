@@ -1,4 +1,4 @@
-"""Checks what users give and converts it; errors name the argument and what was expected."""
+"""Checks and conversions of arguments; errors name the argument and the expected value."""
 
 from __future__ import annotations
 
@@ -259,7 +259,7 @@ def _read_constraint(
     given: Condition | bool,  # noqa: FBT001 - a condition
     where: str,
 ) -> Sequence[Constraint]:
-    """What a pair says, or a condition that holds."""
+    """The constraints in a pair, or in a condition that holds."""
     condition = _read_condition(given, where)
     if condition is not None:
         return condition
@@ -270,7 +270,7 @@ def _read_constraint(
 
 
 def _read_condition(given: object, where: str) -> Sequence[Constraint] | None:
-    """What a condition or its text says; ``None`` if it is none."""
+    """The constraints in a condition or its text; ``None`` if it is none."""
     if is_relation(given):
         return facts_of(_read_expression(relation_of(given), where))
     if not isinstance(given, str):
@@ -295,7 +295,7 @@ def _read_expression(expression: sympy.Expr | Boolean | int | str, where: str) -
 
 
 def _read(ask: Callable[[], T], where: str) -> T:
-    """What is read, or an error with a note on where it was."""
+    """The value read, or an error with a note on its place."""
     try:
         return ask()
     except ConversionError as error:

@@ -26,7 +26,7 @@ Bounds: TypeAlias = "IntervalLike | tuple[sympy.Expr | int | None, sympy.Expr | 
 
 
 class VariableKind(enum.Enum):
-    """What a variable counts. All but ``DEFAULT`` are coordinates of a GPU launch, as in XLA."""
+    """Kind of a variable. All but ``DEFAULT`` are coordinates of a GPU launch, as in XLA."""
 
     DEFAULT = "default"
     TH_X = "th_x"
@@ -118,7 +118,7 @@ class Variable:
 
     @property
     def name(self) -> str:
-        """What it is called: its given name, or the one by its position in the map that has it."""
+        """The given name, or the one by its position in the map that has it."""
         return self.given_name or self._position
 
     def called(self, name: str) -> Variable:
@@ -222,7 +222,7 @@ POSITIONAL: Final = re.compile(r"(d|s|rt)\d+")
 
 
 def other_use(name: str) -> str:
-    """What else is called so, which a parameter would be taken for; empty if nothing is.
+    """The other thing with the name of a parameter; empty if there is none.
 
     >>> other_use("bl_x"), other_use("inf"), other_use("N")
     ('as a coordinate of a launch is', 'as an open end is', '')
@@ -278,7 +278,7 @@ class OverParameters(NamedTuple):
 
 
 def over_parameters(expression: sympy.Expr | int | None) -> OverParameters:
-    """What an expression says whose symbols are parameters; ``None`` is an end without bound.
+    """An expression whose symbols are parameters; ``None`` is an end without bound.
 
     Raises:
         ConversionError: naming the part that is not integer arithmetic.

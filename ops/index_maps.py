@@ -1,4 +1,4 @@
-"""What rules, devices and schedules share: variables, maps over boxes, and checks of sizes."""
+"""Tools of rules, devices and schedules: variables, maps over boxes, and checks of sizes."""
 
 from __future__ import annotations
 
@@ -248,7 +248,7 @@ def _checked_integer(op: str, role: str, value: int) -> int:
 
 
 def checked_operand_count(op: str, role: str, count: int) -> int:
-    """How many operands there are of a kind, each of which takes a map."""
+    """Number of operands of a kind, each of which takes a map."""
     (checked,) = checked_integers(op, f"the numbers of {role}", [count])
     if not 0 <= checked <= MAX_OPERANDS:
         raise ShapeError(f"{op}: there are {checked} {role}; expected 0 to {MAX_OPERANDS}")
@@ -269,7 +269,7 @@ def checked_dimensions(op: str, role: str, dimensions: Iterable[int], rank: int)
 def check_count(
     op: str, role: str, values: Sequence[object], expected: int, each: str = "dimension"
 ) -> None:
-    """Raise a :class:`ShapeError` unless there is one value for each dimension, or what else."""
+    """Raise a :class:`ShapeError` unless there is one value for each dimension (or other thing)."""
     check_type(values, Sequence, f"{op}: {role}", "a list or tuple")
     if len(values) != expected:
         raise ShapeError(

@@ -118,7 +118,7 @@ class DeviceError(IndexingError, ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """What a question about memory needs to know of an accelerator; ``None`` is not known.
+    """Figures of an accelerator for questions about memory; ``None`` is not known.
 
     Bytes are bytes, and all figures are positive integers.
 

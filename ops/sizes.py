@@ -227,7 +227,7 @@ def _form_of_extent(extent: Extent) -> Form | None:
 
 
 def equal(one: Size, other: Size, message: str) -> list[Constraint]:
-    """The condition that two sizes are equal; none if they always are.
+    """The condition that two sizes are equal; empty if they always are.
 
     Nothing else may say that they are not negative: a map need not have variables of these sizes.
 
@@ -248,7 +248,7 @@ def not_negative(sizes: Iterable[Size]) -> list[Constraint]:
 
 
 def at_most(one: Size, other: Size, message: str) -> list[Constraint]:
-    """The condition that a size is no greater than another one; none if it never is.
+    """The condition that a size is no greater than another one; empty if it always is.
 
     Raises:
         ShapeError: it always is.
@@ -317,7 +317,7 @@ def divided(size: Size, count: Size, message: str) -> tuple[Size, list[Constrain
 
 
 def _times_of(size: Size, part: Size) -> int | None:
-    """How many times a size over parameters is another one, if that is a number."""
+    """Factor between a size over parameters and another one, if that is a number."""
     if isinstance(size, int) or isinstance(part, int):
         return None
     atom, factor = next(iter(part.terms.items()))

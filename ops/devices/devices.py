@@ -36,7 +36,7 @@ from simplifier.forms import Form, Interval, floordiv, mod, tabulated, tabulated
 
 
 class Devices(NamedTuple):
-    """How many replicas of a program run, and how many partitions each has."""
+    """Numbers of replicas of a program, and of partitions of each."""
 
     replicas: int = 1
     partitions: int = 1
@@ -131,7 +131,7 @@ Groups: TypeAlias = "Sequence[Sequence[int]]"
 
 
 class Mode(Enum):
-    """What the numbers in a collective instruction mean."""
+    """Meaning of the numbers in a collective instruction."""
 
     REPLICAS = auto()
     PARTITIONS = auto()
@@ -140,7 +140,7 @@ class Mode(Enum):
 
 
 def mode_of(instruction: Instruction) -> Mode:
-    """What the numbers in a collective instruction mean.
+    """The meaning of the numbers in a collective instruction.
 
     >>> from ops import hlo
     >>> text = "collective-permute(a), channel_id=1, source_target_pairs={{0,1}}"

@@ -20,7 +20,7 @@ from simplifier.forms import Form, Interval
 
 
 class RuntimeSource(Protocol):
-    """Where a value is found that the program computes."""
+    """Place of a value that the program computes."""
 
     @property
     def clamp(self) -> Interval | Ends | None:

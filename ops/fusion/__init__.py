@@ -1,4 +1,4 @@
-"""Instructions that run as one, and what compilers ask of them."""
+"""Instructions that run as one, and the questions of compilers about them."""
 
 from __future__ import annotations
 

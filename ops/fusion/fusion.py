@@ -1,4 +1,4 @@
-"""A fused unit as a value: some instructions that run as one, and what is asked of them."""
+"""A fused unit as a value: some instructions that run as one, and questions about them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from simplifier.tools.display import Displayed, html_of_table, in_one_line
 
 
 class FusionError(IndexingError, ValueError):
-    """Instructions that are no fusion, or a question to a fusion about what is not in it."""
+    """Error for instructions that are no fusion, or a question about one that is not in it."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -84,7 +84,7 @@ class Fusion(Displayed):
 
     @classmethod
     def of(cls, given: Fusion | Instruction) -> Fusion:
-        """What runs as one kernel: a fusion itself, the body of a fusion instruction, or one other.
+        """One kernel: a fusion itself, the body of a fusion instruction, or one other instruction.
 
         >>> from ops import hlo
         >>> print(Fusion.of(hlo.parse("ENTRY e { p = f32[2] parameter(0) }").entry.root))
@@ -145,7 +145,7 @@ class Fusion(Displayed):
 
     @property
     def operands(self) -> tuple[Instruction, ...]:
-        """What is read: parameters among the instructions by their numbers, then what lies outside.
+        """The operands: parameters among the instructions by number, then instructions outside.
 
         >>> from ops import hlo
         >>> text = "ENTRY e { b = f32[] parameter(1) a = f32[] parameter(0) r = f32[] add(a, b) }"
@@ -166,7 +166,7 @@ class Fusion(Displayed):
     def indexing(
         self, start: Instruction | str | None = None, output: int = 0, *, minimal: bool = False
     ) -> dict[Instruction, AnyDependence]:
-        """Which elements of everything that is reached are needed for an element of ``start``.
+        """Maps from an element of ``start`` to the elements that it needs of everything it reaches.
 
         From array ``output`` of the result of ``start``, by default of the only root, the maps to
         each instruction that it depends on, down to :attr:`operands`. Each set holds every map
@@ -242,7 +242,7 @@ class Fusion(Displayed):
         *,
         element: int = 0,
     ) -> Reads | Unknown:
-        """How often elements of ``target`` are read, or computed if it is in the fusion.
+        """Number of times that elements of ``target`` are read, or computed if it is in the fusion.
 
         By array ``output`` of ``start``, as for :meth:`indexing`; without either, by all
         :attr:`results`: those of one operation at once, others each on its own. ``element`` says
@@ -302,7 +302,7 @@ class Fusion(Displayed):
     def epilogue(
         self, hero: Instruction | str, root: Instruction | str | None = None, output: int = 0
     ) -> AnyDependence:
-        """Which elements of a root an element of the hero's result becomes, or takes part in.
+        """Maps from an element of the hero's result to the elements of a root that need it.
 
         The hero is the instruction that a kernel is made for; the epilogue is what users make of
         its result. From array ``output`` of ``hero``, one map for each different chain of users,
@@ -331,7 +331,7 @@ class Fusion(Displayed):
     def hero_inputs(
         self, hero: Instruction | str, root: Instruction | str | None = None, output: int = 0
     ) -> tuple[AnyDependence, ...]:
-        """Which elements of each operand of the hero are needed for an element of a root.
+        """Maps from an element of a root to the elements of each operand of the hero.
 
         These are read for the hero; what else the root needs of an operand is not in them.
 
@@ -404,7 +404,7 @@ class Fusion(Displayed):
 def by_producer(
     instruction: Instruction, output: int = 0, *, registry: Registry = REGISTRY
 ) -> dict[Instruction, AnyDependence]:
-    """Which elements of each instruction that is an operand are needed for an element of a result.
+    """Maps from an element of a result to the elements of each operand that it needs.
 
     What :func:`ops.output_to_input` says, in the smallest form, with the maps of all operands that
     are the same instruction in one set; each map stands there once.
@@ -449,12 +449,12 @@ def _in_order(instructions: Iterable[Instruction]) -> tuple[Instruction, ...]:
 
 @lru_cache(maxsize=limits.MAX_REMEMBERED_COMPUTATIONS)
 def _positions(computation: Computation) -> Mapping[Instruction, int]:
-    """Where the instructions of a computation stand, found once for all questions."""
+    """Positions of the instructions of a computation, found once for all questions."""
     return {each: position for position, each in enumerate(computation.instructions)}
 
 
 def _roots(members: tuple[Instruction, ...]) -> tuple[Instruction, ...]:
-    """What is wanted outside of the members; or what none of them reads, if nothing is."""
+    """The members wanted outside; or those that no member reads, if none is."""
     inside = frozenset(members)
     roots = tuple(each for each in members if each.is_root or not inside.issuperset(each.users))
     return roots or tuple(each for each in members if inside.isdisjoint(each.users))

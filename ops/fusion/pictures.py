@@ -63,7 +63,7 @@ class ReadOperand(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FusionGraph(Picture):
-    """The instructions of a fusion, what each reads, and notes on what is left out.
+    """The instructions of a fusion, the reads of each, and notes on those left out.
 
     ``print`` lists them; notebooks show a graph with operands above their readers.
     """
@@ -89,7 +89,7 @@ class FusionGraph(Picture):
 
 
 def fusion_graph(of: Fusion | Instruction) -> FusionGraph:
-    """What each instruction of a fusion reads, with the maps from its result to its operands.
+    """Reads of each instruction of a fusion, with the maps from its result to its operands.
 
     Of a fusion instruction, the body is shown; of a map the results, since its dimensions are those
     of the reader.
@@ -152,7 +152,7 @@ _Place: TypeAlias = "Instruction | int"
 
 
 class _InstructionBox(NamedTuple):
-    """Where a place of a layer lies."""
+    """Position of a place of a layer."""
 
     x: float
     y: float
@@ -241,7 +241,7 @@ class _GraphDrawing:
         return "".join([*commands, _bend(x, y, self._port(reader, number), last.y)])
 
     def _port(self, reader: Instruction, number: int) -> float:
-        """Where an edge meets its reader: above the middle of its map."""
+        """Point where an edge meets its reader: above the middle of its map."""
         box = self._boxes[reader]
         return box.x + box.width * (number + 0.5) / len(self._reads[reader])
 
@@ -265,7 +265,7 @@ def _bend(x: float, y: float, next_x: float, next_y: float) -> str:
 def _sort(
     layer: list[_Place], near: Mapping[_Place, Sequence[_Place]], fixed: Sequence[_Place]
 ) -> None:
-    """Order a layer by the middle of what is near in a layer beside it, whose order is fixed."""
+    """Order a layer by the middle of near places in a neighbouring layer, whose order is fixed."""
     rank = {place: number / len(fixed) for number, place in enumerate(fixed)}
     own = {place: number / len(layer) for number, place in enumerate(layer)}
 
@@ -287,7 +287,7 @@ def access_picture(
     planes: Mapping[str, PlaneChoice] | None = None,
     parameters: Mapping[str, int] | None = None,
 ) -> AccessPicture:
-    """The elements of everything inside a fusion, and of what it reads, that its result needs.
+    """The elements of everything inside a fusion, and of its operands, that its result needs.
 
     ``at`` chooses the elements of the result: a number or a ``range`` for each dimension. Without
     it, all are chosen. Each map to an array counts once, so an element that two paths read in the
@@ -370,7 +370,7 @@ def _title(instruction: Instruction, shape: Shape) -> str:
 def _from_root(
     fusion: Fusion, needed: Mapping[Instruction, AnyDependence]
 ) -> Iterator[Instruction]:
-    """What is needed and lies in the fusion itself, from the root on; then what it reads."""
+    """The needed instructions in the fusion itself, from the root on; then its operands."""
     inside = [each for each in reversed(fusion.instructions) if each not in fusion.operands]
     return (each for each in (*inside, *fusion.operands) if each in needed)
 
@@ -387,7 +387,7 @@ def _with_numbers(indexing: OperandIndexing, title: str, numbers: Mapping[str, i
 
 
 def _counted(maps: Iterable[IndexingMap], at: Choices) -> tuple[Counter[Position], list[str]]:
-    """How often each element is read, and what is to be said of it."""
+    """Number of reads of each element, and notes on it."""
     counts: Counter[Position] = Counter()
     notes: list[str] = []
     for each in maps:

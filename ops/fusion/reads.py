@@ -1,4 +1,4 @@
-"""How often a fusion reads the elements of an array."""
+"""Number of times that a fusion reads the elements of an array."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Reads(Displayed):
         return "\n".join(map(str, self.ways)) or "nothing"
 
     def total(self, *, budget: int | None = BUDGET) -> int | sympy.Expr:
-        """How many reads there are, wherever they lead; an expression where sizes are symbolic."""
+        """Number of reads, wherever they lead; an expression where sizes are symbolic."""
         places_aside = Reads(tuple(map(_without_places, self.ways)), (), self.doubts)
         maps = places_aside._maps("total")
         if any(each.parameters for each in maps):
@@ -103,7 +103,7 @@ class Reads(Displayed):
             return sum(times * number for times, number in self.histogram(budget=budget).items())
 
     def distinct(self, *, budget: int | None = BUDGET) -> int | sympy.Expr:
-        """How many elements are read; an expression where sizes are symbolic."""
+        """Number of elements read; an expression where sizes are symbolic."""
         maps = self._maps("distinct")
         parameters = united(parameter for each in maps for parameter in each.parameters)
         if parameters:
@@ -122,7 +122,7 @@ class Reads(Displayed):
         return reached_again(self._maps("repeated"), len(self.sizes), budget=budget)
 
     def histogram(self, *, budget: int | None = BUDGET) -> dict[int, int]:
-        """How many elements are read how often: ``{times: number of elements}``, for times > 0.
+        """Numbers of elements by their reads: ``{times: number of elements}``, for times > 0.
 
         Exact. Costs milliseconds, however large the array is, where what reads an element lies on
         a line in each group of dimensions that depend on each other, as with windows and
@@ -134,7 +134,7 @@ class Reads(Displayed):
         return multiplicities(self._maps("histogram"), budget=budget)
 
     def times(self, *, budget: int | None = BUDGET) -> int | None:
-        """How often each element that is read is read, if that is the same for all."""
+        """Number of reads of each element that is read, if that is the same for all."""
         found = [*self.histogram(budget=budget)]
         return found[0] if len(found) == 1 else None
 
@@ -197,7 +197,7 @@ def computed_together(arrays: Iterable[Array], registry: Registry) -> Iterator[l
 
 
 def _source(array: Array, registry: Registry) -> Array:
-    """What computes an array: behind tuples, and in the computation that is called."""
+    """The instruction that computes an array: behind tuples, and in the computation called."""
     while True:
         instruction, number = routed_from(array, registry.routes)
         calls = registry.calls(instruction)
@@ -220,7 +220,7 @@ def ways_of(evaluation: Evaluation) -> tuple[OperandIndexing, ...] | Unknown:
 
 
 def _for_result(wanted: OperandIndexing, needed: OperandIndexing) -> OperandIndexing:
-    """What evaluations for an element of the result need: for each of them on its own."""
+    """Needs of the evaluations for an element of the result: for each of them on its own."""
     if not wanted.map.ranges:
         return point_by_point(wanted.compose(needed))
     dims, *_ = needed.map.domain.by_role(needed.map.domain.identifiers)
@@ -230,7 +230,7 @@ def _for_result(wanted: OperandIndexing, needed: OperandIndexing) -> OperandInde
 
 
 def point_by_point(indexing: OperandIndexing, beside: int = 0) -> OperandIndexing:
-    """The indexing with one point for each pair of an element and what it is related to.
+    """The indexing with one point for each pair of an element and one that it is related to.
 
     The first results are ``beside`` the index of an element; afterwards they are gone.
     """
@@ -271,7 +271,7 @@ def tells_ranges(indexing_map: IndexingMap) -> bool:
 
 
 def _with_dividends(results: Iterable[Form]) -> list[Form]:
-    """Results, with what they tell together: ``x floordiv 8`` and ``x mod 8`` tell ``x``."""
+    """Results and the numbers that they determine: ``x floordiv 8`` and ``x mod 8`` give ``x``."""
     known = dict.fromkeys(results)
     while True:
         remainders = [form.only_atom for form in known]
@@ -365,7 +365,7 @@ def _argument(parameter: Instruction, calls: Calls | None) -> int | None:
 
 
 def _objection(indexing: OperandIndexing, doubt: Doubt | None) -> str:
-    """Why its reads cannot be counted."""
+    """The reason why its reads cannot be counted."""
     reason = indexing.approximation or (doubt and doubt.reason)
     if reason:
         return f"the maps hold more than is read ({reason}); expected exact ones"
@@ -376,7 +376,7 @@ def _objection(indexing: OperandIndexing, doubt: Doubt | None) -> str:
 
 
 def _without_places(indexing: OperandIndexing) -> OperandIndexing:
-    """The reads alone: what only says where they lead goes, but not what says when."""
+    """The reads without the variables that only say where they lead; those that say when stay."""
     domain = indexing.map.domain
     dims, ranges, _ = domain.by_role(domain.identifiers)
     if any(deciding(domain, indexing.runtime)):
@@ -414,7 +414,7 @@ def _with_values(indexing: OperandIndexing, values: Mapping[Instruction, int]) -
 
 
 class Evaluation(NamedTuple):
-    """Elements that are evaluated, and what each of them needs of an array.
+    """Elements that are evaluated, and the elements of an array that each of them needs.
 
     Attributes:
         wanted: from an element of the result to those that are evaluated for it; ``None`` if these
@@ -446,7 +446,7 @@ class _Place(NamedTuple):
 
 
 class _Begin(NamedTuple):
-    """Where dependences begin: at a place, or the elements of the result; and if that is sure."""
+    """Begin of dependences: a place, or the elements of the result; and whether that is sure."""
 
     place: _Place | None = None
     doubt: Doubt | None = None
@@ -510,7 +510,7 @@ class _TooManyArraysError(Exception):
 
 
 class _Evaluator:
-    """Follows arrays through a region; ``most`` arrays in called computations, none if it is 0."""
+    """Walk along arrays through a region; ``most`` arrays in called computations, 0 for none."""
 
     def __init__(self, region: Region, most: int) -> None:
         self._region = region
@@ -548,7 +548,7 @@ class _Evaluator:
     def _from_result(
         self, wanted: Mapping[_Place | None, _Reached]
     ) -> Mapping[_Place | None, tuple[AnyDependence | None, Doubt | None]]:
-        """What is evaluated at each place for an element of the result, and if that is sure."""
+        """Evaluations at each place for an element of the result, and whether they are sure."""
         found: dict[_Place | None, tuple[AnyDependence | None, Doubt | None]] = {None: (None, None)}
         for place in postorder([*wanted], lambda each: [at.place for at in wanted.get(each, ())]):
             if place is not None:
@@ -616,7 +616,7 @@ def _is_one_run(calls: Calls) -> bool:
 
 
 def _doubt(instruction: Instruction, output: int, operand: int, registry: Registry) -> Doubt | None:
-    """Whether values decide what an instruction needs, or something that it runs."""
+    """Whether values decide what an instruction needs, or one that it runs."""
     if registry.calls(instruction):
         return _doubt_inside((instruction,), registry)
     return registry.doubt(instruction, output, operand)
@@ -624,7 +624,7 @@ def _doubt(instruction: Instruction, output: int, operand: int, registry: Regist
 
 @lru_cache(maxsize=1 << 8)
 def _doubt_inside(instructions: tuple[Instruction, ...], registry: Registry) -> Doubt | None:
-    """A doubt about what some instructions need, or what they run."""
+    """A doubt about the needs of some instructions, or of those that they run."""
     waiting, seen = [*instructions], set["Computation"]()
     while waiting:
         each = waiting.pop()
@@ -643,7 +643,7 @@ def _doubt_inside(instructions: tuple[Instruction, ...], registry: Registry) -> 
 
 
 def _why_any_iteration(loop: Instruction, registry: Registry) -> str:
-    """Why the maps of a loop hold what some of its runs do not do."""
+    """The reason why the maps of a loop hold more than some of its runs do."""
     if counted_loop(loop) is None:
         return f"%{loop.name} runs an unknown number of times"
     return forgotten(loop, registry)
@@ -664,7 +664,7 @@ def _seen_by(callers: tuple[Instruction, ...], step: AnyDependence | None) -> An
 
 
 def _united(reached: _Reached, sizes: tuple[int, ...]) -> _Reached:
-    """The dependences as one for each place that is sure, and one of what else there may be."""
+    """The dependences as one for each place that is sure, and one for all others."""
     groups: dict[_Begin, list[_Begin]] = {}
     for origin in reached:
         alike = groups.setdefault(_Begin(origin.place, origin.doubt and _ANY_DOUBT), [])

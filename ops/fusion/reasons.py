@@ -1,4 +1,4 @@
-"""Why an instruction needs what it reads: each map to an operand, and the paths behind it."""
+"""Reasons of an instruction for its reads: each map to an operand, and the paths behind it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FEW_PATHS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One map from a result of an instruction to what it needs, and the paths that it comes from.
+    """One map from a result of an instruction to elements that it needs, with its paths.
 
     Attributes:
         instruction: whose result it is.
@@ -60,7 +60,7 @@ def why(
     paths: int = FEW_PATHS,
     registry: Registry = REGISTRY,
 ) -> tuple[Reason, ...]:
-    """Why an instruction needs elements of what it reads: along which instructions.
+    """Reasons why an instruction needs elements that it reads: along which instructions.
 
     Of each operand, by itself; or of a ``target`` in the same computation, on all ways that lead
     there. One reason for each map, with so many of the shortest ``paths``. With the index of an
@@ -101,7 +101,7 @@ def why(
 
 
 def _between(instruction: Instruction, target: Instruction, registry: Registry) -> Fusion:
-    """What the way may lead through."""
+    """The instructions that a path may lead through."""
     home = instruction.computation
     if target.computation is not home:
         message = f"why: %{target.name} is in %{target.computation.name}"
@@ -119,7 +119,7 @@ def _reasons(
 
 
 def _relates(reason: Reason, element: Sequence[int] | None, needed: Sequence[int] | None) -> bool:
-    """Whether the map may relate two elements; what nobody can tell stays."""
+    """Whether the map may relate two elements; true if nobody can tell."""
     indexing = reason.indexing
     if isinstance(indexing, Unknown):
         return True
@@ -166,7 +166,7 @@ def _check_index(index: Sequence[int] | None, of: Sequence[Instruction], what: s
 
 @dataclass(frozen=True, slots=True)
 class TileRead:
-    """What a tile of a result needs of an array along one map.
+    """Elements of an array that a tile of a result needs along one map.
 
     Attributes:
         instruction: whose result it is.
@@ -187,7 +187,7 @@ class TileRead:
 
     @property
     def count(self) -> int | sympy.Expr | None:
-        """How many elements a whole tile reads; ``None`` if that differs from tile to tile."""
+        """Number of elements that a whole tile reads; ``None`` if tiles differ."""
         if isinstance(self.tile, TileError | Unknown) or self.tile.mask is not None:
             return None
         return prod(self.tile.sizes)
@@ -262,7 +262,7 @@ def reads(
     *,
     registry: Registry = REGISTRY,
 ) -> tuple[TileRead, ...]:
-    """What each tile of the results of an instruction reads of its operands: one row a map.
+    """Reads of its operands by each tile of the results of an instruction: one row a map.
 
     A tile has these ``sizes``, or that of the array where it is less; by default it is one element.
     An array without elements has no tiles.

@@ -1,4 +1,4 @@
-"""Slices of a fusion: what an array depends on, and what depends on it, also in what is called.
+"""Slices of a fusion: arrays that one depends on or that depend on it, also in calls.
 
 From any instruction of a fusion a slice leads on in its computation, into the computations that are
 called there, and out to where its own computation is called.
@@ -42,7 +42,7 @@ class CallSite(NamedTuple):
     kept: frozenset[int]
 
     def behind_parameter(self, array: Array, flow: DataFlow) -> Iterator[Crossing]:
-        """What an array of a parameter is made of where its computation is called.
+        """The operand of an array of a parameter where its computation is called.
 
         ``flow`` leads from outputs to inputs. The parameter of a loop is the state before some
         iteration: what the loop begins with, or what its iterations made of that.
@@ -59,7 +59,7 @@ class CallSite(NamedTuple):
                 yield (caller.operands[operand], number), None
 
     def behind_root(self, array: Array, flow: DataFlow) -> Iterator[Crossing]:
-        """What depends on an array of a root where its computation is called.
+        """The arrays that depend on an array of a root where its computation is called.
 
         ``flow`` leads from inputs to outputs. The root of a loop is the state after some iteration,
         or the decision that there is another one.
@@ -111,7 +111,7 @@ class Region:
         return None if is_all or computation is not self.computation else self.members
 
     def callees(self, computation: Computation) -> Sequence[Computation]:
-        """What the instructions of a computation that are in the region call, each once."""
+        """The computations that instructions of a computation in the region call, each once."""
         return self._callees.get(computation, ())
 
     def computations_to(self, instruction: Instruction) -> frozenset[Computation]:
@@ -119,7 +119,7 @@ class Region:
         return frozenset(postorder([instruction.computation], self._callers))
 
     def towards(self, target: Instruction) -> Region:
-        """The region with what paths to an instruction can lead through, and nothing else."""
+        """The region of the instructions on paths to an instruction, and nothing else."""
         computations = self.computations_to(target)
         users: dict[Instruction, list[Instruction]] = defaultdict(list)
         begins = [target]
@@ -253,7 +253,7 @@ class Provenance(Displayed):
         return "\n".join([*lines, f"  {rest}"] if rest else lines)
 
     def rest_text(self) -> str:
-        """How many paths are not listed, in words; empty if all are."""
+        """Number of paths that are not listed, in words; empty if all are."""
         more = self.count - len(self.paths)
         if not more:
             return ""
@@ -262,7 +262,7 @@ class Provenance(Displayed):
 
 
 def path_text(path: Path) -> str:
-    """The instructions of a path, what is reached first."""
+    """The instructions of a path, the one reached first."""
     return " <- ".join(map(_name, reversed(path)))
 
 
@@ -323,7 +323,7 @@ class PathSet:
 
 
 class PathStep(NamedTuple):
-    """From a set of paths to the next array, maybe along those ``inside`` of what is called."""
+    """From a set of paths to the next array, maybe along those ``inside`` of a call."""
 
     before: PathSet
     inside: PathSet | None = None
@@ -361,7 +361,7 @@ class _PathReader:
         return [paths for end in ends for paths in end.values() if paths.count]
 
     def _summarize(self, computation: Computation) -> None:
-        """The paths from the root of what is called, other than by a loop, to its parameters."""
+        """Paths from the root of a called computation to its parameters; not those of a loop."""
         sites = self._region.call_sites.get(computation, ())
         if any(site.calls.condition is None for site in sites):
             for number in _numbers(computation.root):
@@ -397,7 +397,7 @@ class _PathReader:
         return sets
 
     def _steps_from(self, array: Array) -> list[Further]:
-        """The neighbours of an array in its computation; what a loop does is one step."""
+        """The neighbours of an array in its computation; a whole loop is one step."""
         instruction, output = array
         if instruction not in self._region:
             return []
@@ -410,7 +410,7 @@ class _PathReader:
         return [(target, step, None) for target, step in self._flow.steps_from(array)]
 
     def _through(self, array: Array, calls: Calls, inner: int) -> Iterator[Further]:
-        """From a result to the operands, along paths in what is called, and to what chooses."""
+        """From a result to the operands, along paths in the call, and to the selector."""
         instruction, _ = array
         for number, call in enumerate(calls.choices):
             choice = chosen(array, calls, number)
@@ -440,7 +440,7 @@ def _arrive(sets: PathSets, target: Array, dependence: AnyDependence, step: Path
 
 
 def _kept(along: AnyDependence, there: Collection[AnyDependence]) -> AnyDependence:
-    """The indexing itself; or what stands for it in the analysis, which may join it with others.
+    """The indexing itself; or its stand-in in the analysis, which may join it with others.
 
     Of too many, that is the one that holds them all; beside an unknown one some are told apart.
     """
@@ -470,7 +470,7 @@ class _Tail(NamedTuple):
 
 
 class _Outside(NamedTuple):
-    """Where a path goes on backwards behind the called computations that it is inside of."""
+    """Array where a path continues backwards behind the called computations around it."""
 
     paths: PathSet
     rest: _Outside | None

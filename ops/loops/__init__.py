@@ -1,4 +1,4 @@
-"""Loops: how often they run, and what their iterations have to do with each other."""
+"""Loops: their numbers of iterations, and dependences between these."""
 
 from __future__ import annotations
 

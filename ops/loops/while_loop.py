@@ -1,4 +1,4 @@
-"""A ``while`` of a program: how often it runs, and what its iterations have to do with each other.
+"""A ``while`` of a program: its number of iterations, and dependences between these.
 
 An iteration depends on an earlier one if it reads what that one wrote. Two iterations are in
 conflict if both write the same element.
@@ -60,7 +60,7 @@ def loops(module: HloModule, *, registry: Registry = REGISTRY) -> tuple[Loop, ..
 
 @dataclass(frozen=True)
 class Loop:
-    """A ``while``, and what is known of its iterations, which are counted from 0.
+    """A ``while``, and the facts about its iterations, which are counted from 0.
 
     The state of the loop is the tuple that an iteration makes a new one of. Its arrays have
     numbers, counted through nested tuples. Some are ``counters``: integers to which every
@@ -94,14 +94,14 @@ class Loop:
 
     @property
     def trip_count(self) -> int | None:
-        """How often the loop runs; ``None`` if that is not known, and ``unknown`` says why."""
+        """Number of iterations; ``None`` if it is not known, and ``unknown`` says why."""
         if self._counted:
             return self._counted.trip_count
         return 0 if self._never_runs else None
 
     @cached_property
     def unknown(self) -> str:
-        """Why it is not known how often the loop runs; empty if it is."""
+        """The reason why the number of iterations is not known; empty if it is."""
         is_known = self.trip_count is not None
         return "" if is_known else why_not_counted(self.instruction, self.registry)
 
@@ -150,7 +150,7 @@ class Loop:
         return self._iterations("over_iterations").over(indexing)
 
     def dependences(self, *, budget: Budget = BUDGET) -> tuple[LoopDependence, ...]:
-        """Which iterations read what which earlier ones wrote, for each array of the state.
+        """Pairs of a reading iteration and the one that wrote the element, for each array.
 
         A read depends on the last write before it, as in :func:`indexing.flow_dependences`.
         Arrays that no iteration reads after an earlier one wrote them are left out, and so are
@@ -209,7 +209,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class LoopDependence:
-    """Which iterations read what earlier ones wrote to an array of the state.
+    """Pairs of an iteration that reads an element of the state and an earlier one that wrote it.
 
     ``iterations`` lead from the one that writes to the ones that read. If there is an
     ``approximation``, some of these may not happen, and it says why; none is left out.
@@ -233,7 +233,7 @@ class LoopDependence:
 
 
 def why_not_counted(loop: Instruction, registry: Registry) -> str:
-    """Why nobody knows how often a ``while`` runs, of which :func:`counted_loop` does not know."""
+    """The reason why nobody knows the number of iterations of a ``while``."""
     body, condition = loop.attributes["body"], loop.attributes["condition"]
     for computation in (body, condition):
         if only_caller(computation) is not loop:
@@ -264,7 +264,7 @@ def why_not_counted(loop: Instruction, registry: Registry) -> str:
 
 
 class Write(NamedTuple):
-    """What an instruction writes to an array of the state in each iteration.
+    """Elements that an instruction writes to an array of the state in each iteration.
 
     ``elements`` lead there from the elements of what is written. It may be written less often if
     there is a ``doubt``.
@@ -278,7 +278,7 @@ class Write(NamedTuple):
 
 
 class Read(NamedTuple):
-    """What is read of the state to compute an array: ``elements`` lead from that to the state.
+    """Elements of the state read to compute an array: ``elements`` lead from that to the state.
 
     Of the array only what is ``written`` counts; all of it if that is ``None``.
     """
@@ -288,7 +288,7 @@ class Read(NamedTuple):
 
 
 class Accesses:
-    """What an iteration of a loop writes and reads; maybe less, if there is a ``doubt``."""
+    """Writes and reads of an iteration of a loop; maybe fewer, if there is a ``doubt``."""
 
     def __init__(self, loop: Instruction, counters: Collection[int], registry: Registry) -> None:
         self.writes: list[Write] = []
@@ -303,12 +303,12 @@ class Accesses:
 
     @property
     def dependences(self) -> Iterator[AnyDependence]:
-        """What leads to the elements that are written and read."""
+        """The dependences that lead to the elements written and read."""
         yield from (each.elements for each in self.writes)
         yield from (each.elements for each in self.reads)
 
     def _add(self, number: int, array: Array) -> None:
-        """Add what one array of the state is made of."""
+        """Add the instructions that make one array of the state."""
         updates = self._tracer.updates(array, number)
         if updates is None:
             write = Write(number, array[0], identity_of(*array), is_in_place=False)
@@ -366,7 +366,7 @@ class _Tracer:
             array = instruction.operands[0], array[1] if instruction.opcode == "while" else 0
 
     def _update(self, update: Instruction, number: int, there: AnyDependence) -> _Update:
-        """What an instruction writes and reads that updates a part of its first operand."""
+        """Writes and reads of an instruction that updates a part of its first operand."""
         place = UPDATES[update.opcode]
         elements = self._forward(update, place).compose(there)
         write = Write(number, update, elements, is_in_place=True)
@@ -380,7 +380,7 @@ class _Tracer:
         return _Update((write,), tuple(reads))
 
     def _inner(self, array: Array, number: int, there: AnyDependence) -> _Update | None:
-        """What a loop in the body writes in place to an array of its state."""
+        """Writes in place of a loop in the body to an array of its state."""
         loop, element = array
         body = loop.attributes["body"]
         updates = _Tracer(body, self._registry).updates((body.root, element), element)
@@ -419,7 +419,7 @@ class _Tracer:
 
 
 def forgotten(loop: Instruction, registry: Registry) -> str:
-    """What the maps of a loop take any value of, so that they may hold too much."""
+    """Values that the maps of a loop do not determine, so that they may hold too much."""
     root = loop.attributes["body"].root
     flow = flow_in(root.computation.module, Direction.OUTPUT_TO_INPUT, registry)
     for number in range(len(root.shape.arrays)):
