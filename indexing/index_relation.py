@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
 from indexing.domain import Constraint, Domain, distinctly_named
 from indexing.errors import MapError
-from indexing.exact.index_set import IndexSet, SetNames, SetValue, isl_points, limits_of, set_of
+from indexing.exact.index_set import IndexSet, SetNames, limits_of
 from indexing.exact.isl import EVERYTHING, readable, united_parts
 from indexing.exact.questions import ExactRelation
 from indexing.formats.isl import pairs_of, read_pieces
@@ -347,9 +347,7 @@ class IndexRelation(Displayed, Generic[MapT_co]):
         kinds = load_isl().dim_type
         parameters = (found.get_dim_name(kinds.param, at) for at in range(found.dim(kinds.param)))
         called = names or ("",) * found.dim(kinds.set)
-        return set_of(
-            SetValue(SetNames(called, (), tuple(sorted(map(str, parameters)))), None, found)
-        )
+        return IndexSet.made(SetNames(called, (), tuple(sorted(map(str, parameters)))), None, found)
 
     def _relation(self, other: object, sign: str) -> IndexRelation[Any] | None:
         """The other operand as a relation of the same ranks; ``None`` if it is none."""
@@ -363,7 +361,7 @@ class IndexRelation(Displayed, Generic[MapT_co]):
         if elements.rank != self.ranks[side]:
             message = f"{question}: the set has {elements.rank} coordinates"
             raise MapError(f"{message}; expected {self.ranks[side]}")
-        return isl_points(elements)
+        return asked_of_kept(elements.points_in)
 
     def _check_square(self, question: str) -> None:
         if len({*self.ranks}) > 1:

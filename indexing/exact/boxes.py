@@ -297,6 +297,14 @@ def is_subset(left: Boxes, right: Boxes) -> bool | None:
     return None if rest is None else not rest
 
 
+def is_equal(left: Boxes, right: Boxes) -> bool | None:
+    """Whether two lists hold the same points."""
+    if left == right:
+        return True
+    found = is_subset(left, right)
+    return is_subset(right, left) if found else found
+
+
 def projection(boxes: Boxes, axes: Sequence[int]) -> Boxes | None:
     """The boxes of these coordinates of all points."""
     found: Boxes | None = tuple(tuple(box[axis] for axis in axes) for box in boxes[:1])

@@ -12,7 +12,7 @@ from datetime import timedelta
 from functools import partial, reduce
 from heapq import merge
 from itertools import chain, combinations
-from typing import TYPE_CHECKING, Final, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, Self, TypeAlias, TypeVar
 
 import sympy
 
@@ -89,6 +89,9 @@ Conjunction = tuple[tuple[sympy.Expr, Interval], ...]
 Side: TypeAlias = "IntervalLike | StridedInterval | range"
 
 
+T = TypeVar("T")
+
+
 class IndexSet(Displayed):
     """A set of tuples of integers, such as the elements of a tensor that a map reaches.
 
@@ -117,9 +120,17 @@ class IndexSet(Displayed):
     (d0, d1): d0 in [0, 0], d1 in [6, 6] or d0 in [1, 1], d1 in [4, 6]
     """
 
-    __slots__ = ("_value",)
+    __slots__ = ("_boxes", "_is_by_hand", "_names", "_points", "_reading")
 
-    _value: SetValue
+    _names: SetNames
+    _boxes: Boxes | None
+    """The elements, for closed forms; without them isl is asked."""
+    _points: islpy.Set | None
+    """Isl's set in the context that is kept, as soon as isl is asked."""
+    _reading: Reading | None
+    """What the set says of itself, as soon as it is looked at."""
+    _is_by_hand: bool
+    """Whether somebody wrote the reading: then a piece may have no points."""
 
     def __init__(
         self, hull: Domain, pieces: Iterable[Domain], boxes: tuple[Box, ...] | None = None
@@ -127,10 +138,27 @@ class IndexSet(Displayed):
         check_type(hull, Domain, "IndexSet: hull", "a Domain; see IndexSet.box and parse")
         check_type(pieces, Iterable, "IndexSet: pieces", "Domains")
         given = None if boxes is None else tuple(box for box in boxes if box_size(box) != 0)
-        reading = Reading(hull, tuple(pieces), given)
-        self._value = SetValue(SetNames.of(hull), given, None, reading, is_by_hand=True)
+        self._names, self._boxes, self._points = SetNames.of(hull), given, None
+        self._reading, self._is_by_hand = Reading(hull, tuple(pieces), given), True
 
     # Making sets.
+
+    @classmethod
+    def made(
+        cls,
+        names: SetNames,
+        boxes: Boxes | None = None,
+        points: islpy.Set | None = None,
+        reading: Reading | None = None,
+    ) -> IndexSet:
+        """The set of boxes, of isl's set in the context that is kept, or of what was read off one.
+
+        One of them is given; what it says in another way is found once, when it is needed.
+        """
+        found = cls.__new__(cls)
+        found._names, found._boxes, found._points = names, boxes, points  # noqa: SLF001 - of its own class
+        found._reading, found._is_by_hand = reading, False  # noqa: SLF001
+        return found
 
     @classmethod
     def box(cls, *sides: Side) -> IndexSet:
@@ -143,7 +171,7 @@ class IndexSet(Displayed):
         """
         read = [side_of(side, f"IndexSet.box: side {place}") for place, side in enumerate(sides)]
         is_empty = any(side.size is not None and side.size < 1 for side in read)
-        return set_of(SetValue(SetNames(("",) * len(read)), () if is_empty else (tuple(read),)))
+        return cls.made(SetNames(("",) * len(read)), () if is_empty else (tuple(read),))
 
     @classmethod
     def from_sizes(cls, sizes: Iterable[int]) -> IndexSet:
@@ -177,15 +205,15 @@ class IndexSet(Displayed):
         """
         check_type(text, str, "IndexSet.parse: text", "a string")
         if text.lstrip()[:1] in ("{", "["):
-            return set_of(value_of_isl(text, "IndexSet.parse"))
-        hull, pieces = read_set_text(text, file)
+            return _set_of_isl(text, "IndexSet.parse")
+        hull, pieces, _ = read_set_text(text, file)
         bounded = [box_of(piece) for piece in pieces]
         names = SetNames.of(hull)
         boxes: Boxes | None = None if names.given else ()
         for box in bounded:
             boxes = None if boxes is None or box is None else union(boxes, (box,))
         points = None if boxes is not None else asked_of_kept(partial(isl_of, names, pieces))
-        return set_of(SetValue(names, boxes, points))
+        return cls.made(names, boxes, points)
 
     @classmethod
     def from_isl(cls, points: str | islpy.Set | islpy.BasicSet) -> IndexSet:
@@ -198,7 +226,7 @@ class IndexSet(Displayed):
         >>> print(IndexSet.from_isl("[N] -> { [i] : 0 <= i < N }"))
         (i)<N>: i in [0, N - 1], N in [1, inf]
         """
-        return set_of(value_of_isl(points, "IndexSet.from_isl"))
+        return _set_of_isl(points, "IndexSet.from_isl")
 
     @classmethod
     def from_mask(cls, mask: np.ndarray) -> IndexSet:
@@ -222,7 +250,7 @@ class IndexSet(Displayed):
     @property
     def rank(self) -> int:
         """The number of coordinates."""
-        return len(self._value.names.coordinates)
+        return len(self._names.coordinates)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -236,17 +264,44 @@ class IndexSet(Displayed):
     @property
     def hull(self) -> Domain:
         """One variable for each coordinate, within the least bounds that hold all elements."""
-        return self._value.reading.hull
+        return self.reading.hull
 
     @property
     def pieces(self) -> tuple[Domain, ...]:
         """Domains of the variables; an element lies in at least one of them."""
-        return self._value.reading.pieces
+        return self.reading.pieces
 
     @property
     def boxes(self) -> tuple[Box, ...] | None:
         """The elements as disjoint boxes of strided intervals, in order; ``None`` if many."""
-        return self._value.reading.boxes
+        return self.reading.boxes
+
+    @property
+    def reading(self) -> Reading:
+        """The hull, the pieces and the boxes."""
+        if self._reading is None:
+            if self._boxes is not None:
+                self._reading = reading_of_boxes(self._boxes, self._names)
+            else:
+                self._reading = asked_of_kept(self._read)
+        return self._reading
+
+    def _read(self, context: islpy.Context) -> Reading:
+        points = parameters_last(self.points_in(context), self._names)
+        return reading_of_points(points, Space({}, context), self._names)
+
+    def points_in(self, context: islpy.Context) -> islpy.Set:
+        """Isl's set, in a question that is asked in the context that is kept."""
+        if self._points is None:
+            self._points = self._made_in(context)
+        return self._points
+
+    def _made_in(self, context: islpy.Context) -> islpy.Set:
+        if self._boxes is None:
+            return isl_of(self._names, self.pieces, context)
+        space = Space(dict.fromkeys(map(str, range(self.rank)), EVERYTHING), context)
+        nothing = load_isl().Set.empty(space.domain().get_space())
+        return reduce(lambda union, box: union.union(box_set(box, context)), self._boxes, nothing)
 
     @property
     def bounds(self) -> tuple[Interval, ...]:
@@ -256,7 +311,7 @@ class IndexSet(Displayed):
     @property
     def parameters(self) -> tuple[Variable, ...]:
         """The runtime variables and parameters that the set depends on."""
-        return self.hull.called[2] + self.hull.parameters if self._value.names.given else ()
+        return self.hull.called[2] + self.hull.parameters if self._names.given else ()
 
     @asks_emptiness
     def is_empty(self, *, budget: Budget = BUDGET) -> bool:
@@ -265,7 +320,11 @@ class IndexSet(Displayed):
         >>> IndexSet.box((0, 9)).is_empty, IndexSet.box((0, 9)).is_empty()
         (False, False)
         """
-        return self._value.is_empty(budget)
+        if self._boxes is not None:
+            return not self._boxes
+        if self._reading is not None and not (self._is_by_hand and self.pieces):
+            return not self.pieces
+        return asked_of_kept(lambda context: bool(self.points_in(context).is_empty()), budget)
 
     def __bool__(self) -> bool:
         return not self.is_empty()
@@ -291,7 +350,7 @@ class IndexSet(Displayed):
         if self.boxes is not None:
             return merge(*map(elements_of, self.boxes))
         context = load_isl().Context()  # of its own: the iterator may live long
-        return in_order(isl_of(self._value.names, self.pieces, context))
+        return in_order(isl_of(self._names, self.pieces, context))
 
     def count(self, *, budget: Budget = BUDGET) -> int | sympy.Expr:
         """The number of elements, without looking at each.
@@ -312,14 +371,13 @@ class IndexSet(Displayed):
         >>> rows.image().count()
         N
         """
-        if self._value.names.parameters and not self._value.names.runtime:
+        if self._names.parameters and not self._names.runtime:
             return symbolic_count(self.disjoint_pieces("count"), self.hull.parameters)
         self._check_fixed("count")
         self._check_bounded("count")
         if self.boxes is not None:
             return sum(box_size(box) or 0 for box in self.boxes)
-        value = self._value
-        return asked_of_kept(lambda context: count_points(value.points_in(context)), budget)
+        return asked_of_kept(lambda context: count_points(self.points_in(context)), budget)
 
     def disjoint_pieces(self, question: str) -> tuple[Domain, ...]:
         """The pieces, if no two have an element in common.
@@ -344,11 +402,43 @@ class IndexSet(Displayed):
     def __sub__(self, other: IndexSet) -> IndexSet:
         return self._combined(other, "-")
 
-    def _combined(self, other: IndexSet, operator: str) -> IndexSet:
+    def _combined(self, other: IndexSet, operator: str, budget: Budget = BUDGET) -> IndexSet:
+        """What an operator makes of two sets; names are those of the first."""
         if not isinstance(other, IndexSet):  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
             return NotImplemented
         self._check_rank(other, operator)
-        return set_of(combined(self._value, other._value, operator))
+        of_boxes, name_in_isl = OPERATORS[operator]
+        boxes = self._of_boxes(other, of_boxes)
+        if boxes is not None:
+            return self.made(self._names, boxes)
+
+        def combine(context: islpy.Context) -> IndexSet:
+            found = getattr(self.points_in(context), name_in_isl)(other.points_in(context))
+            return self.made(self._names.with_those_of(other._names), None, found.coalesce())
+
+        return asked_of_kept(combine, budget)
+
+    def _of_boxes(self, other: IndexSet, ask: Callable[[Boxes, Boxes], T | None]) -> T | None:
+        """What closed forms say of two sets, if both are boxes."""
+        is_known = self._boxes is not None and other._boxes is not None
+        return ask(self._boxes or (), other._boxes or ()) if is_known else None
+
+    def _are(
+        self,
+        other: IndexSet,
+        of_boxes: Callable[[Boxes, Boxes], bool | None],
+        name_in_isl: str,
+        budget: Budget = BUDGET,
+    ) -> bool:
+        """The answer to a question about two sets."""
+        found = self._of_boxes(other, of_boxes)
+        if found is not None:
+            return found
+
+        def ask(context: islpy.Context) -> bool:
+            return bool(getattr(self.points_in(context), name_in_isl)(other.points_in(context)))
+
+        return asked_of_kept(ask, budget)
 
     def __le__(self, other: IndexSet) -> bool:
         return self.is_subset(other) if isinstance(other, IndexSet) else NotImplemented  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
@@ -364,7 +454,7 @@ class IndexSet(Displayed):
         """
         check_type(other, IndexSet, "is_subset: the other set", "an IndexSet")
         self._check_rank(other, "<=")
-        return is_subset(self._value, other._value, budget)
+        return self._are(other, box_algebra.is_subset, "is_subset", budget)
 
     def complement(self, box: IndexSet | Sequence[Side], *, budget: Budget = BUDGET) -> IndexSet:
         """What is left of a box, given as a set or by its sides, as :meth:`box` takes them.
@@ -375,7 +465,9 @@ class IndexSet(Displayed):
         check_type(box, Iterable, "complement: box", "an IndexSet, or a side for each")
         whole = box if isinstance(box, IndexSet) else IndexSet.box(*box)
         self._check_rank(whole, "complement")
-        return set_of(difference_from(whole._value, self._value, budget))  # noqa: SLF001 - of its own class
+        rest = whole._combined(self, "-", budget)  # noqa: SLF001 - of its own class
+        names = rest._names._replace(coordinates=self._names.coordinates)  # noqa: SLF001
+        return self.made(names, rest._boxes, rest._points)  # noqa: SLF001
 
     def project_out(self, coordinates: Iterable[int | str], *, budget: Budget = BUDGET) -> IndexSet:
         """The set without some coordinates, by number or name: what the others may be.
@@ -390,7 +482,19 @@ class IndexSet(Displayed):
         check_type(coordinates, Iterable, "project_out: coordinates", "numbers or names")
         out = {self._axis_of(each) for each in coordinates}
         left = [each for each in range(self.rank) if each not in out]
-        return set_of(projected(self._value, left, budget))
+        called = self._names.coordinates
+        names = self._names._replace(coordinates=tuple(called[axis] for axis in left))
+        boxes = None if self._boxes is None else box_algebra.projection(self._boxes, left)
+        if boxes is not None:
+            return self.made(names, boxes)
+
+        def project(context: islpy.Context) -> IndexSet:
+            points, kind = self.points_in(context), load_isl().dim_type.set
+            for axis in sorted(out, reverse=True):
+                points = points.project_out(kind, axis, 1)
+            return self.made(names, None, points.coalesce())
+
+        return asked_of_kept(project, budget)
 
     def lexmin(self, *, budget: Budget = BUDGET) -> Index:
         """The lexicographically least element.
@@ -412,7 +516,17 @@ class IndexSet(Displayed):
         self._check_fixed(question)
         if self.is_empty(budget=budget):
             raise MapError(f"{question}: the set is empty; expected an element")
-        found = extreme(self._value, question, budget)
+        is_first = question == "lexmin"
+        ends = [each.lower if is_first else each.upper for each in self.bounds]
+        found: tuple[int | None, ...]
+        if self._boxes is not None:
+            found = (box_algebra.first if is_first else box_algebra.last)(self._boxes)
+        elif None in ends:  # isl has an error of its own
+            found = (*ends[: ends.index(None)], None)
+        else:
+            found = asked_of_kept(
+                lambda context: coordinates_of(getattr(self.points_in(context), question)()), budget
+            )
         if None in found:
             name = self.hull.names[len(found) - 1]
             raise MapError(f"{question}: {name} has the bounds {self.bounds[len(found) - 1]}")
@@ -430,12 +544,19 @@ class IndexSet(Displayed):
         >>> print(depends.at({"rt0": 5}))
         (d0): d0 in [5, 12]
         """
-        values = validation.in_order(parameters, self._value.names.given, "at: parameters")
+        values = validation.in_order(parameters, self._names.given, "at: parameters")
         check_integers(values, "at: parameters")
-        if len(values) != len(self._value.names.given):
-            expected = f"expected {len(self._value.names.given)}"
+        if len(values) != len(self._names.given):
+            expected = f"expected {len(self._names.given)}"
             raise MapError(f"at: there are {len(values)} values; {expected}")
-        return set_of(fixed(self._value, values, budget))
+
+        def fix(context: islpy.Context) -> IndexSet:
+            points = parameters_last(self.points_in(context), self._names)
+            for number in reversed(values):
+                points = slice_at(points, rank_of(points) - 1, number)
+            return self.made(SetNames(self._names.coordinates), None, points)
+
+        return asked_of_kept(fix, budget)
 
     def to_isl(self, context: islpy.Context | None = None) -> islpy.Set:
         """The set as isl's, with its coordinates and parameters by name.
@@ -446,7 +567,7 @@ class IndexSet(Displayed):
         { [d0] : (d0) mod 2 = 0 and 0 <= d0 <= 18 }
         """
         isl = load_isl()
-        points = isl_of(self._value.names, self.pieces, context_of(context))
+        points = isl_of(self._names, self.pieces, context_of(context))
         for axis, name in enumerate(self.hull.names[: self.rank]):
             points = points.set_dim_name(isl.dim_type.set, axis, name)
         return points
@@ -454,15 +575,14 @@ class IndexSet(Displayed):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, IndexSet):
             return NotImplemented
-        mine, others = self._value, other._value
-        is_alike = mine.rank == other.rank and mine.names.given == others.names.given
-        return is_alike and is_equal(mine, others)
+        is_alike = self.rank == other.rank and self._names.given == other._names.given
+        return is_alike and self._are(other, box_algebra.is_equal, "is_equal")
 
     def __hash__(self) -> int:
-        return hash((self.bounds, len(self._value.names.given)))
+        return hash((self.bounds, len(self._names.given)))
 
     def __reduce__(self) -> tuple[Callable[..., IndexSet], tuple[object, ...]]:
-        return IndexSet, tuple(self._value.reading)
+        return IndexSet, tuple(self.reading)
 
     def __str__(self) -> str:
         head = declarations(self.hull)
@@ -500,26 +620,14 @@ class IndexSet(Displayed):
             raise MapError(f"{operator}: the sets have {ranks}; expected as many")
 
     def _check_fixed(self, question: str) -> None:
-        if self._value.names.given:
-            names = ", ".join(self._value.names.given)
+        if self._names.given:
+            names = ", ".join(self._names.given)
             raise MapError(f"{question}: the set depends on {names}; expected none, see at()")
 
     def _check_bounded(self, question: str) -> None:
         for name, bounds in zip(self.hull.names, self.bounds, strict=False):
             if bounds.size is None:
                 raise MapError(f"{question}: {name} has the bounds {bounds}; expected bounded ones")
-
-
-def set_of(value: SetValue) -> IndexSet:
-    """The public face of a value."""
-    made = IndexSet.__new__(IndexSet)
-    made._value = value  # noqa: SLF001 - of its own class
-    return made
-
-
-def isl_points(elements: IndexSet) -> islpy.Set:
-    """The elements in the context that is kept; coordinates have no names."""
-    return elements._value.points()  # noqa: SLF001 - of its own module
 
 
 # From maps.
@@ -543,7 +651,7 @@ def read_set(
     rank = rank_of(points) - len(runtime) - len(parameters)
     called = SetNames((*names, *[""] * (rank - len(names))), tuple(runtime), tuple(parameters))
     reading = reading_of_points(points, space, called, budget)
-    return set_of(SetValue(SetNames.of(reading.hull), reading.boxes, None, reading))
+    return IndexSet.made(SetNames.of(reading.hull), reading.boxes, None, reading)
 
 
 def set_of_points(
@@ -565,105 +673,20 @@ def set_of_rows(rows: Rows | None, names: Sequence[str] = ()) -> IndexSet | None
         return None
     called = SetNames((*names, *[""] * (rows.shape[1] - len(names))))
     if len(boxes) <= MAX_BOXES:
-        return set_of(SetValue(called, boxes))
-    hull, pieces, _ = reading_of_boxes(boxes, called)
-    return set_of(SetValue(called, None, None, Reading(hull, pieces)))
+        return IndexSet.made(called, boxes)
+    reading = reading_of_boxes(boxes, called)._replace(boxes=None)
+    return IndexSet.made(called, reading=reading)
 
 
-# The value behind an index set, and its algebra: on boxes in closed form, else by isl.
-
-
-class SetValue:
-    """A set as boxes, as isl's set in the context that is kept, or as what was read off one.
-
-    It is immutable; what it says in another way is found once, when it is needed.
-    """
-
-    __slots__ = ("_is_by_hand", "_points", "_reading", "boxes", "names")
-
-    def __init__(
-        self,
-        names: SetNames,
-        boxes: Boxes | None = None,
-        points: islpy.Set | None = None,
-        reading: Reading | None = None,
-        *,
-        is_by_hand: bool = False,
-    ) -> None:
-        self.names = names
-        self.boxes = boxes
-        self._points = points
-        self._reading = reading
-        self._is_by_hand = is_by_hand  # then a piece may have no points
-
-    def renamed(self, names: SetNames) -> SetValue:
-        """The same elements with other names of the coordinates."""
-        return SetValue(names, self.boxes, self.points() if self.boxes is None else None)
-
-    @property
-    def reading(self) -> Reading:
-        """The hull, the pieces and the boxes."""
-        if self._reading is None:
-            if self.boxes is not None:
-                self._reading = reading_of_boxes(self.boxes, self.names)
-            else:
-                self._reading = asked_of_kept(self._read)
-        return self._reading
-
-    def _read(self, context: islpy.Context) -> Reading:
-        points = parameters_last(self.points_in(context), self.names)
-        return reading_of_points(points, Space({}, context), self.names)
-
-    def points(self) -> islpy.Set:
-        """Isl's set in the context that is kept."""
-        return asked_of_kept(self.points_in)
-
-    def points_in(self, context: islpy.Context) -> islpy.Set:
-        """Isl's set, in a question that is asked in the context that is kept."""
-        if self._points is None:
-            self._points = self._made_in(context)
-        return self._points
-
-    def _made_in(self, context: islpy.Context) -> islpy.Set:
-        if self.boxes is None:
-            return isl_of(self.names, self.reading.pieces, context)
-        space = Space(dict.fromkeys(map(str, range(self.rank)), EVERYTHING), context)
-        nothing = load_isl().Set.empty(space.domain().get_space())
-        return reduce(lambda union, box: union.union(box_set(box, context)), self.boxes, nothing)
-
-    @property
-    def rank(self) -> int:
-        """The number of coordinates."""
-        return len(self.names.coordinates)
-
-    def is_empty(self, budget: Budget) -> bool:
-        """Whether there is no element."""
-        if self.boxes is not None:
-            return not self.boxes
-        if self._reading is not None and not (self._is_by_hand and self._reading.pieces):
-            return not self._reading.pieces
-        return asked_of_kept(lambda context: bool(self.points_in(context).is_empty()), budget)
-
-
-# Sets of sets.
-
-
-class Operation(NamedTuple):
-    """What an operator makes of two sets: of their boxes, and as isl calls it."""
-
-    of_boxes: Callable[[Boxes, Boxes], Boxes | None]
-    name_in_isl: str
-
-
-OPERATIONS: Final = {
-    "&": Operation(box_algebra.intersection, "intersect"),
-    "|": Operation(box_algebra.union, "union"),
-    "-": Operation(box_algebra.difference, "subtract"),
+OPERATORS: Final[Mapping[str, tuple[Callable[[Boxes, Boxes], Boxes | None], str]]] = {
+    "&": (box_algebra.intersection, "intersect"),
+    "|": (box_algebra.union, "union"),
+    "-": (box_algebra.difference, "subtract"),
 }
-"""The operators of sets."""
+"""What the operators of sets make of boxes, and what isl calls them."""
 
 
-def value_of_isl(points: str | islpy.Set | islpy.BasicSet, asker: str) -> SetValue:
+def _set_of_isl(points: str | islpy.Set | islpy.BasicSet, asker: str) -> IndexSet:
     """The set that isl's text or object describes; messages begin with the name of the asker.
 
     Raises:
@@ -682,100 +705,7 @@ def value_of_isl(points: str | islpy.Set | islpy.BasicSet, asker: str) -> SetVal
             message = f"{asker}: a parameter is called {name}, as a coordinate is by its place"
             raise MapError(f"{message}; expected another name")
     names = SetNames(tuple(map(readable, coordinates)), (), tuple(sorted(parameters)))
-    return SetValue(names, None, found)
-
-
-def combined(left: SetValue, right: SetValue, operator: str, budget: Budget = BUDGET) -> SetValue:
-    """What an operator makes of two sets; names are those of the first."""
-    operation = OPERATIONS[operator]
-    if left.boxes is not None and right.boxes is not None:
-        boxes = operation.of_boxes(left.boxes, right.boxes)
-        if boxes is not None:
-            return SetValue(left.names, boxes)
-
-    def combine(context: islpy.Context) -> SetValue:
-        in_isl = getattr(left.points_in(context), operation.name_in_isl)
-        found = in_isl(right.points_in(context))
-        return SetValue(left.names.with_those_of(right.names), None, found.coalesce())
-
-    return asked_of_kept(combine, budget)
-
-
-def difference_from(whole: SetValue, part: SetValue, budget: Budget) -> SetValue:
-    """What is left of a whole, with the names of the part."""
-    rest = combined(whole, part, "-", budget)
-    return rest.renamed(rest.names._replace(coordinates=part.names.coordinates))
-
-
-def is_subset(left: SetValue, right: SetValue, budget: Budget) -> bool:
-    """Whether the second set has all elements of the first."""
-    if left.boxes is not None and right.boxes is not None:
-        found = box_algebra.is_subset(left.boxes, right.boxes)
-        if found is not None:
-            return found
-    return asked_of_kept(
-        lambda context: bool(left.points_in(context).is_subset(right.points_in(context))), budget
-    )
-
-
-def is_equal(left: SetValue, right: SetValue) -> bool:
-    """Whether two sets have the same elements."""
-    if left.boxes is not None and right.boxes is not None:
-        if left.boxes == right.boxes:
-            return True
-        found = box_algebra.is_subset(left.boxes, right.boxes)
-        back = box_algebra.is_subset(right.boxes, left.boxes) if found else found
-        if back is not None:
-            return back
-    return asked_of_kept(
-        lambda context: bool(left.points_in(context).is_equal(right.points_in(context)))
-    )
-
-
-def projected(value: SetValue, axes: Sequence[int], budget: Budget) -> SetValue:
-    """The values that these coordinates have together."""
-    names = value.names._replace(coordinates=tuple(value.names.coordinates[axis] for axis in axes))
-    boxes = None if value.boxes is None else box_algebra.projection(value.boxes, axes)
-    if boxes is not None:
-        return SetValue(names, boxes)
-
-    def project(context: islpy.Context) -> SetValue:
-        points, kind = value.points_in(context), load_isl().dim_type.set
-        for axis in reversed(range(value.rank)):
-            if axis not in axes:
-                points = points.project_out(kind, axis, 1)
-        return SetValue(names, None, points.coalesce())
-
-    return asked_of_kept(project, budget)
-
-
-def extreme(value: SetValue, question: str, budget: Budget) -> tuple[int | None, ...]:
-    """The first element for ``lexmin``, else the last; ``None`` for a coordinate without end."""
-    is_first = question == "lexmin"
-    if value.boxes is not None:
-        return box_algebra.first(value.boxes) if is_first else box_algebra.last(value.boxes)
-    sides = [(each.bounds.lower, each.bounds.upper) for each in value.reading.hull.dims]
-    ends = [side[0 if is_first else 1] for side in sides]
-    if None in ends:  # isl has an error of its own
-        return (*ends[: ends.index(None)], None)
-
-    def ask(context: islpy.Context) -> tuple[int, ...]:
-        points = value.points_in(context)
-        return coordinates_of(points.lexmin() if is_first else points.lexmax())
-
-    return asked_of_kept(ask, budget)
-
-
-def fixed(value: SetValue, given: Sequence[int], budget: Budget) -> SetValue:
-    """The set for one value of everything that it depends on."""
-
-    def ask(context: islpy.Context) -> SetValue:
-        points = parameters_last(value.points_in(context), value.names)
-        for number in reversed(given):
-            points = slice_at(points, rank_of(points) - 1, number)
-        return SetValue(SetNames(value.names.coordinates), None, points)
-
-    return asked_of_kept(ask, budget)
+    return IndexSet.made(names, None, found)
 
 
 # What sets are made of: sides of boxes, domains, points, and isl's sets with parameters.
@@ -1043,14 +973,7 @@ def _piece_of_box(box: Box, hull: Domain) -> Domain:
 # such as `d0 < d1` may stand for an interval.
 
 
-class ReadSet(NamedTuple):
-    """The variables of a set, without bounds, and a domain for each alternative."""
-
-    hull: Domain
-    pieces: tuple[Domain, ...]
-
-
-def read_set_text(text: str, file: str = "") -> ReadSet:
+def read_set_text(text: str, file: str = "") -> Reading:
     """The set that a text describes.
 
     Raises:
@@ -1063,18 +986,18 @@ def read_set_text(text: str, file: str = "") -> ReadSet:
     roles = (_open(coordinates), (), _open(runtime), (), _open(parameters))
     hull = Domain.of(*roles)
     if not lexer.text:
-        return ReadSet(hull, (hull,))
+        return Reading(hull, (hull,))
     lexer.expect(":", "before the limits")
     if lexer.accept("EMPTY"):
         lexer.finish()
-        return ReadSet(hull, ())
+        return Reading(hull, ())
     known = hull.by_name
     ends = {name: known[name] for name in parameters}
     pieces = [_read_alternative(lexer, hull, ends)]
     while lexer.accept("or"):
         pieces.append(_read_alternative(lexer, hull, ends))
     lexer.finish()
-    return ReadSet(hull, tuple(pieces))
+    return Reading(hull, tuple(pieces))
 
 
 def _open(names: Mapping[str, None]) -> list[Variable]:
