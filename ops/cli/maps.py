@@ -22,7 +22,7 @@ from ops.performance.summary import text_of_result, text_of_shape
 from ops.rules.rule import Direction, Unknown
 from simplifier import format_expr
 from simplifier.errors import IndexingError, Span, TextError
-from simplifier.forms import Interval, natural_order, parse_form, variables_of
+from simplifier.forms import Interval, is_name, natural_order, parse_form
 
 # Questions about modules whose answers are maps: of instructions, and of fusions.
 
@@ -636,21 +636,22 @@ def simplified(span: Span) -> MapReport | ExpressionReport:
 
 
 _DOMAIN: Final = re.compile(r"\s*,?\s*domain\s*:\s*")
+_WORD: Final = re.compile(r"[^\W\d]\w*")
 
 
 def _simplified_expression(text: str, span: Span) -> str:
     """An expression, followed by ``domain:`` and facts about its variables if it has them.
 
-    They are read as a map of one result from all of its variables.
+    They are read as a map of one result from all of its variables, also those that cancel.
     """
     known = _DOMAIN.search(text)
     expression = text[: known.start()] if known else text
     facts = text[known.end() :].strip().rstrip(".") if known else ""
     try:
-        variables = variables_of((parse_form(expression),))
+        parse_form(expression)
     except TextError as error:
         raise _moved(error, span, 0) from None
-    names = sorted(variables, key=natural_order)
+    names = sorted(filter(is_name, {*_WORD.findall(expression)}), key=natural_order)
     head = f"({', '.join(names)}) -> ("
     bounds = ", ".join(f"{name} in [-inf, inf]" for name in names)
     begin = f"{head}{' '.join(expression.split())}), domain: {bounds}"

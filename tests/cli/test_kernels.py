@@ -281,6 +281,8 @@ EXPRESSIONS = {
         "(a + b) floordiv 4, domain: a in [0, 3], b mod 4 in [0, 0]",
         "b floordiv 4\n",
     ),
+    "a variable that cancels": ("d0 + d1 - d0", "d1\n"),
+    "all variables cancel": ("(a - a) * 3 + b * 0, domain: b in [0, 9]", "0\n"),
     "numbers": ("3 + 4", "7\n"),
     "a map": ("(d0) -> (d0 mod 8), domain: d0 in [0, 7]", "(d0) -> (d0),\ndomain:\nd0 in [0, 7]\n"),
 }
