@@ -11,6 +11,7 @@ from indexing.layout.linear.conversion import (
     vector_width,
 )
 from indexing.layout.linear.encodings import (
+    BlockSplit,
     amd_dot_operand,
     amd_mfma,
     blocked,
@@ -22,7 +23,7 @@ from indexing.layout.linear.encodings import (
     slice_of,
     swizzled_shared,
 )
-from indexing.layout.linear.layout import BlockSplit, LinearLayout, from_map, parse, picture, to_map
+from indexing.layout.linear.layout import LinearLayout, from_map, parse, picture, to_map
 
 __all__ = [
     "BlockSplit",

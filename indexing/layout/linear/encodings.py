@@ -9,35 +9,42 @@ Source: Triton (lib/Dialect/TritonGPU/IR/LinearLayoutConversions.cpp).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Final, NamedTuple, TypeAlias, Union
 
 from indexing.errors import ShapeError
 from indexing.layout.linear.layout import (
+    BLOCK,
     LANE,
     OFFSET,
-    ONE_BLOCK,
     REGISTER,
     WARP,
-    BlockSplit,
     LayoutLexer,
     LinearLayout,
     bit_count,
-    check_length,
-    check_order,
-    check_shape,
-    counting,
     dimension_names,
-    dimensions,
-    filled,
-    layout_of_blocks,
-    part_of_block,
 )
 from simplifier.errors import INTEGER, Span, TextError, check_integers, check_type, listed
 
 Sizes = Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class BlockSplit:
+    """How the blocks of a cluster share a tensor: CTAsPerCGA, CTASplitNum and CTAOrder of Triton.
+
+    Along each dimension there are ``per_cluster`` blocks, which hold ``split`` different parts; the
+    numbers of blocks count along ``order[0]`` first. Without any, there is one block.
+    """
+
+    per_cluster: Sizes = ()
+    split: Sizes = ()
+    order: Sizes = ()
+
+
+ONE_BLOCK = BlockSplit()
 
 
 def blocked(
@@ -68,12 +75,13 @@ def blocked(
      - block is a size 1 dimension
     where out dims are: [dim0 (size 16), dim1 (size 16)]
     """
-    rank = check_shape("blocked", shape)
+    rank = _check_shape("blocked", shape)
     given = {REGISTER: size_per_thread, LANE: threads_per_warp, WARP: warps_per_cta}
-    layout = LinearLayout.empty()
     for name, sizes in given.items():
-        layout *= counting("blocked", name, sizes, order, rank)
-    return filled("blocked", layout, shape, blocks)
+        _check_length(f"blocked: {name}", sizes, rank)
+    _check_order("blocked", order, rank)
+    parts = ((sizes[dim], name, dim) for name, sizes in given.items() for dim in order)
+    return _encoded("blocked", order, parts, shape, blocks)
 
 
 def blocked_for(
@@ -100,11 +108,11 @@ def blocked_for(
     >>> found == blocked((64, 64), (1, 4), (2, 16), (4, 1), (1, 0))
     True
     """
-    rank = check_shape("blocked_for", shape)
+    rank = _check_shape("blocked_for", shape)
     sizes = tuple(size_per_thread) or (1,) * rank
     dims = tuple(order) or tuple(reversed(range(rank)))
-    check_length("blocked_for: size_per_thread", sizes, rank)
-    check_order("blocked_for", dims, rank)
+    _check_length("blocked_for: size_per_thread", sizes, rank)
+    _check_order("blocked_for", dims, rank)
     for name, value in {"num_warps": num_warps, "lanes": lanes}.items():
         bit_count(value, f"blocked_for: {name}")
     for value in sizes:
@@ -139,20 +147,20 @@ def nvidia_mma(
     >>> layout.bases["register"], layout.bases["lane"]
     (((0, 1), (8, 0), (0, 8), (0, 16), (16, 0)), ((0, 2), (0, 4), (1, 0), (2, 0), (4, 0)))
     """
-    rank = check_shape("nvidia_mma", shape)
+    rank = _check_shape("nvidia_mma", shape)
     check_integers(instr_shape, "nvidia_mma: instr_shape")
-    if version not in _MMA_VERSIONS or rank < _MATRIX:
-        message = f"version {version} for a tensor of rank {rank}; expected 2 or 3, and rank 2 or 3"
-        raise ShapeError(f"nvidia_mma: {message}")
+    ampere = version == _MMA_VERSIONS[0]
+    if version not in _MMA_VERSIONS or rank < _MATRIX or (rank > _MATRIX and not ampere):
+        expected = "expected 2 or 3, and rank 2, or 3 with version 2"
+        raise ShapeError(f"nvidia_mma: version {version} for a tensor of rank {rank}; {expected}")
     if len(instr_shape) < _MATRIX:
         raise ShapeError(f"nvidia_mma: instr_shape {tuple(instr_shape)}; expected M and N")
-    ampere = version == _MMA_VERSIONS[0]
-    tile = (*[1] * (rank - len(instr_shape)), *instr_shape) if ampere else tuple(instr_shape[:2])
-    inner_first = tuple(reversed(range(rank)))
-    layout = _mma_tile("nvidia_mma", tile, _MMA_WIDTH, inner_first)
-    warp_order = inner_first if ampere else tuple(range(rank))
-    layout *= counting("nvidia_mma", WARP, warps_per_cta, warp_order, rank)
-    return filled("nvidia_mma", layout, shape, blocks)
+    _check_length("nvidia_mma: warp", warps_per_cta, rank)
+    order = tuple(reversed(range(rank)))
+    *_, rows, columns = instr_shape[:rank] if ampere else instr_shape[:_MATRIX]
+    warps = ((warps_per_cta[dim], WARP, dim) for dim in (order if ampere else reversed(order)))
+    parts = (*_mma_parts("nvidia_mma", (columns, rows), _MMA_WIDTH, order), *warps)
+    return _encoded("nvidia_mma", order, parts, shape, blocks)
 
 
 _MMA_VERSIONS = (2, 3)
@@ -183,7 +191,7 @@ def dot_operand(
     >>> layout.bases["register"], layout.bases["lane"]
     (((0, 1), (8, 0), (0, 8)), ((0, 2), (0, 4), (1, 0), (2, 0), (4, 0)))
     """
-    rank = check_shape("dot_operand", shape)
+    rank = _check_shape("dot_operand", shape)
     bit_count(k_width, "dot_operand: k_width")
     is_first, ampere = operand == 0, version == _MMA_VERSIONS[0]
     if operand not in (0, 1) or version not in _MMA_VERSIONS or not (is_first or ampere):
@@ -191,15 +199,12 @@ def dot_operand(
         raise ShapeError(f"dot_operand: operand {operand} of version {version}; {expected}")
     if rank < _MATRIX:
         raise ShapeError(f"dot_operand: a tensor of rank {rank}; expected 2 or 3")
-    batch, rows, columns = tuple(range(rank - 2)), rank - 2, rank - 1
-    depth = 8 * k_width
-    tile = (*[1] * (rank - 2), 16, depth) if is_first else (*[1] * (rank - 2), depth, 8)
-    inner, outer = (columns, rows) if is_first else (rows, columns)
-    layout = _mma_tile("dot_operand", tile, k_width, (inner, outer, *reversed(batch)))
-    check_length("dot_operand: warps_per_cta", warps_per_cta, rank)
-    order = reversed(range(rank)) if ampere else range(rank)
-    layout *= _shared_by_warps(warps_per_cta, inner, order)
-    return filled("dot_operand", layout, shape, blocks)
+    _check_length("dot_operand: warps_per_cta", warps_per_cta, rank)
+    order = _along_depth(operand, rank)
+    tile = (8 * k_width, 16 if is_first else 8)
+    warps = _shared_by_warps(warps_per_cta, order[0], is_reversed=ampere)
+    parts = (*_mma_parts("dot_operand", tile, k_width, order), *warps)
+    return _encoded("dot_operand", order, parts, shape, blocks)
 
 
 def amd_mfma(
@@ -225,7 +230,7 @@ def amd_mfma(
     """
     rank, side = _check_mfma("amd_mfma", shape, warps_per_cta, instr_shape)
     tiles = tuple(tiles_per_warp) or (1,) * rank
-    check_length("amd_mfma: tiles_per_warp", tiles, rank)
+    _check_length("amd_mfma: tiles_per_warp", tiles, rank)
     rows, columns = rank - 2, rank - 1
     along, across = (columns, rows) if is_transposed else (rows, columns)
     repeated = shape[columns] // max(1, side * warps_per_cta[columns] * tiles[columns])
@@ -241,7 +246,7 @@ def amd_mfma(
         (warps_per_cta[rows], WARP, rows),
         *((warps_per_cta[dim], WARP, dim) for dim in reversed(range(rank - _MATRIX))),
     )
-    return filled("amd_mfma", _product(tuple(reversed(range(rank))), parts), shape, blocks)
+    return _encoded("amd_mfma", tuple(reversed(range(rank))), parts, shape, blocks)
 
 
 def amd_dot_operand(
@@ -271,17 +276,21 @@ def amd_dot_operand(
     bit_count(k_width, "amd_dot_operand: k_width")
     if operand not in (0, 1):
         raise ShapeError(f"amd_dot_operand: operand {operand}; expected 0 or 1")
-    depth, other = (rank - 2, rank - 1) if operand else (rank - 1, rank - 2)
-    parts = ((k_width, REGISTER, depth), (side, LANE, other), (64 // side, LANE, depth))
-    order = (depth, other, *reversed(range(rank - _MATRIX)))
-    layout = _product(order, parts) * _shared_by_warps(warps_per_cta, depth, reversed(range(rank)))
-    return filled("amd_dot_operand", layout, shape, blocks)
+    order = _along_depth(operand, rank)
+    depth, other = order[:_MATRIX]
+    parts = (
+        (k_width, REGISTER, depth),
+        (side, LANE, other),
+        (64 // side, LANE, depth),
+        *_shared_by_warps(warps_per_cta, depth, is_reversed=True),
+    )
+    return _encoded("amd_dot_operand", order, parts, shape, blocks)
 
 
 def _check_mfma(where: str, shape: Sizes, warps: Sizes, instr_shape: Sizes) -> tuple[int, int]:
     """The rank of a tensor, and M and N of an instruction, which are the same."""
-    rank = check_shape(where, shape)
-    check_length(f"{where}: warps_per_cta", warps, rank)
+    rank = _check_shape(where, shape)
+    _check_length(f"{where}: warps_per_cta", warps, rank)
     check_integers(instr_shape, f"{where}: instr_shape")
     if tuple(instr_shape[:_MATRIX]) not in _MFMA or len(instr_shape) > 3 or rank < _MATRIX:  # noqa: PLR2004 - M, N and K
         expected = "expected (32, 32) or (16, 16), and rank 2 or 3"
@@ -315,41 +324,142 @@ def slice_of(parent: LinearLayout, dim: int) -> LinearLayout:
         name: [vector for vector in vectors if name != REGISTER or any(vector)]
         for name, vectors in kept.bases.items()
     }
-    return LinearLayout(bases, dimensions(tuple(kept.out_dims.values())))
+    return LinearLayout(bases, _dimensions(tuple(kept.out_dims.values())))
 
 
-def _mma_tile(where: str, tile: Sizes, width: int, order: Sizes) -> LinearLayout:
-    """The places of one instruction: 4 lanes along the inner dimension, 8 along the outer one."""
-    inner, outer = order[:2]
-    columns, rows = tile[inner], tile[outer]
+_Part: TypeAlias = "tuple[int, str, int | None]"
+"""A number of places, their in-dimension, and the dimension of the tensor along which they count.
+
+Places along none all have the same element.
+"""
+
+
+def _mma_parts(where: str, tile: Sizes, width: int, order: Sizes) -> tuple[_Part, ...]:
+    """The places of one instruction: 4 lanes along the first dimension, 8 along the second."""
+    (inner, outer), (columns, rows) = order[:_MATRIX], tile
     if width < 1 or columns % (4 * width) or rows % 8:
         expected = f"expected rows by 8 and columns by {4 * width}"
         raise ShapeError(f"{where}: a tile of {rows} x {columns}; {expected}")
-    parts = (
+    return (
         (width, REGISTER, inner),
         (4, LANE, inner),
         (8, LANE, outer),
         (rows // 8, REGISTER, outer),
         (columns // (4 * width), REGISTER, inner),
     )
-    return _product(order, parts)
 
 
-def _product(order: Sizes, parts: Iterable[tuple[int, str, int]]) -> LinearLayout:
-    """A product of identities: sizes, in-dimensions, and dimensions of the tensor."""
-    layout = LinearLayout({REGISTER: [], LANE: []}, {f"dim{dim}": 1 for dim in order})
+def _along_depth(operand: int, rank: int) -> tuple[int, ...]:
+    """The dimensions of an operand: K first, then M or N, then those of batches."""
+    depth, other = (rank - 2, rank - 1) if operand else (rank - 1, rank - 2)
+    return depth, other, *reversed(range(rank - _MATRIX))
+
+
+def _shared_by_warps(warps_per_cta: Sizes, depth: int, *, is_reversed: bool) -> Iterator[_Part]:
+    """Warps that count along the dimensions in order; those along K hold the same."""
+    numbered = [*enumerate(warps_per_cta)]
+    for dim, warps in reversed(numbered) if is_reversed else numbered:
+        yield warps, WARP, None if dim == depth else dim
+
+
+def _encoded(
+    where: str, order: Sizes, parts: Iterable[_Part], shape: Sizes, blocks: BlockSplit
+) -> LinearLayout:
+    """The product of parts, made as large as its part of a shape."""
+    return _filled(where, _product(order, parts), shape, blocks)
+
+
+def _product(order: Sizes, parts: Iterable[_Part]) -> LinearLayout:
+    """The layout whose places count through parts, of dimensions in order."""
+    layout = LinearLayout({}, {f"dim{dim}": 1 for dim in order})
     for size, name, dim in parts:
-        layout *= LinearLayout.identity(size, name, f"dim{dim}")
+        make = LinearLayout.zeros if dim is None else LinearLayout.identity
+        layout *= make(size, name, f"dim{order[0] if dim is None else dim}")
     return layout
 
 
-def _shared_by_warps(warps_per_cta: Sizes, depth: int, order: Iterable[int]) -> LinearLayout:
-    """Warps that count along ``order``; those beside each other along K hold the same."""
-    layout = LinearLayout.empty()
+# Blocks of a cluster, and how a layout fills a shape.
+
+
+def _dimensions(sizes: Sizes) -> dict[str, int]:
+    """The out-dimensions of a tensor with their sizes."""
+    return dict(zip(dimension_names(len(sizes)), sizes, strict=True))
+
+
+def _filled(where: str, layout: LinearLayout, shape: Sizes, blocks: BlockSplit) -> LinearLayout:
+    """A layout of one block made as large as its part of a shape, and the blocks beside it."""
+    cluster = _layout_of_blocks(where, shape, blocks)
+    wanted = _dimensions(_part_of_block(shape, cluster))
+    first = next(iter(layout.in_dims))
+    for name in layout.out_dims:
+        size = layout.out_dims[name]
+        if wanted[name] > size:
+            layout *= LinearLayout.identity(wanted[name] // size, first, name)
+    return (_cut(layout, wanted) * cluster).with_out_dims(dimension_names(len(shape)))
+
+
+def _cut(layout: LinearLayout, sizes: dict[str, int]) -> LinearLayout:
+    """A layout whose bases beyond the sizes are 0."""
+    names = list(layout.out_dims)
+    bases = {
+        name: [
+            tuple(i if i < sizes[out] else 0 for i, out in zip(vector, names, strict=True))
+            for vector in vectors
+        ]
+        for name, vectors in layout.bases.items()
+    }
+    return LinearLayout(bases, {name: min(layout.out_dims[name], sizes[name]) for name in names})
+
+
+def _layout_of_blocks(where: str, shape: Sizes, blocks: BlockSplit) -> LinearLayout:
+    """From the number of a block to where its part of the shape begins, counted in parts."""
+    check_type(blocks, BlockSplit, f"{where}: blocks", "a BlockSplit")
+    rank = len(shape)
+    per_cluster = tuple(blocks.per_cluster) or (1,) * rank
+    split = tuple(blocks.split) or per_cluster
+    order = tuple(blocks.order) or tuple(reversed(range(rank)))
+    for name, values in {"per_cluster": per_cluster, "split": split}.items():
+        _check_length(f"{where}: blocks.{name}", values, rank)
+    _check_order(where, order, rank)
+    parts: list[_Part] = []
     for dim in order:
-        make = LinearLayout.zeros if dim == depth else LinearLayout.identity
-        layout *= make(warps_per_cta[dim], WARP, f"dim{dim}")
-    return layout
+        bit_count(split[dim], f"{where}: blocks.split")
+        if per_cluster[dim] % split[dim]:
+            message = f"{per_cluster[dim]} blocks hold {split[dim]} parts"
+            raise ShapeError(f"{where}: {message} along dimension {dim}; expected a multiple")
+        parts += [(split[dim], BLOCK, dim), (per_cluster[dim] // split[dim], BLOCK, None)]
+    return _cut(_product(range(rank), parts), _dimensions(shape))
+
+
+def _part_of_block(shape: Sizes, cluster: LinearLayout) -> list[int]:
+    """The part of a shape that one block holds."""
+    pairs = zip(shape, cluster.out_dims.values(), strict=True)
+    return [max(1, size // parts) for size, parts in pairs]
+
+
+def _check_shape(where: str, shape: Sizes) -> int:
+    """The rank of a shape whose sizes are powers of two."""
+    check_integers(shape, f"{where}: the shape")
+    if not shape:
+        raise ShapeError(f"{where}: the shape has no dimensions")
+    for size in shape:
+        bit_count(size, f"{where}: a size of the shape")
+    return len(shape)
+
+
+def _check_length(what: str, values: Sizes, rank: int) -> None:
+    """Check that there is an integer for each dimension."""
+    check_integers(values, what)
+    if len(values) != rank:
+        raise ShapeError(f"{what} {tuple(values)}; expected {rank} numbers, as the shape has")
+
+
+def _check_order(where: str, order: Sizes, rank: int) -> None:
+    """Check that an order names each dimension once."""
+    check_integers(order, f"{where}: the order")
+    if sorted(order) != list(range(rank)):
+        expected = f"expected the dimensions 0 to {rank - 1} in some order"
+        raise ShapeError(f"{where}: order {tuple(order)}; {expected}")
 
 
 # Triton's encodings of shared memory: from an offset to the element that is there.
@@ -379,12 +489,12 @@ def swizzled_shared(
     >>> layout.bases["offset"]
     ((0, 1), (0, 2), (0, 4), (1, 2), (2, 4))
     """
-    rank = check_shape("swizzled_shared", shape)
+    rank = _check_shape("swizzled_shared", shape)
     dims = tuple(order) or tuple(reversed(range(rank)))
-    check_order("swizzled_shared", dims, rank)
+    _check_order("swizzled_shared", dims, rank)
     for name, value in {"vec": vec, "per_phase": per_phase, "max_phase": max_phase}.items():
         bit_count(value, f"swizzled_shared: {name}")
-    inside = part_of_block(shape, layout_of_blocks("swizzled_shared", shape, blocks))
+    inside = _part_of_block(shape, _layout_of_blocks("swizzled_shared", shape, blocks))
     steps = [(dim, 1 << bit) for dim in dims for bit in range(inside[dim].bit_length() - 1)]
     bases: list[tuple[int, ...]] = []
     for dim, step in steps:
@@ -392,8 +502,8 @@ def swizzled_shared(
         if rank >= _MATRIX and dim == dims[1]:
             basis[dims[0]] = vec * (step // per_phase % max_phase) % inside[dims[0]]
         bases.append(tuple(basis))
-    layout = LinearLayout({OFFSET: bases}, dimensions(inside))
-    return filled("swizzled_shared", layout, shape, blocks)
+    layout = LinearLayout({OFFSET: bases}, _dimensions(inside))
+    return _filled("swizzled_shared", layout, shape, blocks)
 
 
 def nvmma_shared(
@@ -419,15 +529,14 @@ def nvmma_shared(
     >>> layout.bases["offset"]
     ((0, 1), (0, 2), (0, 4), (0, 8), (0, 16), (0, 32), (1, 8), (2, 16), (4, 32))
     """
-    rank = check_shape("nvmma_shared", shape)
+    rank = _check_shape("nvmma_shared", shape)
     check_type(is_transposed, bool, "nvmma_shared: is_transposed", "a bool")
     _check_swizzle(swizzle_bytes, element_bits)
-    whole = part_of_block(shape, layout_of_blocks("nvmma_shared", shape, blocks))
+    whole = _part_of_block(shape, _layout_of_blocks("nvmma_shared", shape, blocks))
     box = [min(size, MAX_COPY) for size in whole]
     if not swizzle_bytes:
-        order = tuple(reversed(range(rank)))
-        layout = counting("nvmma_shared", OFFSET, box, order, rank)
-        return filled("nvmma_shared", _in_order(layout), shape, blocks)
+        parts = ((box[dim], OFFSET, dim) for dim in reversed(range(rank)))
+        return _encoded("nvmma_shared", range(rank), parts, shape, blocks)
     inner = 0 if is_transposed else rank - 1
     row = 8 * swizzle_bytes // element_bits
     rows = box[-1] if is_transposed else prod(box[:-1])
@@ -439,7 +548,8 @@ def nvmma_shared(
     order = (inner, *(dim for dim in reversed(range(rank)) if dim != inner))
     sizes = {f"dim{dim}": box[dim].bit_length() - 1 for dim in order}
     layout = LinearLayout.of_matrix(steps, {OFFSET: len(steps)}, sizes)
-    return filled("nvmma_shared", _in_order(layout), shape, blocks)
+    in_order = layout.with_out_dims(dimension_names(rank))
+    return _filled("nvmma_shared", in_order, shape, blocks)
 
 
 MAX_COPY: Final = 256
@@ -470,10 +580,6 @@ def _steps_of_copy(
 
 def _powers(first: int, stop: int) -> list[int]:
     return [1 << bit for bit in range(first.bit_length() - 1, stop.bit_length() - 1)]
-
-
-def _in_order(layout: LinearLayout) -> LinearLayout:
-    return layout.with_out_dims(dimension_names(len(layout.out_dims)))
 
 
 def _check_swizzle(swizzle_bytes: int, element_bits: int) -> None:
@@ -705,7 +811,7 @@ def _linear(shape: tuple[int, ...], encoding: _Encoding) -> LinearLayout:
         if len(rows) < len(given):
             raise TextError(f"{name} of linear is no list of bases", encoding.span)
         bases[name] = [encoding.integers(name, row) for row in rows]
-    return LinearLayout(bases, dimensions(shape))
+    return LinearLayout(bases, _dimensions(shape))
 
 
 def _slice(shape: tuple[int, ...], dim: int, parent: _Encoding) -> LinearLayout:
