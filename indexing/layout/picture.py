@@ -14,7 +14,7 @@ from math import prod
 from typing import Final, TypeAlias
 
 from indexing.layout.array_shape import ArrayShape, check_shapes
-from indexing.layout.layout import COMBINE_DIMENSION, write_tiles
+from indexing.layout.layout import COMBINE_DIMENSION, Layout, write_tiles
 from indexing.layout.memory import array_size, multi_index
 from indexing.layout.steps import (
     Reshape,
@@ -24,7 +24,7 @@ from indexing.layout.steps import (
     forward,
     memory_size,
     memory_steps,
-    sizes_of_tile,
+    sizes_after,
     tile_levels,
     tiling_steps,
     with_tile_levels,
@@ -231,23 +231,15 @@ def grid_of(shape: ArrayShape) -> TiledArray:
     >>> grid.groups, grid.padded_sizes
     (((0, 1, 2), (3, 4)), (112, 111))
     """
-    steps = memory_steps(shape)
-    layout = shape.array_layout
-    first = layout.tiles[0] if layout.tiles else ()
-    groups = _groups(layout.major_to_minor, first)
-    rank = len(groups)
-    tile = (1,) * rank + sizes_of_tile(first)
-    padded = tuple(
-        -(-prod(shape.dimensions[number] for number in group) // size) * size
-        for group, size in zip(groups, tile[len(tile) - rank :], strict=True)
-    )
-    missing = max(0, _MIN_DIMENSIONS - rank)
+    steps, before = memory_steps(shape), _steps_before_cut(shape)
+    padded = sizes_after(steps[:before], shape)
+    missing = max(0, _MIN_DIMENSIONS - len(padded))
     return TiledArray(
         shape,
-        ((),) * missing + groups,
+        ((),) * missing + _groups(shape.array_layout),
         (1,) * missing + padded,
-        rank,
-        steps[_steps_before_cut(shape) :],
+        len(padded),
+        steps[before:],
         tile_levels(shape),
     )
 
@@ -261,11 +253,12 @@ def _steps_before_cut(shape: ArrayShape) -> int:
     return cuts[-1]
 
 
-def _groups(order: tuple[int, ...], tile: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    """The dimensions from the most major one on, combined as a tile combines them.
+def _groups(layout: Layout) -> tuple[tuple[int, ...], ...]:
+    """The dimensions from the most major one on, combined as the first tile combines them.
 
     A tile of more dimensions than the array begins with groups of none.
     """
+    order, tile = layout.major_to_minor, layout.tiles[0] if layout.tiles else ()
     untiled = max(0, len(order) - len(tile))
     parts = ((),) * (len(tile) - len(order)) + tuple((number,) for number in order)
     groups: list[tuple[int, ...]] = []

@@ -290,12 +290,12 @@ def tiled_sizes(shape: ArrayShape) -> Sizes:
     (4, 4, 4, 128, 2, 1)
     """
     check_type(shape, ArrayShape, "tiled_sizes: the shape", SHAPE)
-    return _sizes_after(tiling_steps(shape), shape)
+    return sizes_after(tiling_steps(shape), shape)
 
 
 def memory_size(shape: ArrayShape) -> int:
     """How many elements the memory holds, with padding."""
-    return _sizes_after(memory_steps(shape), shape)[0]
+    return sizes_after(memory_steps(shape), shape)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,7 +402,8 @@ def _layout_in_one_memory(shape: ArrayShape) -> Layout:
     return layout
 
 
-def _sizes_after(steps: Sequence[Step], shape: ArrayShape) -> Sizes:
+def sizes_after(steps: Sequence[Step], shape: ArrayShape) -> Sizes:
+    """The dimensions of an array after some steps."""
     return steps[-1].sizes if steps else shape.dimensions
 
 
