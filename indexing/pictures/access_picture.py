@@ -332,7 +332,7 @@ def access_picture(
     if len(array) != len(indexing_map.forms) or min(array, default=0) < 0:
         expected = f"expected {len(indexing_map.forms)}, one a result, none of them negative"
         raise MapError(f"picture: sizes are {array}; {expected}")
-    from_, to = f"({', '.join(chosen.names)})", _formula(indexing_map)
+    from_, to = f"({', '.join(chosen.names)})", shortened(formula_of(indexing_map), _MAX_FORMULA)
     left = ElementGrid(from_, chosen.sizes, chosen.dims, chosen.names, is_chosen=True, plane=plane)
     right, notes = grid_of_results(to, array, chosen.results, result_plane)
     return AccessPicture(f"{from_} -> {to}{chosen.words}", (left, right), notes)
@@ -395,10 +395,9 @@ def _is_inside(index: Position, sizes: Sequence[int]) -> bool:
     return all(0 <= value < size for value, size in zip(index, sizes, strict=True))
 
 
-def _formula(indexing_map: Relation) -> str:
-    """The results, without the middle of a long text."""
-    text = f"({', '.join(map(indexing_map.domain.text_of, indexing_map.forms))})"
-    return shortened(text, _MAX_FORMULA)
+def formula_of(indexing_map: Relation) -> str:
+    """The results of a map as a tuple."""
+    return f"({', '.join(map(indexing_map.domain.text_of, indexing_map.forms))})"
 
 
 def _check_indices(indexing_map: Relation) -> None:

@@ -1,8 +1,7 @@
 """The explorer: one page to look at a program, to click on instructions, and to see their reads.
 
-``exploration`` is the door. ``views`` says which graphs a page has, ``page_data`` what it knows of
-their instructions, ``page_code`` makes JavaScript of maps. The folder ``page`` holds the page
-itself: markup, style, and modules of JavaScript, which Python only puts together.
+The folder ``page`` holds the page itself: markup, style, and modules of JavaScript. ``page.py``
+puts them together, and says what a page knows of instructions and of their maps.
 """
 
 from __future__ import annotations

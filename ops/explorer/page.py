@@ -16,6 +16,7 @@ from typing import Any, Final, TypeAlias, get_args
 
 from indexing import IndexingMap, MapError, Variable, emit_loops, format_map
 from indexing.passes import Domain
+from indexing.pictures.access_picture import formula_of
 from ops.analysis.queries import parameter_indexing
 from ops.dependence.dependence import AnyDependence
 from ops.dependence.operand_indexing import OperandIndexing
@@ -156,11 +157,15 @@ class PageData:
         is_new = indexing not in self._indexings
         number = self._indexings.number(indexing)
         if is_new:
-            code = _code(indexing.map)
-            is_code = isinstance(code, str)
-            about = {"code": self._codes.number(code)} if is_code else {"no_code": code.reason}
-            self._described.append(_description(indexing) | about)
+            self._described.append(_description(indexing) | self._code(indexing.map))
         return number
+
+    def _code(self, indexing_map: IndexingMap) -> Json:
+        """The number of the function of a map, or why it has none."""
+        try:
+            return {"code": self._codes.number(code_of_map(indexing_map))}
+        except MapError as error:
+            return {"no_code": str(error).removeprefix("emit_loops: ")}
 
 
 class _Numbered(dict[Any, int]):
@@ -181,18 +186,11 @@ def _of_inputs(
     return {each: found[each] for each in view.inputs if each in found}
 
 
-def _code(indexing_map: IndexingMap) -> str | NoCode:
-    if indexing_map.parameters:
-        return NoCode("its sizes are symbols")
-    return code_of_map(indexing_map)
-
-
 def _description(indexing: OperandIndexing) -> Json:
     """The text of an indexing for people, and the bounds that its function does not check."""
     domain = indexing.map.domain
-    formula = f"({', '.join(map(domain.text_of, indexing.map.forms))})"
     found: Json = {
-        "formula": beginning_of(formula, _MAX_FORMULA),
+        "formula": beginning_of(formula_of(indexing.map), _MAX_FORMULA),
         "map": beginning_of(format_map(indexing.map), _MAX_FORMULA),
         "dims": _bounds(domain.dims),
         "runtime": _bounds(domain.runtime),
@@ -274,18 +272,14 @@ should carry.
 _VISIT: Final = "visit"
 
 
-@dataclass(frozen=True, slots=True)
-class NoCode:
-    """A map without a function in a page, and the reason."""
-
-    reason: str
-
-
-def code_of_map(indexing_map: IndexingMap) -> str | NoCode:
+def code_of_map(indexing_map: IndexingMap) -> str:
     """A function of the dimensions, the runtime variables and ``visit``, as an expression.
 
     It calls ``visit`` with the results at each point of the ranges where the constraints hold,
     until that returns ``true``. The bounds of dimensions and runtime variables are not asked.
+
+    Raises:
+        MapError: sizes are symbols, or the code is too long or needs more than 53 bits.
 
     >>> from indexing import parse_map
     >>> print(code_of_map(parse_map("(d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 7]")))
@@ -296,20 +290,17 @@ def code_of_map(indexing_map: IndexingMap) -> str | NoCode:
         if (visit([r0, r1])) return;
       }
     } return r_loops; })()
-    >>> code_of_map(parse_map("(d0) -> (d0 * d0), domain: d0 in [0, 100000000]"))
-    NoCode(reason='d0 * d0 may need more than 53 bits and a sign')
     """
+    if indexing_map.parameters:
+        raise MapError("its sizes are symbols")
     count = len(indexing_map.forms)
     results = ["r"] if count == 1 else [f"r{number}" for number in range(count)]
     body = f"if ({_VISIT}([{', '.join(results)}])) return;"
-    try:
-        text = emit_loops(indexing_map, "javascript", body, "r", parameters=_VISIT)
-    except MapError as error:
-        return NoCode(str(error).removeprefix("emit_loops: "))
+    text = emit_loops(indexing_map, "javascript", body, "r", parameters=_VISIT)
     lines = (line for line in text.splitlines() if line and not line.startswith("//"))
     code = "\n".join(lines)
     if len(code) > _MAX_CODE:
-        return NoCode(f"its code has {len(code):,} characters")
+        raise MapError(f"its code has {len(code):,} characters")
     return f"(() => {{ {code} return r_loops; }})()"
 
 

@@ -17,6 +17,7 @@ from indexing.pictures.access_picture import (
     PlaneChoice,
     Position,
     chosen_points,
+    formula_of,
     grid_of_results,
 )
 from indexing.pictures.svg import (
@@ -136,8 +137,7 @@ def _in_short(answer: AnyDependence) -> str:
         return "unknown"
     if len(answer.indexings) != 1:
         return f"{len(answer.indexings)} maps" if answer.indexings else "not needed"
-    domain, forms = answer.indexings[0].map.domain, answer.indexings[0].map.forms
-    written = f"({', '.join(map(domain.text_of, forms))})"
+    written = formula_of(answer.indexings[0].map)
     return written if len(written) <= _MAX_MAP else f"{written[: _MAX_MAP - 4]} ...)"
 
 

@@ -7,7 +7,7 @@ these: its *bases*.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TypeAlias
@@ -282,14 +282,13 @@ class LinearLayout(Displayed):
         if not isinstance(other, LinearLayout):  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
             return NotImplemented
         mine, theirs = self.out_dims, other.out_dims
-        sizes = {name: mine.get(name, 1) * theirs.get(name, 1) for name in {**mine, **theirs}}
-        bases = {name: [*_over(vectors, mine, sizes)] for name, vectors in self._bases}
-        for name, vectors in other._bases:
-            scaled = (
-                tuple(mine.get(out, 1) * index for out, index in zip(theirs, vector, strict=True))
+        sizes = {name: mine.get(name, 1) * theirs.get(name, 1) for name in mine | theirs}
+        bases = self._over(sizes)
+        for name, vectors in other._over(sizes).items():
+            bases.setdefault(name, []).extend(
+                tuple(mine.get(out, 1) * index for out, index in zip(sizes, vector, strict=True))
                 for vector in vectors
             )
-            bases.setdefault(name, []).extend(_over(scaled, theirs, sizes))
         return LinearLayout(bases, sizes)
 
     def with_out_dims(self, names: Sequence[str]) -> LinearLayout:
@@ -303,8 +302,7 @@ class LinearLayout(Displayed):
             raise ShapeError(
                 f"with_out_dims: {listed(names)}; expected {listed(sizes)} in any order"
             )
-        bases = {name: [*_over(vectors, sizes, names)] for name, vectors in self._bases}
-        return LinearLayout(bases, {name: sizes[name] for name in names})
+        return LinearLayout(self._over(names), {name: sizes[name] for name in names})
 
     def sublayout(self, in_dims: Iterable[str], out_dims: Iterable[str]) -> LinearLayout:
         """The layout of some in-dimensions, with some indices of the elements.
@@ -316,12 +314,19 @@ class LinearLayout(Displayed):
         _check_known("sublayout: the in-dimensions", ins, self.in_dims)
         _check_known("sublayout: the out-dimensions", outs, self.out_dims)
         sizes = {name: size for name, size in self._sizes if name in outs}
-        bases = {
-            name: [*_over(vectors, self.out_dims, sizes)]
-            for name, vectors in self._bases
-            if name in ins
-        }
+        bases = {name: vectors for name, vectors in self._over(sizes).items() if name in ins}
         return LinearLayout(bases, sizes)
+
+    def _over(self, names: Collection[str]) -> dict[str, list[Basis]]:
+        """The bases over other out-dimensions, 0 along new ones."""
+        place = {name: number for number, name in enumerate(self.out_dims)}
+        return {
+            name: [
+                tuple(vector[place[out]] if out in place else 0 for out in names)
+                for vector in vectors
+            ]
+            for name, vectors in self._bases
+        }
 
     def __str__(self) -> str:
         outs = f"[{', '.join(f'{name} (size {size})' for name, size in self._sizes)}]"
@@ -354,14 +359,6 @@ def _split(number: int, counts: Mapping[str, int]) -> Basis:
         number >> first & ((1 << count) - 1)
         for first, count in zip(_places(counts), counts.values(), strict=True)
     )
-
-
-def _over(vectors: Iterable[Basis], names: Iterable[str], wanted: Iterable[str]) -> Iterator[Basis]:
-    """Bases over other out-dimensions, 0 along new ones."""
-    before, after = list(names), list(wanted)
-    for vector in vectors:
-        indices = dict(zip(before, vector, strict=True))
-        yield tuple(indices.get(name, 0) for name in after)
 
 
 def _sizes(out_dims: Mapping[str, int] | Sequence[str], vectors: Sequence[Basis]) -> dict[str, int]:
