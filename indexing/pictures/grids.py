@@ -83,6 +83,15 @@ class Axis:
             if after != position + 1:
                 yield start
 
+    def marks(self, size: float, gap: float, gap_mark: str) -> Iterator[tuple[str, float]]:
+        """The label of each row or column and a mark for each gap, at the middle of them."""
+        starts = [*self.starts(size, gap)]
+        for label, start in zip(self.labels, starts, strict=True):
+            if label:
+                yield label, start + size / 2
+        for start in self.starts_behind_gaps(starts):
+            yield gap_mark, start - gap / 2
+
     def label(self, position: int) -> str:
         """The index at a position; empty for padding, or if there is no dimension.
 
@@ -259,13 +268,23 @@ class Grid:
         ]
         elements = (
             *([text(0, 12, title)] if title else []),
-            *_row_labels(rows, left - 8, ys, height),
-            *_column_labels(columns, left, top - 5, xs, width),
+            *self._around(left, top, width, height),
             *painted(boxes),
         )
         name_of_columns = left + text_width(f"{columns.name} →", "label")
         right = max(xs[-1] + width, text_width(title), name_of_columns)
         return Panel(right, ys[-1] + height, elements)
+
+    def _around(self, left: float, top: float, width: float, height: float) -> Iterator[str]:
+        """The names of rows and columns, and their labels."""
+        if self.rows.name:
+            yield text(left - 8, top - 5, f"{self.rows.name} ↓", "label", "end")
+            for label, y in self.rows.marks(height, GAP, "⋮"):
+                yield text(left - 8, top + y + 4, label, "label", "end")
+        if self.columns.name:
+            yield text(left, top - 5 - LINE, f"{self.columns.name} →", "label")
+            for label, x in self.columns.marks(width, GAP, "⋯"):
+                yield text(left + x, top - 5, label, "label", "middle")
 
     def lines(self) -> Iterator[str]:
         """The grid as text, with the outlines of the tiles of the first level."""
@@ -344,37 +363,6 @@ class _Sheet:
             written = "".join(row.get(x, " ") for x in range(max(row) + 1)).rstrip()
             if written.strip("| "):
                 yield written
-
-
-# Labels of rows and columns.
-
-
-def _row_labels(axis: Axis, right: float, ys: Sequence[float], height: float) -> Iterator[str]:
-    """The index of each row, to the left of ``right``; ``ys`` are the tops of the rows."""
-    if not axis.name:
-        return
-    yield text(right, ys[0] - 5, f"{axis.name} ↓", "label", "end")
-    for label, y in zip(axis.labels, ys, strict=True):
-        yield from _label(label, right, y + height / 2 + 4, "end")
-    for y in axis.starts_behind_gaps(ys):
-        yield text(right, y - GAP / 2 + 4, "⋮", "label", "end")
-
-
-def _column_labels(
-    axis: Axis, left: float, bottom: float, xs: Sequence[float], width: float
-) -> Iterator[str]:
-    """The index of each column, above ``bottom``; ``xs`` are the left ends of the columns."""
-    if not axis.name:
-        return
-    yield text(left, bottom - LINE, f"{axis.name} →", "label")
-    for label, x in zip(axis.labels, xs, strict=True):
-        yield from _label(label, x + width / 2, bottom, "middle")
-    for x in axis.starts_behind_gaps(xs):
-        yield text(x - GAP / 2, bottom, "⋯", "label", "middle")
-
-
-def _label(label: str, x: float, y: float, anchor: str) -> list[str]:
-    return [text(x, y, label, "label", anchor)] if label else []
 
 
 def _labels_width(axis: Axis) -> float:

@@ -95,7 +95,7 @@ def beside(panels: Sequence[Panel], gap: float, width: float) -> Panel:
     """Panels from left to right, in several lines if one would be wider than ``width``."""
     lines: list[list[Panel]] = [[]]
     for panel in panels:
-        if lines[-1] and _width([*lines[-1], panel], gap) > width:
+        if lines[-1] and _line([*lines[-1], panel], gap).width > width:
             lines.append([])
         lines[-1].append(panel)
     return below([_line(panels, gap) for panels in lines if panels], gap)
@@ -108,10 +108,6 @@ def _line(panels: Sequence[Panel], gap: float) -> Panel:
         elements.append(_moved(panel, x, 0))
         x += panel.width + gap
     return Panel(x - gap, max(panel.height for panel in panels), tuple(elements))
-
-
-def _width(panels: Sequence[Panel], gap: float) -> float:
-    return sum(panel.width for panel in panels) + gap * (len(panels) - 1)
 
 
 def _moved(panel: Panel, x: float, y: float) -> str:

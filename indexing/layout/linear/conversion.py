@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -45,19 +44,21 @@ def invert_and_compose(layout: LinearLayout, outer: LinearLayout) -> LinearLayou
         raise ShapeError(f"invert_and_compose: {message}; expected the same out-dimensions")
     aligned = layout.with_out_dims(list(outer.out_dims))
     elimination = Elimination(outer.matrix)
-    places = dict(zip(_bits_of(outer), enumerate(outer.matrix), strict=True))
+    places = {bit: (1 << place, image) for place, (bit, image) in enumerate(_images(outer).items())}
     found: list[int] = []
-    for bit, column in zip(_bits_of(layout), aligned.matrix, strict=True):
-        position, same = places.get(bit, (0, -1))
-        number = 1 << position if same == column else elimination.solution(column)
+    for bit, column in _images(aligned).items():
+        place, same = places.get(bit, (0, -1))
+        number = place if same == column else elimination.solution(column)
         if number is None:
             raise ShapeError(f"invert_and_compose: the outer layout lacks elements of {bit[0]}")
         found.append(number)
     return LinearLayout.of_matrix(found, layout.in_bits, outer.in_bits)
 
 
-def _bits_of(layout: LinearLayout) -> Iterator[tuple[str, int]]:
-    return ((name, bit) for name, count in layout.in_bits.items() for bit in range(count))
+def _images(layout: LinearLayout) -> dict[tuple[str, int], int]:
+    """The image of each bit of each in-dimension: the matrix by names."""
+    bits = ((name, bit) for name, count in layout.in_bits.items() for bit in range(count))
+    return dict(zip(bits, layout.matrix, strict=True))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -117,8 +118,7 @@ _LEVELS = (REGISTER, LANE, WARP, BLOCK)
 
 def _moves(source: LinearLayout, destination: LinearLayout) -> str:
     """The nearest level from which each place of the destination finds its element."""
-    given = dict(zip(_bits_of(source), source.matrix, strict=True))
-    wanted = dict(zip(_bits_of(destination), destination.matrix, strict=True))
+    given, wanted = _images(source), _images(destination)
     if all(given.get(bit) == element for bit, element in wanted.items()):
         return "nothing"
     for number, level in enumerate(_LEVELS):
@@ -156,7 +156,7 @@ def vector_width(distributed: LinearLayout, shared: LinearLayout | None = None) 
 def _width_of(offsets: LinearLayout) -> int:
     last = list(offsets.out_dims)[-1:]
     along = offsets.sublayout(offsets.in_dims, last).bases
-    whole = dict(zip(_bits_of(offsets), offsets.matrix, strict=True))
+    whole = _images(offsets)
     place = sum(list(offsets.out_bits.values())[:-1])
     width = 1
     while True:

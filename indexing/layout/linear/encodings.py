@@ -754,17 +754,13 @@ def _read_field(lexer: _EncodingLexer, encoding: str, fields: dict[str, Value], 
 
 def _read_value(lexer: _EncodingLexer, depth: int) -> Value:
     if lexer.text == "[":
-        return _read_list(lexer, depth + 1)
+        if depth + 1 == MAX_PARENTS:
+            raise lexer.error(f"lists are nested deeper than {MAX_PARENTS}")
+        lexer.advance()
+        return lexer.separated(lambda: _read_value(lexer, depth + 1), "]")
     if lexer.text in {"true", "false"}:
         return lexer.advance() == "true"
     return lexer.integer("an integer, a list, true or false")
-
-
-def _read_list(lexer: _EncodingLexer, depth: int) -> Value:
-    if depth == MAX_PARENTS:
-        raise lexer.error(f"lists are nested deeper than {MAX_PARENTS}")
-    lexer.expect("[")
-    return lexer.separated(lambda: _read_value(lexer, depth), "]")
 
 
 _RENAMED: Final = {"shared": "swizzled_shared", "mma": "nvidia_mma", "mfma": "amd_mfma"}
