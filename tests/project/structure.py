@@ -46,9 +46,9 @@ def measures() -> Iterator[tuple[str, int | float]]:
     yield "lines of a function, median", round(median(lengths))
     yield "lines of a function, 95 of 100 have no more", round(quantiles(lengths, n=20)[-1])
     yield from _measures_of_imports(files)
-    for command in COMMANDS:
-        entered, deepest = calls_of(command)
-        yield f"files entered by `{' '.join(command)}`", entered
+    for question, statement in QUESTIONS.items():
+        entered, deepest = calls_of(statement)
+        yield f"files entered by `{question}`", entered
         yield "  calls of functions on top of each other, at most", deepest
 
 
@@ -120,17 +120,17 @@ def function_lengths(source: Source) -> Iterator[int]:
             yield len(_lines_of(node)) - (0 if docstring is None else docstring.count("\n") + 1)
 
 
-COMMANDS: Final = (
-    ("fusions", "examples/softmax.hlo"),
-    ("coalescing", "examples/softmax.hlo"),
-    ("simplify", "-e", "d0 + d1 - d0"),
-)
-"""Commands whose way through the files is measured; the first is the README's main job."""
+QUESTIONS: Final = {
+    "fusions examples/softmax.hlo": "main(['fusions', 'examples/softmax.hlo'])",
+    "coalescing examples/softmax.hlo": "main(['coalescing', 'examples/softmax.hlo'])",
+    "simplify(d0 + d1 - d0)": "simplify(d0_and_d1, {})",
+}
+"""Questions whose way through the files is measured; the first is the README's main job."""
 
 _WATCHED: Final = """
 import contextlib, importlib, io, json, sys
 
-folders, modules, command = map(json.loads, sys.argv[1:])
+folders, modules, statement = map(json.loads, sys.argv[1:])
 folders = tuple(folders)
 for module in modules:
     importlib.import_module(module)
@@ -151,21 +151,26 @@ def watch(frame, event, argument):
         entered.add(path)
         deepest = max(deepest, depth_of(frame))
 
-from ops.cli import main
+import sympy
+from ops.cli.main import main
+from simplifier import simplify, symbol
+
+d0_and_d1 = sympy.Add(symbol("d0"), symbol("d1"), -symbol("d0"), evaluate=False)
+question = compile(statement, "a question", "exec")
 with contextlib.redirect_stdout(io.StringIO()):
     sys.setprofile(watch)
-    main(command)
+    exec(question)
     sys.setprofile(None)
 print(json.dumps([len(entered), deepest]))
 """
-"""A program that runs a command, all modules loaded, and says what it went through."""
+"""A program that runs a statement, all modules loaded, and says what it went through."""
 
 
-def calls_of(command: Sequence[str]) -> tuple[int, int]:
-    """The number of files that a command enters, and how deep its calls are nested."""
+def calls_of(statement: str) -> tuple[int, int]:
+    """The number of files that a statement enters, and how deep its calls are nested."""
     folders = [f"{ROOT / package}/" for package in PACKAGES]
     modules = [m for m in map(module_of, sources(*PACKAGES)) if not m.endswith("__main__")]
-    arguments = map(json.dumps, (folders, modules, command))
+    arguments = map(json.dumps, (folders, modules, statement))
     run = [sys.executable, "-c", _WATCHED, *arguments]
     ran = subprocess.run(run, cwd=ROOT, check=True, capture_output=True, text=True)
     entered, deepest = json.loads(ran.stdout)

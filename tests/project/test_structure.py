@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.project.sources import Source
 from tests.project.structure import (
-    COMMANDS,
     PICTURE,
+    QUESTIONS,
     calls_of,
     code_lines,
     drawing,
@@ -42,7 +42,7 @@ def test_the_picture_shows_the_floors() -> None:
 
 
 def test_the_main_job_enters_files() -> None:
-    entered, deepest = calls_of(COMMANDS[0])
+    entered, deepest = calls_of(next(iter(QUESTIONS.values())))
     assert 10 < entered < 100
     assert deepest > 10
 
