@@ -1,4 +1,4 @@
-"""The tables of laws in docs/simplifier.md; run as a program, it writes them."""
+"""The tables of laws in docs/simplifier_design.md; run as a program, it writes them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from simplifier.laws.catalogue import GROUPS
 from simplifier.laws.law import Law
 from tests.pages import with_generated
 
-PAGE: Final = Path(__file__).parents[3] / "docs" / "simplifier.md"
+PAGE: Final = Path(__file__).parents[3] / "docs" / "simplifier_design.md"
 LAWS: Final = "laws"
 """The name of the marks around the tables."""
 
