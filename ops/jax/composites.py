@@ -221,28 +221,11 @@ def _scatter(opcode: str) -> Composite:
     return composite
 
 
-COMPOSITES: Final[Mapping[str, Composite]] = {
-    "argmax": _place_of_extremum("GT"),
-    "argmin": _place_of_extremum("LT"),
-    "conv_general_dilated": _convolution,
-    "cummax": _cumulative("maximum"),
-    "cummin": _cumulative("minimum"),
-    "cumprod": _cumulative("multiply"),
-    "cumsum": _cumulative("add"),
-    "scatter": _scatter("second"),
-    **{name: _scatter(opcode) for name, opcode in SCATTERS.items()},
-    "split": _split,
-    "stack": _stack,
-    "tile": _tile,
-}
-"""The primitives of several instructions, by name."""
-
-
 # Loops and branches of JAX as those of HLO.
 
 
 def _while(
-    builder: JaxprBuilder, equation: OfJax, operands: list[Instruction]
+    builder: JaxprBuilder, equation: OfJax, operands: list[Instruction], _: list[OfJax]
 ) -> list[Instruction]:
     """A loop that runs while a jaxpr gives true; its state begins with the reads of both jaxprs."""
     given, state = equation.params, _avals(equation.invars)
@@ -258,44 +241,40 @@ def _while(
     return _loop(builder, state, operands, next_state, goes_on)[body:]
 
 
-def _cond(builder: JaxprBuilder, equation: OfJax, operands: list[Instruction]) -> list[Instruction]:
+def _cond(
+    builder: JaxprBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
+) -> list[Instruction]:
     """Jaxprs of which the first operand chooses one; each takes all other operands."""
     chosen, *given = operands
-    state, after = _avals(equation.invars[1:]), _avals(equation.outvars)
+    state = _avals(equation.invars[1:])
 
     def branch(closed: OfJax) -> InsideOfCall:
         return lambda inside, arguments: inside.run(closed, arguments)
 
     jaxprs = equation.params["branches"]
     branches = tuple(_called(builder, "branch", state, branch(each)) for each in jaxprs)
-    arguments = [_tuple(builder, given)] * len(branches)
+    arguments = [builder.together(given)] * len(branches)
     attributes = {"branch_computations": branches}
-    return _elements(
-        builder, builder.made("conditional", *_state(after), [chosen, *arguments], attributes)
+    return builder.elements(
+        builder.made("conditional", *_state(avals), [chosen, *arguments], attributes)
     )
 
 
-def _scan(builder: JaxprBuilder, equation: OfJax, operands: list[Instruction]) -> list[Instruction]:
+def _scan(
+    builder: JaxprBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
+) -> list[Instruction]:
     """A jaxpr for slice after slice, which carries values from each to the next."""
-    avals = _avals(equation.outvars)
     scanned = _Scan(equation.params, _avals(equation.invars), avals)
     if scanned.is_symbolic and scanned.has_rows:
         return scanned.at_once(builder, operands)
     if isinstance(scanned.length, int):
         return scanned.step_by_step(builder, operands)
     target = {"custom_call_target": "scan of symbolic length without rows"}
-    return _elements(builder, builder.add("custom-call", avals, operands, target))
+    return builder.elements(builder.add("custom-call", avals, operands, target))
 
 
 InsideOfCall: TypeAlias = "Callable[[JaxprBuilder, list[Instruction]], list[Instruction]]"
 """Adds what a loop or branch computes of the arrays of its state to a computation it calls."""
-
-CONTROL_FLOW: Final[Mapping[str, Callable[..., list[Instruction]]]] = {
-    "cond": _cond,
-    "scan": _scan,
-    "while": _while,
-}
-"""The primitives that choose jaxprs or run them again and again, and what is made of each."""
 
 
 class _Scan:
@@ -407,7 +386,7 @@ class _Scan:
         slices, carried = parameters[: len(rows)], parameters[len(rows) :]
         results = inside.run(self.jaxpr, [*carried, *slices])
         after = [*results[self.carries :], *carried[: self.fixed], *results[: self.carries]]
-        _tuple(inside, after)
+        inside.together(after)
         attributes: dict[str, Any] = {
             "dimensions": (0,),
             "num_carries": self.kept,
@@ -415,7 +394,7 @@ class _Scan:
             "to_apply": inside.computation("step", inside.instructions),
         }
         avals = [*self.stacked, *self.before[: self.kept]]
-        found = _elements(builder, builder.add("scan", avals, [*inputs, *kept], attributes))
+        found = builder.elements(builder.add("scan", avals, [*inputs, *kept], attributes))
         outputs, last = found[: len(self.stacked)], found[len(self.stacked) :]
         return [*last[self.fixed :], *outputs]
 
@@ -432,10 +411,8 @@ def _loop(
         "condition": _called(builder, "condition", avals, goes_on, is_tuple=False),
         "body": _called(builder, "body", avals, next_state),
     }
-    before = _tuple(builder, state)
-    return _elements(
-        builder, builder.made("while", before.shape, before.sizes, [before], attributes)
-    )
+    before = builder.together(state)
+    return builder.elements(builder.made("while", before.shape, before.sizes, [before], attributes))
 
 
 def _called(
@@ -450,30 +427,12 @@ def _called(
     inside = builder.nested()
     shape, sizes = _state(avals)
     given = inside.made("parameter", shape, sizes, number=0)
-    results = make(inside, _elements(inside, given))
+    results = make(inside, inside.elements(given))
     if is_tuple:
-        _tuple(inside, results)
+        inside.together(results)
     else:
         inside.made("copy", results[0].shape, results[0].sizes, results)
     return inside.computation(name, inside.instructions)
-
-
-def _tuple(builder: JaxprBuilder, arrays: Sequence[Instruction]) -> Instruction:
-    sizes = tuple(size for each in arrays for size in each.sizes or ())
-    shape = Shape.of_tuple([each.shape for each in arrays])
-    return builder.made("tuple", shape, sizes, arrays)
-
-
-def _elements(builder: JaxprBuilder, made: Instruction) -> list[Instruction]:
-    """The elements of a tuple, or an array itself."""
-    if not made.shape.is_tuple:
-        return [made]
-    return [
-        builder.made("get-tuple-element", shape, (size,), [made], {"index": number})
-        for number, (shape, size) in enumerate(
-            zip(made.shape.elements, made.sizes or (), strict=True)
-        )
-    ]
 
 
 def _state(avals: Sequence[OfJax]) -> tuple[Shape, tuple[Any, ...]]:
@@ -486,6 +445,26 @@ def _avals(atoms: Sequence[OfJax]) -> list[OfJax]:
 
 def _aval(like: OfJax, shape: Sequence[OfJax]) -> OfJax:
     return SimpleNamespace(shape=tuple(shape), dtype=like.dtype)
+
+
+COMPOSITES: Final[Mapping[str, Composite]] = {
+    "argmax": _place_of_extremum("GT"),
+    "argmin": _place_of_extremum("LT"),
+    "cond": _cond,
+    "conv_general_dilated": _convolution,
+    "cummax": _cumulative("maximum"),
+    "cummin": _cumulative("minimum"),
+    "cumprod": _cumulative("multiply"),
+    "cumsum": _cumulative("add"),
+    "scan": _scan,
+    "scatter": _scatter("second"),
+    **{name: _scatter(opcode) for name, opcode in SCATTERS.items()},
+    "split": _split,
+    "stack": _stack,
+    "tile": _tile,
+    "while": _while,
+}
+"""The primitives of several instructions, by name."""
 
 
 # Sizes as values: instructions that compute a size from the sizes of arguments.

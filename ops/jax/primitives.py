@@ -299,6 +299,22 @@ class JaxprBuilder(InstructionBuilder, ABC):
         sizes = tuple(map(sizes_of, avals))
         return self.made(opcode, shape, sizes, operands, attributes, number=number, name=name)
 
+    def together(self, arrays: Sequence[Instruction]) -> Instruction:
+        """A tuple of arrays."""
+        sizes = tuple(size for each in arrays for size in each.sizes or ())
+        shape = Shape.of_tuple([each.shape for each in arrays])
+        return self.made("tuple", shape, sizes, arrays)
+
+    def elements(self, made: Instruction) -> list[Instruction]:
+        """The elements of a tuple, or an array itself."""
+        if not made.shape.is_tuple:
+            return [made]
+        pairs = zip(made.shape.elements, made.sizes or (), strict=True)
+        return [
+            self.made("get-tuple-element", shape, (size,), [made], {"index": number})
+            for number, (shape, size) in enumerate(pairs)
+        ]
+
     def constant(self, aval: OfJax, value: OfJax = None) -> Instruction:
         """A constant; of arrays, the values are there if they may be indices, and not too many."""
         shape = shape_of(aval)

@@ -17,7 +17,7 @@ from indexing.passes import Constraint
 from ops.hlo.builder import legal_name
 from ops.hlo.module import Computation, HloModule, Instruction
 from ops.hlo.opcodes import neutral_element
-from ops.jax.composites import COMPOSITES, CONTROL_FLOW, SizeValues
+from ops.jax.composites import COMPOSITES, SizeValues
 from ops.jax.primitives import (
     CALLS,
     COMPARISONS,
@@ -96,9 +96,7 @@ class _Builder(JaxprBuilder):
         if len(results) == 1:
             root = self.made("copy", results[0].shape, results[0].sizes, results)
         else:
-            sizes = tuple(size for each in results for size in each.sizes or ())
-            shape = Shape.of_tuple([each.shape for each in results])
-            root = self.made("tuple", shape, sizes, results)
+            root = self.together(results)
         entry = Computation("main", tuple(self.instructions), root)
         facts = tuple(self._facts)
         return HloModule(name, (*self.computations, entry), entry, {}, "", size_facts=facts)
@@ -125,8 +123,6 @@ class _Builder(JaxprBuilder):
         if name in CALLS:
             called = given[CALLS[name]]
             return self.run(called if hasattr(called, "jaxpr") else _closed(called), operands)
-        if name in CONTROL_FLOW:
-            return CONTROL_FLOW[name](self, equation, operands)
         if name == "dim_as_value":
             return [self._value(size_of(given["dim"]), avals[0])]
         if name in INDEXED:
@@ -141,7 +137,7 @@ class _Builder(JaxprBuilder):
         if name in ELEMENTWISE or name in COMPARISONS:
             operands = [self._stretched(operand, avals[0]) for operand in operands]
         operands = self._operands(name, given, operands, avals)
-        return self._results(self.add(opcode, avals, operands, attributes), avals)
+        return self.elements(self.add(opcode, avals, operands, attributes))
 
     def _operands(
         self,
@@ -174,15 +170,6 @@ class _Builder(JaxprBuilder):
         dimensions = {"dimensions": tuple(range(len(result)))}
         shape = Shape(operand.shape.element_type, shape_of(aval).dimensions)
         return self.made("broadcast", shape, (result,), [operand], dimensions)
-
-    def _results(self, made: Instruction, avals: Sequence[OfJax]) -> list[Instruction]:
-        """The results of an instruction: itself, or the elements of a tuple."""
-        if not made.shape.is_tuple:
-            return [made]
-        return [
-            self.add("get-tuple-element", [aval], [made], {"index": number})
-            for number, aval in enumerate(avals)
-        ]
 
     def _value(self, size: Size, aval: OfJax) -> Instruction:
         """A size as a value, or a custom call if sizes of arguments do not tell it."""
