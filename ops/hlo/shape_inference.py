@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Layout, Shape, ShapeError, common_blocks
 from indexing.passes import Constraint
@@ -563,52 +563,56 @@ def gather_sizes(
 
 # Windows and padding.
 
-WindowRow: TypeAlias = "tuple[Size, Size, Size, Size, Size, int, int]"
-"""The size of an operand in one dimension, and the arguments of :func:`window_count` after it."""
 
+@dataclass(frozen=True, slots=True)
+class WindowRow:
+    """One dimension of an operand, and the windows on it."""
 
-def window_count(  # noqa: PLR0913, PLR0917 - a row of a window
-    operand_size: Size,
-    window_size: Size,
-    stride: Size = 1,
-    low: Size = 0,
-    high: Size = 0,
-    base_dilation: int = 1,
-    window_dilation: int = 1,
-) -> Size:
-    """The number of windows in one dimension of a padded operand.
+    operand_size: Size
+    window_size: Size
+    stride: Size = 1
+    low: Size = 0
+    high: Size = 0
+    base_dilation: int = 1
+    window_dilation: int = 1
 
-    >>> window_count(operand_size=13, window_size=3, stride=2, low=1, high=1)
-    7
-    """
-    padding = total((low, high, -((window_size - 1) * window_dilation), -1))
-    room = total((_dilated(operand_size, base_dilation), padding))
-    count = total((floor_divided(room, stride), 1))
-    of_nothing = floor_divided(padding, stride) + 1
-    return count if isinstance(of_nothing, int) and of_nothing >= 0 else at_least(0, count)
+    @classmethod
+    def each(cls, op: str, operand_sizes: Sequence[Size], window: Window) -> tuple[Self, ...]:
+        """Those of all dimensions of an operand.
+
+        Raises:
+            ShapeError: the window has another rank, or a size, stride or dilation below 1.
+        """
+        check_count(op, "window", window.size, len(operand_sizes))
+        _check_positive(op, window)
+        lows, highs = ([pair[side] for pair in window.pad] for side in range(2))
+        columns = (map(read_integer, each) for each in (window.size, window.stride, lows, highs))
+        rows = zip(operand_sizes, *columns, window.lhs_dilate, window.rhs_dilate, strict=True)
+        return tuple(cls(*row) for row in rows)
+
+    @property
+    def count(self) -> Size:
+        """The number of windows that lie within the padded operand.
+
+        >>> WindowRow(operand_size=13, window_size=3, stride=2, low=1, high=1).count
+        7
+        """
+        spread = -((self.window_size - 1) * self.window_dilation)
+        padding = total((self.low, self.high, spread, -1))
+        room = total((_dilated(self.operand_size, self.base_dilation), padding))
+        count = total((floor_divided(room, self.stride), 1))
+        of_nothing = floor_divided(padding, self.stride) + 1
+        return count if isinstance(of_nothing, int) and of_nothing >= 0 else at_least(0, count)
+
+    @property
+    def conditions(self) -> list[Constraint]:
+        """That size and stride of windows are 1 or more, where they are over parameters."""
+        sizes = self.window_size, self.stride
+        return [(size, Interval(1, None)) for size in sizes if isinstance(size, Form)]
 
 
 def _dilated(size: Size, dilation: int) -> Size:
     return size if dilation == 1 else at_least(0, (size - 1) * dilation + 1)
-
-
-def window_rows(op: str, operand_sizes: Sequence[Size], window: Window) -> list[WindowRow]:
-    """The arguments of :func:`window_count` for each dimension of an operand.
-
-    Raises:
-        ShapeError: the window has another rank, or a size, stride or dilation below 1.
-    """
-    check_count(op, "window", window.size, len(operand_sizes))
-    _check_positive(op, window)
-    lows, highs = ([pair[side] for pair in window.pad] for side in range(2))
-    columns = (map(read_integer, each) for each in (window.size, window.stride, lows, highs))
-    return [*zip(operand_sizes, *columns, window.lhs_dilate, window.rhs_dilate, strict=True)]
-
-
-def window_conditions(rows: Sequence[WindowRow]) -> list[Constraint]:
-    """That sizes and strides of windows are 1 or more, where they are over parameters."""
-    sizes = (size for _, *row in rows for size in row[:2])
-    return [(size, Interval(1, None)) for size in sizes if isinstance(size, Form)]
 
 
 def _check_positive(op: str, window: Window) -> None:
@@ -630,8 +634,8 @@ def padded_size(size: Size, low: Size, high: Size, interior: int) -> Size:
 
 def _reduce_window(op: Application) -> Sized:
     inputs, starts = op.operands[: len(op.operands) // 2], op.operands[len(op.operands) // 2 :]
-    rows = window_rows("reduce-window", inputs[0].own, op.attributes.get("window", Window()))
-    sizes = [window_count(*row) for row in rows]
+    window = op.attributes.get("window", Window())
+    sizes = [row.count for row in WindowRow.each("reduce-window", inputs[0].own, window)]
     return _one_or_tuple([Sized.array(start.shape.element_type, sizes) for start in starts])
 
 
@@ -698,9 +702,9 @@ def convolution_sizes(
     kernel = [rhs[label] for label in spatial]
     windows = [*map(read_integer, window.size)]
     conditions += check_sizes("convolution", "the window", windows, kernel, "as in the kernel")
-    rows = window_rows("convolution", [lhs[label] for label in spatial], window)
-    conditions += window_conditions(rows)
-    sizes = {label: window_count(*row) for label, row in zip(spatial, rows, strict=True)}
+    rows = WindowRow.each("convolution", [lhs[label] for label in spatial], window)
+    conditions += [condition for row in rows for condition in row.conditions]
+    sizes = {label: row.count for label, row in zip(spatial, rows, strict=True)}
     sizes |= {"b": batches, "f": rhs["o"]}
     output = {label: sizes[label] for label in labels.output}
     return ConvolutionSizes(lhs, rhs, output, spatial, conditions)

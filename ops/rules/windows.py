@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 from indexing import IndexingMap
 from indexing.passes import Constraint, Ends, has_parameters
 from ops.hlo import Instruction
-from ops.hlo.shape_inference import window_conditions, window_count, window_rows
+from ops.hlo.shape_inference import WindowRow
 from ops.hlo.values import Window
 from ops.index_maps import (
     Extent,
@@ -92,7 +92,7 @@ def reduce_window(operand_sizes: Sizes, window: Window, inputs: int = 1) -> OpIn
     operand_sizes = checked_sizes("reduce-window", "operand", operand_sizes)
     inputs = checked_operand_count("reduce-window", "inputs", inputs)
     windows = sliding_windows("reduce-window", operand_sizes, window)
-    conditions = window_conditions(window_rows("reduce-window", operand_sizes, window))
+    conditions = [condition for each in windows for condition in each.conditions]
     output_sizes = tuple(window.count for window in windows)
     return OpIndexing(
         output_sizes,
@@ -140,7 +140,7 @@ def select_and_scatter(operand_sizes: Sizes, source_sizes: Sizes, window: Window
     source_sizes = checked_sizes(op, "source", source_sizes)
     conditions = check_sizes(op, "the source", source_sizes, counts, "as a reduce-window has")
     conditions += not_negative((*operand_sizes, *source_sizes))
-    conditions += window_conditions(window_rows(op, operand_sizes, window))
+    conditions += [condition for each in windows for condition in each.conditions]
     to_source, to_result = to_windows(windows), from_windows(windows)
     # Sharing a window is symmetric, so both directions are one map.
     to_operand = through_windows(windows)
@@ -183,34 +183,13 @@ ConstrainedIndex: TypeAlias = "tuple[Form, list[Constraint]]"
 
 
 @dataclass(frozen=True, slots=True)
-class SlidingWindow:
+class SlidingWindow(WindowRow):
     """One dimension of an operand, and the windows on it.
 
     >>> pooling = SlidingWindow(operand_size=13, window_size=3, stride=2, low=1, high=1)
     >>> pooling.count, pooling.elements_per_window, pooling.windows_per_element
     (7, 3, 2)
     """
-
-    operand_size: Size
-    window_size: Size
-    stride: Size = 1
-    low: Size = 0
-    high: Size = 0
-    base_dilation: int = 1
-    window_dilation: int = 1
-
-    @property
-    def count(self) -> Size:
-        """The number of windows that lie within the padded operand."""
-        return window_count(
-            self.operand_size,
-            self.window_size,
-            self.stride,
-            self.low,
-            self.high,
-            self.base_dilation,
-            self.window_dilation,
-        )
 
     @property
     def elements_per_window(self) -> Size:
@@ -472,7 +451,7 @@ def sliding_windows(op: str, operand_sizes: Sizes, window: Window) -> tuple[Slid
     """
     checked = checked_sizes(op, "operand", operand_sizes)
     check_type(window, Window, f"{op}: the window", "a Window")
-    return tuple(SlidingWindow(*row) for row in window_rows(op, checked, window))
+    return SlidingWindow.each(op, checked, window)
 
 
 def window_of(instruction: Instruction) -> Window:
