@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from types import NoneType
 from typing import Final
 
@@ -17,17 +16,15 @@ from ops.index_maps import (
     check_count,
     checked_sizes,
     dimensions_of,
-    every_element,
     index_map,
-    no_dimensions,
-    symbol,
+    paired,
 )
 from ops.rules.constant_folding import value_of
 from ops.rules.rule import OpIndexing, OpRule, Origin, bounds_of, sizes_and_part, sizes_of
 from ops.sizes import Size, as_form, at_most, between, inside, least, not_negative
 from simplifier import forms
 from simplifier.errors import INTEGER, check_type
-from simplifier.forms import Form, Interval, facts_of
+from simplifier.forms import Form, facts_of
 
 
 def dynamic_slice(
@@ -58,16 +55,27 @@ def dynamic_slice(
     >>> print(dynamic_slice((2, 258), (1, 32), (0, 300)).input_to_output[0])
     (d0, d1) -> (d0, d1 - 226), domain: d0 in [0, 0], d1 in [226, 257]
     """
-    operand_sizes = checked_sizes("dynamic-slice", "operand", operand_sizes)
-    slice_sizes = checked_sizes("dynamic-slice", "slice", slice_sizes)
-    starts = _Starts("dynamic-slice", operand_sizes, slice_sizes, start_indices)
-    scalars = len(operand_sizes)
+    return _sliced(operand_sizes, slice_sizes, start_indices)
+
+
+def _sliced(
+    operand_sizes: Sizes,
+    slice_sizes: Sizes,
+    start_indices: Sequence[int | None],
+    *,
+    is_vector: bool = False,
+) -> OpIndexing:
+    operand = checked_sizes("dynamic-slice", "operand", operand_sizes)
+    part = checked_sizes("dynamic-slice", "slice", slice_sizes)
+    starts = _Starts("dynamic-slice", operand, part, start_indices, is_vector=is_vector)
+    to_starts, from_starts = starts.maps(part)
+    none = [()] * len(to_starts)
     return OpIndexing(
-        slice_sizes,
-        (starts.out_of(slice_sizes), *[no_dimensions(slice_sizes)] * scalars),
-        (starts.into(operand_sizes), *[every_element(slice_sizes)] * scalars),
-        (starts.origins(1, slice_sizes), *[()] * scalars),
-        (starts.origins(1, operand_sizes), *[()] * scalars),
+        part,
+        (starts.out_of(part), *to_starts),
+        (starts.into(operand), *from_starts),
+        (starts.origins(1, part), *none),
+        (starts.origins(1, operand), *none),
     ).on_condition(starts.conditions)
 
 
@@ -100,23 +108,36 @@ def dynamic_update_slice(
     >>> print(dynamic_update_slice((20, 30), (5, 30), (0, 0)).output_to_input[0])
     (d0, d1) -> (d0, d1), domain: d0 in [5, 19], d1 in [0, 29]
     """
-    operand_sizes = checked_sizes("dynamic-update-slice", "operand", operand_sizes)
-    update_sizes = checked_sizes("dynamic-update-slice", "update", update_sizes)
-    starts = _Starts("dynamic-update-slice", operand_sizes, update_sizes, start_indices)
-    kept, covering = starts.outside(operand_sizes), starts.origins(2, operand_sizes)
-    scalars = len(operand_sizes)
-    none = [()] * scalars
+    return _updated(operand_sizes, update_sizes, start_indices)
+
+
+def _updated(
+    operand_sizes: Sizes,
+    update_sizes: Sizes,
+    start_indices: Sequence[int | None],
+    *,
+    is_vector: bool = False,
+) -> OpIndexing:
+    operand = checked_sizes("dynamic-update-slice", "operand", operand_sizes)
+    update = checked_sizes("dynamic-update-slice", "update", update_sizes)
+    starts = _Starts("dynamic-update-slice", operand, update, start_indices, is_vector=is_vector)
+    kept, covering = starts.outside(operand), starts.origins(2, operand)
+    to_starts, from_starts = starts.maps(operand)
+    none = [()] * len(to_starts)
     return OpIndexing(
-        operand_sizes,
-        (kept, starts.into(operand_sizes), *[no_dimensions(operand_sizes)] * scalars),
-        (kept, starts.out_of(update_sizes), *[every_element(operand_sizes)] * scalars),
+        operand,
+        (kept, starts.into(operand), *to_starts),
+        (kept, starts.out_of(update), *from_starts),
         (covering, covering, *none),
-        (covering, starts.origins(2, update_sizes), *none),
+        (covering, starts.origins(2, update), *none),
     ).on_condition(starts.conditions)
 
 
 class _Starts:
-    """Where in a tensor a part begins: in each dimension at a number, or at a runtime variable."""
+    """Where in a tensor a part begins: in each dimension at a number, or at a runtime variable.
+
+    The starts are scalars, or elements of one vector, in the older form of these instructions.
+    """
 
     def __init__(
         self,
@@ -124,6 +145,8 @@ class _Starts:
         sizes: CheckedSizes,
         part_sizes: CheckedSizes,
         start_indices: Sequence[int | None],
+        *,
+        is_vector: bool,
     ) -> None:
         check_type(start_indices, Sequence, f"{op}: start_indices", "a list of integers and None")
         known = start_indices or [None] * len(sizes)
@@ -133,6 +156,7 @@ class _Starts:
             expected = "an integer, or None for one that is known when the program runs"
             check_type(start, (*INTEGER, NoneType), f"{op}: the start index", expected)
         self.conditions = _check_part(op, sizes, part_sizes)
+        self._is_vector = is_vector
         self._part_sizes = part_sizes
         self._last = [size - part for size, part in zip(sizes, part_sizes, strict=True)]
         self._known = [
@@ -173,11 +197,21 @@ class _Starts:
         return self._map(identity, extents, facts_of(beyond))
 
     def origins(self, first: int, extents: Sizes) -> tuple[Origin, ...]:
-        """The origins of the runtime variables: scalar operands from number ``first`` on."""
-        scalar = no_dimensions(extents)
+        """The origins of the runtime variables: starts are operands from number ``first`` on."""
         return tuple(
-            Origin(first + axis, scalar, between(0, self._last[axis])) for axis in self._runtime
+            Origin(
+                first if self._is_vector else first + axis,
+                index_map([forms.constant(axis)] if self._is_vector else [], extents),
+                between(0, self._last[axis]),
+            )
+            for axis in self._runtime
         )
+
+    def maps(self, result_sizes: Sizes) -> tuple[list[IndexingMap], list[IndexingMap]]:
+        """From a result to each operand with starts, and back: everything depends on them."""
+        count = len(self._last)
+        pairs = [paired(result_sizes, s) for s in ([(count,)] if self._is_vector else [()] * count)]
+        return [there for there, _ in pairs], [back for _, back in pairs]
 
     def _forms(self) -> list[Form]:
         numbers = iter(range(len(self._runtime)))
@@ -221,20 +255,17 @@ _INTEGERS: Final = {Kind.SIGNED, Kind.UNSIGNED}
 
 def _dynamic_slice(instruction: Instruction) -> OpIndexing:
     operand, *starts = instruction.operands
-    part_sizes = instruction.attributes["dynamic_slice_sizes"]
+    sizes, part_sizes = sizes_of(operand), instruction.attributes["dynamic_slice_sizes"]
     if operand.shape.dynamic_dimensions:
         sizes, part_sizes = sizes_and_part(operand, part_sizes)
-    else:
-        sizes = sizes_of(operand)
-    indexing = dynamic_slice(sizes, part_sizes, start_values(instruction))
-    return indexing if _are_scalars(starts) else _from_vector(indexing, 1)
+    known, is_vector = start_values(instruction), not _are_scalars(starts)
+    return _sliced(sizes, part_sizes, known, is_vector=is_vector)
 
 
 def _dynamic_update_slice(instruction: Instruction) -> OpIndexing:
     operand, update, *starts = instruction.operands
-    sizes, update_sizes = bounds_of(operand), sizes_of(update)
-    indexing = dynamic_update_slice(sizes, update_sizes, start_values(instruction))
-    return indexing if _are_scalars(starts) else _from_vector(indexing, 2)
+    known, is_vector = start_values(instruction), not _are_scalars(starts)
+    return _updated(bounds_of(operand), sizes_of(update), known, is_vector=is_vector)
 
 
 def start_values(instruction: Instruction) -> tuple[int | None, ...]:
@@ -268,45 +299,6 @@ def _check_starts(op: str, starts: Sequence[Instruction], rank: int) -> None:
 
 def _are_scalars(starts: Sequence[Instruction]) -> bool:
     return all(start.shape.rank == 0 for start in starts)
-
-
-# The older form of these instructions has one vector of start indices instead of scalars.
-
-
-def _from_vector(indexing: OpIndexing, before: int) -> OpIndexing:
-    """The maps where the elements of operand ``before`` replace the scalars from there on."""
-    count = len(indexing.output_to_input) - before
-    extents = [Interval(0, count - 1)]
-    there, back = indexing.output_to_input[before], indexing.input_to_output[before]
-    return replace(
-        indexing,
-        output_to_input=(
-            *indexing.output_to_input[:before],
-            index_map([symbol(0)], (each.bounds for each in there.dims), extents),
-        ),
-        input_to_output=(
-            *indexing.input_to_output[:before],
-            index_map(back.forms, extents, (each.bounds for each in back.ranges)),
-        ),
-        output_origins=_origins_in_vector(indexing.output_origins, before),
-        input_origins=_origins_in_vector(indexing.input_origins, before),
-    )
-
-
-def _origins_in_vector(
-    origins: tuple[tuple[Origin, ...], ...], before: int
-) -> tuple[tuple[Origin, ...], ...]:
-    return (
-        *(tuple(_in_vector(origin, before) for origin in each) for each in origins[:before]),
-        (),
-    )
-
-
-def _in_vector(origin: Origin, vector: int) -> Origin:
-    if origin.operand is None:
-        return origin
-    element = forms.constant(origin.operand - vector)
-    return replace(origin, operand=vector, map=IndexingMap.from_forms([element], origin.map.domain))
 
 
 RULES: Final[Mapping[str, OpRule]] = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count, pairwise
 from math import prod
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from indexing import IndexingMap
 from indexing.layout import ShapeError
@@ -609,46 +609,28 @@ def _window_sizes(
 
 # Reading instructions.
 
-_GATHER_ATTRIBUTES: Final = (
-    "offset_dims",
-    "collapsed_slice_dims",
-    "start_index_map",
-    "index_vector_dim",
-    "slice_sizes",
-)
 
-_GATHER_BATCHING: Final = ("operand_batching_dims", "start_indices_batching_dims")
-
-_SCATTER_ATTRIBUTES: Final = (
-    "update_window_dims",
-    "inserted_window_dims",
-    "scatter_dims_to_operand_dims",
-    "index_vector_dim",
-)
-
-_SCATTER_BATCHING: Final = ("input_batching_dims", "scatter_indices_batching_dims")
+def _given(instruction: Instruction, names: Names, *others: str) -> dict[str, Any]:
+    """The attributes of an instruction that describe its windows, as far as they are written."""
+    wanted = (*names[2:], "index_vector_dim", *others)
+    return {name: instruction.attributes[name] for name in wanted if name in instruction.attributes}
 
 
 def _gather(instruction: Instruction) -> OpIndexing:
-    attributes = instruction.attributes
-    given = {name: attributes[name] for name in _GATHER_ATTRIBUTES}
-    batching = {name: attributes.get(name, ()) for name in _GATHER_BATCHING}
     operand, indices = instruction.operands
-    sizes = sizes_of(operand)
+    given, sizes = _given(instruction, _GATHER_NAMES, "slice_sizes"), sizes_of(operand)
     if operand.shape.dynamic_dimensions:
-        sizes, given["slice_sizes"] = sizes_and_part(operand, attributes["slice_sizes"])
-    return gather(sizes, sizes_of(indices), **given, **batching)
+        sizes, given["slice_sizes"] = sizes_and_part(operand, given["slice_sizes"])
+    return gather(sizes, sizes_of(indices), **given)
 
 
 def _scatter(instruction: Instruction) -> OpIndexing:
-    attributes, inputs = instruction.attributes, len(instruction.operands) // 2
-    given = {name: attributes[name] for name in _SCATTER_ATTRIBUTES}
-    batching = {name: attributes.get(name, ()) for name in _SCATTER_BATCHING}
+    given, inputs = _given(instruction, _SCATTER_NAMES), len(instruction.operands) // 2
     for alike in (instruction.operands[:inputs], instruction.operands[inputs + 1 :]):
         _check_alike(alike)
     sizes = [sizes_of(operand) for operand in instruction.operands]
-    target = _with_bounds(instruction.operands[0], attributes["scatter_dims_to_operand_dims"])
-    return scatter(target, sizes[inputs], sizes[-1], **given, **batching, inputs=inputs)
+    target = _with_bounds(instruction.operands[0], given[_SCATTER_NAMES.indexed_dims])
+    return scatter(target, sizes[inputs], sizes[-1], **given, inputs=inputs)
 
 
 def _with_bounds(operand: Instruction, indexed: Sequence[int]) -> Sizes:
