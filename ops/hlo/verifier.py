@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from indexing.layout import ElementType, Shape
+from ops.hlo.attributes import CALLED_ATTRIBUTES
 from ops.hlo.errors import AttributeValueError
 from ops.hlo.module import Computation, Instruction
 from ops.hlo.opcodes import Arity
@@ -20,6 +21,8 @@ def verify(instruction: Instruction) -> None:
     check = _CHECKS.get(instruction.opcode)
     if check:
         check(instruction)
+    if instruction.opcode in _CALLERS:
+        _check_computations(instruction)
 
 
 def signature(
@@ -32,22 +35,48 @@ def signature(
     >>> print(one, other, given)
     f32[] f32[] f32[]
     """
-    elements = [*map(_element, operands)]
-    if opcode in {"map", "reduce", "reduce-window", "scatter"}:
-        indices = len(elements) // 2 if opcode == "scatter" else len(elements)
-        return elements[:indices] + elements[indices + 1 :], _element(result)
-    if opcode in {*_REDUCING, "select-and-scatter"}:
-        return elements[:1] * 2, _PREDICATE if attribute == "select" else [*elements, result][0]
-    if opcode == "sort":
-        return [each for each in elements for _ in range(2)], _PREDICATE
     if opcode == "conditional":
         first = 1 + place + (attribute == "false_computation")
         return operands[first : first + 1], result
-    started = result.elements[1:2] if opcode == "async-start" else ()
-    return operands, _PREDICATE if attribute == "condition" else (*started, result)[0]
+    if opcode not in _ON_ELEMENTS:
+        started = result.elements[1:2] if opcode == "async-start" else ()
+        return operands, _PREDICATE if attribute == "condition" else (*started, result)[0]
+    elements = [*map(_element, operands)]
+    if opcode == "sort":
+        return [each for each in elements for _ in range(2)], _PREDICATE
+    if opcode in _COMBINING:
+        return elements[:1] * 2, _PREDICATE if attribute == "select" else [*elements, result][0]
+    indices = len(elements) // 2 if opcode == "scatter" else len(elements)
+    return elements[:indices] + elements[indices + 1 :], _element(result)
 
 
-_REDUCING: Final = {"all-reduce", "all-reduce-start", "collective-reduce", "reduce-scatter"}
+_COMBINING: Final = frozenset(
+    ("all-reduce", "all-reduce-start", "collective-reduce", "reduce-scatter", "select-and-scatter")
+)
+_ON_ELEMENTS: Final = _COMBINING | {"map", "reduce", "reduce-window", "scatter", "sort"}
+"""What runs a computation on elements: on two of one operand, or on one of each."""
+
+_CALLERS: Final = _ON_ELEMENTS - _COMBINING | {
+    *("async-start", "call", "conditional", "fusion", "select-and-scatter", "while"),
+}
+"""What runs computations that are looked at."""
+
+_EXACT: Final = frozenset(("call", "conditional", "fusion", "while"))
+"""Those that pass their operands on, and the result: the types of elements may differ."""
+
+
+def _check_computations(instruction: Instruction) -> None:
+    """Check that each computation takes what the instruction gives it, and gives what it takes."""
+    opcode, shapes = instruction.opcode, [each.shape for each in instruction.operands]
+    for name in filter(CALLED_ATTRIBUTES.__contains__, instruction.attributes):
+        value: Computation | tuple[Computation, ...] = instruction.attributes[name]
+        for place, called in enumerate(value if isinstance(value, tuple) else (value,)):
+            taken, given = signature(opcode, name, shapes, instruction.shape, place)
+            _check_arity(called, len(taken))
+            if opcode in _EXACT:
+                _check_parameters(called, taken)
+            if opcode in _EXACT or given is _PREDICATE:
+                _check_result(called, given)
 
 
 def _element(shape: Shape) -> Shape:
@@ -114,24 +143,11 @@ def _start_indices(before: int) -> Callable[[Instruction], None]:
     return check
 
 
-def _calls(attribute: str) -> Callable[[Instruction], None]:
-    """The computation takes the operands and gives the result."""
-
-    def check(instruction: Instruction) -> None:
-        called = instruction.attributes[attribute]
-        _check_call(called, [each.shape for each in instruction.operands], instruction.shape)
-
-    return check
-
-
-def _check_call(computation: Computation, given: Sequence[Shape], result: Shape) -> None:
-    """A computation takes arguments of these shapes and gives a result of this one."""
-    _check_arity(computation, len(given))
+def _check_parameters(computation: Computation, given: Sequence[Shape]) -> None:
     for number, (parameter, shape) in enumerate(zip(computation.parameters, given, strict=True)):
         if not parameter.shape.is_compatible_with(shape):
             message = f"parameter {number} of %{computation.name} is {parameter.shape}"
             raise AttributeValueError(f"{message}, not {shape}")
-    _check_result(computation, result)
 
 
 def _check_result(computation: Computation, result: Shape) -> None:
@@ -140,27 +156,8 @@ def _check_result(computation: Computation, result: Shape) -> None:
         raise AttributeValueError(f"{message}, not {result}")
 
 
-def _takes_elements(*, others: int = 0) -> Callable[[Instruction], None]:
-    """The computation takes an element for each operand, except for so many others."""
-
-    def check(instruction: Instruction) -> None:
-        _check_arity(instruction.attributes["to_apply"], len(instruction.operands) - others)
-
-    return check
-
-
 def _sort(instruction: Instruction) -> None:
-    """The computation compares two elements of each operand."""
-    compared = instruction.attributes["to_apply"]
-    _check_arity(compared, 2 * len(instruction.operands))
-    _check_result(compared, _PREDICATE)
     _check_axes(instruction.attributes["dimensions"], "dimensions", instruction.operands[0].shape)
-
-
-def _select_and_scatter(instruction: Instruction) -> None:
-    for name in ("select", "scatter"):
-        _check_arity(instruction.attributes[name], 2)
-    _check_result(instruction.attributes["select"], _PREDICATE)
 
 
 def _iota(instruction: Instruction) -> None:
@@ -190,13 +187,6 @@ def _check_arity(computation: Computation, count: int) -> None:
     if count not in taken:
         message = f"computation %{computation.name} takes {taken}, not {count}"
         raise AttributeValueError(message)
-
-
-def _while(instruction: Instruction) -> None:
-    """The body gives what both take; the condition says whether it runs again."""
-    state = instruction.operands[0].shape
-    _check_call(instruction.attributes["condition"], [state], _PREDICATE)
-    _check_call(instruction.attributes["body"], [state], instruction.shape)
 
 
 def _parameter(instruction: Instruction) -> None:
@@ -234,8 +224,6 @@ def _conditional(instruction: Instruction) -> None:
     count, given = len(instruction.branches), len(instruction.operands) - 1
     if count != given:
         raise AttributeValueError(f"there are {count} branches, but {given} operands for them")
-    for branch, argument in zip(instruction.branches, instruction.operands[1:], strict=True):
-        _check_call(branch, [argument.shape], instruction.shape)
 
 
 def _async_start(instruction: Instruction) -> None:
@@ -245,7 +233,6 @@ def _async_start(instruction: Instruction) -> None:
         message = f"the shape of a start is ((operands), outputs, state...), not {shape}"
         raise AttributeValueError(message)
     _check_elements(elements[0], instruction)
-    _check_arity(instruction.attributes["calls"], len(instruction.operands))
 
 
 def _async_successor(instruction: Instruction) -> None:
@@ -279,25 +266,17 @@ _CHECKS: dict[str, Callable[[Instruction], None]] = {
     "async-done": _async_successor,
     "async-start": _async_start,
     "async-update": _async_successor,
-    "call": _calls("to_apply"),
     "compare": _compare,
     "conditional": _conditional,
     "custom-call": _custom_call,
     "dynamic-slice": _start_indices(1),
     "dynamic-update-slice": _start_indices(2),
-    "fusion": _calls("calls"),
     "get-tuple-element": _get_tuple_element,
     "infeed": _infeed,
     "iota": _iota,
-    "map": _takes_elements(),
     "parameter": _parameter,
-    "reduce": _takes_elements(),
-    "reduce-window": _takes_elements(),
     "reshape": _reshape,
-    "scatter": _takes_elements(others=1),
     "select": _select,
-    "select-and-scatter": _select_and_scatter,
     "sort": _sort,
     "tuple": _tuple,
-    "while": _while,
 }
