@@ -15,7 +15,7 @@ from ops.hlo.lexer import HloLexer
 from ops.hlo.literal import Literal, read_literal
 from ops.hlo.module import Computation, Instruction, detached, with_copies
 from ops.hlo.opcodes import OPCODES, Opcode, bare, check_opcode, nearby
-from ops.hlo.shape_inference import INFERRED, infer_shape
+from ops.hlo.shape_inference import infer_shape
 from ops.hlo.verifier import verify
 from ops.sizes import Size
 from simplifier.errors import TextError, check_type, quoted
@@ -126,47 +126,19 @@ def _shape(
 ) -> Shape:
     """The shape that follows, or the given one, if it does not contradict."""
     shapes = [each.shape for each in operands]
-    if opcode in _PARTS_OF_STARTS:
-        return _part_of_start(opcode, shapes[0], given)
+    found = infer_shape(opcode, shapes, attributes, given)
     if given is None:
-        return infer_shape(opcode, shapes, attributes)
-    if opcode == "broadcast":
-        _check_broadcast(shapes[0], given, attributes["dimensions"])
-    if opcode in _OF_ANY_SHAPE or any(each.is_unbounded for each in (*shapes, given)):
-        return given
-    found = shapes[0] if opcode in _CONVERSIONS else infer_shape(opcode, shapes, attributes)
-    if not _agrees(found, given, any_type=opcode in _OF_ANY_TYPE):
+        return found
+    is_open = any(each.is_unbounded for each in (*shapes, given))
+    if not is_open and not _agrees(found, given, any_type=opcode in _OF_ANY_TYPE):
         raise AttributeValueError(f"the result is {found}, not {given}")
     return given
 
 
 _CONTINUE_CALLS: Final = frozenset({"async-done", "async-update"})
 
-_PARTS_OF_STARTS: Final[Mapping[str, int | None]] = {
-    "async-done": 1,
-    "async-update": None,
-    "copy-done": 0,
-}
-"""Which element of what a start gives is the result; ``None`` is all of it."""
-
-
-def _part_of_start(opcode: str, start: Shape, given: Shape | None) -> Shape:
-    place = _PARTS_OF_STARTS[opcode]
-    if place is not None and len(start.elements if start.is_tuple else ()) <= place:
-        raise AttributeValueError(f"the operand is {start}; expected a tuple of what was started")
-    found = start if place is None else start.elements[place]
-    if given is not None and not _agrees(found, given):
-        raise AttributeValueError(f"the result is {found}, not {given}")
-    return given or found
-
-
-_CONVERSIONS: Final = frozenset({"convert", "reduce-precision", "stochastic-convert"})
-
-_OF_ANY_TYPE: Final = _CONVERSIONS | {"convolution", "dot", "ragged-dot", "scaled-dot"}
+_OF_ANY_TYPE: Final = {"convolution", "dot", "ragged-dot", "scaled-dot"}
 """Opcodes of which the type is chosen: a dot of ``s8`` may sum up in ``s32``."""
-
-_OF_ANY_SHAPE: Final = OPCODES.keys() - INFERRED - _CONVERSIONS | {"broadcast", "scan"}
-"""Opcodes of which the shape does not follow, or not always: what is given is taken."""
 
 
 def _agrees(found: Shape, given: Shape, *, any_type: bool = False) -> bool:
@@ -181,20 +153,6 @@ def _agrees(found: Shape, given: Shape, *, any_type: bool = False) -> bool:
 
 def _same_kind(one: ElementType, other: ElementType) -> bool:
     return one is other or one.kind is other.kind is Kind.FLOAT
-
-
-def _check_broadcast(operand: Shape, result: Shape, dimensions: Sequence[int]) -> None:
-    fits = (
-        operand.is_array
-        and len(dimensions) == operand.rank
-        and all(
-            0 <= axis < result.rank and result.dimensions[axis] == size
-            for axis, size in zip(dimensions, operand.dimensions, strict=False)
-        )
-    )
-    if not fits:
-        message = f"dimensions {tuple(dimensions)} do not lead from {operand} to {result}"
-        raise AttributeValueError(message)
 
 
 def _literal(value: object, shape: Shape) -> Literal:

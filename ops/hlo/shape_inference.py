@@ -103,6 +103,7 @@ def array_shape(element_type: ElementType, sizes: Iterable[Size | None]) -> Shap
 class Application(NamedTuple):
     """What a rule looks at; ``result`` is the shape that is written, if it is."""
 
+    opcode: str
     operands: Sequence[Sized]
     attributes: Mapping[str, Any]
     result: Shape | None = None
@@ -113,7 +114,7 @@ class Application(NamedTuple):
     def written(self) -> Shape:
         """The shape that is written, since it does not follow."""
         if self.result is None:
-            raise AttributeValueError("the shape cannot be inferred, so it has to be written")
+            raise _not_inferred(self.opcode)
         return self.result
 
 
@@ -136,8 +137,15 @@ class Known(Protocol):
         ...
 
 
-def infer_shape(opcode: str, operands: Sequence[Shape], attributes: Mapping[str, Any]) -> Shape:
+def infer_shape(
+    opcode: str,
+    operands: Sequence[Shape],
+    attributes: Mapping[str, Any],
+    given: Shape | None = None,
+) -> Shape:
     """The shape of the result of an operation on operands with given shapes.
+
+    What does not follow is as in the shape that is ``given``.
 
     Raises:
         AttributeValueError: the shape cannot be inferred, or operands and attributes do not fit.
@@ -146,11 +154,17 @@ def infer_shape(opcode: str, operands: Sequence[Shape], attributes: Mapping[str,
     >>> print(infer_shape("transpose", [a], {"dimensions": (1, 0)}))
     f32[3,2]{0,1}
     """
-    if opcode not in INFERRED:
-        raise AttributeValueError(
-            f"the shape of {opcode} cannot be inferred, so it has to be written"
-        )
-    return _RULES[opcode](Application([*map(Sized.of, operands)], attributes)).shape
+    rule = _RULES.get(opcode)
+    if rule is not None:
+        return rule(Application(opcode, [*map(Sized.of, operands)], attributes, given)).shape
+    if given is None:
+        raise _not_inferred(opcode)
+    return given
+
+
+def _not_inferred(what: str) -> AttributeValueError:
+    message = f"the shape of {what} cannot be inferred, so it has to be written"
+    return AttributeValueError(message)
 
 
 def sizes_of_result(instruction: Instruction, known: Known) -> Sequence[Found]:
@@ -163,7 +177,8 @@ def sizes_of_result(instruction: Instruction, known: Known) -> Sequence[Found]:
         for each in operands
     ]
     values = _values_of(operands, known)
-    return rule(Application(sized, instruction.attributes, instruction.shape, values)).sizes
+    opcode, attributes = instruction.opcode, instruction.attributes
+    return rule(Application(opcode, sized, attributes, instruction.shape, values)).sizes
 
 
 def _values_of(operands: Sequence[Instruction], known: Known) -> Callable[[int], Size]:
@@ -199,13 +214,16 @@ def _common_sizes(operands: Iterable[Sized]) -> list[Size]:
 
 
 def _check_same(first: Shape, other: Shape, dimensions: Sequence[int]) -> None:
-    """Check that dimensions are those of the first operand, where both have a bound."""
-    is_same = len(dimensions) == first.rank and all(
-        one == two or UNBOUNDED_SIZE in {one, two}
-        for one, two in zip(first.dimensions, dimensions, strict=True)
-    )
-    if not is_same:
+    if not _is_same(first.dimensions, dimensions):
         raise AttributeValueError(f"the operands have different sizes: {first} and {other}")
+
+
+def _is_same(sizes: Sequence[int], others: Sequence[int]) -> bool:
+    """Whether sizes are equal where both are known."""
+    return len(sizes) == len(others) and all(
+        one == other or UNBOUNDED_SIZE in {one, other}
+        for one, other in zip(sizes, others, strict=True)
+    )
 
 
 def _widest(operands: Iterable[Sized]) -> ElementType:
@@ -266,6 +284,10 @@ def one_or_tuple(shapes: Sequence[Shape]) -> Shape:
     return shapes[0] if len(shapes) == 1 else Shape.of_tuple(shapes)
 
 
+def _each_written(op: Application) -> Sized:
+    return Sized(op.written, tuple(each.own for each in op.operands))
+
+
 def _but_along(op: Application) -> Sized:
     """Each array is as large as its operand, but along the dimension of the operation."""
     along: tuple[int, ...] = op.attributes.get("dimensions", ())
@@ -293,12 +315,29 @@ def _tuple(op: Application) -> Sized:
 
 
 def _tuple_element(op: Application) -> Sized:
-    (operand,) = op.operands
-    elements, index = operand.shape.elements, int(op.attributes["index"])
-    if not 0 <= index < len(elements):
+    (operand,), index = op.operands, int(op.attributes["index"])
+    if not 0 <= index < len(operand.shape.elements):
         raise AttributeValueError(f"{operand.shape} has no element {index}")
+    return _element(operand, index)
+
+
+def _element(operand: Sized, index: int) -> Sized:
+    elements = operand.shape.elements
     first = sum(len(part.arrays) for part in elements[:index])
     return Sized(elements[index], operand.sizes[first : first + len(elements[index].arrays)])
+
+
+def _started(place: int) -> Rule:
+    """What was started: an element of what the start gives."""
+
+    def rule(op: Application) -> Sized:
+        (start,) = op.operands
+        if len(start.shape.elements) <= place:
+            message = f"the operand is {start.shape}; expected a tuple of what was started"
+            raise AttributeValueError(message)
+        return _element(start, place)
+
+    return rule
 
 
 def _call(op: Application) -> Sized:
@@ -319,7 +358,9 @@ def _scan(op: Application) -> Sized:
     result: Shape = op.attributes["to_apply"].root.shape
     inputs = len(op.operands) - carries
     if inputs <= 0:
-        raise AttributeValueError("the shape of a scan without inputs has to be written")
+        if op.result is None:
+            raise AttributeValueError("the shape of a scan without inputs has to be written")
+        return Sized(op.result, tuple(each.own for each in op.operands))
     axes = op.attributes["dimensions"][:1] or (0,)
     (axis,), (steps,) = axes, op.operands[0].taken(axes)
     outputs = max(0, len(result.arrays) - carries)
@@ -351,17 +392,20 @@ def _bitcast_convert(op: Application) -> Sized:
 
 
 def _broadcast(op: Application) -> Sized:
-    (operand,), dimensions = op.operands, op.attributes["dimensions"]
+    dimensions: Sequence[int] = op.attributes["dimensions"]
+    (operand,) = op.operands
     if op.result is None:
         if operand.shape.rank or dimensions:
-            raise AttributeValueError(
-                "the shape of a broadcast cannot be inferred, so it has to be written"
-            )
+            raise _not_inferred("a broadcast")
         return operand
-    found: list[Size | None] = [None] * op.result.rank
-    for size, target in zip(operand.own, dimensions, strict=True):
-        found[target] = size
-    return Sized(op.result, (found,))
+    shape, bounds = operand.shape, op.result.dimensions
+    is_inside = all(0 <= axis < len(bounds) for axis in dimensions)
+    kept = [bounds[axis] for axis in dimensions] if is_inside and shape.is_array else None
+    if kept is None or not _is_same(shape.dimensions, kept):
+        message = f"dimensions {tuple(dimensions)} do not lead from {shape} to {op.result}"
+        raise AttributeValueError(message)
+    sizes = dict(zip(dimensions, operand.own, strict=True))
+    return Sized(op.result, ([sizes.get(axis) for axis in range(len(bounds))],))
 
 
 def _transpose(op: Application) -> Sized:
@@ -464,7 +508,7 @@ def _reshape(op: Application) -> Sized:
     is_bounded = not any(UNBOUNDED_SIZE in each for each in bounds)
     whole = [(range(len(bounds[0])), range(len(bounds[1])))]
     for before, after in common_blocks(*bounds) if is_bounded else whole:
-        dynamic = [axis for axis in after if shape.dynamic_dimensions[axis]]
+        dynamic = [axis for axis in after if any(shape.dynamic_dimensions[axis : axis + 1])]
         if len(dynamic) == 1:
             rest = product(shape.dimensions[axis] for axis in after if axis != dynamic[0])
             elements = product(operand.own[axis] for axis in before)
@@ -824,20 +868,26 @@ def _checked_lengths(fft_length: Sizes, rank: int) -> tuple[Size, ...]:
 
 # The rules.
 
-_FOLLOWING: Final[Mapping[str, Rule]] = {
+_RULES: Final[Mapping[str, Rule]] = {
     **dict.fromkeys(LIKE_OPERANDS, _elementwise),
     **dict.fromkeys(
-        ("add-dependency", "batch-norm-inference", "cholesky", "copy", "domain",
+        ("add-dependency", "async-update", "batch-norm-inference", "cholesky", "copy", "domain",
          "dynamic-update-slice", "opt-barrier", "reverse", "select-and-scatter", "shuffle",
          "while"),
         _first,
     ),
     **dict.fromkeys(("abs", "imag", "real"), _real),
     **dict.fromkeys(("batch-norm-grad", "batch-norm-training"), _batch_norm),
+    **dict.fromkeys(("all-gather", "all-to-all", "reduce-scatter"), _but_along),
+    **dict.fromkeys(("all-reduce", "collective-reduce"), _each_written),
+    **dict.fromkeys(("convert", "reduce-precision", "stochastic-convert"), _of_written_type),
     **dict.fromkeys(("compare", "is-finite"), _of_type(ElementType.PRED)),
     **dict.fromkeys(("dot", "scaled-dot"), _dot),
     **dict.fromkeys(("partition-id", "replica-id"), _always("u32[]")),
     "after-all": _always("token[]"),
+    "async-done": _started(1),
+    "bitcast": _bitcast,
+    "bitcast-convert": _bitcast_convert,
     "broadcast": _broadcast,
     "call": _call,
     "clamp": _clamp,
@@ -845,6 +895,8 @@ _FOLLOWING: Final[Mapping[str, Rule]] = {
     "concatenate": _concatenate,
     "conditional": _conditional,
     "convolution": _convolution,
+    "copy-done": _started(0),
+    "dynamic-reshape": _dynamic_reshape,
     "dynamic-slice": _dynamic_slice,
     "fft": _fft,
     "gather": _gather,
@@ -855,6 +907,7 @@ _FOLLOWING: Final[Mapping[str, Rule]] = {
     "ragged-dot": _ragged_dot,
     "reduce": _reduce,
     "reduce-window": _reduce_window,
+    "reshape": _reshape,
     "scan": _scan,
     "scatter": _scatter,
     "select": _select,
@@ -866,21 +919,7 @@ _FOLLOWING: Final[Mapping[str, Rule]] = {
     "triangular-solve": _second,
     "tuple": _tuple,
 }  # fmt: skip
-
-INFERRED: Final = _FOLLOWING.keys()
-"""The opcodes whose shape follows: of a broadcast only from a scalar, of a scan from inputs."""
-
-_RULES: Final[Mapping[str, Rule]] = {
-    **_FOLLOWING,
-    **dict.fromkeys(("all-gather", "all-to-all", "reduce-scatter"), _but_along),
-    **dict.fromkeys(("all-reduce", "collective-reduce"), _each),
-    **dict.fromkeys(("convert", "reduce-precision", "stochastic-convert"), _of_written_type),
-    "bitcast": _bitcast,
-    "bitcast-convert": _bitcast_convert,
-    "dynamic-reshape": _dynamic_reshape,
-    "reshape": _reshape,
-}
-"""Those of which it does not follow, but sizes in it do, stand last."""
+"""By opcode; rules that look at the shape that is written do not infer it."""
 
 
 # The values of small arrays of integers, which may be sizes.
