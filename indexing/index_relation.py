@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
 from indexing.domain import Constraint, Domain, distinctly_named
 from indexing.errors import MapError
-from indexing.exact.index_set import IndexSet, SetNames, limits_of
+from indexing.exact.index_set import IndexSet, SetNames, depths_of, limits_of
 from indexing.exact.isl import EVERYTHING, readable, united_parts
 from indexing.exact.questions import ExactRelation
 from indexing.formats.isl import pairs_of, read_pieces
@@ -552,7 +552,7 @@ def _on_pieces(
     limits = [[*_limits(piece, coordinates)] for piece in pieces]
     if len(limits) == 1:
         return relation.derived(relation.forms, domain.constrained(limits[0]))
-    depth = forms.maximum(forms.minimum(_depths(each)) for each in limits)
+    depth = forms.maximum(forms.minimum((forms.ZERO, *depths_of(each))) for each in limits)
     return relation.derived(relation.forms, domain.constrained([(depth, Interval(0, None))]))
 
 
@@ -568,13 +568,3 @@ def _limits(piece: Domain, coordinates: Sequence[Form]) -> Iterator[Constraint]:
     values = dict(zip(piece.identifiers, coordinates, strict=False))
     for form, interval in limits_of(piece):
         yield forms.substitute((form,), values)[0], interval
-
-
-def _depths(limits: Sequence[Constraint]) -> Iterator[Form]:
-    """Forms none of which is negative where all limits hold."""
-    yield forms.ZERO
-    for form, interval in limits:
-        if interval.lower is not None:
-            yield form.plus_constant(-interval.lower)
-        if interval.upper is not None:
-            yield -form.plus_constant(-interval.upper)

@@ -204,7 +204,7 @@ def _runs_by(points: islpy.Set, axis: int, step: int) -> list[StridedInterval]:
     runs = [
         strided(lower, upper, step)
         for residue in residues
-        for lower, upper in _paired(*(_in_class(found, residue, step) for found in (starts, ends)))
+        for lower, upper in _paired(*(_of_class(found, residue, step) for found in (starts, ends)))
     ]
     return runs if _is_worth(runs, points) else []
 
@@ -218,7 +218,7 @@ def _changes(points: islpy.Set, line: islpy.Set, axis: int, step: int) -> list[i
     return None if len(found) > MAX_BOXES or (not found and not changes.is_empty()) else found
 
 
-def _in_class(found: Sequence[int], residue: int, step: int) -> list[int]:
+def _of_class(found: Sequence[int], residue: int, step: int) -> list[int]:
     return [value for value in found if value % step == residue]
 
 
@@ -415,20 +415,26 @@ def _common(one: StridedInterval, other: StridedInterval) -> StridedInterval | N
     upper = one.upper if other.upper is None else other.upper
     if one.upper is not None and other.upper is not None:
         upper = min(one.upper, other.upper)
-    step = one.step
-    if step > 1 or other.step > 1:
-        shared = gcd(step, other.step)
-        apart, rest = divmod(other.anchor - one.anchor, shared)
-        if rest:
-            return None
-        left = other.step // shared
-        residue = one.anchor + step * (apart * pow(step // shared, -1, left) % left)
-        step *= left
-        lower = None if lower is None else lower + (residue - lower) % step
-        upper = None if upper is None else upper - (upper - residue) % step
-    if lower is not None and upper is not None and lower > upper:
+    step, shared = one.step, gcd(one.step, other.step)
+    apart, rest = divmod(other.anchor - one.anchor, shared)
+    if rest:
         return None
-    return strided(lower, upper, step)
+    left = other.step // shared
+    residue = one.anchor + step * (apart * pow(step // shared, -1, left) % left)
+    step *= left
+    return in_class(lower, upper, step, residue)
+
+
+def in_class(
+    lower: int | None, upper: int | None, step: int, residue: int
+) -> StridedInterval | None:
+    """The integers of a residue class between two ends, if a strided interval can say that."""
+    if step < 1 or (step > 1 and lower is None and upper is None):
+        return None
+    lower = None if lower is None else lower + (residue - lower) % step
+    upper = None if upper is None else upper - (upper - residue) % step
+    is_empty = lower is not None and upper is not None and lower > upper
+    return None if is_empty else strided(lower, upper, step)
 
 
 def _beside(interval: StridedInterval, inner: StridedInterval) -> list[StridedInterval] | None:
@@ -440,7 +446,8 @@ def _beside(interval: StridedInterval, inner: StridedInterval) -> list[StridedIn
         return None
     shifts = range(interval.step, inner.step, interval.step)
     if _fills_class(interval, inner):
-        classes = (_class_within(interval, inner.lower + by, inner.step) for by in shifts)
+        ends = interval.lower, interval.upper
+        classes = (in_class(*ends, inner.step, inner.lower + by) for by in shifts)
         return [each for each in classes if each is not None]
     last_start = inner.upper - inner.step
     between = (strided(inner.lower + by, last_start + by, inner.step) for by in shifts)
@@ -454,13 +461,6 @@ def _fills_class(interval: StridedInterval, inner: StridedInterval) -> bool:
         for end, inner_end in ((interval.lower, inner.lower), (interval.upper, inner.upper))
         if inner_end is not None
     )
-
-
-def _class_within(interval: StridedInterval, value: int, step: int) -> StridedInterval | None:
-    """The integers of a bounded interval that are whole steps from one of them."""
-    lower, upper = interval.lower or 0, interval.upper or 0
-    lower, upper = lower + (value - lower) % step, upper - (upper - value) % step
-    return strided(lower, upper, step) if lower <= upper else None
 
 
 def _below_and_above(

@@ -28,6 +28,7 @@ from indexing.exact.boxes import (
     box_set,
     box_size,
     boxes_of,
+    in_class,
     lone_box,
     strided,
     union,
@@ -720,7 +721,7 @@ def side_of(side: IntervalLike | StridedInterval | range, where: str) -> Strided
     if isinstance(side, StridedInterval):
         if side.step < 1 or (side.step > 1 and side.bounds == EVERYTHING):
             raise MapError(f"{where} is {side!r}; expected a positive step, counted from an end")
-        return _in_class(side.lower, side.upper, side.step, side.anchor) or StridedInterval(0, -1)
+        return in_class(side.lower, side.upper, side.step, side.anchor) or StridedInterval(0, -1)
     if isinstance(side, range):
         values = side if side.step > 0 else side[::-1]
         return strided(values[0], values[-1], values.step) if values else StridedInterval(0, -1)
@@ -747,23 +748,11 @@ def box_of(piece: Domain) -> Box | None:
             return None
         classes[name] = (atom.divisor, (interval.lower or 0) - shift)
     sides = [
-        _in_class(bounds.lower, bounds.upper, *classes.get(name, (1, 0)))
+        in_class(bounds.lower, bounds.upper, *classes.get(name, (1, 0)))
         for name, bounds in piece.bounds.items()
     ]
     found = [side for side in sides if side is not None]
     return tuple(found) if len(found) == len(sides) else None
-
-
-def _in_class(
-    lower: int | None, upper: int | None, step: int, residue: int
-) -> StridedInterval | None:
-    """The integers of a residue class between two ends, if a strided interval can say that."""
-    if step < 1 or (step > 1 and lower is None and upper is None):
-        return None
-    lower = None if lower is None else lower + (residue - lower) % step
-    upper = None if upper is None else upper - (upper - residue) % step
-    is_empty = lower is not None and upper is not None and lower > upper
-    return None if is_empty else strided(lower, upper, step)
 
 
 def limits_of(piece: Domain) -> Iterator[Constraint]:
@@ -772,6 +761,15 @@ def limits_of(piece: Domain) -> Iterator[Constraint]:
         yield forms.variable(identifier), bounds
     for _, constraint in piece.constraint_texts():
         yield constraint
+
+
+def depths_of(constraints: Iterable[Constraint]) -> Iterator[Form]:
+    """Forms none of which is negative where all constraints hold."""
+    for form, interval in constraints:
+        if interval.lower is not None:
+            yield form.plus_constant(-interval.lower)
+        if interval.upper is not None:
+            yield -form.plus_constant(-interval.upper)
 
 
 def holds(piece: Domain, element: Sequence[int]) -> bool:
@@ -886,14 +884,7 @@ def reading_of_boxes(boxes: tuple[Box, ...], names: SetNames) -> Reading:
 
 def _around(boxes: Sequence[Box], axis: int) -> Interval:
     """The least interval that holds a coordinate of all boxes."""
-    if not boxes:
-        return Interval(0, -1)
-    lower = [box[axis].lower for box in boxes]
-    upper = [box[axis].upper for box in boxes]
-    return Interval(
-        None if None in lower else min(end for end in lower if end is not None),
-        None if None in upper else max(end for end in upper if end is not None),
-    )
+    return reduce(Interval.union, (box[axis].bounds for box in boxes), Interval(0, -1))
 
 
 def reading_of_points(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from indexing.domain import Constraint, Domain, distinctly_named
 from indexing.errors import MapError
-from indexing.exact.index_set import constraints_of
+from indexing.exact.index_set import constraints_of, depths_of
 from indexing.exact.isl import (
     EVERYTHING,
     check_isl_text,
@@ -523,8 +523,5 @@ def _depth(points: islpy.Set, space: Space) -> Form:
 
 
 def _depth_of_piece(piece: islpy.BasicSet, space: Space) -> Form:
-    depths: list[Form] = []
-    for form, interval in constraints_of(piece, space):
-        depths += [form.plus_constant(-end) for end in (interval.lower,) if end is not None]
-        depths += [-form.plus_constant(-end) for end in (interval.upper,) if end is not None]
+    depths = [*depths_of(constraints_of(piece, space))]
     return forms.minimum(depths) if depths else ZERO

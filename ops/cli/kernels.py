@@ -19,7 +19,14 @@ from ops.cli.documents import (
     by_weight,
     write_svg,
 )
-from ops.cli.maps import fields_of_instruction, heading_of, indexing_fields, map_fields, short_text
+from ops.cli.maps import (
+    fields_of_instruction,
+    heading_of,
+    indexing_fields,
+    map_fields,
+    name_of_array,
+    short_text,
+)
 from ops.cli.selection import Selection
 from ops.dependence.dependence import Unknown
 from ops.dependence.operand_indexing import OperandIndexing
@@ -144,10 +151,8 @@ def _names(
 ) -> str:
     """The operand, and the result that reads it."""
     result = f"result {output}, " if len(instruction.shape.arrays) > 1 else ""
-    if isinstance(indexing, Unknown) or not operand.shape.is_tuple:
-        return f"{result}%{operand.name} {', '.join(map(text_of_shape, operand.shape.arrays))}"
-    shape = text_of_shape(operand.shape.arrays[indexing.element])
-    return f"{result}%{operand.name} element {indexing.element} {shape}"
+    is_whole = isinstance(indexing, Unknown) or not operand.shape.is_tuple
+    return f"{result}{name_of_array(operand, None if is_whole else indexing.element)}"
 
 
 def _fields_of_pair(

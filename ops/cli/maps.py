@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
-from typing import ClassVar, Final, TypeAlias
+from typing import ClassVar, Final, TypeAlias, TypeVar
 
 from indexing import IndexingMap, Variable, format_map, parse_map
 from indexing.passes import Ends, format_head
@@ -38,7 +38,7 @@ class View:
     @property
     def is_back(self) -> bool:
         """Whether maps lead from operands to results."""
-        return self.direction != next(iter(DIRECTIONS))
+        return self.direction != DIRECTIONS[0]
 
     @property
     def addressing(self) -> Addressing:
@@ -70,7 +70,8 @@ class InstructionMaps(SelectedQuestion):
     def answer(self, analysis: ModuleAnalysis, subject: Instruction) -> Section:
         """The maps of one instruction."""
         about = fields_of_instruction(subject)
-        pairs = DIRECTIONS[self.view.direction](analysis[subject], self.view.addressing)
+        view = self.view
+        pairs = _between(analysis[subject], view.addressing, is_back=view.is_back)
         entries = tuple(
             entry for pair in pairs if self.selection.is_read(pair.source) for entry in _split(pair)
         )
@@ -79,40 +80,28 @@ class InstructionMaps(SelectedQuestion):
         return Section(title, "", subject, None, entries, about, origins, self.long)
 
 
-def _from_results(asked: InstructionAnalysis, addressing: Addressing) -> Iterator[Entry]:
+def _between(
+    asked: InstructionAnalysis, addressing: Addressing, *, is_back: bool
+) -> Iterator[Entry]:
+    """The maps between each result and each operand of an instruction."""
     instruction = asked.instruction
-    for output in instruction.shape.array_indices:
-        answers = asked.output_to_input(output, **addressing._asdict()).indexing
-        for number, answer in enumerate(answers):
-            yield _of_operand(instruction, output, number, answer, addressing, is_back=False)
+    ask = asked.input_to_output if is_back else asked.output_to_input
+    operands = range(len(instruction.operands))
+    for begin in operands if is_back else instruction.shape.array_indices:
+        for end, answer in enumerate(ask(begin, **addressing._asdict()).indexing):
+            output, number = (end, begin) if is_back else (begin, end)
+            yield Entry(
+                instruction,
+                output,
+                "operand",
+                number,
+                answer.simplify(),
+                is_back=is_back,
+                is_whole=addressing == Addressing(),
+            )
 
 
-def _from_operands(asked: InstructionAnalysis, addressing: Addressing) -> Iterator[Entry]:
-    instruction = asked.instruction
-    for number in range(len(instruction.operands)):
-        answers = asked.input_to_output(number, **addressing._asdict()).indexing
-        for output, answer in enumerate(answers):
-            yield _of_operand(instruction, output, number, answer, addressing, is_back=True)
-
-
-def _of_operand(
-    of: Instruction,
-    output: int,
-    number: int,
-    answer: AnyDependence,
-    addressing: Addressing,
-    *,
-    is_back: bool,
-) -> Entry:
-    is_whole = addressing == Addressing()
-    simplified = answer.simplify()
-    return Entry(of, output, "operand", number, simplified, is_back=is_back, is_whole=is_whole)
-
-
-DIRECTIONS: Final[Mapping[str, Callable[..., Iterator[Entry]]]] = {
-    "output-to-input": _from_results,
-    "input-to-output": _from_operands,
-}
+DIRECTIONS: Final = ("output-to-input", "input-to-output")
 """The values of ``--direction``, the default first."""
 
 
@@ -247,6 +236,8 @@ def _split(whole: Entry) -> Iterator[Entry]:
 
 # Reports of maps: text for people, and fields for programs.
 
+T = TypeVar("T")
+
 _MAX_CACHED: Final = 1024
 """Most maps of a module are equal; the reports of the latest ones are kept."""
 
@@ -301,10 +292,7 @@ class Entry:
         """The name that the operand has outside, and its shape."""
         outer = self.caller.operands[self.number] if self.caller else self.source
         result = self._result if self.role == "operand" else ""
-        if self.element is None:
-            return f"{result}%{outer.name} {', '.join(map(text_of_shape, outer.shape.arrays))}"
-        shape = text_of_shape(outer.shape.arrays[self.element])
-        return f"{result}%{outer.name} element {self.element} {shape}"
+        return f"{result}{name_of_array(outer, self.element)}"
 
     @property
     def _result(self) -> str:
@@ -439,6 +427,14 @@ class Section(Row):
         return found
 
 
+def name_of_array(instruction: Instruction, element: int | None) -> str:
+    """The name of what is read, and its shape; of a tuple, those of one array if it is known."""
+    arrays = instruction.shape.arrays
+    if element is None:
+        return f"%{instruction.name} {', '.join(map(text_of_shape, arrays))}"
+    return f"%{instruction.name} element {element} {text_of_shape(arrays[element])}"
+
+
 def heading_of(instruction: Instruction, output: int | None = None) -> str:
     """The results of the instruction, and the source line if there is one."""
     lines = source_locations(instruction)
@@ -485,15 +481,14 @@ class MapReport(Row):
 # Runtime origins hold on to their module, so only indexings without them are cached.
 
 
+def _kept(make: Callable[[OperandIndexing], T]) -> Callable[[OperandIndexing], T]:
+    kept = lru_cache(maxsize=_MAX_CACHED)(make)
+    return lambda indexing: (make if indexing.runtime else kept)(indexing)
+
+
+@_kept
 def _indexing_text(indexing: OperandIndexing) -> str:
-    return (_uncached_text if indexing.runtime else _cached_text)(indexing)
-
-
-def _uncached_text(indexing: OperandIndexing) -> str:
     return indented(indexing.text(multiline=True))
-
-
-_cached_text: Final = lru_cache(maxsize=_MAX_CACHED)(_uncached_text)
 
 
 def indented(text: str) -> str:
@@ -509,12 +504,9 @@ def map_text(indexing_map: IndexingMap) -> str:
 # Fields of maps.
 
 
+@_kept
 def indexing_fields(indexing: OperandIndexing) -> Fields:
     """A map with its notes for programs."""
-    return (_uncached_fields if indexing.runtime else _cached_fields)(indexing)
-
-
-def _uncached_fields(indexing: OperandIndexing) -> Fields:
     whole = map_fields(indexing.map)
     origins = [
         {"variable": variable["name"]} | _origin_fields(origin)
@@ -525,9 +517,6 @@ def _uncached_fields(indexing: OperandIndexing) -> Fields:
         "replica_id": _optional_map(indexing.replica_id),
         "approximation": indexing.approximation or None,
     }
-
-
-_cached_fields: Final = lru_cache(maxsize=_MAX_CACHED)(_uncached_fields)
 
 
 def _origin_fields(origin: RuntimeOrigin) -> Fields:
