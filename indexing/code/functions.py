@@ -29,13 +29,19 @@ def text_of_maps(
 ) -> str:
     """One text with a function for the results of maps, and one for the domain of each."""
     domains = checked_domains(maps, names, asker, language.reserved, language.max_bits)
-    comments = [language.comment.format(for_comment(each)) for each in maps]
     results = _results(maps, domains, language, names)
     masks = [_contains(domain, language, name) for domain, name in zip(domains, names, strict=True)]
-    functions = [results, *masks]
+    return text_of_functions(maps, [results, *masks], language)
+
+
+def text_of_functions(
+    maps: Sequence[Relation], functions: Sequence[list[str]], language: Language
+) -> str:
+    """One text with these functions, the helpers that they call, and maps in comments above."""
+    comments = [language.comment.format(for_comment(each)) for each in maps]
     helpers = helpers_in((line for lines in functions for line in lines), language.helpers)
     top = [*language.head, *language.blank] if language.head else []
-    blocks = [[helper] for helper in helpers] + functions
+    blocks = [*([helper] for helper in helpers), *functions]
     body = [line for block in blocks for line in (*block, *language.blank)]
     return "\n".join([*comments, "", *top, *body[: -len(language.blank)]]) + "\n"
 

@@ -16,7 +16,6 @@ from indexing.code.coder import (
     Coder,
     Ranges,
     alone,
-    helpers_in,
     is_narrow,
     is_usable,
     names_in,
@@ -25,10 +24,10 @@ from indexing.code.functions import (
     check_portable,
     checked_domains,
     comparisons,
-    for_comment,
     function,
     joined,
     passable,
+    text_of_functions,
     within_bounds,
 )
 from indexing.code.language import NARROW, WIDE, Language
@@ -405,12 +404,7 @@ def text_of_loops(
     _check_results(results, domain, asker)
     nest = _Nest(domain, looped, language, body.names | {*results, MASK})
     nest.write(results, body)
-    head = [language.comment.format(for_comment(each)) for each in maps]
-    lines = nest.function(f"{'_'.join(names)}_loops", body)
-    helpers = [[helper] for helper in helpers_in(lines, language.helpers)]
-    top = [*language.head, *language.blank] if language.head else []
-    blocks = [line for block in (*helpers, lines) for line in (*block, *language.blank)]
-    return "\n".join([*head, "", *top, *blocks[: -len(language.blank)]]) + "\n"
+    return text_of_functions(maps, [nest.function(f"{'_'.join(names)}_loops", body)], language)
 
 
 def _looped(domains: Sequence[Domain], asker: str) -> list[str]:

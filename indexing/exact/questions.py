@@ -183,12 +183,6 @@ class ExactRelation(Relation):
         relation = self.derived(self.forms, domain)
         return _set_of_values(relation, (), budget, is_fixed=runtime_as_parameters)
 
-    def range_set(
-        self, *, budget: Budget = BUDGET, runtime_as_parameters: bool = False
-    ) -> IndexSet:
-        """The elements that are reached from all ``dims``: :meth:`image`."""
-        return self.image(budget=budget, runtime_as_parameters=runtime_as_parameters)
-
     def domain_set(
         self, *, budget: Budget = BUDGET, runtime_as_parameters: bool = False
     ) -> IndexSet:

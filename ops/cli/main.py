@@ -46,7 +46,7 @@ from ops.cli.memory import (
     KernelTiles,
     KernelUtilization,
 )
-from ops.cli.others import LayoutReport, document_of_difference, example, explore
+from ops.cli.others import LayoutReport, diff, example, explore
 from ops.cli.selection import Selection
 from ops.fusion.reasons import FEW_PATHS
 from ops.performance import DEVICES
@@ -72,13 +72,6 @@ def reads(*, files: Sequence[str], jobs: int, console: Console, **options: Any) 
         error = ArgumentError("reads: -o draws one instruction of one file; expected one file")
         return Document("modules", [error], fields_of_command("reads") | question.about())
     return answer_files("reads", question, files, jobs, console)
-
-
-def diff(
-    *, before: str, after: str, selection: Selection, seconds: float, console: Console
-) -> Document:
-    """Changes from one module to another."""
-    return document_of_difference((before, after), selection, seconds, console)
 
 
 def simplify(*, file: str, texts: Sequence[str], console: Console) -> Document:

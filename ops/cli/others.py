@@ -33,7 +33,8 @@ from ops.explorer import explore as page_about
 from ops.hlo import HloFileError, HloModule
 from ops.hlo.files import write_text
 from ops.hlo.opcodes import nearby
-from ops.modules.difference import Change, ModuleDifference, Traffic, diff
+from ops.modules.difference import Change, ModuleDifference, Traffic
+from ops.modules.difference import diff as difference_between
 from ops.performance.tally import ends_of_count
 from simplifier.errors import ArgumentError, IndexingError, listed
 
@@ -104,39 +105,34 @@ def _on_tpu(shape: Shape) -> str:
 # What changed between two modules, as a document.
 
 
-def document_of_difference(
-    files: tuple[str, str], selection: Selection, seconds: float, console: Console
+def diff(
+    *, before: str, after: str, selection: Selection, seconds: float, console: Console
 ) -> Document:
-    """The changes from the module of one file to that of another."""
+    """Changes from the module of one file to that of another."""
+    files = (before, after)
     found = attempt(_difference, files, seconds, console)
-    about = fields_of_command("diff") | {"seconds": seconds}
     if isinstance(found, IndexingError):
-        files_alone = ({"file": file, "module": None} for file in files)
-        before, after = (
-            {**each, "bytes_read": None, "bytes_written": None} for each in files_alone
-        )
-        return Document("changes", [found], about | {"before": before, "after": after})
-    modules = (found.before, found.after)
-    before, after = (
-        _module_fields(*each) for each in zip(files, modules, found.traffic, strict=True)
-    )
-    title = "\n".join(found.heading())
-    fields = about | {"before": before, "after": after}
-    return Document("changes", _items(found, selection), fields, title=title)
+        items, title, ends = [found], None, [*map(_end_fields, files)]
+    else:
+        items, title = _items(found, selection), "\n".join(found.heading())
+        modules = (found.before, found.after)
+        ends = [*map(_end_fields, files, modules, found.traffic)]
+    about = fields_of_command("diff") | {"seconds": seconds}
+    fields = about | dict(zip(("before", "after"), ends, strict=True))
+    return Document("changes", items, fields, title=title)
 
 
 def _difference(files: tuple[str, str], seconds: float, console: Console) -> ModuleDifference:
     before, after = (load_module(file) for file in console.track(files, "modules"))
-    return diff(before, after, seconds=seconds)
+    return difference_between(before, after, seconds=seconds)
 
 
-def _module_fields(file: str, module: HloModule, traffic: Traffic) -> Fields:
-    return {
-        "file": file,
-        "module": module.name,
-        "bytes_read": ends_of_count(traffic.read),
-        "bytes_written": ends_of_count(traffic.written),
-    }
+def _end_fields(
+    file: str, module: HloModule | None = None, traffic: Traffic | None = None
+) -> Fields:
+    read, written = map(ends_of_count, traffic) if traffic else (None, None)
+    name = module.name if module else None
+    return {"file": file, "module": name, "bytes_read": read, "bytes_written": written}
 
 
 def _items(found: ModuleDifference, selection: Selection) -> Iterator[Item | IndexingError]:

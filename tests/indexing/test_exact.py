@@ -309,7 +309,6 @@ QUESTIONS: dict[str, Callable[[IndexingMap], object]] = {
     "is_subset": lambda made: IndexingMap.identity([4]).is_subset(made),
     "first_difference": lambda made: made.first_difference(IndexingMap.identity([4])),
     "image": IndexingMap.image,
-    "range_set": IndexingMap.range_set,
     "domain_set": IndexingMap.domain_set,
     "count": IndexingMap.count,
     "count_results": IndexingMap.count_results,
