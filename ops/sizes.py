@@ -192,9 +192,9 @@ def _last_index(size: Form) -> Form:
 
     A maximum with zero does not matter: no index is below zero and below a negative size.
 
-    >>> _last_index(operations.maximum((forms.ZERO, forms.variable("~N") - 2)))
+    >>> _last_index(forms.maximum((forms.ZERO, forms.variable("~N") - 2)))
     Form(~N - 3)
-    >>> _last_index(operations.minimum((forms.constant(8), forms.variable("~N"))))
+    >>> _last_index(forms.minimum((forms.constant(8), forms.variable("~N"))))
     Form(min(~N - 1, 7))
     """
     atom = size.only_atom

@@ -273,7 +273,7 @@ def steps_of(counter: str, bounds: Interval, constraints: Iterable[Constraint]) 
     The counter has a first value, or is not negative; it has a last value, or a constraint that
     ends it.
 
-    >>> from simplifier.expr.form import variable
+    >>> from simplifier.forms import variable
     >>> from simplifier import Interval
     >>> form = variable("d0") + variable("s0") * 2
     >>> steps = steps_of("s0", Interval(0, 9), [(form, Interval(1, 16))])

@@ -51,7 +51,7 @@ def in_digits(wanted: Sequence[Form], bounds: Mapping[str, Interval]) -> tuple[F
     A function of an operand without bounds stays.
 
     >>> from simplifier import Interval
-    >>> from simplifier.expr.text import parse_form
+    >>> from simplifier.forms import parse_form
     >>> print(*in_digits([parse_form("bitand(x, y)")], dict.fromkeys("xy", Interval(0, 1))))
     (x + y - (x + y) mod 2) floordiv 2
     """
@@ -94,10 +94,10 @@ def _digits_that_differ(operands: Sequence[Form], count: int, *, is_signed: bool
 def read_rows(form: Form, inputs: Iterable[InputBits]) -> Rows | None:
     """The rows of a form; none if its bits are no exclusive ors of input bits.
 
-    >>> from simplifier.expr.form import variable
+    >>> from simplifier.forms import variable
     >>> (x,) = inputs = input_bits({"x": 4})
-    >>> half = operations.floordiv(variable("x"), forms.constant(4))
-    >>> read_rows(operations.bitwise(AtomKind.BITXOR, (variable("x"), half)), inputs)
+    >>> half = forms.floordiv(variable("x"), forms.constant(4))
+    >>> read_rows(forms.bitwise(AtomKind.BITXOR, (variable("x"), half)), inputs)
     (5, 10, 4, 8)
     """
     known = {str(digits.variable): digits for digits in inputs}

@@ -260,7 +260,7 @@ def solved(
     within the bounds. Free variables are called ``t0 t1 ...``. Takes about as many steps as the
     equations have terms.
 
-    >>> from simplifier.canonical.scope import scope_of
+    >>> from simplifier.forms import scope_of
     >>> bounds = {"x": Interval(0, 3), "z": Interval(0, 7)}
     >>> x, y, z = map(forms.variable, "xyz")
     >>> solved(scope_of(tuple(bounds.items())), [Equation(x * 8 + z, y)], bounds).values

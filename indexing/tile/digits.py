@@ -62,7 +62,7 @@ class TileDigit(NamedTuple):
 def digit_of(atom: Atom) -> TileDigit | None:
     """The digit that an atom is.
 
-    >>> from simplifier.expr.text import parse_form
+    >>> from simplifier.forms import parse_form
     >>> digit_of(parse_form("((d0 + 1) floordiv 4) mod 6").only_atom)
     TileDigit(variable='d0', shift=1, weight=4, radix=6)
     """
@@ -279,7 +279,7 @@ def monotone(form: Form, axes: Mapping[str, TileAxis]) -> dict[str, bool] | None
 
     ``None`` if there is a tile on which they do not take all values between their ends.
 
-    >>> from simplifier.expr.text import parse_form
+    >>> from simplifier.forms import parse_form
     >>> monotone(parse_form("N - (d0 floordiv 4) * 3"), dict.fromkeys(["d0"]))
     {'d0': True}
     """
@@ -296,7 +296,7 @@ def stepped(form: Form, axes: Mapping[str, TileAxis]) -> tuple[Form, int, Form]:
 
     The stride is negative if all of them fall.
 
-    >>> from simplifier.expr.text import parse_form
+    >>> from simplifier.forms import parse_form
     >>> stepped(parse_form("N - (d0 floordiv 4) * 3"), dict.fromkeys(["d0"]))
     (Form(N), -3, Form(d0 floordiv 4))
     """
@@ -759,8 +759,8 @@ def linear_indices(atoms: Iterable[Atom], scope: Scope) -> list[LinearIndex]:
     """The indices that become simpler when digits are put together.
 
     >>> from simplifier import Interval
-    >>> from simplifier.canonical.scope import scope_of
-    >>> from simplifier.expr.text import parse_form
+    >>> from simplifier.forms import scope_of
+    >>> from simplifier.forms import parse_form
     >>> scope = scope_of((("d0", Interval(0, 7)), ("d1", Interval(0, 2))))
     >>> texts = "(d0 * 3 + d1) floordiv 4", "(d1 - d0) mod 4"
     >>> (index,) = linear_indices([parse_form(text).only_atom for text in texts], scope)

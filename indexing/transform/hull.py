@@ -100,7 +100,7 @@ def box(indexing_map: RelationT, dims: Sequence[Interval], limits: Sequence[Inte
 def terms_in(form: Form) -> int:
     """The number of terms as the form is written, with those inside of operations.
 
-    >>> from simplifier.expr.text import parse_form
+    >>> from simplifier.forms import parse_form
     >>> terms_in(parse_form("(d0 + d1) floordiv 4 + ((d0 + d1) mod 4) * 8"))
     6
     """

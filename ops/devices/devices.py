@@ -205,7 +205,7 @@ MAX_REPLICAS: Final = 1 << 20
 class DeviceGroups:
     """Groups of devices, by their numbers, among ``count`` devices.
 
-    >>> from simplifier.expr.form import variable
+    >>> from simplifier.forms import variable
     >>> pairs = DeviceGroups(((0, 2), (1, 3)), 4)
     >>> print(pairs.member(variable("device"), variable("position")))
     position * 2 + device mod 2
