@@ -91,7 +91,7 @@ _WRITTEN: Final = _written()
 
 PROGRAMS: Final = {
     opcode: _WRITTEN.get(opcode) or _elementwise(opcode)
-    for opcode in ALL_OPCODES
+    for opcode in dict.fromkeys((*ALL_OPCODES, *OPCODES))
     if opcode in _WRITTEN or opcode in ELEMENTWISE
 }
 """Opcode -> a program of it."""

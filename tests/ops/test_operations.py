@@ -16,19 +16,38 @@ from ops import (
     input_to_output,
     output_to_input,
 )
+from ops.hlo.errors import AttributeValueError
 from ops.hlo.opcodes import OPCODES
+from ops.hlo.shape_inference import infer_shape
 from tests.evaluation import related
 from tests.ops.documentation import PAGE, with_operations
 from tests.ops.opcode_programs import ALL_OPCODES, PROGRAMS, Program
+
+NO_SHAPE = hlo.parse("ENTRY e { ROOT t = token[] parameter(0) }").entry.root.shape
 
 SINCE = {"atan", "collective-reduce", "shuffle"}
 """Opcodes that are younger than the XLA that the tests have."""
 
 
 def test_every_opcode_is_known_and_has_a_program() -> None:
-    assert [*PROGRAMS] == [*ALL_OPCODES]
-    assert OPCODES.keys() == {*ALL_OPCODES}
-    assert REGISTRY.opcodes.keys() <= {*ALL_OPCODES}
+    assert PROGRAMS.keys() == OPCODES.keys()
+    assert {*ALL_OPCODES} <= OPCODES.keys()
+    assert REGISTRY.opcodes.keys() <= OPCODES.keys()
+
+
+def test_the_shape_that_is_written_is_the_one_that_follows() -> None:
+    wrong: list[str] = []
+    for program in PROGRAMS.values():
+        root = program.root
+        shapes = [operand.shape for operand in root.operands]
+        found = [infer_shape(root.opcode, shapes, root.attributes, root.shape)]
+        try:
+            found.append(infer_shape(root.opcode, shapes, root.attributes))
+        except AttributeValueError as error:
+            found += [NO_SHAPE] * ("has to be written" not in str(error))
+        if not all(each.is_compatible_with(root.shape) for each in found):
+            wrong.append(f"{root}: {', '.join(map(str, found))}")
+    assert not wrong
 
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
