@@ -54,7 +54,7 @@ from simplifier.forms import (
     to_condition,
     to_sympy,
 )
-from simplifier.tools.display import Displayed, cut, html, table
+from simplifier.tools.display import Displayed, html_of_table
 
 Row: TypeAlias = "tuple[Form, Form, Form]"
 """The offset, the size and the stride of one result."""
@@ -281,8 +281,8 @@ class Tile(Displayed):
 
     def _repr_html_(self) -> str:
         rows = [(str(number), *texts) for number, texts in enumerate(self._texts())]
-        conditions = "".join(f"<p>{cut(text)}</p>" for text in self._conditions())
-        return html(table(("result", "offset", "size", "stride"), rows) + conditions)
+        heading = ("result", "offset", "size", "stride")
+        return html_of_table(heading, rows, below=self._conditions())
 
     def _texts(self) -> list[tuple[str, ...]]:
         """Offset, size and stride of each result."""

@@ -85,10 +85,13 @@ def html_of_table(
     rows: Iterable[Sequence[str]],
     *,
     title: str = "",
+    below: Iterable[str] = (),
     total: int = 0,
     most: int = MAX_ROWS,
 ) -> str:
-    """A table; numbers stand to the right. At ``most`` so many rows are shown of the ``total``.
+    """A table with texts below it; numbers stand to the right.
+
+    At ``most`` so many rows are shown of the ``total``.
 
     >>> print(html_of_table(["reads", "of"], [("16", "%p")]))
     <div class="indexing">
@@ -101,18 +104,6 @@ def html_of_table(
     </table>
     </div>
     """
-    return html(table(heading, rows, title=title, total=total, most=most))
-
-
-def table(
-    heading: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    *,
-    title: str = "",
-    total: int = 0,
-    most: int = MAX_ROWS,
-) -> str:
-    """The markup of a table, to be part of :func:`html`."""
     left = iter(rows)
     shown = [list(row) for row in islice(left, most)]
     more = max(total - len(shown), sum(1 for _ in left))
@@ -123,7 +114,8 @@ def table(
     head = "".join(f"<th>{escape(name)}</th>" for name in heading)
     paragraph = f"<p>{escape(title)}</p>\n" if title else ""
     body = f"<tr>{body}</tr>\n" if lines else ""
-    return f"{paragraph}<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
+    table = f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
+    return html(f"{paragraph}{table}{''.join(f'<p>{cut(text)}</p>' for text in below)}")
 
 
 def html_of_sections(title: str, sections: Iterable[tuple[str, str, bool]]) -> str:
