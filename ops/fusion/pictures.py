@@ -84,7 +84,7 @@ class FusionGraph(Picture):
         for instruction, reads in self.reads.items():
             listed = ", ".join(f"%{read.operand.name} {read.maps}" for read in reads)
             lines.append(
-                f"{_name(instruction)} {instruction.opcode}" + f" <- {listed}" * bool(reads)
+                f"{_title(instruction)} {instruction.opcode}" + f" <- {listed}" * bool(reads)
             )
         return "\n".join([*lines, *self.notes])
 
@@ -141,8 +141,9 @@ def _in_short(answer: AnyDependence) -> str:
     return written if len(written) <= _MAX_MAP else f"{written[: _MAX_MAP - 4]} ...)"
 
 
-def _name(instruction: Instruction) -> str:
-    return f"%{instruction.name} {instruction.shape.text(layout=False)}"
+def _title(instruction: Instruction, shape: Shape | None = None) -> str:
+    """The name with the shape of all or of one of its arrays."""
+    return f"%{instruction.name} {(shape or instruction.shape).text(layout=False)}"
 
 
 # Drawing: layers from operands to readers. An edge over several layers has a place in each.
@@ -220,7 +221,7 @@ class _GraphDrawing:
         if isinstance(place, int):
             return 0
         maps = sum(text_width(read.maps, "label") + 12 for read in self._reads[place])
-        return max(maps, text_width(_name(place)) + 16)
+        return max(maps, text_width(_title(place)) + 16)
 
     def elements(self) -> Iterator[str]:
         """Edges, then boxes."""
@@ -252,7 +253,7 @@ class _GraphDrawing:
         for number, read in enumerate(reads):
             yield text(self._port(instruction, number), box.y + 14, read.maps, "map", "middle")
         middle = box.x + box.width / 2
-        yield text(middle, box.y + 33, _name(instruction), "", "middle")
+        yield text(middle, box.y + 33, _title(instruction), "", "middle")
         yield text(middle, box.y + 49, instruction.opcode, "label", "middle")
 
 
@@ -331,7 +332,7 @@ def access_picture(
     for instruction in _from_root(fusion, needed):
         if instruction is root or not instruction.shape.dimensions:
             continue
-        title = _title(instruction, instruction.shape)
+        title = _title(instruction)
         answer = needed[instruction]
         if isinstance(answer, Unknown):
             notes[f"{title}: {answer.reason}"] = None
@@ -361,10 +362,6 @@ def _planes(fusion: Fusion, planes: Mapping[str, PlaneChoice]) -> Mapping[str, P
             message = f"access_picture: planes name {quoted(name)}"
             raise FusionError(f"{message}; expected some of {listed(names)}")
     return planes
-
-
-def _title(instruction: Instruction, shape: Shape) -> str:
-    return f"%{instruction.name} {shape.text(layout=False)}"
 
 
 def _from_root(

@@ -24,7 +24,7 @@ from indexing.map import IndexingMap
 from indexing.pictures.grids import LabelGrid
 from indexing.variable import Variable
 from simplifier import forms
-from simplifier.errors import INTEGER, ArgumentError, TextError, check_type, quoted
+from simplifier.errors import INTEGER, ArgumentError, check_type, quoted
 from simplifier.exact import BudgetError, NotQuasiAffineError
 from simplifier.forms import Atom, AtomKind, Form
 from simplifier.tools.display import Displayed
@@ -252,7 +252,7 @@ def from_map(indexing_map: IndexingMap) -> CuteLayout:
 def _checked_sizes(indexing_map: IndexingMap) -> list[int]:
     """The sizes of the dimensions of a map that has nothing else than one result over them."""
     domain = indexing_map.domain
-    expected = {
+    is_given = {
         "one result": len(indexing_map.forms) == 1,
         "dimensions": bool(indexing_map.dims),
         "no ranges": not indexing_map.ranges,
@@ -260,17 +260,14 @@ def _checked_sizes(indexing_map: IndexingMap) -> list[int]:
         "no parameters": not indexing_map.parameters,
         "no constraints": not domain.constraints,
     }
-    for what, is_so in expected.items():
+    for what, is_so in is_given.items():
         if not is_so:
             raise MapError(f"from_map: {indexing_map}; expected {what}")
-    sizes: list[int] = []
     for variable in indexing_map.dims:
-        lower, upper = variable.bounds.lower, variable.bounds.upper
-        if lower != 0 or upper is None or upper < 0:
+        if variable.bounds.lower != 0 or not variable.bounds.size:
             message = f"{variable.name} is in {variable.bounds}; expected from 0 to an end"
             raise MapError(f"from_map: {message}")
-        sizes.append(upper + 1)
-    return sizes
+    return [variable.bounds.size or 0 for variable in indexing_map.dims]
 
 
 def _check_digit(indexing_map: IndexingMap, term: Form) -> None:
@@ -455,11 +452,10 @@ def _read_composed(lexer: _CuteLexer) -> ComposedLayout:
 
 def _made(lexer: _CuteLexer, start: int, make: Callable[[], T]) -> T:
     """A value of what was read since a place; its error points there."""
-    stop = lexer.previous_stop
     try:
         return make()
     except ShapeError as error:
-        raise TextError(str(error), lexer.span_of(start, stop)) from None
+        raise lexer.error_since(start, str(error)) from None
 
 
 # CuTe layouts as tables of offsets, as CuTe prints them for LaTeX.
