@@ -263,35 +263,26 @@ _INK: Final = ("fill", "#1b1f24", "#e8ebee")
 _FINE: Final = "fill:none;stroke-width:1"
 _THICK: Final = "fill:none;stroke-width:1.5;stroke-linecap:square"
 
-TILES: Final = (
-    ("#dcf1d5", "#32377d"),
-    ("#60aade", "#6e2404"),
-    ("#f4a29e", "#4c6958"),
-    ("#cdd77d", "#70598c"),
-    ("#f5d5e5", "#4f3338"),
-    ("#93ab57", "#595965"),
-    ("#b5a1ac", "#a0452b"),
-)
-"""The colors of tiles, on a light and on a dark background; far apart for the color-blind, too."""
 
-NUMBERS: Final = (
-    ("#cfe3f7", "#1f4566"),
-    ("#fbe3b8", "#5e4716"),
-    ("#d3edce", "#24502b"),
-    ("#f3d3e3", "#5c2a47"),
-    ("#e0d7f3", "#413066"),
-    ("#cdeeee", "#1a4f52"),
-    ("#e8e4d8", "#47443a"),
-    ("#f7d9cf", "#66301f"),
+def _scale(light: str, dark: str) -> tuple[Style, ...]:
+    """Grounds of cells by number, on a light and on a dark background."""
+    return tuple(Style("fill", *each) for each in zip(light.split(), dark.split(), strict=True))
+
+
+TILES: Final = _scale(
+    "#dcf1d5 #60aade #f4a29e #cdd77d #f5d5e5 #93ab57 #b5a1ac",
+    "#32377d #6e2404 #4c6958 #70598c #4f3338 #595965 #a0452b",
+)
+"""The colors of tiles; far apart for the color-blind, too."""
+
+NUMBERS: Final = _scale(
+    "#cfe3f7 #fbe3b8 #d3edce #f3d3e3 #e0d7f3 #cdeeee #e8e4d8 #f7d9cf",
+    "#1f4566 #5e4716 #24502b #5c2a47 #413066 #1a4f52 #47443a #66301f",
 )
 """As many colors as CuTe's pictures have."""
 
-HEAT: Final = (
-    ("#cfe3f7", "#173a5e"),
-    ("#9ecae1", "#1f5c96"),
-    ("#6baed6", "#3a86c0"),
-    ("#3182bd", "#7fb8e3"),
-    ("#08519c", "#cfe3f7"),
+HEAT: Final = _scale(
+    "#cfe3f7 #9ecae1 #6baed6 #3182bd #08519c", "#173a5e #1f5c96 #3a86c0 #7fb8e3 #cfe3f7"
 )
 """One hue from pale to strong: people who see few colors tell its steps apart, and orange."""
 
@@ -310,11 +301,11 @@ STYLES: Final[Mapping[str, Style]] = {
     ),
     "outline1": Style("stroke", "#d55e00", "#ff8a3d", _THICK),
     "outline2": Style("stroke", "#0072b2", "#4aa8ff", _THICK),
-    **{f"tile{number}": Style("fill", *pair) for number, pair in enumerate(TILES)},
-    **{f"color{number}": Style("fill", *pair) for number, pair in enumerate(NUMBERS)},
+    **{f"tile{number}": style for number, style in enumerate(TILES)},
+    **{f"color{number}": style for number, style in enumerate(NUMBERS)},
     "untouched": Style("fill", "#eceff2", "#242b33"),
     "chosen": Style("fill", "#f2a33a", "#c27a14"),
-    **{f"heat{number}": Style("fill", *pair) for number, pair in enumerate(HEAT, 1)},
+    **{f"heat{number}": style for number, style in enumerate(HEAT, 1)},
     "on-light": Style(*_INK, "font-size:12px"),
     "on-dark": Style("fill", "#ffffff", "#14181d", "font-size:12px"),
     "wanted": Style("fill", "#3182bd", "#7fb8e3"),
