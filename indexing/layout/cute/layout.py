@@ -263,23 +263,16 @@ class CuteLayout(Displayed):
         return f"cute.parse('{self}')"
 
 
-def _check(value: object, what: str) -> None:
+def _check(value: object, what: str, level: int = 0) -> None:
     """Raise an error unless a value is an integer tuple of some depth."""
-    level = [value]
-    for _ in range(MAX_DEPTH + 2):
-        level = [part for each in level for part in _parts_of(each, what)]
-        if not level:
-            return
-    raise ShapeError(f"CuteLayout: {what}: tuples are nested deeper than {MAX_DEPTH}")
-
-
-def _parts_of(value: object, what: str) -> tuple[object, ...]:
     if isinstance(value, tuple):
-        return cast("tuple[object, ...]", value)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return ()
-    found = f"{quoted(value)} of {type(value).__name__}"
-    raise ArgumentError(f"CuteLayout: {what}: {found}; expected integers in tuples")
+        if level > MAX_DEPTH:
+            raise ShapeError(f"CuteLayout: {what}: tuples are nested deeper than {MAX_DEPTH}")
+        for part in cast("tuple[object, ...]", value):
+            _check(part, what, level + 1)
+    elif not isinstance(value, int) or isinstance(value, bool):
+        found = f"{quoted(value)} of {type(value).__name__}"
+        raise ArgumentError(f"CuteLayout: {what}: {found}; expected integers in tuples")
 
 
 def _check_sizes(shape: IntTuple) -> None:

@@ -659,9 +659,12 @@ class _Encoding:
     def layout(self, shape: tuple[int, ...]) -> LinearLayout:
         """The layout for a shape; its errors point at the name."""
         maker = _MAKERS[self.name]
+        if self.fields.get("hasLeadingOffset") is True:
+            message = f"hasLeadingOffset of {self.name} is true: that is nvmma_shared"
+            raise TextError(message, self.span)
         try:
-            if maker is _LINEAR:
-                return _linear(shape, self)
+            if not maker.fields:
+                return maker.make(shape, self)
             return maker.make(shape, **self.arguments(maker.fields))
         except ShapeError as error:
             raise TextError(str(error), self.span) from None
@@ -789,14 +792,13 @@ _FIELDS: Final[Mapping[str, tuple[str, type]]] = {
     "vec": ("vec", int),
     "perPhase": ("per_phase", int),
     "maxPhase": ("max_phase", int),
-    "hasLeadingOffset": ("has_leading_offset", bool),
     "swizzlingByteWidth": ("swizzle_bytes", int),
     "transposed": ("is_transposed", bool),
     "elementBitWidth": ("element_bits", int),
 }
 """The argument that each field is, and the kind of its value."""
 
-_OPTIONAL: Final = (*_BLOCKS, "tilesPerWarp", "hasLeadingOffset")
+_OPTIONAL: Final = (*_BLOCKS, "tilesPerWarp")
 
 
 def _linear(shape: tuple[int, ...], encoding: _Encoding) -> LinearLayout:
@@ -831,34 +833,22 @@ _OPERANDS: Final[Mapping[str, tuple[Callable[..., LinearLayout], tuple[str, ...]
 """The layout of an operand of each instruction, and the fields of the instruction that it needs."""
 
 
-def _swizzled_shared(
-    shape: tuple[int, ...],
-    *,
-    has_leading_offset: bool = False,
-    **arguments: Any,  # noqa: ANN401 - each of its kind
-) -> LinearLayout:
-    """The layout without a field of older versions."""
-    if has_leading_offset:
-        raise ShapeError("hasLeadingOffset of swizzled_shared is true: that is nvmma_shared")
-    return swizzled_shared(shape, **arguments)
-
-
 class _Maker(NamedTuple):
-    """The function of a shape and of fields that an encoding is; others may be there, too."""
+    """The function of a shape and of fields that an encoding is.
+
+    Without any fields, it is one of the whole encoding. Those that are ``ignored`` change nothing.
+    """
 
     make: Callable[..., LinearLayout]
     fields: tuple[str, ...]
     ignored: tuple[str, ...] = ()
 
 
-_LINEAR: Final = _Maker(_linear, ())
-"""Of any fields, which are named as the in-dimensions."""
-
 _MAKERS: Final[Mapping[str, _Maker]] = {
     "blocked": _Maker(
         blocked, ("sizePerThread", "threadsPerWarp", "warpsPerCTA", "order", *_BLOCKS)
     ),
-    "linear": _LINEAR,
+    "linear": _Maker(_linear, ()),
     "nvidia_mma": _Maker(
         nvidia_mma, ("versionMajor", "warpsPerCTA", "instrShape", *_BLOCKS), ("versionMinor",)
     ),
@@ -870,7 +860,7 @@ _MAKERS: Final[Mapping[str, _Maker]] = {
     "dot_op": _Maker(_dot_operand, ("opIdx", "parent", "kWidth")),
     "slice": _Maker(_slice, ("dim", "parent")),
     "swizzled_shared": _Maker(
-        _swizzled_shared, ("vec", "perPhase", "maxPhase", "order", "hasLeadingOffset", *_BLOCKS)
+        swizzled_shared, ("vec", "perPhase", "maxPhase", "order", *_BLOCKS), ("hasLeadingOffset",)
     ),
     "nvmma_shared": _Maker(
         nvmma_shared, ("swizzlingByteWidth", "transposed", "elementBitWidth", *_BLOCKS)
