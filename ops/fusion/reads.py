@@ -26,10 +26,10 @@ from ops import limits
 from ops.analysis.calls import itself, union_of
 from ops.analysis.dataflow import Array
 from ops.analysis.queries import flow_in
-from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, called_by
+from ops.dependence.dependence import NOTHING, AnyDependence, Dependence
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin, with_values
 from ops.devices.joint_indexing import deciding
-from ops.fusion.slicing import Region, backward_slice
+from ops.fusion.slicing import Flow, FlowNode, FlowStep, Region, backward_slice
 from ops.hlo import Computation, Instruction
 from ops.loops import forgotten
 from ops.rules.constant_folding import clamped
@@ -201,9 +201,9 @@ def _source(array: Array, registry: Registry) -> Array:
     while True:
         instruction, number = routed_from(array, registry.routes)
         calls = registry.calls(instruction)
-        if not calls or len(calls.choices) != 1 or calls.condition or calls.is_start:
+        if not calls or not calls.only_run:
             return instruction, number
-        array = calls.choices[0].computation.root, number
+        array = calls.only_run.computation.root, number
 
 
 def ways_of(evaluation: Evaluation) -> tuple[OperandIndexing, ...] | Unknown:
@@ -429,14 +429,6 @@ class Evaluation(NamedTuple):
     doubt: Doubt | None = None
 
 
-class _Node(NamedTuple):
-    """An array in one run of its computation, to which ``callers`` lead, outermost first."""
-
-    instruction: Instruction
-    number: int
-    callers: tuple[Instruction, ...] = ()
-
-
 class _Place(NamedTuple):
     """Something that is evaluated: an instruction with a loop in one of its runs, by its sizes."""
 
@@ -461,7 +453,6 @@ class _Begin(NamedTuple):
         return self._replace(doubt=known if is_plain or known is None else Doubt(known.reason))
 
 
-_Step: TypeAlias = "tuple[_Node, AnyDependence | None, Doubt | None]"
 _RESULT: Final = _Begin()
 
 _Reached: TypeAlias = "dict[_Begin, list[AnyDependence]]"
@@ -513,33 +504,37 @@ class _Evaluator:
     """Walk along arrays through a region; ``most`` arrays in called computations, 0 for none."""
 
     def __init__(self, region: Region, most: int) -> None:
-        self._region = region
+        self._registry = region.registry
         self._most = most
         self._flow = flow_in(region.computation.module, Direction.OUTPUT_TO_INPUT, region.registry)
-        self._steps: dict[_Node, list[_Step]] = {}
+        self._runs = Flow(region, Direction.OUTPUT_TO_INPUT, is_inlined=most > 0)
+        self._steps: dict[FlowNode, list[FlowStep]] = {}
 
     def evaluate(
         self, starts: Sequence[Array], evaluations: Mapping[Array, list[Evaluation]]
     ) -> None:
         """Add the evaluations that need the arrays, for results that are computed at once."""
-        begins = [_Node(*start) for start in starts]
-        reached: dict[_Node, _Reached] = {node: {_RESULT: [itself(node[:2])]} for node in begins}
+        begins = [FlowNode(*start) for start in starts]
+        reached: dict[FlowNode, _Reached] = {node: {_RESULT: [itself(node[:2])]} for node in begins}
         wanted: dict[_Place | None, _Reached] = {}
         found: list[tuple[Array, _Begin, AnyDependence]] = []
         for node in topological_order(begins, self._neighbours):
-            here = _united(reached.pop(node), node.instruction.shape.arrays[node.number].dimensions)
+            here = _united(
+                reached.pop(node), node.instruction.shape.arrays[node.element].dimensions
+            )
             if node not in begins and self._has_loop(node):
-                place = _place(node)
+                place = _Place(node.instruction, node.callers, node.sizes)
                 for origin, several in here.items():
                     wanted.setdefault(place, {}).setdefault(origin, []).extend(several)
                 here = {_Begin(place): [itself(node[:2])]}
             if node[:2] in evaluations:
                 found += ((node[:2], origin, each) for origin, (each,) in here.items())
-            for target, step, doubt in self._steps[node]:
-                there = reached.setdefault(target, {})
+            for step in self._steps[node]:
+                found_by, doubt = step.dependence, self._doubt(node, step)
+                there = reached.setdefault(step.target, {})
                 for origin, (each,) in here.items():
-                    after = each if step is None else self._flow.compose(each, step)
-                    there.setdefault(origin.behind(doubt, step), []).append(after)
+                    after = each if found_by is None else self._flow.compose(each, found_by)
+                    there.setdefault(origin.behind(doubt, found_by), []).append(after)
         from_result = self._from_result(wanted)
         for array, origin, needed in found:
             before, doubt = from_result[origin.place]
@@ -562,57 +557,31 @@ class _Evaluator:
     def _behind(self, before: AnyDependence | None, after: AnyDependence) -> AnyDependence:
         return after if before is None else self._flow.compose(before, after)
 
-    def _has_loop(self, node: _Node) -> bool:
+    def _has_loop(self, node: FlowNode) -> bool:
         """Whether one element needs elements that a range runs over, or a window holds."""
-        rule = self._region.registry.rule_of(node.instruction)
-        steps = (step for _, step, _ in self._steps[node] if step is not None)
-        is_shown = any(indexing.map.ranges for step in steps for indexing in step.indexings)
+        rule = self._registry.rule_of(node.instruction)
+        is_shown = any(step.has_ranges for step in self._steps[node])
         return is_shown or (rule is not None and rule.is_loop)
 
-    # Steps.
-
-    def _neighbours(self, node: _Node) -> list[_Node]:
+    def _neighbours(self, node: FlowNode) -> list[FlowNode]:
         if node not in self._steps:
-            self._steps[node] = [*self._steps_from(node)]
-        return [target for target, _, _ in self._steps[node]]
+            if node.callers and len(self._steps) > self._most:
+                raise _TooManyArraysError
+            self._steps[node] = self._runs.steps_from(node)
+        return [step.target for step in self._steps[node]]
 
-    def _steps_from(self, node: _Node) -> Iterator[_Step]:
-        instruction, number, callers = node
-        if callers and len(self._steps) > self._most:
-            raise _TooManyArraysError
-        calls = self._region.registry.calls(instruction)
-        if callers and instruction.parameter_number is not None:
-            *outer, caller = callers
-            operand = self._operand(caller, instruction.parameter_number)
-            yield _Node(operand, number, tuple(outer)), None, None
-        elif not callers and instruction not in self._region.members:
-            return
-        elif calls and self._most and _is_one_run(calls):
-            root = calls.choices[0].computation.root
-            yield _Node(root, number, (*callers, instruction)), None, None
-        else:
-            steps = self._flow.steps_from((instruction, number))
-            links = self._flow.links_from(instruction, number)
-            for ((target, element), step), link in zip(steps, links, strict=True):
-                doubt = _doubt(instruction, number, link.operand, self._region.registry)
-                yield _Node(target, element, callers), _seen_by(callers, step), doubt
-
-    def _operand(self, caller: Instruction, parameter: int) -> Instruction:
-        calls = self._region.registry.calls(caller)
-        return caller.operands[calls.choices[0].operands[parameter] if calls else parameter]
+    def _doubt(self, node: FlowNode, step: FlowStep) -> Doubt | None:
+        """Whether values decide what a step needs; what is passed on into a run is sure."""
+        if step.target.callers != node.callers:
+            return None
+        return _doubt(node.instruction, node.element, step.operand, self._registry)
 
 
 def _is_followed_to(computation: Computation, region: Region) -> bool:
     """Whether each way into a computation leads through calls that are followed run by run."""
     ways = region.computations_to(computation.root)
     sites = (site for each in ways for site in region.call_sites.get(each, ()))
-    return all(_is_one_run(site.calls) for site in sites)
-
-
-def _is_one_run(calls: Calls) -> bool:
-    """Whether a call is one run of one computation."""
-    is_choice = len(calls.choices) != 1 or calls.selector is not None
-    return not (is_choice or calls.condition or calls.is_start)
+    return all(site.calls.only_run for site in sites)
 
 
 def _doubt(instruction: Instruction, output: int, operand: int, registry: Registry) -> Doubt | None:
@@ -647,20 +616,6 @@ def _why_any_iteration(loop: Instruction, registry: Registry) -> str:
     if counted_loop(loop) is None:
         return f"%{loop.name} runs an unknown number of times"
     return forgotten(loop, registry)
-
-
-def _place(node: _Node) -> _Place:
-    instruction, number, callers = node
-    return _Place(instruction, callers, instruction.shape.arrays[number].dimensions)
-
-
-def _seen_by(callers: tuple[Instruction, ...], step: AnyDependence | None) -> AnyDependence | None:
-    """A step in a computation, seen from the outermost of its callers."""
-    if step is None:
-        return None
-    for caller in reversed(callers):
-        step = called_by(caller, step)
-    return step
 
 
 def _united(reached: _Reached, sizes: tuple[int, ...]) -> _Reached:

@@ -76,6 +76,12 @@ class Calls:
         return instruction.shape.elements[1] if self.is_start else instruction.shape
 
     @property
+    def only_run(self) -> Call | None:
+        """The computation if there is one that runs once, whatever values are; else ``None``."""
+        is_choice = len(self.choices) != 1 or self.selector is not None
+        return None if is_choice or self.condition or self.is_start else self.choices[0]
+
+    @property
     def computations(self) -> tuple[Computation, ...]:
         """All computations, in order."""
         chosen = tuple(call.computation for call in self.choices)

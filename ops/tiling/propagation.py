@@ -14,10 +14,11 @@ from indexing import IndexingMap, Tile, TileConstraints, TileError, Variable
 from indexing.passes import Domain, Formulas, is_symbolic, tile_of
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion import Fusion
+from ops.fusion.slicing import FlowNode
 from ops.hlo.module import Instruction
 from ops.index_maps import dim
 from ops.rules.rule import Unknown
-from ops.tiling.space import FlowNode, TilingDimension, TilingSpace
+from ops.tiling.space import TilingDimension, TilingSpace
 from ops.xla_gpu import unflattened
 from simplifier import forms
 from simplifier.errors import check_integers, check_type, listed

@@ -9,30 +9,27 @@ from __future__ import annotations
 
 import enum
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Final, NamedTuple, TypeAlias
 
 from indexing import IndexingMap, Variable
 from indexing.passes import Domain
-from ops.analysis.calls import DataFlow
 from ops.analysis.dataflow import Array
-from ops.analysis.queries import flow_in
-from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, called_by
+from ops.dependence.dependence import NOTHING, AnyDependence, Dependence
 from ops.dependence.links import identity_of
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion import Fusion, FusionError
+from ops.fusion.slicing import Flow, FlowNode, FlowStep, Region
 from ops.hlo import Instruction
 from ops.hlo.module import INSTRUCTION
 from ops.hlo.values import DimensionLabels
 from ops.index_maps import dim
 from ops.performance.kernels import evaluated_by
-from ops.rules.rule import Call, Direction, Unknown
+from ops.rules.rule import Direction, Unknown
 from simplifier import forms
 from simplifier.errors import IndexingError, check_type, listed
 from simplifier.forms import Form
-from simplifier.tools.graphs import topological_order
 
 Lifted: TypeAlias = "list[tuple[tuple[Form, ...], OperandIndexing]]"
 """Indexings with ranges as trailing dimensions, and what these are in the space."""
@@ -74,10 +71,10 @@ class TilingSpace:
     def of(cls, fusion: Fusion) -> TilingSpace:
         """The space from what a fusion writes back to all that this is computed from."""
         check_type(fusion, Fusion, "TilingSpace.of: the fusion", "an ops.Fusion")
-        flow = Flow(fusion, Direction.OUTPUT_TO_INPUT)
+        flow = Flow(Region(fusion.instructions, fusion.registry), Direction.OUTPUT_TO_INPUT)
         written = (each.written for each in evaluated_by(fusion))
         results = [flow.result(FlowNode(*array, _callers(array, fusion))) for array in written]
-        return _space(flow, results)
+        return _space(fusion, flow, results)
 
     @classmethod
     def from_operand(cls, fusion: Fusion, operand: Instruction, element: int = 0) -> TilingSpace:
@@ -94,7 +91,9 @@ class TilingSpace:
         if element not in operand.shape.array_indices:
             message = f"fusion: %{operand.name} has no array {element}"
             raise FusionError(f"{message}; expected 0 to {len(operand.shape.arrays) - 1}")
-        return _space(Flow(fusion, Direction.INPUT_TO_OUTPUT), [FlowNode(operand, element)])
+        region = Region(fusion.instructions, fusion.registry)
+        flow = Flow(region, Direction.INPUT_TO_OUTPUT)
+        return _space(fusion, flow, [FlowNode(operand, element)])
 
     @property
     def parallel(self) -> tuple[TilingDimension, ...]:
@@ -121,7 +120,7 @@ def _callers(array: Array, fusion: Fusion) -> tuple[Instruction, ...]:
     return () if array[0].computation is fusion.computation else fusion.roots
 
 
-def _space(flow: Flow, results: Sequence[FlowNode]) -> TilingSpace:
+def _space(fusion: Fusion, flow: Flow, results: Sequence[FlowNode]) -> TilingSpace:
     """The space in which each result has dimensions, its own or those of others."""
     solver = _SpaceBuilder(flow, results)
     begins = solver.unreached()
@@ -130,14 +129,13 @@ def _space(flow: Flow, results: Sequence[FlowNode]) -> TilingSpace:
         others = [node for node in solver.results if node not in begins]
         missing = [node for node in others if not _is_covered(node, accesses[node])]
         if not missing:
-            return TilingSpace(flow.fusion, tuple(solver.dimensions), accesses, tuple(results))
+            return TilingSpace(fusion, tuple(solver.dimensions), accesses, tuple(results))
         begins = [*begins, missing[0]]
 
 
 def _is_covered(node: FlowNode, accesses: AnyDependence) -> bool:
     """Whether one of the maps leads to every element, so that its tiles are all that there is."""
-    sizes = node.instruction.shape.arrays[node.element].dimensions
-    return any(_is_onto(indexing.map, sizes) for indexing in accesses.indexings)
+    return any(_is_onto(indexing.map, node.sizes) for indexing in accesses.indexings)
 
 
 def _is_onto(indexing_map: IndexingMap, sizes: Sequence[int]) -> bool:
@@ -177,7 +175,7 @@ class _SpaceBuilder:
             if node in reached or given:
                 reached |= {step.target for step in self.steps[node]}
             if node in alike or given:
-                alike |= {step.target for step in self.steps[node] if not _has_ranges(step)}
+                alike |= {step.target for step in self.steps[node] if not step.has_ranges}
         return begins
 
     def solve(self, begins: Sequence[FlowNode]) -> dict[FlowNode, AnyDependence]:
@@ -186,10 +184,9 @@ class _SpaceBuilder:
         of_sizes: dict[tuple[int, ...], list[int]] = {}
         own: dict[FlowNode, list[int]] = {}
         for node in begins:
-            sizes = node.instruction.shape.arrays[node.element].dimensions
-            if sizes not in of_sizes:
-                of_sizes[sizes] = [*map(self._number, _parallel(node))]
-            own[node] = of_sizes[sizes]
+            if node.sizes not in of_sizes:
+                of_sizes[node.sizes] = [*map(self._number, _parallel(node))]
+            own[node] = of_sizes[node.sizes]
         steps = {node: [*map(self._lifted, self.steps[node])] for node in self.nodes}
         domain = Domain.of([each.variable for each in self.numbers])
         found: dict[FlowNode, AnyDependence] = defaultdict(lambda: NOTHING)
@@ -241,18 +238,11 @@ class _SpaceBuilder:
         return dim(self._number(made))
 
 
-def _has_ranges(step: FlowStep) -> bool:
-    """Whether an element needs several, such as all of a reduced dimension."""
-    found = () if step.dependence is None else step.dependence.indexings
-    return any(indexing.map.ranges for indexing in found)
-
-
 def _parallel(node: FlowNode) -> Iterator[TilingDimension]:
     """The dimensions of a result."""
     instruction, element, callers = node
     found = identity_of(instruction, element)
-    sizes = instruction.shape.arrays[element].dimensions
-    known = found.indexings[0].map.dims if found.indexings else map(Variable.of_size, sizes)
+    known = found.indexings[0].map.dims if found.indexings else map(Variable.of_size, node.sizes)
     for axis, variable in enumerate(known):
         kind, axes = DimensionKind.PARALLEL, ((element, axis),)
         yield TilingDimension(instruction, kind, axes, variable, callers)
@@ -442,137 +432,3 @@ _GROUPS: Final[Mapping[str, Callable[[Instruction], Iterator[AxisGroup]]]] = {
     "reduce-window": _windows,
     "scaled-dot": _contracted,
 }
-
-
-# The arrays of a fusion as a graph, with one node for each run of what it calls.
-
-
-class FlowNode(NamedTuple):
-    """An array of an instruction's result, in the run that the callers make, outermost first."""
-
-    instruction: Instruction
-    element: int = 0
-    callers: tuple[Instruction, ...] = ()
-
-
-class FlowStep(NamedTuple):
-    """From an array to one that it depends on, or that depends on it.
-
-    Without a dependence, each element leads to its like. ``operand`` is the number of the operand
-    of ``instruction`` that one of the two arrays is; ``callers`` are those of its run.
-    """
-
-    target: FlowNode
-    instruction: Instruction
-    operand: int
-    dependence: AnyDependence | None
-    callers: tuple[Instruction, ...] = ()
-
-
-@dataclass(frozen=True)
-class Flow:
-    """Follows the arrays of a fusion in one direction, into all that runs once."""
-
-    fusion: Fusion
-    direction: Direction
-
-    def nodes_from(self, starts: Iterable[FlowNode]) -> list[FlowNode]:
-        """All arrays that can be reached, each before those that it leads to, else in order."""
-        firsts = tuple(starts)
-        return topological_order(firsts, lambda at: [to.target for to in self.steps_from(at)])
-
-    def steps_from(self, at: FlowNode) -> list[FlowStep]:
-        """The steps from an array."""
-        backward = self.direction is Direction.OUTPUT_TO_INPUT
-        return list(self._to_operands(at) if backward else self._to_users(at))
-
-    def result(self, node: FlowNode) -> FlowNode:
-        """The array that an element of a tuple is."""
-        while node.instruction.opcode == "tuple":
-            (step,) = Flow(self.fusion, Direction.OUTPUT_TO_INPUT).steps_from(node)
-            node = step.target
-        return node
-
-    def source(self, node: FlowNode) -> FlowNode:
-        """The array that is passed on as this one, through tuples and into what runs once."""
-        backward = Flow(self.fusion, Direction.OUTPUT_TO_INPUT)
-        while backward.passes_on(node.instruction) and (steps := backward.steps_from(node)):
-            node = steps[0].target
-        return node
-
-    def passes_on(self, instruction: Instruction) -> bool:
-        """Whether each array of a result is another array as it is."""
-        registry = self.fusion.registry
-        return bool(registry.routes(instruction) or self._only_call(instruction))
-
-    @cached_property
-    def _flow(self) -> DataFlow:
-        module = self.fusion.computation.module
-        return flow_in(module, self.direction, self.fusion.registry)
-
-    @cached_property
-    def _members(self) -> frozenset[Instruction]:
-        return frozenset(self.fusion.instructions)
-
-    def _only_call(self, instruction: Instruction) -> Call | None:
-        """The computation that an instruction runs once, and no other."""
-        calls = self.fusion.registry.calls(instruction)
-        if not calls or calls.condition or calls.is_start or len(calls.choices) != 1:
-            return None
-        (call,) = calls.choices
-        return call
-
-    def _to_operands(self, at: FlowNode) -> Iterator[FlowStep]:
-        instruction, element, callers = at
-        number = instruction.parameter_number
-        if number is not None and callers:
-            *outer, caller = callers
-            call = self._only_call(caller)
-            operand = call.operands[number] if call else number
-            target = FlowNode(caller.operands[operand], element, tuple(outer))
-            yield FlowStep(target, caller, operand, None)
-        elif callers or instruction in self._members:
-            call = self._only_call(instruction)
-            if call:
-                inside = FlowNode(call.computation.root, element, (*callers, instruction))
-                yield FlowStep(inside, instruction, 0, None)
-                return
-            for link in self._flow.links_from(instruction, element):
-                target = FlowNode(instruction.operands[link.operand], link.element, callers)
-                found = self._seen_from(at, link.dependence)
-                yield FlowStep(target, instruction, link.operand, found, callers)
-
-    def _to_users(self, at: FlowNode) -> Iterator[FlowStep]:
-        instruction, element, callers = at
-        for user in instruction.users:
-            if not callers and user not in self._members:
-                continue
-            for operand, each in enumerate(user.operands):
-                if each is instruction:
-                    yield from self._into(at, user, operand)
-        if callers and instruction.is_root:
-            *outer, caller = callers
-            yield FlowStep(FlowNode(caller, element, tuple(outer)), caller, 0, None)
-
-    def _into(self, at: FlowNode, user: Instruction, operand: int) -> Iterator[FlowStep]:
-        """The steps from an array into one of its users."""
-        call = self._only_call(user)
-        if call:
-            for parameter, given in zip(call.computation.parameters, call.operands, strict=True):
-                if given == operand:
-                    inside = FlowNode(parameter, at.element, (*at.callers, user))
-                    yield FlowStep(inside, user, operand, None)
-            return
-        for link in self._flow.links_from(user, operand):
-            if link.element == at.element:
-                found = self._seen_from(at, link.dependence)
-                there = FlowNode(user, link.output, at.callers)
-                yield FlowStep(there, user, operand, found, at.callers)
-
-    def _seen_from(self, at: FlowNode, dependence: AnyDependence) -> AnyDependence | None:
-        """A dependence with the callers of this run; ``None`` if it is an identity."""
-        if dependence == identity_of(at.instruction, at.element):
-            return None
-        for caller in reversed(at.callers):
-            dependence = called_by(caller, dependence)
-        return dependence

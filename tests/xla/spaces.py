@@ -26,8 +26,8 @@ import numpy as np
 from indexing import IndexingMap, Tile, TileError, parse_map
 from ops import ArrayTile, Fusion, Propagation, TilingDimension, TilingSpace, Unknown, hlo
 from ops.dependence.operand_indexing import OperandIndexing
+from ops.fusion.slicing import FlowNode
 from ops.tiling.propagation import dimensions_of_one_value, propagate_in
-from ops.tiling.space import FlowNode
 from simplifier import symbol
 from simplifier.expr.form import Form
 from tests.conformance import Row
