@@ -104,8 +104,7 @@ class BlockSchedule(Schedule):
         loops = {f"step_id{number or ''}": count for number, count in enumerate(rounds)}
         limits = [*within(counts, ids), *within(sizes, positions), *facts_of(condition)]
         names = tile.domain.runtime, tile.domain.parameters
-        loaded = self.launch.map(results, loops | shared.loops, limits, *names)
-        return loaded.simplify(preserve_ranges=True)
+        return self.launch.map(results, loops | shared.loops, limits, *names)
 
     def _ids(self) -> tuple[Form, ...]:
         """The number of the tile of a block along each dimension."""
@@ -155,7 +154,7 @@ def block_schedule(result: Shape, tile: Sequence[int], *, warps: int = 4) -> Blo
     ids = unflattened(block_number(launch), counts)
     index = [id_ * size + part for id_, size, part in zip(ids, tile, own, strict=True)]
     limits = [*within(result.dimensions, index), *within(tile, own), *shared.first_threads()]
-    written = launch.map(index, shared.loops, limits).simplify(preserve_ranges=True)
+    written = launch.map(index, shared.loops, limits)
     return BlockSchedule(launch, (), (Access(written, result),), tuple(tile), result)
 
 

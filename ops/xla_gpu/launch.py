@@ -126,10 +126,13 @@ class LaunchDimensions:
         runtime: Iterable[Variable] = (),
         parameters: Iterable[Variable] = (),
     ) -> IndexingMap:
-        """The map from the coordinates of a thread and the loops that it runs, by name."""
+        """The map from the coordinates of a thread and the loops that it runs, by name.
+
+        It is simplified, and keeps all loops.
+        """
         loops = (Variable.of_size(size, name) for name, size in ranges.items())
         domain = Domain.of(read_grid(self.grid), loops, runtime, constraints, parameters)
-        return IndexingMap.from_forms(results, domain)
+        return IndexingMap.from_forms(results, domain).simplify(preserve_ranges=True)
 
 
 def step_count(size: int, step: int) -> int:
@@ -318,6 +321,22 @@ class Access(Displayed):
     def meets(self, other: Access, *, budget: int | None = BUDGET) -> bool:
         """Whether there is an element of the array that both access."""
         return not self.map.compose(other.map.inverse()).is_empty(budget=budget)
+
+
+def access_of(
+    launch: LaunchDimensions,
+    shape: Shape,
+    sizes: Sequence[int],
+    index: Sequence[Form],
+    loops: Mapping[str, int],
+    limits: Iterable[Constraint] = (),
+) -> Access:
+    """The access to an array at an index in dimensions of other sizes, as :func:`in_array` has it.
+
+    A thread accesses what lies within these sizes, and within the limits.
+    """
+    inside = [*within(sizes, index), *limits]
+    return Access(launch.map(in_array(shape, sizes, index), loops, inside), shape)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -184,7 +184,7 @@ def _thread_map(shape: Shape, launch: LaunchDimensions, unroll: int = 1) -> Inde
     whole = count % unroll == 0
     limit = (first, Interval(0, count - unroll)) if whole else (number, Interval(0, count - 1))
     ranges = {"chunk_id": step_count(count, step), "unroll_id": unroll}
-    return launch.map(index, ranges, [limit]).simplify(preserve_ranges=True)
+    return launch.map(index, ranges, [limit])
 
 
 def _linear_thread(launch: LaunchDimensions) -> Form:
@@ -302,7 +302,7 @@ def sorted_scatter_schedule(  # noqa: PLR0913 - what a launch depends on
     }
     inside = within((count, prod(window)), (number, element))
     places = launch.map((number, *unflattened(element, window)), loops, inside)
-    read = Access(places.simplify(preserve_ranges=True), updates)
+    read = Access(places, updates)
     return _of_updates(launch, read, operand, indices, dimensions, inputs)
 
 
@@ -493,7 +493,7 @@ class _BitonicSort:
         places = dict(zip(self._others, unflattened(threads, sizes), strict=False))
         index = [places.get(axis, element) for axis in range(self.inputs[0].rank)]
         limits = [*within((prod(sizes), self.count), (threads, last))]
-        moved = launch.map(index, loops, limits).simplify(preserve_ranges=True)
+        moved = launch.map(index, loops, limits)
         accesses = tuple(Access(moved, shape) for shape in self.inputs)
         return Schedule(launch, accesses, accesses[:1])
 

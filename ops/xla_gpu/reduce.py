@@ -20,15 +20,14 @@ from ops.xla_gpu.launch import (
     Access,
     LaunchDimensions,
     Schedule,
+    access_of,
     block_id,
     block_number,
     check_positive,
-    in_array,
     loop_id,
     step_count,
     thread_id,
     unflattened,
-    within,
 )
 from simplifier import forms
 from simplifier.forms import Form, Interval
@@ -168,13 +167,11 @@ def reduce_schedule(  # noqa: PLR0913 - what a launch depends on
     )
     step = plan.step(unflattened(block_number(launch), plan.blocks))
     mine = (block_id(2), Interval(group, group))
-    limits = [*within(found.sizes, step.read), mine]
-    read = launch.map(in_array(operand, found.sizes, step.read), step.read_loops, limits)
-    reads = (Access(read.simplify(preserve_ranges=True), operand),) * inputs
-    limits = [*within(found.kept, step.written), mine, (step.writer, Interval(0, 0))]
-    written = launch.map(in_array(left, found.kept, step.written), step.write_loops, limits)
-    writes = (Access(written.simplify(preserve_ranges=True), result),)
-    return Schedule(launch, (*reads, *(None,) * inputs), writes)
+    read = access_of(launch, operand, found.sizes, step.read, step.read_loops, [mine])
+    limits = [mine, (step.writer, Interval(0, 0))]
+    written = access_of(launch, left, found.kept, step.written, step.write_loops, limits)
+    writes = (Access(written.map, result),)
+    return Schedule(launch, (*(read,) * inputs, *(None,) * inputs), writes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Final
+from typing import Final, NamedTuple
 
 from indexing import IndexingMap
 from indexing.layout import Shape, ShapeError, Transpose
@@ -13,12 +13,11 @@ from indexing.passes import Constraint
 from ops.index_maps import check_count, check_sizes, checked_dimensions
 from ops.xla_gpu.launch import (
     WARP_SIZE,
-    Access,
     LaunchDimensions,
     Schedule,
+    access_of,
     block_number,
     check_positive,
-    in_array,
     loop_id,
     step_count,
     thread_id,
@@ -108,17 +107,8 @@ def transpose_schedule(
     if len(order) < 2:  # noqa: PLR2004 - nothing is moved
         message = f"transpose: {operand} and {result} lie in memory in one order"
         raise ShapeError(f"{message}; expected a transposed one")
-    tiling = _Tiling.of(sizes, order, rows, vector_size)
+    tiling = _tiled(sizes, order, rows, vector_size)
     return _scheduled(tiling, operand, result, TILE_SIZE * rows, most_blocks)
-
-
-def _scheduled(
-    tiling: _Tiling | _Packing, operand: Shape, result: Shape, threads: int, most_blocks: int | None
-) -> TransposeSchedule:
-    """The schedule of blocks of so many threads, one for each tile."""
-    launch = LaunchDimensions.of(prod(tiling.tile_counts), threads, most_blocks=most_blocks)
-    read, written = tiling.read(launch, operand), tiling.written(launch, result)
-    return TransposeSchedule(launch, (read,), (written,), tiling.shared(launch))
 
 
 def merged_in_memory(
@@ -156,104 +146,94 @@ def _merged(sizes: Sequence[int], order: Sequence[int]) -> tuple[tuple[int, ...]
     return merged, tuple(map(in_order.index, runs))
 
 
-@dataclass(frozen=True, slots=True)
-class _Tiling:
-    """Tiles of the dimensions of the operand, and the walk of threads through one.
+class _Cell(NamedTuple):
+    """An element of a tile that a thread moves.
 
-    ``sizes`` are the sizes of the operand, ``tile`` those of a tile, both with their order in the
-    result.
+    Attributes:
+        element: its index in the tile, along the dimensions of the operand.
+        shared: where it is in shared memory.
+        loops: those that the thread runs.
+        limits: what holds if there is such an element.
     """
 
-    sizes: Transpose
-    tile: Transpose
-    rows: int
-    vector_size: int
+    element: Sequence[Form]
+    shared: Sequence[Form]
+    loops: Mapping[str, int]
+    limits: Sequence[Constraint]
 
-    @classmethod
-    def of(
-        cls, sizes: tuple[int, ...], order: tuple[int, ...], rows: int, vector_size: int
-    ) -> _Tiling:
-        """Tiles along the dimensions that are the last ones of operand and result."""
-        last = len(order) - 1
-        tile = [1] * len(order)
-        if order[last] == last:
-            tile[last] = vector_size = max(1, sizes[last])
-            tile[last - 1] = tile[order[last - 1]] = TILE_SIZE
-        else:
-            tile[last] = tile[order[last]] = TILE_SIZE * vector_size
-        return cls(Transpose.of(sizes, order), Transpose.of(tuple(tile), order), rows, vector_size)
 
-    @property
-    def tile_counts(self) -> tuple[int, ...]:
-        """The number of tiles along each dimension of the operand."""
-        pairs = zip(self.sizes.sizes_before, self.tile.sizes_before, strict=True)
-        return tuple(step_count(size, step) for size, step in pairs)
+class _Tiling(NamedTuple):
+    """Tiles of the dimensions of the operand, and the walk of threads through one.
 
-    @property
-    def ranges(self) -> dict[str, int]:
-        """The loops of a thread: along a tile, and along a vector."""
-        return {
-            "loop_id": -(-prod(self.tile.sizes) // self.at_a_time),
-            "vector_id": self.vector_size,
-        }
+    Attributes:
+        array: the sizes of the operand, and their order in the result.
+        tile: the sizes of a tile along the dimensions of the operand.
+        shared: the sizes of a tile in shared memory.
+        read: what a thread reads, and puts into shared memory.
+        written: what it takes from there, and writes.
+        is_by_result: whether tiles are numbered in the order of the result.
+    """
 
-    @property
-    def at_a_time(self) -> int:
-        """The number of elements that all threads of a block move in one iteration."""
-        return TILE_SIZE * self.rows * self.vector_size
+    array: Transpose
+    tile: tuple[int, ...]
+    shared: tuple[int, ...]
+    read: _Cell
+    written: _Cell
+    is_by_result: bool = False
 
-    @property
-    def number(self) -> Form:
-        """The number of the element of a tile that a thread moves, in reading and in writing."""
-        return loop_id(0) * self.at_a_time + thread_id() * self.vector_size + loop_id(1)
 
-    def tiles(self, launch: LaunchDimensions) -> tuple[Form, ...]:
-        """The index of the tile of the operand that a block moves."""
-        return unflattened(block_number(launch), self.tile_counts)
-
-    def read(self, launch: LaunchDimensions, operand: Shape) -> Access:
-        """Reads of the operand by a thread."""
-        sizes, tile = self.sizes.sizes_before, self.tile.sizes_before
-        index = _element(self.tiles(launch), tile, unflattened(self.number, tile))
-        return self._access(launch, operand, sizes, index)
-
-    def written(self, launch: LaunchDimensions, result: Shape) -> Access:
-        """Writes of the result by a thread."""
-        sizes, tile = self.sizes.sizes, self.tile.sizes
-        tiles = self.sizes.forward(self.tiles(launch))
-        return self._access(
-            launch, result, sizes, _element(tiles, tile, unflattened(self.number, tile))
+def _scheduled(
+    tiling: _Tiling, operand: Shape, result: Shape, threads: int, most_blocks: int | None
+) -> TransposeSchedule:
+    """The schedule of blocks of so many threads, one for each tile."""
+    array, read, written = tiling.array, tiling.read, tiling.written
+    pairs = zip(array.sizes_before, tiling.tile, strict=True)
+    counts = [step_count(size, max(1, step)) for size, step in pairs]
+    if tiling.is_by_result:
+        counts = [counts[axis] for axis in array.order]
+    launch = LaunchDimensions.of(prod(counts), threads, most_blocks=most_blocks)
+    block = unflattened(block_number(launch), counts)
+    tiles = array.backward(block) if tiling.is_by_result else block
+    there, here = (
+        tuple(
+            at * size + own for at, size, own in zip(tiles, tiling.tile, each.element, strict=True)
         )
-
-    def shared(self, launch: LaunchDimensions) -> SharedTile:
-        """The tile in shared memory, with its dimensions in the order of the result."""
-        written = self.tile.forward(unflattened(self.number, self.tile.sizes_before))
-        read = unflattened(self.number, self.tile.sizes)
-        padded = len(self.tile.sizes) - 1
-        if self.tile.order[padded] == padded:
-            padded -= 1
-        sizes = tuple(size + (axis == padded) for axis, size in enumerate(self.tile.sizes))
-        return SharedTile(sizes, self._map(launch, written), self._map(launch, read))
-
-    def _access(
-        self, launch: LaunchDimensions, shape: Shape, sizes: Sequence[int], index: Sequence[Form]
-    ) -> Access:
-        found = in_array(shape, sizes, index)
-        return Access(self._map(launch, found, within(sizes, index)), shape)
-
-    def _map(
-        self,
-        launch: LaunchDimensions,
-        results: Sequence[Form],
-        limits: Sequence[Constraint] = (),
-    ) -> IndexingMap:
-        inside = within((prod(self.tile.sizes),), (self.number,))
-        return launch.map(results, self.ranges, [*inside, *limits]).simplify(preserve_ranges=True)
+        for each in (read, written)
+    )
+    reads = access_of(launch, operand, array.sizes_before, there, read.loops, read.limits)
+    moved = array.forward(here)
+    writes = access_of(launch, result, array.sizes, moved, written.loops, written.limits)
+    shared = (launch.map(each.shared, each.loops, each.limits) for each in (read, written))
+    return TransposeSchedule(launch, (reads,), (writes,), SharedTile(tiling.shared, *shared))
 
 
-def _element(tiles: Sequence[Form], sizes: Sequence[int], within: Sequence[Form]) -> list[Form]:
-    """The index of an element from the index of its tile and its index in the tile."""
-    return [tile * size + own for tile, size, own in zip(tiles, sizes, within, strict=True)]
+def _tiled(sizes: tuple[int, ...], order: tuple[int, ...], rows: int, vector_size: int) -> _Tiling:
+    """Tiles along the dimensions that are the last ones of operand and result.
+
+    In reading and in writing, threads are numbered in the order of memory.
+    """
+    last = len(order) - 1
+    tile = [1] * len(order)
+    padded = last
+    if order[last] == last:
+        tile[last] = vector_size = max(1, sizes[last])
+        tile[last - 1] = tile[order[last - 1]] = TILE_SIZE
+        padded -= 1
+    else:
+        tile[last] = tile[order[last]] = TILE_SIZE * vector_size
+    in_tile, count = Transpose.of(tuple(tile), order), prod(tile)
+    at_a_time = TILE_SIZE * rows * vector_size
+    number = loop_id(0) * at_a_time + thread_id() * vector_size + loop_id(1)
+    loops = {"loop_id": -(-count // at_a_time), "vector_id": vector_size}
+    limits = within((count,), (number,))
+    read, written = unflattened(number, tile), unflattened(number, in_tile.sizes)
+    return _Tiling(
+        Transpose.of(sizes, order),
+        tuple(tile),
+        tuple(size + (axis == padded) for axis, size in enumerate(in_tile.sizes)),
+        _Cell(read, in_tile.forward(read), loops, limits),
+        _Cell(in_tile.backward(written), written, loops, limits),
+    )
 
 
 # The packed transpose schedule: a word of shared memory holds several narrow elements.
@@ -316,7 +296,7 @@ def packed_transpose_schedule(
     if not order or order[-1] == len(order) - 1:
         message = f"transpose: the last dimension in memory of {operand} stays the last"
         raise ShapeError(f"{message}; expected another, to pack elements along both")
-    tiling = _Packing(sizes, order, vector_size, warps)
+    tiling = _packed(sizes, order, vector_size, warps)
     return _scheduled(tiling, operand, result, WARP_SIZE * warps, most_blocks)
 
 
@@ -336,143 +316,58 @@ def is_packable(sizes: tuple[int, ...], order: tuple[int, ...], array: Shape) ->
     vector_size = BITS_OF_BANK // array.element_size_in_bits
     if vector_size < 2 or not order or order[-1] == len(order) - 1:  # noqa: PLR2004 - several to a word
         return False
-    tiling = _Packing(sizes, order, vector_size, WARPS_OF_BLOCK)
-    rows, columns = tiling.extents
-    left = sizes[tiling.rows] % rows if rows else 0
+    tile = _packed_tile(sizes, order, BANKS * vector_size)
+    rows, columns = _extents(tile, order[-1])
+    left = sizes[order[-1]] % rows if rows else 0
     is_whole = not any(count % vector_size for count in (rows, columns, left))
     return is_whole and min(rows, columns) >= FEWEST_WORDS * vector_size
 
 
-@dataclass(frozen=True, slots=True)
-class _TileIndex:
-    """The row and column of a thread in a tile, and the loops that it runs."""
+def _packed_tile(sizes: tuple[int, ...], order: tuple[int, ...], side: int) -> tuple[int, ...]:
+    """The sizes of a tile, whose rows are numbered along the last dimension of the result.
 
-    row: Form
-    column: Form
-    loops: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class _Packing:
-    """Tiles of the dimensions of the operand; ``order`` is theirs in the result."""
-
-    sizes: tuple[int, ...]
-    order: tuple[int, ...]
-    vector_size: int
-    warps: int
-
-    @property
-    def side(self) -> int:
-        """The largest number of elements along either side of a tile."""
-        return BANKS * self.vector_size
-
-    @property
-    def rows(self) -> int:
-        """The dimension of the operand along which the rows of a tile are numbered."""
-        return self.order[-1]
-
-    @property
-    def tile(self) -> tuple[int, ...]:
-        """The sizes of a tile along the dimensions of the operand."""
-        last = len(self.sizes) - 1
-        tile = [1] * len(self.sizes)
-        tile[last] = min(self.sizes[last], self.side)
-        if self.rows != last - 1:
-            tile[last - 1] = min(self.sizes[last - 1], self.side // max(1, tile[last]))
-        tile[self.rows] = min(self.sizes[self.rows], self.side)
-        return tuple(tile)
-
-    @property
-    def extents(self) -> tuple[int, int]:
-        """Number of rows and columns of a tile in use."""
-        rows = self.tile[self.rows]
-        return rows, prod(self.tile) // max(1, rows)
-
-    @property
-    def tile_counts(self) -> tuple[int, ...]:
-        """The number of tiles along each dimension of the result."""
-        pairs = [(self.sizes[axis], self.tile[axis]) for axis in self.order]
-        return tuple(step_count(size, max(1, step)) for size, step in pairs)
-
-    @property
-    def reading(self) -> _TileIndex:
-        """Index that a thread reads: a warp a row at a time, a lane a word."""
-        lane, warp = _lane_and_warp()
-        row = loop_id(0) * self.warps + warp
-        loops = {"loop_id": -(-self.extents[0] // self.warps), "vector_id": self.vector_size}
-        return _TileIndex(row, lane * self.vector_size + loop_id(1), loops)
-
-    @property
-    def writing(self) -> _TileIndex:
-        """Index that a thread writes: a warp a column of words at a time, a lane a square."""
-        lane, warp = _lane_and_warp()
-        column = (loop_id(0) * self.warps + warp) * self.vector_size + loop_id(1)
-        loops = {
-            "loop_id": -(-self.extents[1] // (self.vector_size * self.warps)),
-            "column_id": self.vector_size,
-            "row_id": self.vector_size,
-        }
-        return _TileIndex(lane * self.vector_size + loop_id(2), column, loops)
-
-    def read(self, launch: LaunchDimensions, operand: Shape) -> Access:
-        """Reads of the operand by a thread."""
-        index = self._index(launch, self.reading)
-        return self._access(launch, self.reading, operand, self.sizes, index)
-
-    def written(self, launch: LaunchDimensions, result: Shape) -> Access:
-        """Writes of the result by a thread."""
-        to_result = Transpose.of(self.sizes, self.order)
-        index = to_result.forward(self._index(launch, self.writing))
-        return self._access(launch, self.writing, result, to_result.sizes, index)
-
-    def shared(self, launch: LaunchDimensions) -> SharedTile:
-        """The tile in shared memory, with its rows shifted."""
-        written, read = (
-            self._map(launch, cell, (cell.row, self._shifted(cell)), [])
-            for cell in (self.reading, self.writing)
-        )
-        return SharedTile((self.side, self.side), written, read)
-
-    def _shifted(self, cell: _TileIndex) -> Form:
-        word = forms.floordiv(cell.row, forms.constant(self.vector_size))
-        shifted = cell.column + word * self.vector_size
-        return forms.mod(shifted, forms.constant(self.side))
-
-    def _index(self, launch: LaunchDimensions, cell: _TileIndex) -> tuple[Form, ...]:
-        """The index in the operand of a row and column of the block's tile."""
-        tiles = Transpose.of(self.sizes, self.order).backward(
-            unflattened(block_number(launch), self.tile_counts)
-        )
-        flat = [1 if axis == self.rows else size for axis, size in enumerate(self.tile)]
-        within_tile = list(unflattened(cell.column, flat))
-        within_tile[self.rows] = cell.row
-        return tuple(
-            tile * size + own for tile, size, own in zip(tiles, self.tile, within_tile, strict=True)
-        )
-
-    def _access(
-        self,
-        launch: LaunchDimensions,
-        cell: _TileIndex,
-        shape: Shape,
-        sizes: Sequence[int],
-        index: Sequence[Form],
-    ) -> Access:
-        limits = within(sizes, index)
-        return Access(self._map(launch, cell, in_array(shape, sizes, index), limits), shape)
-
-    def _map(
-        self,
-        launch: LaunchDimensions,
-        cell: _TileIndex,
-        results: Sequence[Form],
-        limits: Sequence[Constraint],
-    ) -> IndexingMap:
-        inside = within(self.extents, (cell.row, cell.column))
-        return launch.map(results, cell.loops, [*inside, *limits]).simplify(preserve_ranges=True)
+    Either side has so many elements at most.
+    """
+    last, along_rows = len(sizes) - 1, order[-1]
+    tile = [1] * len(sizes)
+    tile[last] = min(sizes[last], side)
+    if along_rows != last - 1:
+        tile[last - 1] = min(sizes[last - 1], side // max(1, tile[last]))
+    tile[along_rows] = min(sizes[along_rows], side)
+    return tuple(tile)
 
 
-def _lane_and_warp() -> tuple[Form, Form]:
-    """The number of a thread in its warp, and that of the warp."""
-    warp = forms.constant(WARP_SIZE)
-    return forms.mod(thread_id(), warp), forms.floordiv(thread_id(), warp)
+def _extents(tile: tuple[int, ...], along_rows: int) -> tuple[int, int]:
+    """Number of rows and columns of a tile in use."""
+    rows = tile[along_rows]
+    return rows, prod(tile) // max(1, rows)
+
+
+def _packed(
+    sizes: tuple[int, ...], order: tuple[int, ...], vector_size: int, warps: int
+) -> _Tiling:
+    """Tiles with several elements in a word; the rows are shifted in shared memory.
+
+    A warp reads a row at a time, a lane a word. It writes a column of words, a lane a square.
+    """
+    side, along_rows = BANKS * vector_size, order[-1]
+    tile = _packed_tile(sizes, order, side)
+    rows, columns = _extents(tile, along_rows)
+    flat = [1 if axis == along_rows else size for axis, size in enumerate(tile)]
+    word, warp = forms.constant(vector_size), forms.constant(WARP_SIZE)
+    in_word = forms.mod(thread_id(), warp) * vector_size
+    line = loop_id(0) * warps + forms.floordiv(thread_id(), warp)
+
+    def cell(row: Form, column: Form, loops: Mapping[str, int]) -> _Cell:
+        index = [*unflattened(column, flat)]
+        index[along_rows] = row
+        shifted = column + forms.floordiv(row, word) * vector_size
+        shared = row, forms.mod(shifted, forms.constant(side))
+        return _Cell(index, shared, loops, within((rows, columns), (row, column)))
+
+    loops = {"loop_id": -(-rows // warps), "vector_id": vector_size}
+    read = cell(line, in_word + loop_id(1), loops)
+    steps = -(-columns // (vector_size * warps))
+    loops = {"loop_id": steps, "column_id": vector_size, "row_id": vector_size}
+    written = cell(in_word + loop_id(2), line * vector_size + loop_id(1), loops)
+    return _Tiling(Transpose.of(sizes, order), tile, (side, side), read, written, is_by_result=True)
