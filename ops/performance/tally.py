@@ -8,6 +8,7 @@ left is gone through while there is time.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
 from functools import lru_cache, reduce
 from math import gcd, isnan, prod
 from time import monotonic
@@ -31,7 +32,7 @@ from ops.hlo import Instruction
 from ops.hlo.true_sizes import true_sizes
 from simplifier import CeilDiv, format_expr, simplify
 from simplifier.errors import ArgumentError, check_type
-from simplifier.exact import ATTEMPT, BudgetError, NotQuasiAffineError
+from simplifier.exact import ATTEMPT, Budget, BudgetError, NotQuasiAffineError
 from simplifier.forms import VARIABLE, Interval
 
 Column: TypeAlias = Any
@@ -45,6 +46,9 @@ MAX_POINTS: Final = 1 << 30
 
 MAX_MARKS: Final = 1 << 27
 """Elements that are marked one by one: 128 MB."""
+
+_YEAR: Final = 365 * 24 * 3600
+"""Seconds: more is as good as forever."""
 
 REMEMBERED: Final = 1 << 12
 """Maps whose numbers are remembered: the layers of a model repeat them."""
@@ -73,10 +77,22 @@ class Deadline:
                 raise ArgumentError(f"{op}: seconds is nan; expected a number, or None")
         return cls(seconds)
 
-    def check(self, needed: float = 0.0) -> None:
-        """Raise an :class:`OutOfTimeError` unless so many seconds are left."""
-        if self._end is not None and monotonic() + needed >= self._end:
+    def check(self) -> None:
+        """Raise an :class:`OutOfTimeError` unless there is time left."""
+        if self._end is not None and monotonic() >= self._end:
             raise OutOfTimeError
+
+    @property
+    def budget(self) -> Budget:
+        """What is left for isl.
+
+        Raises:
+            OutOfTimeError: that is nothing.
+        """
+        self.check()
+        if self._end is None:
+            return None
+        return timedelta(seconds=min(self._end - monotonic(), _YEAR))
 
 
 class Tally(NamedTuple):
@@ -110,7 +126,10 @@ def tally_of(maps: Sequence[IndexingMap], deadline: Deadline) -> Tally:
     if sum(map(volume, maps)) <= MAX_POINTS and size_of(hull_of(maps)) <= MAX_MARKS:
         points, is_reached = marked(maps, (), hull_of(maps), deadline)
         return Tally(int(points.sum()), int(is_reached.sum()))
-    return _slowly(maps, deadline)
+    try:
+        return _by_isl(maps, deadline.budget)
+    except BudgetError:
+        raise OutOfTimeError from None
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -144,19 +163,7 @@ def _quickly(maps: tuple[IndexingMap, ...]) -> Tally | None:
         return None
 
 
-def _slowly(maps: Sequence[IndexingMap], deadline: Deadline) -> Tally:
-    """What isl answers with more and more operations, while there is time."""
-    budget = ATTEMPT
-    while True:
-        start = monotonic()
-        try:
-            return _by_isl(maps, budget)
-        except BudgetError:
-            budget *= 4
-            deadline.check(4 * (monotonic() - start))
-
-
-def _by_isl(maps: Sequence[IndexingMap], budget: int) -> Tally:
+def _by_isl(maps: Sequence[IndexingMap], budget: Budget) -> Tally:
     points = sum(number_of_points(each, budget) for each in maps)
     return Tally(points, number_of_results(maps, budget))
 

@@ -258,11 +258,7 @@ def _sizes_of(
     check_type(given, Iterable, f"tilings: the sizes of {dimension}", "integers, or None")
     for size in dict.fromkeys(given):
         check_type(size, INTEGER, f"tilings: a size of {dimension}", "an integer")
-        if not 1 <= size <= whole:
-            raise TileError(f"tilings: {dimension} has the tile size {size}; expected 1 to {whole}")
-        if size != whole and not dimension.can_be_cut:
-            expected = f"it needs all elements at once; expected {whole}"
-            raise TileError(f"tilings: {dimension} has the tile size {size}, but {expected}")
+        dimension.check_size("tilings", size)
         if not (divisible and whole % size):
             yield size
 

@@ -265,14 +265,8 @@ def _read_size(dimension: TilingDimension, size: TileSize) -> sympy.Expr | int:
         return size
     if isinstance(size, bool) or not hasattr(size, "__index__"):
         raise TileError(f"propagate: {dimension} has the tile size {size!r}; expected an integer")
-    number = int(size)
-    if number < 1 or (whole is not None and number > max(whole, 1)):
-        expected = "1 or more" if whole is None else f"1 to {max(whole, 1)}"
-        raise TileError(f"propagate: {dimension} has the tile size {number}; expected {expected}")
-    if number != whole and not dimension.can_be_cut:
-        message = f"propagate: {dimension} has the tile size {number}, but it needs all elements"
-        raise TileError(f"{message} at once; expected {whole}")
-    return number
+    dimension.check_size("propagate", int(size))
+    return int(size)
 
 
 def _count(dimension: TilingDimension, size: sympy.Expr | int) -> int:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, TypeAlias
 
-from indexing import IndexingMap, Variable
+from indexing import IndexingMap, TileError, Variable
 from indexing.passes import Domain
 from ops.analysis.dataflow import Array
 from ops.dependence.dependence import NOTHING, AnyDependence, Dependence
@@ -336,6 +336,15 @@ class TilingDimension:
     def can_be_cut(self) -> bool:
         """Whether a kernel may go through it tile by tile."""
         return self.kind not in (DimensionKind.WHOLE, DimensionKind.SPREAD)
+
+    def check_size(self, op: str, size: int) -> None:
+        """Raise a :class:`TileError` unless a tile may have so many values along it."""
+        most = None if self.size is None else max(self.size, 1)
+        given = f"{op}: {self} has the tile size {size}"
+        if size < 1 or (most is not None and size > most):
+            raise TileError(f"{given}; expected {'1 or more' if most is None else f'1 to {most}'}")
+        if size != most and not self.can_be_cut:
+            raise TileError(f"{given}, but it needs all elements at once; expected {most}")
 
     def __str__(self) -> str:
         within = "".join(f" in %{caller.name}" for caller in reversed(self.callers))

@@ -8,7 +8,7 @@ element or is the same memory; and it takes the emitter only if that is faster t
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd, prod
 from typing import Final, NamedTuple, TypeAlias
@@ -82,8 +82,6 @@ LOOKED_THROUGH: Final = ELEMENTWISE | SAME_MEMORY
 
 def is_fast_reduction(instruction: Instruction) -> bool:
     """Whether rows or columns are long enough for threads to share them."""
-    if instruction.opcode != "reduce":
-        return False
     try:
         found = reduction_in_memory(instruction)
     except ShapeError:
@@ -100,8 +98,6 @@ def is_tiled_transpose(instruction: Instruction) -> bool:
 
     A last one of a few bits may stay, if both neighbours make up 16 bytes with it.
     """
-    if instruction.opcode not in {"copy", "transpose"}:
-        return False
     sizes, order = transpose_in_memory(instruction)
     if len(order) < 2:  # noqa: PLR2004 - nothing is moved
         return False
@@ -124,8 +120,6 @@ def is_packed_transpose(instruction: Instruction) -> bool:
 
 def is_update_in_place(instruction: Instruction) -> bool:
     """Whether the updated array is in memory already, an operand of the fusion."""
-    if instruction.opcode != "dynamic-update-slice":
-        return False
     return is_in_memory(instruction.operands[0])
 
 
@@ -140,26 +134,6 @@ def permutation_of(instruction: Instruction) -> tuple[int, ...]:
         return tuple(range(instruction.shape.rank))
     dimensions: tuple[int, ...] = instruction.attributes["dimensions"]
     return dimensions
-
-
-def is_concatenate(instruction: Instruction) -> bool:
-    """Whether it puts arrays in a row."""
-    return instruction.opcode == "concatenate"
-
-
-def is_scatter(instruction: Instruction) -> bool:
-    """Whether it changes an operand where indices say."""
-    return instruction.opcode == "scatter"
-
-
-def is_sort(instruction: Instruction) -> bool:
-    """Whether it sorts."""
-    return instruction.opcode == "sort"
-
-
-def is_none(_: Instruction) -> bool:
-    """No instruction is."""
-    return False
 
 
 # Results that fit together.
@@ -237,7 +211,7 @@ def is_only_root(results: Sequence[Instruction], _: Heroes) -> bool:
     return len({*results}) == 1
 
 
-def fits(_: Sequence[Instruction], __: Heroes) -> bool:
+def always(*_: object) -> bool:
     """Whatever they are."""
     return True
 
@@ -398,28 +372,39 @@ class Kernel(NamedTuple):
 
     Attributes:
         schedule: the schedule for a hero, or for the first result of a fusion without one.
-        is_hero: whether it is faster than a loop for an instruction.
+        opcodes: those of the heroes.
+        is_faster: whether it is faster than a loop for an instruction with one of them.
         fits: whether one schedule serves the results of a fusion with these heroes.
         through: the opcodes behind which a hero may be.
     """
 
     schedule: Callable[[Instruction, KernelPlan], Schedule]
-    is_hero: Callable[[Instruction], bool]
-    fits: Callable[[Sequence[Instruction], Heroes], bool]
+    opcodes: Collection[str] = ()
+    is_faster: Callable[[Instruction], bool] = always
+    fits: Callable[[Sequence[Instruction], Heroes], bool] = always
     through: frozenset[str] = LOOKED_THROUGH
+
+    def is_hero(self, instruction: Instruction) -> bool:
+        """Whether the kernel is made for an instruction."""
+        return instruction.opcode in self.opcodes and self.is_faster(instruction)
 
 
 _ROOTS: Final = frozenset[str]()
 """Opcodes to look through for a hero that only a root may be."""
 
+_TURNS: Final = ("copy", "transpose")
+_UPDATE: Final = ("dynamic-update-slice",)
+
 KERNELS: Final[Mapping[Emitter, Kernel]] = {
-    Emitter.REDUCTION: Kernel(_reduction, is_fast_reduction, fit_reductions),
-    Emitter.TRANSPOSE: Kernel(_transpose, is_tiled_transpose, fit_transposes),
-    Emitter.SCATTER: Kernel(_scatter, is_scatter, is_only_root, _ROOTS),
-    Emitter.SORT: Kernel(_sort, is_sort, is_only_root, _ROOTS),
-    Emitter.CONCATENATE: Kernel(_concatenate, is_concatenate, fits_concatenate),
-    Emitter.IN_PLACE_UPDATE: Kernel(_in_place_update, is_update_in_place, fit_updates, SAME_MEMORY),
-    Emitter.LOOP: Kernel(_loop, is_none, fits),
+    Emitter.REDUCTION: Kernel(_reduction, ("reduce",), is_fast_reduction, fit_reductions),
+    Emitter.TRANSPOSE: Kernel(_transpose, _TURNS, is_tiled_transpose, fit_transposes),
+    Emitter.SCATTER: Kernel(_scatter, ("scatter",), always, is_only_root, _ROOTS),
+    Emitter.SORT: Kernel(_sort, ("sort",), always, is_only_root, _ROOTS),
+    Emitter.CONCATENATE: Kernel(_concatenate, ("concatenate",), fits=fits_concatenate),
+    Emitter.IN_PLACE_UPDATE: Kernel(
+        _in_place_update, _UPDATE, is_update_in_place, fit_updates, SAME_MEMORY
+    ),
+    Emitter.LOOP: Kernel(_loop),
 }
 """The emitters, in the order in which they are tried; a loop is for all that none is for."""
 
