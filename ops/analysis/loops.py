@@ -129,11 +129,16 @@ def repeated(
         begin, end = link.ends(direction)
         edges[begin].append((end, link.dependence.apply(for_any_values)))
     loop = Fixpoint(arrays, edges)
+    return _links({begin: loop.reached(begin) for begin in range(len(arrays))}, direction)
+
+
+def _links(found: Mapping[int, Mapping[int, AnyDependence]], direction: Direction) -> list[Link]:
+    """The links between arrays of a state, from the dependences by where they begin and end."""
     is_backward = direction is Direction.OUTPUT_TO_INPUT
     return [
-        Link(begin, 0, end, found) if is_backward else Link(end, 0, begin, found)
-        for begin in range(len(arrays))
-        for end, found in loop.reached(begin).items()
+        Link(begin, 0, end, each) if is_backward else Link(end, 0, begin, each)
+        for begin, ends in found.items()
+        for end, each in ends.items()
     ]
 
 
@@ -290,11 +295,7 @@ def iterated(loop: TimedLoop, body: Iterable[Link], condition: Iterable[Link]) -
     iteration, so what is not kept depends on all that it ever reads.
     """
     walks = _Walks(loop, [*body], [*condition])
-    begins = range(len(loop.arrays))
-    found = [(begin, end, each) for begin in begins for end, each in walks.of(begin).items()]
-    if loop.is_backward:
-        return [Link(begin, 0, end, each) for begin, end, each in found]
-    return [Link(end, 0, begin, each) for begin, end, each in found]
+    return _links({begin: walks.of(begin) for begin in range(len(loop.arrays))}, loop.direction)
 
 
 class _Walks:
@@ -336,12 +337,9 @@ class _Walks:
         sizes = loop.sizes(begin)
         results = [*dimensions_of(sizes), forms.constant(loop.trips)]
         start = Dependence((OperandIndexing(index_map(results, sizes)),))
-        found: defaultdict[int, list[AnyDependence]] = defaultdict(list)
-        for end, each in self._left[begin].items():
-            found[end].append(self._after(start, each))
+        found = [(end, self._after(start, each)) for end, each in self._left[begin].items()]
         if loop.is_backward and begin not in loop.kept:
-            for end, each in self._decisions_behind(begin):
-                found[end].append(each)
+            found += self._decisions_behind(begin)
         return {
             end: combined(NOTHING, each, without_parts) for end, each in self._united(found).items()
         }
@@ -376,26 +374,26 @@ class _Walks:
 
     def _find(self, component: tuple[int, ...]) -> None:
         """Find the walks from some arrays, as those behind them are known."""
-        leaving = {each: self._leaving(each, component) for each in component}
+        leaving = {each: self._united(self._leaving(each, component)) for each in component}
         for begin, inside in self._inside(component).items():
-            found: defaultdict[int, list[AnyDependence]] = defaultdict(list)
+            found: list[tuple[int, AnyDependence]] = []
             for through, (passing, arriving) in inside.items():
-                found[through].append(self._after(arriving, _arrival(self._loop, through)))
-                for end, each in leaving[through].items():
-                    found[end].append(self._after(passing, each))
+                found.append((through, self._after(arriving, self._loop.arrival(through))))
+                found += (
+                    (end, self._after(passing, each)) for end, each in leaving[through].items()
+                )
             self._left[begin] = self._united(found)
 
-    def _leaving(self, number: int, component: Collection[int]) -> dict[int, AnyDependence]:
+    def _leaving(
+        self, number: int, component: Collection[int]
+    ) -> Iterator[tuple[int, AnyDependence]]:
         """The walks whose first iteration leads out of a component."""
-        found: defaultdict[int, list[AnyDependence]] = defaultdict(list)
         for next_, step in self._steps.get(number, {}).items():
             if next_ not in component:
                 for end, each in self._left[next_].items():
-                    found[end].append(self._after(step, each))
+                    yield end, self._after(step, each)
         if not self._loop.is_backward:
-            for end, each in self._decided_by(number):
-                found[end].append(each)
-        return self._united(found)
+            yield from self._decided_by(number)
 
     def _inside(self, component: tuple[int, ...]) -> dict[int, dict[int, _WalksInside]]:
         """From each array of a component, the walks to each other that do not leave it."""
@@ -413,13 +411,13 @@ class _Walks:
         for begin in component:
             is_even = self._uneven.isdisjoint(component)
             orbit = _Orbit.of(begin, steps, self._loop, self._after) if is_even else None
-            inside = orbit.walks(self._loop) if orbit else self._forgetful(fixpoint.reached(begin))
+            if orbit:
+                inside = orbit.walks(self._loop)
+            else:  # how many iterations there were is forgotten
+                reached = fixpoint.reached(begin).items()
+                inside = {end: each.apply(self._loop.some_time) for end, each in reached}
             found[begin] = {end: _WalksInside(each, each) for end, each in inside.items()}
         return found
-
-    def _forgetful(self, reached: Mapping[int, AnyDependence]) -> dict[int, AnyDependence]:
-        """The walks to the arrays reached after any number of iterations."""
-        return {end: each.apply(self._loop.some_time) for end, each in reached.items()}
 
     def _inside_single(self, number: int) -> _WalksInside | None:
         """The walks from an array to itself, if it stays in place or moves evenly."""
@@ -460,11 +458,14 @@ class _Walks:
                     all_of_it = decided(loop.arrays[end], loop.direction)
                     yield end, link.dependence.compose(all_of_it).apply(loop.whenever)
 
-    def _united(self, found: Mapping[int, Sequence[AnyDependence]]) -> dict[int, AnyDependence]:
+    def _united(self, found: Iterable[tuple[int, AnyDependence]]) -> dict[int, AnyDependence]:
         """All dependences on each array as one."""
+        by_end: defaultdict[int, list[AnyDependence]] = defaultdict(list)
+        for end, each in found:
+            by_end[end].append(each)
         united = {
             end: each[0].union(*each[1:], sizes=self._loop.sizes(end))
-            for end, each in found.items()
+            for end, each in by_end.items()
         }
         return {end: each for end, each in united.items() if each != NOTHING}
 
@@ -546,13 +547,6 @@ def _without_determined_ranges(indexing: OperandIndexing) -> OperandIndexing:
         return indexing
     fewer = from_zero(without_determined_ranges(indexing.map))
     return indexing if fewer is indexing.map else replace(indexing, map=fewer.simplify())
-
-
-def _arrival(loop: TimedLoop, number: int) -> AnyDependence:
-    """The elements of an array when no iteration is left."""
-    extents = [*loop.timed(number)[:-1], Interval(0, 0)]
-    done = index_map(dimensions_of(loop.sizes(number)), extents)
-    return Dependence((OperandIndexing(done),))
 
 
 def _shift(step: AnyDependence) -> tuple[int, ...] | None:
@@ -660,6 +654,12 @@ class TimedLoop:
         ]
         return OperandIndexing(index_map([*index, after], extents, extents[-1:], within))
 
+    def arrival(self, number: int) -> AnyDependence:
+        """The elements of an array when no iteration is left."""
+        extents = [*self.timed(number)[:-1], Interval(0, 0)]
+        done = index_map(dimensions_of(self.sizes(number)), extents)
+        return Dependence((OperandIndexing(done),))
+
     def itself(self, number: int) -> OperandIndexing:
         """An array, without time."""
         sizes = self.sizes(number)
@@ -680,10 +680,7 @@ class TimedLoop:
 
     def some_time(self, indexing: OperandIndexing) -> OperandIndexing:
         """Any number of iterations, from a map of all of them."""
-        left, after = dim(len(indexing.map.dims)), symbol(len(indexing.map.ranges))
-        times = Interval(0, self.trips)
-        wide = _extended(indexing, [after], dims=[times], ranges=[times])
-        return replace(wide, map=constrained(wide.map, left - after, times))
+        return self.after(indexing, 0, 1)
 
     def ever(self, indexing: OperandIndexing) -> OperandIndexing:
         """The same, ending when any number of iterations is left."""
