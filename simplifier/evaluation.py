@@ -21,6 +21,7 @@ from simplifier.expr import form as fold
 from simplifier.expr import form as forms
 from simplifier.expr.form import BITWISE, FOREIGN, Atom, AtomKind, Form
 from simplifier.expr.operations import ON_BITS, floordiv, mod
+from simplifier.tools.arrays import np
 
 Name = TypeVar("Name")
 
@@ -54,8 +55,6 @@ def _chosen(atom: Atom, used: Mapping[str, Value]) -> Value:
     (holds,) = values_of([condition], used)
     if not is_array(holds):
         return values_of([branches[0] if holds else branches[1]], used)[0]
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     # Numbers take the dtype of the arrays: 64 bits may not hold what is computed with them.
     arrays = (np.asarray(value, dtype=holds.dtype) for value in used.values())
     columns = dict(zip(used, np.broadcast_arrays(*arrays), strict=True))
@@ -135,8 +134,6 @@ def _folded(
 
     def choose(left: Value, right: Value) -> Value:
         if is_array(left) or is_array(right):
-            import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
             return getattr(np, name)(left, right)
         return on_integers(left, right)
 

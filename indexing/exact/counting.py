@@ -42,6 +42,7 @@ from simplifier.exact import (
 )
 from simplifier.exact import number as isl_number
 from simplifier.forms import MAX_INT64, Interval
+from simplifier.tools.arrays import np
 from simplifier.tools.graphs import united
 
 if TYPE_CHECKING:
@@ -454,8 +455,6 @@ def _refined(
 
 def _kinds_by_enumeration(maps: Sequence[Relation]) -> Mapping[Times, int]:
     """The kinds, by going through all points."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     hull = _hull(maps)
     counted = [_counted_elements(each, hull) for each in maps]
     # With counts NumPy sorts: the table of hashes that it takes else is slow for some numbers.
@@ -478,8 +477,6 @@ def _positions(numbers: Array, ordered: Array) -> Array:
 
 def _counted_elements(indexing_map: Relation, hull: Sequence[Interval]) -> tuple[Array, Array]:
     """The numbers of the elements that are reached, and how often, some thousand at once."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     found = [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))]
     waiting = 0
     for points, columns in result_columns(indexing_map):
@@ -496,8 +493,6 @@ def _counted_elements(indexing_map: Relation, hull: Sequence[Interval]) -> tuple
 
 def _counted_together(parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
     """The elements of all parts, each once, and how often they are reached."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     reached, times = (np.concatenate(part) for part in zip(*parts, strict=True))
     elements: Array
     elements, places = np.unique(reached, return_inverse=True)

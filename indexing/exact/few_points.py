@@ -17,6 +17,7 @@ from indexing.transform.evaluate import result_columns
 from simplifier import forms
 from simplifier.errors import quoted
 from simplifier.forms import MAX_INT64, Form
+from simplifier.tools.arrays import np
 
 Rows: TypeAlias = Any
 """A matrix of NumPy."""
@@ -111,8 +112,6 @@ def first_elsewhere(relation: Relation, other: Relation) -> tuple[int, ...] | No
     >>> first_elsewhere(parse_map("(d0) -> (d0 * 6), domain: d0 in [0, 9]"), thirds)
     (5,)
     """
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     variables = [form for role in _variables(relation) for form in role]
     rows, reached = _table(relation, (*variables, *relation.forms)), elements(other, other.forms)
     if rows is None or reached is None:
@@ -138,8 +137,6 @@ def reached(maps: Sequence[Relation], most: int = MAX_POINTS) -> Rows | None:
 
 def reached_again(maps: Sequence[Relation], most: int = MAX_POINTS) -> Rows | None:
     """The elements that are reached from two points, of one map or of two."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     rows = _joined([_table(each, each.forms, most) for each in maps])
     if rows is None or not rows.shape[1]:
         return None if rows is None else rows[1:2]
@@ -149,16 +146,12 @@ def reached_again(maps: Sequence[Relation], most: int = MAX_POINTS) -> Rows | No
 
 def _joined(tables: Sequence[Rows | None]) -> Rows | None:
     """The rows of all tables; ``None`` if one is missing, or there is none."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     known = [table for table in tables if table is not None]
     return np.concatenate(known) if known and len(known) == len(tables) else None
 
 
 def _sizes_of_union(left: Relation, right: Relation, most: int) -> tuple[int, int, int] | None:
     """How many pairs two relations have, and both together."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     rows: list[Rows] = []
     for each in (left, right):
         dims, *_ = _variables(each)
@@ -181,8 +174,6 @@ def _table(relation: Relation, wanted: Sequence[Form], most: int = MAX_POINTS) -
 
     ``None`` also where a value does not fit into 64 bits, or the forms divide by zero.
     """
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     if not has_few_points(relation, min(most, MAX_POINTS)):
         return None
     chunks = [np.zeros((0, len(wanted)), dtype=np.int64)]
@@ -198,8 +189,6 @@ def _table(relation: Relation, wanted: Sequence[Form], most: int = MAX_POINTS) -
 
 
 def _within_64_bits(column: Any) -> Any:  # noqa: ANN401 - an integer, or an array
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     column = np.asarray(column)
     if column.dtype == object and (abs(column) > MAX_INT64).any():
         raise OverflowError
@@ -208,8 +197,6 @@ def _within_64_bits(column: Any) -> Any:  # noqa: ANN401 - an integer, or an arr
 
 def different(rows: Rows) -> Rows:
     """Each row once, in lexicographic order."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     if not rows.shape[1]:
         return rows[:1]
     order = np.lexsort(rows.T[::-1])
@@ -236,8 +223,6 @@ def boxes_of_rows(rows: Rows) -> tuple[Box, ...] | None:
 
 def rows_of_mask(mask: object) -> Rows:
     """The indices at which a mask is true, in order."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     try:
         array = np.asarray(mask)
     except ValueError:  # rows of different lengths
@@ -268,8 +253,6 @@ def _boxes(rows: Rows) -> list[Box] | None:
 
 def _by_first(rows: Rows) -> Iterator[tuple[int, Rows]]:
     """The values of the first coordinate, each with the rows behind it."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     values, starts = np.unique(rows[:, 0], return_index=True)
     yield from zip(values.tolist(), np.split(rows[:, 1:], starts[1:]), strict=True)
 

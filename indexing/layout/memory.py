@@ -15,6 +15,7 @@ from indexing.layout.steps import Index, Value, backward, forward, memory_size, 
 from indexing.transform.evaluate import checked_value
 from simplifier.errors import check_type, quoted
 from simplifier.forms import MAX_INT64, is_array
+from simplifier.tools.arrays import np
 
 _CHUNK = 1 << 14
 """Offsets that are turned into indices at a time."""
@@ -72,8 +73,6 @@ def multi_index(offset: Value, shape: ArrayShape) -> Index | None:
     index, padding = _element_at(offset, shape)
     if not is_array(padding):
         return None if padding else index
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     return tuple(np.where(padding, -1, values) for values in index)
 
 
@@ -106,8 +105,6 @@ def memory_order(shape: ArrayShape) -> Iterator[Index | None]:
     [(0,), (1,), (2,), None]
     """
     check_shapes("memory_order", shape=shape)
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     total = memory_size(shape)
     for start in range(0, total, _CHUNK):
         offsets = np.arange(start, min(start + _CHUNK, total))

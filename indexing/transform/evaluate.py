@@ -27,6 +27,7 @@ from simplifier.forms import (
     values_of,
     variables_of,
 )
+from simplifier.tools.arrays import np
 
 Value: TypeAlias = Any
 """A Python integer, or a NumPy array of integers."""
@@ -121,8 +122,6 @@ def _met_inside(constraint: Constraint, values: Mapping[str, Value], inside: Val
     """Truth of a constraint, computed at the points inside alone."""
     if not is_array(inside):
         return inside and _met([constraint], values)
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     used = variables_of([constraint[0]])
     columns = {name: np.broadcast_to(values[name], inside.shape)[inside] for name in used}
     met = np.zeros_like(inside)
@@ -150,8 +149,6 @@ _PARTIAL: Final = frozenset({AtomKind.QUOTIENT, AtomKind.MOD, AtomKind.CEILDIV, 
 
 
 def _check_is_inside(indexing_map: Relation, values: Mapping[str, Value]) -> None:
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     inside = np.asarray(_is_inside(indexing_map, values))
     if inside.all():
         return
@@ -220,8 +217,6 @@ def _chunks(domain: Domain, budget: int | None = None) -> Iterator[dict[str, Val
 
     Without variables there are no columns, and the one point is a chunk.
     """
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     _check_bounded(domain)
     box = domain.bounds
     total = prod(interval.size or 0 for interval in box.values())
@@ -236,8 +231,6 @@ def _chunks(domain: Domain, budget: int | None = None) -> Iterator[dict[str, Val
 
 def _numbers(numbers: range, box: Mapping[str, Interval]) -> Value:
     """A column of numbers of points: in 64 bits where that is enough, else Python integers."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     widest = (abs(interval.lower or 0) + (interval.size or 0) for interval in box.values())
     fits = max((numbers.stop, *widest)) <= MAX_INT64
     return np.array(numbers, dtype=np.int64 if fits else object)

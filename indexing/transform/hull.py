@@ -21,6 +21,7 @@ from indexing.transform.evaluate import evaluate, result_columns
 from indexing.variable import Variable
 from simplifier import forms
 from simplifier.forms import Atom, Form, Interval, fold, substitute, tabulated, tabulated_partly
+from simplifier.tools.arrays import np
 
 
 def hull(maps: Sequence[RelationT], limits: Sequence[Interval] | None = None) -> RelationT:
@@ -394,8 +395,6 @@ def _continued(table: dict[int, int]) -> dict[int, int]:
 
 def _evaluated(single: Iterable[Form], variable: str, values: Sequence[int]) -> Iterator[list[int]]:
     """The results of forms in one variable for some of its values."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     domain = Domain((Variable(Interval(values[0], values[-1])),))
     renamed = Relation.from_forms(substitute(single, {variable: forms.variable("d0")}), domain)
     for results in evaluate(renamed, [np.array(values)]):

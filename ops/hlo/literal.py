@@ -7,13 +7,11 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import copysign, isnan
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from indexing.layout import MAX_NESTING, ElementType, Kind, Shape, ShapeError
 from ops.hlo.lexer import HloLexer
-
-if TYPE_CHECKING:
-    import numpy as np
+from simplifier.tools.arrays import np
 
 Scalar = bool | int | float | complex
 
@@ -77,8 +75,6 @@ class Literal:
         Raises:
             ShapeError: the values are not known.
         """
-        import numpy as np  # noqa: PLC0415  (most modules are read without looking at their constants)
-
         if self.values is None:
             raise ShapeError(f"the values of {self} are not known")
         return np.array(self.values, dtype=_numpy_name(self.shape.element_type)).reshape(

@@ -27,6 +27,7 @@ from ops.pallas.blocks import (
 from ops.pallas.pallas_call import ARBITRARY, PARALLEL, PallasCall, semantics_of
 from simplifier import BitAnd, BitOr, BitXor, FloorDiv, Max, Min, Mod, bounds_of, symbol
 from simplifier.forms import Interval, from_sympy, is_relation, relation_of, tabulated, to_sympy
+from simplifier.tools.arrays import np
 
 Value = Any
 """An expression of sympy, one of its booleans, or a prefetched operand: its name, or its values
@@ -306,7 +307,6 @@ class _IndexMapReader:
     ) -> sympy.Expr:
         """The element of a prefetched operand, as a runtime variable."""
         import jax  # noqa: PLC0415  (an extra)
-        import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
 
         tree, atoms = equation.params["tree"], equation.invars[1:]
         unflatten: OfJax = jax.tree_util.tree_unflatten  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped

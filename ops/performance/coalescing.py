@@ -24,6 +24,7 @@ from ops.xla_gpu import Access, AnyOrigin
 from simplifier import forms
 from simplifier.errors import check_integers, check_type, listed
 from simplifier.forms import Form, Interval, points_in, values_of
+from simplifier.tools.arrays import np
 from simplifier.tools.display import html_of_table
 
 BITS: Final = 8
@@ -340,8 +341,6 @@ class Memory(NamedTuple):
 
     def touched(self, offsets: Column, is_active: Column, width: int) -> Column:
         """What each load touches: elements, sectors, lines, waits, phases, and bits in vain."""
-        import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
         bits = offsets * self.bits
         units = (width * self.bits, self.sector_bits, self.line_bits)
         found = [_distinct(bits // unit, is_active) for unit in units]
@@ -360,8 +359,6 @@ class Memory(NamedTuple):
 
         The banks serve as many lanes at once as they have bytes for.
         """
-        import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
         count, word = self._banks
         words = max(1, width * self.bits // word)
         lanes, first = max(1, count // words), bits // word
@@ -396,8 +393,6 @@ class Memory(NamedTuple):
 
     def _ends(self, loads: Loads, apart: Apart, width: int) -> tuple[Column, Column]:
         """The least and the most that each load may touch, as :meth:`touched` has them."""
-        import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
         rows, alone = _by_value(loads)
         each, every = (
             np.stack([self.touched(where + shift, lanes, width) for shift in apart.shifts])
@@ -434,8 +429,6 @@ _FAR: Final = 1 << 62
 
 def _by_value(loads: Loads) -> tuple[Column, tuple[Column, Column]]:
     """Loads of the lanes that have the same values: the load that each is of, and its lanes."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     rows, lanes = loads.is_active.nonzero()
     keys = np.stack([rows, *(each[rows, lanes] for each in loads.others)])
     _, first, number = np.unique(keys, axis=1, return_index=True, return_inverse=True)
@@ -448,8 +441,6 @@ def _by_value(loads: Loads) -> tuple[Column, tuple[Column, Column]]:
 
 def _fewest(first: Column, last: Column, is_active: Column) -> tuple[Column, Column]:
     """The fewest numbers of which each lane has one, from its first to its last, and how many."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     order = np.argsort(np.where(is_active, last, _NONE), axis=1)
     lanes = (np.take_along_axis(each, order, axis=1).T for each in (first, last, is_active))
     found, chosen = np.zeros(len(order), dtype=np.int64), np.full(len(order), -_NONE)
@@ -470,8 +461,6 @@ def _distinct(values: Column, is_active: Column) -> Column:
 
 def _in_order(values: Column, is_active: Column) -> Column:
     """The active values of each row in order, and :data:`_NONE` for the others."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     ordered = np.where(is_active, values, _NONE)
     ordered.sort(axis=1)
     return ordered
@@ -486,8 +475,6 @@ def _is_new(ordered: Column) -> Column:
 
 def _most_in_a_bank(words: Column, is_active: Column, count: int) -> Column:
     """The most different words of a row that lie in one bank."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     ordered = _in_order(words, is_active)
     rows, places = _is_new(ordered).nonzero()
     banks = rows * count + ordered[rows, places] % count
@@ -612,8 +599,6 @@ class MovingOffsets(NamedTuple):
 
     def constants(self, period: int) -> tuple[list[dict[str, Form]], bool]:
         """Values that are the same for all threads, and whether all others are like one of them."""
-        import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
         box = {name: self.map.domain.bounds[name] for name in self.indices}
         if self._shift is not None and self._shift.is_affine:
             for name, bounds in box.items():

@@ -34,6 +34,7 @@ from simplifier import CeilDiv, format_expr, simplify
 from simplifier.errors import ArgumentError, check_type
 from simplifier.exact import ATTEMPT, Budget, BudgetError, NotQuasiAffineError
 from simplifier.forms import VARIABLE, Interval
+from simplifier.tools.arrays import np
 
 Column: TypeAlias = Any
 """An array of NumPy."""
@@ -221,8 +222,6 @@ def marked(
     Raises:
         OutOfTimeError: there are too many points or columns, or no time is left.
     """
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     height, width = size_of(rows), size_of(columns)
     if height * width > MAX_MARKS or sum(map(volume, maps)) > MAX_POINTS:
         raise OutOfTimeError

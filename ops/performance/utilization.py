@@ -49,6 +49,7 @@ from simplifier import forms
 from simplifier.errors import listed
 from simplifier.exact import BudgetError, NotQuasiAffineError
 from simplifier.forms import Form, Interval, floordiv, points_in, substitute
+from simplifier.tools.arrays import np
 from simplifier.tools.display import Displayed, html_of_table
 from simplifier.tools.graphs import united
 
@@ -736,8 +737,6 @@ def together_at_each_offset(ways: Sequence[OperandIndexing], deadline: Deadline)
     Raises:
         OutOfTimeError: there are too many, or they differ from element to element.
     """
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     values, hull = _values_of(ways), hull_of([way.map for way in ways])
     count = size_of(values.values())
     if count * size_of(hull) > MAX_MARKS:
@@ -776,8 +775,6 @@ def _own_offset(
     way: OperandIndexing, columns: Mapping[object, Column], count: int
 ) -> tuple[Column, Column]:
     """The numbers of an access's offsets at each combination, and where it has one."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     own: list[Column] = []
     is_met: Column = np.ones(count, dtype=bool)
     for origin, variable in zip(way.runtime, way.map.runtime, strict=True):

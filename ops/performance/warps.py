@@ -22,6 +22,7 @@ from indexing.passes import (
 from ops.performance.tally import Column, size_of
 from simplifier import forms
 from simplifier.forms import Atom, Form, Interval, points_in, substitute, variables_of
+from simplifier.tools.arrays import np
 from simplifier.tools.graphs import united
 
 Columns: TypeAlias = "Mapping[str, Column]"
@@ -101,8 +102,6 @@ class _Launch(NamedTuple):
 
     def values(self, columns: Columns) -> tuple[Sequence[Column], Column]:
         """The results at some points and all threads, and where the constraints are met."""
-        import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
         threads = self._threads
         numbers = np.arange(size_of(threads.values()))
         every = points_in(threads, numbers) | {name: at[:, None] for name, at in columns.items()}
@@ -138,8 +137,6 @@ class _Launch(NamedTuple):
 
     def rounds(self, period: int) -> Iterator[tuple[Columns, Column]]:
         """Blocks and iterations, some at a time, and how many each of them stands for."""
-        import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
         threads, box = self._threads, self._box(GRID[:2:-1]) | self._loops
         beside_threads = self._beside(threads)
         apart = {name: each for name, each in box.items() if name not in beside_threads}
@@ -160,8 +157,6 @@ class _Launch(NamedTuple):
 
     def _kinds(self, box: Mapping[str, Interval], period: int) -> tuple[Column, Column]:
         """The numbers of points of a box that differ, and how many are like each."""
-        import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
         total = size_of(box.values())
         _check_work(total)
         numbers = counts = np.arange(0)
@@ -183,8 +178,6 @@ class _Launch(NamedTuple):
         A constraint is met by all threads, or by none, or the part of it that depends on the point
         tells which ones meet it.
         """
-        import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
         limited = [form for form, _ in self.constraints]
         pairs = [parted(form, columns) or (form, form) for form in (*self.results, *limited)]
         of_points, of_threads = zip(*pairs, strict=True)
@@ -246,8 +239,6 @@ def _in_warps(
     results: Sequence[Column], is_active: Column, counts: Column, warp_size: int
 ) -> Loads:
     """Rows of lanes, from arrays with the threads of a block as the last axis."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     rounds, threads = is_active.shape
     warps = -(-threads // warp_size)
 

@@ -39,6 +39,7 @@ from simplifier import forms, symbol
 from simplifier.errors import INTEGER, check_type
 from simplifier.exact import NotQuasiAffineError
 from simplifier.forms import MAX_INT64, Interval
+from simplifier.tools.arrays import np
 from simplifier.tools.display import MAX_ROWS, aligned, html_of_table
 from simplifier.tools.graphs import united
 
@@ -214,8 +215,6 @@ def _ranked(
     columns: Sequence[Column], costs: Mapping[str, Column], is_kept: Column, loads: TileLoads
 ) -> dict[str, Column]:
     """The rows of the tilings that are kept, the fewest bytes first, then the fewest tiles."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     moved = costs["bytes_read"] + costs["bytes_written"]
     order = np.lexsort((loads.tiles(columns), moved))
     order = order[np.broadcast_to(is_kept, moved.shape)[order]]
@@ -265,8 +264,6 @@ def _sizes_of(
 
 def _combinations(choices: Sequence[Sequence[int]]) -> list[Column]:
     """Each choice with each, as a column for each dimension."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     grids = np.meshgrid(*(np.array(each, dtype=np.int64) for each in choices), indexing="ij")
     return [grid.reshape(-1) for grid in grids]
 
@@ -289,8 +286,6 @@ class _Limits:
 
     def costs(self, propagation: Propagation, given: Mapping[str, Column]) -> dict[str, Column]:
         """The registers and the bytes of shared memory that tilings take."""
-        import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
         tiles = [(each, _padded_bits(each, given)) for each in propagation]
         bits = [each for _, each in tiles]
         zero = np.int64(0)
@@ -314,8 +309,6 @@ class _Limits:
 
 def _exchanged_bits(tiles: Sequence[tuple[ArrayTile, Column]]) -> Column:
     """The bits of the largest exchange; an array that has several tiles counts as the largest."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     zero = np.int64(0)
     by_element: dict[Instruction, dict[int, Column]] = defaultdict(dict)
     for at, bits in tiles:
@@ -332,8 +325,6 @@ def _exchanged_bits(tiles: Sequence[tuple[ArrayTile, Column]]) -> Column:
 
 def _padded_bits(array: ArrayTile, given: Mapping[str, Column]) -> Column:
     """The bits of a tile whose sizes are padded to powers of two."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     sizes = evaluate_forms([size for _, size, _ in array.checked_tile().formulas.results], given)
     bits: Column = np.int64(array.instruction.shape.arrays[array.element].element_size_in_bits)
     powers = 1 << np.arange(63, dtype=np.int64)
@@ -409,8 +400,6 @@ class TileLoads:
         return LoadCount(total, is_exact)
 
     def _product(self, numbers: Iterable[int], columns: Sequence[Column]) -> Column:
-        import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
         found: Column = np.ones(columns[0].shape if columns else 1, dtype=np.int64)
         for number in numbers:
             found = found * -(-self.wholes[number] // columns[number])
@@ -455,8 +444,6 @@ class TileLoads:
 
         If each step loads as much as all steps together, all load the same.
         """
-        import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
         found = counts.of(columns)
         for number in counts.dimensions:
             if number not in self.parallel:
@@ -478,8 +465,6 @@ class _LoadTable(NamedTuple):
 
     def of(self, columns: Sequence[Column]) -> Column:
         """The numbers for the sizes in the columns."""
-        import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
         table = np.array(self.values).reshape([len(each) for each in self.choices])
         pairs = zip(self.choices, self.dimensions, strict=True)
         places: list[Column] = [np.searchsorted(each, columns[number]) for each, number in pairs]
@@ -609,8 +594,6 @@ def _different(numbers: Column) -> Column:
 
 def _starts(rows: Column) -> Column:
     """Where ordered rows differ from the row before."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     found = np.ones(len(rows), dtype=bool)
     found[1:] = (rows[1:] != rows[:-1]).any(axis=1)
     return found

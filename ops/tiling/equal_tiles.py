@@ -17,6 +17,7 @@ from ops.performance.tally import Column
 from ops.tiling.propagation import ArrayTile
 from simplifier import forms
 from simplifier.forms import Interval, to_sympy
+from simplifier.tools.arrays import np
 from simplifier.tools.graphs import united
 
 _FEW: Final = 1 << 8
@@ -48,8 +49,6 @@ class TileComparison:
 
     def __call__(self, one: ArrayTile, other: ArrayTile) -> TileEquality:
         """For which sizes two tiles of one array are equal."""
-        import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
         every = np.ones(self.kept.shape, dtype=bool)
         origins = _origins(one), _origins(other)
         if origins[0] != origins[1]:
@@ -63,8 +62,6 @@ class TileComparison:
 
     def _distinct(self, numbers: Sequence[int], wanted: Column) -> tuple[Any, Column]:
         """The sizes that some dimensions have together, a row each; and the row of each wanted."""
-        import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
         columns = [self.columns[number][wanted] for number in numbers]
         table = np.stack([*columns, 0 * wanted[wanted]])
         rows, places = np.unique(table, axis=1, return_inverse=True)
@@ -74,8 +71,6 @@ class TileComparison:
 
     def _share_corners(self, one: ArrayTile, other: ArrayTile) -> Column:
         """For which sizes the corners of each tile that are looked at are in the other, too."""
-        import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
         left = np.flatnonzero(self.kept)
         numbers = _dimensions_that_differ(one.checked_tile(), other.checked_tile())
         for corner in _corners(numbers):
@@ -117,8 +112,6 @@ class TileComparison:
 
         They do if independent parts of them do.
         """
-        import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
         found = wanted.copy()
         for numbers, left, right in _parts_that_differ(one, other, self.variables):
             rows, places = self._distinct(numbers, found)
@@ -134,8 +127,6 @@ class TileComparison:
 
     def _by_formulas(self, one: ArrayTile, other: ArrayTile, wanted: Column) -> Column:
         """Where two tiles have the same formulas, as far as there are few sizes to look at."""
-        import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
         found = np.zeros(wanted.shape, dtype=bool)
         numbers = _dimensions_that_differ(one.checked_tile(), other.checked_tile())
         for dimensions, most in ((numbers, _FEW), (range(len(self.columns)), _VERY_FEW)):
@@ -207,8 +198,6 @@ def _corners(numbers: Sequence[int]) -> Iterator[dict[int, int]]:
 
 def _place(place: int, bounds: Interval, size: Column) -> Column:
     """The first and the last place in the first tile, then in the last one."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     lower, upper = bounds.lower or 0, bounds.upper or 0
     match place:
         case 0:
@@ -225,8 +214,6 @@ def _is_inside(
     formulas: Formulas, indices: Sequence[Column], given: Mapping[str, Column]
 ) -> Column:
     """Whether a tile has an element; also where several of its positions may lead there."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     found: Column = True
     is_unique: Column = True
     positions: dict[str, Column] = {}
@@ -286,8 +273,6 @@ def _table(part: IndexingMap, most: int) -> Any | None:  # noqa: ANN401 - a matr
 
 def _agree(one: Any, other: Any, sizes: Column) -> bool:  # noqa: ANN401 - matrices of NumPy
     """Whether points of two tables reach the same from each tile."""
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     divisors = np.ones(one.shape[1], dtype=np.int64)
     divisors[: len(sizes)] = sizes
     return np.array_equal(*(few_points.different(rows // divisors) for rows in (one, other)))

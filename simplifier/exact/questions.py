@@ -30,6 +30,7 @@ from simplifier.extraction.prices import divides_by_negative, natural_width, wid
 from simplifier.fixpoint import simplified
 from simplifier.limits import MAX_EXACT_ATOMS, MAX_EXACT_GROUP, MAX_EXACT_PIECES, MAX_TABLE
 from simplifier.problem import Bounds, Constraints, Expression, Facts, Problem, ask
+from simplifier.tools.arrays import np
 
 if TYPE_CHECKING:
     import islpy
@@ -267,8 +268,6 @@ def _is_computed(atom: Atom) -> bool:
 def _chunks(
     form: Form, bounds: Mapping[str, Interval], constraints: Sequence[Constraint]
 ) -> Iterator[Chunk]:
-    import numpy as np  # noqa: PLC0415 - NumPy is loaded when arrays are wanted
-
     wanted = (form, *(limited for limited, _ in constraints))
     total = prod(interval.size or 0 for interval in bounds.values())
     for start in range(0, total, _CHUNK):
