@@ -23,14 +23,14 @@ from indexing.domain import (
 )
 from indexing.exact import few_points
 from indexing.exact.compare import count_reached, reached, reached_again
-from indexing.exact.counting import multiplicities, number_of_points, number_of_results
+from indexing.exact.counting import hull_of, multiplicities, number_of_points, number_of_results
 from indexing.exact.symbolic_counting import symbolic_count
 from indexing.formats.notebook import html_of_map
 from indexing.formats.text import format_head
 from indexing.relation import check_without_parameters
 from indexing.simplify import conditioned
 from indexing.tile.tile import Formulas, tile_of
-from indexing.transform.evaluate import MAX_INT64, evaluate_forms, result_columns
+from indexing.transform.evaluate import MAX_INT64, evaluate_forms, numbered, result_columns
 from indexing.transform.hull import (
     MAX_TABLE_TERMS,
     MAX_VALUES,

@@ -23,7 +23,7 @@ from indexing.exact.boxes import box_size, lone_box
 from indexing.exact.isl import check_bounded, coordinates, graph_of, points_of, rank_of, relation_of
 from indexing.relation import Relation, RelationT, check_map, check_without_parameters
 from indexing.simplify import result_bounds
-from indexing.transform.evaluate import result_columns
+from indexing.transform.evaluate import numbered, result_columns
 from indexing.transform.substitute import arranged
 from simplifier import forms
 from simplifier.errors import listed, quoted
@@ -320,9 +320,6 @@ MAX_POINTS: Final = 1 << 23
 _MAX_ELEMENTS: Final = 1 << 22
 """Elements that each map may reach from these points, counted together: 300 MB."""
 
-_MANY_ELEMENTS: Final = 1 << 20
-"""Elements that wait to be counted with those that are counted already."""
-
 _FEW_POINTS: Final = 1 << 12
 """Points that are gone through before isl is asked: it takes longer to ask."""
 
@@ -395,7 +392,7 @@ def _multiplied(kinds: Mapping[Times, int], more: Mapping[Times, int]) -> Mappin
 def _kinds_of(maps: Sequence[Relation], budget: Budget) -> Mapping[Times, int]:
     """The kinds of the elements that any of the maps reaches, and how many there are of each."""
     points = sum(_volume([*each.domain.bounds.values()]) for each in maps)
-    is_countable = points <= MAX_POINTS and _volume(_hull(maps)) <= MAX_INT64
+    is_countable = points <= MAX_POINTS and _volume(hull_of(maps)) <= MAX_INT64
     if is_countable and points <= _FEW_POINTS:
         return _kinds_by_enumeration(maps)
     if is_countable:
@@ -420,7 +417,7 @@ def _volume(box: Iterable[Interval]) -> int:
     return prod(size or 0 for size in sizes)
 
 
-def _hull(maps: Iterable[Relation]) -> list[Interval]:
+def hull_of(maps: Iterable[Relation]) -> list[Interval]:
     """For each coordinate an interval that holds its values in all maps."""
     columns = zip(*(result_bounds(each) for each in maps), strict=True)
     return [reduce(Interval.union, column) for column in columns]
@@ -455,51 +452,29 @@ def _refined(
 
 def _kinds_by_enumeration(maps: Sequence[Relation]) -> Mapping[Times, int]:
     """The kinds, by going through all points."""
-    hull = _hull(maps)
-    counted = [_counted_elements(each, hull) for each in maps]
-    # With counts NumPy sorts: the table of hashes that it takes else is slow for some numbers.
-    _check_count(sum(len(reached) for reached, _ in counted))
-    everywhere: Array = np.concatenate([each for each, _ in counted])
-    elements: Array = np.unique(everywhere, return_counts=True)[0]
-    tables = np.zeros((len(maps), len(elements)), dtype=np.int64)
+    hull = hull_of(maps)
+    reached = [_elements(each, hull) for each in maps]
+    elements, places = np.unique(np.concatenate(reached), return_inverse=True)
+    _check_count(len(elements))
+    ends = np.cumsum([len(each) for each in reached])
+    parts = np.split(places, ends[:-1])
+    tables: Array = np.stack([np.bincount(part, minlength=len(elements)) for part in parts])
+    _check_count(int(np.count_nonzero(tables)))
     kinds = np.zeros(len(elements), dtype=np.int64)
-    for table, (reached, times) in zip(tables, counted, strict=True):
-        np.add.at(table, _positions(reached, elements), times)
+    for table in tables:
         _, kinds = np.unique(kinds * (table.max(initial=0) + 1) + table, return_inverse=True)
     _, examples, numbers = np.unique(kinds, return_index=True, return_counts=True)
     rows: list[list[int]] = tables[:, examples].T.tolist()
     return {tuple(times): number for times, number in zip(rows, numbers.tolist(), strict=True)}
 
 
-def _positions(numbers: Array, ordered: Array) -> Array:
-    return ordered.searchsorted(numbers)
-
-
-def _counted_elements(indexing_map: Relation, hull: Sequence[Interval]) -> tuple[Array, Array]:
-    """The numbers of the elements that are reached, and how often, some thousand at once."""
-    found = [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))]
-    waiting = 0
+def _elements(indexing_map: Relation, hull: Sequence[Interval]) -> Array:
+    """The numbers of the elements that a map leads to, one for each point."""
+    found = [np.zeros(0, dtype=np.int64)]
     for points, columns in result_columns(indexing_map):
-        element = np.zeros(points, dtype=np.int64)
-        for column, interval in zip(columns, hull, strict=True):
-            offset = np.asarray(column - (interval.lower or 0), dtype=np.int64)
-            element = element * (interval.size or 0) + offset
-        found.append(np.unique(element, return_counts=True))
-        waiting += len(found[-1][0])
-        if waiting > _MANY_ELEMENTS:
-            found, waiting = [_counted_together(found)], 0
-    return _counted_together(found)
-
-
-def _counted_together(parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
-    """The elements of all parts, each once, and how often they are reached."""
-    reached, times = (np.concatenate(part) for part in zip(*parts, strict=True))
-    elements: Array
-    elements, places = np.unique(reached, return_inverse=True)
-    _check_count(len(elements))
-    counts = np.zeros(len(elements), dtype=np.int64)
-    np.add.at(counts, places, times)
-    return elements, counts
+        numbers = np.asarray(numbered(columns, hull), dtype=np.int64)
+        found.append(np.broadcast_to(numbers, points))
+    return np.concatenate(found)
 
 
 def _check_count(elements: int) -> None:

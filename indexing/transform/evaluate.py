@@ -190,6 +190,18 @@ def result_columns(indexing_map: Relation) -> Iterator[tuple[int, tuple[Value, .
         yield count, evaluate_forms(indexing_map.forms, columns)
 
 
+def numbered(columns: Iterable[Value], box: Iterable[Interval]) -> Value:
+    """The numbers of tuples in a box, the last coordinate fastest.
+
+    >>> numbered([4, 1], [Interval(3, 5), Interval(0, 9)])
+    11
+    """
+    number: Value = 0
+    for column, interval in zip(columns, box, strict=True):
+        number = number * (interval.size or 0) + (column - (interval.lower or 0))
+    return number
+
+
 def _rows(columns: Sequence[Value], count: int) -> Iterable[tuple[int, ...]]:
     """The rows of a table, from its columns; a column of equal values may be one integer."""
     listed = [

@@ -11,11 +11,11 @@ from typing import Final, NamedTuple
 
 from indexing import IndexingMap, MapError
 from indexing.layout import ElementType, Shape, ShapeError
-from indexing.passes import over_domain
+from indexing.passes import numbered, over_domain
 from ops.devices.joint_indexing import deciding
 from ops.index_maps import check_count
 from ops.limits import Device
-from ops.performance.tally import Column, Count, count_of, numbered, size_of, text_of_count
+from ops.performance.tally import Column, Count, count_of, size_of, text_of_count
 from ops.performance.warps import Loads, check_launch, loads_of_warps, parted, vector_width
 from ops.performance.xla_verdict import is_coalesced, with_midpoints
 from ops.rules.elementwise import ELEMENTWISE

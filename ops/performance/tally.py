@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
-from functools import lru_cache, reduce
+from functools import lru_cache
 from math import gcd, isnan, prod
 from time import monotonic
 from typing import Any, Final, NamedTuple, TypeAlias, overload
@@ -23,8 +23,10 @@ from indexing.passes import (
     arranged,
     check_without_parameters,
     few_points,
+    hull_of,
     number_of_points,
     number_of_results,
+    numbered,
     result_columns,
 )
 from ops.fusion.reads import tells_ranges
@@ -242,28 +244,10 @@ def volume(whole: IndexingMap) -> int:
     return size_of(whole.domain.bounds[name] for name in (*dims, *ranges))
 
 
-def hull_of(maps: Sequence[IndexingMap]) -> list[Interval]:
-    """For each coordinate an interval that holds it in all maps."""
-    columns = zip(*(each.result_bounds() for each in maps), strict=True)
-    return [reduce(Interval.union, column) for column in columns]
-
-
 def size_of(box: Iterable[Interval]) -> int:
     """The points of a box, very many if it is not bounded."""
     sizes = [each.size for each in box]
     return MAX_INT64 if None in sizes else prod(size or 0 for size in sizes)
-
-
-def numbered(columns: Iterable[Column], box: Iterable[Interval]) -> Column:
-    """The numbers of tuples in a box, the last coordinate fastest.
-
-    >>> numbered([4, 1], [Interval(3, 5), Interval(0, 9)])
-    11
-    """
-    number: Column = 0
-    for column, interval in zip(columns, box, strict=True):
-        number = number * (interval.size or 0) + (column - (interval.lower or 0))
-    return number
 
 
 # Counts: numbers, expressions over symbolic sizes, or the least and the most that may be.

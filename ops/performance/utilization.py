@@ -11,7 +11,7 @@ from math import prod
 from typing import Final, NamedTuple, TypeAlias
 
 from indexing import IndexingMap, MapError
-from indexing.passes import MAX_INT64, Ends, arranged, substituted_constraints
+from indexing.passes import MAX_INT64, Ends, arranged, hull_of, numbered, substituted_constraints
 from ops.analysis.dataflow import Array
 from ops.analysis.queries import findings_in
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
@@ -33,9 +33,7 @@ from ops.performance.tally import (
     count_of,
     difference,
     elements_of,
-    hull_of,
     marked,
-    numbered,
     ratio,
     size_of,
     sum_of_counts,

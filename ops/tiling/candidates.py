@@ -15,7 +15,7 @@ from math import prod
 from typing import Any, Final, NamedTuple
 
 from indexing import IndexingMap, TileError, Variable
-from indexing.passes import arranged, evaluate_forms, few_points
+from indexing.passes import arranged, evaluate_forms, few_points, numbered
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion import Fusion
 from ops.hlo import Instruction
@@ -26,7 +26,6 @@ from ops.performance.tally import (
     Deadline,
     OutOfTimeError,
     number_of_sums,
-    numbered,
     strides_of_sum,
     tally_of,
     volume,
