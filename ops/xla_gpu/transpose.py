@@ -146,7 +146,7 @@ def _merged(sizes: Sequence[int], order: Sequence[int]) -> tuple[tuple[int, ...]
     return merged, tuple(map(in_order.index, runs))
 
 
-class _Cell(NamedTuple):
+class _MovedElement(NamedTuple):
     """An element of a tile that a thread moves.
 
     Attributes:
@@ -177,8 +177,8 @@ class _Tiling(NamedTuple):
     array: Transpose
     tile: tuple[int, ...]
     shared: tuple[int, ...]
-    read: _Cell
-    written: _Cell
+    read: _MovedElement
+    written: _MovedElement
     is_by_result: bool = False
 
 
@@ -231,8 +231,8 @@ def _tiled(sizes: tuple[int, ...], order: tuple[int, ...], rows: int, vector_siz
         Transpose.of(sizes, order),
         tuple(tile),
         tuple(size + (axis == padded) for axis, size in enumerate(in_tile.sizes)),
-        _Cell(read, in_tile.forward(read), loops, limits),
-        _Cell(in_tile.backward(written), written, loops, limits),
+        _MovedElement(read, in_tile.forward(read), loops, limits),
+        _MovedElement(in_tile.backward(written), written, loops, limits),
     )
 
 
@@ -358,12 +358,12 @@ def _packed(
     in_word = forms.mod(thread_id(), warp) * vector_size
     line = loop_id(0) * warps + forms.floordiv(thread_id(), warp)
 
-    def cell(row: Form, column: Form, loops: Mapping[str, int]) -> _Cell:
+    def cell(row: Form, column: Form, loops: Mapping[str, int]) -> _MovedElement:
         index = [*unflattened(column, flat)]
         index[along_rows] = row
         shifted = column + forms.floordiv(row, word) * vector_size
         shared = row, forms.mod(shifted, forms.constant(side))
-        return _Cell(index, shared, loops, within((rows, columns), (row, column)))
+        return _MovedElement(index, shared, loops, within((rows, columns), (row, column)))
 
     loops = {"loop_id": -(-rows // warps), "vector_id": vector_size}
     read = cell(line, in_word + loop_id(1), loops)
