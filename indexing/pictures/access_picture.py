@@ -155,8 +155,9 @@ class ElementGrid:
 
     def _cells(self, plane: Position, most: int) -> list[list[Cell]]:
         rows, columns = self.rows_and_columns
+        lit, missing = self._lit.get(plane, {}), _AXES - len(self._axes)
         return [
-            [self._cell(self.at(plane, row, column), most) for column in columns.positions]
+            [self._cell(lit.get((row, column)[missing:], 0), most) for column in columns.positions]
             for row in rows.positions
         ]
 
@@ -179,15 +180,10 @@ class ElementGrid:
         lit = len(self._lit_planes)
         if len(self.planes) < lit:
             yield f"{self.title}: {len(self.planes)} of {lit:,} planes with lit elements are shown."
-        elsewhere = len(self.counts) - sum(
-            len(self._lit.get(each, ())) for each in self._lit_planes
-        )
+        here = sum(len(self._lit.get(each, ())) for each in self._lit_planes)
+        elsewhere = len(self.counts) - here
         if elsewhere:
             yield f"{self.title}: {elsewhere:,} lit elements lie in other planes."
-
-    def at(self, plane: Position, row: int, column: int) -> int:
-        """How often the element in a cell is touched."""
-        return self._lit.get(plane, {}).get((row, column)[_AXES - len(self._axes) :], 0)
 
     @cached_property
     def _axes(self) -> tuple[int, ...]:
@@ -333,7 +329,7 @@ def access_picture(
         expected = f"expected {len(indexing_map.forms)}, one a result, none of them negative"
         raise MapError(f"picture: sizes are {array}; {expected}")
     from_, to = f"({', '.join(chosen.names)})", shortened(formula_of(indexing_map), _MAX_FORMULA)
-    left = ElementGrid(from_, chosen.sizes, chosen.dims, chosen.names, is_chosen=True, plane=plane)
+    left = chosen.grid(from_, plane)
     right, notes = grid_of_results(to, array, chosen.results, result_plane)
     return AccessPicture(f"{from_} -> {to}{chosen.words}", (left, right), notes)
 
@@ -361,6 +357,10 @@ class ChosenPoints:
     sizes: tuple[int, ...]
     dims: Mapping[Position, int]
     results: Mapping[Position, int]
+
+    def grid(self, title: str, plane: PlaneChoice) -> ElementGrid:
+        """The array of the dimensions with the points that are chosen."""
+        return ElementGrid(title, self.sizes, self.dims, self.names, is_chosen=True, plane=plane)
 
 
 def chosen_points(indexing_map: Relation, at: Choices = ()) -> ChosenPoints:

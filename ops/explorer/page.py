@@ -411,7 +411,8 @@ def _of_computations(computations: Iterable[Computation]) -> Iterator[ProgramVie
         for called in caller.computations
     }
     for each in given:
-        yield ProgramView(_kind(each, kinds), Fusion.of_computation(each))
+        kind = "entry" if each.is_entry else kinds.get(each, "computation")
+        yield ProgramView(kind, Fusion.of_computation(each))
 
 
 def _is_scalar(computation: Computation) -> bool:
@@ -419,11 +420,6 @@ def _is_scalar(computation: Computation) -> bool:
     return not computation.is_entry and not any(
         array.dimensions for array in computation.root.shape.arrays
     )
-
-
-def _kind(computation: Computation, kinds: Mapping[Computation, str]) -> str:
-    """The opcode of the first caller of a computation."""
-    return "entry" if computation.is_entry else kinds.get(computation, "computation")
 
 
 def _with_callees(computations: Iterable[Computation]) -> list[Computation]:

@@ -13,7 +13,6 @@ from indexing.layout import Shape
 from indexing.pictures.access_picture import (
     AccessPicture,
     Choices,
-    ElementGrid,
     PlaneChoice,
     Position,
     chosen_points,
@@ -318,16 +317,7 @@ def access_picture(
     needed = fusion.indexing(root, number)
     points = chosen_points(IndexingMap.identity(root.shape.arrays[number].dimensions), at)
     first = _title(root, root.shape.arrays[number])
-    grids = [
-        ElementGrid(
-            first,
-            points.sizes,
-            points.dims,
-            points.names,
-            is_chosen=True,
-            plane=chosen.get(root.name, ()),
-        )
-    ]
+    grids = [points.grid(first, chosen.get(root.name, ()))]
     notes = dict[str, None]()
     for instruction in _from_root(fusion, needed):
         if instruction is root or not instruction.shape.dimensions:
