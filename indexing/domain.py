@@ -48,7 +48,7 @@ ByRole: TypeAlias = tuple[tuple[T, ...], tuple[T, ...], tuple[T, ...]]
 """Something for each dimension, for each range, and for each runtime variable."""
 
 LETTERS: Final = ("d", "s", "rt")
-"""What the identifiers of dimensions, ranges and runtime variables begin with."""
+"""The first letters of the identifiers of dimensions, ranges and runtime variables."""
 
 ROLES: Final = ("dims", "ranges", "runtime")
 """The roles of variables with positions, as arguments and messages call them."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MapT_co = TypeVar("MapT_co", bound=ExactRelation, covariant=True)
 
 _OPERATORS: Final = {"|": "union", "&": "intersect", "-": "subtract"}
-"""What isl calls the operators of sets."""
+"""isl's names for the operators of sets."""
 
 
 class IndexRelation(Displayed, Generic[MapT_co]):
@@ -84,7 +84,7 @@ class IndexRelation(Displayed, Generic[MapT_co]):
         self._maps = maps if len(maps) == 1 else None
         self._is_function = None
 
-    # What it says of itself.
+    # Its parts.
 
     @property
     def ranks(self) -> tuple[int, int]:

@@ -461,7 +461,7 @@ class IndexingMap(ExactRelation):
         in_order = validation.in_order(sizes, dims, "tile: sizes")
         return masked_tile_of(self.simplify(), self.dims, in_order, known)
 
-    # What is read off a map: values, strides, texts in other languages.
+    # Answers of a map: values, strides, texts in other languages.
 
     def evaluate(
         self,
@@ -1088,7 +1088,7 @@ def _with_results(indexing_map: RelationT, results: Results) -> RelationT:
 
 
 UNDEFINED: Final = "UNDEFINED"
-"""What the text of an undefined map begins with, as in XLA."""
+"""The begin of the text of an undefined map, as in XLA."""
 
 
 class UndefinedMap(IndexingMap):

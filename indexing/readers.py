@@ -177,7 +177,7 @@ def from_einops(pattern: str, shape: Sequence[Size], /, **sizes: Size) -> Indexi
 def from_einsum(text: str, *shapes: Sequence[Size]) -> tuple[IndexingMap, ...]:
     """The maps of a string of einsum, from an element of the result to those of each operand.
 
-    What is summed is a range. A label that stands twice in an operand takes its diagonal; an axis
+    A summed label is a range. A label that stands twice in an operand takes its diagonal; an axis
     of size 1 is read again for each index. ``...`` and a missing ``->`` mean what they mean to
     NumPy. Names with blanks between, as in ``batch time, time -> batch``, are those of einops.
 

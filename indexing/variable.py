@@ -204,7 +204,7 @@ def _check_name(name: str, kind: VariableKind) -> None:
 # Composing two maps with `N` gives one with `N`: it has no position, unlike other variables.
 
 PARAMETER: Final = "~"
-"""What the identifiers of parameters begin with."""
+"""The begin of the identifiers of parameters."""
 
 
 def parameter_identifier(name: str) -> str:
@@ -218,7 +218,7 @@ def has_parameters(form: Form) -> bool:
 
 
 POSITIONAL: Final = re.compile(r"(d|s|rt)\d+")
-"""What variables without a name are called."""
+"""The names of variables without a name of their own."""
 
 
 def other_use(name: str) -> str:

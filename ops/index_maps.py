@@ -282,7 +282,7 @@ def check_sizes(
 ) -> list[Constraint]:
     """Raise a :class:`ShapeError` unless the sizes are those expected, for a reason.
 
-    What depends on parameters is a condition: these are returned.
+    Equalities of symbolic sizes are conditions: these are returned.
 
     >>> check_sizes("negate", "the result", (2, 3), (2, 4), "as in the operand")
     Traceback (most recent call last):

@@ -59,7 +59,7 @@ MAX_TERMS_OF_WIDE: Final = 8
 
 Test: ``test_budgets.test_a_map_that_only_grows_comes_to_an_end``."""
 
-# What is remembered.
+# Sizes of caches.
 
 MAX_REMEMBERED_COMPOSITIONS: Final = 1 << 14
 """So many compositions of maps are remembered: the layers of a model repeat them.

@@ -34,7 +34,7 @@ Size: TypeAlias = "int | Form"
 """A number, or a form over parameters."""
 
 SizeLike: TypeAlias = "int | sympy.Expr | Form"
-"""What users give as a size: an integer, or an expression whose symbols are parameters."""
+"""A size as users give it: an integer, or an expression whose symbols are parameters."""
 
 Extent: TypeAlias = "SizeLike | Interval | Ends"
 """The values of a variable: a size ``n`` for ``[0, n - 1]``, or an interval."""

@@ -101,7 +101,7 @@ class Ranges:
     def bits_of_sum(self, form: Form) -> int:
         """The bits of a form's atoms, of their multiples, and of all partial sums, in any order.
 
-        What is subtracted is there with both signs.
+        Subtracted terms are there with both signs.
         """
         constant = Interval.of(form.constant)
         total, parts = _ZERO.union(constant), [-constant] if form.terms else []

@@ -241,7 +241,7 @@ def for_comment(indexing_map: Relation) -> str:
     return format_map(indexing_map)
 
 
-# What can be written.
+# Checks before writing.
 
 
 def checked_domains(

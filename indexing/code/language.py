@@ -33,7 +33,7 @@ class Language:
     general: Templates
     """Operations on any integers."""
     natural: Templates = field(default_factory=dict[AtomKind, str])
-    """Divisions of what is never negative by what is always positive."""
+    """Divisions of numbers that are never negative by positive ones."""
     by_power: Templates = field(default_factory=dict[AtomKind, str])
     """Divisions by ``2**{1}``; a remainder is by ``{1} + 1``."""
     wide: Templates = field(default_factory=dict[AtomKind, str])

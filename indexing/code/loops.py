@@ -118,7 +118,7 @@ class LoopBlock:
         facts = (*self.constraints, *constraints)
         return LoopBlock(self.names, self.variables, facts, self, is_guarded=True)
 
-    # What is known.
+    # Known values.
 
     def learn(self, facts: Iterable[Constraint]) -> None:
         """Takes constraints that hold in the block, and in those that are made inside from now."""
@@ -444,7 +444,7 @@ class _Nest:
     language: Language
     taken: set[str]
     known: dict[str, Form] = field(default_factory=dict[str, Form])
-    """What each identifier of the domain is in the blocks."""
+    """The form of each identifier of the domain in the blocks."""
     opened: list[_Nested] = field(default_factory=list["_Nested"])
     masks: list[_Mask] = field(default_factory=list["_Mask"])
 

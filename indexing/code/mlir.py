@@ -31,7 +31,7 @@ from simplifier.forms import (
 )
 
 _AFFINE: Final = (AtomKind.FLOORDIV, AtomKind.MOD, AtomKind.CEILDIV, AtomKind.SUM)
-"""What ``affine_map`` has, where divisors are positive constants."""
+"""Operations of ``affine_map``, where divisors are positive constants."""
 
 _OPERATIONS: Final = {
     AtomKind.PRODUCT: "muli",

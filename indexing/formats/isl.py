@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     )
 
 
-"""What islpy has for relations and functions."""
+"""The types of islpy for relations and functions."""
 
 
 # isl's relations, both ways: as objects of islpy, and as isl's text.

@@ -120,7 +120,7 @@ def _turned_atom(atom: Atom, arguments: tuple[Form, ...]) -> Form:
     return forms.rebuilt(atom, arguments)
 
 
-# What MLIR has.
+# Operations of MLIR.
 
 _MAX_CONSTANT: Final = (1 << 63) - 1
 """The greatest constant that MLIR reads; there, a sign is an operator."""

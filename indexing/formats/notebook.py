@@ -122,7 +122,7 @@ def latex_of_set(hull: Domain, pieces: Sequence[Domain]) -> str:
     return rf"$\displaystyle \left\{{{_declarations(hull)} \;\middle|\; {members} \right\}}$"
 
 
-# What means something to LaTeX even within text.
+# Characters with a meaning in LaTeX even within text.
 _ESCAPED: Final = str.maketrans(
     {
         **{mark: f"\\{mark}" for mark in "#$%&_{}"},

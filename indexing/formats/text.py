@@ -164,7 +164,7 @@ _NOTE: Final = re.compile(
         runtime[ ]variables:[ \t]*)))$""",
     re.MULTILINE | re.VERBOSE,
 )
-"""What is said of a runtime variable: its instruction and the map to its element.
+"""The note on a runtime variable: its instruction and the map to its element.
 
 XLA used to write them in the two lines after the bounds: ``hlo: of = s32[] parameter(1)`` and
 ``(d0) -> ()``. It writes them below the map now, as does :class:`ops.OperandIndexing`.
@@ -259,7 +259,7 @@ def _read_symbolic_domain(
 
 
 _ENDS: Final = ("", "or")
-"""What a map ends before."""
+"""The texts that end a map."""
 
 _BOUNDS: Final = "the bounds of every variable must be given"
 _UNBOUNDED: Final = f"{_BOUNDS}; parse_map(text, unbounded=True) leaves them open"

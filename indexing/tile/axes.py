@@ -35,7 +35,7 @@ class TileAxis:
     begin: Form
     count: Form
     origin: int
-    """What the values are counted from: where the first tile begins."""
+    """The origin of the values: the begin of the first tile."""
     extent: int | None
     """How many values there are from the origin on."""
     lower: Form | None = None

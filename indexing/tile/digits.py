@@ -185,7 +185,7 @@ class Progression:
     size: Form
     stride: Form
     conditions: Sequence[Form] = ()
-    """What the position ``i`` of a place meets that the map touches."""
+    """Conditions on the position ``i`` of an element that the map touches."""
     clause: tuple[tuple[Constraint, ...], ...] = ((),)
     """The sizes for which this is the tile: one of these conjunctions holds."""
     values: dict[str, Form] = field(default_factory=dict[str, "Form"])

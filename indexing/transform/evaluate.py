@@ -145,7 +145,7 @@ def _divides_by_variables(form: Form) -> bool:
 
 
 _PARTIAL: Final = frozenset({AtomKind.QUOTIENT, AtomKind.MOD, AtomKind.CEILDIV, AtomKind.SELECT})
-"""What may divide by zero: a branch that is not chosen need not, but that is not looked at."""
+"""Forms that may divide by zero; branches that are never chosen are not excluded."""
 
 
 def _check_is_inside(indexing_map: Relation, values: Mapping[str, Value]) -> None:

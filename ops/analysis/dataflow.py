@@ -162,7 +162,7 @@ class Interner:
 class Budget:
     """Composes with no more than :data:`ops.limits.MAX_COMPOSITIONS` for each question in all.
 
-    What a question asks again costs it nothing, nor does a composition of a cost up to ``free``.
+    A repeated composition costs a question nothing, nor does one of a cost up to ``free``.
     """
 
     def __init__(self, interner: Interner, free: int = 1) -> None:

@@ -194,7 +194,7 @@ class ValueNumbering:
             memory.answers[key] = found
         return found
 
-    # What is compared.
+    # Keys to compare.
 
     def _key(self, instruction: Instruction) -> Key:
         """The facts that the answer of a rule depends on."""

@@ -49,7 +49,7 @@ class Look:
 
 
 _CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""What terminals obey, but for ends of lines and tabs: files and names may hold any of it."""
+"""Characters that terminals obey, but for ends of lines and tabs: files may hold any of them."""
 
 
 def _escaped(control: re.Match[str]) -> str:
@@ -74,7 +74,7 @@ def look_of(stream: TextIO | None, color: str = COLORS[0]) -> Look:
 # Lines of the width of a terminal.
 
 _GAP: Final = re.compile(r"(?:^| ) +")
-"""What is before a line, and between the columns of a table."""
+"""Spaces before a line, and between the columns of a table."""
 
 _STEP: Final = 2
 """How much further the rest of a line begins than what it belongs to."""

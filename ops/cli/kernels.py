@@ -183,7 +183,7 @@ class InstructionReads(SelectedQuestion):
     tile: Index
     """The sizes of a tile; one element by default."""
     at: Index
-    """Of which tile the elements are listed."""
+    """The tile whose elements are listed."""
     picture: str | None
     """The file for a picture of what that tile reads, or all results; of one instruction."""
 

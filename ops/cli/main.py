@@ -130,7 +130,7 @@ def schema_text() -> str:
 # The options that several commands share, each said once, and how arguments are read.
 
 Options: TypeAlias = "dict[str, dict[str, Any]]"
-"""What argparse takes, by the names of an option; a space is between two names."""
+"""Arguments of argparse, by the names of an option; a space is between two names."""
 
 
 # How arguments are read.
@@ -219,10 +219,10 @@ def several(metavar: str, dest: str, meaning: str) -> dict[str, Any]:
     return value(metavar, several_times, dest=dest, action="append", default=[])
 
 
-# What is asked, and of what.
+# Questions, and the files that they are about.
 
 A_MODULE: Final = "a module in HLO or StableHLO text, or in XLA's protobuf; also compressed (.gz)"
-"""What a file of a module may be."""
+"""Kinds of files of a module."""
 
 MODULES: Final[Options] = {
     "files": value("FILE", f"{A_MODULE}, a folder of them, or - for standard input", nargs="+"),

@@ -102,7 +102,7 @@ def _on_tpu(shape: Shape) -> str:
     return f"XLA picks {tile_format(shape).name} on a TPU"
 
 
-# What changed between two modules, as a document.
+# Changes between two modules, as a document.
 
 
 def diff(

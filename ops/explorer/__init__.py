@@ -34,8 +34,8 @@ class Exploration:
     """A page about a program.
 
     Attributes:
-        title: what the page is about.
-        data: what it knows of the program, as JSON.
+        title: the name of the program.
+        data: the facts of the page about the program, as JSON.
         code: the functions of its maps, in JavaScript.
         first: the fusion or computation that it begins with.
     """

@@ -335,7 +335,7 @@ def _joined(name: str) -> str:
 # The graphs of a page: one for each computation of a program, or a fusion and what it calls.
 
 Explored: TypeAlias = HloModule | Computation | Fusion | Instruction
-"""What a page can be about."""
+"""Kinds of programs that a page shows."""
 
 
 @dataclass(frozen=True)

@@ -276,7 +276,7 @@ def _sort(
     layer.sort(key=middle)
 
 
-# What some elements of a result need of everything in a fusion, as a row of grids.
+# Elements of everything in a fusion that some elements of a result need, as a row of grids.
 
 
 def access_picture(

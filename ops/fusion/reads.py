@@ -406,7 +406,7 @@ def _with_values(indexing: OperandIndexing, values: Mapping[Instruction, int]) -
     return replace(found, map=found.map.select_results(range(len(places))))
 
 
-# What a kernel computes one by one, and what each of these evaluations needs of an array.
+# Evaluations of a kernel, one by one, and the elements of an array that each needs.
 #
 # A kernel evaluates each element of a result on its own. On the way it evaluates elements of what
 # has a loop: of reductions, contractions, windows, sorts. It computes such an element once for

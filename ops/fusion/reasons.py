@@ -161,7 +161,7 @@ def _check_index(index: Sequence[int] | None, of: Sequence[Instruction], what: s
         raise ArgumentError(f"{given}; expected an index in {listed(places) or 'none'}")
 
 
-# What a tile of a result reads of each operand, as formulas over the tile and as elements.
+# Reads of each operand by a tile of a result, as formulas over the tile and as elements.
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,7 +164,7 @@ class Region:
 def backward_slice(start: Array, region: Region) -> list[Level]:
     """The levels from an array to all that it depends on, through the instructions of a region.
 
-    What is in a called computation stands for all its runs.
+    An instruction in a called computation stands for all its runs.
     """
     flow = flow_in(region.computation.module, Direction.OUTPUT_TO_INPUT, region.registry)
     begun = {start[0].computation: Level.at(start)}

@@ -173,7 +173,7 @@ def _place_of_extremum(direction: str) -> Composite:
 def _first_extremum(direction: str, value: Shape, place: Shape) -> list[Instruction]:
     """The pair of a value and its place that comes first in the order.
 
-    What is no number comes before all numbers.
+    A nan comes before all numbers.
     """
     a, i, b, j = parameters = tuple(
         Instruction(name, "parameter", shape, parameter_number=number)

@@ -368,7 +368,7 @@ _TYPES: Final = {
     "complex": "c",
     "bfloat": "bf",
 }
-"""What NumPy's types are called in HLO, before their width."""
+"""HLO's names for NumPy's types, before their width."""
 
 
 def sizes_of(aval: OfJax) -> tuple[Size, ...]:

@@ -506,7 +506,7 @@ class TritonKernel(ArrayWriter):
         mask = self.mask_of(block)
         block.lines.append(f"tl.store({place}, {value}{f', mask={mask}' if mask else ''})")
 
-    # What to compute where.
+    # Loops and vectors of dimensions.
 
     def _plan(self, source: Instruction, output: int) -> _WorkOfPrograms:
         sizes = self.sizes.of(source, output)

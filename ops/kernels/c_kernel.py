@@ -347,7 +347,7 @@ class _BoxLevel:
     count: int
     total: int
     dimensions: tuple[int, ...]
-    """Of what is padded."""
+    """Dimensions of the padded operand."""
 
     def joined(self, inner: _BoxLevel) -> _BoxLevel:
         """This level and one inside that has no border, as one."""
@@ -494,7 +494,7 @@ COORDINATES: Final = {
     "bl_y": "blockIdx.y",
     "bl_z": "blockIdx.z",
 }
-"""What the dimensions of a schedule's maps are in CUDA."""
+"""The dimensions of a schedule's maps in CUDA."""
 
 
 def scheduled_writes(

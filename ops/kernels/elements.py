@@ -34,7 +34,7 @@ from simplifier import forms
 from simplifier.errors import IndexingError
 from simplifier.forms import AtomKind, Form, Interval, constant, variable, variables_of
 
-# What a kernel says that it cannot be written.
+# Refusals to write a kernel.
 
 
 class KernelError(IndexingError, ValueError):
@@ -569,7 +569,7 @@ class KernelSizes:
             parameter_identifier(each.name): variable(f"d{number}")
             for number, each in enumerate(given)
         }
-        """What parameters of maps are in blocks, by identifier."""
+        """The forms of parameters of maps in blocks, by identifier."""
         self.identifiers = frozenset(f"d{number}" for number in range(len(given)))
         self._names = names
         self._origins = [size_origins(module)[each.name] for each in given]

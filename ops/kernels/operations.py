@@ -12,7 +12,7 @@ from indexing.code import LANGUAGES, Language
 from indexing.layout import ElementType, Kind
 from ops.hlo.module import Instruction
 
-# What a language makes of the values of elements: a table of templates for each.
+# Operations of a language on the values of elements: a table of templates for each.
 
 SMALL_FLOATS: Final = (ElementType.F16, ElementType.BF16)
 """Only stored: their values are computed as those of ``f32``."""
@@ -66,7 +66,7 @@ class Dialect:
     beside_a_number: Mapping[str, str] = field(default_factory=dict[str, str])
     """Extrema of which one operand is no NaN."""
     loaded: Mapping[ElementType, str] = field(default_factory=dict[ElementType, str])
-    """What is loaded as a value, where it is not that already."""
+    """Template of a loaded value, where the load is not one already."""
     stored: Mapping[ElementType, str] = field(default_factory=dict[ElementType, str])
     """A value as what is stored."""
     helpers: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -128,7 +128,7 @@ def _is_number(instruction: Instruction) -> bool:
     return values is not None and all(value == value for value in values)  # noqa: PLR0124 - NaN
 
 
-# What one element of an operation is in C and CUDA.
+# One element of an operation in C and CUDA.
 
 TYPES: Final[Mapping[ElementType, str]] = {
     ElementType.PRED: "uint8_t",
@@ -324,7 +324,7 @@ CUDA: Final = replace(
 )
 
 
-# What an operation on all elements at once is in NumPy and Triton.
+# An operation on all elements at once in NumPy and Triton.
 
 _BITS_OF_INTEGERS: Final = (8, 16, 32, 64)
 

@@ -135,7 +135,7 @@ class Loop:
         times = "once" if self.trip_count == 1 else f"{self.trip_count} times"
         return f"{name} runs {times}" + "".join(counters)
 
-    # What iterations have to do with each other.
+    # Dependences between iterations.
 
     def over_iterations(self, indexing: OperandIndexing) -> IndexingMap:
         """A map of an instruction in the body, with the iteration ``k`` as its first dimension.
@@ -257,7 +257,7 @@ def why_not_counted(loop: Instruction, registry: Registry) -> str:
     return "its counter overflows, or it never ends"
 
 
-# What an iteration of a loop writes to the arrays of its state, and what it reads of them.
+# Writes of an iteration of a loop to the arrays of its state, and its reads of them.
 #
 # An array that is updated in place keeps what the updates leave out. Every other array that
 # changes is written whole. What is passed on as it is, is neither read nor written.
@@ -564,7 +564,7 @@ def _with_results(own: IndexingMap, front: Sequence[Form]) -> IndexingMap:
 def _advance(own: IndexingMap, form: Form, common: int) -> tuple[int, Interval]:
     """How far a result moves with each iteration, and the bounds of the rest of it.
 
-    What iterations have in common moves all of them alike, so it is left out.
+    Terms that iterations have in common move all of them alike, so they are left out.
     """
     iteration = dim(common)
     shared = {f"d{place}" for place in range(common)}
@@ -590,7 +590,7 @@ def _point(index: Sequence[int]) -> IndexSet:
 # anybody knowing it: the counters of loops around this one, and offsets from outside of it.
 
 ITERATION: Final = "k"
-"""What the number of an iteration is called in maps."""
+"""The name of the number of an iteration in maps."""
 
 
 class Touched(NamedTuple):
@@ -684,7 +684,7 @@ class IterationSpace:
             .compose(alone, budget=budget)
         )
 
-    # What iterations have in common.
+    # Values that iterations have in common.
 
     @property
     def _keys(self) -> list[Form]:

@@ -129,7 +129,7 @@ def _loop_of(indexing_map: IndexingMap, place: int) -> int | None:
 def read_generics(text: str, file: str = "") -> tuple[LinalgGeneric, ...]:
     """Each ``linalg.generic`` in a text of MLIR, in the form of the dialect or the generic one.
 
-    What stands around them is passed over. The size of a loop is that of a dimension of an operand
+    The text around them is skipped. The size of a loop is that of a dimension of an operand
     which the loop alone indexes.
 
     Raises:

@@ -236,7 +236,7 @@ class OperationReader:
             message = f"there are {len(draft.operands)} operands, but {len(found.inputs)} types"
             raise lexer.error_since(start, message)
 
-    # What forms are made of
+    # Parts of forms
 
     def type(self) -> Type:
         """Take a type."""

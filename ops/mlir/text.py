@@ -760,7 +760,7 @@ _LETTERS: Final[Mapping[ElementType, str]] = {
     ElementType.F32: "f",
     ElementType.F64: "d",
 }
-"""What Python calls the types of numbers in bytes."""
+"""Python's names for the types of numbers in bytes."""
 
 
 # Locations in MLIR text: where in the source of a program an operation comes from.

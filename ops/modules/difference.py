@@ -175,13 +175,13 @@ def _traffic(sides: tuple[_Compared, _Compared]) -> tuple[Traffic, Traffic]:
     return old, new
 
 
-# What an instruction does.
+# The operation of an instruction.
 
 _Pair: TypeAlias = "tuple[int, int]"
 """The number of an array in the result, and that of an operand."""
 
 _Detail: TypeAlias = "tuple[str, tuple[str, ...]]"
-"""What is told, such as the name of an attribute, and its text or lines."""
+"""A named detail, such as an attribute, and its text or lines."""
 
 MAX_TEXT: Final = 200
 """Characters of a value or an attribute: two or three lines of a terminal."""
@@ -312,7 +312,7 @@ def _text_of_arrays(instruction: Instruction) -> str:
     return ", ".join(map(text_of_shape, instruction.shape.arrays))
 
 
-# Which instruction is which.
+# Instructions that are the same in both modules.
 
 
 def _changes(old: _Compared, new: _Compared) -> Iterator[Change]:

@@ -29,7 +29,7 @@ from simplifier.tools.display import Displayed
 Step = tuple[int, ...]
 
 
-# What a call of Pallas, its grid or its blocks have wrong.
+# Errors in a call of Pallas, its grid or its blocks.
 
 
 class PallasError(IndexingError, ValueError):
@@ -39,7 +39,7 @@ class PallasError(IndexingError, ValueError):
 # Block specifications as users write them: the shape of a block, and which one a step takes.
 
 _AXES: Final = "ijklmnop"
-"""What the axes of a grid are called if nobody says."""
+"""The names of the axes of a grid by default."""
 
 _RESERVED: Final = re.compile(r"_.*|b\d+$|rt\d+$")
 """Names that an axis does not keep: those of places in a block and of prefetched values."""
@@ -339,7 +339,7 @@ class BlockedArray(Displayed):
     def elements(self) -> IndexingMap:
         """The map from a step, and each place in its block, to an element of the array.
 
-        What lies outside of the array is padding, and outside of the domain.
+        Elements outside of the array are padding, and outside of the domain.
         """
         places = [symbol(f"b{axis}") for axis in range(self.shape.rank)]
         results = [

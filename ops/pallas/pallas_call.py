@@ -148,7 +148,7 @@ class PallasCall(Displayed):
         """The copies of each array, and to it; ``None`` where values decide it."""
         return {each.name: each.traffic() for each in self.arrays}
 
-    # What is wrong.
+    # Problems.
 
     def problems(self) -> tuple[Problem, ...]:
         """Everything that is wrong, each with an example; none is a proof that nothing is.
@@ -285,7 +285,7 @@ class PallasCall(Displayed):
 
 
 Problem: TypeAlias = "OutOfBoundsBlock | UnwrittenElement | WriteRace | LateRevisit | AliasConflict"
-"""What may be wrong with a call; its text names the array and the step."""
+"""Possible problems of a call; the text of one names the array and the step."""
 
 Specified: TypeAlias = "tuple[Shape | str, BlockSpec]"
 """An array, and which block of it a step takes."""

@@ -118,7 +118,7 @@ def _manual_computation(reader: OperationReader, draft: OperationDraft) -> None:
     reader.attributes_and_types(draft)
 
 
-# What is printed as operands, words with values, attributes, and types.
+# Operations printed as operands, words with values, attributes, and types.
 
 _TABLE: Final = """
 stablehlo | abs add after_all and atan2 bitcast_convert cbrt ceil clamp complex convert cosine \
@@ -225,7 +225,7 @@ def _bare_value(reader: OperationReader) -> Any:  # noqa: ANN401 - one type for 
     return lexer.integer() if lexer.kind == "number" else reader.attributes.value()
 
 
-# What is printed in other ways.
+# Operations printed in other ways.
 
 
 def _compare(reader: OperationReader, draft: OperationDraft) -> None:

@@ -209,7 +209,7 @@ def integers_of(value: object) -> tuple[int, ...] | None:
     return found if len(found) == len(items) else None
 
 
-# What every operation may say: where it comes from, how it is sharded, and notes of frontends.
+# Notes on any operation: its origin, its sharding, and those of frontends.
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,7 +322,7 @@ def _written(axes: list[list[str]], used: list[str], mesh: Mesh) -> str:
     return f"{{devices=[{devices}]<=[{sizes}]{permutation}{last}}}"
 
 
-# What attributes of arguments and of the module say about the entry: layouts and donations.
+# Attributes of arguments and of the module about the entry: layouts and donations.
 
 # Layouts.
 

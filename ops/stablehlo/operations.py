@@ -165,7 +165,7 @@ _OF_WINDOWS: Final = {
     "lhs_dilate": "base_dilations",
     "rhs_dilate": "window_dilations",
 }
-"""What the fields of a window are called in StableHLO."""
+"""StableHLO's names for the fields of a window."""
 
 
 def _window(given: GivenOperation, sizes: tuple[int, ...], names: Mapping[str, str]) -> Window:
@@ -209,7 +209,7 @@ def _reduce_precision(given: GivenOperation) -> dict[str, Any]:
     return {"exponent_bits": int(found[1]), "mantissa_bits": int(found[2])}
 
 
-# What XLA's compiler adds to StableHLO, in the dialect MHLO: fusions, and bitcasts.
+# Operations of XLA's compiler, in the dialect MHLO: fusions, and bitcasts.
 
 
 def _fusion(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
@@ -530,7 +530,7 @@ def _unpacked(
 # Operations of StableHLO with sizes that the program computes, as `jax.export` writes them.
 
 ASSERTION: Final = "shape_assertion"
-"""What checks in exported programs that sizes are as JAX assumes."""
+"""Functions that check in exported programs that sizes are as JAX assumes."""
 
 
 def assert_sizes(writer: OperationWriter, given: GivenOperation) -> None:

@@ -385,7 +385,7 @@ def _check(
 
 
 _WORDS: Final = {name: tuple(words.split()) for name, words in ENUMERATIONS.items()}
-"""What attributes may be of which HLO knows all values."""
+"""Values of the attributes of which HLO knows all."""
 
 
 def is_constant(instruction: Instruction) -> bool:
@@ -446,7 +446,7 @@ class ModuleWriter:
         self.text = text
         self.constructions = constructions
         self.symbols: dict[str, Size] = {}
-        """What each symbol of JAX is, in terms of the sizes of arguments."""
+        """The symbols of JAX, in terms of the sizes of arguments."""
         self._solution = symbols or {}
         module = _module_of(text)
         self._attributes: Mapping[str, Any] = module.attributes if module else {}

@@ -186,7 +186,7 @@ def _tensor(sizes: Sequence[int], strides: Sequence[int] | None) -> IndexingMap:
     return IndexingMap.from_sizes([offset], dims=sizes)
 
 
-# Which thread of a program holds which elements of a block, and so accesses what.
+# Threads of a program with the elements of a block that they hold, and access.
 
 _VECTOR_BITS: Final = 128
 """The most that Triton lets a thread load with one instruction."""

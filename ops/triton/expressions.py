@@ -159,10 +159,10 @@ def names_assigned(body: Iterable[ast.stmt]) -> list[str]:
 
 
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-"""What has variables of its own."""
+"""Nodes with variables of their own."""
 
 
-# What the expressions of a kernel are: blocks of integers by formula, and what nobody knows.
+# Values of a kernel's expressions: blocks of integers by formula, and unknown ones.
 #
 # A block has a shape. Its value is an expression over the place in the block, `axis(0)` and so
 # on, and over program ids, counters of loops and arguments. A pointer is such a value, too: the
@@ -186,7 +186,7 @@ MAX_PARTS: Final = 200
 """Of a formula as it is written: an address has a few dozen, and 200 are simplified in a second."""
 
 INT32: Final = Interval(-(1 << 31), (1 << 31) - 1)
-"""What an integer holds unless a kernel asks for 64 bits: program ids, ranges and arguments."""
+"""Range of an integer unless a kernel asks for 64 bits: program ids, ranges and arguments."""
 
 _RESERVED: Final = re.compile(r"(pid|i|num_programs)\d+|_before_.*|register\d*|th_x|bl_[xyz]")
 
@@ -517,7 +517,7 @@ _NAMES_OF_OPERATORS: Final[Mapping[type, str]] = {
     ast.LShift: "lshift",
     ast.RShift: "rshift",
 }
-"""What :mod:`operator` calls the operators."""
+"""The names of the operators in :mod:`operator`."""
 
 _UNARY: Final[Mapping[type, Callable[[Value], Value]]] = {
     ast.USub: operator.neg,

@@ -367,7 +367,7 @@ FUNCTIONS: Final[Mapping[str, Handler]] = {
     **dict.fromkeys(("tl.zeros_like", "float"), _unread),
     **dict.fromkeys((".load", ".store"), _by_descriptor),
 }
-"""What each function is, by its name; a method begins with a point."""
+"""The functions by name; the name of a method begins with a point."""
 
 _ALIASES: Final = {"triton.language.": "tl.", "triton.": "tl.", "libdevice.": "tl.math."}
 """Other names of the module, with the one of the table."""

@@ -45,7 +45,7 @@ from simplifier import FloorDiv, Max, symbol
 from simplifier.forms import Interval
 
 Amounts = Mapping[str, tuple[Formula, ...] | UnknownBlock]
-"""What the iterations before one add to each variable, over the counter of the loop."""
+"""Amounts that earlier iterations add to each variable, over the counter of the loop."""
 
 
 MAX_DEPTH: Final = 32
@@ -108,7 +108,7 @@ class KernelInterpreter(ExpressionReader):
         self._statements = 0
         self._depth = 0
 
-    # What functions ask for.
+    # Requests of functions.
 
     def program_id(self, number: int) -> sympy.Symbol:
         """The program id along an axis of the grid, and that there is such an axis."""
@@ -439,7 +439,7 @@ class KernelInterpreter(ExpressionReader):
 
 
 _NOT_CHOSEN: Final = (str, tuple, TensorPointer)
-"""What a branch cannot choose by a formula."""
+"""Values that a branch cannot choose by a formula."""
 
 _STEP: Final = 2
 """The place of the step among the arguments of a range."""
@@ -493,7 +493,7 @@ def amounts_of(
 ) -> Amounts:
     """Amounts that iterations add to each marked variable, from one iteration on the marks.
 
-    What one variable adds to another is known once its own sum is.
+    The amount that one variable adds to another is known once its own sum is.
     """
     changes = {name: _changes(mark, after[name]) for name, mark in marks.items()}
     moving = {each for mark in marks.values() for each in _symbols(mark)}

@@ -264,7 +264,7 @@ def _vector_size(sizes: Sequence[int], array: Shape, threads: int) -> int:
     return max(1, min(most))
 
 
-# What a `backend_config` says of a kernel of tiles: its library, its tiles, and its warps.
+# The `backend_config` of a kernel of tiles: its library, its tiles, and its warps.
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ from ops.xla_gpu.transpose import (
 )
 from simplifier.tools.graphs import connected_components
 
-# What XLA's GPU emitters are for: which instructions are heroes, and which fit into one kernel.
+# Purposes of XLA's GPU emitters: the heroes, and the instructions that fit into one kernel.
 
 
 def leading_to(result: Instruction, through: frozenset[str] | None = None) -> Iterator[Instruction]:
@@ -58,7 +58,7 @@ def each_hero(heroes: Iterable[Instruction | None]) -> list[Instruction]:
     return list(dict.fromkeys(hero for hero in heroes if hero))
 
 
-# What each emitter is for.
+# The purpose of each emitter.
 
 _SHORTEST_SIDE: Final = 16
 """Both sides of a matrix that the transpose emitter turns have so many elements at least."""
@@ -216,7 +216,7 @@ def always(*_: object) -> bool:
     return True
 
 
-# Which of XLA's GPU emitters makes the kernel of a fusion, and for which heroes.
+# Choice of XLA's GPU emitter for the kernel of a fusion, and its heroes.
 
 
 class Emitter(enum.Enum):
@@ -524,7 +524,7 @@ class Unrolling:
             vector //= 2
         return together, vector
 
-    # What is asked of the computation.
+    # Questions about the computation.
 
     @property
     def _results(self) -> tuple[Shape, ...]:
@@ -629,7 +629,7 @@ def _is_scalar(instruction: Instruction) -> bool:
     )
 
 
-# Which fusions XLA's own emitters make a kernel for, and which it gives away.
+# Fusions that XLA's own emitters make a kernel for, and those that it gives away.
 
 _OWN_KINDS: Final = frozenset({"kLoop", "kInput"})
 
