@@ -12,7 +12,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
-from simplifier.bounds.context import Constraints, Context
+from simplifier.bounds.context import Constraints
 from simplifier.bounds.interval import EMPTY, Interval
 from simplifier.canonical import comparisons
 from simplifier.canonical.bitwise import divided_bits
@@ -164,15 +164,6 @@ class _Simplified(NamedTuple):
     cheapest: Form
 
 
-class _RememberedChoices:
-    """What a scope remembers of conditions, choices and functions of bits."""
-
-    def __init__(self, _: Context) -> None:
-        self.simplified: dict[Atom, _Simplified] = {}
-        self.ranges: dict[Atom, Interval] = {}
-        """Of those that are simplified."""
-
-
 class _Reader:
     """Simplifies what stands in a form under one scope, and knows the ranges of what is left."""
 
@@ -181,9 +172,9 @@ class _Reader:
         self._asks = asks
         self.laws: dict[Law, None] = {}
         """Those that were applied, in order; collected during a trace."""
-        self._known = (
-            _RememberedChoices(scope) if scope.log is not None else scope.memory(_RememberedChoices)
-        )
+        remembers = scope.log is None
+        self._known: dict[Atom, _Simplified] = scope.memory("choices") if remembers else {}
+        self._ranges: dict[Atom, Interval] = scope.memory("of choices") if remembers else {}
 
     def readings(self, form: Form) -> Iterable[Form]:
         """The form with each outermost condition, choice and function of bits simplified.
@@ -203,20 +194,17 @@ class _Reader:
         return dict.fromkeys(_replaced(form, each) for each in different)
 
     def _simplified_atom(self, atom: Atom) -> _Simplified:
-        known = self._known.simplified
-        if atom not in known:
-            known[atom] = self._of_atom(atom)
-        return known[atom]
+        if atom not in self._known:
+            self._known[atom] = self._of_atom(atom)
+        return self._known[atom]
 
     def range_of(self, atom: Atom) -> Interval:
         """The range of what is left of a condition, choice or function of bits."""
         if atom.kind in CONDITIONS:
             return Interval(0, 1)
-        ranges = self._known.ranges
-        found = ranges.get(atom)
-        if found is None:
-            found = ranges[atom] = self._range_of(atom)
-        return found
+        if atom not in self._ranges:
+            self._ranges[atom] = self._range_of(atom)
+        return self._ranges[atom]
 
     def _range_of(self, atom: Atom) -> Interval:
         if atom.kind is AtomKind.SELECT and not _is_deep(atom):

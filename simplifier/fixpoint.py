@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from simplifier import conditions
-from simplifier.bounds.context import Bounds, Context
+from simplifier.bounds.context import Bounds
 from simplifier.bounds.interval import Interval
 from simplifier.bounds.propagation import Smaller
 from simplifier.bounds.ranges import range_as_written
@@ -24,7 +24,6 @@ from simplifier.expr.form import (
     Atom,
     AtomKind,
     Form,
-    Key,
     combine,
     constant,
     fold,
@@ -73,7 +72,7 @@ _REMEMBERED_RESULTS: Final = 1 << 14
 
 def simplified(scope: Scope, form: Form) -> Form:
     """The cheapest form found; simplifying it again changes nothing."""
-    results = scope.memory(_Results)
+    results = scope.memory("results")
     result = results.get(form.key)
     if result is None:
         result = _simplified(scope, form)
@@ -94,17 +93,6 @@ def _simplified(scope: Scope, form: Form) -> Form:
         if within is not scope:
             return simplified(within, form)
     return _fixpoint(scope, form)
-
-
-class _Remembered(dict["Key", "Form"]):
-    """Forms that a scope remembers, by the key of another form."""
-
-    def __init__(self, _: Context) -> None:
-        super().__init__()
-
-
-class _Results(_Remembered):
-    """The results."""
 
 
 def _is_cheapest(scope: Scope, form: Form) -> bool:
@@ -131,16 +119,12 @@ def settled(form: Form, step: Callable[[Form], Form]) -> list[Form]:
     return path[: path.index(cheapest) + 1]
 
 
-class _Following(_Remembered):
-    """What each form comes to by one step: forms meet on their ways."""
-
-
 def _remembered_step(scope: Scope, form: Form) -> Form:
     if scope.log is not None:
         return _step(scope, form)
     if _is_cheapest(scope, form):
         return form
-    steps = scope.memory(_Following)
+    steps = scope.memory("steps")  # forms meet on their ways
     if form.key not in steps:
         steps[form.key] = _step(scope, form)
     return steps[form.key]

@@ -17,8 +17,7 @@ from simplifier.laws.catalogue.lemmas import DIVISOR_RANGE, FACT_RANGE
 from simplifier.laws.rewrite_log import Recorder, RewriteLog
 from simplifier.limits import MAX_RANGE_DEPTH
 
-Memory = TypeVar("Memory")
-
+Made = TypeVar("Made")
 
 Bounds: TypeAlias = "tuple[tuple[str, Interval], ...]"
 """Bounds of variables by name; a variable that is missing is unbounded."""
@@ -178,14 +177,18 @@ class Context(Recorder):
         """Ranges of all atoms that occur in canonical forms."""
         self.units: dict[Atom, Unit] = {}
         """The same atoms as units of digit views."""
-        self._memories: dict[object, Any] = {}
+        self._memories: dict[str, dict[Any, Any]] = {}
 
-    def memory(self, make: Callable[[Any], Memory]) -> Memory:
-        """What a room remembers about this context: ``make(self)``, made at the first call."""
-        found = self._memories.get(make)
-        if found is None:
-            found = self._memories[make] = make(self)
-        return found
+    def memory(self, name: str) -> dict[Any, Any]:
+        """What was found in this context, such as the ``"results"``; empty at first."""
+        return self._memories.setdefault(name, {})
+
+    def once(self, make: Callable[[Any], Made]) -> Made:
+        """What a function makes of this context, made at the first call."""
+        made = self.memory("made")
+        if make not in made:
+            made[make] = make(self)
+        return made[make]
 
     def remember(self, atom: Atom, ends: Range) -> Form:
         """The form of an atom, whose range is stored."""

@@ -223,7 +223,7 @@ def _around_fact(context: Context, fact: Fact, form: Form, multiple: int, depth:
 
 def _by_facts_together(context: Context, form: Form) -> Iterator[Reading]:
     """Facts and bounds, each as often as it takes to add up to the form."""
-    ends = context.memory(_linear_facts).range_of(form, context.known_range)
+    ends = context.once(_linear_facts).range_of(form, context.known_range)
     if ends is not None:
         yield FACTS_RANGE, ends
 
@@ -791,7 +791,7 @@ def at_most(context: Context, form: Form) -> Form | None:
     >>> print(at_most(scope, scope.canonical(parse_form("(i * M + j - N * M) * K"))))
     -K
     """
-    known = context.memory(_FactLimits)
+    known = context.once(_FactLimits)
     if len(form.terms) > MAX_TERMS_MULTIPLIED or not any(map(known.may_multiply, form.terms)):
         return None
     signs = {value > 0 for value in form.terms.values()}

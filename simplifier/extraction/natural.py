@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from simplifier.bounds.context import Context, DigitView
+from simplifier.bounds.context import DigitView
 from simplifier.bounds.interval import Range
 from simplifier.canonical.scope import Scope
 from simplifier.expr import form as forms
@@ -22,7 +22,6 @@ from simplifier.expr.form import (
     Atom,
     AtomKind,
     Form,
-    Key,
     constant,
     postorder,
 )
@@ -71,19 +70,12 @@ def _digits(scope: Scope, form: Form) -> Iterator[_Remainder]:
 
 def cheapest_residue(scope: Scope, source: Form, radix: int, cost_of: CostOf) -> Form:
     """Of the numbers congruent to the source the cheapest, digits counted as remainders."""
-    known = scope.memory(_CheapestResidues)
+    known = scope.memory("residues")
     key = source.key, radix, cost_of
     found = known.get(key)
     if found is None:
         found = known[key] = _cheapest_residue(scope, source, radix, cost_of)
     return found
-
-
-class _CheapestResidues(dict["tuple[Key, int, CostOf]", Form]):
-    """The cheapest residues in a scope, by source, radix, and what atoms cost."""
-
-    def __init__(self, _: Context) -> None:
-        super().__init__()
 
 
 def _cheapest_residue(scope: Scope, source: Form, radix: int, cost_of: CostOf) -> Form:

@@ -7,7 +7,7 @@ from itertools import chain
 from math import gcd, inf
 from typing import Final, TypeAlias
 
-from simplifier.bounds.context import Context, term_by_term
+from simplifier.bounds.context import term_by_term
 from simplifier.bounds.interval import Range, meet
 from simplifier.bounds.ranges import range_as_written, range_at_a_glance, ranges_as_written
 from simplifier.canonical.scope import Scope
@@ -19,7 +19,6 @@ from simplifier.expr.form import (
     Atom,
     AtomKind,
     Form,
-    Key,
     is_deep,
     postorder,
 )
@@ -38,13 +37,6 @@ CostOf: TypeAlias = "Callable[[Atom], int]"
 #
 # A spelling is narrow if none of its parts goes beyond the `natural_width` of the form: the
 # widest of the result, the variables, and what the digits of the form are taken of.
-
-
-class _Widths(dict["Key", "int | None"]):
-    """The natural widths of the forms of a scope."""
-
-    def __init__(self, _: Context) -> None:
-        super().__init__()
 
 
 class Width:
@@ -91,7 +83,7 @@ def natural_width(scope: Scope, form: Form) -> int | None:
     """
     if is_deep(form):
         return None
-    known = scope.memory(_Widths)
+    known = scope.memory("widths")
     found = known.get(form.key, -1)
     if found == -1:
         canonical = scope.canonical(form)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from math import inf
 from typing import Final, NamedTuple, TypeAlias
 
-from simplifier.bounds.context import Context
 from simplifier.bounds.digits import is_symbolic_quotient
 from simplifier.canonical.scope import Scope
 from simplifier.expr import form as forms
@@ -42,7 +41,7 @@ def extracted(scope: Scope, form: Form) -> Form:
     """The cheapest spelling found for a canonical form, arguments and all."""
     if form.is_affine:
         return form
-    extractor = scope.memory(_extractor_of)
+    extractor = scope.once(_extractor_of)
     known = extractor.results.get(form.key)
     if known is None:
         known = extractor.results[form.key] = _with_arguments(extractor, form)
@@ -56,7 +55,7 @@ def extracted_within(scope: Scope, form: Form, limit: float) -> Form:
 
 def natural_cost(scope: Scope, form: Form) -> int:
     """The cost of the natural reading of a canonical form, arguments and all."""
-    reader = scope.memory(_extractor_of).reader
+    reader = scope.once(_extractor_of).reader
     reader.prepare(form)
     return fine_cost(reader.extract(form), reader.cost) // FINE
 
@@ -166,7 +165,7 @@ class Extractor:
         """The cheapest steps found for each part of the form that has its own variables."""
         if _is_large(form):
             return []
-        parts = _parts(self._scope, form)
+        parts = _parts(form)
         if len(parts) == 1:
             return self._search_part(form, form)
         steps: list[Rewrite] = []
@@ -288,33 +287,16 @@ def count_maxima(form: Form) -> int:
     return sum(atom.kind is MAX for atom in postorder((form,)))
 
 
-class _Variables(dict[Atom, tuple[Atom, ...]]):
-    """The variables in each atom."""
-
-    def __init__(self, _: Context) -> None:
-        super().__init__()
-
-    def __missing__(self, atom: Atom) -> tuple[Atom, ...]:
-        if not atom.arguments:
-            found: tuple[Atom, ...] = (atom,)
-        else:
-            inside = {
-                variable: None
-                for argument in atom.arguments
-                for inner in argument.terms
-                for variable in self[inner]
-            }
-            found = tuple(inside)
-        self[atom] = found
-        return found
+def _variables_in(atom: Atom) -> list[Atom]:
+    return [inner for inner in postorder((Form(0, {atom: 1}),)) if not inner.arguments]
 
 
-def _parts(scope: Scope, form: Form) -> list[Form]:
+def _parts(form: Form) -> list[Form]:
     """Sums of terms without a variable in common, which stay apart in any spelling."""
     terms = form.terms
     if len(terms) == 1:
         return [form]
-    groups = connected_components(terms, scope.memory(_Variables).__getitem__)
+    groups = connected_components(terms, _variables_in)
     if len(groups) == 1:
         return [form]
     affine = [
@@ -396,7 +378,7 @@ def _extractor_of(scope: Scope, limit: float = inf) -> Extractor:
 
 def _digit_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidates]:
     if any(map(_is_symbolic, form.terms)):
-        yield from product_steps(scope, form, scope.memory(_extractor_of).extract)
+        yield from product_steps(scope, form, scope.once(_extractor_of).extract)
     yield from sum_steps(scope, form)
     yield from remainder_steps(scope, form, limit)
 
