@@ -25,7 +25,6 @@ from simplifier.expr.form import (
     AtomKind,
     Form,
     combine,
-    constant,
     fold,
     is_deep,
     postorder,
@@ -34,7 +33,6 @@ from simplifier.expr.form import (
 )
 from simplifier.expr.operations import (
     build,
-    floordiv,
     rebuilt,
     replace,
     substitute,
@@ -53,7 +51,7 @@ from simplifier.extraction.prices import (
 from simplifier.extraction.search import count_maxima
 from simplifier.extraction.steps import with_shared_numbers
 from simplifier.laws.catalogue.extrema import PRUNE
-from simplifier.laws.catalogue.quotients import COMMON_FACTOR, FLATTEN, REMAINDER
+from simplifier.laws.catalogue.quotients import COMMON_FACTOR
 from simplifier.laws.rewrite_log import Rewrite, RewriteLog
 from simplifier.limits import (
     MAX_DEPTH,
@@ -167,7 +165,7 @@ def _read(scope: Scope, form: Form, inside: Sequence[Atom]) -> Form:
     if not _is_large(form, inside):
         is_dear = cost_of_form(result) >= MIN_COST_TO_READ_AGAIN
         if result != form and is_dear and not is_plain(result):
-            result = _read_again(scope, form, result)
+            result = _cheapest_of_parts(scope, form, result)
         is_settled = result == form or result.is_affine
         limit = inf if is_settled else width_if_exceeded(scope, form, result)
         if limit < inf:
@@ -180,17 +178,6 @@ def _read(scope: Scope, form: Form, inside: Sequence[Atom]) -> Form:
 def _is_large(form: Form, inside: Sequence[Atom]) -> bool:
     """Whether a form has too many operations, or too deeply nested, to be read in every way."""
     return is_deep(form) or len(inside) > MAX_EXTRACTED_TERMS
-
-
-def _read_again(scope: Scope, form: Form, result: Form) -> Form:
-    """The result, or a cheaper one of the form with quotients gathered, or of its parts."""
-    read = gathered(form)
-    if read is not None:
-        other = _extracted(scope, read.after)
-        if cost_of_form(other) < cost_of_form(result):
-            scope.read(read)
-            result = other
-    return _cheapest_of_parts(scope, form, result)
 
 
 def _abstracted(scope: Scope, form: Form, result: Form, limit: float) -> Form:
@@ -723,52 +710,3 @@ def quotients_of(form: Form, names: Container[str]) -> list[Atom]:
 
 def _interval(scope: Scope, atom: Atom) -> Interval:
     return Interval.from_range(scope.range_of(scope.canonical(Form(0, {atom: 1}))))
-
-
-# Quotients of one source put together, as they are written: before the canonical form hides it.
-
-
-def gathered(form: Form) -> Rewrite | None:
-    """The form without remainders by constants, and with one quotient for each quotient of another.
-
-    In ``(N floordiv 36) * 36 + ((N floordiv 18) mod 2) * 18 + N mod 18`` the quotients by 36 and 18
-    cancel, whatever ``N`` is. Each of them in canonical form may look so different under its bounds
-    that nobody sees it any more. ``None`` where the canonical form sees as much: where no quotient
-    is divided and nothing gets cheaper.
-    """
-    inside = postorder((form,))
-    if not any(atom.kind is AtomKind.MOD and atom.divisor > 1 for atom in inside):
-        return None
-    after = combine(form, fold((form,), _as_quotient, combine))
-    is_nested = any(_divides_by_number(atom) and _only_quotient(atom.numerator) for atom in inside)
-    if not is_nested and cost_of_form(after) >= cost_of_form(form):
-        return None
-    return Rewrite((REMAINDER, FLATTEN), form, after)
-
-
-def _as_quotient(atom: Atom, arguments: tuple[Form, ...]) -> Form:
-    """``N mod c = N - c*floor(N/c)``; ``floor((floor(N/g) + k)/c) = floor((N + g*k)/(g*c))``."""
-    if not _divides_by_number(atom):
-        return rebuilt(atom, arguments)
-    source, divisor = arguments[0], atom.divisor
-    inner = _only_quotient(source)
-    if inner is not None:
-        source = inner.numerator.plus_constant(source.constant * inner.divisor)
-        divisor *= inner.divisor
-    quotient = floordiv(source, constant(divisor))
-    return (
-        quotient if atom.kind is AtomKind.FLOORDIV else arguments[0].plus(quotient, -atom.divisor)
-    )
-
-
-def _divides_by_number(atom: Atom) -> bool:
-    return atom.divisor > 1 and (atom.kind is AtomKind.FLOORDIV or atom.kind is AtomKind.MOD)
-
-
-def _only_quotient(form: Form) -> Atom | None:
-    """The quotient that is the only term of the form, with coefficient 1."""
-    if len(form.terms) == 1:
-        ((atom, factor),) = form.terms.items()
-        if factor == 1 and atom.kind is AtomKind.FLOORDIV and atom.divisor > 1:
-            return atom
-    return None
