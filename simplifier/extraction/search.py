@@ -24,7 +24,6 @@ from simplifier.extraction.steps import (
     extremum_steps,
     product_steps,
     quotient_steps,
-    reflection_steps,
     remainder_steps,
     source_steps,
     sum_steps,
@@ -388,7 +387,6 @@ def _is_symbolic(atom: Atom) -> bool:
 
 
 def _other_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidates]:
-    yield from reflection_steps(scope, form, limit)
     yield from quotient_steps(form, limit)
     yield from source_steps(scope, form)
     yield from extremum_steps(scope, form, limit)

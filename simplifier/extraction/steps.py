@@ -208,21 +208,6 @@ _DIGIT = (DIGIT,), (DIGIT, REFLECTED_REMAINDER)
 """As it is, and reflected."""
 
 
-def reflection_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidates]:
-    """``-k*(L mod n) = k*((n - 1 - L) mod n) - k*(n - 1)``, where a remainder is subtracted."""
-    for atom, factor in form.terms.items():
-        if atom.kind is AtomKind.MOD and factor < 0 < atom.divisor:
-            last = atom.divisor - 1
-            rest, dividend = form.without(atom).plus_constant(factor * last), last - atom.numerator
-            if limit.admits_division(rest) and all(
-                inner in scope.ranges for inner in dividend.terms
-            ):
-                residues = _residues(scope, limit, dividend, atom.divisor)
-                yield Candidates(
-                    rest, -factor, AtomKind.MOD, residues, (REFLECTED_REMAINDER,), dividend
-                )
-
-
 def remainder_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidates]:
     """``k*floor(N/c) = m*(L mod n) - m*L`` with ``L = floor(N/g)``, ``n = c/g``, ``m = -k/n``."""
     quotients = [atom for atom in form.terms if _is_quotient(scope, atom)]
