@@ -297,18 +297,15 @@ def _block(op: str, sizes: CheckedSizes, axis: int, count: int) -> tuple[Size, l
 # Reading instructions.
 
 
-def _all_reduce(instruction: Instruction, sizes: Sizes) -> OpIndexing:
-    return all_reduce(sizes, groups_of(instruction), device_count(instruction))
+def _in_groups(build: Callable[..., OpIndexing]) -> Callable[[Instruction, Sizes], OpIndexing]:
+    """Reads the groups of devices, and the dimension, if the operation works along one."""
 
+    def of_operand(instruction: Instruction, sizes: Sizes) -> OpIndexing:
+        is_along = "dimensions" in instruction.attributes
+        axes = [only_dimension(instruction)] if is_along else []
+        return build(sizes, *axes, groups_of(instruction), device_count(instruction))
 
-def _all_gather(instruction: Instruction, sizes: Sizes) -> OpIndexing:
-    axis = only_dimension(instruction)
-    return all_gather(sizes, axis, groups_of(instruction), device_count(instruction))
-
-
-def _reduce_scatter(instruction: Instruction, sizes: Sizes) -> OpIndexing:
-    axis = only_dimension(instruction)
-    return reduce_scatter(sizes, axis, groups_of(instruction), device_count(instruction))
+    return of_operand
 
 
 def each_operand(build: Callable[[Instruction, Sizes], OpIndexing]) -> MapsFunction:
@@ -355,12 +352,12 @@ def _all_to_all(instruction: Instruction) -> Maps:
 
 
 RULES: Final[Mapping[str, OpRule]] = {
-    "all-gather": OpRule(each_operand(_all_gather), values=devices_running),
-    "all-gather-start": OpRule(started(_all_gather), values=devices_running),
-    "all-reduce": OpRule(each_operand(_all_reduce), values=devices_running),
-    "all-reduce-start": OpRule(each_operand(_all_reduce), values=devices_running),
+    "all-gather": OpRule(each_operand(_in_groups(all_gather)), values=devices_running),
+    "all-gather-start": OpRule(started(_in_groups(all_gather)), values=devices_running),
+    "all-reduce": OpRule(each_operand(_in_groups(all_reduce)), values=devices_running),
+    "all-reduce-start": OpRule(each_operand(_in_groups(all_reduce)), values=devices_running),
     "all-to-all": OpRule(_all_to_all, values=devices_running),
-    "reduce-scatter": OpRule(each_operand(_reduce_scatter), values=devices_running),
+    "reduce-scatter": OpRule(each_operand(_in_groups(reduce_scatter)), values=devices_running),
 }
 
 

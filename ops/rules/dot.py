@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -26,7 +26,7 @@ from ops.index_maps import (
     symbol,
     unrelated,
 )
-from ops.rules.rule import Doubt, MapsFunction, OpIndexing, OpRule, bounds_of, sizes_of
+from ops.rules.rule import Doubt, OpIndexing, OpRule, bounds_of, reading, sizes_of
 from ops.sizes import Size, divided, equal, not_negative, scaled, shown_sizes
 from simplifier.forms import Form, Interval
 
@@ -368,16 +368,6 @@ _PAIRED: Final = (
 )
 
 
-def _dot(build: Callable[..., OpIndexing], *further: str) -> MapsFunction:
-    """Reads the sizes of all operands and lists of dimensions."""
-
-    def maps(instruction: Instruction) -> OpIndexing:
-        attributes = {name: instruction.attributes.get(name, ()) for name in (*_PAIRED, *further)}
-        return build(*map(sizes_of, instruction.operands), **attributes)
-
-    return maps
-
-
 def _dot_of_two(instruction: Instruction) -> OpIndexing:
     """A static dimension is read as far as the dynamic one that it is paired with.
 
@@ -407,7 +397,7 @@ def _may_be_of_group(instruction: Instruction, _: int, operand: int) -> Doubt | 
 RULES: Final[Mapping[str, OpRule]] = {
     "dot": OpRule(_dot_of_two),
     "ragged-dot": OpRule(
-        _dot(ragged_dot, "lhs_ragged_dims", "rhs_group_dims"), doubt=_may_be_of_group
+        reading(ragged_dot, *_PAIRED, "lhs_ragged_dims", "rhs_group_dims"), doubt=_may_be_of_group
     ),
-    "scaled-dot": OpRule(_dot(scaled_dot)),
+    "scaled-dot": OpRule(reading(scaled_dot, *_PAIRED)),
 }

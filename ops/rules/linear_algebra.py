@@ -11,10 +11,9 @@ from typing import Final, TypeAlias
 from indexing import IndexingMap
 from indexing.layout import ShapeError
 from indexing.passes import Constraint
-from ops.hlo import Instruction
 from ops.hlo.shape_inference import fft_sizes
 from ops.index_maps import CheckedSizes, Sizes, checked_sizes, dim, index_map, paired, symbol
-from ops.rules.rule import OpIndexing, OpRule, sizes_of
+from ops.rules.rule import OpIndexing, OpRule, reading
 from ops.sizes import Size, equal
 from simplifier import forms
 from simplifier.errors import check_type
@@ -221,32 +220,10 @@ def fft(operand_sizes: Sizes, fft_type: str, fft_length: Sizes) -> OpIndexing:
     return OpIndexing(output_sizes, (to_input,), (to_output,)).on_condition(conditions)
 
 
-# Reading instructions.
-
-
-def _cholesky(instruction: Instruction) -> OpIndexing:
-    lower = instruction.attributes.get("lower", False)
-    return cholesky(sizes_of(instruction.operands[0]), lower=lower)
-
-
-_SOLVING: Final = ("left_side", "lower", "transpose_a", "unit_diagonal")
-
-
-def _triangular_solve(instruction: Instruction) -> OpIndexing:
-    a, b = instruction.operands
-    given = instruction.attributes
-    options = {name: given[name] for name in _SOLVING if name in given}
-    return triangular_solve(sizes_of(a), sizes_of(b), **options)
-
-
-def _fft(instruction: Instruction) -> OpIndexing:
-    (operand,) = instruction.operands
-    given = instruction.attributes
-    return fft(sizes_of(operand), given["fft_type"], given["fft_length"])
-
-
 RULES: Final[Mapping[str, OpRule]] = {
-    "cholesky": OpRule(_cholesky),
-    "fft": OpRule(_fft),
-    "triangular-solve": OpRule(_triangular_solve),
+    "cholesky": OpRule(reading(cholesky, "lower")),
+    "fft": OpRule(reading(fft, "fft_type", "fft_length")),
+    "triangular-solve": OpRule(
+        reading(triangular_solve, "left_side", "lower", "transpose_a", "unit_diagonal")
+    ),
 }

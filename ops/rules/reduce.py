@@ -14,12 +14,9 @@ from ops.index_maps import (
     checked_dimensions,
     checked_operand_count,
     checked_sizes,
-    dim,
     every_element,
-    index_map,
     no_dimensions,
     paired,
-    symbol,
     unrelated,
 )
 from ops.rules.elementwise import elementwise
@@ -58,17 +55,11 @@ def reduce(operand_sizes: Sizes, dimensions: Sequence[int], inputs: int = 1) -> 
     folded = sorted(checked_dimensions("reduce", "dimensions", dimensions, len(sizes)))
     kept = [axis for axis in range(len(sizes)) if axis not in folded]
     output_sizes = tuple(sizes[axis] for axis in kept)
-    element = {axis: dim(number) for number, axis in enumerate(kept)}
-    element |= {axis: symbol(number) for number, axis in enumerate(folded)}
-    to_input = index_map(
-        (element[axis] for axis in range(len(sizes))),
-        output_sizes,
-        [sizes[axis] for axis in folded],
-    )
+    to_input, to_output = paired(output_sizes, sizes, enumerate(kept))
     return OpIndexing(
         output_sizes,
         (to_input,) * inputs + (no_dimensions(output_sizes),) * inputs,
-        (index_map(map(dim, kept), sizes),) * inputs + (every_element(output_sizes),) * inputs,
+        (to_output,) * inputs + (every_element(output_sizes),) * inputs,
     )
 
 

@@ -191,6 +191,17 @@ def check_scalars(op: str, operands: Iterable[Instruction]) -> None:
             raise ShapeError(f"{op}: %{operand.name} is {operand.shape}; expected a scalar")
 
 
+def reading(build: Callable[..., OpIndexing], *attributes: str) -> MapsFunction:
+    """The maps that a function makes of the sizes of all operands, and of some attributes."""
+
+    def maps(instruction: Instruction) -> OpIndexing:
+        given = instruction.attributes
+        named = {name: given[name] for name in attributes if name in given}
+        return build(*map(sizes_of, instruction.operands), **named)
+
+    return maps
+
+
 def folded_inputs(instruction: Instruction) -> tuple[Instruction, ...]:
     """The inputs of a fold, which stand before its initial values.
 

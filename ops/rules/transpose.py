@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from indexing import IndexingMap
@@ -19,7 +19,7 @@ from ops.index_maps import (
     index_map,
     symbol,
 )
-from ops.rules.rule import MapsFunction, OpIndexing, OpRule, Unknown, sizes_of
+from ops.rules.rule import OpIndexing, OpRule, Unknown, reading, sizes_of
 from ops.sizes import Size, as_form
 from simplifier import forms
 
@@ -146,15 +146,6 @@ def permute(operand_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
 # Reading instructions.
 
 
-def _on_dimensions(build: Callable[[Sizes, tuple[int, ...]], OpIndexing]) -> MapsFunction:
-    """Reads the operand's sizes and the attribute ``dimensions``."""
-
-    def maps(instruction: Instruction) -> OpIndexing:
-        return build(sizes_of(instruction.operands[0]), instruction.attributes["dimensions"])
-
-    return maps
-
-
 def _shuffle(instruction: Instruction) -> OpIndexing | Unknown:
     (operand,) = instruction.operands
     sizes, attributes = sizes_of(operand), instruction.attributes
@@ -168,7 +159,7 @@ def _shuffle(instruction: Instruction) -> OpIndexing | Unknown:
 
 
 RULES: Final[Mapping[str, OpRule]] = {
-    "reverse": OpRule(_on_dimensions(reverse)),
+    "reverse": OpRule(reading(reverse, "dimensions")),
     "shuffle": OpRule(_shuffle),
-    "transpose": OpRule(_on_dimensions(transpose)),
+    "transpose": OpRule(reading(transpose, "dimensions")),
 }
