@@ -61,6 +61,11 @@ def dimensions_of(sizes: Sizes) -> list[Form]:
     return [dim(position) for position in range(len(sizes))]
 
 
+def with_value(values: Sequence[T], index: int, value: T) -> tuple[T, ...]:
+    """The values with another value at an index."""
+    return (*values[:index], value, *values[index + 1 :])
+
+
 def block_and_offset(index: Form, size: Size) -> tuple[Form, Form]:
     """The number of the block of some size that holds an index, and the offset in the block.
 

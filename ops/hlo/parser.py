@@ -578,16 +578,14 @@ class InstructionReader:
             message, hint = f"operand %{name} is not defined before this", _SHAPED.format(name)
             raise lexer.error_since(start, message, nearby(name, table.by_name) or hint)
         number = next(n for n in itertools.count() if n not in table.parameters)
-        parameter = Instruction(
-            name,
-            "parameter",
-            shape,
-            parameter_number=number,
-            start=start,
-            stop=lexer.previous_stop,
-        )
+        parameter = self._parameter(number, name, shape, start)
         table.add(parameter)
         return parameter
+
+    def _parameter(self, number: int, name: str, shape: Shape, start: int) -> Instruction:
+        """A parameter that the text does not have."""
+        stop = self._lexer.previous_stop
+        return Instruction(name, "parameter", shape, (), NO_ATTRIBUTES, None, number, start, stop)
 
     def _nested(self, start: int) -> Instruction:
         """Take an instruction that stands in place of an operand."""
@@ -754,14 +752,7 @@ class InstructionReader:
     ) -> Computation:
         """A computation of one operation on all parameters, which the text does not have."""
         parameters = tuple(
-            Instruction(
-                f"param_{number}",
-                "parameter",
-                shape,
-                parameter_number=number,
-                start=draft.start,
-                stop=self._lexer.previous_stop,
-            )
+            self._parameter(number, f"param_{number}", shape, draft.start)
             for number, shape in enumerate(taken)
         )
         inner = _Draft(opcode, given, opcode, draft.opcode_at, draft.start, operands=parameters)

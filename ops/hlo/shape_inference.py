@@ -21,7 +21,14 @@ from ops.hlo.errors import AttributeValueError
 from ops.hlo.module import Instruction
 from ops.hlo.opcodes import LIKE_OPERANDS
 from ops.hlo.values import DimensionLabels, Window
-from ops.index_maps import Sizes, check_count, check_sizes, checked_numbers, checked_sizes
+from ops.index_maps import (
+    Sizes,
+    check_count,
+    check_sizes,
+    checked_numbers,
+    checked_sizes,
+    with_value,
+)
 from ops.sizes import (
     Size,
     as_form,
@@ -427,14 +434,10 @@ def _concatenate(op: Application) -> Sized:
         raise AttributeValueError("the operands have different ranks")
     own = first.shape.dimensions[along]
     for each in op.operands:
-        _check_same(first.shape, each.shape, _replaced(each.shape.dimensions, along, own))
+        _check_same(first.shape, each.shape, with_value(each.shape.dimensions, along, own))
     along_all = total(each.own[along] for each in op.operands)
-    sizes = _replaced(_common_sizes(op.operands), along, along_all)
+    sizes = with_value(_common_sizes(op.operands), along, along_all)
     return Sized.array(_widest(op.operands), sizes)
-
-
-def _replaced(values: Sequence[Any], place: int, value: Any) -> list[Any]:  # noqa: ANN401
-    return [*values[:place], value, *values[place + 1 :]]
 
 
 def _pad(op: Application) -> Sized:
@@ -531,13 +534,13 @@ def _set_dimension_size(op: Application) -> Sized:
     if isinstance(value, int):
         value = max(value, 0) if bound == UNBOUNDED_SIZE else min(max(value, 0), bound)
     shape = replace(operand.shape, dynamic_dimensions=tuple(flags))
-    return Sized(shape, (_replaced(operand.own, dimension, value),))
+    return Sized(shape, (with_value(operand.own, dimension, value),))
 
 
 def _topk(op: Application) -> Sized:
     operand, k = op.operands[0], op.attributes["k"]
     (last,) = _checked(operand.shape, (operand.shape.rank - 1,))
-    values = Sized.array(operand.shape.element_type, _replaced(operand.own, last, k))
+    values = Sized.array(operand.shape.element_type, with_value(operand.own, last, k))
     return Sized.together([values, values.of_type(ElementType.S32)])
 
 

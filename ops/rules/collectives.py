@@ -40,6 +40,7 @@ from ops.index_maps import (
     dimensions_of,
     index_map,
     symbol,
+    with_value,
 )
 from ops.rules.elementwise import elementwise
 from ops.rules.rule import (
@@ -464,8 +465,3 @@ def _simplified(
         for number, index, replica in found.runtime
     )
     return found.map, tuple(origins), found.replica
-
-
-def with_value(values: Sequence[T], index: int, value: T) -> tuple[T, ...]:
-    """The values with another value at an index."""
-    return (*values[:index], value, *values[index + 1 :])

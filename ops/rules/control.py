@@ -82,30 +82,22 @@ CALLEE_ATTRIBUTES: Final[Mapping[str, str]] = {"call": "to_apply", "fusion": "ca
 # context; its end gives the results. Data from outside of the program depends on nothing in it.
 
 
-def _first_arrays(instruction: Instruction) -> Iterator[Route]:
-    """The result is the first arrays of the operand, without tokens."""
-    return _from(instruction, 0)
-
-
-def _results_of_start(instruction: Instruction) -> Iterator[Route]:
-    """The results follow as many operands."""
-    return _from(instruction, len(instruction.shape.arrays))
-
-
-def _results_of_wrapped(instruction: Instruction) -> Iterator[Route]:
-    """The results follow the tuple of the operands."""
-    operands, *_ = instruction.operands[0].shape.elements
-    return _from(instruction, len(operands.arrays))
-
-
-def _from(instruction: Instruction, first: int) -> Iterator[Route]:
-    """The arrays of the result are those of the operand from number ``first`` on."""
-    arrays = instruction.shape.arrays
-    return (
-        (output, 0, first + output)
-        for output, array in enumerate(arrays)
+def _from(first: Callable[[Instruction], int]) -> RoutesFunction:
+    """The result is the arrays of the operand from some number on, without tokens."""
+    return lambda instruction: (
+        (output, 0, first(instruction) + output)
+        for output, array in enumerate(instruction.shape.arrays)
         if array.element_type is not ElementType.TOKEN
     )
+
+
+_FIRST_ARRAYS: Final = _from(lambda _: 0)
+_AFTER_OPERANDS: Final = _from(lambda instruction: len(instruction.shape.arrays))
+"""Of a start, whose results follow as many operands."""
+_AFTER_TUPLE: Final = _from(
+    lambda instruction: len(instruction.operands[0].shape.elements[0].arrays)
+)
+"""Of a start, whose results follow the tuple of the operands."""
 
 
 def _sent(instruction: Instruction) -> Iterator[Route]:
@@ -373,13 +365,13 @@ def _rng_bit_generator(instruction: Instruction) -> tuple[OpIndexing, ...]:
 
 RULES: Final[Mapping[str, OpRule]] = {
     **dict.fromkeys(_OF_NOTHING, OpRule(routes=_always())),
-    **dict.fromkeys(_OF_FIRST_ARRAYS, OpRule(routes=_first_arrays)),
+    **dict.fromkeys(_OF_FIRST_ARRAYS, OpRule(routes=_FIRST_ARRAYS)),
     **dict.fromkeys(("domain", "opt-barrier", "tuple"), OpRule(routes=_through_tuple)),
     "add-dependency": OpRule(routes=_always((0, 0, 0))),  # the value, and a token
-    "all-gather-done": OpRule(routes=_results_of_start),
-    "async-done": OpRule(routes=_results_of_wrapped),
+    "all-gather-done": OpRule(routes=_AFTER_OPERANDS),
+    "async-done": OpRule(routes=_AFTER_TUPLE),
     "async-start": OpRule(calls=_with_all_operands("calls", is_start=True)),
-    "collective-permute-done": OpRule(routes=_results_of_start),
+    "collective-permute-done": OpRule(routes=_AFTER_OPERANDS),
     "conditional": OpRule(calls=_branches),
     "copy-start": OpRule(routes=_always((0, 0, 0), (1, 0, 0))),  # the copy, and the operand
     "get-tuple-element": OpRule(routes=_through_get_tuple_element),

@@ -20,6 +20,7 @@ from ops.index_maps import (
     checked_sizes,
     dim,
     index_map,
+    with_value,
 )
 from ops.rules.rule import OpIndexing, OpRule, as_large_as, only_dimension, sizes_of
 from ops.sizes import (
@@ -158,12 +159,12 @@ def concatenate(operand_sizes: Sequence[Sizes], dimension: int) -> OpIndexing:
     conditions = _check_concatenate(checked, dimension)
     offsets = list(accumulate((sizes[dimension] for sizes in checked), initial=0))
     total = offsets.pop()
-    output_sizes = (*checked[0][:dimension], total, *checked[0][dimension + 1 :])
+    output_sizes = with_value(checked[0], dimension, total)
     return OpIndexing(
         output_sizes,
         tuple(
             _moved(
-                _with_extent(sizes, dimension, between(offset, offset + sizes[dimension] - 1)),
+                with_value(sizes, dimension, between(offset, offset + sizes[dimension] - 1)),
                 dimension,
                 -offset,
             )
@@ -173,10 +174,6 @@ def concatenate(operand_sizes: Sequence[Sizes], dimension: int) -> OpIndexing:
             _moved(sizes, dimension, offset) for sizes, offset in zip(checked, offsets, strict=True)
         ),
     ).on_condition(conditions)
-
-
-def _with_extent(sizes: Sizes, axis: int, extent: Extent) -> tuple[Extent, ...]:
-    return (*sizes[:axis], extent, *sizes[axis + 1 :])
 
 
 def _moved(extents: Sequence[Extent], axis: int, distance: Size) -> IndexingMap:
@@ -193,7 +190,7 @@ def _check_concatenate(operand_sizes: Sequence[CheckedSizes], dimension: int) ->
     checked_dimensions("concatenate", "dimension", (dimension,), len(first))
     for number, sizes in enumerate(operand_sizes):
         own = (sizes if dimension < len(sizes) else first)[dimension]
-        expected = (*first[:dimension], own, *first[dimension + 1 :])
+        expected = with_value(first, dimension, own)
         conditions += check_sizes(
             "concatenate", f"operand {number}", sizes, expected, "as in operand 0"
         )

@@ -37,6 +37,7 @@ from ops.index_maps import (
     index_map,
     runtime_value,
     symbol,
+    with_value,
 )
 from ops.rules.collectives import (
     OWN_REPLICA,
@@ -46,7 +47,6 @@ from ops.rules.collectives import (
     indexing_between,
     started,
     with_all_operands,
-    with_value,
 )
 from ops.rules.elementwise import elementwise
 from ops.rules.rule import Maps, MapsFunction, OpIndexing, OpRule, Pair, Unknown, sizes_of

@@ -30,16 +30,37 @@ _MAX_ELEMENTS: Final = 16
 """Of an array whose values are followed: a shape has as many as dimensions."""
 
 
-class TrackedSizes:
-    """The values of small arrays of integers, and the sizes of arrays.
+class SizedBuilder(InstructionBuilder):
+    """A builder that follows the values of small arrays of integers, and the sizes of arrays.
 
-    In programs of JAX, ``keeps_shapes``, no iteration of a loop changes a size.
+    It does if some ``is_open``. In programs of JAX, ``keeps_shapes``, no iteration of a loop
+    changes a size.
     """
 
-    def __init__(self, *, keeps_shapes: bool = False) -> None:
+    def __init__(self, *, is_open: bool, keeps_shapes: bool) -> None:
+        super().__init__()
+        self._is_open = is_open
         self._keeps_shapes = keeps_shapes
         self.facts: dict[Constraint, None] = {}
         self._values: dict[Instruction, Values] = {}
+
+    def made(
+        self,
+        opcode: str,
+        shape: Shape,
+        sizes: tuple[tuple[Size, ...], ...] | None,
+        operands: Sequence[Instruction] = (),
+        attributes: Mapping[str, Any] | None = None,
+        **others: Any,  # noqa: ANN401 - those of the builder
+    ) -> Instruction:
+        """An instruction, of which sizes and values are followed."""
+        if not self._is_open:
+            return super().made(opcode, shape, sizes, operands, attributes, **others)
+        if sizes is None and any(array.dynamic_dimensions for array in shape.arrays):
+            sizes = self._rows(opcode, shape, operands, attributes or {})
+        made = super().made(opcode, shape, sizes, operands, attributes, **others)
+        self._note(made)
+        return made
 
     def sizes(self, instruction: Instruction, element: int = 0) -> Sequence[Size]:
         """The sizes of an array; an open one is :data:`UNBOUNDED_SIZE`."""
@@ -62,7 +83,7 @@ class TrackedSizes:
         """Set the values that an instruction computes."""
         self._values[instruction] = values
 
-    def note(self, instruction: Instruction) -> None:
+    def _note(self, instruction: Instruction) -> None:
         """Follow the values of an instruction."""
         shape = instruction.shape
         is_small = shape.is_array and shape.rank < 2 and not shape.is_unbounded  # noqa: PLR2004
@@ -74,7 +95,7 @@ class TrackedSizes:
         if found is not None and len(found) == shape.element_count:
             self._values[instruction] = tuple(found)
 
-    def rows(
+    def _rows(
         self,
         opcode: str,
         shape: Shape,
@@ -126,30 +147,6 @@ def closed(rows: Sequence[Sequence[Size | None]]) -> tuple[tuple[Size, ...], ...
     return found if is_closed and all(UNBOUNDED_SIZE not in row for row in found) else None
 
 
-class SizedBuilder(InstructionBuilder):
-    """A builder whose instructions have sizes."""
-
-    def __init__(self, tracked: TrackedSizes) -> None:
-        super().__init__()
-        self._tracked = tracked
-
-    def made(
-        self,
-        opcode: str,
-        shape: Shape,
-        sizes: tuple[tuple[Size, ...], ...] | None,
-        operands: Sequence[Instruction] = (),
-        attributes: Mapping[str, Any] | None = None,
-        **others: Any,  # noqa: ANN401 - those of the builder
-    ) -> Instruction:
-        """An instruction, of which sizes and values are followed."""
-        if sizes is None and any(array.dynamic_dimensions for array in shape.arrays):
-            sizes = self._tracked.rows(opcode, shape, operands, attributes or {})
-        made = super().made(opcode, shape, sizes, operands, attributes, **others)
-        self._tracked.note(made)
-        return made
-
-
 # Values.
 
 
@@ -166,21 +163,21 @@ _DIVISIONS: Final[Mapping[str, tuple[Callable[[Size, Size], Size], ...]]] = {
 
 
 def note_division(
-    tracked: TrackedSizes,
+    builder: SizedBuilder,
     function: str,
     operands: Sequence[Instruction],
     results: Sequence[Instruction],
 ) -> None:
     """Follow the results of a function that JAX divides sizes with."""
     combines = _DIVISIONS.get(re.sub(r"_\d+$", "", function), ())
-    values = [tracked.values(operand) for operand in operands[-2:]]  # symbols stand before them
+    values = [builder.values(operand) for operand in operands[-2:]]  # symbols stand before them
     if len(combines) != len(results) or len(values) != 2:  # noqa: PLR2004 - a pair
         return
     one, other = values
     if one is None or other is None or not isinstance(other[0], int) or other[0] < 1:
         return
     for combine, result in zip(combines, results, strict=True):
-        tracked.set_values(result, (combine(one[0], other[0]),))
+        builder.set_values(result, (combine(one[0], other[0]),))
 
 
 # Symbols.

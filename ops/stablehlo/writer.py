@@ -28,7 +28,7 @@ from ops.stablehlo.given import (
     laid_out,
     mesh_of,
 )
-from ops.stablehlo.sizes import RAW, SizedBuilder, TrackedSizes, note_division
+from ops.stablehlo.sizes import RAW, SizedBuilder, note_division
 from simplifier import forms
 from simplifier.errors import Span, quoted
 from simplifier.forms import Form
@@ -461,9 +461,8 @@ class ModuleWriter:
         }
         self.context = ModuleContext(locations, dict(_meshes(operations)))
         self.is_polymorphic = self._attributes.get("jax.uses_shape_polymorphism") is True
-        self.sizes = TrackedSizes(keeps_shapes=self.is_polymorphic)
         is_open = self.is_polymorphic or _OPEN.search(text.source) is not None
-        self._shared = SizedBuilder(self.sizes) if is_open else InstructionBuilder()
+        self.sizes = SizedBuilder(is_open=is_open, keeps_shapes=self.is_polymorphic)
         self._made: dict[str, Computation] = {}
         self._waiting: list[str] = []
 
@@ -475,7 +474,7 @@ class ModuleWriter:
         own = self._attributes.get("sym_name")
         name = legal_name(name_in_hlo(str(own), "module_")) if own else f"module_{entry.name}"
         return HloModule(
-            *(name, tuple(self._shared.computations), entry),
+            *(name, tuple(self.sizes.computations), entry),
             *(MappingProxyType(attributes), self.text.source, self.text.file),
             size_facts=tuple(self.sizes.facts),
         )
@@ -581,7 +580,7 @@ class ModuleWriter:
 
     def builder(self) -> InstructionBuilder:
         """A builder for another computation."""
-        return self._shared.nested(own_names=True)
+        return self.sizes.nested(own_names=True)
 
     def error(self, message: str, start: int, stop: int) -> MlirTextError:
         """An error about a part of the text."""
