@@ -8,9 +8,9 @@ from fnmatch import fnmatchcase
 from typing import Protocol, TypeVar
 
 from ops.fusion import Fusion
-from ops.hlo import HloModule, Instruction
+from ops.hlo import Computation, HloModule, Instruction
 from ops.hlo.errors import NoSuchComputationError, NoSuchInstructionError
-from ops.hlo.opcodes import Named, bare, check_opcode, near_names
+from ops.hlo.opcodes import bare, check_opcode, near_names
 from ops.performance.kernels import kernels_of
 from simplifier.errors import IndexingError
 
@@ -111,7 +111,7 @@ class Selection:
     def _check_names(
         self,
         patterns: Sequence[str],
-        named: Iterable[Named],
+        named: Iterable[Computation | Instruction],
         error: type[NoSuchInstructionError | NoSuchComputationError],
         module: HloModule,
     ) -> None:

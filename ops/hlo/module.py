@@ -9,16 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from fnmatch import translate
+from re import compile as compiled
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, cast
 
 from indexing.layout import Shape
 from indexing.passes import Constraint
 from ops.hlo.attributes import ATTRIBUTES, MODULE_ATTRIBUTES, Codec, Reference
-from ops.hlo.errors import DetachedError
+from ops.hlo.errors import (
+    AmbiguousNameError,
+    DetachedError,
+    NoSuchComputationError,
+    NoSuchInstructionError,
+)
 from ops.hlo.lexer import escape
 from ops.hlo.literal import Literal
-from ops.hlo.opcodes import all_named, by_name, computation_named, matching, one_named
+from ops.hlo.opcodes import bare, check_opcode, near_names
 from ops.sizes import Size
 from simplifier.errors import Span, check_type
 from simplifier.tools.display import Displayed, html_of_sections
@@ -167,8 +174,8 @@ class Computation(Displayed):
     parameters: tuple[Instruction, ...] = field(init=False)
     own_module: HloModule | None = field(default=None, init=False)
     """The module, if the computation belongs to one."""
-    _by_name: dict[str, tuple[Instruction, ...]] = field(
-        default_factory=dict[str, "tuple[Instruction, ...]"], init=False
+    _by_name: dict[str, list[Instruction]] = field(
+        default_factory=dict[str, list[Instruction]], init=False
     )
     _users: dict[Instruction, tuple[Instruction, ...]] = field(
         default_factory=dict[Instruction, "tuple[Instruction, ...]"], init=False
@@ -202,9 +209,7 @@ class Computation(Displayed):
         Raises:
             NoSuchInstructionError: there is none.
         """
-        if not self._by_name:
-            self._by_name.update(by_name(self.instructions))
-        return one_named(self._by_name, name, f"%{self.name}[...]", lambda _: self.name)
+        return _one_named(self, name, f"%{self.name}[...]")
 
     def find(self, pattern: str = "*", *, opcode: str | None = None) -> tuple[Instruction, ...]:
         """The instructions with names that match ``pattern``, and with an ``opcode``, in order.
@@ -219,7 +224,7 @@ class Computation(Displayed):
         >>> [each.name for each in entry.find("ynn*", opcode="fusion")]
         ['ynn_fusion.1', 'ynn_fusion']
         """
-        return matching(self.instructions, pattern, opcode)
+        return _matching(self.instructions, pattern, opcode)
 
     def users(self) -> Mapping[Instruction, tuple[Instruction, ...]]:
         """For each instruction that others read: which ones, in order, each once."""
@@ -283,8 +288,8 @@ class HloModule:
         default_factory=lambda: NO_ATTRIBUTES
     )
     size_facts: tuple[Constraint, ...] = ()
-    _by_name: dict[str, tuple[Instruction, ...]] = field(
-        default_factory=dict[str, "tuple[Instruction, ...]"], init=False
+    _by_name: dict[str, list[Instruction]] = field(
+        default_factory=dict[str, list[Instruction]], init=False
     )
 
     def __post_init__(self) -> None:
@@ -324,10 +329,7 @@ class HloModule:
         %ynn_fusion.7
         hint: there is %ynn_fusion.1, %ynn_fusion
         """
-        index = self._index()
-        return one_named(
-            index, name, f"{self.name}[...]", lambda each: each.computation.name, self.file
-        )
+        return _one_named(self, name, f"{self.name}[...]", self.file)
 
     def named(self, name: str) -> tuple[Instruction, ...]:
         """The instructions with a name, with or without ``%``: at most one of each computation.
@@ -335,7 +337,7 @@ class HloModule:
         Raises:
             NoSuchInstructionError: there is none.
         """
-        return all_named(self._index(), name, "named", self.file)
+        return _all_named(self, name, "named", self.file)
 
     def computation(self, name: str) -> Computation:
         """The computation with a name, with or without ``%``.
@@ -347,7 +349,12 @@ class HloModule:
         >>> load("examples/softmax.hlo").computation("fused_computation.2")
         <computation %fused_computation.2 of 4 instructions>
         """
-        return computation_named(self.computations, name, "computation")
+        wanted = bare(name, "computation")
+        found = next((each for each in self.computations if each.name == wanted), None)
+        if found is None:
+            near = near_names(wanted, [each.name for each in self.computations])
+            raise NoSuchComputationError(wanted, tuple(near))
+        return found
 
     def find(self, pattern: str = "*", *, opcode: str | None = None) -> tuple[Instruction, ...]:
         """The instructions of all computations that :meth:`Computation.find` finds.
@@ -359,12 +366,7 @@ class HloModule:
         >>> [each.name for each in load("examples/softmax.hlo").find(opcode="reduce")]
         ['reduce_sum.0', 'reduce_max.0']
         """
-        return matching(self.instructions, pattern, opcode)
-
-    def _index(self) -> Mapping[str, tuple[Instruction, ...]]:
-        if not self._by_name:
-            self._by_name.update(by_name(self.instructions))
-        return self._by_name
+        return _matching(self.instructions, pattern, opcode)
 
     def __str__(self) -> str:
         attributes = (
@@ -384,6 +386,43 @@ class HloModule:
 
     def __repr__(self) -> str:
         return f"<HLO module {self.name} of {len(self.computations)} computations>"
+
+
+# Finding instructions: by exact name, or by a pattern with `*`.
+
+
+def _all_named(
+    among: Computation | HloModule, name: str, where: str, file: str = ""
+) -> tuple[Instruction, ...]:
+    wanted, index = bare(name, where), among._by_name  # noqa: SLF001 - of this module
+    if not index:
+        for each in among.instructions:
+            index.setdefault(each.name, []).append(each)
+    if wanted not in index:
+        raise NoSuchInstructionError(wanted, tuple(near_names(wanted, index)), file)
+    return tuple(index[wanted])
+
+
+def _one_named(
+    among: Computation | HloModule, name: str, where: str, file: str = ""
+) -> Instruction:
+    first, *others = _all_named(among, name, where, file)
+    if others:
+        raise AmbiguousNameError(first.name, [each.computation.name for each in (first, *others)])
+    return first
+
+
+def _matching(
+    instructions: Iterable[Instruction], pattern: str, opcode: str | None
+) -> tuple[Instruction, ...]:
+    matches = compiled(translate(bare(pattern, "find"))).match
+    if opcode is not None:
+        check_opcode(opcode, "find")
+    return tuple(
+        each
+        for each in instructions
+        if (opcode is None or each.opcode == opcode) and matches(each.name)
+    )
 
 
 def _detached(what: str, owner: str) -> DetachedError:

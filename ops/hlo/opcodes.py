@@ -6,17 +6,14 @@ Source: XLA's parser; the table lists what it requires and what it accepts.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from fnmatch import translate
 from functools import lru_cache
-from re import compile as compiled
 from types import MappingProxyType
-from typing import Final, Protocol, TypeVar
+from typing import Final
 
 from indexing.layout import ElementType, Kind
 from ops.hlo.attributes import ATTRIBUTES, COMMON_ATTRIBUTES, Codec, Reference
-from ops.hlo.errors import AmbiguousNameError, NoSuchComputationError, NoSuchInstructionError
 from simplifier.errors import ArgumentError, check_type
 
 
@@ -221,27 +218,6 @@ OPCODES: dict[str, Opcode] = dict(sorted(_rows()))
 # Finding instructions and computations: by exact name, by a pattern with `*`, by near names.
 
 
-class Named(Protocol):
-    """What has a name."""
-
-    @property
-    def name(self) -> str:
-        """The name, without a percent sign."""
-        ...
-
-
-class HasOpcode(Named, Protocol):
-    """An instruction."""
-
-    @property
-    def opcode(self) -> str:
-        """The opcode."""
-        ...
-
-
-_N = TypeVar("_N", bound=Named)
-_I = TypeVar("_I", bound=HasOpcode)
-
 _MAX_CANDIDATES = 2000
 """Near names are looked for among the latest ones: comparing 2000 takes a tenth of a second."""
 
@@ -261,14 +237,6 @@ def nearby(name: str, names: Iterable[str]) -> str:
     return f"did you mean {' or '.join(found)}?" if found else ""
 
 
-def by_name(things: Iterable[_N]) -> dict[str, tuple[_N, ...]]:
-    """Those that share a name, by name, in order."""
-    found: dict[str, list[_N]] = {}
-    for each in things:
-        found.setdefault(each.name, []).append(each)
-    return {name: tuple(several) for name, several in found.items()}
-
-
 def bare(name: str, where: str) -> str:
     """A name without its percent sign.
 
@@ -277,69 +245,6 @@ def bare(name: str, where: str) -> str:
     """
     check_type(name, str, f"{where}: the name", "a string, such as 'add.1'")
     return name.removeprefix("%")
-
-
-def all_named(
-    index: Mapping[str, tuple[_N, ...]], name: str, where: str, file: str = ""
-) -> tuple[_N, ...]:
-    """The instructions with a name, with or without ``%``.
-
-    Raises:
-        NoSuchInstructionError: there is none.
-    """
-    wanted = bare(name, where)
-    if wanted not in index:
-        raise NoSuchInstructionError(wanted, tuple(near_names(wanted, index)), file)
-    return index[wanted]
-
-
-def one_named(
-    index: Mapping[str, tuple[_N, ...]],
-    name: str,
-    where: str,
-    home_of: Callable[[_N], str],
-    file: str = "",
-) -> _N:
-    """The only instruction with a name.
-
-    Raises:
-        NoSuchInstructionError: there is none.
-        AmbiguousNameError: there are several, in the computations that ``home_of`` names.
-    """
-    first, *others = all_named(index, name, where, file)
-    if others:
-        raise AmbiguousNameError(first.name, [*map(home_of, (first, *others))])
-    return first
-
-
-def computation_named(computations: Sequence[_N], name: str, where: str) -> _N:
-    """The computation with a name, with or without ``%``.
-
-    Raises:
-        NoSuchComputationError: there is none.
-    """
-    wanted = bare(name, where)
-    found = next((each for each in computations if each.name == wanted), None)
-    if found is None:
-        near = near_names(wanted, [each.name for each in computations])
-        raise NoSuchComputationError(wanted, tuple(near))
-    return found
-
-
-def matching(instructions: Iterable[_I], pattern: str, opcode: str | None) -> tuple[_I, ...]:
-    """The instructions whose name matches a pattern with ``*``, ``?`` and ``[...]``, and an opcode.
-
-    Raises:
-        ArgumentError: there is no such opcode.
-    """
-    matches = compiled(translate(bare(pattern, "find"))).match
-    if opcode is not None:
-        check_opcode(opcode, "find")
-    return tuple(
-        each
-        for each in instructions
-        if (opcode is None or each.opcode == opcode) and matches(each.name)
-    )
 
 
 def check_opcode(opcode: str, where: str) -> None:
