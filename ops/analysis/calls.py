@@ -22,7 +22,7 @@ from ops.rules.rule import Call, Calls, Direction, arrays_in_operands
 from simplifier.errors import check_type, listed
 from simplifier.tools.graphs import postorder, topological_order
 
-Crossing: TypeAlias = "tuple[Array, AnyDependence | None]"
+CallEdge: TypeAlias = "tuple[Array, AnyDependence | None]"
 """An array of another computation, and the dependence on it; ``None`` if it is the same array."""
 
 Position: TypeAlias = "tuple[int, int]"
@@ -77,7 +77,7 @@ class DataFlow:
             found = grouped[number, start]
         return found
 
-    def entries(self, instruction: Instruction, number: int) -> list[Crossing]:
+    def entries(self, instruction: Instruction, number: int) -> list[CallEdge]:
         """The results of called computations that an array of the result is made of."""
         calls = self._registry.calls(instruction)
         if not calls:
@@ -91,7 +91,7 @@ class DataFlow:
                 if inner in range(_count(root))
             ]
         body, condition = calls.computations
-        steps: list[Crossing] = [
+        steps: list[CallEdge] = [
             ((body.root, link.element), link.dependence)
             for link in self._repeated_from(instruction, number)
         ]
@@ -414,100 +414,100 @@ def _count(instruction: Instruction) -> int:
 
 # Slices: everything that an array depends on, in its computation and in those that it calls.
 #
-# A slice consists of levels, one for each pass through a computation. A level remembers how
+# A slice consists of frames, one for each pass through a computation. A frame remembers how
 # others led to it, so that whoever asks for the paths of a slice reads them backwards.
 
 
-class Level:
+class CallFrame:
     """One pass through a computation: its start, its way there, and the arrays it reaches."""
 
-    __slots__ = ("arrivals", "computation", "reached", "starts")
+    __slots__ = ("computation", "entries", "reached", "starts")
 
     def __init__(self, computation: Computation) -> None:
         self.computation = computation
         self.starts: dict[Array, AnyDependence] = {}
-        self.arrivals: list[Arrival] = []
+        self.entries: list[EntryEdge] = []
         self.reached: dict[Array, AnyDependence] = {}
 
     @classmethod
-    def at(cls, start: Array) -> Level:
-        """The level that begins at one array."""
-        level = cls(start[0].computation)
-        level.starts[start] = itself(start)
-        return level
+    def at(cls, start: Array) -> CallFrame:
+        """The frame that begins at one array."""
+        frame = cls(start[0].computation)
+        frame.starts[start] = itself(start)
+        return frame
 
-    def follow(self, flow: DataFlow, within: Container[Instruction] | None = None) -> Level:
+    def follow(self, flow: DataFlow, within: Container[Instruction] | None = None) -> CallFrame:
         """Find the arrays reached; only instructions ``within`` are followed, by default all."""
         self.reached = flow.follow(self.starts, within)
         return self
 
 
-class Arrival(NamedTuple):
-    """A step from an array of one level to the start of another, maybe back to a caller."""
+class EntryEdge(NamedTuple):
+    """A step from an array of one frame to the start of another, maybe back to a caller."""
 
-    level: Level
+    frame: CallFrame
     array: Array
-    crossing: Crossing
+    edge: CallEdge
     caller: Instruction | None = None
 
     def after(self, dependence: AnyDependence) -> AnyDependence:
-        """The dependence on the start of the next level, behind one on the array of this one."""
+        """The dependence on the start of the next frame, behind one on the array of this one."""
         if self.caller:
             dependence = called_by(self.caller, dependence)
-        step = self.crossing[1]
+        step = self.edge[1]
         return dependence if step is None else dependence.compose(step)
 
 
-def arrive(levels: dict[Computation, Level], arrival: Arrival) -> None:
-    """Begin the level of a computation where another one leads to, too."""
-    target, _ = arrival.crossing
-    level = levels.setdefault(target[0].computation, Level(target[0].computation))
-    level.arrivals.append(arrival)
-    before = level.starts.get(target, NOTHING)
-    level.starts[target] = before.union(arrival.after(arrival.level.reached[arrival.array]))
+def enter(frames: dict[Computation, CallFrame], entry: EntryEdge) -> None:
+    """Begin the frame of a computation where another one leads to, too."""
+    target, _ = entry.edge
+    frame = frames.setdefault(target[0].computation, CallFrame(target[0].computation))
+    frame.entries.append(entry)
+    before = frame.starts.get(target, NOTHING)
+    frame.starts[target] = before.union(entry.after(entry.frame.reached[entry.array]))
 
 
-def levels_inside(
-    outermost: Level,
+def frames_inside(
+    outermost: CallFrame,
     flow: DataFlow,
     within: Container[Instruction] | None = None,
     entered: Container[Computation] | None = None,
     callees: Callable[[Computation], Iterable[Computation]] | None = None,
-) -> list[Level]:
-    """The levels from the starts of one: in its computation, and in all that is called there.
+) -> list[CallFrame]:
+    """The frames from the starts of one: in its computation, and in all that is called there.
 
     In the computation itself only the instructions ``within`` are followed, and only computations
     that are to be ``entered`` are; by default all. ``callees`` are those of these instructions. A
-    level comes after those that lead to it.
+    frame comes after those that lead to it.
     """
-    levels = {outermost.computation: outermost}
-    followed: list[Level] = []
+    frames = {outermost.computation: outermost}
+    followed: list[CallFrame] = []
     for computation in reversed(postorder([outermost.computation], callees or flow.callees)):
-        level = levels.get(computation)
-        if level:
-            limit = within if level is outermost else None
-            followed.append(level.follow(flow, limit))
-            for array, crossing in _entries(level, flow, limit):
-                if entered is None or crossing[0][0].computation in entered:
-                    arrive(levels, Arrival(level, array, crossing))
+        frame = frames.get(computation)
+        if frame:
+            limit = within if frame is outermost else None
+            followed.append(frame.follow(flow, limit))
+            for array, edge in _entries(frame, flow, limit):
+                if entered is None or edge[0][0].computation in entered:
+                    enter(frames, EntryEdge(frame, array, edge))
     return followed
 
 
 def _entries(
-    level: Level, flow: DataFlow, limit: Container[Instruction] | None
-) -> Iterator[tuple[Array, Crossing]]:
-    """The arrays of a level that are results of computations called."""
-    for array in level.reached:
+    frame: CallFrame, flow: DataFlow, limit: Container[Instruction] | None
+) -> Iterator[tuple[Array, CallEdge]]:
+    """The arrays of a frame that are results of computations called."""
+    for array in frame.reached:
         if limit is None or array[0] in limit:
-            for crossing in flow.entries(*array):
-                yield array, crossing
+            for edge in flow.entries(*array):
+                yield array, edge
 
 
-def union_of(levels: Iterable[Level]) -> dict[Array, AnyDependence]:
-    """The arrays that several levels reach, united."""
+def union_of(frames: Iterable[CallFrame]) -> dict[Array, AnyDependence]:
+    """The arrays that several frames reach, united."""
     found: dict[Array, AnyDependence] = {}
-    for level in levels:
-        for array, dependence in level.reached.items():
+    for frame in frames:
+        for array, dependence in frame.reached.items():
             before = found.get(array)
             found[array] = dependence if before is None else before.union(dependence)
     return found

@@ -12,12 +12,12 @@ from indexing import IndexingMap, MapError
 from indexing.layout import Shape, ShapeError, logical_to_linear, logical_to_tiled, tiled_to_logical
 from ops import limits
 from ops.analysis.calls import (
+    CallFrame,
     DataFlow,
-    Level,
     by_instruction,
     check_operand,
     check_output,
-    levels_inside,
+    frames_inside,
     operand_number,
     union_of,
 )
@@ -146,7 +146,7 @@ def fusion_indexing(
 def slice_from(flow: DataFlow, root: Instruction, output: int) -> dict[Instruction, AnyDependence]:
     """The answer of :func:`fusion_indexing` by a data flow from results to operands."""
     check_output(root, output)
-    return by_instruction(union_of(levels_inside(Level.at((root, output)), flow)))
+    return by_instruction(union_of(frames_inside(CallFrame.at((root, output)), flow)))
 
 
 def parameter_indexing(

@@ -325,8 +325,8 @@ class Fusion(Displayed):
         (d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 7], d1 in [0, 7]
         """
         end = self._one_root() if root is None else self._found(root)
-        levels = forward_slice(self._array(self._found(hero), output), self._region)
-        return by_instruction(union_of(levels)).get(end, NOTHING)
+        frames = forward_slice(self._array(self._found(hero), output), self._region)
+        return by_instruction(union_of(frames)).get(end, NOTHING)
 
     def hero_inputs(
         self, hero: Instruction | str, root: Instruction | str | None = None, output: int = 0

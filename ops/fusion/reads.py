@@ -488,7 +488,7 @@ def _followed(
         if is_followed and all(array[0].computation is own for array in group):
             evaluator.evaluate(group, found)
         else:
-            reached = union_of(level for each in group for level in backward_slice(each, region))
+            reached = union_of(frame for each in group for frame in backward_slice(each, region))
             doubt = _doubt_inside(region.instructions, region.registry)
             for array in targets:
                 if array in reached:

@@ -15,7 +15,7 @@ from itertools import chain, count, islice
 from typing import Final, NamedTuple, TypeAlias
 
 from ops import limits
-from ops.analysis.calls import Arrival, Crossing, DataFlow, Level, arrive, levels_inside
+from ops.analysis.calls import CallEdge, CallFrame, DataFlow, EntryEdge, enter, frames_inside
 from ops.analysis.dataflow import Array
 from ops.analysis.loops import chosen, decided
 from ops.analysis.queries import flow_in
@@ -41,7 +41,7 @@ class CallSite(NamedTuple):
     calls: Calls
     kept: frozenset[int]
 
-    def behind_parameter(self, array: Array, flow: DataFlow) -> Iterator[Crossing]:
+    def behind_parameter(self, array: Array, flow: DataFlow) -> Iterator[CallEdge]:
         """The operand of an array of a parameter where its computation is called.
 
         ``flow`` leads from outputs to inputs. The parameter of a loop is the state before some
@@ -58,7 +58,7 @@ class CallSite(NamedTuple):
                 operand = call.operands[parameter.parameter_number or 0]
                 yield (caller.operands[operand], number), None
 
-    def behind_root(self, array: Array, flow: DataFlow) -> Iterator[Crossing]:
+    def behind_root(self, array: Array, flow: DataFlow) -> Iterator[CallEdge]:
         """The arrays that depend on an array of a root where its computation is called.
 
         ``flow`` leads from inputs to outputs. The root of a loop is the state after some iteration,
@@ -161,49 +161,49 @@ class Region:
         return {caller: tuple(reversed(callees)) for caller, callees in called.items()}
 
 
-def backward_slice(start: Array, region: Region) -> list[Level]:
-    """The levels from an array to all that it depends on, through the instructions of a region.
+def backward_slice(start: Array, region: Region) -> list[CallFrame]:
+    """The frames from an array to all that it depends on, through the instructions of a region.
 
     An instruction in a called computation stands for all its runs.
     """
     flow = flow_in(region.computation.module, Direction.OUTPUT_TO_INPUT, region.registry)
-    begun = {start[0].computation: Level.at(start)}
-    levels: list[Level] = []
+    begun = {start[0].computation: CallFrame.at(start)}
+    frames: list[CallFrame] = []
     for computation in postorder([region.computation], region.callees):
         if computation not in begun:
             continue
-        level = begun[computation]
+        frame = begun[computation]
         inside = region.limit(computation)
-        levels += levels_inside(level, flow, inside, region.entered, region.callees)
-        parameters = [array for array in level.reached if array[0].parameter_number is not None]
+        frames += frames_inside(frame, flow, inside, region.entered, region.callees)
+        parameters = [array for array in frame.reached if array[0].parameter_number is not None]
         for site in region.call_sites.get(computation, ()):
             outside = site.caller.computation
             reached = {outside: begun[outside]} if outside in begun else {}
             for array in parameters:
-                for crossing in site.behind_parameter(array, flow):
-                    arrive(reached, Arrival(level, array, crossing, site.caller))
+                for edge in site.behind_parameter(array, flow):
+                    enter(reached, EntryEdge(frame, array, edge, site.caller))
             if outside in reached:
                 begun[outside] = reached.pop(outside)
             for earlier in reached.values():  # what an iteration of a loop before this one reaches
-                levels += levels_inside(earlier, flow, entered=region.entered)
-    return levels
+                frames += frames_inside(earlier, flow, entered=region.entered)
+    return frames
 
 
-def forward_slice(start: Array, region: Region) -> list[Level]:
-    """The levels from an array to all that depends on it, in its computation and its callers."""
+def forward_slice(start: Array, region: Region) -> list[CallFrame]:
+    """The frames from an array to all that depends on it, in its computation and its callers."""
     flow = flow_in(region.computation.module, Direction.INPUT_TO_OUTPUT, region.registry)
-    begun = {start[0].computation: Level.at(start)}
-    levels: list[Level] = []
+    begun = {start[0].computation: CallFrame.at(start)}
+    frames: list[CallFrame] = []
     for computation in postorder([region.computation], region.callees):
         if computation not in begun:
             continue
-        level = begun[computation].follow(flow, region.limit(computation))
-        levels.append(level)
+        frame = begun[computation].follow(flow, region.limit(computation))
+        frames.append(frame)
         for site in region.call_sites.get(computation, ()):
-            for array in (array for array in level.reached if array[0] is computation.root):
-                for crossing in site.behind_root(array, flow):
-                    arrive(begun, Arrival(level, array, crossing, site.caller))
-    return levels
+            for array in (array for array in frame.reached if array[0] is computation.root):
+                for edge in site.behind_root(array, flow):
+                    enter(begun, EntryEdge(frame, array, edge, site.caller))
+    return frames
 
 
 # The arrays of a region as a graph, with one node for each run of what it calls.
@@ -350,7 +350,7 @@ class Flow:
 #
 # All paths to an array along one indexing are a `PathSet`. Its last steps begin at other sets, so
 # that sets take no more room than the maps do, however many paths there are. They are read off
-# the levels of a slice: what reached what, and along which steps.
+# the frames of a slice: the arrays reached, and along which steps.
 
 Path: TypeAlias = "tuple[Instruction, ...]"
 
@@ -482,7 +482,7 @@ Further: TypeAlias = "tuple[Array, AnyDependence | None, PathSet | None]"
 
 
 class _PathReader:
-    """Reads the paths through a region off the levels of its slices."""
+    """Reads the paths through a region off the frames of its slices."""
 
     def __init__(self, region: Region) -> None:
         self._region = region
@@ -490,13 +490,13 @@ class _PathReader:
         self._flow = flow_in(module, Direction.OUTPUT_TO_INPUT, region.registry)
         self._inside: dict[Array, PathSets] = {}
 
-    def paths_to(self, target: Instruction, levels: Iterable[Level]) -> list[PathSet]:
-        """The paths that the levels of a slice have from where they begin to an instruction."""
+    def paths_to(self, target: Instruction, frames: Iterable[CallFrame]) -> list[PathSet]:
+        """The paths that the frames of a slice have from where they begin to an instruction."""
         for computation in postorder([self._region.computation], self._region.callees):
             self._summarize(computation)
-        found: dict[Level, PathSets] = {}
-        for level in levels:
-            found[level] = self._paths_in(level, found)
+        found: dict[CallFrame, PathSets] = {}
+        for frame in frames:
+            found[frame] = self._paths_in(frame, found)
         ends = (sets.get((target, n), {}) for sets in found.values() for n in _numbers(target))
         return [paths for end in ends for paths in end.values() if paths.count]
 
@@ -506,28 +506,28 @@ class _PathReader:
         if any(site.calls.condition is None for site in sites):
             for number in _numbers(computation.root):
                 start = computation.root, number
-                level = Level.at(start).follow(self._flow, self._region.limit(computation))
+                frame = CallFrame.at(start).follow(self._flow, self._region.limit(computation))
                 self._inside[start] = {
                     array: sets
-                    for array, sets in self._paths_in(level, {}).items()
+                    for array, sets in self._paths_in(frame, {}).items()
                     if array[0] in computation.parameters
                 }
 
-    def _paths_in(self, level: Level, before: Mapping[Level, PathSets]) -> PathSets:
-        """The paths to all arrays that a level reaches, given those of the levels before it."""
+    def _paths_in(self, frame: CallFrame, before: Mapping[CallFrame, PathSets]) -> PathSets:
+        """The paths to all arrays that a frame reaches, given those of the frames before it."""
         sets: PathSets = {
             array: {along: PathSet(array, along) for along in dependence.singles()}
-            for array, dependence in level.reached.items()
+            for array, dependence in frame.reached.items()
         }
-        if not level.arrivals:
-            for start, dependence in level.starts.items():
+        if not frame.entries:
+            for start, dependence in frame.starts.items():
                 for along in dependence.singles():
                     sets[start][along].begin()
-        for arrival in level.arrivals:
-            for paths in before[arrival.level][arrival.array].values():
-                after = arrival.after(paths.along)
-                _arrive(sets, arrival.crossing[0], after, PathStep(paths))
-        for array in level.reached:
+        for entry in frame.entries:
+            for paths in before[entry.frame][entry.array].values():
+                after = entry.after(paths.along)
+                _arrive(sets, entry.edge[0], after, PathStep(paths))
+        for array in frame.reached:
             steps = self._steps_from(array)
             for paths in [*sets[array].values()]:
                 for target, step, inside in steps:
