@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import chain, groupby, islice
 from math import prod
 from types import MappingProxyType
 from typing import Final, TypeAlias
@@ -110,11 +110,6 @@ class ElementGrid:
             _check_plane(self.plane, self.sizes, self.title)
 
     @property
-    def most(self) -> int:
-        """How often the element is touched that is touched most."""
-        return max(self.counts.values(), default=0)
-
-    @property
     def summary(self) -> str:
         """How many elements are touched.
 
@@ -124,7 +119,7 @@ class ElementGrid:
         touched = f"{len(self.counts):,} of {prod(self.sizes):,} elements"
         if self.is_chosen or not self.counts:
             return touched
-        return f"{touched}, read {times(min(self.counts.values()), self.most)}"
+        return f"{touched}, read {times(min(self.counts.values()), max(self.counts.values()))}"
 
     @cached_property
     def rows_and_columns(self) -> tuple[Axis, Axis]:
@@ -281,28 +276,23 @@ class AccessPicture(Picture):
 
     def panels(self) -> Iterator[Panel]:
         """Grids side by side, with a legend."""
-        most = self._most
-        yield beside([grid.panel(most) for grid in self.grids], 2 * GAP, MAX_WIDTH)
-        yield legend(self._meanings())
+        read = [grid.counts.values() for grid in self.grids if not grid.is_chosen]
+        counts = sorted({*chain(*read)})
+        panels = [grid.panel(counts[-1] if counts else 1) for grid in self.grids]
+        yield beside(panels, 2 * GAP, MAX_WIDTH)
+        yield legend(self._meanings(counts))
         yield paragraphs(self._all_notes(), "label")
 
-    @property
-    def _most(self) -> int:
-        return max((grid.most for grid in self.grids if not grid.is_chosen), default=0) or 1
+    def _meanings(self, counts: Sequence[int]) -> dict[str, str]:
+        """What the colors mean; ``counts`` say how often elements are read, in order."""
+        found = {"chosen": "chosen"} if any(grid.is_chosen for grid in self.grids) else {}
+        for level, group in groupby(counts, lambda count: level_of(count, counts[-1])):
+            least, *others = group
+            found[f"heat{level}"] = f"read {times(least, others[-1] if others else least)}"
+        return found | {"untouched": "not read"}
 
     def _all_notes(self) -> list[str]:
         return [*self.notes, *(note for grid in self.grids for note in grid.notes)]
-
-    def _meanings(self) -> dict[str, str]:
-        found = {"chosen": "chosen"} if any(grid.is_chosen for grid in self.grids) else {}
-        counts = [
-            count for each in self.grids if not each.is_chosen for count in each.counts.values()
-        ]
-        for level in range(1, LEVELS + 1):
-            here = [count for count in counts if level_of(count, self._most) == level]
-            if here:
-                found[f"heat{level}"] = f"read {times(min(here), max(here))}"
-        return found | {"untouched": "not read"}
 
     def __str__(self) -> str:
         grids = (f"{grid.title}: {grid.summary}" for grid in self.grids)
