@@ -42,7 +42,9 @@ class Panel:
 
 
 def element(name: str, content: str = "", **attributes: float | str) -> str:
-    """An element with markup in it; ``_`` in the names of attributes stands for ``-``.
+    """An element with markup in it, without attributes that are empty texts.
+
+    ``_`` in the names of attributes stands for ``-``.
 
     >>> element("path", class_="hatch", stroke_width=1.5)
     '<path class="hatch" stroke-width="1.5"/>'
@@ -50,6 +52,7 @@ def element(name: str, content: str = "", **attributes: float | str) -> str:
     written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(_value(value))}"'
         for key, value in attributes.items()
+        if value != ""
     )
     return f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>"
 
@@ -60,9 +63,8 @@ def text(x: float, y: float, content: str, class_: str = "", anchor: str = "star
     >>> text(1, 2, "a < b")
     '<text x="1" y="2">a &lt; b</text>'
     """
-    class_attribute = {"class_": class_} if class_ else {}
-    anchored = {"text_anchor": anchor} if anchor != "start" else {}
-    return element("text", escape(content), x=x, y=y, **class_attribute, **anchored)
+    anchor = "" if anchor == "start" else anchor
+    return element("text", escape(content), x=x, y=y, class_=class_, text_anchor=anchor)
 
 
 def path(commands: Iterable[str], class_: str) -> list[str]:

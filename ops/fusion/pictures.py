@@ -194,16 +194,14 @@ class _GraphDrawing:
 
     def _order(self, layers: list[list[_Place]]) -> None:
         """Order each layer by the middle of its neighbours, downwards and upwards in turn."""
-        above: dict[_Place, list[_Place]] = {}
-        below: dict[_Place, list[_Place]] = {}
+        near: dict[_Place, list[_Place]] = {}
         for way, *_ in self._ways:
             for upper, lower in pairwise(way):
-                above.setdefault(lower, []).append(upper)
-                below.setdefault(upper, []).append(lower)
-        for _ in range(_SWEEPS):
-            for near, ordered in ((above, layers), (below, layers[::-1])):
-                for layer, neighbours in pairwise(ordered):
-                    _sort(neighbours, near, layer)
+                near.setdefault(lower, []).append(upper)
+                near.setdefault(upper, []).append(lower)
+        for ordered in (layers, layers[::-1]) * _SWEEPS:
+            for layer, neighbours in pairwise(ordered):
+                _sort(neighbours, near, layer)
 
     def _placed(self, layers: Sequence[Sequence[_Place]]) -> dict[_Place, _InstructionBox]:
         widths = [[self._width(place) for place in layer] for layer in layers]
