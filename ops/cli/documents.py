@@ -269,23 +269,23 @@ def by_weight(
 
 
 @dataclass(frozen=True, slots=True)
-class SelectedQuestion:
-    """A question about the selected instructions; documents hold its other fields."""
+class SelectedQuery:
+    """A query of the selected instructions; documents hold its other fields."""
 
     selection: Selection
 
     def about(self) -> Fields:
-        """The fields of the question in documents."""
+        """The fields of the query in documents."""
         names = (each.name for each in fields(self))
         return {name: getattr(self, name) for name in names if name != "selection"}
 
 
-class TableQuestion(SelectedQuestion):
-    """A question whose subjects are the rows of a table: all are found before one is printed."""
+class TableQuery(SelectedQuery):
+    """A query whose subjects are the rows of a table: all are found before one is printed."""
 
     __slots__ = ()
 
-    def answer(self, analysis: ModuleAnalysis, subject: Lines | HloTextError) -> Lines:  # noqa: ARG002 - as all questions
+    def answer(self, analysis: ModuleAnalysis, subject: Lines | HloTextError) -> Lines:  # noqa: ARG002 - as all queries
         """The row, or the error."""
         if isinstance(subject, HloTextError):
             raise subject

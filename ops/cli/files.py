@@ -1,6 +1,6 @@
-"""Questions about modules, and their answers for one file or for many, in one or several processes.
+"""Queries of modules, and their answers for one file or for many, in one or several processes.
 
-A question is a value, so that it can be sent to another process.
+A query is a value, so that it can be sent to another process.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ from simplifier.errors import IndexingError, listed
 Subject = TypeVar("Subject")
 
 
-class ModuleQuestion(Protocol[Subject]):
-    """A question about each subject of a module; ``name`` is their name in documents."""
+class ModuleQuery(Protocol[Subject]):
+    """A query of each subject of a module; ``name`` is their name in documents."""
 
     name: ClassVar[str]
 
     @property
     def selection(self) -> Selection:
-        """The instructions of the question, and the answers wanted."""
+        """The instructions of the query, and the answers wanted."""
         ...
 
     def about(self) -> Fields:
-        """The fields of the question in documents."""
+        """The fields of the query in documents."""
         ...
 
     def subjects(self, module: HloModule) -> Sequence[Subject]:
@@ -72,7 +72,7 @@ class ModuleQuestion(Protocol[Subject]):
         ...
 
 
-AnyQuestion: TypeAlias = ModuleQuestion[Any]
+AnyQuery: TypeAlias = ModuleQuery[Any]
 
 
 _FILES_PER_JOB: Final = 8
@@ -88,7 +88,7 @@ _STANDARD_INPUT: Final = "-"
 
 
 def answer_files(
-    command: str, question: AnyQuestion, files: Sequence[str], jobs: int, console: Console
+    command: str, query: AnyQuery, files: Sequence[str], jobs: int, console: Console
 ) -> Document:
     """The document of a command about files, and about the modules in folders.
 
@@ -96,22 +96,22 @@ def answer_files(
     ``jobs`` processes answer, or one for each core if it is 0.
     """
     if len(files) == 1 and not Path(files[0]).is_dir():
-        return _about_one(command, question, files[0], console)
-    fields = fields_of_command(command) | question.about()
-    return Document("modules", _about_all(question, files, jobs, console), fields, separator="")
+        return _about_one(command, query, files[0], console)
+    fields = fields_of_command(command) | query.about()
+    return Document("modules", _about_all(query, files, jobs, console), fields, separator="")
 
 
 # One file.
 
 
-def _about_one(command: str, question: AnyQuestion, file: str, console: Console) -> Document:
+def _about_one(command: str, query: AnyQuery, file: str, console: Console) -> Document:
     module = attempt(load_module, file)
     if isinstance(module, IndexingError):
         name, items = None, [module]
     else:
-        name, items = module.name, _sections(question, module, console)
-    fields = fields_of_command(command) | {"file": file, "module": name} | question.about()
-    return Document(question.name, items, fields)
+        name, items = module.name, _sections(query, module, console)
+    fields = fields_of_command(command) | {"file": file, "module": name} | query.about()
+    return Document(query.name, items, fields)
 
 
 def load_module(file: str) -> HloModule:
@@ -124,19 +124,19 @@ def load_module(file: str) -> HloModule:
 
 
 def _sections(
-    question: AnyQuestion, module: HloModule, console: Console
+    query: AnyQuery, module: HloModule, console: Console
 ) -> Iterable[Item | IndexingError]:
-    subjects = attempt(question.subjects, module)
+    subjects = attempt(query.subjects, module)
     if isinstance(subjects, IndexingError):
         return [subjects]
-    return _answered(question, analyze(module), console.track(subjects, question.name))
+    return _answered(query, analyze(module), console.track(subjects, query.name))
 
 
 def _answered(
-    question: AnyQuestion, analysis: ModuleAnalysis, subjects: Iterable[Any]
+    query: AnyQuery, analysis: ModuleAnalysis, subjects: Iterable[Any]
 ) -> Iterator[Item | IndexingError]:
-    answers = (attempt(question.answer, analysis, subject) for subject in subjects)
-    return question.selection.kept(answers)
+    answers = (attempt(query.answer, analysis, subject) for subject in subjects)
+    return query.selection.kept(answers)
 
 
 def read_input(file: str) -> tuple[str, str]:
@@ -171,7 +171,7 @@ class _Printed(NamedTuple):
 
 
 def _about_all(
-    question: AnyQuestion, files: Sequence[str], jobs: int, console: Console
+    query: AnyQuery, files: Sequence[str], jobs: int, console: Console
 ) -> Iterator[Item | IndexingError]:
     """The entries of files and folders, in their order."""
     found = [attempt(_files_in, file) for file in files]
@@ -179,12 +179,12 @@ def _about_all(
     paths = [path for each in found if not isinstance(each, IndexingError) for path in each]
     nameless: list[_NoSuch] = []
     is_named = False
-    for answer in console.track(_batch(question, paths, jobs, console.rendering), "modules"):
+    for answer in console.track(_batch(query, paths, jobs, console.rendering), "modules"):
         is_named |= answer.error is None
         if isinstance(answer.error, (NoSuchInstructionError, NoSuchComputationError)):
             nameless.append(answer.error)
         else:
-            yield Verbatim(_pieces(answer.answer or _unread(question, answer), console))
+            yield Verbatim(_pieces(answer.answer or _unread(query, answer), console))
     if nameless and not is_named:
         yield _no_such(nameless, files)
 
@@ -211,15 +211,15 @@ def _files_in(file: str) -> list[str]:
 
 
 def _batch(
-    question: AnyQuestion, paths: Sequence[str], jobs: int, rendering: Rendering
+    query: AnyQuery, paths: Sequence[str], jobs: int, rendering: Rendering
 ) -> Batch[Document] | Batch[_Printed]:
     """The documents of files; those that other processes make are printed there."""
     workers = jobs or os.cpu_count() or 1
     if min(workers, len(paths)) <= 1:
-        return analyze_files(paths, partial(_document, question))
+        return analyze_files(paths, partial(_document, query))
     return analyze_files(
         paths,
-        partial(_printed, question, rendering),
+        partial(_printed, query, rendering),
         executor=_processes(workers),
         in_flight=_FILES_PER_JOB * workers,
         ordered=True,
@@ -240,11 +240,11 @@ def _start() -> None:
     collect_seldom()
 
 
-def _document(question: AnyQuestion, analysis: ModuleAnalysis) -> Document:
+def _document(query: AnyQuery, analysis: ModuleAnalysis) -> Document:
     """The document of one among many files; its items are made when it is printed."""
     module = analysis.module
-    items = _answered(question, analysis, question.subjects(module))
-    return _titled(question, _expected(items, module.file), module.file, module.name)
+    items = _answered(query, analysis, query.subjects(module))
+    return _titled(query, _expected(items, module.file), module.file, module.name)
 
 
 def _expected(items: Iterable[Item | IndexingError], file: str) -> Iterator[Item | IndexingError]:
@@ -259,25 +259,25 @@ def _unexpected(file: str, error: Exception | None) -> HloFileError:
     return HloFileError(file, f"{type(error).__name__}: {error}")
 
 
-def _unread(question: AnyQuestion, answer: FileAnswer[Any]) -> Document:
+def _unread(query: AnyQuery, answer: FileAnswer[Any]) -> Document:
     """The document of a file without an answer."""
     error = answer.error
     if not isinstance(error, IndexingError):
         error = _unexpected(answer.path, error)
-    return _titled(question, [error], answer.path, None)
+    return _titled(query, [error], answer.path, None)
 
 
 def _titled(
-    question: AnyQuestion, items: Iterable[Item | IndexingError], file: str, module: str | None
+    query: AnyQuery, items: Iterable[Item | IndexingError], file: str, module: str | None
 ) -> Document:
     fields = {"file": file, "module": module}
-    return Document(question.name, items, fields, title=f"==> {file} <==")
+    return Document(query.name, items, fields, title=f"==> {file} <==")
 
 
-def _printed(question: AnyQuestion, rendering: Rendering, analysis: ModuleAnalysis) -> _Printed:
+def _printed(query: AnyQuery, rendering: Rendering, analysis: ModuleAnalysis) -> _Printed:
     """The document of a file as text; it is made in the process that reads the file."""
     errors, content = ErrorLog(), BytesIO()
-    document = _document(question, analysis)
+    document = _document(query, analysis)
     with gzip.open(content, "wt", _FAST, encoding="utf-8", newline="\n") as file:
         file.writelines(f"{piece}\n" for piece in rendering(document, errors))
     return _Printed(content.getvalue(), errors.messages, errors.has_unknown)

@@ -1,4 +1,4 @@
-"""Questions about single instructions: why they need their operands, by tiles, by threads."""
+"""Queries of single instructions: why they need their operands, by tiles, by threads."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ops.cli.documents import (
     Cells,
     Fields,
     Lines,
-    SelectedQuestion,
-    TableQuestion,
+    SelectedQuery,
+    TableQuery,
     by_weight,
     write_svg,
 )
@@ -56,7 +56,7 @@ def _chosen(selection: Selection, module: HloModule) -> list[Instruction]:
 
 
 @dataclass(frozen=True, slots=True)
-class InstructionReasons(SelectedQuestion):
+class InstructionReasons(SelectedQuery):
     """Reasons of each instruction for its reads: the paths behind each map."""
 
     name: ClassVar = "instructions"
@@ -80,7 +80,7 @@ class InstructionReasons(SelectedQuestion):
         ]
         return fit or chosen
 
-    def answer(self, analysis: ModuleAnalysis, subject: Instruction) -> Lines:  # noqa: ARG002 - as all questions
+    def answer(self, analysis: ModuleAnalysis, subject: Instruction) -> Lines:  # noqa: ARG002 - as all queries
         """The reasons of one instruction."""
         found = self._reasons(subject)
         lines = [line for reason in found for line in _lines_of_reason(reason)]
@@ -175,7 +175,7 @@ def _fields_of_reason(reason: Reason) -> Fields:
 
 
 @dataclass(frozen=True, slots=True)
-class InstructionReads(SelectedQuestion):
+class InstructionReads(SelectedQuery):
     """Reads of each operand by each tile of the results of an instruction."""
 
     name: ClassVar = "instructions"
@@ -200,7 +200,7 @@ class InstructionReads(SelectedQuestion):
             raise ArgumentError(f"{message}; expected a choice of one, such as --instruction NAME")
         return fit or chosen
 
-    def answer(self, analysis: ModuleAnalysis, subject: Instruction) -> Lines:  # noqa: ARG002 - as all questions
+    def answer(self, analysis: ModuleAnalysis, subject: Instruction) -> Lines:  # noqa: ARG002 - as all queries
         """Reads of the tiles of one instruction."""
         found = [
             (read, self._elements(read))
@@ -299,7 +299,7 @@ def _fields_of_elements(read: TileRead, elements: IndexSet | Unknown | None) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class FusionSchedules(SelectedQuestion):
+class FusionSchedules(SelectedQuery):
     """Reads and writes of each thread of a GPU for a fusion."""
 
     name: ClassVar = "schedules"
@@ -310,7 +310,7 @@ class FusionSchedules(SelectedQuestion):
         """The fusions."""
         return [each for each in self.selection.of(module) if each.opcode == "fusion"]
 
-    def answer(self, analysis: ModuleAnalysis, subject: Instruction) -> Lines:  # noqa: ARG002 - as all questions
+    def answer(self, analysis: ModuleAnalysis, subject: Instruction) -> Lines:  # noqa: ARG002 - as all queries
         """The schedule of one fusion, or why there is none."""
         try:
             schedule = schedule_of(subject, unroll=self.unroll)
@@ -372,13 +372,13 @@ def _fields_of_access(fusion: Instruction, role: str, number: int, access: Acces
     return {role: number} | named | {"shape": str(access.shape), "map": map_fields(access.map)}
 
 
-# Questions about the loops of modules.
+# Queries of the loops of modules.
 
 _OF_LOOPS: Final = ("runs", "loop", "counters", "between iterations", "in place")
 
 
 @dataclass(frozen=True, slots=True)
-class ModuleLoops(TableQuestion):
+class ModuleLoops(TableQuery):
     """Number of iterations of each loop, its counter, and its dependences between iterations."""
 
     name: ClassVar = "loops"

@@ -27,7 +27,7 @@ from ops.cli.documents import (
     fields_of_command,
     write_svg,
 )
-from ops.cli.files import AnyQuestion, answer_files
+from ops.cli.files import AnyQuery, answer_files
 from ops.cli.kernels import FusionSchedules, InstructionReads, InstructionReasons, ModuleLoops
 from ops.cli.maps import (
     DIRECTIONS,
@@ -56,22 +56,22 @@ from simplifier.errors import ArgumentError, IndexingError, Span, TextError
 # The commands: a function for each, or one for all about modules, from options to a document.
 
 
-def about_modules(command: str, question: Callable[..., AnyQuestion]) -> Callable[..., Document]:
-    """The command that asks modules a question, whose fields are the options of the command."""
+def module_command(command: str, query: Callable[..., AnyQuery]) -> Callable[..., Document]:
+    """The command of a query of modules, whose fields are the options of the command."""
 
     def run(*, files: Sequence[str], jobs: int, console: Console, **options: object) -> Document:
-        return answer_files(command, question(**options), files, jobs, console)
+        return answer_files(command, query(**options), files, jobs, console)
 
     return run
 
 
-def reads(*, files: Sequence[str], jobs: int, console: Console, **options: Any) -> Document:  # noqa: ANN401 - the fields of the question
+def reads(*, files: Sequence[str], jobs: int, console: Console, **options: Any) -> Document:  # noqa: ANN401 - the fields of the query
     """Reads of each operand by each tile of the results of instructions."""
-    question = InstructionReads(**options)
-    if question.picture is not None and (len(files) > 1 or Path(files[0]).is_dir()):
+    query = InstructionReads(**options)
+    if query.picture is not None and (len(files) > 1 or Path(files[0]).is_dir()):
         error = ArgumentError("reads: -o draws one instruction of one file; expected one file")
-        return Document("modules", [error], fields_of_command("reads") | question.about())
-    return answer_files("reads", question, files, jobs, console)
+        return Document("modules", [error], fields_of_command("reads") | query.about())
+    return answer_files("reads", query, files, jobs, console)
 
 
 def simplify(*, file: str, texts: Sequence[str], console: Console) -> Document:
@@ -219,7 +219,7 @@ def several(metavar: str, dest: str, meaning: str) -> dict[str, Any]:
     return value(metavar, several_times, dest=dest, action="append", default=[])
 
 
-# Questions, and the files that they are about.
+# Queries of modules, and their files.
 
 A_MODULE: Final = "a module in HLO or StableHLO text, or in XLA's protobuf; also compressed (.gz)"
 """Kinds of files of a module."""
@@ -401,7 +401,7 @@ _RENDERING: Final[Options] = {
 
 _COMMANDS: Final = {
     "summary": _Command(
-        about_modules("summary", KernelSummaries),
+        module_command("summary", KernelSummaries),
         "print the kernels of modules at a glance: what each reads and writes, and how",
         (
             "summary examples/softmax.hlo",
@@ -417,7 +417,7 @@ _COMMANDS: Final = {
         },
     ),
     "maps": _Command(
-        about_modules("maps", InstructionMaps),
+        module_command("maps", InstructionMaps),
         "print the indexing maps of every instruction of modules, or of one",
         (
             "maps examples/softmax.hlo",
@@ -429,7 +429,7 @@ _COMMANDS: Final = {
         MODULES | FILTERS | VIEWS | LONG,
     ),
     "fusions": _Command(
-        about_modules("fusions", FusionMaps),
+        module_command("fusions", FusionMaps),
         "print the maps from root to parameters: of the entry, and of each fusion of modules",
         (
             "fusions examples/softmax.hlo",
@@ -446,7 +446,7 @@ _COMMANDS: Final = {
         },
     ),
     "why": _Command(
-        about_modules("why", InstructionReasons),
+        module_command("why", InstructionReasons),
         "print why instructions need what they read: the instructions on the way to each map",
         (
             "why examples/softmax.hlo --instruction ynn_fusion.1",
@@ -491,7 +491,7 @@ _COMMANDS: Final = {
         },
     ),
     "schedule": _Command(
-        about_modules("schedule", FusionSchedules),
+        module_command("schedule", FusionSchedules),
         "print what each thread of a GPU reads and writes for each fusion",
         (
             "schedule examples/softmax.hlo",
@@ -500,7 +500,7 @@ _COMMANDS: Final = {
         MODULES | FILTERS | UNROLL,
     ),
     "loops": _Command(
-        about_modules("loops", ModuleLoops),
+        module_command("loops", ModuleLoops),
         "print how often each loop runs, what it counts, and which iterations need earlier ones",
         (
             "loops examples/running_sum.hlo",
@@ -523,7 +523,7 @@ _COMMANDS: Final = {
         | SECONDS_OF_MODULE,
     ),
     "coalescing": _Command(
-        about_modules("coalescing", FusionCoalescing),
+        module_command("coalescing", FusionCoalescing),
         "print what the warps of each fusion load from memory, the most wasteful access first",
         (
             "coalescing gpu_module.hlo",
@@ -539,7 +539,7 @@ _COMMANDS: Final = {
         },
     ),
     "utilization": _Command(
-        about_modules("utilization", KernelUtilization),
+        module_command("utilization", KernelUtilization),
         "print how much of its operands each kernel uses, and what it reads again",
         (
             "utilization examples/softmax.hlo",
@@ -548,7 +548,7 @@ _COMMANDS: Final = {
         MODULES | FILTERS | SECONDS_OF_MODULE,
     ),
     "tiles": _Command(
-        about_modules("tiles", KernelTiles),
+        module_command("tiles", KernelTiles),
         "print the tile sizes of each kernel that move the fewest bytes on a device",
         (
             "tiles examples/softmax.hlo",

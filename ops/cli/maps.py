@@ -12,7 +12,7 @@ from indexing import IndexingMap, Variable, format_map, parse_map
 from indexing.passes import Ends, format_head
 from ops import InstructionAnalysis, ModuleAnalysis, hlo
 from ops.analysis.queries import Addressing, slice_from
-from ops.cli.documents import Fields, Row, SelectedQuestion
+from ops.cli.documents import Fields, Row, SelectedQuery
 from ops.cli.files import read_input
 from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, of_element
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
@@ -24,7 +24,7 @@ from simplifier import format_expr
 from simplifier.errors import IndexingError, Span, TextError
 from simplifier.forms import Interval, is_name, natural_order, parse_form
 
-# Questions about modules whose answers are maps: of instructions, and of fusions.
+# Queries of modules whose answers are maps: of instructions, and of fusions.
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class InstructionMaps(SelectedQuestion):
+class InstructionMaps(SelectedQuery):
     """The maps of the instructions that are selected, in one direction."""
 
     name: ClassVar = "instructions"
@@ -112,7 +112,7 @@ Result: TypeAlias = "tuple[Computation, Instruction | None, int]"
 
 
 @dataclass(frozen=True, slots=True)
-class FusionMaps(SelectedQuestion):
+class FusionMaps(SelectedQuery):
     """The maps from root to parameters: of the entry, and of the computation of each fusion."""
 
     name: ClassVar = "results"

@@ -1,4 +1,4 @@
-"""Questions about modules whose answers are tables: how kernels use memory."""
+"""Queries of modules whose answers are tables: how kernels use memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 
 from indexing import MapError
 from indexing.layout import ShapeError
-from ops.cli.documents import Cells, Fields, Lines, TableQuestion, by_weight, table
+from ops.cli.documents import Cells, Fields, Lines, TableQuery, by_weight, table
 from ops.fusion import Fusion, FusionError
 from ops.hlo import HloModule, HloTextError, Instruction
 from ops.hlo.module import source_locations
@@ -36,7 +36,7 @@ _OF_ACCESSES: Final = ("wasted", "sectors", "ideal", "ratio", "vector", "XLA", "
 
 
 @dataclass(frozen=True, slots=True)
-class FusionCoalescing(TableQuestion):
+class FusionCoalescing(TableQuery):
     """Loads of operands and results by the warps of each fusion, the most wasteful first."""
 
     name: ClassVar = "accesses"
@@ -117,7 +117,7 @@ ORDERS: Final = (*_OF_KERNELS, "module")
 
 
 @dataclass(frozen=True, slots=True)
-class KernelSummaries(TableQuestion):
+class KernelSummaries(TableQuery):
     """The kernels at a glance: reads and writes of each, and how; the greatest come first."""
 
     name: ClassVar = "kernels"
@@ -175,7 +175,7 @@ _OF_OPERANDS: Final = ("unused", "again", "elements", "needed", "reads", "bytes"
 
 
 @dataclass(frozen=True, slots=True)
-class KernelUtilization(TableQuestion):
+class KernelUtilization(TableQuery):
     """Share of its operands that each kernel uses, the most wasteful first."""
 
     name: ClassVar = "operands"
@@ -243,7 +243,7 @@ _FEW: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class KernelTiles(TableQuestion):
+class KernelTiles(TableQuery):
     """The tile sizes of each kernel that move the fewest bytes, or of those with a name.
 
     ``most`` is how many are shown of each: one, or some of a kernel with a name.
@@ -256,7 +256,7 @@ class KernelTiles(TableQuestion):
     most: int | None
 
     def about(self) -> Fields:
-        """The device, and the options of the question."""
+        """The device, and the options of the query."""
         return {"device": self.device, "fusion": self.fusion}
 
     def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:

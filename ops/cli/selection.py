@@ -43,12 +43,11 @@ class Selection:
     computations: Sequence[str] = ()
     opcodes: Sequence[str] = ()
     parameters: Sequence[str] = ()
-    """Patterns of what they read, of which answers are; of a fusion, by the name in it or outside.
-    """
+    """Patterns of operands: only reads of these are answered; a fusion's have two names."""
     unknown: bool = False
-    """Whether only answers are given in which something is unknown."""
+    """Whether to give only answers in which something is unknown."""
     limit: int | None = None
-    """How many answers about a module there are at most."""
+    """Greatest number of answers about a module."""
 
     @property
     def is_everything(self) -> bool:
