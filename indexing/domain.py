@@ -14,6 +14,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import islice
 from operator import attrgetter
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
@@ -113,6 +114,11 @@ class Domain:
         """The roles, each variable with a name: its own, or its identifier."""
         pairs = zip(self.names, self.variables, strict=True)
         return self.by_role(variable.at(name) for name, variable in pairs)
+
+    @property
+    def by_role_as_forms(self) -> ByRole[Form]:
+        """The variables of each role as forms over their identifiers."""
+        return self.by_role(map(forms.variable, self.identifiers))
 
     def by_role(self, values: Iterable[T]) -> ByRole[T]:
         """Splits values, one for each variable in order of declaration, as :attr:`roles` does.
@@ -532,6 +538,23 @@ def turned_to_variable(constraint: Constraint) -> Constraint:
     turned = -constraint[0], -constraint[1]
     is_turned = limited_variable(constraint) is None and limited_variable(turned) is not None
     return turned if is_turned else constraint
+
+
+def depths_of(constraints: Iterable[Constraint]) -> Iterator[Form]:
+    """Forms none of which is negative where all constraints hold."""
+    for form, interval in constraints:
+        if interval.lower is not None:
+            yield form.plus_constant(-interval.lower)
+        if interval.upper is not None:
+            yield -form.plus_constant(-interval.upper)
+
+
+def conditions_of(form: Form, interval: Interval) -> Iterator[Form]:
+    """The conditions that a form lies in an interval."""
+    depths = depths_of([(form, interval)])
+    if interval.is_point:
+        return map(forms.zero, islice(depths, 1))
+    return map(forms.nonnegative, depths)
 
 
 def conditions_for_values(ends: Ends) -> list[Constraint]:

@@ -11,13 +11,13 @@ from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
-from indexing.domain import Constraint, Domain, distinctly_named
+from indexing.domain import Constraint, Domain, depths_of, distinctly_named
 from indexing.errors import MapError
-from indexing.exact.index_set import IndexSet, SetNames, depths_of, limits_of
+from indexing.exact.index_set import IndexSet, SetNames, limits_of
 from indexing.exact.isl import EVERYTHING, readable, united_parts
 from indexing.exact.questions import ExactRelation
 from indexing.formats.isl import pairs_of, read_pieces
-from indexing.relation import Relation, RelationT, asks_emptiness
+from indexing.relation import RelationT, asks_emptiness
 from indexing.variable import Variable, check_parameter, united
 from simplifier import forms
 from simplifier.errors import check_type, quoted
@@ -497,7 +497,7 @@ def _last_writes(writes: islpy.Map, reads: islpy.Map) -> islpy.Map:
 def applied(relation: ExactRelation, elements: IndexSet, budget: Budget) -> IndexSet:
     """The elements that are reached from those of a set: the union over its pieces."""
     _check(elements, len(relation.dims), "apply", "dimensions")
-    dims = _dims(relation)
+    dims = relation.domain.by_role_as_forms[0]
     images = [_on_pieces(relation, dims, [piece]).image(budget=budget) for piece in elements.pieces]
     if not images:
         everything = IndexSet.box(*[EVERYTHING] * len(relation.forms))
@@ -508,7 +508,7 @@ def applied(relation: ExactRelation, elements: IndexSet, budget: Budget) -> Inde
 def restricted(relation: RelationT, elements: IndexSet) -> RelationT:
     """The map on the dimensions that lie in a set."""
     _check(elements, len(relation.dims), "restrict", "dimensions")
-    return _on_pieces(relation, _dims(relation), elements.pieces)
+    return _on_pieces(relation, relation.domain.by_role_as_forms[0], elements.pieces)
 
 
 def with_results_in(relation: RelationT, elements: IndexSet) -> RelationT:
@@ -519,17 +519,12 @@ def with_results_in(relation: RelationT, elements: IndexSet) -> RelationT:
 
 def distances(relation: ExactRelation, budget: Budget) -> IndexSet:
     """Distances from the dimensions to the results."""
-    dims = _dims(relation)
+    dims = relation.domain.by_role_as_forms[0]
     if len(dims) != len(relation.forms):
         counts = f"{len(dims)} dimensions and {len(relation.forms)} results"
         raise MapError(f"distances: the map has {counts}; expected as many")
     apart = [result - dim for dim, result in zip(dims, relation.forms, strict=True)]
     return relation.derived(apart, relation.domain).image(budget=budget)
-
-
-def _dims(relation: Relation) -> tuple[Form, ...]:
-    dims, *_ = relation.domain.by_role(map(forms.variable, relation.domain.identifiers))
-    return dims
 
 
 def _check(elements: object, rank: int, question: str, of: str) -> None:

@@ -58,7 +58,6 @@ from indexing.transform.unused import (
     without_unused_variables,
 )
 from indexing.validation import ByName, Condition, Parameter, Results, Size, Sizes, Variables
-from simplifier import forms
 from simplifier.errors import check_type
 from simplifier.exact import BUDGET, Budget, NotQuasiAffineError
 from simplifier.forms import Interval, IntervalLike, to_sympy
@@ -202,7 +201,7 @@ class IndexingMap(ExactRelation):
         dims = validation.read_sizes("sizes", sizes)
         parameters = validation.counted_parameters(dims)
         domain = validation.read_domain(dims, parameters=parameters)
-        index, *_ = domain.by_role(map(forms.variable, domain.identifiers))
+        index, *_ = domain.by_role_as_forms
         return cls.from_forms(index, domain)
 
     @property

@@ -6,6 +6,7 @@ A table has a row for each point; equal rows are listed once, in lexicographic o
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from math import prod
 from typing import Any, Final, TypeAlias
 
@@ -14,7 +15,6 @@ from indexing.exact.boxes import MAX_BOXES, Box, StridedInterval, box_size, stri
 from indexing.exact.isl import parameters_of
 from indexing.relation import Relation
 from indexing.transform.evaluate import result_columns
-from simplifier import forms
 from simplifier.errors import quoted
 from simplifier.forms import MAX_INT64, Form
 from simplifier.tools.arrays import np
@@ -64,7 +64,7 @@ def is_subset(left: Relation, right: Relation, most: int = MAX_POINTS) -> bool |
 
 def is_injective(relation: Relation, most: int = MAX_POINTS) -> bool | None:
     """Whether no two points of dimensions and ranges lead to one element."""
-    dims, ranges, _ = _variables(relation)
+    dims, ranges, _ = relation.domain.by_role_as_forms
     targets = (*relation.forms, *parameters_of(relation.domain))
     pairs = elements(relation, (*targets, *dims, *ranges), most)
     return None if pairs is None else len(different(pairs[:, : len(targets)])) == len(pairs)
@@ -96,7 +96,7 @@ def _reached_inside(relation: Relation, box: Box, most: int) -> tuple[bool, bool
 
 def first_point(relation: Relation, most: int = MAX_POINTS) -> tuple[tuple[int, ...] | None] | None:
     """The first point of the domain, or none, in a tuple: the answer may be that there is none."""
-    rows = _table(relation, [form for role in _variables(relation) for form in role], most)
+    rows = _table(relation, [*chain(*relation.domain.by_role_as_forms)], most)
     if rows is None:
         return None
     return (tuple(rows[0].tolist()) if len(rows) else None,)
@@ -112,7 +112,7 @@ def first_elsewhere(relation: Relation, other: Relation) -> tuple[int, ...] | No
     >>> first_elsewhere(parse_map("(d0) -> (d0 * 6), domain: d0 in [0, 9]"), thirds)
     (5,)
     """
-    variables = [form for role in _variables(relation) for form in role]
+    variables = [*chain(*relation.domain.by_role_as_forms)]
     rows, reached = _table(relation, (*variables, *relation.forms)), elements(other, other.forms)
     if rows is None or reached is None:
         raise MapError("first_elsewhere: there are many points; expected few")
@@ -154,16 +154,12 @@ def _sizes_of_union(left: Relation, right: Relation, most: int) -> tuple[int, in
     """How many pairs two relations have, and both together."""
     rows: list[Rows] = []
     for each in (left, right):
-        dims, *_ = _variables(each)
+        dims, *_ = each.domain.by_role_as_forms
         pairs = elements(each, (*dims, *parameters_of(each.domain), *each.forms), most // 2)
         if pairs is None:
             return None
         rows.append(pairs)
     return len(rows[0]), len(rows[1]), len(different(np.concatenate(rows)))
-
-
-def _variables(relation: Relation) -> tuple[tuple[Form, ...], ...]:
-    return relation.domain.by_role(map(forms.variable, relation.domain.identifiers))
 
 
 # Tables.

@@ -763,15 +763,6 @@ def limits_of(piece: Domain) -> Iterator[Constraint]:
         yield constraint
 
 
-def depths_of(constraints: Iterable[Constraint]) -> Iterator[Form]:
-    """Forms none of which is negative where all constraints hold."""
-    for form, interval in constraints:
-        if interval.lower is not None:
-            yield form.plus_constant(-interval.lower)
-        if interval.upper is not None:
-            yield -form.plus_constant(-interval.upper)
-
-
 def holds(piece: Domain, element: Sequence[int]) -> bool:
     """Whether an element meets the bounds and constraints."""
     values = dict(zip(piece.identifiers, map(forms.constant, element), strict=True))

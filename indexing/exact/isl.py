@@ -33,14 +33,14 @@ def telling_runtime(relation: RelationT) -> RelationT:
 
     Two maps relate the same elements for each value if, with them as results, they relate the same.
     """
-    *_, runtime = _variables(relation.domain)
+    *_, runtime = relation.domain.by_role_as_forms
     return relation.derived((*relation.forms, *runtime), relation.domain) if runtime else relation
 
 
 def relation_of(indexing_map: Relation, context: islpy.Context) -> islpy.Map:
     """All pairs of ``dims`` and ``results``; parameters follow the ``dims``."""
     domain = indexing_map.domain
-    dims, *_ = _variables(domain)
+    dims, *_ = domain.by_role_as_forms
     limited, intervals = zip(*domain.constraints, strict=True) if domain.constraints else ((), ())
     written = in_digits((*indexing_map.forms, *limited), domain.bounds)
     results, limits = written[: len(indexing_map.forms)], written[len(indexing_map.forms) :]
@@ -63,7 +63,7 @@ def relation_at_runtime(
 def accesses_of(indexing_map: Relation, context: islpy.Context) -> islpy.Map:
     """All pairs of ``(dims, ranges)`` and ``results``; parameters follow the ``results``."""
     domain = indexing_map.domain
-    dims, ranges, _ = _variables(domain)
+    dims, ranges, _ = domain.by_role_as_forms
     targets = (*indexing_map.forms, *parameters_of(domain))
     return _pairs(domain, (*dims, *ranges), targets, context)
 
@@ -91,11 +91,6 @@ def image_of(indexing_map: Relation, context: islpy.Context) -> islpy.Set:
 def parameters_of(domain: Domain) -> tuple[Form, ...]:
     """What a question is about each value of."""
     return tuple(map(forms.variable, domain.parameter_identifiers))
-
-
-def _variables(domain: Domain) -> tuple[tuple[Form, ...], ...]:
-    """Dimensions, ranges and runtime variables."""
-    return domain.by_role(map(forms.variable, domain.identifiers))
 
 
 def _tuples(domain: Domain, wanted: Iterable[Form], context: islpy.Context) -> islpy.Set:

@@ -196,7 +196,7 @@ class ExactRelation(Relation):
         (d0): d0 in [3, 7]
         """
         names, *_ = self.domain.by_role(self.domain.names)
-        dims, *_ = self.domain.by_role(map(forms.variable, self.domain.identifiers))
+        dims, *_ = self.domain.by_role_as_forms
         relation = self.derived(dims, self.domain)
         return _set_of_values(relation, names, budget, is_fixed=runtime_as_parameters)
 

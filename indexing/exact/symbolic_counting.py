@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import sympy
 
-from indexing.domain import Constraint, Domain
+from indexing.domain import Constraint, Domain, conditions_of
 from indexing.errors import MapError
 from indexing.relation import Relation
 from indexing.simplify import simplified
@@ -80,7 +80,7 @@ class _Groups:
         for each in groups:
             whole = forms.product((whole, sum(map(self._total, each), forms.ZERO)))
         conditions = [
-            *(holds for limit in self._on_parameters for holds in _conditions(limit)),
+            *(holds for limit in self._on_parameters for holds in conditions_of(*limit)),
             *self._narrowed([[each.size for each in group] for group in groups]),
         ]
         return forms.select(forms.conjunction(conditions), whole, forms.ZERO)
@@ -121,7 +121,7 @@ class _Groups:
             whole = _form_of(one.polynomial)
             if not least:
                 whole = forms.select(forms.nonnegative(one.size), whole, forms.ZERO)
-        holds = [each for limit in one.conditions for each in _conditions(limit)]
+        holds = [each for limit in one.conditions for each in conditions_of(*limit)]
         whole = simplified_form(within, whole)
         guarded = forms.select(forms.conjunction(holds), whole, forms.ZERO)
         return simplified_form(self._known((), ()), guarded)
@@ -144,7 +144,7 @@ class _Groups:
                 scope = _scope(others, (), tuple(self._on_parameters))
                 if not any(all(_is_none(scope, size) for size in sizes) for sizes in groups):
                     parameter = forms.variable(parameter_identifier(before.name))
-                    yield from _conditions((parameter, after.bounds))
+                    yield from conditions_of(parameter, after.bounds)
 
     def _objection(self, left: Sequence[str]) -> MapError:
         known = {*left}
@@ -166,18 +166,6 @@ def _form_of(polynomial: sympy.Expr) -> Form:
     form, _ = read_whole(sympy.expand(numerator))
     divisor = int(denominator)
     return form if divisor == 1 else forms.floordiv(form, forms.constant(divisor))
-
-
-def _conditions(limit: Constraint) -> Iterator[Form]:
-    """Whether a form lies in an interval, as one condition or two."""
-    form, interval = limit
-    if interval.is_point:
-        yield forms.zero(form - (interval.lower or 0))
-        return
-    if interval.lower is not None:
-        yield forms.nonnegative(form - interval.lower)
-    if interval.upper is not None:
-        yield forms.nonnegative(forms.constant(interval.upper) - form)
 
 
 def _left_out(before: Interval, after: Interval) -> Iterator[Interval]:

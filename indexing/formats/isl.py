@@ -8,9 +8,9 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
-from indexing.domain import Constraint, Domain, distinctly_named
+from indexing.domain import Constraint, Domain, depths_of, distinctly_named
 from indexing.errors import MapError
-from indexing.exact.index_set import constraints_of, depths_of
+from indexing.exact.index_set import constraints_of
 from indexing.exact.isl import (
     EVERYTHING,
     check_isl_text,

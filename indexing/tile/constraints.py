@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from sympy.logic.boolalg import Boolean
 
-from indexing.domain import Constraint
+from indexing.domain import Constraint, conditions_of
 from indexing.errors import TileError
 from indexing.formats.text import read_interval
 from indexing.transform.evaluate import checked_value, evaluate_forms
@@ -254,18 +254,6 @@ def condition_of(clause: Clause) -> Form:
         forms.conjunction(chain.from_iterable(starmap(conditions_of, conjunction)))
         for conjunction in clause
     )
-
-
-def conditions_of(form: Form, interval: Interval) -> Iterator[Form]:
-    """The conditions that a form lies in an interval."""
-    lower, upper = interval.lower, interval.upper
-    if lower is not None and lower == upper:
-        yield forms.zero(form.plus_constant(-lower))
-        return
-    if lower is not None:
-        yield forms.nonnegative(form.plus_constant(-lower))
-    if upper is not None:
-        yield forms.nonnegative((-form).plus_constant(upper))
 
 
 def _all_of(parts: Sequence[TileConstraints]) -> TileConstraints:

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple, TypeAlias
 import sympy
 from sympy.logic.boolalg import Boolean
 
-from indexing.domain import Constraint, Domain, substituted_constraints
+from indexing.domain import Constraint, Domain, conditions_of, substituted_constraints
 from indexing.errors import TileError
 from indexing.exact.index_set import IndexSet
 from indexing.exact.inverse import inverse
@@ -26,7 +26,7 @@ from indexing.exact.questions import ExactRelation
 from indexing.formats.text import format_map
 from indexing.relation import Relation
 from indexing.tile.axes import Assumptions, Axes, Sizes, TileAxis, bounds_of_ids, read_axes
-from indexing.tile.constraints import TileConstraints, conditions_of, renamed
+from indexing.tile.constraints import TileConstraints, renamed
 from indexing.tile.digits import (
     Progression,
     Refusal,

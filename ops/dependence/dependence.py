@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from indexing import IndexingMap
 from indexing.layout import UNBOUNDED_SIZE
-from indexing.passes import Ends, arranged, box, holds, hull
+from indexing.passes import arranged, box, holds, hull
 from ops import limits
 from ops.dependence.operand_indexing import (
     OperandIndexing,
@@ -55,7 +55,7 @@ def widened(
         return replace(first, approximation=reason)
     devices = devices_in(indexings)
     whole = _hull(indexings, _bounds(sizes, first), devices)
-    return separate_form(replace(whole, approximation=reason), devices, first.element)
+    return separate_form(replace(whole, approximation=reason), first.element)
 
 
 def boxed(
@@ -76,7 +76,7 @@ def boxed(
     dims = [*_bounds(begin, first), whole.devices]
     results = [*_bounds(end, first), whole.devices]
     every = whole.element_as(box(whole.element, dims, results))
-    return separate_form(replace(every, approximation=reason), devices, first.element)
+    return separate_form(replace(every, approximation=reason), first.element)
 
 
 def shortened(indexing: OperandIndexing, reason: str) -> OperandIndexing:
@@ -85,7 +85,7 @@ def shortened(indexing: OperandIndexing, reason: str) -> OperandIndexing:
         return indexing
     why = indexing.approximation or reason
 
-    def short(joint: JointIndexing[RuntimeOrigin]) -> JointIndexing[RuntimeOrigin]:
+    def short(joint: JointIndexing) -> JointIndexing:
         wide = joint.for_any_values()
         return wide.shortened(limits.MAX_TERMS_OF_WIDE, wide.element.result_bounds(), why)
 
@@ -109,7 +109,7 @@ def _bounds(sizes: Sequence[int] | None, indexing: OperandIndexing) -> list[Inte
 
 def _hull(
     indexings: Sequence[OperandIndexing], array: Sequence[Interval], devices: Devices | None
-) -> JointIndexing[RuntimeOrigin]:
+) -> JointIndexing:
     """A joint form that holds several indexings to an array, simplified but for its values.
 
     Values that are not the same in all of them are taken for any values.
@@ -123,28 +123,20 @@ def _hull(
     maps = [_over(*pair) for pair in zip(joints, numbers, strict=True)]
     whole = hull(maps, [*array, first.devices])
     *index, device = whole.forms
-    parts = (DeviceIndex(tuple(index), device), *(part for *_, part in shared))
-    origins = tuple(first.origins[number] for number in numbers[0])
-    return JointIndexing(parts, whole.domain, first.devices, origins)
+    parts = (DeviceIndex(tuple(index), device), *(first.parts[1 + each] for each in numbers[0]))
+    return replace(first, parts=parts, domain=whole.domain, approximation="")
 
 
-_Value: TypeAlias = (
-    "tuple[Instruction, tuple[Instruction, ...], Interval | Ends | None, DeviceIndex]"
-)
-"""What tells the value of a runtime variable from others, where dimensions alone lead to it."""
-
-
-def _values(joint: JointIndexing[RuntimeOrigin]) -> dict[_Value, int]:
+def _values(joint: JointIndexing) -> dict[object, int]:
     """The values that dimensions alone lead to, with the numbers of their variables."""
-    rows = zip(joint.origins, joint.parts[1:], strict=True)
     return {
-        (origin.instruction, origin.callers, origin.clamp, part): number
-        for number, (origin, part) in enumerate(rows)
-        if all(name[0] == "d" for name in forms.variables_of((*part.coordinates, part.device)))
+        (source.instruction, source.callers, source.clamp, index, device): number
+        for number, (index, device, source) in enumerate(joint.parts[1:])
+        if all(name[0] == "d" for name in forms.variables_of((*index, device)))
     }
 
 
-def _over(joint: JointIndexing[RuntimeOrigin], numbers: Sequence[int]) -> IndexingMap:
+def _over(joint: JointIndexing, numbers: Sequence[int]) -> IndexingMap:
     """The element and its device, over runtime variables of these numbers; others are ranges."""
     dims, ranges, runtime = joint.domain.by_role(joint.domain.identifiers)
     kept = [runtime[number] for number in numbers]

@@ -6,7 +6,7 @@ its own number is the one that a collective operation behind it asks with.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -23,7 +23,7 @@ from indexing.passes import (
 )
 from ops import limits
 from ops.devices.devices import Devices, devices_of, is_number_of_device, is_own_device, own_device
-from ops.devices.joint_indexing import ANY, AnySource, DeviceIndex, JointIndexing, Separated
+from ops.devices.joint_indexing import ANY, DeviceIndex, JointIndexing, Separated
 from ops.hlo import Instruction
 from ops.index_maps import dim, runtime_value
 from ops.rules.constant_folding import Given, bounds_of, clamped, range_in, value_of
@@ -187,15 +187,15 @@ def _longest_to_keep(*maps: IndexingMap) -> int:
 def _composed_with_values(consumer: OperandIndexing, producer: OperandIndexing) -> OperandIndexing:
     devices = devices_in([consumer, producer])
     first, second = joint_form(consumer, devices), joint_form(producer, devices)
-    found, reason = _composed_joint(first.without_sources(), second.without_sources())
-    sources = second.origins + first.origins
-    return with_known_values(_with_sources(found, sources, devices, producer.element, reason))
+    found, reason = _composed_joint(first.numbered(len(second.parts)), second.numbered(1))
+    sources = (first.own, *second.sources, *first.sources)
+    runtime = ((sources[source.number], *maps) for source, *maps in found.runtime)
+    found = found._replace(runtime=tuple(runtime))
+    return with_known_values(_made_of(found, producer.element, reason))
 
 
 @lru_cache(maxsize=limits.MAX_REMEMBERED_COMPOSITIONS)
-def _composed_joint(
-    first: JointIndexing[AnySource], second: JointIndexing[AnySource]
-) -> tuple[Separated, str]:
+def _composed_joint(first: JointIndexing, second: JointIndexing) -> tuple[Separated, str]:
     """The composition, and why it is approximate; many instructions read values in one way."""
     whole = first.compose(second).with_tables_of_devices()
     most = _longest_to_keep(first.flat, second.flat)
@@ -218,7 +218,7 @@ def devices_in(indexings: Iterable[OperandIndexing]) -> Devices | None:
 
 def joint_form(
     indexing: OperandIndexing, devices: Devices | None, known: Mapping[int, Form] | None = None
-) -> JointIndexing[RuntimeOrigin]:
+) -> JointIndexing:
     """The indexing as parts over one domain, with values that are known in place of variables.
 
     ``known`` are such values, by the number of the runtime variable, over the variables of the map
@@ -243,16 +243,18 @@ def joint_form(
             *(each for each in bounds if not each[1].contains(range_in(each[0], plain, each[1]))),
         ]
     )
-    origins = tuple(indexing.runtime[number] for number in left)
-    pairs = [(each.map, each.replica_id) for each in origins]
+    origins = (indexing.runtime[number] for number in left)
+    values_read = ((each.map, each.replica_id, each) for each in origins)
     parts = (
         DeviceIndex(
             substitute(index.forms, values),
             *substitute([device] if on is None else on.forms, values),
+            source=origin,
         )
-        for index, on in [(indexing.map, indexing.replica_id), *pairs]
+        for index, on, origin in [(indexing.map, indexing.replica_id, None), *values_read]
     )
-    return JointIndexing(tuple(parts), domain, every, origins, indexing.approximation)
+    asks = RuntimeOrigin(own_device(devices), indexing.map) if devices else None
+    return JointIndexing(tuple(parts), domain, every, asks, indexing.approximation)
 
 
 def device_of(indexing: OperandIndexing) -> Form:
@@ -260,39 +262,26 @@ def device_of(indexing: OperandIndexing) -> Form:
     return dim(len(indexing.map.dims))
 
 
-def separate_form(
-    joint: JointIndexing[RuntimeOrigin], devices: Devices | None, element: int
-) -> OperandIndexing:
+def separate_form(joint: JointIndexing, element: int) -> OperandIndexing:
     """The indexing of a joint form, on an array of a tuple, in its smallest form."""
-    found, reason = joint.separate(), joint.approximation
-    return _with_sources(found, joint.origins, devices, element, reason)
+    return _made_of(joint.separate(), element, joint.approximation)
 
 
-def _with_sources(
-    found: Separated,
-    sources: Sequence[RuntimeOrigin],
-    devices: Devices | None,
-    element: int,
-    approximation: str,
-) -> OperandIndexing:
-    """The indexing of separated maps; ``sources`` say where each value is found."""
-    own = [] if devices is None else [RuntimeOrigin(own_device(devices), found.map)]
+def _made_of(found: Separated, element: int, approximation: str) -> OperandIndexing:
     runtime = (
-        replace(own[0] if number is None else sources[number], map=index, replica_id=replica)
-        for number, index, replica in found.runtime
+        replace(origin, map=index, replica_id=replica) for origin, index, replica in found.runtime
     )
     return OperandIndexing(found.map, tuple(runtime), found.replica, element, approximation)
 
 
 def jointly(
     indexing: OperandIndexing,
-    change: Callable[[JointIndexing[RuntimeOrigin]], JointIndexing[RuntimeOrigin]],
+    change: Callable[[JointIndexing], JointIndexing],
     known: Mapping[int, Form] | None = None,
 ) -> OperandIndexing:
     """The indexing with its joint form changed; ``known`` are values as of :func:`joint_form`."""
-    devices = devices_in([indexing])
-    joint = change(joint_form(indexing, devices, known))
-    return separate_form(joint, devices, indexing.element)
+    joint = change(joint_form(indexing, devices_in([indexing]), known))
+    return separate_form(joint, indexing.element)
 
 
 def for_any_values(indexing: OperandIndexing) -> OperandIndexing:

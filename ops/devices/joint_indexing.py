@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, Protocol
 
 from indexing import IndexingMap, Variable
 from indexing.passes import Domain, Ends, arranged, retabulated, shortened
@@ -18,9 +18,11 @@ from ops.index_maps import dim
 from simplifier import forms
 from simplifier.forms import Form, Interval
 
+ANY: Final = Interval(None, None)
 
-class RuntimeSource(Protocol):
-    """Place of a value that the program computes."""
+
+class Clamped(Protocol):
+    """A value that the program computes."""
 
     @property
     def clamp(self) -> Interval | Ends | None:
@@ -28,55 +30,55 @@ class RuntimeSource(Protocol):
         ...
 
 
-class AnySource(NamedTuple):
-    """Any source of a value with this clamp: all that maps depend on."""
+class NumberedSource(NamedTuple):
+    """The source of a value by its number: all that maps depend on is its clamp."""
 
-    clamp: Interval | Ends | None
-
-
-Origin = TypeVar("Origin", bound=RuntimeSource)
-
-ANY: Final = Interval(None, None)
+    number: int
+    clamp: Interval | Ends | None = None
 
 
 class DeviceIndex(NamedTuple):
-    """The coordinates of an element, and the device that holds it."""
+    """The coordinates of an element, and the device that holds it.
+
+    If a value of the program is read there, ``source`` is what the rules or the analysis say of it.
+    """
 
     coordinates: tuple[Form, ...]
     device: Form
+    source: Any = None
 
 
 class Separated(NamedTuple):
     """The simplified maps of an indexing, in which the own device is no longer a dimension.
 
     The own device is the one that a map starts from. ``replica`` is ``None`` if the element is on
-    it. ``runtime`` are the runtime variables that are left, by their numbers before any was
-    dropped, with the maps to the index and the replica of their values. If anything depends on the
-    number of the own device, that is the first of them, without a number.
+    it. ``runtime`` are the sources of the runtime variables that are left, with the maps to the
+    index and the replica of their values. If anything depends on the number of the own device, that
+    is the first of them.
     """
 
     map: IndexingMap
     replica: IndexingMap | None
-    runtime: tuple[tuple[int | None, IndexingMap, IndexingMap | None], ...]
+    runtime: tuple[tuple[Any, IndexingMap, IndexingMap | None], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class JointIndexing(Generic[Origin]):
+class JointIndexing:
     """An indexing as parts over one domain, whose last dimension is the number of the own device.
 
     The first part is the element. For each runtime variable there is one more part, which tells
-    where its value is found, and one of ``origins``: an operand or an instruction, whatever the
-    rules or the analysis say. ``devices`` holds the numbers of all devices. ``approximation`` is
-    the reason why the indexing holds more than the program says, if it does.
+    where its value is found. ``devices`` holds the numbers of all devices, ``own`` is the source of
+    the number of the own device. ``approximation`` is the reason why the indexing holds more than
+    the program says, if it does.
     """
 
     parts: tuple[DeviceIndex, ...]
     domain: Domain
     devices: Interval = ANY
-    origins: tuple[Origin, ...] = ()
+    own: Any = None
     approximation: str = ""
 
-    def compose(self, producer: JointIndexing[Origin]) -> JointIndexing[Origin]:
+    def compose(self, producer: JointIndexing) -> JointIndexing:
         """The producer's parts as they are at this element, then all other parts of this.
 
         These pass through the producer in dimensions of their own.
@@ -93,7 +95,6 @@ class JointIndexing(Generic[Origin]):
         whole = replace(
             self,
             parts=parts,
-            origins=producer.origins + self.origins,
             approximation=self.approximation or producer.approximation,
         )
         return whole.with_results_of(before.compose(after))
@@ -108,11 +109,11 @@ class JointIndexing(Generic[Origin]):
         """The map of the element and the device that holds it."""
         return IndexingMap.from_forms(_flat(self.parts[:1]), self.domain)
 
-    def element_as(self, element: IndexingMap) -> JointIndexing[Origin]:
-        """The element alone, as another map from the same variables or less; without origins."""
-        return replace(self, parts=self.parts[:1], origins=()).with_results_of(element)
+    def element_as(self, element: IndexingMap) -> JointIndexing:
+        """The element alone, as another map from the same variables or less."""
+        return replace(self, parts=self.parts[:1]).with_results_of(element)
 
-    def for_any_values(self) -> JointIndexing[Origin]:
+    def for_any_values(self) -> JointIndexing:
         """The element for any values of the runtime variables, which become further ranges.
 
         Values that only say when the element is meant are gone, with what they say.
@@ -128,9 +129,7 @@ class JointIndexing(Generic[Origin]):
         wider = IndexingMap.from_forms(element.forms, self.domain.with_constraints(kept))
         return self.element_as(arranged(wider, dims, ranges + runtime))
 
-    def shortened(
-        self, most: int, limits: Sequence[Interval], reason: str
-    ) -> JointIndexing[Origin]:
+    def shortened(self, most: int, limits: Sequence[Interval], reason: str) -> JointIndexing:
         """The element without formulas of more than ``most`` terms, marked with a reason.
 
         ``limits`` hold the indices and devices that it leads to.
@@ -140,18 +139,29 @@ class JointIndexing(Generic[Origin]):
         short = self.element_as(shortened(self.element, most, known))
         return replace(short, approximation=reason)
 
-    def with_tables_of_devices(self) -> JointIndexing[Origin]:
+    def with_tables_of_devices(self) -> JointIndexing:
         """The same with shorter formulas in the number of a device."""
         flat = self.flat
         shorter = retabulated(flat, f"d{len(self.domain.dims) - 1}")
         return self if shorter is flat else self.with_results_of(shorter)
 
-    def without_sources(self) -> JointIndexing[AnySource]:
-        """The same wherever values are found: equal for instructions that are read alike."""
-        origins = tuple(AnySource(each.clamp) for each in self.origins)
-        return JointIndexing(self.parts, self.domain, self.devices, origins, self.approximation)
+    @property
+    def sources(self) -> tuple[Any, ...]:
+        """What is said of each value."""
+        return tuple(part.source for part in self.parts[1:])
 
-    def with_results_of(self, joint: IndexingMap) -> JointIndexing[Origin]:
+    def numbered(self, first: int) -> JointIndexing:
+        """The same wherever values are found: equal for instructions that are read alike.
+
+        Sources have numbers, from a first one on; that of the own device is 0.
+        """
+        values = (
+            part._replace(source=NumberedSource(number, part.source.clamp))
+            for number, part in enumerate(self.parts[1:], first)
+        )
+        return replace(self, parts=(self.parts[0], *values), own=NumberedSource(0))
+
+    def with_results_of(self, joint: IndexingMap) -> JointIndexing:
         """The parts as the results of one map of all of them, over its domain."""
         return replace(self, parts=_like(self.parts, iter(joint.forms)), domain=joint.domain)
 
@@ -160,13 +170,13 @@ class JointIndexing(Generic[Origin]):
         return _separated(self.with_results_of(self.flat.simplify()))
 
 
-def _separated(joint: JointIndexing[Origin]) -> Separated:
+def _separated(joint: JointIndexing) -> Separated:
     (*dims, device), ranges, runtime = joint.domain.by_role(joint.domain.identifiers)
     wanted = [
         form for part in joint.parts for form in (*part.coordinates, *_elsewhere(part, joint))
     ]
     own = [device] if _depends_on_device(joint, wanted) else []
-    kept = map(forms.variable, [*own, *deciding(joint.domain, joint.origins)])
+    kept = map(forms.variable, [*own, *deciding(joint.domain, joint.sources)])
     wide = IndexingMap.from_forms([*wanted, *kept], joint.domain)
     narrow = arranged(wide, dims, ranges, [*own, *runtime]).without_unused_symbols()
     results, domain = iter(narrow.forms), narrow.domain
@@ -179,14 +189,14 @@ def _separated(joint: JointIndexing[Origin]) -> Separated:
     ]
     dropped = wide.unused_symbols()[2]
     runtime = (
-        (number, _over(domain, index), _over(domain, on) if on else None)
-        for number, (index, on) in enumerate(values)
+        (source, _over(domain, index), _over(domain, on) if on else None)
+        for number, (source, (index, on)) in enumerate(zip(joint.sources, values, strict=True))
         if number not in dropped
     )
     return Separated(
         IndexingMap.from_forms(element, domain),
         _over(domain, holder) if holder else None,
-        (*((None, _over(domain, ()), None) for _ in own), *runtime),
+        (*((joint.own, _over(domain, ()), None) for _ in own), *runtime),
     )
 
 
@@ -194,14 +204,14 @@ def _over(domain: Domain, results: Iterable[Form]) -> IndexingMap:
     return without_unused_runtime(IndexingMap.from_forms(results, domain))
 
 
-def _elsewhere(part: DeviceIndex, joint: JointIndexing[Origin]) -> list[Form]:
+def _elsewhere(part: DeviceIndex, joint: JointIndexing) -> list[Form]:
     """The device of a part, if it is not the own device."""
     is_own = part.device == dim(len(joint.domain.dims) - 1)
     is_only = joint.devices == Interval(0, 0) or joint.domain.is_known_empty
     return [] if is_own or is_only else [part.device]
 
 
-def _depends_on_device(joint: JointIndexing[Origin], wanted: Sequence[Form]) -> bool:
+def _depends_on_device(joint: JointIndexing, wanted: Sequence[Form]) -> bool:
     """Whether the results or the domain depend on the own device."""
     if joint.domain.is_known_empty:
         return False
@@ -211,7 +221,7 @@ def _depends_on_device(joint: JointIndexing[Origin], wanted: Sequence[Form]) -> 
     return is_used or joint.domain.bounds[device] != joint.devices
 
 
-def deciding(domain: Domain, origins: Iterable[RuntimeSource]) -> Iterator[str]:
+def deciding(domain: Domain, origins: Iterable[Clamped]) -> Iterator[str]:
     """The runtime variables that say when an element is meant, even if no result uses them.
 
     A constraint is on them, or some value that the program may give lies outside of their bounds.
@@ -232,7 +242,8 @@ def _flat(parts: Iterable[DeviceIndex]) -> Iterator[Form]:
 
 def _like(parts: Iterable[DeviceIndex], results: Iterator[Form]) -> tuple[DeviceIndex, ...]:
     return tuple(
-        DeviceIndex(tuple(islice(results, len(part.coordinates))), next(results)) for part in parts
+        DeviceIndex(tuple(islice(results, len(part.coordinates))), next(results), part.source)
+        for part in parts
     )
 
 

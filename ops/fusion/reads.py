@@ -307,7 +307,7 @@ def _told(form: Form, unknown: Container[str]) -> str | None:
 def _is_injective(indexing_map: IndexingMap) -> bool:
     """Whether no two points of the ranges lead one element to the same results."""
     domain = indexing_map.domain
-    dims, _, runtime = domain.by_role(map(forms.variable, domain.identifiers))
+    dims, _, runtime = domain.by_role_as_forms
     pairs = IndexingMap.from_forms([*dims, *runtime, *indexing_map.forms], domain)
     return pairs.is_injective()
 

@@ -442,8 +442,8 @@ def _simplified(
     """The map to the element, what its runtime variables are, and the map to the replica."""
     device = {_OWN: dim(len(replica_map.sizes))}
     parts = [
-        (replica_map.element, replica_map.replica),
-        *(([read.index], read.replica) for read in replica_map.reads),
+        (replica_map.element, replica_map.replica, None),
+        *(([read.index], read.replica, read) for read in replica_map.reads),
     ]
     domain = index_map(
         (),
@@ -454,14 +454,14 @@ def _simplified(
     ).domain
     found = JointIndexing(
         tuple(
-            DeviceIndex(substitute(index, device), *substitute([on], device)) for index, on in parts
+            DeviceIndex(substitute(index, device), *substitute([on], device), source=read)
+            for index, on, read in parts
         ),
         domain,
         Interval(0, count - 1),
-        tuple(replica_map.reads),
     ).separate()
     origins = (
-        Origin(None if number is None else replica_map.reads[number].operand, index, None, replica)
-        for number, index, replica in found.runtime
+        Origin(None if read is None else read.operand, index, None, replica)
+        for read, index, replica in found.runtime
     )
     return found.map, tuple(origins), found.replica

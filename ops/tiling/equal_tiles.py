@@ -267,7 +267,7 @@ def _part(whole: IndexingMap, places: Sequence[int], names: set[str]) -> Indexin
 
 def _table(part: IndexingMap, most: int) -> Any | None:  # noqa: ANN401 - a matrix of NumPy
     """The points of a part, the elements, and the values at runtime; ``None`` for too many."""
-    dims, _, runtime = part.domain.by_role(map(forms.variable, part.domain.identifiers))
+    dims, _, runtime = part.domain.by_role_as_forms
     return few_points.elements(part, (*dims, *part.forms, *runtime), most)
 
 
