@@ -195,17 +195,13 @@ def checked_name(name: str) -> str:
     return found
 
 
-def is_sharded_alike(one: Shape, other: Shape) -> bool:
-    """Whether a sharding of the one has a meaning for the other."""
-    return [each.dimensions for each in one.arrays] == [each.dimensions for each in other.arrays]
-
-
-def without(instruction: Instruction, name: str, unless: Mapping[str, Any]) -> Instruction:
-    """An instruction without an attribute, unless the attribute was given."""
-    if name in unless or name not in instruction.attributes:
-        return instruction
-    kept = {key: value for key, value in instruction.attributes.items() if key != name}
-    return detached(instruction, attributes=kept)
+def sharded_as(like: Instruction, new: Instruction, given: Mapping[str, Any]) -> Instruction:
+    """A new instruction, without the sharding of one that it is like but not as large as."""
+    sizes = [[array.dimensions for array in each.shape.arrays] for each in (like, new)]
+    if "sharding" in given or sizes[0] == sizes[1]:
+        return new
+    kept = {key: value for key, value in new.attributes.items() if key != "sharding"}
+    return detached(new, attributes=kept)
 
 
 # Instructions of HLO made one after the other, with names that no other one has.

@@ -19,10 +19,9 @@ from ops.hlo.builder import (
     check_use,
     checked_name,
     copy_of,
-    is_sharded_alike,
     made,
     ordered,
-    without,
+    sharded_as,
 )
 from ops.hlo.errors import EditError
 from ops.hlo.module import Computation, HloModule, Instruction
@@ -199,8 +198,7 @@ class ModuleEditor:
             kept = {k: like.attributes[k] for k in _ABOUT_THE_PROGRAM if k in like.attributes}
             given = {**kept, **given}
         new = made(opcode, [each for _, each in found], shape, given)
-        if like is not None and not is_sharded_alike(like.shape, new.shape):
-            new = without(new, "sharding", unless=attributes)
+        new = new if like is None else sharded_as(like, new, attributes)
         return self._added(draft, new, name, opcode)
 
     def constant(
@@ -245,9 +243,7 @@ class ModuleEditor:
         given = {key: value for key, value in {**kept, **attributes}.items() if value is not None}
         reads = [each for _, each in read]
         new = made(wanted, reads, found.shape if shape is None else shape, given, found.literal)
-        if not is_sharded_alike(found.shape, new.shape):
-            new = without(new, "sharding", unless=attributes)
-        return self._added(draft, new, name, found.name)
+        return self._added(draft, sharded_as(found, new, attributes), name, found.name)
 
     # Calls.
 

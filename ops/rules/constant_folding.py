@@ -7,13 +7,13 @@ in them. A value is unknown if that of an operand is unknown, or if it may overf
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from functools import reduce as fold
 from itertools import accumulate, product
 from math import prod
-from operator import mul
 from typing import Final, NamedTuple, TypeAlias
 
 from indexing import IndexingMap, Variable
@@ -134,24 +134,24 @@ def compare(left: BoundedForm, right: BoundedForm, direction: str) -> bool | Non
     difference = left.bounds - right.bounds
     if left.form == right.form:
         difference = Interval(0, 0)
+    holds, _ = _DIRECTIONS[direction]
     answers = {
-        holds
-        for part, holds in zip(_PARTS, _HOLDS[direction], strict=True)
-        if not difference.intersect(part).is_empty
+        holds(sign, 0) for sign, part in _BY_SIGN.items() if not difference.intersect(part).is_empty
     }
     return answers.pop() if len(answers) == 1 else None
 
 
-_PARTS: Final = (Interval(None, -1), Interval(0, 0), Interval(1, None))
-_HOLDS: Final = {
-    "LT": (True, False, False),
-    "LE": (True, True, False),
-    "EQ": (False, True, False),
-    "NE": (True, False, True),
-    "GE": (False, True, True),
-    "GT": (False, False, True),
+_BY_SIGN: Final = {-1: Interval(None, -1), 0: Interval(0, 0), 1: Interval(1, None)}
+
+_DIRECTIONS: Final[Mapping[str, tuple[Callable[[int, int], bool], Callable[[Form], Form]]]] = {
+    "LT": (operator.lt, lambda apart: forms.nonnegative(-apart - 1)),
+    "LE": (operator.le, lambda apart: forms.nonnegative(-apart)),
+    "EQ": (operator.eq, forms.zero),
+    "NE": (operator.ne, lambda apart: forms.negation(forms.zero(apart))),
+    "GE": (operator.ge, forms.nonnegative),
+    "GT": (operator.gt, lambda apart: forms.nonnegative(apart - 1)),
 }
-"""Whether a comparison holds for a difference in each of :data:`_PARTS`."""
+"""What each direction says of two numbers, and as a condition on their difference."""
 
 
 # The integers that instructions compute from constants and iotas, as forms over an index.
@@ -393,22 +393,12 @@ def _shifted(shift: Callable[[Form, Form], Form], shifted: Callable[[int], Inter
 
 
 def _compare(instruction: Instruction, known: Sequence[BoundedForm]) -> Form:
-    left, right = known
-    answer = compare(left, right, instruction.attributes["direction"])
+    (left, right), direction = known, instruction.attributes["direction"]
+    answer = compare(left, right, direction)
     if answer is not None:
         return forms.constant(int(answer))
-    return _CONDITIONS[instruction.attributes["direction"]](left.form - right.form)
-
-
-_CONDITIONS: Final[Mapping[str, Callable[[Form], Form]]] = {
-    "LT": lambda apart: forms.nonnegative(-apart - 1),
-    "LE": lambda apart: forms.nonnegative(-apart),
-    "EQ": forms.zero,
-    "NE": lambda apart: forms.negation(forms.zero(apart)),
-    "GE": forms.nonnegative,
-    "GT": lambda apart: forms.nonnegative(apart - 1),
-}
-"""What each direction says of the difference."""
+    _, condition = _DIRECTIONS[direction]
+    return condition(left.form - right.form)
 
 
 def _is_size(form: Form) -> bool:
@@ -511,7 +501,9 @@ def _table(constant: Instruction, element_map: IndexingMap) -> _Table:
         return box, {}
     strides = [prod(sizes[number + 1 :]) for number in range(len(sizes))]
     values = literal.values
-    return box, {each: int(values[sum(map(mul, each, strides))].real) for each in product(*box)}
+    return box, {
+        each: int(values[sum(map(operator.mul, each, strides))].real) for each in product(*box)
+    }
 
 
 def _irregular(
