@@ -27,6 +27,7 @@ from simplifier.evaluation import (
     EvaluationError,
     is_array,
     magnitudes,
+    np,
     points_in,
     tabulated,
     tabulated_affinely,

@@ -117,9 +117,11 @@ def _simplified(
         return problem.restored(ZERO)
 
     def best(form: Form) -> Form:
-        form, allowance = simplified(scope, form), Allowance(budget, MAX_ATTEMPTS)
+        form = simplified(scope, form)
+        if not exact:
+            return form
         known = problem.bounds, problem.constraints
-        return finished(scope, form, *known, allowance) if exact else form
+        return finished(scope, form, *known, Allowance(budget, MAX_ATTEMPTS))
 
     def natural(form: Form) -> Form:
         return with_natural_dividends(scope, form, best(form))

@@ -41,8 +41,7 @@ from simplifier.exact import (
     number,
 )
 from simplifier.exact import number as isl_number
-from simplifier.forms import MAX_INT64, Interval
-from simplifier.tools.arrays import np
+from simplifier.forms import MAX_INT64, Interval, np
 from simplifier.tools.graphs import united
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from indexing.exact.isl import parameters_of
 from indexing.relation import Relation
 from indexing.transform.evaluate import result_columns
 from simplifier.errors import quoted
-from simplifier.forms import MAX_INT64, Form
-from simplifier.tools.arrays import np
+from simplifier.forms import MAX_INT64, Form, np
 
 Rows: TypeAlias = Any
 """A matrix of NumPy."""

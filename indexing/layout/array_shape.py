@@ -206,6 +206,17 @@ class ArrayShape:
         return f"{self.element_type}[{sizes}]{self._layout_text if layout else ''}"
 
     @property
+    def short_text(self) -> str:
+        """The array in XLA's form, without a layout that is the default.
+
+        >>> from indexing.layout import Shape
+        >>> both = Shape.parse("(f32[2,3]{1,0}, f32[2,3]{0,1})").arrays
+        >>> print(*(each.short_text for each in both))
+        f32[2,3] f32[2,3]{0,1}
+        """
+        return self.text(layout=self.is_array and not self.array_layout.is_default)
+
+    @property
     def _layout_text(self) -> str:
         is_scalar_default = not self.dimensions and self.layout == Layout.default(0)
         return "" if is_scalar_default else str(self.layout)

@@ -14,8 +14,7 @@ from indexing.layout.array_shape import SHAPE, ArrayShape, check_shapes
 from indexing.layout.steps import Index, Value, backward, forward, memory_size, memory_steps
 from indexing.transform.evaluate import checked_value
 from simplifier.errors import check_type, quoted
-from simplifier.forms import MAX_INT64, is_array
-from simplifier.tools.arrays import np
+from simplifier.forms import MAX_INT64, is_array, np
 
 _CHUNK = 1 << 14
 """Offsets that are turned into indices at a time."""

@@ -22,12 +22,12 @@ from simplifier.forms import (
     Interval,
     is_array,
     magnitudes,
+    np,
     points_in,
     postorder,
     values_of,
     variables_of,
 )
-from simplifier.tools.arrays import np
 
 Value: TypeAlias = Any
 """A Python integer, or a NumPy array of integers."""

@@ -20,8 +20,7 @@ from indexing.simplify import result_bounds, simplified
 from indexing.transform.evaluate import evaluate, result_columns
 from indexing.variable import Variable
 from simplifier import forms
-from simplifier.forms import Atom, Form, Interval, fold, substitute, tabulated, tabulated_partly
-from simplifier.tools.arrays import np
+from simplifier.forms import Atom, Form, Interval, fold, np, substitute, tabulated, tabulated_partly
 
 
 def hull(maps: Sequence[RelationT], limits: Sequence[Interval] | None = None) -> RelationT:

@@ -35,7 +35,6 @@ from ops.fusion.reasons import has_element, slice_text
 from ops.fusion.slicing import path_text
 from ops.hlo import HloModule, HloTextError, Instruction
 from ops.loops import InPlaceUpdate, Loop, LoopDependence, loops
-from ops.performance.summary import text_of_shape
 from ops.performance.tally import bytes_of
 from ops.xla_gpu import Access, FusionSchedule, schedule_of
 from simplifier import format_expr
@@ -353,7 +352,7 @@ def _line_of_access(fusion: Instruction, role: str, number: int, access: Access)
     name = f"%{fusion.operands[number].name}" if is_read else f"%{fusion.name}"
     place = f" result {number}" if not is_read and fusion.shape.is_tuple else ""
     verb = "reads" if is_read else "writes"
-    return f"  {verb} {name}{place} {text_of_shape(access.shape)}: {access}"
+    return f"  {verb} {name}{place} {access.shape.short_text}: {access}"
 
 
 def _fields_of_schedule(fusion: Instruction, schedule: FusionSchedule) -> Fields:

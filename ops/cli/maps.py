@@ -18,7 +18,6 @@ from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, of_ele
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
 from ops.hlo import Computation, HloModule, Instruction, SizeOrigin
 from ops.hlo.module import source_locations
-from ops.performance.summary import text_of_result, text_of_shape
 from ops.rules.rule import Direction, Unknown
 from simplifier import format_expr
 from simplifier.errors import IndexingError, Span, TextError
@@ -431,15 +430,15 @@ def name_of_array(instruction: Instruction, element: int | None) -> str:
     """The name of what is read, and its shape; of a tuple, those of one array if it is known."""
     arrays = instruction.shape.arrays
     if element is None:
-        return f"%{instruction.name} {', '.join(map(text_of_shape, arrays))}"
-    return f"%{instruction.name} element {element} {text_of_shape(arrays[element])}"
+        return f"%{instruction.name} {', '.join(each.short_text for each in arrays)}"
+    return f"%{instruction.name} element {element} {arrays[element].short_text}"
 
 
 def heading_of(instruction: Instruction, output: int | None = None) -> str:
     """The results of the instruction, and the source line if there is one."""
     lines = source_locations(instruction)
     source = f", {lines[0]}" if lines else ""
-    return text_of_result(instruction, output) + source
+    return instruction.result_text(output) + source
 
 
 def fields_of_instruction(instruction: Instruction) -> Fields:

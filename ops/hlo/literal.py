@@ -11,7 +11,7 @@ from typing import Any
 
 from indexing.layout import MAX_NESTING, ElementType, Kind, Shape, ShapeError
 from ops.hlo.lexer import HloLexer
-from simplifier.tools.arrays import np
+from simplifier.forms import np
 
 Scalar = bool | int | float | complex
 

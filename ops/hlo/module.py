@@ -87,6 +87,24 @@ class Instruction(Displayed):
             return Span(text, 0, len(text))
         return Span(module.source, self.start, self.stop, module.file)
 
+    def result_text(self, output: int | None = None) -> str:
+        """What it gives, all of it or one array, with the kind of a fusion, for people to read.
+
+        >>> from ops.hlo import parse
+        >>> text = "ENTRY e { p = f32[2] parameter(0) ROOT t = (f32[2]) tuple(p) }"
+        >>> root = parse(text).entry.root
+        >>> print(root.result_text(), "|", root.result_text(0))
+        %t = (f32[2]) tuple | result 0 of %t = f32[2] tuple
+        """
+        arrays, is_tuple = self.shape.arrays, self.shape.is_tuple
+        shown = arrays if output is None else [arrays[output]]
+        shape = ", ".join(each.short_text for each in shown)
+        which = f"result {output} of " if is_tuple and output is not None else ""
+        given = f"({shape})" if is_tuple and output is None else shape
+        kind = self.attributes.get("kind") if self.opcode == "fusion" else None
+        opcode = f"{self.opcode} {kind}" if kind else self.opcode
+        return f"{which}%{self.name} = {given} {opcode}"
+
     @property
     def users(self) -> tuple[Instruction, ...]:
         """The instructions that read this one, in order, each once.

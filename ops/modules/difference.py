@@ -16,7 +16,7 @@ from ops.hlo.attributes import CALLED_ATTRIBUTES
 from ops.hlo.errors import HloTextError
 from ops.hlo.module import Computation, HloModule, Instruction
 from ops.performance.kernels import kernels_of, running_computations
-from ops.performance.summary import KernelSummary, text_of_result, text_of_shape
+from ops.performance.summary import KernelSummary
 from ops.performance.tally import Count, Deadline, sum_of_counts, text_of_count
 from ops.performance.utilization import SECONDS, OperandCounter
 from ops.rules.registry import REGISTRY, Registry
@@ -71,11 +71,11 @@ class Change:
 
     def __str__(self) -> str:
         if self.after is None:
-            return f"- {text_of_result(self.before)}" if self.before else ""
+            return f"- {self.before.result_text()}" if self.before else ""
         if self.before is None:
-            return f"+ {text_of_result(self.after)}"
+            return f"+ {self.after.result_text()}"
         is_named = self.before.name == self.after.name
-        name = text_of_result(self.after)
+        name = self.after.result_text()
         head = name if is_named else f"{name}, was %{self.before.name}"
         details = (f"    {line}" for each in self.differences for line in str(each).splitlines())
         return "\n".join([f"{'~' if self.differences else '='} {head}", *details])
@@ -309,7 +309,7 @@ def _texts(answer: AnyDependence) -> tuple[str, ...]:
 
 
 def _text_of_arrays(instruction: Instruction) -> str:
-    return ", ".join(map(text_of_shape, instruction.shape.arrays))
+    return ", ".join(each.short_text for each in instruction.shape.arrays)
 
 
 # Instructions that are the same in both modules.

@@ -19,7 +19,6 @@ import sympy
 
 from indexing import IndexingMap, IndexRelation, IndexSet, Variable
 from indexing.layout import Shape
-from ops.performance.summary import text_of_shape
 from ops.performance.tally import bytes_of
 from simplifier import BitAnd, BitOr, BitXor, FloorDiv, Min, Mod, bounds_of, symbol
 from simplifier.errors import INTEGER, IndexingError, check_integers, check_type, quoted
@@ -123,7 +122,7 @@ class BlockSpec:
         """
         block = shape.dimensions if self.block_shape is None else tuple(self.block_shape)
         if len(block) != shape.rank:
-            array = f"the array {text_of_shape(shape)} has {shape.rank}"
+            array = f"the array {shape.short_text} has {shape.rank}"
             message = f"BlockSpec: block_shape has {len(block)} dimensions, {array}"
             raise PallasError(f"{message}; expected as many")
         return block
@@ -482,7 +481,7 @@ class BlockedArray(Displayed):
     # Text.
 
     def __str__(self) -> str:
-        block, shape = text_of_block(self.block), text_of_shape(self.shape)
+        block, shape = text_of_block(self.block), self.shape.short_text
         return f"{self.name} {shape} in blocks {block}: {self.indices}"
 
 

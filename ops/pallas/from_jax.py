@@ -26,8 +26,7 @@ from ops.pallas.blocks import (
 )
 from ops.pallas.pallas_call import ARBITRARY, PARALLEL, PallasCall, semantics_of
 from simplifier import BitAnd, BitOr, BitXor, FloorDiv, Max, Min, Mod, bounds_of, symbol
-from simplifier.forms import Interval, from_sympy, is_relation, relation_of, tabulated, to_sympy
-from simplifier.tools.arrays import np
+from simplifier.forms import Interval, from_sympy, is_relation, np, relation_of, tabulated, to_sympy
 
 Value = Any
 """An expression of sympy, one of its booleans, or a prefetched operand: its name, or its values

@@ -17,7 +17,6 @@ from ops.pallas.blocks import (
     axis_names,
     steps_of_numbers,
 )
-from ops.performance.summary import text_of_shape
 from simplifier import symbol
 from simplifier.errors import INTEGER, check_integers, check_type, listed, quoted
 from simplifier.tools.display import Displayed, html_of_table
@@ -276,7 +275,7 @@ class PallasCall(Displayed):
 
     def _repr_html_(self) -> str:
         rows = (
-            (each.name, text_of_shape(each.shape), str(each.indices), _text_of_traffic(each))
+            (each.name, each.shape.short_text, str(each.indices), _text_of_traffic(each))
             for each in self.arrays
         )
         title = "; ".join(map(str, self.problems())) or "no problems"
@@ -369,7 +368,7 @@ def _arrays(
         read = Shape.parse(shape) if isinstance(shape, str) else shape
         check_type(read, Shape, where, expected)
         if read.is_tuple or any(size < 0 for size in read.dimensions):
-            message = f"{where} is {text_of_shape(read)}"
+            message = f"{where} is {read.short_text}"
             raise PallasError(f"{message}; expected an array whose sizes are known")
         yield BlockedArray.of(name, read, spec, grid)
 

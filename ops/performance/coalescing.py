@@ -23,8 +23,7 @@ from ops.rules.rule import Origin
 from ops.xla_gpu import Access, AnyOrigin
 from simplifier import forms
 from simplifier.errors import check_integers, check_type, listed
-from simplifier.forms import Form, Interval, points_in, values_of
-from simplifier.tools.arrays import np
+from simplifier.forms import Form, Interval, np, points_in, values_of
 from simplifier.tools.display import html_of_table
 
 BITS: Final = 8

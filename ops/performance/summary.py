@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from indexing.layout import ArrayShape
 from ops.fusion import Fusion
 from ops.hlo import Computation, HloModule, Instruction
 from ops.performance.kernels import evaluated_by, kernels_of
@@ -86,7 +85,7 @@ class KernelSummary(Displayed):
 
     def __str__(self) -> str:
         operands = ", ".join(map(_text_of_operand, self.operands))
-        return f"{', '.join(map(text_of_result, self.fusion.roots))}({operands})"
+        return f"{', '.join(root.result_text() for root in self.fusion.roots)}({operands})"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -147,36 +146,8 @@ def cells_of(kernel: KernelSummary) -> tuple[str, str, str, str]:
     return cell_of_count(kernel.bytes_read), cell_of_count(kernel.bytes_written), reuse, str(kernel)
 
 
-def text_of_result(instruction: Instruction, output: int | None = None) -> str:
-    """What an instruction gives, all of it or one array, with the kind of a fusion.
-
-    >>> from ops import hlo
-    >>> text = "ENTRY e { p = f32[2] parameter(0) ROOT t = (f32[2]) tuple(p) }"
-    >>> root = hlo.parse(text).entry.root
-    >>> print(text_of_result(root), "|", text_of_result(root, 0))
-    %t = (f32[2]) tuple | result 0 of %t = f32[2] tuple
-    """
-    arrays, is_tuple = instruction.shape.arrays, instruction.shape.is_tuple
-    shape = ", ".join(map(text_of_shape, arrays if output is None else [arrays[output]]))
-    which = f"result {output} of " if is_tuple and output is not None else ""
-    given = f"({shape})" if is_tuple and output is None else shape
-    kind = instruction.attributes.get("kind") if instruction.opcode == "fusion" else None
-    opcode = f"{instruction.opcode} {kind}" if kind else instruction.opcode
-    return f"{which}%{instruction.name} = {given} {opcode}"
-
-
 def _text_of_operand(row: OperandUtilization) -> str:
     place = f" output {row.element}" if row.operand.shape.is_tuple else ""
-    shape = text_of_shape(row.operand.shape.arrays[row.element])
+    shape = row.operand.shape.arrays[row.element].short_text
     kinds = " and ".join(map(str, row.kinds)) or ("unknown" if row.bounds else "unused")
     return f"%{row.operand.name}{place} {shape} {kinds}"
-
-
-def text_of_shape(shape: ArrayShape) -> str:
-    """A shape, without a layout that is the default.
-
-    >>> from indexing.layout import Shape
-    >>> print(*map(text_of_shape, Shape.parse("(f32[2,3]{1,0}, f32[2,3]{0,1})").arrays))
-    f32[2,3] f32[2,3]{0,1}
-    """
-    return shape.text(layout=shape.is_array and not shape.array_layout.is_default)

@@ -35,8 +35,7 @@ from ops.hlo.true_sizes import true_sizes
 from simplifier import CeilDiv, format_expr, simplify
 from simplifier.errors import ArgumentError, check_type
 from simplifier.exact import ATTEMPT, Budget, BudgetError, NotQuasiAffineError
-from simplifier.forms import VARIABLE, Interval
-from simplifier.tools.arrays import np
+from simplifier.forms import VARIABLE, Interval, np
 
 Column: TypeAlias = Any
 """An array of NumPy."""

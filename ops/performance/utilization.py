@@ -46,8 +46,7 @@ from ops.rules.rule import Doubt, Unknown
 from simplifier import forms
 from simplifier.errors import listed
 from simplifier.exact import BudgetError, NotQuasiAffineError
-from simplifier.forms import Form, Interval, floordiv, points_in, substitute
-from simplifier.tools.arrays import np
+from simplifier.forms import Form, Interval, floordiv, np, points_in, substitute
 from simplifier.tools.display import Displayed, html_of_table
 from simplifier.tools.graphs import united
 

@@ -21,8 +21,7 @@ from indexing.passes import (
 )
 from ops.performance.tally import Column, size_of
 from simplifier import forms
-from simplifier.forms import Atom, Form, Interval, points_in, substitute, variables_of
-from simplifier.tools.arrays import np
+from simplifier.forms import Atom, Form, Interval, np, points_in, substitute, variables_of
 from simplifier.tools.graphs import united
 
 Columns: TypeAlias = "Mapping[str, Column]"

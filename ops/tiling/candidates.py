@@ -37,8 +37,7 @@ from ops.tiling.space import TilingDimension, TilingSpace
 from simplifier import forms, symbol
 from simplifier.errors import INTEGER, check_type
 from simplifier.exact import NotQuasiAffineError
-from simplifier.forms import MAX_INT64, Interval
-from simplifier.tools.arrays import np
+from simplifier.forms import MAX_INT64, Interval, np
 from simplifier.tools.display import MAX_ROWS, aligned, html_of_table
 from simplifier.tools.graphs import united
 

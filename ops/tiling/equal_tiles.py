@@ -16,8 +16,7 @@ from indexing.passes import Formulas, arranged, evaluate_forms, few_points, tile
 from ops.performance.tally import Column
 from ops.tiling.propagation import ArrayTile
 from simplifier import forms
-from simplifier.forms import Interval, to_sympy
-from simplifier.tools.arrays import np
+from simplifier.forms import Interval, np, to_sympy
 from simplifier.tools.graphs import united
 
 _FEW: Final = 1 << 8

@@ -321,6 +321,8 @@ def relevant(
     >>> [name for name, _ in bounds], [str(form) for form, _ in facts]
     (['x', 'y'], ['x + y'])
     """
+    if not constraints:
+        return _bounds_of(_names(forms), bounds), ()
     named = ((_names_in(each[0]), each) for each in constraints)
     related, *_ = connected_components([(_names(forms), None), *named], itemgetter(0))
     names = frozenset[str]().union(*map(itemgetter(0), related))
@@ -351,7 +353,7 @@ def scope_about(
     others = [group for group in groups if names.isdisjoint(_names_of(group))]
     near = tuple(chain.from_iterable(group for group in groups if group not in others))
     far = tuple(chain.from_iterable(others))
-    apart = _apart(_bounds_of(_names_of(far), bounds), far)
+    apart = _apart(_bounds_of(_names_of(far), bounds), far) if far else ()
     if any(part.is_empty for part in apart):
         return None
     linked = dict(_linked(apart, near))

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from simplifier.bounds.interval import EMPTY, Interval
 from simplifier.canonical.scope import Scope
-from simplifier.evaluation import MAX_INT64, OPERATIONS, magnitudes, points_in, tabulated, values_of
+from simplifier.evaluation import (
+    MAX_INT64,
+    OPERATIONS,
+    magnitudes,
+    np,
+    points_in,
+    tabulated,
+    values_of,
+)
 from simplifier.exact.isl import (
     BUDGET,
     Allowance,
@@ -30,7 +38,6 @@ from simplifier.extraction.prices import divides_by_negative, natural_width, wid
 from simplifier.fixpoint import simplified
 from simplifier.limits import MAX_EXACT_ATOMS, MAX_EXACT_GROUP, MAX_EXACT_PIECES, MAX_TABLE
 from simplifier.problem import Bounds, Constraints, Expression, Facts, Problem, ask
-from simplifier.tools.arrays import np
 
 if TYPE_CHECKING:
     import islpy

@@ -584,6 +584,15 @@ def _closed(outer: Iterable[Atom]) -> dict[Atom, None] | None:
     return found
 
 
+def negated(condition: Form) -> Atom | None:
+    """The atom ``c``, if a form is ``1 - c`` for a condition."""
+    if condition.constant == 1 and len(condition.terms) == 1:
+        ((atom, factor),) = condition.terms.items()
+        if factor == -1 and atom.kind in CONDITIONS:
+            return atom
+    return None
+
+
 def variables_of(forms: Iterable[Form]) -> Iterator[str]:
     """Names of the variables that occur, each once."""
     return (atom.name for atom in postorder(forms) if atom.kind is VARIABLE)

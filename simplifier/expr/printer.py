@@ -9,7 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from simplifier.expr.form import CONDITIONS, EXTREMA, Atom, AtomKind, Form, natural_order, postorder
+from simplifier.expr.form import (
+    CONDITIONS,
+    EXTREMA,
+    Atom,
+    AtomKind,
+    Form,
+    natural_order,
+    negated,
+    postorder,
+)
 
 Operand = TypeVar("Operand")
 
@@ -54,15 +63,6 @@ def as_written(atom: Atom, operands: Sequence[Operand]) -> Sequence[Operand]:
     if atom.kind in EXTREMA and not atom.arguments[0].terms:
         return (*operands[1:], operands[0])
     return operands
-
-
-def negated(condition: Form) -> Atom | None:
-    """The atom ``c``, if a form is ``1 - c`` for a condition."""
-    if condition.constant == 1 and len(condition.terms) == 1:
-        ((atom, factor),) = condition.terms.items()
-        if factor == -1 and atom.kind in CONDITIONS:
-            return atom
-    return None
 
 
 def sides(difference: Form, relation: str) -> tuple[Form, str, Form]:

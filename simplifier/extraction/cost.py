@@ -30,10 +30,11 @@ from simplifier.expr.form import (
     Key,
     constant,
     fold,
+    negated,
     postorder,
 )
 from simplifier.expr.operations import is_condition
-from simplifier.expr.printer import negated, sides
+from simplifier.expr.printer import sides
 from simplifier.limits import MAX_QUOTIENTS
 
 OPERATOR: Final = 1

@@ -73,7 +73,6 @@ DOORS: Final[Mapping[str, tuple[str, ...]]] = {
         "simplifier.errors",
         "simplifier.exact",
         "simplifier.forms",
-        "simplifier.tools.arrays",
         "simplifier.tools.display",
         "simplifier.tools.graphs",
         "simplifier.tools.lexer",
