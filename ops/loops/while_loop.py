@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from typing import Final, NamedTuple
 
 from indexing import IndexingMap, IndexRelation, IndexSet, Variable, flow_dependences
@@ -304,27 +303,27 @@ class Accesses:
     @property
     def dependences(self) -> Iterator[AnyDependence]:
         """The dependences that lead to the elements written and read."""
-        yield from (each.elements for each in self.writes)
-        yield from (each.elements for each in self.reads)
+        yield from (each.elements for each in (*self.writes, *self.reads))
 
     def _add(self, number: int, array: Array) -> None:
         """Add the instructions that make one array of the state."""
-        updates = self._tracer.updates(array, number)
-        if updates is None:
+        made = self._tracer.update(array, number)
+        if made is None:
             write = Write(number, array[0], identity_of(*array), is_in_place=False)
-            self.writes.append(write)
-            self.reads.append(Read(self._tracer.read_for(array)))
-            return
-        for update in updates:
-            self.writes += update.writes
-            self.reads += update.reads
+            made = _Update((write,), (Read(self._tracer.read_for(array)),))
+        self.writes += made.writes
+        self.reads += made.reads
 
 
 class _Update(NamedTuple):
-    """An update in place: of one instruction, or all in a loop that is one instruction."""
+    """An update in place: of some instructions, or all in a loop that is one instruction."""
 
     writes: tuple[Write, ...]
     reads: tuple[Read, ...]
+
+    def then(self, other: _Update) -> _Update:
+        """Both updates."""
+        return _Update((*self.writes, *other.writes), (*self.reads, *other.reads))
 
 
 class _Tracer:
@@ -336,13 +335,13 @@ class _Tracer:
         self._registry = registry
         self._flow = flow_in(body.module, Direction.OUTPUT_TO_INPUT, registry)
 
-    def updates(self, array: Array, number: int) -> list[_Update] | None:
+    def update(self, array: Array, number: int) -> _Update | None:
         """The updates in place that make this array of that in the state, last first.
 
         ``None`` if it is made in another way.
         """
         there = identity_of(*array)
-        itself, found = there, list[_Update]()
+        itself, found = there, _Update((), ())
         while True:
             array = source_within(self._state, array, self._registry.routes)
             instruction, _ = array
@@ -352,20 +351,20 @@ class _Tracer:
             if instruction.opcode in _MOVES:
                 there = self._forward(instruction, 0).compose(there)
             elif instruction.opcode == "while":
-                inner = self._inner(array, number, there)
+                inner = self._by_loop(array, number, there)
                 if inner is None:
                     return None
-                found.append(inner)
+                found = found.then(inner)
             elif instruction.opcode in UPDATES and not instruction.shape.is_tuple:
-                update = self._update(instruction, number, there)
+                update = self._by_instruction(instruction, number, there)
                 if isinstance(update.writes[0].elements, Unknown):
                     return None
-                found.append(update)
+                found = found.then(update)
             else:
                 return None
             array = instruction.operands[0], array[1] if instruction.opcode == "while" else 0
 
-    def _update(self, update: Instruction, number: int, there: AnyDependence) -> _Update:
+    def _by_instruction(self, update: Instruction, number: int, there: AnyDependence) -> _Update:
         """Writes and reads of an instruction that updates a part of its first operand."""
         place = UPDATES[update.opcode]
         elements = self._forward(update, place).compose(there)
@@ -379,22 +378,21 @@ class _Tracer:
             reads.append(Read(itself, (write,)))
         return _Update((write,), tuple(reads))
 
-    def _inner(self, array: Array, number: int, there: AnyDependence) -> _Update | None:
+    def _by_loop(self, array: Array, number: int, there: AnyDependence) -> _Update | None:
         """Writes in place of a loop in the body to an array of its state."""
         loop, element = array
         body = loop.attributes["body"]
-        updates = _Tracer(body, self._registry).updates((body.root, element), element)
-        if updates is None:
+        inside = _Tracer(body, self._registry).update((body.root, element), element)
+        if inside is None:
             return None
         doubt = "" if counted_loop(loop) else f"%{loop.name} runs an unknown number of times"
-        inside = tuple(chain.from_iterable(update.writes for update in updates))
         writes = tuple(
             each._replace(
                 array=number, elements=each.elements.compose(there), doubt=each.doubt or doubt
             )
-            for each in inside
+            for each in inside.writes
         )
-        return _Update(writes, (Read(self.read_for(array), inside),))
+        return _Update(writes, (Read(self.read_for(array), inside.writes),))
 
     def _forward(self, instruction: Instruction, operand: int) -> AnyDependence:
         return input_to_output(instruction, operand, registry=self._registry).indexing[0]
@@ -661,7 +659,10 @@ class IterationSpace:
                 reasons.append(elements.reason)
                 elements = Dependence([self._everything(number)])
             ways = [each for each in elements.indexings if each.element == number]
-            relation, reason = _united(self._read(ways, read))
+            # Where only what is written counts, an element of that is behind the iteration.
+            is_by_element = read.written is not None
+            touched = (self._access(each, self._keys, is_by_element=is_by_element) for each in ways)
+            relation, reason = _united(touched)
             if relation is not None:
                 reasons.append(reason)
                 found.append(self._after_writes(relation, read))
@@ -722,28 +723,31 @@ class IterationSpace:
 
     # Accesses.
 
-    def _access(self, indexing: OperandIndexing, front: Sequence[Form]) -> Touched:
-        """From an iteration to all elements that an indexing leads to."""
-        own = indexing.map.domain
-        free = [*own.dims, *own.ranges]
-        values = {name: symbol(place) for place, name in enumerate(own.identifiers[: len(free)])}
-        approximation = self._set_values(indexing, values, free)
-        roles = (*self.common, self.number), _without_names(free), ()
-        return Touched(_rewritten(indexing.map, roles, values, front), approximation)
+    def _access(
+        self, indexing: OperandIndexing, front: Sequence[Form], *, is_by_element: bool = False
+    ) -> Touched:
+        """From an iteration to all elements that an indexing leads to; maybe from each of its own.
 
-    def _read(self, ways: Iterable[OperandIndexing], read: Read) -> Iterator[Touched]:
-        """What is read; behind an iteration and an element of what is written, if that counts."""
-        for indexing in ways:
-            if read.written is None:
-                yield self._access(indexing, self._keys)
-                continue
-            own, before = indexing.map.domain, len(self.common) + 1
-            values = {f"d{place}": dim(place + before) for place in range(len(own.dims))}
-            free = [*own.ranges]
-            approximation = self._set_values(indexing, values, free)
-            dims = *self.common, self.number, *_without_names(own.dims)
-            roles = dims, _without_names(free), ()
-            yield Touched(_rewritten(indexing.map, roles, values, self._keys), approximation)
+        What varies within an iteration is one more range.
+        """
+        own, first, approximation = (
+            indexing.map.domain,
+            len(self.common) + 1,
+            indexing.approximation,
+        )
+        dims, inner = (own.dims, ()) if is_by_element else ((), own.dims)
+        free = [*inner, *own.ranges]
+        places = [*map(dim, range(first, first + len(dims))), *map(symbol, range(len(free)))]
+        values = dict(zip(own.identifiers, places, strict=False))
+        for number, (origin, variable) in enumerate(_runtime(indexing)):
+            value = self._value(origin, variable)
+            if value is None:
+                value = symbol(len(free))
+                free.append(variable)
+                approximation = approximation or self._why_any(origin)
+            values[f"rt{number}"] = value
+        roles = (*self.common, self.number, *_without_names(dims)), _without_names(free), ()
+        return Touched(_rewritten(indexing.map, roles, values, front), approximation)
 
     def _after_writes(
         self, relation: IndexRelation[IndexingMap], read: Read
@@ -754,23 +758,6 @@ class IterationSpace:
         front = [*self._keys, dim(len(self.common))]
         written, _ = _united(access for each in read.written for access in self.writes(each, front))
         return relation if written is None else written.compose(relation)
-
-    def _set_values(
-        self, indexing: OperandIndexing, values: dict[str, Form], free: list[Variable]
-    ) -> str:
-        """Add the values of runtime variables; what varies within an iteration is one more range.
-
-        The answer says why the indexing holds more than what the program does, or nothing.
-        """
-        approximation = indexing.approximation
-        for number, (origin, variable) in enumerate(_runtime(indexing)):
-            value = self._value(origin, variable)
-            if value is None:
-                value = symbol(len(free))
-                free.append(variable)
-                approximation = approximation or self._why_any(origin)
-            values[f"rt{number}"] = value
-        return approximation
 
     def _why_any(self, origin: RuntimeOrigin) -> str:
         """Why a runtime variable stands for any value; empty if it takes them all."""
