@@ -230,40 +230,39 @@ def block_count(found: ReductionDimensions, kind: str, vector_size: int) -> int:
 
 
 def _row(sizes: Triple, vector_size: int) -> _Plan:
-    major, kept, minor = sizes
-    vectors = step_count(minor, vector_size)
-    folding = threads_of_row(minor)
-    keeping = _rows_of_block(kept, folding)
+    minor = sizes[2]
+    vectors, folding = step_count(minor, vector_size), threads_of_row(minor)
     rounds = min(max(1, _ELEMENTS_OF_THREAD // vector_size), step_count(vectors, folding))
-    tile = rounds * folding
-
-    def step(block: Sequence[Form]) -> _ThreadWork:
-        thread = unflattened(thread_id(), (keeping, folding))
-        row = block[0] * keeping + thread[0]
-        vector = block[1] * tile + loop_id(1) * folding + thread[1]
-        read = (loop_id(0), row, vector * vector_size + loop_id(2))
-        loops = {"major_id": major, "minor_id": rounds, "vector_id": vector_size}
-        return _ThreadWork(read, loops, (row,), {}, thread[1])
-
-    return _Plan(keeping * folding, (step_count(kept, keeping), step_count(vectors, tile)), step)
+    return _of_rows(sizes, vector_size, folding, rounds)
 
 
 def _multi_row(sizes: Triple, vector_size: int) -> _Plan:
-    major, kept, minor = sizes
-    folding = step_count(minor, vector_size)
+    folding = step_count(sizes[2], vector_size)
     if folding > WARP_SIZE:
         message = f"reduce: multi_row folds {folding} vectors of a row"
         raise ShapeError(f"{message}; expected at most {WARP_SIZE}, one for each thread of a warp")
-    keeping = _rows_of_block(kept, folding)
+    return _of_rows(sizes, vector_size, folding)
+
+
+def _of_rows(sizes: Triple, vector_size: int, folding: int, rounds: int | None = None) -> _Plan:
+    """So many threads fold a row, each in some rounds, or each one vector."""
+    major, kept, minor = sizes
+    keeping = max(1, min(kept, _BLOCK // folding))
+    tile = (rounds or 1) * folding
+    in_rounds = {} if rounds is None else {"minor_id": rounds}
+    loops = {"major_id": major, **in_rounds, "vector_id": vector_size}
 
     def step(block: Sequence[Form]) -> _ThreadWork:
-        thread = unflattened(thread_id(), (keeping, folding))
-        row = block[0] * keeping + thread[0]
-        read = (loop_id(0), row, thread[1] * vector_size + loop_id(1))
-        loops = {"major_id": major, "vector_id": vector_size}
-        return _ThreadWork(read, loops, (row,), {}, thread[1])
+        row_of_block, thread = unflattened(thread_id(), (keeping, folding))
+        row = block[0] * keeping + row_of_block
+        vector = block[1] * tile + thread
+        if rounds is not None:
+            vector += loop_id(1) * folding
+        read = (loop_id(0), row, vector * vector_size + loop_id(len(loops) - 1))
+        return _ThreadWork(read, loops, (row,), {}, thread)
 
-    return _Plan(keeping * folding, (step_count(kept, keeping),), step)
+    blocks = step_count(kept, keeping), step_count(step_count(minor, vector_size), tile)
+    return _Plan(keeping * folding, blocks, step)
 
 
 def _column(sizes: Triple, vector_size: int) -> _Plan:
@@ -314,8 +313,3 @@ _KINDS: Final[Mapping[str, tuple[bool, Callable[[Triple, int], _Plan]]]] = {
     "small_column": (False, _small_column),
 }
 """For each kind of schedule: whether it is for rows, and its plan for sizes and vectors."""
-
-
-def _rows_of_block(kept: int, folding: int) -> int:
-    """Number of rows that a block folds at the same time, with ``folding`` threads for each."""
-    return max(1, min(kept, _BLOCK // folding))
