@@ -541,7 +541,7 @@ def _checked_labels(number: int, given: Relation, sizes: dict[str, object]) -> l
         raise MapError(f"{where} comes from another result than the first")
     for name, bounds in variables.items():
         if sizes.setdefault(name, bounds) != bounds or bounds.lower != 0:
-            raise MapError(f"{where}: {name} in {bounds} does not count what the others do from 0")
+            raise MapError(f"{where}: {name} in {bounds}; expected the size of that name, from 0")
     names = [format_form(given.domain.named(form)) for form in given.forms]
     for position, name in enumerate(names):
         if name not in variables:

@@ -209,7 +209,7 @@ class TileRead:
         shape = self.instruction.shape.arrays[self.output]
         check_integers(ids, "reads: the tile")
         if shape.is_unbounded:
-            raise MapError(f"reads: what {shape} reads depends on its sizes, which are parameters")
+            raise MapError(f"reads: the reads of {shape} depend on its sizes, which are parameters")
         starts = [number * size for number, size in zip(ids, self.sizes, strict=False)]
         if len(ids) != len(self.sizes) or any(
             not 0 <= start < size for start, size in zip(starts, shape.dimensions, strict=True)

@@ -522,7 +522,7 @@ def check_use(asker: str, user: Instruction, old: Instruction, new: Instruction)
     starts = STARTS.get(user.opcode, ())
     if old.opcode in starts and not _is_same_start(old, new, starts):
         message = f"{asker}: %{user.name} continues %{old.name}, but %{new.name} is {new.opcode}"
-        raise EditError(f"{message}; expected what starts the same operation")
+        raise EditError(f"{message}; expected the start of the same operation")
 
 
 def check_together(

@@ -549,7 +549,7 @@ def _given_sizes(writer: OperationWriter, given: GivenOperation, place: int) -> 
     given.at_least(place + 1)
     found = writer.module.sizes.values(given.operands[place])
     if found is None:
-        given.fail("the sizes are computed by what is no arithmetic on sizes of arguments")
+        given.fail("the sizes come from other operations than arithmetic on sizes of arguments")
     return found
 
 

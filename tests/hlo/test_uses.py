@@ -90,11 +90,11 @@ REFUSED: dict[str, tuple[Callable[[ModuleEditor], object], str]] = {
     ),
     "a start replaced": (
         lambda e: e.replace(M["cs"], e.insert("tuple", [A, A, e.constant(0, "u32[]")])),
-        "%cd continues %cs, but %tuple is tuple; expected what starts the same operation",
+        "%cd continues %cs, but %tuple is tuple; expected the start of the same operation",
     ),
     "a start of another computation": (
         lambda e: e.replace(M["start"], e.clone(M["start"], calls=M.computation("other"))),
-        "%done continues %start, but %start.1 is async-start; expected what starts the same",
+        "%done continues %start, but %start.1 is async-start; expected the start of the same",
     ),
     "a start alone outlined": (
         lambda e: e.outline([M["start"]], "call"),

@@ -371,7 +371,7 @@ def test_bad_strings(drawn: DrawnError) -> None:
 NO_STRINGS: list[tuple[list[str], str]] = [
     ([], "to_einsum: there are no maps"),
     (["(d0) -> (d0 + 1), domain: d0 in [0, 3]"], r"result 0 is d0 \+ 1; expected a variable"),
-    (["(d0) -> (d0), domain: d0 in [1, 3]"], "does not count"),
+    (["(d0) -> (d0), domain: d0 in [1, 3]"], "expected the size of that name, from 0"),
     (["(d0)<N> -> (d0), domain: d0 in [0, N - 1], N in [1, 9]"], "the parameters N"),
     (["(d0){rt0} -> (rt0), domain: d0 in [0, 3], rt0 in [0, 3]"], "runtime"),
     (["(d0) -> (d0), domain: d0 in [0, 3]", "(d0) -> (d0), domain: d0 in [0, 4]"], "map 1: d0 in"),

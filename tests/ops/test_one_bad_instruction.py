@@ -171,7 +171,7 @@ def test_reads_of_unknown_size() -> None:
     text = "ENTRY e { x = f32[?,4] parameter(0) ROOT n = f32[?,4] negate(x) }"
     (read,) = reads(hlo.parse(text).entry.root)
     assert str(read) == "%x[t0, t1]"
-    with pytest.raises(MapError, match="depends on its sizes"):
+    with pytest.raises(MapError, match="depend on its sizes"):
         read.elements((0, 0))
 
 
