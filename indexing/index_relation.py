@@ -62,13 +62,12 @@ class IndexRelation(Displayed, Generic[MapT_co]):
     (True, True, True)
     """
 
-    __slots__ = ("_dims", "_is_function", "_map_type", "_maps", "_pairs")
+    __slots__ = ("_dims", "_map_type", "_maps", "_pairs")
 
     _pairs: islpy.Map
     _dims: tuple[str, ...]
     _map_type: type[MapT_co]
     _maps: tuple[MapT_co, ...] | None
-    _is_function: bool | None
 
     def __init__(self, *maps: MapT_co) -> None:
         for place, each in enumerate(maps):
@@ -82,7 +81,19 @@ class IndexRelation(Displayed, Generic[MapT_co]):
         self._dims = tuple(variable.given_name for variable in first.domain.dims)
         self._map_type = type(first)
         self._maps = maps if len(maps) == 1 else None
-        self._is_function = None
+
+    @classmethod
+    def of_isl(
+        cls,
+        pairs: islpy.Map,
+        map_type: type[MapT_co],  # pyright: ignore[reportGeneralTypeIssues] - it makes values
+        dims: Sequence[str] = (),
+    ) -> IndexRelation[MapT_co]:
+        """The relation of pairs in the context that is kept, whose maps are of a class."""
+        made = cls.__new__(cls)
+        made._pairs, made._dims = pairs, tuple(dims)  # noqa: SLF001 - of its own class
+        made._map_type, made._maps = map_type, None  # noqa: SLF001
+        return made
 
     # Its parts.
 
@@ -114,9 +125,7 @@ class IndexRelation(Displayed, Generic[MapT_co]):
     @property
     def is_function(self) -> bool:
         """Whether no element is related to two others."""
-        if self._is_function is None:
-            self._is_function = asked_of_kept(lambda _: bool(self._pairs.is_single_valued()))
-        return self._is_function
+        return asked_of_kept(lambda _: bool(self._pairs.is_single_valued()))
 
     @asks_emptiness
     def is_empty(self, *, budget: Budget = BUDGET) -> bool:
@@ -338,7 +347,7 @@ class IndexRelation(Displayed, Generic[MapT_co]):
     ) -> IndexRelation[MapT_co]:
         """The relation that isl makes; its dimensions are called as these, or after their place."""
         found = asked_of_kept(lambda _: make(), budget)
-        return relation_from(found, self._map_type, dims)
+        return self.of_isl(found, self._map_type, dims)
 
     def _set(
         self, make: Callable[[], islpy.Set], budget: Budget, names: tuple[str, ...] = ()
@@ -374,21 +383,6 @@ def isl_of(relation: IndexRelation[MapT_co]) -> islpy.Map:
     return relation._pairs  # noqa: SLF001 - the only door for others
 
 
-def relation_from(
-    pairs: islpy.Map, map_type: type[MapT_co], dims: Sequence[str] = ()
-) -> IndexRelation[MapT_co]:
-    """The public face of pairs in the context that is kept, whose maps are of a class."""
-    made: IndexRelation[MapT_co] = object.__new__(
-        cast("type[IndexRelation[MapT_co]]", IndexRelation)
-    )
-    made._pairs = pairs  # noqa: SLF001 - of its own class
-    made._dims = tuple(dims)  # noqa: SLF001
-    made._map_type = map_type  # noqa: SLF001
-    made._maps = None  # noqa: SLF001
-    made._is_function = None  # noqa: SLF001
-    return made
-
-
 def _union_of(maps: Sequence[ExactRelation], context: islpy.Context) -> islpy.Map:
     return united_parts([pairs_of(each, context) for each in maps])
 
@@ -422,7 +416,7 @@ def relation_of_text(map_type: type[MapT_co], text: str) -> IndexRelation[MapT_c
         name = readable(found.get_dim_name(kinds.param, place))
         check_parameter(Variable(EVERYTHING, name), f"parse_relation: parameter {place}")
     dims = [readable(found.get_dim_name(kinds.in_, at)) for at in range(found.dim(kinds.in_))]
-    return relation_from(found, map_type, dims)
+    return IndexRelation[MapT_co].of_isl(found, map_type, dims)
 
 
 def _unpickled(*maps: MapT_co) -> IndexRelation[MapT_co]:
