@@ -35,16 +35,9 @@ from simplifier.expr.form import (
     weighted_sum,
 )
 from simplifier.extraction.cost import DIVISIONS, cost_of_form
-from simplifier.laws.catalogue.bits import DIVIDED_BITS
-from simplifier.laws.catalogue.conditions import (
-    CHOICE_OF_NUMBERS,
-    CHOSEN,
-    CHOSEN_TWICE,
-    DIVIDED,
-    JOINED,
-    NARROWER,
-    UNDER_OTHERS,
-)
+from simplifier.laws.catalogue import conditions as law
+from simplifier.laws.catalogue.bitwise import DIVIDED_BITS
+from simplifier.laws.catalogue.comparisons import CHOICE_OF_NUMBERS
 from simplifier.laws.law import Law
 from simplifier.laws.rewrite_log import Rewrite
 from simplifier.limits import MAX_CONDITIONS, MAX_CONDITIONS_JOINED, MAX_NESTED_CHOICES
@@ -63,10 +56,10 @@ def step(scope: Scope, form: Form, asks: Questions) -> Form:
     """The form with its conditions and choices simplified, and what is around them."""
     found = [*_readings(scope, form, asks)]
     by_bits = (DIVIDED_BITS, divided_bits(form))
-    for law, rearranged in ((JOINED, joined(form)), (DIVIDED, divided(form)), by_bits):
+    for reason, rearranged in ((law.JOINED, joined(form)), (law.DIVIDED, divided(form)), by_bits):
         if rearranged is not None:
             readings = _readings(scope, rearranged, asks)
-            found += [((law, *laws), read) for laws, read in readings]
+            found += [((reason, *laws), read) for laws, read in readings]
     laws, result = min(found, key=_cost_of_reading) if len(found) > 1 else found[0]
     if result == form or cost_of_form(result) > cost_of_form(form):
         return form
@@ -264,11 +257,11 @@ class _Reader:
             others = [*joined[:place], *joined[place + 1 :]]
             within = self._scope.under(operations.conjunction(others[:MAX_CONDITIONS_JOINED]))
             if within.is_empty:
-                self._fired(UNDER_OTHERS)
+                self._fired(law.UNDER_OTHERS)
                 return ZERO
             (found,) = self._simplified(within, [joined[place]])
             if found != joined[place]:
-                self._fired(UNDER_OTHERS)
+                self._fired(law.UNDER_OTHERS)
                 self._note(within)
             joined[place] = found
         whole = operations.conjunction(joined)
@@ -288,7 +281,7 @@ class _Reader:
                 continue
             (found,) = self._simplified(within, [value])
             if found != value:
-                self._fired(CHOSEN)
+                self._fired(law.CHOSEN)
                 self._note(within)
             kept.append(_Branch(holds, found, within))
             scope = self._scope.under(
@@ -312,19 +305,19 @@ class _Reader:
         if value == other:
             return value
         if self._simplified(elsewhere, [value]) == (other,):
-            self._fired(CHOSEN)
+            self._fired(law.CHOSEN)
             return value
         if self._simplified(within, [other]) == (value,):
-            self._fired(CHOSEN)
+            self._fired(law.CHOSEN)
             return other
         inner = other.only_atom
         if inner and inner.kind is AtomKind.SELECT and inner.arguments[1] == value:
-            self._fired(CHOSEN_TWICE)
+            self._fired(law.CHOSEN_TWICE)
             either = operations.disjunction((condition, inner.arguments[0]))
             return self._select(either, value, inner.arguments[2])
         inner = value.only_atom
         if inner and inner.kind is AtomKind.SELECT and inner.arguments[2] == other:
-            self._fired(NARROWER)
+            self._fired(law.NARROWER)
             both = operations.conjunction((condition, inner.arguments[0]))
             return self._select(both, inner.arguments[1], other)
         return self._select(condition, value, other)

@@ -49,7 +49,7 @@ from simplifier.extraction.prices import (
 )
 from simplifier.extraction.search import count_maxima
 from simplifier.extraction.steps import with_shared_numbers
-from simplifier.laws.catalogue.extrema import PRUNE
+from simplifier.laws.catalogue.maxima import PRUNE
 from simplifier.laws.rewrite_log import Rewrite, RewriteLog
 from simplifier.limits import (
     MAX_DEPTH,

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Interval, Range, meet
 from simplifier.expr.form import CONDITIONS, FLOORDIV, Atom, AtomKind, Form, content
-from simplifier.laws.catalogue.lemmas import DIVISOR_RANGE, FACT_RANGE
+from simplifier.laws.catalogue.ranges import DIVISOR_RANGE, FACT_RANGE
 from simplifier.laws.rewrite_log import Recorder, RewriteLog
 from simplifier.limits import MAX_RANGE_DEPTH
 

@@ -29,7 +29,7 @@ from simplifier.expr.form import (
     content,
     is_crowded,
 )
-from simplifier.laws.catalogue.lemmas import FACT_RANGE
+from simplifier.laws.catalogue.ranges import FACT_RANGE
 from simplifier.limits import MAX_CONTENT, MAX_FLATTENED_TERMS, MAX_QUOTIENTS
 
 

@@ -29,19 +29,8 @@ from simplifier.expr.form import (
     variable,
     variables_of,
 )
-from simplifier.laws.catalogue.constraints import (
-    CONGRUENCE,
-    EQUATION,
-    INVERSE,
-    LOWER_FACT,
-    NOT_ZERO,
-    PRODUCT_FACT,
-    QUOTIENT_FACT,
-    RESIDUE,
-    RESTORED,
-    UPPER_FACT,
-)
-from simplifier.laws.catalogue.lemmas import FACT_RANGE, FACTS_RANGE
+from simplifier.laws.catalogue import propagation as law
+from simplifier.laws.catalogue.ranges import FACT_RANGE, FACTS_RANGE
 from simplifier.laws.law import Law
 from simplifier.limits import MAX_FACTS, MAX_PROPAGATIONS, MAX_ROUNDS_OF_FACTS
 
@@ -204,7 +193,7 @@ class _Propagator:
                 lower, upper = fact.ends if factor > 0 else (-fact.ends[1], -fact.ends[0])
                 rest = fact.form.without(atom).times(factor * atom.divisor)
                 ends = lower * atom.divisor, upper * atom.divisor + (atom.divisor - 1)
-                self._context.used(QUOTIENT_FACT)
+                self._context.used(law.QUOTIENT_FACT)
                 self.add(self._context.canonical(rest.plus(atom.numerator)), ends)
 
     def bounds(self) -> dict[str, Interval]:
@@ -234,8 +223,8 @@ class _Propagator:
         self.is_contradictory |= narrow[0] > narrow[1]
         if atom.kind is not AtomKind.VARIABLE and len(self._facts) < MAX_FACTS:
             self.add(Form(0, {atom: 1}), narrow)
-            for law, form, within in _inside(self._context, atom, narrow):
-                self._context.used(law)
+            for lemma, form, within in _inside(self._context, atom, narrow):
+                self._context.used(lemma)
                 self.add(form, within)
 
     def _left_to(self, atom: Atom, fact: Fact) -> Range:
@@ -261,21 +250,21 @@ def _inside(context: Context, atom: Atom, ends: Range) -> Iterator[tuple[Law, Fo
     lower, upper = ends
     if atom.kind is AtomKind.FLOORDIV:
         within = lower * atom.divisor, upper * atom.divisor + (atom.divisor - 1)
-        yield QUOTIENT_FACT, atom.numerator, within
+        yield law.QUOTIENT_FACT, atom.numerator, within
     if atom.kind is AtomKind.PRODUCT:
         yield from _of_factors(context, atom.arguments, ends)
     if atom.kind is AtomKind.MAX:
         able = [form for form in atom.arguments if not form.is_constant or form.constant >= lower]
         for argument in atom.arguments:
             is_greatest = able == [argument]
-            law = LOWER_FACT if is_greatest else UPPER_FACT
-            yield law, argument, (lower if is_greatest else NEGATIVE_INFINITY, upper)
+            lemma = law.LOWER_FACT if is_greatest else law.UPPER_FACT
+            yield lemma, argument, (lower if is_greatest else NEGATIVE_INFINITY, upper)
     if atom.kind is AtomKind.ZERO and upper == 0:
         least, most = context.range_of(atom.numerator)
         if least == 0:
-            yield NOT_ZERO, atom.numerator, (1, most)
+            yield law.NOT_ZERO, atom.numerator, (1, most)
         elif most == 0:
-            yield NOT_ZERO, atom.numerator, (least, -1)
+            yield law.NOT_ZERO, atom.numerator, (least, -1)
 
 
 def _of_factors(
@@ -290,7 +279,7 @@ def _of_factors(
             share = -(-least // most) if isinstance(most, int) and most else 1
             if low >= 0 or high <= 0:
                 itself = factor.times(sign if low >= 0 else -sign)
-                yield PRODUCT_FACT, itself, (share, INFINITY)
+                yield law.PRODUCT_FACT, itself, (share, INFINITY)
 
 
 def _intersection(old: Range, new: Range) -> Range:
@@ -348,7 +337,7 @@ class SolvedVariable(NamedTuple):
 
     def laws_for(self, form: Form) -> tuple[Law, ...]:
         """Why a form of the smaller problem is equal to what it is restored to."""
-        return self.laws if self.restored(form) == form else (*self.laws, RESTORED)
+        return self.laws if self.restored(form) == form else (*self.laws, law.RESTORED)
 
     def restored(self, form: Form) -> Form:
         """The form with the quotient written out."""
@@ -406,7 +395,7 @@ def _by_itself(form: Form, value: int) -> Iterator[SolvedVariable]:
     """``x + B = v`` is ``x = v - B``."""
     for atom in _unknowns(form):
         rest = form.without(atom).plus_constant(-value)
-        yield SolvedVariable(atom, rest.times(-form.terms[atom]), (EQUATION,))
+        yield SolvedVariable(atom, rest.times(-form.terms[atom]), (law.EQUATION,))
 
 
 def _by_residues(form: Form, value: int) -> Iterator[SolvedVariable]:
@@ -429,11 +418,15 @@ def _by_residue(form: Form, divisor: int, remainder: int) -> Iterator[SolvedVari
             modulus = divisor // common
             inverse = pow(factor // common, -1, modulus)
             itself, residue = Form(0, {atom: 1}), remainder // common * inverse
-            laws = (RESIDUE, CONGRUENCE) if factor == 1 else (RESIDUE, INVERSE, CONGRUENCE)
+            laws = (
+                (law.RESIDUE, law.CONGRUENCE)
+                if factor == 1
+                else (law.RESIDUE, law.INVERSE, law.CONGRUENCE)
+            )
             yield _with_quotient(atom, itself, modulus, residue, laws)
         return
     for atom in _unknowns(form):
-        yield _with_quotient(atom, form, divisor, remainder, (RESIDUE, CONGRUENCE))
+        yield _with_quotient(atom, form, divisor, remainder, (law.RESIDUE, law.CONGRUENCE))
 
 
 def _with_quotient(

@@ -42,26 +42,7 @@ from simplifier.expr.form import (
     is_crowded,
     is_deep,
 )
-from simplifier.laws.catalogue.lemmas import (
-    BETWEEN_BRANCHES,
-    BRANCHES_RANGE,
-    BRANCHES_RANGE_NEGATIVE,
-    CORNERS,
-    DIGIT_RANGE,
-    FACT_RANGE,
-    FACTS_RANGE,
-    MULTIPLIED_FACT,
-    POWER_RANGE,
-    PRODUCT_RANGE,
-    QUOTIENT_AND_REST,
-    QUOTIENT_BY_FACT,
-    QUOTIENT_RANGE,
-    REMAINDER_RANGE,
-    ROUNDING_RANGE,
-    ROUNDINGS_RANGE,
-    SUM_RANGE,
-    SYMBOLIC_DIGIT,
-)
+from simplifier.laws.catalogue import ranges as law
 from simplifier.laws.law import Law
 from simplifier.limits import (
     MAX_BITS,
@@ -83,7 +64,7 @@ def range_of(context: Context, form: Form, depth: int = MAX_RANGE_DEPTH) -> Rang
     """Lowest and highest value of a canonical form, by all readings."""
     ends = term_by_term(context.ranges, form)
     if len(form.terms) > 1 or (form.constant and context.facts):
-        context.used(SUM_RANGE)
+        context.used(law.SUM_RANGE)
         if form.is_affine and not context.facts:
             return ends
         for lemma, reading in _readings(context, form, ends, depth):
@@ -102,7 +83,7 @@ def _readings(
     kinds = {atom.kind for atom in form.terms}
     if FLOORDIV in kinds and not is_crowded(form):
         # m*x - m*c*floor(x/c) is m times a digit.
-        yield DIGIT_RANGE, context.view(form).ends()
+        yield law.DIGIT_RANGE, context.view(form).ends()
         if (
             depth == MAX_RANGE_DEPTH
             or isinstance(plain[0], Infinity)
@@ -141,7 +122,7 @@ def _without_rounding(context: Context, form: Form, depth: int) -> Iterator[Read
                 lower = lower - factor * (divisor - 1)
             else:
                 upper = upper - factor * (divisor - 1)
-            yield ROUNDING_RANGE, (-(-lower // divisor), upper // divisor)
+            yield law.ROUNDING_RANGE, (-(-lower // divisor), upper // divisor)
 
 
 def _without_any_rounding(context: Context, form: Form, depth: int) -> Iterator[Reading]:
@@ -162,7 +143,7 @@ def _without_any_rounding(context: Context, form: Form, depth: int) -> Iterator[
         least += min(weight, 0) * (atom.divisor - 1)
         most += max(weight, 0) * (atom.divisor - 1)
     lower, upper = range_of(context, exact, depth - 1)
-    yield ROUNDINGS_RANGE, (-(-(lower - most) // whole), (upper - least) // whole)
+    yield law.ROUNDINGS_RANGE, (-(-(lower - most) // whole), (upper - least) // whole)
 
 
 def _has_single_quotient(view: DigitView) -> bool:
@@ -176,8 +157,8 @@ def _by_maxima(context: Context, form: Form, depth: int) -> Iterator[Reading]:
     for atom in (
         found if depth == MAX_RANGE_DEPTH and len(found) <= MAX_OPERANDS_COMPARED else found[:1]
     ):
-        law = BRANCHES_RANGE if form.terms[atom] > 0 else BRANCHES_RANGE_NEGATIVE
-        yield law, _by_branches(context, form, atom, depth - 1)
+        lemma = law.BRANCHES_RANGE if form.terms[atom] > 0 else law.BRANCHES_RANGE_NEGATIVE
+        yield lemma, _by_branches(context, form, atom, depth - 1)
 
 
 def _by_branches(context: Context, form: Form, atom: Atom, depth: int) -> Range:
@@ -191,7 +172,7 @@ def _by_branches(context: Context, form: Form, atom: Atom, depth: int) -> Range:
     choose = max if is_greatest else min
     lower, upper = choose(low for low, _ in ends), choose(high for _, high in ends)
     for p, q in cancelling(*parts) if len(parts) == 2 else ():  # noqa: PLR2004 - two branches
-        context.used(BETWEEN_BRANCHES)
+        context.used(law.BETWEEN_BRANCHES)
         low, high = range_of(context, parts[0].times(p).plus(parts[1], q), depth)
         if is_greatest:
             lower = max(lower, -(-low // (p + q)))
@@ -208,10 +189,10 @@ def _by_facts(context: Context, form: Form, depth: int) -> Iterator[Reading]:
     for fact in context.facts:
         multiple = fact.multiple_in(form)
         if multiple:
-            yield FACT_RANGE, _around_fact(context, fact, form, multiple, depth)
+            yield law.FACT_RANGE, _around_fact(context, fact, form, multiple, depth)
         elif depth == MAX_RANGE_DEPTH:
             for near in fact.multiples_near(form):
-                yield FACT_RANGE, _around_fact(context, fact, form, near, depth)
+                yield law.FACT_RANGE, _around_fact(context, fact, form, near, depth)
 
 
 def _around_fact(context: Context, fact: Fact, form: Form, multiple: int, depth: int) -> Range:
@@ -225,7 +206,7 @@ def _by_facts_together(context: Context, form: Form) -> Iterator[Reading]:
     """Facts and bounds, each as often as it takes to add up to the form."""
     ends = context.once(_linear_facts).range_of(form, context.known_range)
     if ends is not None:
-        yield FACTS_RANGE, ends
+        yield law.FACTS_RANGE, ends
 
 
 def _linear_facts(context: Context) -> LinearFacts:
@@ -239,9 +220,9 @@ def _by_multiplied_facts(
     if depth < MAX_RANGE_DEPTH:
         return
     if plain[1] == INFINITY and (bound := at_most(context, form)) is not None:
-        yield MULTIPLIED_FACT, (NEGATIVE_INFINITY, range_of(context, bound, depth - 1)[1])
+        yield law.MULTIPLIED_FACT, (NEGATIVE_INFINITY, range_of(context, bound, depth - 1)[1])
     if plain[0] == NEGATIVE_INFINITY and (bound := at_most(context, -form)) is not None:
-        yield MULTIPLIED_FACT, (-range_of(context, bound, depth - 1)[1], INFINITY)
+        yield law.MULTIPLIED_FACT, (-range_of(context, bound, depth - 1)[1], INFINITY)
 
 
 def _by_common_factor(context: Context, form: Form, depth: int) -> Iterator[Reading]:
@@ -252,7 +233,7 @@ def _by_common_factor(context: Context, form: Form, depth: int) -> Iterator[Read
         factor = range_of(context, monomial_form(context, group), depth - 1)
         lower, upper = product_range(factor, range_of(context, whole, depth - 1))
         least, most = range_of(context, rest, depth - 1)
-        yield PRODUCT_RANGE, (lower + least, upper + most)
+        yield law.PRODUCT_RANGE, (lower + least, upper + most)
 
 
 def _strides(form: Form) -> Iterator[tuple[Atom]]:
@@ -284,12 +265,12 @@ def _by_symbolic_digits(context: Context, form: Form, depth: int) -> Iterator[Re
             last = radix.plus_constant(-1)
             low, high = low.plus(last, min(weight, 0)), high.plus(last, max(weight, 0))
         else:
-            context.used(REMAINDER_RANGE)
+            context.used(law.REMAINDER_RANGE)
             lower, upper = _digit_range(context.range_of(source), ends)
             least = least + (weight * lower if weight > 0 else weight * upper)
             most = most + (weight * upper if weight > 0 else weight * lower)
     lower, upper = range_of(context, low, depth - 1)[0], range_of(context, high, depth - 1)[1]
-    yield SYMBOLIC_DIGIT, (least + lower, most + upper)
+    yield law.SYMBOLIC_DIGIT, (least + lower, most + upper)
 
 
 def _digit_range(source: Range, radix: Range) -> Range:
@@ -324,7 +305,7 @@ def monomial_range(context: Context, atoms: Iterable[Atom]) -> Range:
         exponents[atom] = exponents.get(atom, 0) + 1
     ends: Range = (1, 1)
     for atom, exponent in exponents.items():
-        context.used(POWER_RANGE if exponent > 1 else PRODUCT_RANGE)
+        context.used(law.POWER_RANGE if exponent > 1 else law.PRODUCT_RANGE)
         ends = product_range(ends, _power_range(context.ranges[atom], exponent))
     return ends
 
@@ -417,14 +398,14 @@ def _greatest(operands: Sequence[Range]) -> Range:
 
 
 _ARITHMETIC: Final[Mapping[AtomKind, tuple[Law, Callable[[Sequence[Range]], Range]]]] = {
-    AtomKind.FLOORDIV: (QUOTIENT_RANGE, floordiv_range),
-    AtomKind.QUOTIENT: (CORNERS, floordiv_range),
-    AtomKind.CEILDIV: (QUOTIENT_RANGE, _ceildiv_range),
-    AtomKind.MOD: (REMAINDER_RANGE, _mod_range),
-    AtomKind.MIN: (BRANCHES_RANGE_NEGATIVE, _least),
-    AtomKind.MAX: (BRANCHES_RANGE, _greatest),
-    AtomKind.PRODUCT: (PRODUCT_RANGE, lambda operands: reduce(product_range, operands)),
-    AtomKind.SUM: (SUM_RANGE, lambda operands: operands[0]),
+    AtomKind.FLOORDIV: (law.QUOTIENT_RANGE, floordiv_range),
+    AtomKind.QUOTIENT: (law.CORNERS, floordiv_range),
+    AtomKind.CEILDIV: (law.QUOTIENT_RANGE, _ceildiv_range),
+    AtomKind.MOD: (law.REMAINDER_RANGE, _mod_range),
+    AtomKind.MIN: (law.BRANCHES_RANGE_NEGATIVE, _least),
+    AtomKind.MAX: (law.BRANCHES_RANGE, _greatest),
+    AtomKind.PRODUCT: (law.PRODUCT_RANGE, lambda operands: reduce(product_range, operands)),
+    AtomKind.SUM: (law.SUM_RANGE, lambda operands: operands[0]),
 }
 
 
@@ -688,9 +669,9 @@ _SIGNS: Final = (0, 1)
 def quotient_range(context: Context, numerator: Form, divisor: Form) -> Range:
     """The range of ``floor(A/B)`` for ``B >= 1``."""
     ends = range_by_corners(context, numerator, divisor)
-    context.used(CORNERS)
+    context.used(law.CORNERS)
     for times in dict.fromkeys(_counts(context, numerator, divisor)):
-        context.used(QUOTIENT_BY_FACT)
+        context.used(law.QUOTIENT_BY_FACT)
         ends = meet(ends, _side_of(context, numerator, divisor, times))
     return ends
 
@@ -721,7 +702,7 @@ def with_what_is_beside(context: Context, form: Form) -> Iterator[tuple[Law, Ran
             ends = range_by_corners(context, whole, divisor)
             for count in _SIGNS:
                 ends = meet(ends, _side_of(context, whole, divisor, count))
-            yield QUOTIENT_AND_REST, ends if factor > 0 else (-ends[1], -ends[0])
+            yield law.QUOTIENT_AND_REST, ends if factor > 0 else (-ends[1], -ends[0])
 
 
 def _side_of(context: Context, numerator: Form, divisor: Form, count: int) -> Range:

@@ -12,20 +12,7 @@ from simplifier.bounds.context import Context
 from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Range
 from simplifier.expr import operations
 from simplifier.expr.form import ZERO, Atom, AtomKind, Form, constant, postorder
-from simplifier.laws.catalogue.bits import (
-    ALL_BITS,
-    ANY_BITS,
-    BITS_TWICE,
-    COMMON_BITS,
-    DISTINCT_BITS,
-    FILLED_BITS,
-    FLIPPED_BITS,
-    LOW_BITS,
-    NO_BITS,
-    REORDERED_BITS,
-    SAME_BITS,
-    SHIFTED_MASK,
-)
+from simplifier.laws.catalogue import bitwise as law
 from simplifier.limits import MAX_BITS_JOINED, MAX_NESTED_BITS
 
 
@@ -66,12 +53,12 @@ def _divided(kind: AtomKind, numerator: Form, divisor: Form, depth: int = MAX_NE
 
 def _of_two(context: Context, kind: AtomKind, left: Form, right: Form) -> Form:
     if left == right:
-        context.fired(SAME_BITS)
+        context.fired(law.SAME_BITS)
         return ZERO if kind is AtomKind.BITXOR else left
     operands = [*_operands(kind, left), *_operands(kind, right)]
     different = _that_count(kind, operands)
     if len(different) < len(operands):
-        context.fired(BITS_TWICE)
+        context.fired(law.BITS_TWICE)
         return bitwise(context, kind, different) if different else ZERO
     for number, mask in ((left, right), (right, left)):
         if mask.is_constant:
@@ -100,7 +87,7 @@ def _joined(context: Context, kind: AtomKind, left: Form, right: Form) -> Form:
     operands.sort(key=lambda form: (not form.terms, form.order))
     joined = reduce(partial(_atom, context, kind), operands)
     if joined != operations.bitwise(kind, (left, right)):
-        context.fired(REORDERED_BITS)
+        context.fired(law.REORDERED_BITS)
     return joined
 
 
@@ -140,9 +127,9 @@ def _atom(context: Context, kind: AtomKind, left: Form, right: Form) -> Form:
 
 
 _BY_DIGITS: Final = {
-    AtomKind.BITXOR: DISTINCT_BITS,
-    AtomKind.BITOR: ANY_BITS,
-    AtomKind.BITAND: COMMON_BITS,
+    AtomKind.BITXOR: law.DISTINCT_BITS,
+    AtomKind.BITOR: law.ANY_BITS,
+    AtomKind.BITAND: law.COMMON_BITS,
 }
 
 
@@ -151,19 +138,19 @@ def _masked(context: Context, kind: AtomKind, number: Form, mask: int) -> Form |
     if number.is_constant:
         return operations.bitwise(kind, (number, constant(mask)))
     if mask in (0, -1):
-        context.fired(ALL_BITS if mask else NO_BITS)
+        context.fired(law.ALL_BITS if mask else law.NO_BITS)
         return _by_all_or_none(kind, number, mask)
     size = mask + 1
     if mask > 0 and not mask & size:  # a power of two
         remainder = context.mod(number, constant(size))
         if kind is AtomKind.BITAND:
-            context.fired(LOW_BITS)
+            context.fired(law.LOW_BITS)
             return remainder
-        context.fired(FILLED_BITS if kind is AtomKind.BITOR else FLIPPED_BITS)
+        context.fired(law.FILLED_BITS if kind is AtomKind.BITOR else law.FLIPPED_BITS)
         return number.plus(remainder, -1 if kind is AtomKind.BITOR else -2).plus_constant(mask)
     lowest = mask & -mask
     if kind is AtomKind.BITAND and lowest > 1:
-        context.fired(SHIFTED_MASK)
+        context.fired(law.SHIFTED_MASK)
         high = context.floordiv(number, lowest)
         return _of_two(context, kind, high, constant(mask // lowest)).times(lowest)
     return None

@@ -14,40 +14,26 @@ from simplifier.bounds.context import Context
 from simplifier.bounds.interval import Range
 from simplifier.expr import operations
 from simplifier.expr.form import FLOORDIV, ONE, ZERO, Atom, AtomKind, Form, constant, content
-from simplifier.laws.catalogue.conditions import (
-    AT_THE_END,
-    AT_THE_START,
-    CHOICE_OF_NUMBERS,
-    COMPARED_MULTIPLE,
-    COMPARED_QUOTIENT,
-    COMPARED_QUOTIENT_TURNED,
-    DECIDED,
-    EQUATED_MULTIPLE,
-    INDIVISIBLE,
-    MULTIPLES_CHOSEN,
-    REFUTED,
-    REFUTED_EQUATION,
-    SHARED,
-)
+from simplifier.laws.catalogue import comparisons as law
 
 
 def nonnegative(context: Context, form: Form) -> Form:
     """``A >= 0`` for a canonical form."""
     lower, upper = context.range_of(form)
     if lower >= 0:
-        context.fired(DECIDED)
+        context.fired(law.DECIDED)
         return ONE
     if upper < 0:
-        context.fired(REFUTED)
+        context.fired(law.REFUTED)
         return ZERO
     shorter = _without_factor(context, form) or _without_quotient(context, form)
     if shorter is not None:
         return nonnegative(context, shorter)
     if upper == 0:
-        context.fired(AT_THE_END)
+        context.fired(law.AT_THE_END)
         return zero(context, form)
     if lower == -1:
-        context.fired(AT_THE_START)
+        context.fired(law.AT_THE_START)
         return operations.negation(zero(context, form.plus_constant(1)))
     return _known(context, operations.nonnegative(form))
 
@@ -57,7 +43,7 @@ def _without_factor(context: Context, form: Form) -> Form | None:
     scale = content(form)
     if scale == 1:
         return None
-    context.fired(COMPARED_MULTIPLE)
+    context.fired(law.COMPARED_MULTIPLE)
     rounded = form.plus_constant(-(form.constant % scale))
     return rounded.exactly_divided(scale)
 
@@ -70,9 +56,9 @@ def _without_quotient(context: Context, form: Form) -> Form | None:
     (quotient,) = quotients
     rest, divisor = form.without(quotient).times(quotient.divisor), quotient.divisor
     if form.terms[quotient] > 0:
-        context.fired(COMPARED_QUOTIENT)
+        context.fired(law.COMPARED_QUOTIENT)
         return rest.plus(quotient.numerator)
-    context.fired(COMPARED_QUOTIENT_TURNED)
+    context.fired(law.COMPARED_QUOTIENT_TURNED)
     return rest.plus(quotient.numerator, -1).plus_constant(divisor - 1)
 
 
@@ -80,17 +66,17 @@ def zero(context: Context, form: Form) -> Form:
     """``A == 0`` for a canonical form."""
     lower, upper = context.range_of(form)
     if lower > 0 or upper < 0:
-        context.fired(REFUTED_EQUATION)
+        context.fired(law.REFUTED_EQUATION)
         return ZERO
     if lower == upper:
-        context.fired(DECIDED)
+        context.fired(law.DECIDED)
         return ONE
     scale = content(form)
     if scale > 1:
         if form.constant % scale:
-            context.fired(INDIVISIBLE)
+            context.fired(law.INDIVISIBLE)
             return ZERO
-        context.fired(EQUATED_MULTIPLE)
+        context.fired(law.EQUATED_MULTIPLE)
         form = form.exactly_divided(scale)
     return _known(context, operations.zero(form))
 
@@ -123,7 +109,7 @@ def select(context: Context, condition: Form, chosen: Form, other: Form) -> Form
     if next(iter(condition.terms.values())) < 0:
         condition, chosen, other = operations.negation(condition), other, chosen
     if chosen.is_constant and other.is_constant:
-        context.fired(CHOICE_OF_NUMBERS)
+        context.fired(law.CHOICE_OF_NUMBERS)
         return condition.times(chosen.constant - other.constant) + other.constant
     common, chosen, other = apart(context, chosen, other)
     if chosen.is_constant and other.is_constant:
@@ -141,7 +127,7 @@ def apart(context: Context, chosen: Form, other: Form) -> tuple[Form, Form, Form
     terms = {atom: n for atom, n in chosen.terms.items() if other.terms.get(atom) == n}
     common = Form(chosen.constant if chosen.constant == other.constant else 0, terms)
     if common != ZERO:
-        context.fired(SHARED)
+        context.fired(law.SHARED)
     return common, chosen - common, other - common
 
 
@@ -150,7 +136,7 @@ def common_factor(context: Context, *branches: Form) -> int:
     values = (value for form in branches for value in (form.constant, *form.terms.values()))
     factor = gcd(*values) or 1
     if factor > 1:
-        context.fired(MULTIPLES_CHOSEN)
+        context.fired(law.MULTIPLES_CHOSEN)
     return factor
 
 

@@ -30,21 +30,8 @@ from simplifier.expr.form import (
     is_crowded,
     is_deep,
 )
-from simplifier.laws.catalogue.quotients import (
-    COMMON_FACTOR,
-    EXTRACTION,
-    FLATTEN,
-    FLATTEN_TURNED,
-    HALF,
-    NEGATIVE_DIVISOR,
-    ONE_VALUE,
-    OPEN_DIGIT,
-    REFLECT,
-    REMAINDER,
-    SPLIT,
-    TWO_VALUES,
-)
-from simplifier.laws.catalogue.spellings import CONGRUENT_RESIDUES
+from simplifier.laws.catalogue import floordiv as law
+from simplifier.laws.catalogue.steps import CONGRUENT_RESIDUES
 from simplifier.laws.law import Law
 
 Step: TypeAlias = "tuple[Form, Form, int]"
@@ -94,7 +81,7 @@ def _next_step(context: Context, numerator: Form, divisor: int) -> Step:
         return outside, reflect(context, rest, divisor), 1
     opened, rest, whole = open_digits(rest, residue, divisor)
     if opened.terms:
-        context.fired(OPEN_DIGIT)
+        context.fired(law.OPEN_DIGIT)
     if not opened.terms or _size(rest) >= _size(numerator):
         flat = flatten(context, rest, divisor)
         rest, divisor = flat or (reflect(context, rest, divisor, whole), 1)
@@ -115,7 +102,7 @@ def kept(context: Context, numerator: Form, divisor: int) -> Form:
     whole, rest = divmod(numerator.constant, divisor)
     taken = collected(whole, outside)
     if taken != ZERO:
-        context.fired(EXTRACTION)
+        context.fired(law.EXTRACTION)
     return taken.plus(context.quotient_atom(Form(rest, terms), divisor)) if terms else taken
 
 
@@ -129,11 +116,11 @@ def kept_remainder(context: Context, numerator: Form, divisor: int) -> Form:
     )
     context.fired(CONGRUENT_RESIDUES)
     if sign < 0:
-        context.fired(REMAINDER)
-        context.fired(NEGATIVE_DIVISOR)
+        context.fired(law.REMAINDER)
+        context.fired(law.NEGATIVE_DIVISOR)
     lower, upper = context.range_of(residue)
     if isinstance(lower, int) and lower // divisor == upper // divisor:
-        context.fired(ONE_VALUE)
+        context.fired(law.ONE_VALUE)
         return residue.plus_constant(-(lower // divisor) * divisor).times(sign)
     remainder = atom_of(AtomKind.MOD, (residue, constant(divisor)))
     return context.remember(remainder, (0, divisor - 1)).times(sign)
@@ -161,7 +148,7 @@ def extract(context: Context, numerator: Form, divisor: int) -> tuple[Form, Digi
     """
     outside, residue = _reduced(context.view(numerator), divisor, turning=False)
     if outside is not ZERO:
-        context.fired(EXTRACTION)
+        context.fired(law.EXTRACTION)
     return outside, residue
 
 
@@ -218,8 +205,8 @@ def split(context: Context, residue: DigitView, divisor: int) -> tuple[Form, int
         found = _affine_quotient(residue, factor)
         if found is not None:
             quotient, why = found
-            if why is not COMMON_FACTOR:
-                context.fired(SPLIT)
+            if why is not law.COMMON_FACTOR:
+                context.fired(law.SPLIT)
             context.fired(why)
             return quotient, divisor // factor
     return None
@@ -248,18 +235,18 @@ def _affine_remainder(small: DigitView, divisor: int) -> tuple[Form, Law] | None
     ends = small.ends()
     value = _cell(*ends, divisor)
     if value is not None:
-        return constant(value), ONE_VALUE if small.units else COMMON_FACTOR
+        return constant(value), law.ONE_VALUE if small.units else law.COMMON_FACTOR
     for weight, unit in small.units:
         if 2 * weight == divisor:
             value = _cell(*_other_sign(ends, weight, unit), divisor)
             if value is not None:
-                return unit.value.plus_constant(value), HALF
+                return unit.value.plus_constant(value), law.HALF
             break
     if len(small.units) == 1:
         ((weight, unit),) = small.units
         found = _two_valued(unit, weight, small.constant, divisor)
         if found is not None:
-            return found, TWO_VALUES
+            return found, law.TWO_VALUES
     return None
 
 
@@ -348,10 +335,10 @@ def flatten(context: Context, numerator: Form, divisor: int) -> tuple[Form, int]
 def _flattened(context: Context, numerator: Form, divisor: int, inner: Atom) -> tuple[Form, int]:
     radix = inner.divisor
     if numerator.terms[inner] > 0:
-        context.fired(FLATTEN)
+        context.fired(law.FLATTEN)
         source = inner.numerator
     else:
-        context.fired(FLATTEN_TURNED)
+        context.fired(law.FLATTEN_TURNED)
         source = inner.numerator.times(-1).plus_constant(radix - 1)
     return source.plus(numerator.without(inner), radix), radix * divisor
 
@@ -369,7 +356,7 @@ def reflect(context: Context, numerator: Form, divisor: int, whole: Weighted | N
     for weight, value in _weighted(numerator, whole or []):
         if 2 * weight == divisor:
             halves = halves.plus(value)
-    context.fired(REFLECT)
+    context.fired(law.REFLECT)
     turned = (halves.times(divisor) - numerator).plus_constant(divisor - 1)
     return halves.plus(context.quotient_atom(turned, divisor), -1)
 

@@ -31,21 +31,7 @@ from simplifier.expr.form import (
     nests_extrema,
     postorder,
 )
-from simplifier.laws.catalogue.extrema import (
-    ABSORB,
-    FACTOR_MINIMUM,
-    FLATTEN_MAXIMA,
-    GREATEST_VALUE,
-    HOIST_QUOTIENT,
-    HOIST_TURNED,
-    LEAST_VALUE,
-    PIVOT,
-    PRUNE,
-    PRUNE_BY_THREE,
-    PRUNE_BY_TWO,
-    SHORTEN_MINIMUM,
-    TWO_VALUED_MAXIMUM,
-)
+from simplifier.laws.catalogue import maxima as law
 from simplifier.laws.law import Law
 from simplifier.limits import MAX_CASES, MAX_NESTED_SIZE, MAX_OPERANDS, MAX_OPERANDS_COMPARED
 
@@ -58,8 +44,8 @@ def maximum(context: Context, operands: Iterable[Form]) -> Form:
     kept = prune(context, operands)
     if len(kept) == 1:
         return kept[0]
-    for law in (two_valued, absorb, shorten_minimum, factor_minimum, hoist_quotient, take_end):
-        found = law(context, kept)
+    for apply in (two_valued, absorb, shorten_minimum, factor_minimum, hoist_quotient, take_end):
+        found = apply(context, kept)
         if found is not None:
             return found
     return pivot(context, kept)
@@ -82,7 +68,7 @@ def kept_maximum(context: Context, operands: Sequence[Form]) -> Form:
     least = max(ends[0] for ends in ranges.values())
     kept = [operand for operand, ends in ranges.items() if ends[1] > least or ends[0] == least]
     if len(kept) < len(operands):
-        context.fired(PRUNE)
+        context.fired(law.PRUNE)
     if len(kept) == 1:
         return kept[0]
     ends = max(ranges[form][0] for form in kept), max(ranges[form][1] for form in kept)
@@ -103,7 +89,7 @@ def prune(context: Context, operands: Iterable[Form]) -> list[Form]:
     flat = _flat(whole)
     if flat is None:
         return whole
-    context.fired(FLATTEN_MAXIMA)
+    context.fired(law.FLATTEN_MAXIMA)
     return _undominated(context, flat)
 
 
@@ -126,9 +112,9 @@ def _undominated(context: Context, operands: Iterable[Form]) -> list[Form]:
     index = 0
     while index < len(kept):
         others = [*kept[:index], *kept[index + 1 :]]
-        law = is_reached(context, kept[index], others) if others else None
-        if law is not None:
-            context.fired(law)
+        reason = is_reached(context, kept[index], others) if others else None
+        if reason is not None:
+            context.fired(reason)
             kept = others
         else:
             index += 1
@@ -141,7 +127,7 @@ def two_valued(context: Context, operands: Sequence[Form]) -> Form | None:
     low, high = context.ranges[atom]
     if others or not isinstance(low, int) or high != low + 1:
         return None
-    context.fired(TWO_VALUED_MAXIMUM)
+    context.fired(law.TWO_VALUED_MAXIMUM)
     first, second = (
         max(operand.constant + operand.terms.get(atom, 0) * value for operand in operands)
         for value in (low, low + 1)
@@ -158,7 +144,7 @@ def absorb(context: Context, operands: Sequence[Form]) -> Form | None:
         others = [*operands[:index], *operands[index + 1 :]]
         shortened = [_without_choices(context, form, others) for form in lesser]
         if shortened != lesser:
-            context.fired(ABSORB)
+            context.fired(law.ABSORB)
             return maximum(context, [*others, context.minimum(shortened)])
     return None
 
@@ -180,7 +166,7 @@ def shorten_minimum(context: Context, operands: Sequence[Form]) -> Form | None:
         for dropped in lesser:
             rest = [form for form in lesser if form is not dropped]
             if any(is_reached(context, form, [*others, dropped]) for form in rest):
-                context.fired(SHORTEN_MINIMUM)
+                context.fired(law.SHORTEN_MINIMUM)
                 return maximum(context, [*others, context.minimum(rest)])
     return None
 
@@ -201,9 +187,9 @@ def _joined(context: Context, left: list[Form], right: list[Form], common: list[
     """The greater of two minima that have operands in common."""
     rests = [[form for form in forms if form not in common] for forms in (left, right)]
     if not all(rests):
-        context.fired(PRUNE)
+        context.fired(law.PRUNE)
         return context.minimum(common)
-    context.fired(FACTOR_MINIMUM)
+    context.fired(law.FACTOR_MINIMUM)
     return context.minimum([*common, maximum(context, [context.minimum(rest) for rest in rests])])
 
 
@@ -218,10 +204,10 @@ def take_end(context: Context, operands: Sequence[Form]) -> Form | None:
         if lower == upper or all(context.range_of(other)[1] < upper for other in others):
             continue
         if isinstance(lower, int) and is_reached(context, operand, [*others, constant(lower)]):
-            context.fired(LEAST_VALUE)
+            context.fired(law.LEAST_VALUE)
             return maximum(context, [*others, constant(lower)])
         if isinstance(upper, int) and is_reached(context, constant(upper), [*others, operand]):
-            context.fired(GREATEST_VALUE)
+            context.fired(law.GREATEST_VALUE)
             return maximum(context, [*others, constant(upper)])
     return None
 
@@ -241,7 +227,7 @@ def hoist_quotient(context: Context, operands: Sequence[Form]) -> Form | None:
         for operand, own in zip(operands, quotients, strict=True)
     ]
     signs = [operand.terms[own[divisor]] for operand, own in zip(operands, quotients, strict=True)]
-    context.fired(HOIST_QUOTIENT if min(signs) > 0 else HOIST_TURNED)
+    context.fired(law.HOIST_QUOTIENT if min(signs) > 0 else law.HOIST_TURNED)
     return context.floordiv(maximum(context, inner), divisor)
 
 
@@ -283,7 +269,7 @@ def pivot(context: Context, operands: Sequence[Form]) -> Form:
             # A clamp of a clamp: max(0, max(0, D) - b) = max(0, D - b).
             flat = prune(context, [ZERO, *differences])
             if len(flat) <= len(operands):
-                context.fired(PIVOT)
+                context.fired(law.PIVOT)
                 return candidate.plus(maximum(context, flat))
         rank = (nested, [_turn(form) for form in differences])
         if best is None or rank < best[0]:
@@ -291,7 +277,7 @@ def pivot(context: Context, operands: Sequence[Form]) -> Form:
     if best is None:
         return ZERO
     _, chosen, differences = best
-    context.fired(PIVOT)
+    context.fired(law.PIVOT)
     scale = gcd(*(value for form in differences for value in (form.constant, *form.terms.values())))
     reduced = [form.exactly_divided(scale) for form in differences]
     return chosen.plus(maximum_atom(context, reduced), scale)
@@ -318,13 +304,13 @@ def is_reached(context: Context, form: Form, others: Iterable[Form]) -> Law | No
     """The law by which ``form <= max(others)``, if one shows it; else ``None``."""
     differences = [other.plus(form, -1) for other in others]
     if any(_is_nonnegative(context, difference) for difference in differences):
-        return PRUNE
+        return law.PRUNE
     if len(differences) > MAX_OPERANDS_COMPARED:
         return None
     return _BY_COUNT[_count_needed(context, differences, MAX_CASES)]
 
 
-_BY_COUNT: Final = (None, PRUNE, PRUNE_BY_TWO, PRUNE_BY_THREE)
+_BY_COUNT: Final = (None, law.PRUNE, law.PRUNE_BY_TWO, law.PRUNE_BY_THREE)
 
 
 def _count_needed(context: Context, forms: Iterable[Form], cases: int) -> int:

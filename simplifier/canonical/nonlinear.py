@@ -47,8 +47,8 @@ from simplifier.expr.form import (
     constant,
     is_deep,
 )
-from simplifier.laws.catalogue.lemmas import SYMBOLIC_DIGIT
-from simplifier.laws.catalogue.quotients import (
+from simplifier.laws.catalogue import nonlinear as law
+from simplifier.laws.catalogue.floordiv import (
     COMMON_FACTOR,
     FLATTEN,
     FLATTEN_TURNED,
@@ -56,17 +56,7 @@ from simplifier.laws.catalogue.quotients import (
     ONE_VALUE,
     REMAINDER,
 )
-from simplifier.laws.catalogue.symbolic import (
-    CANCELLATION,
-    CLAMP_SQUARE,
-    DISTRIBUTE,
-    INTEGER_OUTSIDE,
-    POLYNOMIAL_PART,
-    SYMBOLIC_SPLIT,
-    TURNED_BY_SYMBOLS,
-    TWO_VALUED_SQUARE,
-    ZERO_NUMERATOR,
-)
+from simplifier.laws.catalogue.ranges import SYMBOLIC_DIGIT
 from simplifier.limits import MAX_BITS, MAX_FACTORS, MAX_FLATTENED_TERMS, MAX_PRODUCT_TERMS
 
 # Quotients.
@@ -95,8 +85,8 @@ def quotient(context: Context, numerator: Form, divisor: Form) -> Form:
     if is_deep(numerator) or is_deep(divisor):
         return _atom(context, numerator, divisor)
     numerator, divisor = _oriented(context, numerator, divisor)
-    for law in (_without_common_integer, _without_common_atom):
-        shorter = law(context, numerator, divisor)
+    for shorten in (_without_common_integer, _without_common_atom):
+        shorter = shorten(context, numerator, divisor)
         if shorter is not None:
             return context.quotient(*shorter)
     scale = _content(divisor)
@@ -105,27 +95,27 @@ def quotient(context: Context, numerator: Form, divisor: Form) -> Form:
         shorter = _split(context, numerator, divisor) if is_positive else None
         if shorter is not None:
             return context.quotient(*shorter)
-        context.fired(INTEGER_OUTSIDE)
+        context.fired(law.INTEGER_OUTSIDE)
         inner = context.quotient(numerator, divisor.exactly_divided(scale))
         return context.floordiv(inner, scale)
     outside, numerator = divided(context, numerator, divisor)
     if outside != ZERO:
-        context.fired(POLYNOMIAL_PART)
+        context.fired(law.POLYNOMIAL_PART)
     return outside.plus(_remaining_quotient(context, numerator, divisor))
 
 
 def _remaining_quotient(context: Context, numerator: Form, divisor: Form) -> Form:
     """``floor(A/B)`` with nothing more to take out: its only value, a flat quotient, or an atom."""
     if numerator == ZERO:
-        context.fired(ZERO_NUMERATOR)
+        context.fired(law.ZERO_NUMERATOR)
         return ZERO
     if context.divisor_range(divisor)[0] >= 1:
         value = _one_value(context, numerator, divisor)
         if value is not None:
             context.fired(ONE_VALUE)
             return constant(value)
-        for law in (_flattened, _split):
-            shorter = law(context, numerator, divisor)
+        for shorten in (_flattened, _split):
+            shorter = shorten(context, numerator, divisor)
             if shorter is not None:
                 return context.quotient(*shorter)
         return _reflected(context, numerator, divisor)
@@ -158,7 +148,7 @@ def _without_common_integer(
     is_positive = context.divisor_range(divisor)[0] >= 1
     for step in _common_integers(numerator, scale):
         if step == gcd(step, numerator.constant, *numerator.terms.values()):
-            context.fired(CANCELLATION)
+            context.fired(law.CANCELLATION)
             return numerator.exactly_divided(step), divisor.exactly_divided(step)
         inner = context.floordiv(numerator, step) if is_positive else numerator
         if is_positive and all(atom in numerator.terms for atom in inner.terms):
@@ -186,7 +176,7 @@ def _without_common_atom(
         return None
     for atom in factors(next(iter(divisor.terms))):
         if all(atom in factors(other) for form in (numerator, divisor) for other in form.terms):
-            context.fired(CANCELLATION)
+            context.fired(law.CANCELLATION)
             return cofactor(context, numerator, atom), cofactor(context, divisor, atom)
     return None
 
@@ -250,7 +240,7 @@ def _split(context: Context, numerator: Form, divisor: Form) -> tuple[Form, Form
             continue
         value = _one_value(context, rest, group)
         if value is not None:
-            context.fired(SYMBOLIC_SPLIT)
+            context.fired(law.SYMBOLIC_SPLIT)
             left = multiples(context, divisor, common)[0].exactly_divided(scale)
             return whole.exactly_divided(scale).plus_constant(value), left
     return None
@@ -283,7 +273,7 @@ def _reflected(context: Context, numerator: Form, divisor: Form) -> Form:
     surplus = signs.count(True) - signs.count(False)
     if surplus > 0 or (surplus == 0 and (signs[0] if signs else numerator.constant >= 0)):
         return _atom(context, numerator, divisor)
-    context.fired(TURNED_BY_SYMBOLS)
+    context.fired(law.TURNED_BY_SYMBOLS)
     return -_atom(context, turned(numerator), divisor).plus_constant(1)
 
 
@@ -342,7 +332,7 @@ def _without_repeats(context: Context, arguments: Sequence[Form]) -> list[Form]:
         ends = context.range_of(argument)
         if ends[0] >= 0 and ends[1] <= 1:
             if argument.key in kept:
-                context.fired(TWO_VALUED_SQUARE)
+                context.fired(law.TWO_VALUED_SQUARE)
             kept[argument.key] = argument
         else:
             repeated.append(argument)
@@ -362,7 +352,7 @@ def kept_product(context: Context, arguments: Sequence[Form]) -> Form:
 def _multiplied_out(context: Context, left: Form, right: Form) -> Form:
     """``(A + B) * C = A*C + B*C``."""
     if _is_sum(left) or _is_sum(right):
-        context.fired(DISTRIBUTE)
+        context.fired(law.DISTRIBUTE)
     total = left.constant * right.constant
     terms: dict[Atom, int] = {}
     accumulate(terms, left, right.constant)
@@ -396,7 +386,7 @@ def _monomial_form(context: Context, atoms: list[Atom]) -> Form:
 def clamp_square(context: Context, atom: Atom) -> Form | None:
     """``max(0, D)**2 = D * max(0, D)``."""
     if atom.kind is AtomKind.MAX and len(atom.arguments) == 2:  # noqa: PLR2004 - 0 and D
-        context.fired(CLAMP_SQUARE)
+        context.fired(law.CLAMP_SQUARE)
         return context.product(atom.arguments[1], Form(0, {atom: 1}))
     return None
 
@@ -406,7 +396,7 @@ def two_valued_square(context: Context, form: Form) -> Form | None:
     lower, upper = context.range_of(form)
     if not isinstance(lower, int) or upper != lower + 1:
         return None
-    context.fired(TWO_VALUED_SQUARE)
+    context.fired(law.TWO_VALUED_SQUARE)
     return form.times(2 * lower + 1).plus_constant(-lower * (lower + 1))
 
 

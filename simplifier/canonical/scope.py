@@ -46,9 +46,7 @@ from simplifier.expr.form import (
     is_deep,
     postorder,
 )
-from simplifier.laws.catalogue.extrema import MINIMUM
-from simplifier.laws.catalogue.lemmas import QUOTIENT_RANGE
-from simplifier.laws.catalogue.quotients import (
+from simplifier.laws.catalogue.floordiv import (
     CEILING,
     NEGATIVE_DIVISOR,
     ONE_VALUE,
@@ -56,6 +54,8 @@ from simplifier.laws.catalogue.quotients import (
     REMAINDER,
     UNIT_DIVISOR,
 )
+from simplifier.laws.catalogue.maxima import MINIMUM
+from simplifier.laws.catalogue.ranges import QUOTIENT_RANGE
 from simplifier.laws.law import Law
 from simplifier.laws.rewrite_log import RewriteLog
 from simplifier.limits import MAX_EQUATIONS, MAX_RANGE_DEPTH

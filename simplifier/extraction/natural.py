@@ -27,7 +27,7 @@ from simplifier.expr.form import (
 )
 from simplifier.extraction.cost import SAME_DIGITS, digits_of, overlaps
 from simplifier.extraction.prices import FINE, CostOf, fine_cost
-from simplifier.laws.catalogue.spellings import CONGRUENT_RESIDUES, DIGIT, WHOLE_REMAINDER
+from simplifier.laws.catalogue.steps import CONGRUENT_RESIDUES, DIGIT, WHOLE_REMAINDER
 from simplifier.laws.law import Law
 from simplifier.laws.rewrite_log import Rewrite
 

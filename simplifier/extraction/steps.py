@@ -41,29 +41,10 @@ from simplifier.expr.operations import extremum_operands, mod, replace
 from simplifier.extraction.cost import DIVISION, DIVISIONS, USED_AGAIN
 from simplifier.extraction.natural import cheapest_residue
 from simplifier.extraction.prices import FINE, CostOf, Prices, fine_cost, reduced, with_multiples
-from simplifier.laws.catalogue.extrema import PRUNE
-from simplifier.laws.catalogue.quotients import FLATTEN
-from simplifier.laws.catalogue.spellings import (
-    ABSORB_TERM,
-    ALL_RESIDUES,
-    CONGRUENT_RESIDUES,
-    DIGIT,
-    DOUBLE_CLAMP,
-    FACTORED,
-    GROUPED_EXTREMA,
-    OPPOSITE_CLAMPS,
-    QUOTIENTS_INSIDE,
-    REFLECTED_REMAINDER,
-    ROUNDED_UP,
-    SAME_STEP,
-    SCALED_EXTREMA,
-    SHIFTED_EXTREMA,
-    SYMBOLIC_REMAINDER,
-    TURNED_QUOTIENT,
-    WHOLE_REMAINDER,
-    WRITTEN_MINIMUM,
-)
-from simplifier.laws.catalogue.symbolic import INTEGER_OUTSIDE, TURNED_BY_SYMBOLS
+from simplifier.laws.catalogue import steps as law
+from simplifier.laws.catalogue.floordiv import FLATTEN
+from simplifier.laws.catalogue.maxima import PRUNE
+from simplifier.laws.catalogue.nonlinear import INTEGER_OUTSIDE, TURNED_BY_SYMBOLS
 from simplifier.laws.law import Law
 from simplifier.laws.rewrite_log import Rewrite
 from simplifier.limits import MAX_TERMS_MOVED
@@ -116,7 +97,7 @@ class Candidates(NamedTuple):
         """Why the candidate with these operands is equal."""
         if self.source is None or operands[0] == self.source:
             return self.laws
-        return (*self.laws, CONGRUENT_RESIDUES)
+        return (*self.laws, law.CONGRUENT_RESIDUES)
 
 
 class _Best(NamedTuple):
@@ -203,8 +184,8 @@ def _is_beside(rest: Form, kind: AtomKind, operands: tuple[Form, ...]) -> bool:
 
 # Quotients come back as remainders, take terms in, turn their signs, and merge with others.
 
-_WHOLE = (WHOLE_REMAINDER,), (WHOLE_REMAINDER, REFLECTED_REMAINDER)
-_DIGIT = (DIGIT,), (DIGIT, REFLECTED_REMAINDER)
+_WHOLE = (law.WHOLE_REMAINDER,), (law.WHOLE_REMAINDER, law.REFLECTED_REMAINDER)
+_DIGIT = (law.DIGIT,), (law.DIGIT, law.REFLECTED_REMAINDER)
 """As it is, and reflected."""
 
 
@@ -288,7 +269,7 @@ def quotient_steps(form: Form, limit: Limit) -> Iterator[Candidates]:
         if limit.admits_division(rest):
             turned, weight, _ = either_way[1]
             yield Candidates(
-                rest, weight, AtomKind.FLOORDIV, [(turned, divisor)], (TURNED_QUOTIENT,)
+                rest, weight, AtomKind.FLOORDIV, [(turned, divisor)], (law.TURNED_QUOTIENT,)
             )
         for numerator, weight, laws in either_way:
             for moved in _movable(rest, numerator, weight):
@@ -305,8 +286,8 @@ def _either_way(quotient: Atom, factor: int) -> tuple[_TakesIn, _TakesIn]:
     """The numerator of a quotient, its weight, and why it takes terms in; then turned."""
     turned = (-quotient.numerator).plus_constant(quotient.divisor - 1)
     return (
-        (quotient.numerator, factor, (ABSORB_TERM,)),
-        (turned, -factor, (TURNED_QUOTIENT, ABSORB_TERM)),
+        (quotient.numerator, factor, (law.ABSORB_TERM,)),
+        (turned, -factor, (law.TURNED_QUOTIENT, law.ABSORB_TERM)),
     )
 
 
@@ -447,7 +428,7 @@ def _same_step(scope: Scope, form: Form, quotients: list[Atom]) -> Iterator[Cand
         if other is not atom:
             moved = Form(lower - base, {other: 1})
             rest = form.without(atom)
-            yield Candidates(rest, form.terms[atom], AtomKind.SUM, [(moved,)], (SAME_STEP,))
+            yield Candidates(rest, form.terms[atom], AtomKind.SUM, [(moved,)], (law.SAME_STEP,))
 
 
 def _step_of(scope: Scope, atom: Atom) -> tuple[Key, int, int] | None:
@@ -481,14 +462,14 @@ def _all_residues(scope: Scope, form: Form, quotients: list[Atom]) -> Iterator[C
             # Every step-th residue: the sum is floor(N / step).
             operands = [(lowest, constant(step))]
             rest = form.without(*atoms)
-            yield Candidates(rest, factor, AtomKind.FLOORDIV, operands, (ALL_RESIDUES,))
+            yield Candidates(rest, factor, AtomKind.FLOORDIV, operands, (law.ALL_RESIDUES,))
         if divisor > 2 * len(form.terms) + 2:
             continue
         missing = _missing(scope, lowest, divisor, atoms)
         if missing is not None:
             total = lowest.plus_constant(-missing)
             rest = form.without(*atoms)
-            yield Candidates(rest, factor, AtomKind.SUM, [(total,)], (ALL_RESIDUES,))
+            yield Candidates(rest, factor, AtomKind.SUM, [(total,)], (law.ALL_RESIDUES,))
 
 
 def _missing(scope: Scope, lowest: Form, divisor: int, atoms: list[Atom]) -> int | None:
@@ -547,11 +528,13 @@ def _clamps(scope: Scope, form: Form, limit: Limit, near: Atom, far: Atom) -> It
     step, total = lower.plus(upper, -1), lower.plus(upper)
     inner = _greatest_of(factor)
     if _is_never_negative(scope, step, factor):
-        yield from _clamped(limit, rest, inner, (ZERO, lower, step), DOUBLE_CLAMP)
+        yield from _clamped(limit, rest, inner, (ZERO, lower, step), law.DOUBLE_CLAMP)
     if _is_never_negative(scope, total, factor):
-        yield from _clamped(limit, rest.plus(upper, -1), inner, (ZERO, lower, total), DOUBLE_CLAMP)
+        yield from _clamped(
+            limit, rest.plus(upper, -1), inner, (ZERO, lower, total), law.DOUBLE_CLAMP
+        )
     if _is_never_negative(scope, total, -factor):
-        yield from _clamped(limit, rest, _OTHER[inner], (ZERO, -upper, lower), OPPOSITE_CLAMPS)
+        yield from _clamped(limit, rest, _OTHER[inner], (ZERO, -upper, lower), law.OPPOSITE_CLAMPS)
 
 
 def _is_never_negative(scope: Scope, form: Form, sign: int) -> bool:
@@ -582,9 +565,9 @@ def _quotients(scope: Scope, form: Form, limit: Limit, atom: Atom) -> Iterator[C
     divided = [scope.floordiv(part, atom.divisor).times(factor) for part in parts]
     greatest = scope.maximum(divided) if kind is AtomKind.MAX else scope.minimum(divided)
     if greatest in divided:
-        yield Candidates(rest, 1, AtomKind.SUM, [(greatest,)], (QUOTIENTS_INSIDE, PRUNE))
+        yield Candidates(rest, 1, AtomKind.SUM, [(greatest,)], (law.QUOTIENTS_INSIDE, PRUNE))
     operands = operations.extremum_operands(kind, divided)
-    yield from _shifted(limit, rest, kind, operands, (QUOTIENTS_INSIDE,))
+    yield from _shifted(limit, rest, kind, operands, (law.QUOTIENTS_INSIDE,))
 
 
 def _shifted(
@@ -599,11 +582,11 @@ def _shifted(
             laws = (*why, *_moving(moved), *turning)
             yield Candidates(left, weight, extremum, [parts], laws)
             for grouped in _grouped(extremum, parts):
-                yield Candidates(left, weight, extremum, [grouped], (*laws, GROUPED_EXTREMA))
+                yield Candidates(left, weight, extremum, [grouped], (*laws, law.GROUPED_EXTREMA))
 
 
 def _moving(moved: Form) -> tuple[Law, ...]:
-    return () if moved == ZERO else (SHIFTED_EXTREMA,)
+    return () if moved == ZERO else (law.SHIFTED_EXTREMA,)
 
 
 def _turned(
@@ -613,8 +596,8 @@ def _turned(
     scale = gcd(*(value for form in operands for value in (form.constant, *form.terms.values())))
     for factor in dict.fromkeys((scale or 1, 1)):
         for weight, extremum in ((factor, kind), (-factor, _OTHER[kind])):
-            laws = (WRITTEN_MINIMUM,) if extremum is AtomKind.MIN else ()
-            laws += (SCALED_EXTREMA,) if factor == 1 != scale else ()
+            laws = (law.WRITTEN_MINIMUM,) if extremum is AtomKind.MIN else ()
+            laws += (law.SCALED_EXTREMA,) if factor == 1 != scale else ()
             yield weight, extremum, tuple([form.exactly_divided(weight) for form in operands]), laws
 
 
@@ -693,14 +676,14 @@ def _with_cofactor(
     rest: Form, factor: Atom, shared: Form, extracted: Form, scale: int
 ) -> Iterator[Candidates]:
     single = Form(0, {factor: 1})
-    yield Candidates(rest, scale, AtomKind.PRODUCT, [(single, shared)], (FACTORED,))
+    yield Candidates(rest, scale, AtomKind.PRODUCT, [(single, shared)], (law.FACTORED,))
     lead = next(iter(shared.terms), None)
     repeats = rest.terms.get(lead, 0) // (shared.terms[lead] * scale) if lead is not None else 0
     if repeats and rest == shared.times(repeats * scale):
         both = single.plus_constant(repeats)
-        yield Candidates(ZERO, scale, AtomKind.PRODUCT, [(both, shared)], (FACTORED,))
+        yield Candidates(ZERO, scale, AtomKind.PRODUCT, [(both, shared)], (law.FACTORED,))
     if len(extracted.terms) == 1 and not extracted.constant:
-        yield Candidates(rest, scale, AtomKind.PRODUCT, [(single, extracted)], (FACTORED,))
+        yield Candidates(rest, scale, AtomKind.PRODUCT, [(single, extracted)], (law.FACTORED,))
 
 
 def _symbolic_remainders(scope: Scope, form: Form) -> Iterator[Candidates]:
@@ -711,10 +694,10 @@ def _symbolic_remainders(scope: Scope, form: Form) -> Iterator[Candidates]:
     kept = form.without(*terms)
     canonical = Form(0, terms)
     for digit in (*symbolic_digits(scope, canonical), *strided_digits(scope, canonical)):
-        readings: list[tuple[SymbolicDigit, tuple[Law, ...]]] = [(digit, (SYMBOLIC_REMAINDER,))]
+        readings: list[tuple[SymbolicDigit, tuple[Law, ...]]] = [(digit, (law.SYMBOLIC_REMAINDER,))]
         if scope.divisor_range(digit.radix)[0] >= 1:
             turned = from_its_end(scope, digit)
-            readings.append((turned, (SYMBOLIC_REMAINDER, REFLECTED_REMAINDER)))
+            readings.append((turned, (law.SYMBOLIC_REMAINDER, law.REFLECTED_REMAINDER)))
         for (rest, weight, source, radix, stride), laws in readings:
             if stride == ONE:
                 yield Candidates(rest.plus(kept), weight, AtomKind.MOD, [(source, radix)], laws)
@@ -739,13 +722,13 @@ def _symbolic_quotients(scope: Scope, form: Form) -> Iterator[Candidates]:
         if atom.kind is AtomKind.FLOORDIV:
             flat = (INTEGER_OUTSIDE,) if len(atom.numerator.terms) == 1 else (FLATTEN,)
         yield Candidates(rest, factor, AtomKind.QUOTIENT, [divided], flat)
-        up = (*flat, ROUNDED_UP)
+        up = (*flat, law.ROUNDED_UP)
         yield Candidates(rest, -factor, AtomKind.CEILDIV, [(-numerator, divisor)], up)
         if scope.divisor_range(divisor)[0] >= 1:
             # floor(A/B) + 1 = ceil((A + 1)/B) = -floor((-A - 1)/B).
             less = rest.plus_constant(-factor)
             above, other = [(numerator.plus_constant(1), divisor)], (*flat, TURNED_BY_SYMBOLS)
-            yield Candidates(less, factor, AtomKind.CEILDIV, above, (*other, ROUNDED_UP))
+            yield Candidates(less, factor, AtomKind.CEILDIV, above, (*other, law.ROUNDED_UP))
             yield Candidates(
                 less, -factor, AtomKind.QUOTIENT, [(turned(numerator), divisor)], other
             )

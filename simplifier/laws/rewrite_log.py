@@ -100,7 +100,7 @@ class RewriteLog:
 class Recorder:
     """Counts the laws that are applied, and logs them during a trace.
 
-    >>> from simplifier.laws.catalogue.quotients import REMAINDER
+    >>> from simplifier.laws.catalogue.floordiv import REMAINDER
     >>> recorder = Recorder()
     >>> recorder.log = RewriteLog()
     >>> recorder.fired(REMAINDER)

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from simplifier.laws.catalogue import LAWS
-from simplifier.laws.catalogue.quotients import FLATTEN, REMAINDER
-from simplifier.laws.catalogue.spellings import ALL_RESIDUES
+from simplifier.laws.catalogue.floordiv import FLATTEN, REMAINDER
+from simplifier.laws.catalogue.steps import ALL_RESIDUES
 from simplifier.laws.law import Law
 from tests.simplifier.laws.meaning import every_condition, sample, verdicts
 

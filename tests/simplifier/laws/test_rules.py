@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simplifier import Rules, rules
 from simplifier.laws.catalogue import LAWS
-from simplifier.laws.catalogue.quotients import FLATTEN, REMAINDER
+from simplifier.laws.catalogue.floordiv import FLATTEN, REMAINDER
 from simplifier.laws.rewrite_log import Recorder
 
 
