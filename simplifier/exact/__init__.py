@@ -2,8 +2,12 @@
 
 A question costs little for the handful of variables of an indexing map; in the worst case the time
 grows exponentially with the number of variables, quotients and extrema. So every question has a
-budget of operations, for all that isl tries.
+budget of operations, for all that isl tries. This is the door of the folder.
 """
+
+# A door imports for others.
+# ruff: noqa: F401
+# pyright: reportUnusedImport=false
 
 from __future__ import annotations
 
@@ -36,31 +40,3 @@ from simplifier.exact.questions import (
     range_within,
     witness,
 )
-
-__all__ = [
-    "ATTEMPT",
-    "BUDGET",
-    "MAX_ATTEMPTS",
-    "Allowance",
-    "Budget",
-    "BudgetError",
-    "MissingIslError",
-    "NotQuasiAffineError",
-    "Space",
-    "asked",
-    "asked_of_kept",
-    "checked_budget",
-    "context_of",
-    "differing_point",
-    "equivalent",
-    "exact_range",
-    "finished",
-    "integer",
-    "kept_context",
-    "load_isl",
-    "number",
-    "own_context",
-    "quasi_affine",
-    "range_within",
-    "witness",
-]

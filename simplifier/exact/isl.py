@@ -537,14 +537,6 @@ class Space:
         return total
 
 
-def _floordiv(space: Space, atom: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.PwAff:
-    return space.floordiv(arguments[0], atom.divisor)
-
-
-def _ceildiv(space: Space, atom: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.PwAff:
-    return space.floordiv(arguments[0].neg(), atom.divisor).neg()
-
-
 def _mod(space: Space, atom: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.PwAff:
     quotient = space.floordiv(arguments[0], atom.divisor)
     return arguments[0].sub(quotient.scale_val(space.value(atom.divisor)))
@@ -554,37 +546,19 @@ def _minimum(_: Space, __: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.Pw
     return reduce(lambda left, right: left.min(right), arguments)
 
 
-def _maximum(_: Space, __: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.PwAff:
-    return reduce(lambda left, right: left.max(right), arguments)
-
-
 _DIVISIONS: Final[Mapping[AtomKind, Translation]] = {
-    AtomKind.FLOORDIV: _floordiv,
-    AtomKind.CEILDIV: _ceildiv,
+    AtomKind.FLOORDIV: lambda space, atom, parts: space.floordiv(parts[0], atom.divisor),
+    AtomKind.CEILDIV: lambda space, atom, parts: space.floordiv(parts[0].neg(), atom.divisor).neg(),
     AtomKind.MOD: _mod,
 }
 
-
-def _nonnegative(_: Space, __: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.PwAff:
-    return arguments[0].nonneg_set().indicator_function()
-
-
-def _zero(_: Space, __: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.PwAff:
-    return arguments[0].zero_set().indicator_function()
-
-
-def _select(_: Space, __: Atom, arguments: tuple[islpy.PwAff, ...]) -> islpy.PwAff:
-    condition, chosen, other = arguments
-    return condition.cond(chosen, other)
-
-
 _PIECEWISE: Final[Mapping[AtomKind, Translation]] = {
     AtomKind.MIN: _minimum,
-    AtomKind.MAX: _maximum,
-    AtomKind.NONNEGATIVE: _nonnegative,
-    AtomKind.ZERO: _zero,
+    AtomKind.MAX: lambda _, __, parts: reduce(lambda left, right: left.max(right), parts),
+    AtomKind.NONNEGATIVE: lambda _, __, parts: parts[0].nonneg_set().indicator_function(),
+    AtomKind.ZERO: lambda _, __, parts: parts[0].zero_set().indicator_function(),
     AtomKind.AND: _minimum,
-    AtomKind.SELECT: _select,
+    AtomKind.SELECT: lambda _, __, parts: parts[0].cond(*parts[1:]),
 }
 
 
