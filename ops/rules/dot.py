@@ -152,7 +152,7 @@ def ragged_dot(  # noqa: PLR0913 - these are the operation's attributes
     rhs_sizes: Sizes,
     group_sizes: Sizes,
     *,
-    lhs_ragged_dims: Sequence[int],
+    lhs_ragged_dims: Sequence[int] = (),
     rhs_group_dims: Sequence[int] = (),
     lhs_contracting_dims: Sequence[int] = (),
     rhs_contracting_dims: Sequence[int] = (),
