@@ -77,7 +77,23 @@ class Exploration:
         Raises:
             MissingPackageError: anywidget is not installed.
         """
-        return widget_of(self.data, f"{self.script}\n{page_file('widget.js')}")
+        try:
+            from anywidget import AnyWidget  # noqa: PLC0415 - an extra
+            from traitlets import Unicode  # noqa: PLC0415 - an extra, too
+        except ModuleNotFoundError:
+            install = "pip install 'symbolic-indexing[widget]'"
+            message = f"the explorer in a notebook needs anywidget: {install}"
+            raise MissingPackageError(message) from None
+        script = f"{self.script}\n{page_file('widget.js')}"
+
+        class ExplorerWidget(AnyWidget):
+            """The explorer; each has a module of its own, since that holds the code of its maps."""
+
+            _esm = script
+            _css = page_file("explorer.css")
+            data = Unicode().tag(sync=True)
+
+        return ExplorerWidget(data=self.data)
 
     def _repr_mimebundle_(self, **_: object) -> Any:  # noqa: ANN401 - Jupyter's
         """For notebooks: the widget; where anywidget is not installed, the graph as a picture."""
@@ -126,33 +142,5 @@ def _hash(content: str) -> str:
     return f"'sha256-{b64encode(sha256(content.encode()).digest()).decode()}'"
 
 
-# The page as a widget in notebooks, by anywidget.
-
-
 class MissingPackageError(IndexingError, ImportError):
     """A package is not installed that comes with an extra."""
-
-
-def widget_of(data: str, script: str) -> AnyWidget:
-    """A widget that runs a module of JavaScript with the data of a page.
-
-    Raises:
-        MissingPackageError: anywidget is not installed.
-    """
-    try:
-        from anywidget import AnyWidget  # noqa: PLC0415 - an extra
-        from traitlets import Unicode  # noqa: PLC0415 - an extra, too
-    except ModuleNotFoundError:
-        message = (
-            "the explorer in a notebook needs anywidget: pip install 'symbolic-indexing[widget]'"
-        )
-        raise MissingPackageError(message) from None
-
-    class ExplorerWidget(AnyWidget):
-        """The explorer; each has a module of its own, since that holds the code of its maps."""
-
-        _esm = script
-        _css = page_file("explorer.css")
-        data = Unicode().tag(sync=True)
-
-    return ExplorerWidget(data=data)

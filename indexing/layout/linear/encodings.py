@@ -400,15 +400,15 @@ def _filled(where: str, layout: LinearLayout, shape: Sizes, blocks: BlockSplit) 
 
 def _cut(layout: LinearLayout, sizes: dict[str, int]) -> LinearLayout:
     """A layout whose bases beyond the sizes are 0."""
-    names = list(layout.out_dims)
+    kept = {name: min(size, sizes[name]) for name, size in layout.out_dims.items()}
     bases = {
         name: [
-            tuple(i if i < sizes[out] else 0 for i, out in zip(vector, names, strict=True))
+            tuple(i if i < size else 0 for i, size in zip(vector, kept.values(), strict=True))
             for vector in vectors
         ]
         for name, vectors in layout.bases.items()
     }
-    return LinearLayout(bases, {name: min(layout.out_dims[name], sizes[name]) for name in names})
+    return LinearLayout(bases, kept)
 
 
 def _layout_of_blocks(where: str, shape: Sizes, blocks: BlockSplit) -> LinearLayout:

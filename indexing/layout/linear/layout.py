@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain
 from typing import TypeAlias
 
 from indexing.domain import Domain
@@ -349,8 +349,7 @@ def _lines(name: str, vectors: Sequence[Basis]) -> str:
 
 def _places(counts: Mapping[str, int]) -> list[int]:
     """The first bit of each dimension."""
-    values = list(counts.values())
-    return [sum(values[:number]) for number in range(len(values))]
+    return [*accumulate(counts.values(), initial=0)][:-1]
 
 
 def _split(number: int, counts: Mapping[str, int]) -> Basis:
