@@ -1,4 +1,4 @@
-"""What depends on what in a program: one indexing, all of them between two arrays, and links.
+"""Dependences in a program: one indexing, all of them between two arrays, and links.
 
 Rules tell what an operation does with shapes (:class:`~ops.rules.rule.OpIndexing`). Here
 this becomes a value about two arrays of a program, which composes and unites.

@@ -336,7 +336,7 @@ class Dependence(tuple[OperandIndexing, ...]):  # noqa: SLOT001 - it remembers i
 
     @cached_property
     def _smaller(self) -> Dependence | None:
-        """What :meth:`simplify` gives, if that is another one: no value holds itself."""
+        """The result of :meth:`simplify`, if that is another one: no value holds itself."""
         simplified = self.apply(OperandIndexing.simplify)
         return None if simplified is self else simplified
 
@@ -354,7 +354,7 @@ class Dependence(tuple[OperandIndexing, ...]):  # noqa: SLOT001 - it remembers i
 
     @cached_property
     def burden(self) -> int:
-        """What long formulas add to the cost of a composition: the square of their weight."""
+        """Cost that long formulas add to a composition: the square of their weight."""
         beyond = (max(0, indexing.weight - limits.USUAL_WEIGHT) for indexing in self)
         return sum(weight**2 // 64 for weight in beyond)
 
@@ -391,14 +391,14 @@ def combined(
     second: AnyDependence,
     combine: Callable[[Dependence, Dependence], Dependence],
 ) -> AnyDependence:
-    """What two dependences are together; unknown if one of them is."""
+    """Two dependences together; unknown if one of them is."""
     if isinstance(first, Unknown):
         return first
     return second if isinstance(second, Unknown) else combine(first, second)
 
 
 def cost(consumer: AnyDependence, producer: AnyDependence) -> int:
-    """What a composition costs: one for each pair of indexings, more if they are long."""
+    """Cost of a composition: one for each pair of indexings, more if they are long."""
     first, second = (len(each.indexings) or 1 for each in (consumer, producer))
     return first * second + consumer.burden * second + producer.burden * first
 
@@ -411,7 +411,7 @@ def of_element(dependence: AnyDependence, element: int) -> AnyDependence:
 
 
 def called_by(caller: Instruction, dependence: AnyDependence) -> AnyDependence:
-    """What holds inside of a computation, seen from where it is called."""
+    """A dependence inside of a computation, seen from where it is called."""
     return dependence.apply(lambda indexing: indexing.called_by(caller))
 
 
@@ -467,5 +467,5 @@ def _limited_to_one_array(
 
 
 def _number(indexings: Collection[OperandIndexing]) -> int:
-    """How many there are; along n updates at unknown places are 2**n, each with n values."""
+    """Number of indexings; along n updates at unknown places 2**n, each with n values."""
     return sum(max(1, len(each.runtime) ** 2) for each in indexings)

@@ -1,4 +1,4 @@
-"""Links: how the arrays of one instruction depend on each other, by what its rule answers.
+"""Links: dependences of the arrays of one instruction on each other, by the answer of its rule.
 
 A rule answers for every instruction of the same opcode, shapes and attributes. Which instruction
 gives the value of a runtime variable, and whether that is known, differs between instructions.
@@ -40,7 +40,7 @@ from simplifier.errors import quoted
 
 
 class Link(NamedTuple):
-    """How array ``output`` of a result and array ``element`` of an operand depend on each other.
+    """Dependence of array ``output`` of a result on array ``element`` of an operand.
 
     Arrays in tuples are numbered through nested tuples. The dependence is that of one
     :class:`Direction`: of the result on the operand, or back.
@@ -110,7 +110,7 @@ def links_of_unfit(
 
 
 def identity_of(instruction: Instruction, element: int) -> AnyDependence:
-    """How an array of a result depends on itself."""
+    """Dependence of an array of a result on itself."""
     array = instruction.shape.arrays[element]
     if not array.dynamic_dimensions:
         return _identity(array.dimensions)
@@ -129,7 +129,7 @@ def _identity(sizes: tuple[Size, ...]) -> Dependence:
 
 
 def _bound(instruction: Instruction, found: MapOfOperand) -> AnyDependence:
-    """What a rule answers, with the values that are known in one instruction."""
+    """The answer of a rule, with the values that are known in one instruction."""
     if isinstance(found.map, UndefinedMap):
         return Unknown(found.map.reason)
     runtime = tuple(
@@ -146,7 +146,7 @@ def _bound(instruction: Instruction, found: MapOfOperand) -> AnyDependence:
 
 
 def _source(instruction: Instruction, operand: int | None) -> Instruction:
-    """The operand that holds a value; without one, what gives the number of the replica."""
+    """The operand that holds a value; without one, the instruction of the replica's number."""
     if operand is None:
         return own_device(devices_of(instruction.computation.module))
     return instruction.operands[operand]

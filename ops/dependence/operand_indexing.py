@@ -56,7 +56,7 @@ class OperandIndexing(Displayed):
     approximation: str = ""
 
     def compose(self, producer: OperandIndexing) -> OperandIndexing:
-        """The dependence on what the producer depends on, in its smallest form.
+        """The dependence on the operands of the producer, in its smallest form.
 
         Ranges and runtime variables of the producer come before this one's, with their origins;
         those that nothing depends on are dropped. The replica that asks for the producer's
@@ -112,20 +112,20 @@ class OperandIndexing(Displayed):
 
     @property
     def weight(self) -> int:
-        """How many terms work at once where it is simplified."""
+        """Number of terms that simplification works on at once."""
         replica = [] if self.replica_id is None else [self.replica_id]
         origins = (origin.map for origin in self.runtime)
         return sum(map(weight, (self.map, *replica, *origins)))
 
     @property
     def longest(self) -> int:
-        """How many terms its longest formula has, and the longest one of each origin."""
+        """Number of terms in its longest formula, and in the longest one of each origin."""
         own = [self.map, *([] if self.replica_id is None else [self.replica_id])]
         origins = (longest_formula(origin.map) for origin in self.runtime)
         return max(map(longest_formula, own)) + sum(origins)
 
     def notes(self) -> list[tuple[str, str]]:
-        """What the map does not say itself, by name.
+        """The parts that the map does not say itself, by name.
 
         These are the origins of variables, the replica, and why it is an approximation.
 
@@ -180,7 +180,7 @@ def _composed(consumer: IndexingMap, producer: IndexingMap) -> tuple[IndexingMap
 
 
 def _longest_to_keep(*maps: IndexingMap) -> int:
-    """What is long already may stay so, but not grow."""
+    """Greatest length of a formula to keep: long ones may stay, but not grow."""
     return max(limits.MAX_TERMS, *map(longest_formula, maps))
 
 
@@ -318,7 +318,7 @@ def with_known_values(indexing: OperandIndexing) -> OperandIndexing:
 
 
 def within_reach(indexing: OperandIndexing) -> OperandIndexing:
-    """The same with the bounds of runtime variables that follow from what gives their values."""
+    """The same with the bounds of runtime variables that follow from their origins."""
     own, devices = indexing.map, devices_in([indexing])
     known = (
         (runtime_value(number), _clamped(origin.reach(own, devices), origin.clamp))
@@ -428,7 +428,7 @@ class KnownValue:
 
 @dataclass(frozen=True, slots=True)
 class RuntimeOrigin:
-    """Where the value of a runtime variable comes from: an element of what ``instruction`` gives.
+    """Origin of the value of a runtime variable: an element of the result of ``instruction``.
 
     ``map`` leads there from the dimensions and ranges of the map that has the variable, and
     from its runtime variables if the index depends on them. ``clamp`` is that of :class:`Origin`:
@@ -460,7 +460,7 @@ class RuntimeOrigin:
 
     @property
     def value_key(self) -> tuple[object, ...]:
-        """What tells the value, before it is clamped, from all others in the same map."""
+        """Key that tells the value, before it is clamped, from all others in the same map."""
         replica = None if self.replica_id is None else self.replica_id.forms
         return value_of_call(self.instruction, self.callers), self.loop, self.map.forms, replica
 
@@ -520,7 +520,7 @@ class RuntimeOrigin:
 
 
 def _given(counters: Mapping[str, CountedLoop]) -> Given:
-    """The values of what loops count."""
+    """The values of the counters of loops."""
     return tuple(
         pair
         for identifier, loop in counters.items()

@@ -585,7 +585,7 @@ def _is_followed_to(computation: Computation, region: Region) -> bool:
 
 
 def _doubt(instruction: Instruction, output: int, operand: int, registry: Registry) -> Doubt | None:
-    """Whether values decide what an instruction needs, or one that it runs."""
+    """The doubt whether values decide the needs of an instruction, or of one that it runs."""
     if registry.calls(instruction):
         return _doubt_inside((instruction,), registry)
     return registry.doubt(instruction, output, operand)

@@ -269,7 +269,7 @@ class Flow:
         return node
 
     def source(self, node: FlowNode) -> FlowNode:
-        """The array that is passed on as this one, through tuples and into what runs once."""
+        """The array passed on as this one, through tuples and into computations that run once."""
         backward = Flow(self.region, Direction.OUTPUT_TO_INPUT)
         while backward.passes_on(node.instruction) and (steps := backward.steps_from(node)):
             node = steps[0].target

@@ -25,7 +25,7 @@ _F = TypeVar("_F")
 
 @dataclass(frozen=True, slots=True)
 class Codec:
-    """How the value of an attribute is read from text, and how it is written."""
+    """Reader and writer of the value of an attribute."""
 
     read: Callable[[HloLexer], Any]
     write: Callable[[Any], str] = str
@@ -186,7 +186,7 @@ def _write_padding(padding: tuple[tuple[int, int, int], ...]) -> str:
 
 
 def _read_metadata(lexer: HloLexer) -> Mapping[str, str | int]:
-    """Take what the source program says; blanks separate the pairs, and commas may."""
+    """Read the source metadata; blanks separate the pairs, and commas may."""
     ahead = lexer.pairs_ahead()
     if ahead:
         lexer.jump(ahead[1])

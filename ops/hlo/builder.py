@@ -386,7 +386,7 @@ class ComputationDraft:
         return tuple(each for each in found if each in self.operands)
 
     def ordered(self) -> list[Instruction]:
-        """The instructions, each after what it reads and waits for, else in their order.
+        """The instructions, each after those that it reads and waits for, else in their order.
 
         Raises:
             EditError: some need each other.
@@ -449,7 +449,7 @@ class UnusedNames:
 
 
 def ordered(things: Iterable[_N], needs: Callable[[_N], Iterable[_N]]) -> list[_N]:
-    """Each thing after what it needs, otherwise in the order given.
+    """Each thing after those that it needs, otherwise in the order given.
 
     Raises:
         EditError: some need each other.
@@ -536,7 +536,7 @@ def check_together(
 
 
 def check_inlined(call: Instruction, draft: ComputationDraft, inner: ComputationDraft) -> None:
-    """Raise an :class:`EditError` unless what is inside may read operands instead of parameters.
+    """Raise an :class:`EditError` unless the body may read operands instead of parameters.
 
     Who reads the call then reads the root.
     """

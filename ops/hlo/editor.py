@@ -86,7 +86,7 @@ class ModuleEditor:
         return draft.users(found)
 
     def operands(self, instruction: Instruction) -> tuple[Instruction, ...]:
-        """What an instruction reads by now."""
+        """Current operands of an instruction."""
         draft, found = self._found(instruction)
         return tuple(draft.operands[found])
 
@@ -101,7 +101,7 @@ class ModuleEditor:
     # Replace and remove.
 
     def replace(self, old: Instruction, new: Instruction) -> None:
-        """Put an instruction in the place of another one, which goes, and what only that one read.
+        """Put an instruction in the place of another one, which goes with those only it read.
 
         A parameter stays, unused.
 
@@ -138,7 +138,7 @@ class ModuleEditor:
             self._move_uses(draft, old, new, others)
 
     def remove(self, instruction: Instruction) -> None:
-        """Take out an instruction that nothing reads, and what only it read.
+        """Take out an instruction that nothing reads, and those that only it read.
 
         Raises:
             EditError: something reads it, it is the result, or a parameter.
@@ -248,7 +248,7 @@ class ModuleEditor:
     # Calls.
 
     def inline(self, call: Instruction) -> tuple[Instruction, ...]:
-        """Put what a call or fusion runs in its place; the new instructions.
+        """Put the body of a call or fusion in its place; the new instructions.
 
         Raises:
             EditError: it calls nothing that could stand here.
@@ -370,7 +370,7 @@ class ModuleEditor:
         return self._drafts[computation]
 
     def _found(self, instruction: Instruction) -> tuple[ComputationDraft, Instruction]:
-        """What an instruction stands for by now, and the draft that holds it."""
+        """The current instruction in the place of another, and the draft that holds it."""
         check_type(instruction, Instruction, "edit: the instruction", "an Instruction")
         found, passed = instruction, list[Instruction]()
         while found in self._stands_for:
@@ -431,7 +431,7 @@ class ModuleEditor:
         unused: Iterable[Instruction],
         kept: Instruction | None = None,
     ) -> None:
-        """Take out what nothing reads any more, and what was there for it only."""
+        """Take out instructions that nothing reads any more, and those that served only them."""
         waiting = [*unused]
         while waiting:
             each = waiting.pop()
@@ -498,7 +498,7 @@ class ModuleEditor:
 
 
 class Outline(NamedTuple):
-    """The instructions inside, each after its operands; what they read of the outside; and results.
+    """The instructions inside, each after its operands; their reads of the outside; and results.
 
     Results are what the outside reads, or the last one if it reads nothing. What neither leads to
     them nor ``stays`` is not ``copied``. ``waits`` are those outside that some inside wait for.
@@ -582,7 +582,7 @@ _FLAGS: Final = ("constrain_layout", "custom_call_has_side_effect")
 
 
 class SideEffects:
-    """What has side effects, also by what it calls; callees are noted before their callers.
+    """Instructions with side effects, also by calls; callees are noted before their callers.
 
     Source: XLA's ``HasSideEffect``; what has a channel counts always.
     """
@@ -602,7 +602,7 @@ class SideEffects:
         )
 
     def note(self, computation: Computation, instructions: Iterable[Instruction]) -> None:
-        """Take in a computation, and what is in it by now, for those who call it."""
+        """Take in a computation, and its current instructions, for those who call it."""
         if any(map(self.of, instructions)):
             self._computations.add(computation)
 

@@ -150,7 +150,7 @@ _MAX_AROUND: Final = 2
 
 
 def module_in(content: bytes) -> bytes | None:
-    r"""The ``HloModuleProto`` in a message, or none: the message itself, or what it holds first.
+    r"""The ``HloModuleProto`` in a message: itself, or its first field; else ``None``.
 
     Field 1 of a module is its name, and field 2 the name of its entry. Field 1 of all that is
     around a module is the message inside, which begins with a field 1 itself.
@@ -174,7 +174,7 @@ def module_in(content: bytes) -> bytes | None:
 
 
 def _first_field(content: bytes) -> tuple[int, int]:
-    """Where the content of field 1 begins and ends, if a message begins with it."""
+    """Begin and end of the content of field 1, if a message begins with it."""
     found = _FIRST_FIELD.match(content)
     if found is None:
         return 0, 0

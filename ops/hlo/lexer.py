@@ -1,4 +1,4 @@
-"""The tokens of HLO text: :class:`HloLexer` is what its readers work with."""
+"""The tokens of HLO text: its readers work with :class:`HloLexer`."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ class HloLexer(ScanningLexer):
         return self.listed(read, "{", "}", what)
 
     def expected(self, what: str, hint: str = "") -> HloTextError:
-        """The error that the current token is not ``what``."""
+        """The error that another token was expected here; ``what`` names it."""
         opening = self.source[self.start : self.start + 2]
         unclosed = _UNCLOSED.get(opening) or _UNCLOSED.get(self.text)
         if self.kind == "strange" and unclosed:

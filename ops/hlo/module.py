@@ -583,7 +583,7 @@ def _of_frames(module: HloModule, number: int) -> Iterator[SourceLocation]:
 
 
 def _offset_of_parents(frames: Mapping[int, Any]) -> int:
-    """What to take from the number of a parent: XLA prints most of them one too high.
+    """Number to subtract from that of a parent: XLA prints most of them one too high.
 
     Then the outermost frame, whose parent is 0, seems to be its own.
     """

@@ -42,7 +42,7 @@ from simplifier.errors import TextError, check_type, quoted
 
 
 class Printable(Protocol):
-    """What prints HLO: JAX's ``Compiled``, and its ``Lowered``, which prints several dialects."""
+    """Printer of HLO: JAX's ``Compiled``, and its ``Lowered``, which prints several dialects."""
 
     as_text: Callable[..., str | None]
 
@@ -100,7 +100,7 @@ OTHER_READERS: Final[list[TextReader]] = []
 
 
 def _printed(program: Printable) -> str:
-    """The HLO text of what JAX lowered or compiled."""
+    """The HLO text of an object that JAX lowered or compiled."""
     expected = "a string, or what JAX lowered or compiled; hlo.load reads a file"
     if isinstance(program, type) or not callable(getattr(program, "as_text", None)):
         check_type(program, str, "hlo.parse: the text", expected)
@@ -122,7 +122,7 @@ _OTHER_FORMATS: Final = {
 
 
 def _hint_of_format(text: str, wrong: int) -> str:
-    """What to do about another format, if all before the place that is wrong tells it."""
+    """The hint about another format, if the text before the error shows one."""
     begin = text.lstrip()
     place = wrong - (len(text) - len(begin))
     found = ((re.match(sign, begin[:_BEGIN]), hint) for sign, hint in _OTHER_FORMATS.items())
@@ -301,7 +301,7 @@ _ASSIGNED = re.compile(BLANK + ":?" + BLANK + "=")
 
 
 def _hint(name: str) -> str:
-    """What is missing before a name and an equals sign behind the header of a module."""
+    """The hint about the part missing before a name and an equals sign behind the header."""
     if name in MODULE_ATTRIBUTES:
         return "a comma is missing before an attribute of the module"
     return "the instructions of a module stand in a computation, such as ENTRY e { ... }"
@@ -458,7 +458,7 @@ class InstructionReader:
         return name
 
     def _definition(self, name: str, start: int, *, is_operand: bool = False) -> Instruction:
-        """Take what follows the equals sign."""
+        """Read the right side of an equals sign."""
         lexer, outer = self._lexer, self._lexer.instruction
         lexer.instruction = name
         shape = lexer.shape() if lexer.at_shape() else None
@@ -723,7 +723,7 @@ class InstructionReader:
         return attributes
 
     def _continued(self, draft: _Draft, attributes: dict[str, Any]) -> dict[str, Any]:
-        """Each part of an asynchronous operation names what the operation calls."""
+        """Each part of an asynchronous operation names the computation that the operation calls."""
         calls = draft.operands[0].attributes.get("calls")
         return {"calls": calls, **attributes} if calls else attributes
 

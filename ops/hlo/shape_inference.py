@@ -84,7 +84,7 @@ class Sized:
 
     @property
     def own(self) -> Sequence[Any]:
-        """The sizes of an array; of what is none, there are none."""
+        """The sizes of an array; empty for any other shape."""
         return self.sizes[0] if self.shape.is_array else ()
 
     @property
@@ -108,7 +108,7 @@ def array_shape(element_type: ElementType, sizes: Iterable[Size | None]) -> Shap
 
 
 class Application(NamedTuple):
-    """What a rule looks at; ``result`` is the shape that is written, if it is."""
+    """Arguments of a rule; ``result`` is the shape that is written, if it is."""
 
     opcode: str
     operands: Sequence[Sized]
@@ -129,7 +129,7 @@ Rule = Callable[[Application], Sized]
 
 
 class Known(Protocol):
-    """What is known of the operands of an instruction."""
+    """Facts about the operands of an instruction."""
 
     def sizes(self, instruction: Instruction, element: int = 0) -> Sequence[Size]:
         """The sizes of an array of a result."""
@@ -335,7 +335,7 @@ def _element(operand: Sized, index: int) -> Sized:
 
 
 def _started(place: int) -> Rule:
-    """What was started: an element of what the start gives."""
+    """The started value: an element of the start's result."""
 
     def rule(op: Application) -> Sized:
         (start,) = op.operands
@@ -582,7 +582,7 @@ def _ragged_dot(op: Application) -> Sized:
 def dot_sizes(
     lhs_sizes: Sequence[SizeT], rhs_sizes: Sequence[SizeT], attributes: Mapping[str, Any]
 ) -> tuple[SizeT, ...]:
-    """The sizes of the result of :func:`dot`: of batches, then of what is left of both operands."""
+    """The sizes of the result of :func:`dot`: of batches, then the rest of both operands."""
     axes: Sequence[int] = attributes.get("lhs_batch_dims", ())
     batch = [lhs_sizes[axis] for axis in axes]
     free = (*_free("lhs", lhs_sizes, attributes), *_free("rhs", rhs_sizes, attributes))
@@ -625,7 +625,7 @@ class WindowRow:
 
     @classmethod
     def each(cls, op: str, operand_sizes: Sequence[Size], window: Window) -> tuple[Self, ...]:
-        """Those of all dimensions of an operand.
+        """Windows of all dimensions of an operand.
 
         Raises:
             ShapeError: the window has another rank, or a size, stride or dilation below 1.
@@ -653,7 +653,7 @@ class WindowRow:
 
     @property
     def conditions(self) -> list[Constraint]:
-        """That size and stride of windows are 1 or more, where they are over parameters."""
+        """The conditions that size and stride of windows are 1 or more, where they are symbolic."""
         sizes = self.window_size, self.stride
         return [(size, Interval(1, None)) for size in sizes if isinstance(size, Form)]
 
@@ -705,7 +705,7 @@ def _convolution(op: Application) -> Sized:
 
 @dataclass(frozen=True, slots=True)
 class ConvolutionGroups:
-    """How many groups of input features, and of batches, share the output features."""
+    """Numbers of groups of input features, and of batches, that share the output features."""
 
     features: int = 1
     batches: int = 1
@@ -856,7 +856,7 @@ _MAX_LENGTHS = 3
 
 
 def _half(length: Size) -> Size:
-    """How many frequencies a real signal has: none of none, or else half of them and one."""
+    """Number of frequencies of a real signal: 0 of 0, or else half of the length and one."""
     return least(length, floor_divided(length, 2) + 1)
 
 

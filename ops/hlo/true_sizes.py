@@ -41,7 +41,7 @@ ArraySizes: TypeAlias = "tuple[Size | None, ...]"
 
 @dataclass(frozen=True, slots=True)
 class SizeOrigin:
-    """Where the program gets a size that is a parameter of maps.
+    """Origin of a size that is a parameter of maps.
 
     It is the size of ``dimension`` in what ``instruction`` gives, in the array of number
     ``element`` if that is a tuple; without a dimension, it is the value that the instruction gives.
@@ -71,7 +71,7 @@ class TrueSizes:
 
 
 def size_origins(module: HloModule) -> Mapping[str, SizeOrigin]:
-    """Where the parameters of a module's maps come from, by name.
+    """Origins of the parameters of a module's maps, by name.
 
     >>> from ops import hlo, output_to_input
     >>> module = hlo.parse('''ENTRY e { p = f32[<=8,4] parameter(0)
@@ -130,7 +130,7 @@ def _has_dynamic_sizes(module: HloModule) -> bool:
 
 
 def size_facts(instruction: Instruction, names: Iterable[str]) -> tuple[Constraint, ...]:
-    """What the module says of these parameters alone."""
+    """The facts of the module about these parameters alone."""
     known = {*map(parameter_identifier, names)}
     facts = instruction.computation.module.size_facts
     return tuple(fact for fact in facts if known.issuperset(forms.variables_of(fact[:1])))
@@ -138,7 +138,7 @@ def size_facts(instruction: Instruction, names: Iterable[str]) -> tuple[Constrai
 
 @lru_cache(maxsize=limits.MAX_REMEMBERED_MODULES)
 def _of_module(module: HloModule) -> TrueSizes:
-    """What is known of the sizes of a module."""
+    """The true sizes of a module."""
     return _Inference(module).result()
 
 
@@ -251,7 +251,7 @@ class _Inference:
             )
 
     def _of_dimension(self, origin: SizeOrigin, found: Size | None) -> Size:
-        """A dynamic size: what a rule has found, or a parameter."""
+        """A dynamic size: the one that a rule has found, or a parameter."""
         size = self._parameter(origin) if found is None else found
         bound = origin.instruction.shape.arrays[origin.element].dimensions[origin.dimension or 0]
         name = _only_parameter(size)
@@ -274,7 +274,7 @@ class _Inference:
     def _by_rule(
         self, rule: Callable[[Instruction, _Inference], Answer | None], instruction: Instruction
     ) -> Answer | None:
-        """What a rule says; nothing of an instruction that does not fit.
+        """The answer of a rule; ``None`` for an instruction that does not fit.
 
         Whoever asks for its maps is told what is wrong, and where.
         """
@@ -290,7 +290,7 @@ class _Inference:
         return [tuple(_put(size, given) for size in sizes) for sizes in result]
 
     def _state(self, loop: Instruction) -> _Arrays:
-        """The sizes of a loop's state; none where an iteration changes one."""
+        """The sizes of a loop's state; ``None`` where an iteration changes one."""
         body: Computation = loop.attributes["body"]
         state: _Arrays = self._sizes[loop.operands[0]]
         while True:
@@ -335,7 +335,7 @@ class _Inference:
         return given
 
     def _given_by_callers(self) -> dict[str, Size | None]:
-        """What takes the places of the parameters that are none of the whole program's.
+        """Values of the parameters that are none of the whole program's.
 
         Nothing does where a parameter may have several values in one run of the program.
         """
@@ -403,7 +403,7 @@ def _only_parameter(size: Size) -> str:
 
 
 def _put(size: Size | None, given: Mapping[str, Size | None]) -> Size | None:
-    """A size with others in place of its parameters; none where one of them has none."""
+    """A size with its parameters replaced; ``None`` where one of them has no value."""
     if not isinstance(size, Form):
         return size
     names = [name for name in forms.variables_of((size,)) if name in given]

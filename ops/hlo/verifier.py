@@ -1,4 +1,4 @@
-"""What must hold in an instruction beyond the grammar, so that later code need not check it."""
+"""Conditions on an instruction beyond the grammar, so that later code need not check them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def verify(instruction: Instruction) -> None:
 def signature(
     opcode: str, attribute: str, operands: Sequence[Shape], result: Shape, place: int = 0
 ) -> tuple[Sequence[Shape], Shape]:
-    """What the computation in an attribute takes and gives; ``place`` is that among several.
+    """Types of arguments and results of the ``place``-th computation in an attribute.
 
     >>> vector, scalar = map(Shape.parse, ("f32[8]", "f32[]"))
     >>> (one, other), given = signature("reduce", "to_apply", [vector, scalar], scalar)
@@ -66,7 +66,7 @@ _EXACT: Final = frozenset(("call", "conditional", "fusion", "while"))
 
 
 def _check_computations(instruction: Instruction) -> None:
-    """Check that each computation takes what the instruction gives it, and gives what it takes."""
+    """Check the types of arguments and results of each computation of an instruction."""
     opcode, shapes = instruction.opcode, [each.shape for each in instruction.operands]
     for name in filter(CALLED_ATTRIBUTES.__contains__, instruction.attributes):
         value: Computation | tuple[Computation, ...] = instruction.attributes[name]

@@ -436,7 +436,7 @@ UPDATES: Final = {"dynamic-update-slice": 1, "scatter": 2}
 
 
 def combines(update: Instruction) -> bool:
-    """Whether what is written depends on what was there."""
+    """Whether the elements written depend on the old ones."""
     combiner = update.attributes.get("to_apply")
     return combiner is not None and combiner.root.parameter_number != 1
 
@@ -476,7 +476,7 @@ class Conflict(NamedTuple):
 
 @dataclass(frozen=True)
 class InPlaceUpdate:
-    """What the iterations of a loop write to an array that they update in place.
+    """Writes of the iterations of a loop to an array that they update in place.
 
     ``elements`` are maps from an iteration to what each of the ``instructions`` writes in it.
     """
@@ -529,12 +529,12 @@ class InPlaceUpdate:
         )
 
     def why(self, *, budget: Budget = BUDGET) -> str:
-        """Why no two iterations write the same element, or two that may do so."""
+        """The reason why no two iterations write the same element, or two that may do so."""
         conflict = self._separation() or self.conflict(budget=budget)
         return str(conflict or "no two iterations write the same element, as isl finds")
 
     def _separation(self) -> str:
-        """How far iterations are apart along a dimension; empty if that does not tell."""
+        """Distance of iterations along a dimension; empty if it does not tell."""
         if self._trip_count == 1:
             return "there is one iteration"
         if not self.elements:
@@ -560,7 +560,7 @@ def _with_results(own: IndexingMap, front: Sequence[Form]) -> IndexingMap:
 
 
 def _advance(own: IndexingMap, form: Form, common: int) -> tuple[int, Interval]:
-    """How far a result moves with each iteration, and the bounds of the rest of it.
+    """Step of a result with each iteration, and the bounds of the rest of it.
 
     Terms that iterations have in common move all of them alike, so they are left out.
     """
@@ -599,7 +599,7 @@ class Touched(NamedTuple):
 
 
 class IterationSpace:
-    """What the iterations of a counted loop read and write."""
+    """Reads and writes of the iterations of a counted loop."""
 
     def __init__(self, loop: CountedLoop, accesses: Accesses) -> None:
         self.accesses = accesses
@@ -617,12 +617,12 @@ class IterationSpace:
 
     @property
     def trip_count(self) -> int:
-        """How many iterations there are."""
+        """Number of iterations."""
         return self._loop.trip_count
 
     @property
     def common(self) -> tuple[Variable, ...]:
-        """What all iterations have in common without anybody knowing it."""
+        """Values that all iterations have in common, but that nobody knows."""
         return tuple(self._common.values())
 
     def over(self, indexing: OperandIndexing) -> IndexingMap:
@@ -639,18 +639,18 @@ class IterationSpace:
         return _rewritten(indexing.map, ((self.number, *own.dims), own.ranges, left), values)
 
     def written(self, number: int) -> tuple[IndexRelation[IndexingMap] | None, str]:
-        """Which elements of an array of the state each iteration writes, and why maybe fewer."""
+        """Elements of an array of the state that each iteration writes; why maybe fewer."""
         writes = (each for each in self.accesses.writes if each.array == number)
         return _united(access for each in writes for access in self.writes(each, self._keys))
 
     def writes(self, write: Write, front: Sequence[Form] = ()) -> Iterator[Touched]:
-        """What an instruction writes in each iteration, behind something else."""
+        """Writes of an instruction in each iteration, behind other coordinates."""
         for each in write.elements.indexings:
             found = self._access(each, front)
             yield found._replace(approximation=found.approximation or write.doubt)
 
     def read(self, number: int) -> tuple[IndexRelation[IndexingMap] | None, str]:
-        """Which elements of an array of the state each iteration reads, and why maybe fewer."""
+        """Elements of an array of the state that each iteration reads; why maybe fewer."""
         found: list[IndexRelation[IndexingMap]] = []
         reasons: list[str] = []
         for read in self.accesses.reads:
@@ -674,7 +674,7 @@ class IterationSpace:
     def numbers(
         self, relation: IndexRelation[IndexingMap], budget: Budget
     ) -> IndexRelation[IndexingMap]:
-        """A relation between iterations without what they have in common."""
+        """A relation between iterations without the values that they have in common."""
         every = (*self.common, self.number)
         alone = index_map([dim(len(self.common))], [each.bounds for each in every])
         begin = IndexingMap.from_forms([dim(0)], Domain((self.number,)))
@@ -689,7 +689,7 @@ class IterationSpace:
 
     @property
     def _keys(self) -> list[Form]:
-        """What tells elements of two runs of the whole loop apart: all that iterations share."""
+        """Keys of the elements of two runs of the whole loop: all values that iterations share."""
         return [*map(dim, range(len(self.common)))]
 
     def _meet(self, origin: RuntimeOrigin, variable: Variable) -> None:
@@ -702,7 +702,7 @@ class IterationSpace:
             self._common[key] = Variable(variable.bounds, name)
 
     def _key(self, origin: RuntimeOrigin, variable: Variable) -> object:
-        """What tells a value that all iterations have in common from others; else ``None``."""
+        """Key of a value that all iterations have in common; ``None`` for another value."""
         if origin.loop is not None:
             is_around = origin.loop is not self._loop.instruction
             return origin.loop if is_around and not self._is_counted_inside(origin) else None
@@ -752,7 +752,7 @@ class IterationSpace:
     def _after_writes(
         self, relation: IndexRelation[IndexingMap], read: Read
     ) -> IndexRelation[IndexingMap]:
-        """What iterations read to make what they write."""
+        """Reads of the iterations for their writes."""
         if read.written is None:
             return relation
         front = [*self._keys, dim(len(self.common))]
@@ -760,7 +760,7 @@ class IterationSpace:
         return relation if written is None else written.compose(relation)
 
     def _why_any(self, origin: RuntimeOrigin) -> str:
-        """Why a runtime variable stands for any value; empty if it takes them all."""
+        """The reason why a runtime variable stands for any value; empty if it takes them all."""
         if self._is_counted_inside(origin):
             return ""
         is_device = is_number_of_device(origin.instruction)

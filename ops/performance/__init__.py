@@ -1,4 +1,4 @@
-"""How well a kernel uses the memory of a device."""
+"""Use of a device's memory by a kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How well the warps of a kernel use what they load from memory."""
+"""Coalescing: the part of the loaded memory that the warps of a kernel use."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BITS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Coalescing:
-    """What the warps of a launch load for one access, all of them together.
+    """Loads of the warps of a launch for one access, all of them together.
 
     A *load* is one instruction of a warp. It takes ``vector_width`` neighbours for each lane. The
     memory gives whole sectors: one that several lanes of a load touch comes once, one that several
@@ -71,7 +71,7 @@ class Coalescing:
 
     @property
     def ratio(self) -> float | None:
-        """How many sectors are touched for each one that is needed; 1 is best.
+        """Number of sectors touched for each one that is needed; 1 is best.
 
         ``None`` if that depends on values.
         """
@@ -142,7 +142,7 @@ def coalescing(
 
 
 class Survey(NamedTuple):
-    """What the loads of an access cost, for all values of its runtime variables.
+    """Cost of the loads of an access, for all values of its runtime variables.
 
     Attributes:
         found: the counts.
@@ -158,7 +158,7 @@ class Survey(NamedTuple):
 def survey(
     access: Access | IndexingMap, device: Device, element_type: ElementType | str | None
 ) -> Survey:
-    """The loads of an access; takes and raises what :func:`coalescing` does."""
+    """The loads of an access; arguments and errors are those of :func:`coalescing`."""
     check_type(device, Device, "coalescing: the device", "a Device such as A100")
     offsets, bits = offsets_and_bits(access, element_type)
     check_launch(offsets)
@@ -224,7 +224,7 @@ def bandwidth_utilization(
     *,
     tile_strides: Sequence[int] | None = None,
 ) -> float:
-    """The part of what moves between memory and cache that a tile of an array needs.
+    """The part of the bytes moved between memory and cache that a tile of an array needs.
 
     The elements of a tile that lie side by side are read together, in whole units of
     ``dram_transaction_bytes``. Tile sizes beyond the array's count as those of the array.
@@ -268,7 +268,7 @@ def bandwidth_utilization(
 
 
 class _Counts(NamedTuple):
-    """What some loads touch; see :class:`Coalescing`."""
+    """Counts of some loads; see :class:`Coalescing`."""
 
     loads: int = 0
     sectors: int = 0
@@ -297,7 +297,7 @@ COUNTED: Final = _Counts._fields
 
 
 class Memory(NamedTuple):
-    """What counts of a device, for elements of some bits.
+    """Memory of a device, for elements of some bits.
 
     Attributes:
         widest: the most elements that one instruction loads for a lane.
@@ -315,7 +315,7 @@ class Memory(NamedTuple):
 
     @classmethod
     def of(cls, device: Device, bits: int) -> Memory:
-        """What the device tells; raises :class:`DeviceError` for what it lacks."""
+        """The memory of a device; raises :class:`DeviceError` for a figure that it lacks."""
         sector, line, vector = (
             device.figure(name, "coalescing") * BITS
             for name in ("sector_bytes", "transaction_bytes", "vector_bytes")
@@ -333,13 +333,13 @@ class Memory(NamedTuple):
         return 1, max(1, self.sector_bits // self.bits), self.period
 
     def total(self, offsets: IndexingMap, width: int) -> _Counts:
-        """What all loads touch, of so many neighbours for each lane."""
+        """Counts of all loads, of so many neighbours for each lane."""
         loads = loads_of_warps(offsets, self.warp_size, self.period, width)
         touched = ((each, self.touched(each.offsets, each.is_active, width)) for each in loads)
         return _Counts.total(self._sums(found, each.counts, width) for each, found in touched)
 
     def touched(self, offsets: Column, is_active: Column, width: int) -> Column:
-        """What each load touches: elements, sectors, lines, waits, phases, and bits in vain."""
+        """Counts of each load: elements, sectors, lines, waits, phases, and bits in vain."""
         bits = offsets * self.bits
         units = (width * self.bits, self.sector_bits, self.line_bits)
         found = [_distinct(bits // unit, is_active) for unit in units]
@@ -354,7 +354,7 @@ class Memory(NamedTuple):
         return sums._replace(most_sectors=int(sectors.max(initial=0)))
 
     def _waits(self, bits: Column, is_active: Column, width: int) -> tuple[Column, Column]:
-        """How often each load waits for a bank, and in how many phases.
+        """Number of waits of each load for a bank, and of phases.
 
         The banks serve as many lanes at once as they have bytes for.
         """
@@ -373,7 +373,7 @@ class Memory(NamedTuple):
 
     @property
     def _banks(self) -> tuple[int, int]:
-        """How many there are, and the bits of each."""
+        """Number of banks, and the bits of each."""
         count, size = self.banks or (1, 1)
         return count, size * BITS
 
@@ -454,7 +454,7 @@ def _fewest(first: Column, last: Column, is_active: Column) -> tuple[Column, Col
 
 
 def _distinct(values: Column, is_active: Column) -> Column:
-    """How many different values each row has, of the active ones."""
+    """Number of different values in each row, of the active ones."""
     return _is_new(_in_order(values, is_active)).sum(axis=1)
 
 
@@ -466,7 +466,7 @@ def _in_order(values: Column, is_active: Column) -> Column:
 
 
 def _is_new(ordered: Column) -> Column:
-    """Where a value is the first of its kind in its row."""
+    """Whether a value is the first of its kind in its row."""
     is_new = ordered != _NONE
     is_new[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
     return is_new
@@ -496,7 +496,7 @@ _CYCLE: Final = 1 << 10
 
 
 class Apart(NamedTuple):
-    """Offsets without what values add.
+    """Offsets without the part that runtime values add.
 
     Attributes:
         map: to such an offset, and to what tells the values of a thread from those of others.
@@ -565,7 +565,7 @@ class MovingOffsets(NamedTuple):
 
     @property
     def _keys(self) -> list[tuple[Form, ...]]:
-        """What tells each value from others: its index, or the coordinates that lead there."""
+        """Keys that tell each value from others: its index, or the coordinates that lead there."""
         keys: dict[str, tuple[Form, ...]] = {}
         for name, index in reversed([*self.indices.items()]):  # what leads to an index is behind it
             used = [*dict.fromkeys(forms.variables_of(index))]
@@ -577,16 +577,16 @@ class MovingOffsets(NamedTuple):
 
     @property
     def _parts(self) -> tuple[Form, Form] | None:
-        """What values add to an offset, and the rest; ``None`` where both are mixed."""
+        """The part of an offset that values add, and the rest; ``None`` where both are mixed."""
         return parted(self.map.forms[0], self.indices)
 
     @property
     def _shift(self) -> Form | None:
-        """What values add, if they do nothing else."""
+        """The part that values add, if they do nothing else."""
         return self._parts[0] if self._parts and not self.is_limited else None
 
     def _factor(self, name: str) -> int:
-        """What an offset has for each 1 of a value."""
+        """Factor of a value in an offset."""
         return self._parts[0].terms.get(forms.variable_atom(name), 0) if self._parts else 0
 
     # What is tried.
@@ -631,7 +631,7 @@ class MovingOffsets(NamedTuple):
     def where_least(
         self, constants: Sequence[Mapping[str, Form]], counts: Sequence[int], period: int
     ) -> str:
-        """Where a count is least; empty if that is everywhere, or takes more than a remainder."""
+        """The condition for the least count; empty if always, or if no remainder says it."""
         if self._shift is None or len({*counts}) == 1:
             return ""
         added = [forms.substitute((self._shift,), each)[0].constant for each in constants]
@@ -645,7 +645,7 @@ class MovingOffsets(NamedTuple):
         return ""
 
     def apart(self, constants: Sequence[Mapping[str, Form]] | None, period: int) -> Apart:
-        """The offsets without what values add.
+        """The offsets without the part that values add.
 
         ``constants`` are all that make a difference; ``None`` if nobody knows. Where values and
         coordinates are mixed, each thread is led anywhere.

@@ -1,4 +1,4 @@
-"""What runs as one kernel each, in a module or a part of it."""
+"""Kernels of a module or a part of it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def kernels_of(
     *,
     registry: Registry = REGISTRY,
 ) -> Iterator[Fusion]:
-    """What runs as one kernel each: of a module, every instruction that moves something.
+    """The kernels: of a module, every instruction that moves something.
 
     Those of the entry come first, then those of what loops, choices and calls run. An instruction,
     a computation or a fusion is one kernel.
@@ -64,14 +64,14 @@ def moves_something(instruction: Instruction) -> bool:
 
 
 class Evaluated(NamedTuple):
-    """What a kernel computes for an array of its result, and what it goes through for that."""
+    """Array of a kernel's result, and the instructions that the kernel goes through for it."""
 
     written: Array
     read: tuple[Array, ...]
 
 
 def evaluated_by(kernel: Fusion) -> tuple[Evaluated, ...]:
-    """What a kernel computes of its results: all, but of an update in place only the update.
+    """The arrays that a kernel computes: all results, but of an update in place only the update.
 
     An instruction updates an array of the state of a loop in place if it writes over a part of it.
 
@@ -90,7 +90,7 @@ def evaluated_by(kernel: Fusion) -> tuple[Evaluated, ...]:
 
 @lru_cache(maxsize=1 << 6)
 def _updates_in(body: Computation, registry: Registry) -> Mapping[Instruction, Evaluated]:
-    """What is computed for updates in place, if this is the body of a loop."""
+    """Computations of updates in place, if this is the body of a loop."""
     loop = only_caller(body)
     if loop is None or loop.opcode != "while" or loop.attributes["body"] is not body:
         return {}
@@ -143,7 +143,7 @@ _MOVES_NOTHING: Final = frozenset(
 
 
 def _running(module: HloModule, registry: Registry) -> Iterator[Instruction]:
-    """What moves something: of the entry, and of what loops, choices and calls run."""
+    """Instructions that move something: of the entry, and of loops, branches and calls."""
     for computation in running_computations(module, registry=registry):
         for each in computation.instructions:
             if moves_something(each) and not _runs_others(each, registry):
@@ -153,7 +153,7 @@ def _running(module: HloModule, registry: Registry) -> Iterator[Instruction]:
 def running_computations(
     module: HloModule, *, registry: Registry = REGISTRY
 ) -> Iterator[Computation]:
-    """The entry, and what loops, choices and calls run; not the bodies of fusions."""
+    """The entry, and the computations of loops, branches and calls; not the bodies of fusions."""
     check_registry("kernels", registry)
     waiting, seen = [module.entry], {module.entry}
     while waiting:
@@ -178,7 +178,7 @@ _REMEMBERED: Final = 4096
 
 
 class AccessKind(Flag):
-    """What a read is: one kind, or several at once, as a dot broadcasts and reduces its operands.
+    """Kind of a read: one or several at once, as a dot broadcasts and reduces its operands.
 
     >>> print(AccessKind.BROADCAST | AccessKind.REDUCE, AccessKind(0), sep="; ")
     reduce+broadcast; identity
@@ -218,7 +218,7 @@ class AccessKind(Flag):
 def kinds_of_accesses(
     ways: Iterable[OperandIndexing], array: Array, results: Iterable[Array]
 ) -> tuple[AccessKind, ...]:
-    """What the accesses to an array are, from some results, each kind once.
+    """Kinds of the accesses to an array, from some results, each kind once.
 
     >>> from ops import OperandIndexing, hlo, transpose
     >>> text = "ENTRY e { p = f32[4,8] parameter(0) ROOT t = f32[8,4] transpose(p), "
@@ -275,7 +275,7 @@ def _number(size: Size | None, values: Mapping[sympy.Symbol, int], otherwise: in
 def _kind_of_access(
     way: OperandIndexing, sizes: tuple[int, ...], results: frozenset[tuple[int, ...]]
 ) -> AccessKind:
-    """What a read is: from results of some of these sizes to an operand of ``sizes``.
+    """Kind of a read: from results of some of these sizes to an operand of ``sizes``.
 
     It is read off the formulas, so the map should be in its smallest form.
     """
@@ -293,7 +293,7 @@ def _kind_of_map(
     results: frozenset[tuple[int, ...]],
     indexed: frozenset[str],
 ) -> AccessKind:
-    """What the map tells; many reads of a module are alike. ``indexed`` lead to other values."""
+    """Kind by the map; many reads of a module are alike. ``indexed`` lead to other values."""
     return _together(_of_index(read, sizes)) | _together(_of_domain(read, results, indexed))
 
 

@@ -1,4 +1,4 @@
-"""Which thread of a warp reads which element, as a picture: a row for each line of the cache."""
+"""Picture of the elements that the threads of a warp read: a row for each line of the cache."""
 
 from __future__ import annotations
 

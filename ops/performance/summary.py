@@ -1,4 +1,4 @@
-"""The kernels of a module at a glance: what each is, what it reads and writes, and how."""
+"""The kernels of a module at a glance: kind, reads and writes of each."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from simplifier.tools.display import Displayed, aligned, html_of_table
 
 @dataclass(frozen=True, repr=False)
 class KernelSummary(Displayed):
-    """What a kernel reads and writes, and how it reads each operand.
+    """Reads and writes of a kernel, with the kinds of reads of each operand.
 
     Attributes:
         fusion: what runs as one kernel.
@@ -66,7 +66,7 @@ class KernelSummary(Displayed):
 
     @property
     def bytes(self) -> Count:
-        """What is read and written: at the least what moves from memory and to it."""
+        """Bytes read and written: at the least those that move from memory and to it."""
         return sum_of_counts([self.bytes_read, self.bytes_written])
 
     @property
@@ -141,7 +141,7 @@ HEADING = ("read", "written", "reuse", "kernel")
 
 
 def cells_of(kernel: KernelSummary) -> tuple[str, str, str, str]:
-    """What a table says of a kernel."""
+    """Cells of a kernel in a table."""
     reuse = "" if kernel.reuse is None else f"{kernel.reuse:.3g}"
     return cell_of_count(kernel.bytes_read), cell_of_count(kernel.bytes_written), reuse, str(kernel)
 

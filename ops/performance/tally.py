@@ -98,7 +98,7 @@ class Deadline:
 
 
 class Tally(NamedTuple):
-    """How many points some maps have, and to how many elements they lead."""
+    """Numbers of points of some maps, and of elements that they lead to."""
 
     points: int
     elements: int
@@ -182,7 +182,7 @@ def strides_of_sum(part: IndexingMap) -> dict[str, int] | None:
 
 
 def number_of_sums(strides: Iterable[int], sizes: Iterable[int]) -> int | None:
-    """How many values a sum of ``stride * x`` has, with ``0 <= x < size``; ``None`` if unknown.
+    """Number of values of a sum of ``stride * x`` with ``0 <= x < size``; ``None`` if unknown.
 
     Small terms together are a digit of what follows, or they fill the gaps of the next stride.
 
@@ -216,7 +216,7 @@ def marked(
     columns: Sequence[Interval],
     deadline: Deadline,
 ) -> tuple[Column, Column]:
-    """How many points lead to each row of a table, and to which of its columns they lead.
+    """Number of points that lead to each row of a table, and the columns that they lead to.
 
     The results of each map are an index of a row, and behind it one of a column.
 
@@ -281,7 +281,7 @@ def text_of_count(count: Count) -> str:
 
 
 def cell_of_count(count: Count) -> str:
-    """The text where it stands alone: what has to hold comes last if the count is zero elsewhere.
+    """The text where it stands alone: the condition comes last if the count is zero elsewhere.
 
     >>> from simplifier import symbol
     >>> M, N = symbol("M"), symbol("N")
@@ -343,7 +343,7 @@ def difference(one: Size, other: Size) -> Size:
 
 
 def elements_of(operand: Instruction, number: int) -> Count:
-    """How many elements an array of a result has.
+    """Number of elements of an array of a result.
 
     >>> from ops import hlo
     >>> entry = hlo.parse("ENTRY e { ROOT x = f32[<=8,4] parameter(0) }").entry
@@ -380,7 +380,7 @@ def bytes_of(elements: Count, bits: int) -> Count:
 
 
 def ratio(one: Size, other: Size) -> float | None:
-    """How many times the one is the other; ``None`` if that depends on sizes."""
+    """Factor between two sizes; ``None`` if it depends on parameters."""
     if isinstance(one, int) and isinstance(other, int):
         return one / other if other else 0.0
     found = sympy.cancel((sympy.Integer(0) + one) / other)

@@ -1,4 +1,4 @@
-"""How much of each operand a kernel uses, and how often it reads it."""
+"""Share of each operand that a kernel uses, and number of times that it reads it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ SECONDS: Final = 10.0
 
 @dataclass(frozen=True, slots=True, repr=False)
 class OperandUtilization(Displayed):
-    """How much of an operand a kernel uses.
+    """Share of an operand that a kernel uses.
 
     A count is a number if it is the same whatever values the program computes, an expression if
     sizes are symbolic, else the interval from the least to the most over all values.
@@ -94,7 +94,7 @@ class OperandUtilization(Displayed):
 
     @property
     def kinds(self) -> tuple[AccessKind, ...]:
-        """What the accesses are, such as a transpose; empty if nobody knows."""
+        """Kinds of the accesses, such as a transpose; empty if nobody knows."""
         results = [each.written for each in evaluated_by(self.fusion)]
         return kinds_of_accesses(self.ways, (self.operand, self.element), results)
 
@@ -108,14 +108,14 @@ class OperandUtilization(Displayed):
 
     @property
     def unused_bytes(self) -> Size:
-        """What nobody needs of the operand; at least that much, if it depends on values."""
+        """Bytes of the operand that nobody needs; at least that many, if it depends on values."""
         if isinstance(self.elements, Interval) or isinstance(self._most_elements, Interval):
             return 0
         return self._bytes(difference(self.elements, self._most_elements))
 
     @property
     def reread_bytes(self) -> Size:
-        """What is read again, after the first time; at least that much, if it depends on values."""
+        """Bytes read again, after the first time; at least that many, if it depends on values."""
         least = (self.reads.lower or 0) if isinstance(self.reads, Interval) else self.reads
         most = self._most_elements
         again = 0 if isinstance(most, Interval) else difference(least, most)
@@ -123,7 +123,7 @@ class OperandUtilization(Displayed):
 
     @property
     def _most_elements(self) -> Count:
-        """How many elements are read at most."""
+        """Greatest number of elements read."""
         read = self.elements_read
         most = read.upper if isinstance(read, Interval) else read
         return self.elements if most is None else most
@@ -145,7 +145,7 @@ class OperandUtilization(Displayed):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Utilization(Displayed):
-    """How much of their operands some kernels use: a row for each array that a kernel reads."""
+    """Shares of their operands that kernels use: a row for each array that a kernel reads."""
 
     rows: tuple[OperandUtilization, ...]
 
@@ -161,7 +161,7 @@ class Utilization(Displayed):
 
     @property
     def bytes(self) -> Count:
-        """What all kernels read, if each reads an element once."""
+        """Bytes that all kernels read, if each reads an element once."""
         return sum_of_counts(row.bytes for row in self.rows)
 
     def __repr__(self) -> str:
@@ -195,7 +195,7 @@ def utilization(
     seconds: float | None = SECONDS,
     registry: Registry = REGISTRY,
 ) -> Utilization:
-    """How many elements of each operand a kernel needs, how often it reads them, and their bytes.
+    """Numbers of elements of each operand that a kernel needs, of reads, and their bytes.
 
     Of an instruction, a fusion, a pair that may be fused (:meth:`Fusion.of_pair
     <ops.Fusion.of_pair>`), a computation, or of every kernel of a module: of all instructions that
@@ -260,7 +260,7 @@ _Likeness: TypeAlias = "tuple[int, Registry, tuple[int, ...], tuple[int, ...] | 
 
 
 def _likeness(kernel: Fusion) -> _Likeness | None:
-    """What kernels have in common that are alike; ``None`` for one of several instructions."""
+    """Common key of kernels that are alike; ``None`` for one of several instructions."""
     is_in_place = any(each.written not in kernel.results for each in evaluated_by(kernel))
     if len(kernel.instructions) > 1 or is_in_place:
         return None
@@ -271,7 +271,7 @@ def _likeness(kernel: Fusion) -> _Likeness | None:
 
 
 def _is_own(row: OperandUtilization) -> bool:
-    """Whether a row names what other kernels need not have: values, or why nobody knows."""
+    """Whether a row names facts of this kernel alone: values, or why nobody knows."""
     return bool(row.bounds) or any(way.runtime for way in row.ways)
 
 
@@ -306,7 +306,7 @@ def _row(
 
 
 def _footprint(reads: Reads, tile: Sequence[int] | None, deadline: Deadline) -> Footprint:
-    """What is read; a block that computes a tile reads an element once for all of the tile."""
+    """Elements read; a block that computes a tile reads an element once for all of the tile."""
     found = footprint_of(reads.ways, reads.sizes, deadline, reads.doubts)
     if tile is None:
         return found
@@ -338,7 +338,7 @@ def _is_conditional(way: OperandIndexing) -> bool:
 
 
 def _reason(reads: Reads) -> str:
-    """Why the counts of some accesses are no more than bounds."""
+    """The reason why the counts of some accesses are no more than bounds."""
     doubt = next(filter(None, reads.doubts), None)
     if doubt is not None:
         return doubt.reason
@@ -370,7 +370,7 @@ class Footprint:
     is_exact: bool = True
 
     def times(self, other: Footprint) -> Footprint:
-        """Of pairs of independent coordinates."""
+        """The counts for pairs of independent coordinates."""
         is_exact = self.is_exact and other.is_exact
         return Footprint(self.reads * other.reads, self.elements * other.elements, is_exact)
 
@@ -380,7 +380,7 @@ class Footprint:
         return Footprint(reads, elements, self.is_exact)
 
     def but_for(self, doubt: Doubt | None) -> Footprint:
-        """The same if values decide what is needed of it."""
+        """The same if values decide which elements are needed."""
         if doubt is None:
             return self
         sure = 0 if doubt.spared is None else (self.elements.lower or 0) - doubt.spared
@@ -431,7 +431,7 @@ def footprint_of(
 
 
 def _sum_of(found: Sequence[Footprint], size: int) -> Footprint:
-    """What several accesses to an array of so many elements touch at least and at most."""
+    """Numbers of elements that several accesses to an array touch at least and at most."""
     reads = sum((each.reads for each in found), _NONE.reads)
     least = max(each.elements.lower or 0 for each in found)
     most = sum((each.elements for each in found), _NONE.elements).min(size).upper
@@ -485,7 +485,7 @@ def _may_be_nothing(way: OperandIndexing) -> bool:
 
 
 def _bounds(whole: IndexingMap) -> Footprint:
-    """What is known at once: each point may be a read of another element, or none."""
+    """Cheap bounds: each point may be a read of another element, or none."""
     points, hull = volume(whole), size_of(hull_of([whole]))
     reads, elements = (
         Interval(0, most if most < MAX_INT64 else None) for most in (points, min(points, hull))
@@ -597,7 +597,7 @@ def _of_values(part: _Part, deadline: Deadline) -> Footprint:
 
 
 def source_of(origin: RuntimeOrigin) -> object:
-    """What tells a value from others; the values of different elements have one source."""
+    """Key that tells a value from others; the values of different elements have one source."""
     return origin.instruction, origin.callers, None if key_of(origin) else origin.map.forms
 
 
@@ -865,7 +865,7 @@ def _are_values(wanted: Sequence[Form], static: Sequence[Form], runtime: Sequenc
 def bounds_for_any_values(
     part: IndexingMap, keys: Sequence[Sequence[Form]], deadline: Deadline
 ) -> Footprint | None:
-    """Bounds of the numbers: what has one value keeps its shape, wherever it is.
+    """Bounds of the numbers: a part with one value keeps its shape, wherever it is.
 
     ``None`` if a constraint is on a value, or it does more than move elements.
 

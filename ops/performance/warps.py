@@ -70,7 +70,7 @@ def loads_of_warps(
 
 
 def vector_width(indexing_map: IndexingMap, most: int, period: int) -> int:
-    """How many neighbours of the innermost loop each thread can load at once.
+    """Number of neighbours of the innermost loop that each thread can load at once.
 
     A power of two: the neighbours lie side by side in memory, the first at a multiple of their
     number, and a thread loads all or none. What the map leads to behind the offset is the same.

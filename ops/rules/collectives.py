@@ -439,7 +439,7 @@ def _chained(parts: Iterable[tuple[T, ...]]) -> tuple[T, ...]:
 def _simplified(
     replica_map: ReplicaMap, count: int
 ) -> tuple[IndexingMap, tuple[Origin, ...], IndexingMap | None]:
-    """The map to the element, what its runtime variables are, and the map to the replica."""
+    """The map to the element, the origins of its runtime variables, and the map to the replica."""
     device = {_OWN: dim(len(replica_map.sizes))}
     parts = [
         (replica_map.element, replica_map.replica, None),

@@ -103,14 +103,14 @@ def divide(numerator: BoundedForm, divisor: BoundedForm) -> Form | None:
 
 
 def remainder(numerator: BoundedForm, divisor: BoundedForm) -> Form | None:
-    """What :func:`divide` leaves: it has the sign of the numerator."""
+    """Remainder of :func:`divide`: it has the sign of the numerator."""
     return _with_its_sign(forms.mod, numerator, divisor)
 
 
 def _with_its_sign(
     operation: Callable[[Form, Form], Form], numerator: BoundedForm, divisor: BoundedForm
 ) -> Form | None:
-    """What an operation gives for both without their signs, with that of the numerator."""
+    """An operation on both numbers without their signs, with the sign of the numerator."""
     form, by = numerator.form, forms.constant(abs(divisor.form.constant))
     if not divisor.form.is_constant or not by.constant:
         return None
@@ -493,7 +493,7 @@ _Table: TypeAlias = "tuple[Sequence[range], Mapping[tuple[int, ...], int]]"
 
 
 def _table(constant: Instruction, element_map: IndexingMap) -> _Table:
-    """The values of a constant in the range of a map; none if they are left out, or too many."""
+    """The values of a constant in the range of a map; ``None`` if they are too many or left out."""
     literal, sizes = constant.literal, constant.shape.dimensions
     bounds = zip(element_map.result_bounds(), sizes, strict=True)
     box = [_within(interval, size) for interval, size in bounds]
@@ -615,7 +615,7 @@ def _bounds(instruction: Instruction, element: _Element) -> Interval:
 
 
 def _computed_bounds(instruction: Instruction, element: _Element) -> Interval:
-    """The bounds of what the function of an opcode gives for operands within theirs."""
+    """The bounds of the function of an opcode for operands within theirs."""
     function = _FUNCTIONS.get(instruction.opcode)
     operands = dict.fromkeys(_read(instruction, element) if function else ())
     kinds = {operand.shape.element_type.kind for operand, _ in operands}
@@ -640,7 +640,7 @@ def _bounds_of_constant(constant: Instruction, element: _Element) -> Interval:
 
 
 def _bounds_of_choice(instruction: Instruction, element: _Element) -> Interval:
-    """Those of the operand that is chosen, or of both."""
+    """Bounds of the operand that is chosen, or of both."""
     choice, one, other = (_bounds(*each) for each in _read(instruction, element))
     if choice.is_point:
         return one if choice.lower else other
@@ -648,14 +648,14 @@ def _bounds_of_choice(instruction: Instruction, element: _Element) -> Interval:
 
 
 def _bounds_of_any(instruction: Instruction, element: _Element) -> Interval:
-    """Those of all operands that an element may be one of; a slice of nothing has none."""
+    """Bounds of all operands that an element may be one of; a slice of nothing has none."""
     return fold(
         Interval.union, [_bounds(*each) for each in _read(instruction, element)] or [UNKNOWN]
     )
 
 
 def _bounds_of_whole(count: int) -> _Bounds:
-    """Those of all elements of the first operands."""
+    """Bounds of all elements of the first operands."""
 
     def found(instruction: Instruction, element: _Element) -> Interval:
         operands = instruction.operands[:count]

@@ -150,7 +150,7 @@ def source_of(array: Array) -> Array:
 
 
 def source_within(start: Instruction, array: Array, routes: RoutesOf = standard_routes) -> Array:
-    """The source of an array in a computation and what that calls, back to where it starts."""
+    """The source of an array in a computation and its callees, back to where it starts."""
     while array[0] is not start and (before := _passed_on(array, routes)) is not None:
         array = before
     return array
@@ -191,7 +191,7 @@ def only_caller(computation: Computation) -> Instruction | None:
 
 
 def outside(array: Array, callers: Callers) -> tuple[Array, Callers]:
-    """Where an array comes from, as far out of the callers as one array gives it in every run.
+    """The outermost array that gives an array its values in every run of its callers.
 
     The last of the callers runs the instruction. With the array come the callers that are left.
     """
@@ -210,7 +210,7 @@ def outside(array: Array, callers: Callers) -> tuple[Array, Callers]:
 
 @lru_cache(maxsize=1 << 10)
 def value_of_call(instruction: Instruction, callers: Callers) -> tuple[Array, Callers]:
-    """What tells the value of an instruction, in the run that callers make, from all others."""
+    """Key of the value of an instruction, in the run that callers make."""
     first = callers[0] if callers else instruction
     while (caller := only_caller(first.computation)) is not None:
         callers, first = (caller, *callers), caller
@@ -243,7 +243,7 @@ _TOLD_BY_OPERANDS: Final = ELEMENTWISE | {
 def argument_of(
     caller: Instruction, array: Array, routes: RoutesOf = standard_routes
 ) -> Array | None:
-    """What a caller passes as an array of a parameter; ``None`` if runs may differ in it."""
+    """The argument of a caller for an array of a parameter; ``None`` if runs may differ in it."""
     parameter, number = array
     if caller.opcode == "while":
         is_kept = number in kept_by(caller.attributes["body"], routes)

@@ -1,4 +1,4 @@
-"""Loops that count: a ``while`` of which it is known how often it runs, and what it counts.
+"""Loops that count: a ``while`` with a known number of iterations, and its counters.
 
 The state of such a loop has *counters*: integers to which every iteration adds the same number.
 One of them decides whether there is another iteration.
@@ -24,7 +24,7 @@ ZERO: Final = Interval(0, 0)
 
 
 class Counter(NamedTuple):
-    """A scalar of a loop's state: its value in the first iteration, and what each one adds."""
+    """A scalar of a loop's state: its value in the first iteration, and the step of each one."""
 
     start: int
     step: int
@@ -72,12 +72,12 @@ class CountedLoop:
         return self.induction.values(self.trip_count)
 
     def iteration(self, value: Form) -> Form:
-        """How many iterations are complete when the induction variable has a value."""
+        """Number of iterations complete when the induction variable has a value."""
         start, step = self.induction
         return floordiv((value - start) * (1 if step > 0 else -1), forms.constant(abs(step)))
 
     def steps(self, value: Form) -> list[Constraint]:
-        """That a value is one that the induction variable takes, beyond its bounds."""
+        """The conditions that the induction variable takes a value, beyond its bounds."""
         start, step = self.induction
         return [] if abs(step) == 1 else [(mod(value - start, forms.constant(abs(step))), ZERO)]
 
@@ -106,7 +106,7 @@ def loops_around(computation: Computation) -> Iterator[CountedLoop]:
 
 @lru_cache(maxsize=1 << 8)
 def counted_loop(loop: Instruction) -> CountedLoop | None:
-    """What a ``while`` counts; ``None`` if it is not known how often it runs, or it never does."""
+    """The counters of a ``while``; ``None`` if its number of iterations is not known, or 0."""
     body, condition = loop.attributes["body"], loop.attributes["condition"]
     if {only_caller(body), only_caller(condition)} != {loop}:
         return None
@@ -168,7 +168,7 @@ _SCALAR: Final = index_map((), ())
 
 
 def _step(body: Computation, number: int, values: Interval) -> int | None:
-    """What an iteration adds to a scalar that has some of these values; ``None`` if it varies."""
+    """The step of a scalar that has some of these values; ``None`` if it varies."""
     given = (((body.parameters[0], number), dim(0)),)
     after = value_of(body.root, index_map((), (values,)), None, given, number=number)
     if after is None or not (after - dim(0)).is_constant:
@@ -248,7 +248,7 @@ def _decides(
 
 
 def _declared_trip_count(loop: Instruction) -> int:
-    """How often XLA says that a loop runs; 0 if it does not say."""
+    """Number of iterations that XLA declares; 0 if it does not."""
     config = str(loop.attributes.get("backend_config", ""))
     found = re.search(r'"known_trip_count":\{"n":"(\d+)"', config)
     return int(found[1]) if found else 0

@@ -139,7 +139,7 @@ def _dimension_numbers(instruction: Instruction) -> dict[str, list[int]] | None:
 def _first_result(
     instruction: Instruction, product: OpIndexing, added: Sequence[Instruction], feature: int
 ) -> Maps:
-    """The maps of a product and of what is added to it. The other results depend on nothing."""
+    """The maps of a product and of its addends. The other results depend on nothing."""
     sizes = product.output_sizes
     if instruction.shape.arrays[0].dimensions != sizes:
         return _no_map(instruction, f"the result has other sizes than {sizes}")

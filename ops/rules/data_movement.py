@@ -221,7 +221,7 @@ def _fits(axis: int, size: Size, target: int, target_size: Size) -> list[Constra
 
 
 def _broadcast(instruction: Instruction) -> OpIndexing:
-    """HLO's broadcast does not stretch what has a size of its own when it runs."""
+    """HLO's broadcast does not stretch a dimension with a size of its own at runtime."""
     (operand,) = instruction.operands
     dimensions: tuple[int, ...] = instruction.attributes["dimensions"]
     output_sizes = sizes_of(instruction)

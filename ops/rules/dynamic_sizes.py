@@ -205,7 +205,7 @@ def _over(
 
 
 def of_dynamic_sizes(maps: MapsFunction, instruction: Instruction) -> Maps:
-    """What a rule says of an instruction with dynamic dimensions: its maps have parameters."""
+    """The maps of an instruction with dynamic dimensions, by its rule: they have parameters."""
     found = maps(instruction)
 
     def bounded(each: OpIndexing) -> OpIndexing:
@@ -223,7 +223,7 @@ def of_dynamic_sizes(maps: MapsFunction, instruction: Instruction) -> Maps:
 
 
 def why_sizes_do_not_tell(instruction: Instruction) -> str | None:
-    """Why an instruction with dynamic dimensions has no maps over its sizes, if it has none.
+    """The reason why an instruction with dynamic dimensions has no maps over its sizes, if any.
 
     >>> from ops import hlo
     >>> text = "p = f32[<=4,2] parameter(0) ROOT r = f32[<=8,2] all-gather(p), dimensions={0}"
@@ -248,7 +248,7 @@ def why_sizes_do_not_tell(instruction: Instruction) -> str | None:
 
 
 class _Refused(NamedTuple):
-    """Why maps do not hold if some dimensions of operands are dynamic, and which these are."""
+    """The reason why maps do not hold if some dimensions of operands are dynamic, and these."""
 
     reason: str
     dimensions: Callable[[Instruction], Axes]
@@ -267,7 +267,7 @@ def _every(instruction: Instruction) -> Axes:
 
 
 def _bounded_of_second(instruction: Instruction) -> Axes:
-    """Not those of any size: of these programs, XLA says what StableHLO does."""
+    """Dimensions that are not of any size: of these programs, XLA says the same as StableHLO."""
     sizes = instruction.operands[1].shape.dimensions
     return ((1, axis) for axis, size in enumerate(sizes) if size != UNBOUNDED_SIZE)
 

@@ -134,7 +134,7 @@ def _updated(
 
 
 class _Starts:
-    """Where in a tensor a part begins: in each dimension at a number, or at a runtime variable.
+    """Begin of a part of a tensor: in each dimension a number, or a runtime variable.
 
     The starts are scalars, or elements of one vector, in the older form of these instructions.
     """
@@ -236,7 +236,7 @@ def _check_part(op: str, sizes: CheckedSizes, part_sizes: CheckedSizes) -> list[
 
 
 def _covers(index: Form, start: Form, known: Size | None, last: Size, part: Size) -> Iterator[Form]:
-    """That a part covers an index in one dimension, without conditions that always hold."""
+    """The conditions that a part covers an index in one dimension, but for those always true."""
     if last == 0:
         return
     if part == 1 and known not in (0, last):

@@ -106,7 +106,7 @@ def _elementwise(instruction: Instruction) -> OpIndexing:
 
 
 def _copy(instruction: Instruction) -> OpIndexing | Mapping[Pair, OpIndexing]:
-    """Of a tuple, each array is copied."""
+    """Maps of a copy: of a tuple, each array is copied."""
     (operand,), shape = instruction.operands, instruction.shape
     if shape.is_array and operand.shape.is_array:
         return _elementwise(instruction)

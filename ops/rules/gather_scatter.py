@@ -110,7 +110,7 @@ class IndexedWindows:
 
     @cached_property
     def depth(self) -> Size:
-        """How many components an index vector has."""
+        """Number of components of an index vector."""
         return (*self.indices_sizes, 1)[self.index_vector_dim]
 
     @property
@@ -134,7 +134,7 @@ class IndexedWindows:
 
     @cached_property
     def reached_sizes(self) -> tuple[Size, ...]:
-        """How far windows can reach into each dimension of the operand."""
+        """Sizes that windows can reach in each dimension of the operand."""
         return tuple(
             size if window and self._is_moved(axis) else least(size, window)
             for axis, (size, window) in enumerate(
@@ -217,7 +217,7 @@ class IndexedWindows:
         return index[: self.index_vector_dim] + index[self.index_vector_dim + 1 :]
 
     def _starts(self, batch: Sequence[Form]) -> list[Form]:
-        """Where the window of a batch index begins in each dimension of the operand."""
+        """Begin of the window of a batch index in each dimension of the operand."""
         known = {axis: runtime_value(number) for number, axis in enumerate(self.indexed_dims)}
         known |= self.operand_of_batch(batch)
         return [known.get(axis, forms.constant(0)) for axis in range(len(self.operand_sizes))]
@@ -233,7 +233,7 @@ class IndexedWindows:
         }
 
     def _runtime(self) -> list[Interval | Ends]:
-        """Where windows may begin in the dimensions that are indexed, and lie in the operand."""
+        """Valid begins of windows in the dimensions that are indexed, within the operand."""
         return [
             between(0, self.operand_sizes[axis] - self.window_sizes[axis])
             for axis in self.indexed_dims

@@ -59,7 +59,7 @@ class Registry:
         return replace(self, opcodes={**self.opcodes, opcode: OpRule(maps)})
 
     def __reduce__(self) -> str | tuple[Callable[..., Registry], tuple[object, ...]]:
-        """Pickle the library's own registry by name, others by what differs from it."""
+        """Pickle the library's own registry by name, others by their differences from it."""
         if self is REGISTRY:
             return "REGISTRY"
         return _registry_of, (
@@ -110,7 +110,7 @@ class Registry:
         return rule.calls(instruction) if rule and rule.calls else None
 
     def doubt(self, instruction: Instruction, output: int, operand: int) -> Doubt | None:
-        """Whether values decide what an array of the result needs of an operand, and how."""
+        """The doubt whether an array of the result needs all elements of an operand, by values."""
         rule = self.rule_of(instruction)
         return rule.doubt(instruction, output, operand) if rule and rule.doubt else None
 
@@ -123,7 +123,7 @@ def check_registry(asker: str, registry: Registry) -> None:
 def _difference(
     rules: Mapping[str, OpRule], standard: Mapping[str, OpRule]
 ) -> tuple[list[str], dict[str, OpRule]]:
-    """Which of the library's rules are missing, and which are added."""
+    """The missing rules of the library, and the added ones."""
     added = {name: rule for name, rule in rules.items() if rule is not standard.get(name)}
     return [name for name in standard if name not in rules], added
 

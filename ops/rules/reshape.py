@@ -219,7 +219,7 @@ def _regrouped(
 def _blocks(
     source: CheckedSizes, target: CheckedSizes
 ) -> Iterator[tuple[CheckedSizes, CheckedSizes]]:
-    """The sizes in blocks with as many elements in both shapes; the last one is what is left."""
+    """The sizes in blocks with as many elements in both shapes; the last one is the rest."""
     while source or target:
         ends = _first_block(source, target) or (len(source), len(target))
         yield source[: ends[0]], target[: ends[1]]

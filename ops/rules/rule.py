@@ -1,4 +1,4 @@
-"""A rule: what the maps of an operation are, and how they are read off an instruction."""
+"""A rule: the maps of an operation, and how they are read off an instruction."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ CallsFunction: TypeAlias = "Callable[[Instruction], Calls]"
 
 
 class Doubt(NamedTuple):
-    """That values decide which of the elements that maps lead to are needed, and how.
+    """Doubt about maps: values decide which of their elements are needed, and how.
 
     All but ``spared`` elements of a result need what the maps say; ``None`` if it may be any.
     """
@@ -231,7 +231,7 @@ class Direction(enum.Enum):
 
 
 class Unknown(UndefinedMap):
-    """That there are no maps between arrays, and the reason why.
+    """Reason why there are no maps between arrays.
 
     An :class:`indexing.UndefinedMap` takes the place of one map, and prints as in XLA. This one
     takes the place of all maps of an operation (:class:`OpIndexing`), or of all indexings between
@@ -288,16 +288,16 @@ class Unknown(UndefinedMap):
 
     @property
     def reads_operands(self) -> bool:
-        """What is unknown reads no values."""
+        """Never: an unknown dependence reads no values."""
         return False
 
     @property
     def burden(self) -> int:
-        """What it adds to the cost of a composition: nothing."""
+        """Cost that it adds to a composition: nothing."""
         return 0
 
     def __getattr__(self, name: str) -> NoReturn:
-        """What the maps of an operation, or an indexing, would have."""
+        """Refuse the attributes that maps of an operation, or an indexing, would have."""
         raise self._error() if name in _ASKED_OF_MAPS else AttributeError(name)
 
     def __iter__(self) -> NoReturn:
@@ -324,7 +324,7 @@ class Unknown(UndefinedMap):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where an operation finds the value of a runtime variable: an element of an operand.
+    """Origin of a runtime variable in an operation: an element of an operand.
 
     ``map`` leads there from the dimensions and ranges of the map that has the variable. If the
     operation clamps the value, ``clamp`` is the interval. If the value is then outside of the

@@ -33,7 +33,7 @@ from simplifier.forms import Form, Interval
 
 
 class StepUse(enum.IntEnum):
-    """How an array that one step of a scan computes uses an array that the step takes."""
+    """Use of an array of a step of a scan by an array that the step computes."""
 
     NONE = 0
     """Not at all."""
@@ -43,7 +43,7 @@ class StepUse(enum.IntEnum):
     """Each element may use every element."""
 
     def then(self, other: StepUse) -> StepUse:
-        """How an array uses one that it reaches through another."""
+        """Use of an array by one that reaches it through another."""
         return max(self, other) if self and other else StepUse.NONE
 
 
@@ -145,7 +145,7 @@ class _Slices:
         return tuple(self.sizes[axis] for axis in self.within)
 
     def place_of(self, index: Sequence[Form]) -> Form:
-        """Where an element lies along the dimension that is cut."""
+        """Position of an element along the dimension that is cut."""
         return as_form(self.place) if self.steps is None else index[self.steps]
 
 
@@ -173,7 +173,7 @@ def _way(source: _Slices, target: _Slices, used: _Used) -> IndexingMap:
 def _kept_without_steps(
     source: _Slices, element: Sequence[Form], length: Form
 ) -> Iterator[Constraint]:
-    """That a carried value has some steps behind it, or is the same element as before."""
+    """Conditions that a carried value has steps behind it, or is the same element as before."""
     some = forms.nonnegative(length - 1)
     for index, other in zip(dimensions_of(source.sizes), element, strict=True):
         same = forms.zero(index - other)
@@ -202,7 +202,7 @@ class _Steps:
         return result - self.outputs + self.inputs if result >= self.outputs else None
 
     def past(self, result: int) -> _Past:
-        """What a result uses."""
+        """Uses of a result."""
         if not self.length:
             kept = self.kept_without_steps(result)
             columns = range(len(self.uses[result]))
@@ -218,7 +218,7 @@ class _Steps:
         return _Past(rows, 0, self.length)
 
     def _before(self, row: Sequence[StepUse]) -> list[StepUse]:
-        """What a row uses one step earlier, through the carried values."""
+        """Uses of a row one step earlier, through the carried values."""
         carried = [*zip(row[self.inputs :], self.uses[self.outputs :], strict=True)]
         return [
             max((use.then(each[column]) for use, each in carried), default=StepUse.NONE)
@@ -226,7 +226,7 @@ class _Steps:
         ]
 
     def _ever(self, row: Sequence[StepUse]) -> Sequence[StepUse]:
-        """What a row and all rows before it use."""
+        """Uses of a row and all rows before it."""
         while (wider := _united(row, self._before(row))) != row:
             row = wider
         return row
@@ -238,7 +238,7 @@ def _united(row: Sequence[StepUse], other: Sequence[StepUse]) -> list[StepUse]:
 
 @dataclass(frozen=True, slots=True)
 class _Past:
-    """``rows[k]``: how a result uses what the step takes that is ``k`` steps before its own.
+    """``rows[k]``: the uses of a result in the step that is ``k`` steps before its own.
 
     The last ``period`` rows repeat up to the first step.
     """
@@ -270,7 +270,7 @@ class _Past:
 
 @dataclass(frozen=True, slots=True)
 class _Used:
-    """How a result uses an operand, and how many steps the one may be behind the other.
+    """Use of an operand by a result, and the number of steps that one may be behind the other.
 
     They are ``first``, and every ``stride`` on up to ``last``, or as many as there are; all of them
     times ``sign``. ``length_if_kept`` is the number of steps of an operand that the result is if
@@ -305,7 +305,7 @@ class _Used:
         return replace(self, use=use, first=-1, stride=stride, length_if_kept=length)
 
     def constraints(self, distance: Form) -> list[Constraint]:
-        """That a number of steps is one of these."""
+        """The conditions that a number of steps is one of these."""
         interval = Interval(self.first, self.last)
         from_first = distance - self.first * self.sign
         return [
@@ -383,7 +383,7 @@ def _scan(instruction: Instruction) -> tuple[OpIndexing, ...]:
 
 
 def _uses(computation: Computation) -> list[list[StepUse]]:
-    """How each array of a computation's result uses each parameter."""
+    """Uses of each parameter by each array of a computation's result."""
     found: dict[Instruction, list[list[StepUse]]] = {}
     parameters = len(computation.parameters)
     for each in computation.instructions:
@@ -409,7 +409,7 @@ def _uses_of(
 
 
 def _is_elementwise(instruction: Instruction, operands: Sequence[list[list[StepUse]]]) -> bool:
-    """Whether what uses a parameter is combined element by element; constants do not matter."""
+    """Whether all uses of a parameter are combined element by element; constants do not matter."""
     pairs = zip(instruction.operands, operands, strict=True)
     used = [operand.shape for operand, rows in pairs if any(use for row in rows for use in row)]
     shapes = [instruction.shape, *used]

@@ -210,7 +210,7 @@ def _slice(instruction: Instruction) -> OpIndexing:
 
 
 def _up_to_the_end(operand: Instruction, limits: Sizes) -> list[SizeLike]:
-    """The limits; what goes to the bound of a dynamic dimension goes to its end."""
+    """The limits; one at the bound of a dynamic dimension goes to its end."""
     check_count("slice", "limits", limits, operand.shape.rank)
     rows = zip(limits, operand.shape.dimensions, sizes_of(operand), strict=True)
     return [size if limit == bound else limit for limit, bound, size in rows]

@@ -224,7 +224,7 @@ def _collective_permute(instruction: Instruction, sizes: Sizes) -> OpIndexing:
 
 
 def _rooted(build: Callable[..., OpIndexing]) -> MapsFunction:
-    """If the last operand chooses the root of each array, the results depend on it, too."""
+    """Maps in which the last operand, if it chooses the root, is needed for all results, too."""
 
     def maps(instruction: Instruction) -> Mapping[Pair, OpIndexing]:
         has_roots = bool(instruction.attributes.get("has_dynamic_root"))

@@ -193,19 +193,19 @@ class SlidingWindow(WindowRow):
 
     @property
     def elements_per_window(self) -> Size:
-        """How many elements one window may hold."""
+        """Number of elements that one window may hold."""
         return 1 if self.is_single else self.window_size
 
     @property
     def windows_per_element(self) -> Size:
-        """How many windows may hold one element, for any size of the operand."""
+        """Number of windows that may hold one element, for any size of the operand."""
         if self.is_paired:
             return 1
         return self.count if self._may_be_any_window else self._overlap
 
     @property
     def windows_per_offset(self) -> Size:
-        """How many windows may hold an element at one and the same offset."""
+        """Number of windows that may hold an element at one and the same offset."""
         if not self.is_single or isinstance(self._growth, Form):
             return self.count
         return 1 if self._growth else self._holders
@@ -300,12 +300,12 @@ class SlidingWindow(WindowRow):
 
     @property
     def _growth(self) -> Size:
-        """How much the position of the element in its window grows from window to window."""
+        """Growth of the position of the element in its window from window to window."""
         return (self.base_dilation if self.is_paired else 0) - self.stride
 
     @property
     def _holders(self) -> Size:
-        """How many windows have an element."""
+        """Number of windows that have an element."""
         return least(self.count, self.operand_size) if self.is_paired else self.count
 
     # If it may hold several.
@@ -340,7 +340,7 @@ class SlidingWindow(WindowRow):
 
     @property
     def _overlap(self) -> Size:
-        """How many windows would hold one element, if there were no first or last window."""
+        """Number of windows that would hold one element, if there were no first or last window."""
         step = self._common_step
         if self._spread != step:
             return self.window_size

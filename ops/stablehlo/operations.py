@@ -729,7 +729,7 @@ def _nothing(_: OperationWriter, __: GivenOperation) -> Sequence[Instruction]:
 
 
 def _constructions() -> Iterator[tuple[str, Construction]]:
-    """What the rows of the table tell: operations of HLO, and on elements of CHLO."""
+    """Operations of the rows of the table: those of HLO, and on elements those of CHLO."""
     for name, row in ROWS.items():
         opcode, stretched = name.replace("_", "-"), name.removeprefix("broadcast_")
         if opcode in OPCODES:

@@ -56,7 +56,7 @@ _BITS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class TilingCandidate:
-    """Tile sizes of a fusion, and what they cost.
+    """Tile sizes of a fusion, and their cost.
 
     Attributes:
         sizes: for each dimension of the :class:`TilingSpace`.
@@ -84,7 +84,7 @@ class TilingCandidate:
 
     @property
     def bytes(self) -> int:
-        """What all programs move."""
+        """Bytes that all programs move."""
         return self.bytes_read + self.bytes_written
 
 
@@ -271,7 +271,7 @@ def _combinations(choices: Sequence[Sequence[int]]) -> list[Column]:
 
 @dataclass(frozen=True, slots=True)
 class _Limits:
-    """What tiles may take of a device; without ``registers``, all tiles lie in shared memory."""
+    """Limits of a device for tiles; without ``registers``, all tiles lie in shared memory."""
 
     shared_memory_bytes: int
     registers: int | None
@@ -342,7 +342,7 @@ that time, numbers are bounds, and say so."""
 
 
 class LoadCount(NamedTuple):
-    """How much is loaded for each combination of sizes; at most so much where it is not exact."""
+    """Number of elements loaded for each combination of sizes; at most that many if not exact."""
 
     number: Column
     is_exact: Column | bool
@@ -356,7 +356,7 @@ class _LoadPart(NamedTuple):
 
 
 class TileLoads:
-    """Counts what the programs of a space touch; ``choices`` are the sizes of each dimension."""
+    """Counts of the elements that programs touch; ``choices`` are the sizes of each dimension."""
 
     def __init__(self, space: TilingSpace, choices: Sequence[Sequence[int]]) -> None:
         self.variables = space.variables
@@ -366,11 +366,11 @@ class TileLoads:
         self.deadline = Deadline(SECONDS)
 
     def programs(self, columns: Sequence[Column]) -> Column:
-        """How many programs there are."""
+        """Number of programs."""
         return self._product(self.parallel, columns)
 
     def tiles(self, columns: Sequence[Column]) -> Column:
-        """How many tiles the space has."""
+        """Number of tiles of the space."""
         return self._product(range(len(columns)), columns)
 
     def bytes_of(
@@ -404,7 +404,7 @@ class TileLoads:
         return found
 
     def _elements(self, access: OperandIndexing, columns: Sequence[Column]) -> LoadCount:
-        """How many elements all programs load for an access."""
+        """Number of elements that all programs load for an access."""
         parts = list(_parts(access, self.variables))
         used = {number for part in parts for number in part.dimensions}
         found = self._product((each for each in self.parallel if each not in used), columns)
@@ -438,7 +438,7 @@ class TileLoads:
         return {*self.choices[number], *single}
 
     def _once(self, counts: _LoadTable, columns: Sequence[Column]) -> Column:
-        """The counts without steps that load what the step before them has loaded.
+        """The counts without steps that load the same as the step before them.
 
         If each step loads as much as all steps together, all load the same.
         """
@@ -572,7 +572,7 @@ def _by_points(part: IndexingMap, choices: Sequence[Sequence[int]]) -> list[int]
 def _counts(
     points: Column, room: int, wholes: Sequence[int], choices: Sequence[Sequence[int]]
 ) -> Iterator[int]:
-    """How many points are left where dimensions become tiles; all points are below ``room``."""
+    """Number of points left where dimensions become tiles; all points are below ``room``."""
     if not wholes:
         yield len(points)
         return
@@ -591,7 +591,7 @@ def _different(numbers: Column) -> Column:
 
 
 def _starts(rows: Column) -> Column:
-    """Where ordered rows differ from the row before."""
+    """Whether each ordered row differs from the row before."""
     found = np.ones(len(rows), dtype=bool)
     found[1:] = (rows[1:] != rows[:-1]).any(axis=1)
     return found

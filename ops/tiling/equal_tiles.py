@@ -107,7 +107,7 @@ class TileComparison:
     # Points.
 
     def _by_points(self, one: IndexingMap, other: IndexingMap, wanted: Column) -> Column | None:
-        """Where two maps reach the same elements from all tiles; ``None`` for too many points.
+        """Whether two maps reach the same elements from all tiles; ``None`` for too many points.
 
         They do if independent parts of them do.
         """
@@ -125,7 +125,7 @@ class TileComparison:
     # Formulas.
 
     def _by_formulas(self, one: ArrayTile, other: ArrayTile, wanted: Column) -> Column:
-        """Where two tiles have the same formulas, as far as there are few sizes to look at."""
+        """Whether two tiles have the same formulas, as far as there are few sizes to look at."""
         found = np.zeros(wanted.shape, dtype=bool)
         numbers = _dimensions_that_differ(one.checked_tile(), other.checked_tile())
         for dimensions, most in ((numbers, _FEW), (range(len(self.columns)), _VERY_FEW)):
@@ -153,7 +153,7 @@ class TileComparison:
 
 
 def _origins(array: ArrayTile) -> tuple[object, ...]:
-    """Which values are known at runtime only, wherever in their array they are."""
+    """Values that are known at runtime only, wherever in their array they are."""
     access = array.indexings[0]
     runtime = [(each.instruction, each.callers, each.clamp) for each in access.runtime]
     return (access.replica_id is None, *runtime)

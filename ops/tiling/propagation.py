@@ -96,7 +96,7 @@ class Propagation(Displayed):
 
     @property
     def operands(self) -> tuple[ArrayTile, ...]:
-        """The tiles of what the fusion reads, in the order of its operands."""
+        """The tiles of the operands of the fusion, in their order."""
         at = {operand: number for number, operand in enumerate(self.space.fusion.operands)}
         found = [each for each in self.tiles if each.instruction in at]
         return tuple(sorted(found, key=lambda each: (at[each.instruction], each.element)))
@@ -131,7 +131,7 @@ class Propagation(Displayed):
 
     @property
     def grid(self) -> tuple[int, ...]:
-        """How many tiles there are along each dimension.
+        """Number of tiles along each dimension.
 
         Raises:
             TileError: a size is no number.
@@ -301,7 +301,7 @@ class _Tiles(NamedTuple):
 
 
 def _meaning(tile: Tile | Unknown | None) -> object:
-    """What is equal for equal tiles."""
+    """Key that is equal for equal tiles."""
     return (tile.formulas, tile.constraints) if isinstance(tile, Tile) else tile
 
 
@@ -355,7 +355,7 @@ def _one_replica(replica_id: IndexingMap, values: Sequence[Form], found: Tile) -
 def _differs(
     indexing: OperandIndexing, space: TilingSpace, sizes: Sequence[sympy.Expr | int]
 ) -> str:
-    """Why a tile with several values has no one place that it is read from."""
+    """The reason why a tile with several values has no one place that it is read from."""
     along = [
         f"{space.dimensions[number]}, of which tiles have {sizes[number]} values"
         for number in dimensions_of_one_value(indexing)
@@ -365,13 +365,13 @@ def _differs(
 
 
 def dimensions_of_one_value(indexing: OperandIndexing) -> Iterator[int]:
-    """The dimensions along which what elements depend on beside their indices differs."""
+    """The dimensions along which elements depend on other things than their indices."""
     used = frozenset(forms.variables_of(values_of(indexing)))
     yield from (number for number in range(len(indexing.map.dims)) if f"d{number}" in used)
 
 
 def values_of(indexing: OperandIndexing) -> list[Form]:
-    """What elements depend on beside their indices: places of runtime values, and the replica."""
+    """Things that elements depend on besides their indices: runtime values, and the replica."""
     maps = [each.map for each in indexing.runtime]
     replicas = (each.replica_id for each in (*indexing.runtime, indexing))
     maps += [each for each in replicas if each is not None]

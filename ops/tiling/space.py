@@ -1,4 +1,4 @@
-"""The tiling space of a fusion: all dimensions that a kernel may tile, and what is read from there.
+"""The tiling space of a fusion: all dimensions that a kernel may tile, and the reads from there.
 
 The dimensions of the results come first, then those that instructions go through, such as the
 contracting dimensions of a dot. Each array of the fusion has maps from this space to its elements.
@@ -69,7 +69,7 @@ class TilingSpace:
 
     @classmethod
     def of(cls, fusion: Fusion) -> TilingSpace:
-        """The space from what a fusion writes back to all that this is computed from."""
+        """The space from the results of a fusion back to all that they are computed from."""
         check_type(fusion, Fusion, "TilingSpace.of: the fusion", "an ops.Fusion")
         flow = Flow(Region(fusion.instructions, fusion.registry), Direction.OUTPUT_TO_INPUT)
         written = (each.written for each in evaluated_by(fusion))
@@ -165,7 +165,7 @@ class _SpaceBuilder:
         return [*self.numbers]
 
     def unreached(self) -> list[FlowNode]:
-        """The results that no other result leads to; to what they pass on, without a range."""
+        """Results that no other leads to; back to the arrays that they pass on, without a range."""
         reached: set[FlowNode] = set()
         alike: set[FlowNode] = set()
         begins: list[FlowNode] = []
@@ -255,7 +255,7 @@ def _beginning(node: FlowNode, own: Sequence[int], domain: Domain) -> AnyDepende
 
 
 def _behind(here: AnyDependence, step: Lifted | Unknown) -> AnyDependence:
-    """What a step leads to from an array."""
+    """The dependence behind a step from an array."""
     if isinstance(here, Unknown):
         return here
     if isinstance(step, Unknown):
@@ -284,7 +284,7 @@ Axis: TypeAlias = "tuple[int, int]"
 
 
 class DimensionKind(enum.Enum):
-    """What an instruction does along a dimension."""
+    """Kind of a dimension of an instruction."""
 
     PARALLEL = "parallel"
     """It computes each element of the result by itself."""
@@ -329,7 +329,7 @@ class TilingDimension:
 
     @property
     def size(self) -> int | None:
-        """How many values it has; ``None`` if that is a parameter."""
+        """Number of its values; ``None`` if that is a parameter."""
         return self.variable.bounds.size
 
     @property
@@ -383,7 +383,7 @@ def groups_of(instruction: Instruction) -> Sequence[AxisGroup]:
 def group_of_range(
     operand: int, instruction: Instruction, of_range: IndexingMap, name: str
 ) -> AxisGroup:
-    """What a range of the map to an operand goes through; by itself if nobody says."""
+    """The dimension of a range of the map to an operand; a new one if nobody names it."""
     axes = axes_of(of_range, name)
     groups = groups_of(instruction)
     found = [group for group in groups if any((operand, axis) in group.axes for axis in axes)]
