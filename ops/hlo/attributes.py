@@ -17,6 +17,7 @@ from ops.hlo.values import (
     read_labels,
     read_program_shape,
     read_replica_groups,
+    read_rows,
     read_window,
 )
 
@@ -171,12 +172,9 @@ def _write_slice(slice_: tuple[int, int, int]) -> str:
     return f"[{start}:{limit}]" if stride == 1 else f"[{start}:{limit}:{stride}]"
 
 
-def _read_padding(lexer: HloLexer) -> tuple[tuple[int, int, int], ...]:
-    text = lexer.matching(
-        _PADDING, "a padding such as 0_1x2_3_1 (low, high and interior padding, by dimension)"
-    )
-    edges = (tuple(map(int, dimension.split("_"))) for dimension in text.split("x"))
-    return tuple((edge[0], edge[1], edge[2] if len(edge) > 2 else 0) for edge in edges)  # noqa: PLR2004
+def _read_padding(lexer: HloLexer) -> tuple[tuple[int, ...], ...]:
+    what = "a padding such as 0_1x2_3_1 (low, high and interior padding, by dimension)"
+    return tuple((*row, 0)[:3] for row in read_rows(lexer, _PADDING, what))
 
 
 def _write_padding(padding: tuple[tuple[int, int, int], ...]) -> str:

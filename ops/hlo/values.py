@@ -160,15 +160,18 @@ def read_window(lexer: HloLexer) -> Window:
     return Window(**fields)
 
 
+def read_rows(lexer: HloLexer, pattern: re.Pattern[str], what: str) -> tuple[tuple[int, ...], ...]:
+    """Take numbers joined by ``_`` for each dimension, which are joined by ``x``."""
+    rows = lexer.matching(pattern, what).split("x")
+    return tuple(tuple(map(int, row.split("_"))) for row in rows)
+
+
 def _read_sizes(lexer: HloLexer) -> tuple[int, ...]:
-    text = lexer.matching(_SIZES, "numbers joined by x, such as 3x3")
-    return tuple(map(int, text.split("x")))
+    return tuple(size for (size,) in read_rows(lexer, _SIZES, "numbers joined by x, such as 3x3"))
 
 
-def _read_edges(lexer: HloLexer) -> tuple[tuple[int, int], ...]:
-    text = lexer.matching(_EDGES, "paddings joined by x, such as 0_1x-1_2")
-    pairs = (dimension.split("_") for dimension in text.split("x"))
-    return tuple((int(low), int(high)) for low, high in pairs)
+def _read_edges(lexer: HloLexer) -> tuple[tuple[int, ...], ...]:
+    return read_rows(lexer, _EDGES, "paddings joined by x, such as 0_1x-1_2")
 
 
 def read_labels(lexer: HloLexer) -> DimensionLabels:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, repeat
 from math import prod
 from types import MappingProxyType
 from typing import Any, Final, NoReturn, TypeAlias, TypeVar, cast
@@ -335,13 +336,12 @@ def entry_layouts(attributes: Mapping[str, Any]) -> tuple[Layout | None, ...]:
     >>> [str(each) for each in entry_layouts({_LAYOUTS: (order,)})]
     ['{0,1}']
     """
-    orders, tiles = (attributes.get(name, ()) for name in (_LAYOUTS, _TILES))
-    if not isinstance(orders, tuple):
-        return ()
-    rows = cast("tuple[object, ...]", tiles if isinstance(tiles, tuple) else ())
-    missing = len(cast("tuple[object, ...]", orders)) - len(rows)
-    pairs = zip(cast("tuple[object, ...]", orders), (*rows, *((),) * missing), strict=False)
-    return tuple(_layout(order, tiled) for order, tiled in pairs)
+    orders, tiles = (_listed(attributes.get(name)) for name in (_LAYOUTS, _TILES))
+    return tuple(map(_layout, orders, chain(tiles, repeat(()))))
+
+
+def _listed(value: object) -> tuple[object, ...]:
+    return cast("tuple[object, ...]", value) if isinstance(value, tuple) else ()
 
 
 _LAYOUTS: Final = "mhlo.xla_entry_computation_parameter_layouts"
@@ -350,8 +350,7 @@ _TILES: Final = "mhlo.xla_entry_computation_parameter_tiles"
 
 def _layout(order: object, tiles: object) -> Layout | None:
     """A layout from its dense elements; ``None`` for a tuple's, or for one that is none."""
-    rows = cast("tuple[object, ...]", tiles if isinstance(tiles, tuple) else ())
-    found = [_integers(each) for each in (order, *rows)]
+    found = [_integers(each) for each in (order, *_listed(tiles))]
     if any(each is None for each in found):
         return None
     minor_to_major, *tiled = (each for each in found if each is not None)
