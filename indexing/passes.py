@@ -45,7 +45,7 @@ from indexing.transform.hull import (
     weight,
     with_tables,
 )
-from indexing.transform.substitute import arranged, over_domain
+from indexing.transform.substitute import arranged, over_domain, part_over
 from indexing.transform.unused import from_zero, without_determined_ranges
 from indexing.validation import read_grid
 from indexing.variable import (

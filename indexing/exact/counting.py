@@ -24,7 +24,7 @@ from indexing.exact.isl import check_bounded, coordinates, graph_of, points_of, 
 from indexing.relation import Relation, RelationT, check_map, check_without_parameters
 from indexing.simplify import result_bounds
 from indexing.transform.evaluate import numbered, result_columns
-from indexing.transform.substitute import arranged
+from indexing.transform.substitute import part_over
 from simplifier import forms
 from simplifier.errors import listed, quoted
 from simplifier.exact import (
@@ -518,15 +518,7 @@ def independent_parts(
     inside = frozenset(chain.from_iterable(leading))
     parts = (_part(maps, group) for group in leading)
     rests = [
-        _restricted(
-            each,
-            [],
-            [
-                identifier
-                for identifier in each.domain.identifiers
-                if (number, identifier) not in inside
-            ],
-        )
+        part_over(each, (), [id_ for id_ in each.domain.identifiers if (number, id_) not in inside])
         for number, each in enumerate(maps)
     ]
     return sorted(parts, key=lambda part: part.coordinates), rests
@@ -543,24 +535,14 @@ def _dependent(number: int, indexing_map: Relation) -> Iterator[set[Node]]:
 def _part(maps: Sequence[RelationT], group: Collection[Node]) -> IndependentPart[RelationT]:
     coordinates = sorted(node for node in group if isinstance(node, int))
     made = (
-        _restricted(
+        part_over(
             each,
-            coordinates,
-            [identifier for identifier in each.domain.identifiers if (number, identifier) in group],
+            [each.forms[coordinate] for coordinate in coordinates],
+            [name for name in each.domain.identifiers if (number, name) in group],
         )
         for number, each in enumerate(maps)
     )
     return IndependentPart(tuple(coordinates), tuple(made))
-
-
-def _restricted(
-    indexing_map: RelationT, coordinates: Sequence[int], identifiers: Sequence[str]
-) -> RelationT:
-    """The map from some variables, as dimensions, to some coordinates."""
-    domain = indexing_map.domain
-    kept = domain.with_constraints(domain.constraints_among(identifiers))
-    results = (indexing_map.forms[coordinate] for coordinate in coordinates)
-    return arranged(indexing_map.derived(results, kept), identifiers)
 
 
 _MAX_LEVELS: Final = 64

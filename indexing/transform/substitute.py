@@ -45,6 +45,18 @@ def arranged(
     return over_domain(indexing_map, target, renumbering)
 
 
+def part_over(
+    indexing_map: RelationT,
+    results: Iterable[Form],
+    dims: Sequence[str],
+    runtime: Sequence[str] = (),
+) -> RelationT:
+    """The map from some of its variables to results over them, where no others limit these."""
+    domain = indexing_map.domain
+    kept = domain.with_constraints(domain.constraints_among((*dims, *runtime)))
+    return arranged(indexing_map.derived(results, kept), dims, (), runtime)
+
+
 def over_domain(indexing_map: RelationT, domain: Domain, values: Mapping[str, Form]) -> RelationT:
     """The map on another domain, with a form for each old variable."""
     results, constraints = substituted(indexing_map, values)

@@ -11,7 +11,15 @@ from math import prod
 from typing import Final, NamedTuple, TypeAlias
 
 from indexing import IndexingMap, MapError
-from indexing.passes import MAX_INT64, Ends, arranged, hull_of, numbered, substituted_constraints
+from indexing.passes import (
+    MAX_INT64,
+    Ends,
+    arranged,
+    hull_of,
+    numbered,
+    part_over,
+    substituted_constraints,
+)
 from ops.analysis.dataflow import Array
 from ops.analysis.queries import findings_in
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
@@ -522,11 +530,9 @@ def _parts(way: OperandIndexing) -> Iterator[_Part]:
         coordinates = sorted(node for node in group if isinstance(node, int))
         static = [name for name in (*dims, *ranges) if name in group]
         values = [name for name in runtime if name in group]
-        kept = domain.with_constraints(domain.constraints_among([*static, *values]))
         results = [way.map.forms[number] for number in coordinates]
         keys = [key_of(origins[name]) for name in values]
-        both = IndexingMap.from_forms([*results, *chain.from_iterable(keys)], kept)
-        part = arranged(both, static, (), values)
+        part = part_over(way.map, [*results, *chain.from_iterable(keys)], static, values)
         behind = iter(part.forms[len(results) :])
         renamed = tuple(tuple(islice(behind, len(key))) for key in keys)
         are_free = _are_free([origins[name] for name in values])

@@ -15,7 +15,7 @@ from math import prod
 from typing import Any, Final, NamedTuple
 
 from indexing import IndexingMap, TileError, Variable
-from indexing.passes import arranged, evaluate_forms, few_points, numbered
+from indexing.passes import evaluate_forms, few_points, numbered, part_over
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion import Fusion
 from ops.hlo import Instruction
@@ -487,8 +487,7 @@ def _parts(access: OperandIndexing, variables: Sequence[Variable]) -> Iterator[_
         numbers = sorted(int(name[1:]) for name in names)
         kept = [form for form in results if names & set(forms.variables_of((form,)))]
         order = [f"d{number}" for number in numbers]
-        domain = found.domain.with_constraints(found.domain.constraints_among(order))
-        yield _LoadPart(tuple(numbers), arranged(IndexingMap.from_forms(kept, domain), order))
+        yield _LoadPart(tuple(numbers), part_over(found, kept, order))
 
 
 def _with_tile_ids(part: IndexingMap, sizes: Sequence[int]) -> IndexingMap:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from indexing import IndexingMap, Tile, TileError, Variable
-from indexing.passes import Formulas, arranged, evaluate_forms, few_points, tile_of
+from indexing.passes import Formulas, evaluate_forms, few_points, part_over, tile_of
 from ops.performance.tally import Column
 from ops.tiling.propagation import ArrayTile
 from simplifier import forms
@@ -258,10 +258,8 @@ def _parts_that_differ(
 def _part(whole: IndexingMap, places: Sequence[int], names: set[str]) -> IndexingMap:
     """Some results of a map, over the variables that they use."""
     order = [name for name in whole.domain.identifiers if name in names]
-    domain = whole.domain.with_constraints(whole.domain.constraints_among(order))
-    kept = IndexingMap.from_forms([whole.forms[place] for place in places], domain)
-    dims = [name for name in order if name[0] == "d"]
-    return arranged(kept, dims, (), [name for name in order if name[0] == "r"])
+    dims, runtime = ([name for name in order if name[0] == role] for role in "dr")
+    return part_over(whole, [whole.forms[place] for place in places], dims, runtime)
 
 
 def _table(part: IndexingMap, most: int) -> Any | None:  # noqa: ANN401 - a matrix of NumPy
