@@ -57,6 +57,8 @@ OPERATIONS = {
     "two results": """x = f32[4,6] parameter(0) z = f32[] constant(0) n = f32[4,6] negate(x)
         s = f32[4] reduce(n, z), dimensions={1}, to_apply=sum
         ROOT r = (f32[4,6], f32[4]) tuple(n, s)""",
+    "choice of one": """i = s32[] parameter(0) x = f32[4,6] parameter(1)
+        ROOT r = f32[6,4] conditional(i, x), branch_computations={turned}""",
     "call": """x = f32[4,6] parameter(0) a = f32[6,4] call(x), to_apply=turned
         b = f32[4,6] call(a), to_apply=turned_back ROOT r = f32[4,6] add(b, x)""",
 }
@@ -92,7 +94,10 @@ def test_tiles_hold_what_the_points_of_the_space_read(name: str) -> None:
     assert checked > 5
 
 
-@pytest.mark.parametrize("name", ["dot", "convolution", "softmax", "two results", "scaled dot"])
+NEEDED = ["dot", "convolution", "softmax", "two results", "scaled dot", "choice of one"]
+
+
+@pytest.mark.parametrize("name", NEEDED)
 def test_all_tiles_together_are_what_the_fusion_needs(name: str) -> None:
     """The maps of :meth:`ops.Fusion.indexing` are composed without the space."""
     fusion = fusion_of(OPERATIONS[name])
