@@ -76,8 +76,11 @@ def links_of(
 ) -> Iterator[Link]:
     """The links between all arrays of the result and of the operands, in one direction."""
     for output, operand, element, indexing, number in _pairs(instruction, answer):
+        found: AnyDependence
         if indexing is None:
-            found: AnyDependence = identity_of(instruction, output)
+            found = identity_of(instruction, output)
+        elif isinstance(indexing, Unknown):
+            found = indexing
         else:
             found = _bound(instruction, indexing.map_of_operand(direction, number))
         yield Link(output, operand, element, found)
@@ -87,10 +90,9 @@ def reads_operands(answer: Maps | Routes) -> bool:
     """Whether values that one instruction reads may make its links differ from those of another."""
     if isinstance(answer, Routes):
         return False
-    if isinstance(answer, Mapping):
-        return any(indexing.reads_operands for indexing in answer.values())
     listed = answer if isinstance(answer, tuple) else (answer,)
-    return any(indexing.reads_operands for indexing in listed)
+    maps = answer.values() if isinstance(answer, Mapping) else listed
+    return any(isinstance(each, OpIndexing) and each.reads_operands for each in maps)
 
 
 @contextmanager

@@ -235,9 +235,9 @@ class Unknown(UndefinedMap):
 
     An :class:`indexing.UndefinedMap` takes the place of one map, and prints as in XLA. This one
     takes the place of all maps of an operation (:class:`OpIndexing`), or of all indexings between
-    two arrays (:class:`Dependence <ops.dependence.dependence.Dependence>`). It has the methods of
-    both, so that those who follow maps need not ask which they have; it absorbs what is composed or
-    united with it. Asking for a map that is not known raises a :class:`MapError
+    two arrays (:class:`Dependence <ops.dependence.dependence.Dependence>`). It has the methods of a
+    dependence, so that those who follow maps need not ask which they have; it absorbs what is
+    composed or united with it. Asking for a map that is not known raises a :class:`MapError
     <indexing.MapError>` with the reason, whatever is asked.
 
     >>> print(Unknown("sort: no indexing map"))
@@ -281,15 +281,6 @@ class Unknown(UndefinedMap):
     def indexings(self) -> tuple[()]:
         """The indexings that are known: none."""
         return ()
-
-    def map_of_operand(self, direction: Direction, number: int) -> MapOfOperand:  # noqa: ARG002
-        """No operand has a map in any direction."""
-        return MapOfOperand(self)
-
-    @property
-    def reads_operands(self) -> bool:
-        """Never: an unknown dependence reads no values."""
-        return False
 
     @property
     def burden(self) -> int:
