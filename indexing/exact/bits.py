@@ -92,7 +92,7 @@ def _digits_that_differ(operands: Sequence[Form], count: int, *, is_signed: bool
 
 
 def read_rows(form: Form, inputs: Iterable[InputBits]) -> Rows | None:
-    """The rows of a form; none if its bits are no exclusive ors of input bits.
+    """The rows of a form; ``None`` if its bits are no exclusive ors of input bits.
 
     >>> from simplifier.forms import variable
     >>> (x,) = inputs = input_bits({"x": 4})
@@ -261,7 +261,7 @@ def bits(number: int) -> Iterator[int]:
 
 
 def image(matrix: Matrix, number: int) -> int:
-    """What a matrix makes of a number.
+    """The image of a number under a matrix.
 
     >>> image((1, 2, 4 | 1), 0b110)
     7
@@ -287,7 +287,7 @@ def transposed(matrix: Matrix, size: int) -> tuple[int, ...]:
 
 
 class Elimination:
-    """The columns of a matrix in echelon form, to ask what they reach.
+    """The columns of a matrix in echelon form, to find preimages.
 
     >>> found = Elimination((3, 2, 1))
     >>> found.rank, found.solution(1), found.solution(4)
@@ -310,12 +310,12 @@ class Elimination:
         return len(self._reduced)
 
     def solution(self, number: int) -> int | None:
-        """A number with this image, of bits of independent columns; none if there is none."""
+        """A number with this image, of bits of independent columns; ``None`` if there is none."""
         rest, used = self._rest(number)
         return None if rest else used
 
     def _rest(self, number: int) -> tuple[int, int]:
-        """What remains of a number after all columns, and which of them were used."""
+        """The rest of a number after all columns, and the columns used."""
         used = 0
         for leading in sorted(self._reduced, reverse=True):
             if number >> (leading - 1) & 1:
@@ -331,7 +331,7 @@ def rank(matrix: Matrix) -> int:
 
 
 def right_inverse(matrix: Matrix, size: int) -> tuple[int, ...] | None:
-    """For each of ``size`` bits a number with this image; none if some bit has none.
+    """A number with this image for each of ``size`` bits; ``None`` if some bit has none.
 
     It is the inverse of a matrix that has one.
 

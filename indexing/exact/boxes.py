@@ -44,7 +44,7 @@ class StridedInterval:
 
     @property
     def size(self) -> int | None:
-        """How many integers these are; ``None`` if infinitely many."""
+        """Number of integers; ``None`` if infinitely many."""
         if self.lower is None or self.upper is None:
             return None
         return (self.upper - self.lower) // self.step + 1
@@ -193,7 +193,7 @@ def _steps(points: islpy.Set) -> list[int]:
 
 
 def _runs_by(points: islpy.Set, axis: int, step: int) -> list[StridedInterval]:
-    """Runs of values a step apart; none if there are many, or if they say no more than points."""
+    """Runs of values a step apart; empty if they are too many, or no shorter than the points."""
     line = line_of(points, axis)
     if step > 1 and extent(line, 0) == EVERYTHING:
         return []
@@ -253,7 +253,7 @@ _MAX_CLASSES: Final = 8
 
 
 def intersection(left: Boxes, right: Boxes) -> Boxes | None:
-    """The boxes of what is in both lists.
+    """The boxes of the points in both lists.
 
     >>> from indexing.exact.boxes import whole
     >>> from simplifier import Interval
@@ -269,7 +269,7 @@ def intersection(left: Boxes, right: Boxes) -> Boxes | None:
 
 
 def difference(left: Boxes, right: Boxes) -> Boxes | None:
-    """The boxes of what is in the first list alone.
+    """The boxes of the points in the first list alone.
 
     >>> from indexing.exact.boxes import whole
     >>> from simplifier import Interval
@@ -284,7 +284,7 @@ def difference(left: Boxes, right: Boxes) -> Boxes | None:
 
 
 def union(left: Boxes, right: Boxes) -> Boxes | None:
-    """Disjoint boxes of what is in one of the lists."""
+    """Disjoint boxes of the points in one of the lists."""
     more = _difference(right, left)
     if more is None or len(left) + len(more) > MAX_BOXES_ON_THE_WAY:
         return None
@@ -358,7 +358,7 @@ def _met(left: Box, right: Box) -> Box | None:
 
 
 def _difference(left: Iterable[Box], right: Boxes) -> list[Box] | None:
-    """What no box of the second list holds."""
+    """The points that no box of the second list holds."""
     rest = [*left]
     for box in right:
         cut: list[Box] = []

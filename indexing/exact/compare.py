@@ -1,4 +1,4 @@
-"""How two maps differ: the first point, and the elements that one of them reaches."""
+"""Differences of two maps: the first point, and the elements that one of them reaches."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def count_reached(
     parameters: Sequence[Variable],
     budget: Budget = BUDGET,
 ) -> sympy.Expr | int:
-    """How many elements of a tensor some maps reach, over parameters within these bounds.
+    """Number of elements of a tensor that some maps reach, over parameters within these bounds.
 
     Raises:
         MapError: there is no such expression.

@@ -227,12 +227,12 @@ class Line(NamedTuple):
 
     @property
     def steepness(self) -> Fraction:
-        """What the value gains where ``x`` gains 1."""
+        """Growth of the value for each 1 of ``x``."""
         return Fraction(self.slope, self.divisor)
 
 
 def points_in_polygon(sides: Iterable[HalfPlane], first: int, last: int) -> int:
-    """How many integer points lie in all half-planes, with ``first <= x <= last``.
+    """Number of integer points in all half-planes, with ``first <= x <= last``.
 
     The half-planes must leave some real ``y`` for each such ``x``, and bound it on both sides.
 
@@ -268,7 +268,7 @@ def sum_of_least(lines: Sequence[Line], first: int, last: int) -> int:
 
 
 def _crossings(least: Line, lines: Iterable[Line], first: int) -> Iterator[int]:
-    """Where the least line is lower for the last time, for each line that it will meet."""
+    """The last point where the least line is lower, for each line that it will meet."""
     for line in lines:
         closing = least.steepness - line.steepness
         if closing > 0:
@@ -498,7 +498,7 @@ class IndependentPart(NamedTuple, Generic[RelationT]):
 def independent_parts(
     maps: Sequence[RelationT],
 ) -> tuple[list[IndependentPart[RelationT]], list[RelationT]]:
-    """The independent parts of maps to one tensor, and what is left of each map.
+    """The independent parts of maps to one tensor, and the rest of each map.
 
     Two parts share no variable or constraint of any map. What is left leads to no coordinate.
 

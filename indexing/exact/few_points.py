@@ -150,7 +150,7 @@ def _joined(tables: Sequence[Rows | None]) -> Rows | None:
 
 
 def _sizes_of_union(left: Relation, right: Relation, most: int) -> tuple[int, int, int] | None:
-    """How many pairs two relations have, and both together."""
+    """Numbers of pairs of two relations, and of both together."""
     rows: list[Rows] = []
     for each in (left, right):
         dims, *_ = each.domain.by_role_as_forms

@@ -1,4 +1,4 @@
-"""Sets of index tuples, and their algebra: what maps reach, boxes, masks, texts, isl's sets.
+"""Sets of index tuples, and their algebra: images of maps, boxes, masks, texts, isl's sets.
 
 A set is kept as boxes, for which :mod:`indexing.exact.boxes` has closed forms, or as isl's
 set. What it says of itself, its bounds, pieces and boxes, is read off when it is looked at.
@@ -152,7 +152,7 @@ class IndexSet(Displayed):
         points: islpy.Set | None = None,
         reading: Reading | None = None,
     ) -> IndexSet:
-        """The set of boxes, of isl's set in the context that is kept, or of what was read off one.
+        """The set of boxes, of isl's set in the context that is kept, or of a reading of one.
 
         One of them is given; what it says in another way is found once, when it is needed.
         """
@@ -404,7 +404,7 @@ class IndexSet(Displayed):
         return self._combined(other, "-")
 
     def _combined(self, other: IndexSet, operator: str, budget: Budget = BUDGET) -> IndexSet:
-        """What an operator makes of two sets; names are those of the first."""
+        """The result of an operator on two sets; names are those of the first."""
         if not isinstance(other, IndexSet):  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
             return NotImplemented
         self._check_rank(other, operator)
@@ -420,7 +420,7 @@ class IndexSet(Displayed):
         return asked_of_kept(combine, budget)
 
     def _of_boxes(self, other: IndexSet, ask: Callable[[Boxes, Boxes], T | None]) -> T | None:
-        """What closed forms say of two sets, if both are boxes."""
+        """The answer of closed forms about two sets, if both are boxes."""
         is_known = self._boxes is not None and other._boxes is not None
         return ask(self._boxes or (), other._boxes or ()) if is_known else None
 
@@ -458,7 +458,7 @@ class IndexSet(Displayed):
         return self._are(other, box_algebra.is_subset, "is_subset", budget)
 
     def complement(self, box: IndexSet | Sequence[Side], *, budget: Budget = BUDGET) -> IndexSet:
-        """What is left of a box, given as a set or by its sides, as :meth:`box` takes them.
+        """The rest of a box, given as a set or by its sides, as :meth:`box` takes them.
 
         >>> print(IndexSet.box((2, 5)).complement([(0, 9)]))
         (d0): d0 in [0, 1] or d0 in [6, 9]
@@ -471,7 +471,7 @@ class IndexSet(Displayed):
         return self.made(names, rest._boxes, rest._points)  # noqa: SLF001
 
     def project_out(self, coordinates: Iterable[int | str], *, budget: Budget = BUDGET) -> IndexSet:
-        """The set without some coordinates, by number or name: what the others may be.
+        """The projection to all other coordinates; these are given by number or name.
 
         Raises:
             MapError: there is no such coordinate.
@@ -786,7 +786,7 @@ def elements_of(box: Box) -> Iterator[tuple[int, ...]]:
 
 
 def isl_of(names: SetNames, pieces: Sequence[Domain], context: islpy.Context) -> islpy.Set:
-    """The points of some domains of the same variables; what they depend on are parameters."""
+    """The points of some domains of the same variables; their parameters are those of the set."""
     isl = load_isl()
     kinds, rank = isl.dim_type, len(names.coordinates)
     nothing = Space(dict.fromkeys(map(str, range(rank + len(names.given))), EVERYTHING), context)
@@ -799,7 +799,7 @@ def isl_of(names: SetNames, pieces: Sequence[Domain], context: islpy.Context) ->
 
 
 def parameters_last(points: islpy.Set, names: SetNames) -> islpy.Set:
-    """The set with what it depends on as its last coordinates, in the order of the names."""
+    """The set with its parameters as its last coordinates, in the order of the names."""
     kinds = load_isl().dim_type
     for name in names.given:
         place = points.find_dim_by_name(kinds.param, name)
@@ -823,7 +823,7 @@ MAX_OPERATIONS_FOR_BOXES: Final = 50_000
 
 
 class SetNames(NamedTuple):
-    """The names of coordinates, empty where they have none, and of what a set depends on."""
+    """The names of coordinates, empty where they have none, and of the set's parameters."""
 
     coordinates: tuple[str, ...]
     runtime: tuple[str, ...] = ()
@@ -838,11 +838,11 @@ class SetNames(NamedTuple):
 
     @property
     def given(self) -> tuple[str, ...]:
-        """What the set depends on."""
+        """The parameters of the set."""
         return self.runtime + self.parameters
 
     def with_those_of(self, other: Self) -> SetNames:
-        """The coordinates, and what either set depends on."""
+        """The coordinates, and the parameters of either set."""
         runtime = (*self.runtime, *(each for each in other.runtime if each not in self.runtime))
         parameters = {*self.parameters, *other.parameters}.difference(runtime)
         return SetNames(self.coordinates, runtime, tuple(sorted(parameters)))
@@ -868,7 +868,7 @@ class Reading(NamedTuple):
 
 
 def reading_of_boxes(boxes: tuple[Box, ...], names: SetNames) -> Reading:
-    """What some disjoint boxes say."""
+    """The reading of some disjoint boxes."""
     hull = names.hull([_around(boxes, axis) for axis in range(len(names.coordinates))])
     return Reading(hull, tuple(_piece_of_box(box, hull) for box in boxes), boxes)
 
@@ -881,7 +881,7 @@ def _around(boxes: Sequence[Box], axis: int) -> Interval:
 def reading_of_points(
     points: islpy.Set, space: Space, names: SetNames, budget: Budget = BUDGET
 ) -> Reading:
-    """What a set of isl's says, as a part of a question in a space.
+    """The reading of a set of isl's, as a part of a question in a space.
 
     The last coordinates are what the set depends on. Boxes that take more than a budget of their
     own are left out.
@@ -905,7 +905,7 @@ def reading_of_points(
 
 
 def _operations_for_boxes(context: islpy.Context, budget: Budget) -> int:
-    """How many operations a question may spend on boxes: no more than it has itself.
+    """Number of operations that a question may spend on boxes: no more than it has itself.
 
     With a time, no more than the attempt that this is a part of.
     """

@@ -307,7 +307,7 @@ class _Solver:
         self._split_forms: set[Key] = set()
 
     def run(self) -> None:
-        """Propagates what is determined, then introduces a free variable, until all is known."""
+        """Propagate determined values, then introduce a free variable, until all are known."""
         for _ in range(_STEPS_EACH * (len(self._pending) + len(self._sought))):
             if self._propagate() or self._eliminate():
                 continue
@@ -405,7 +405,7 @@ class _Solver:
         return None
 
     def _split(self, equation: Equation) -> list[Equation] | None:
-        """What follows from an equation whose right side has all that is known, if anything."""
+        """Equations that follow from one whose right side is all known; ``None`` if none do."""
         view = self._scope.view(equation.left)
         # A digit may hold a constant, so the left side has one beside the units.
         equation = Equation(*(side.plus_constant(-view.constant) for side in equation))
@@ -419,7 +419,7 @@ class _Solver:
         return following
 
     def _read(self, units: list[tuple[int, Unit]], equation: Equation) -> list[Equation] | None:
-        """What follows from an equation whose left side is a sum of weighted units."""
+        """Equations that follow from one whose left side is a sum of weighted units, if any."""
         common = gcd(*(weight for weight, _ in units))
         if self._is_known(equation.left):
             self._require(equation.right - equation.left)
@@ -520,7 +520,7 @@ class _Solver:
         return Equation(unknown, wrapped.plus_constant(lower))
 
     def _without_digits_of(self, source: Form, links: Chain) -> None:
-        """Removes the digits of a source; what they say beyond its value becomes a condition."""
+        """Remove the digits of a source; any conditions beyond its value are kept."""
         others = [digit for digit in self._digits if digit.of_source(source) is None]
         is_implied = self._is_implied_without(source, links, others)
         for digit in self._digits:
@@ -599,7 +599,7 @@ def _without_known_quotients(equation: Equation, digits: Sequence[Digit]) -> Equ
 
 
 def _of_source(digits: Iterable[Digit], source: Form) -> list[Digit]:
-    """Those digits that are digits of a source."""
+    """The digits that are digits of a source."""
     own = (digit.of_source(source) for digit in digits)
     return [digit for digit in own if digit is not None]
 

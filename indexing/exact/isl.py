@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def telling_runtime(relation: RelationT) -> RelationT:
-    """The map with its runtime variables as further results: what is asked of each of their values.
+    """The map with its runtime variables as further results, to ask for each of their values.
 
     Two maps relate the same elements for each value if, with them as results, they relate the same.
     """
@@ -89,7 +89,7 @@ def image_of(indexing_map: Relation, context: islpy.Context) -> islpy.Set:
 
 
 def parameters_of(domain: Domain) -> tuple[Form, ...]:
-    """What a question is about each value of."""
+    """Parameters of a question: it is about each of their values."""
     return tuple(map(forms.variable, domain.parameter_identifiers))
 
 
@@ -137,7 +137,7 @@ EVERYTHING: Final = Interval(None, None)
 
 
 def coordinates() -> islpy.dim_type:
-    """What isl calls the coordinates of a set's points."""
+    """Name in isl of the coordinates of a set's points."""
     return load_isl().dim_type.set
 
 
@@ -333,7 +333,7 @@ def shown(value: object) -> str:
 
 
 def check_isl_text(text: str) -> None:
-    """Refuses what isl rejects without saying where, does not read on, or crashes of."""
+    """Refuse texts that isl rejects without a place, does not read on, or crashes of."""
     if unreadable := re.search("[\0\ud800-\udfff]", text):
         raise _error(f"unexpected character {unreadable[0]!r}", unreadable)
     for digits in re.finditer(r"\d+", text):

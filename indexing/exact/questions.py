@@ -404,7 +404,7 @@ _IS_BIJECTIVE_ONTO: Final = _ExactQuestion(
 def _compared(
     question: _ExactQuestion, left: Relation, right: Relation, budget: Budget, *, is_fixed: bool
 ) -> bool:
-    """What is said of two relations; no if they have different numbers of coordinates."""
+    """The answer about two relations; no if they have different numbers of coordinates."""
     if left == right:
         return True
     if not are_comparable(left, right, runtime_as_parameters=is_fixed):
@@ -422,7 +422,7 @@ def _of_tensor(
     *,
     is_fixed: bool,
 ) -> bool:
-    """What is said of a relation and a tensor of these sizes, for each value that is fixed."""
+    """The answer about a relation and a tensor of these sizes, for each value that is fixed."""
     check_without_parameters(relation, question.name)
     check_integers(sizes, f"{question.name}: sizes")
     if len(sizes) != len(relation.forms):
@@ -438,7 +438,7 @@ def _of_tensor(
 def _set_of_values(
     relation: Relation, names: Sequence[str], budget: Budget, *, is_fixed: bool
 ) -> IndexSet:
-    """The values of the results, with these names; what is fixed, and parameters, follow them."""
+    """The values of the results, with these names; fixed variables and parameters follow."""
     *_, runtime = relation.domain.by_role(relation.domain.names)
     followed = runtime if is_fixed else ()
     told = telling_runtime(relation) if is_fixed else relation

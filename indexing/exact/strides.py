@@ -1,4 +1,4 @@
-"""How each result of a map moves with each variable: strides, contiguous runs, alignment.
+"""Steps of each result of a map with each variable: strides, contiguous runs, alignment.
 
 A *step* of a variable leads from one point of the domain to the point where the variable is greater
 by one and all others are the same. All answers are exact over all steps of the domain.
@@ -95,7 +95,7 @@ class Stride:
 
 @dataclass(frozen=True, slots=True)
 class Contiguity:
-    """What one result does along groups of neighbouring values of a variable, as for vector loads.
+    """Runs of one result along groups of neighbouring values of a variable, for vector loads.
 
     Groups are counted from the variable's lower bound. A point outside the domain is not counted:
     it is masked. ``None`` is a group without end.

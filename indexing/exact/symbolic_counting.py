@@ -74,7 +74,7 @@ class _Groups:
         self._others = [each for each in domain.constraints if positional(each[0])]
 
     def number(self) -> Form:
-        """How many there are."""
+        """Number of points."""
         groups = [self._sums(group) for group in self._groups()]
         whole = forms.constant(1)
         for each in groups:
@@ -96,7 +96,7 @@ class _Groups:
         return sorted(map(self._variables.index, group))
 
     def _sums(self, group: Sequence[str]) -> list[Sum]:
-        """What the values of these variables add up to."""
+        """The sums over the values of these variables."""
         bounds = {name: self._domain.bounds[name] for name in group}
         limits = (limit for limit in self._others if positional(limit[0]) <= bounds.keys())
         try:
@@ -108,11 +108,11 @@ class _Groups:
             raise self._objection(group) from None
 
     def _known(self, bounds: Iterable[tuple[str, Interval]], limits: Iterable[Constraint]) -> Scope:
-        """What is known of the parameters and some variables."""
+        """The bounds and facts of the parameters and some variables."""
         return _scope(self._given, bounds, (*self._on_parameters, *limits))
 
     def _total(self, one: Sum) -> Form:
-        """What a sum over parameters alone comes to: zero if the size is negative."""
+        """The value of a sum over parameters alone: zero if the size is negative."""
         within = self._known((), one.conditions)
         least = is_size(within, one.size)
         if one.each == sympy.Integer(1):
@@ -132,7 +132,7 @@ class _Groups:
         return ", ".join(self._domain.names[self._domain.identifiers.index(each)] for each in asked)
 
     def _narrowed(self, groups: Sequence[Sequence[Form]]) -> Iterator[Form]:
-        """The conditions that parameters are in what simplification left of their bounds.
+        """The conditions that parameters are within bounds that simplification narrowed.
 
         There is none for what was left out if all sizes of a group are zero there anyhow.
         """
@@ -181,7 +181,7 @@ def _scope(
     bounds: Iterable[tuple[str, Interval]] = (),
     limits: Iterable[Constraint] = (),
 ) -> Scope:
-    """What is known of parameters and other variables."""
+    """The bounds and facts of parameters and other variables."""
     of_parameters = ((parameter_identifier(each.name), each.bounds) for each in parameters)
     return scope_of((*bounds, *of_parameters), tuple(limits))
 
@@ -201,7 +201,7 @@ _FEW: Final = (2, 3)
 
 
 class Points(NamedTuple):
-    """The values of variables under constraints, and what is added up for each of them.
+    """The values of variables under constraints, and the term to add for each of them.
 
     ``each`` is a polynomial in the variables, with symbols that are called like identifiers.
     """
@@ -217,7 +217,7 @@ class Points(NamedTuple):
         return self._replace(variables=others, limits=tuple(limits))
 
     def scope(self, known: Known) -> Scope:
-        """What is known of them."""
+        """The points as a scope."""
         return known(self.variables.items(), self.limits)
 
     def under(self, limits: Iterable[Constraint]) -> Points:
@@ -226,7 +226,7 @@ class Points(NamedTuple):
 
 
 class Sum(NamedTuple):
-    """What is added up for each value of a variable from ``first`` to ``first + size - 1``.
+    """A term added for each value of a variable from ``first`` to ``first + size - 1``.
 
     ``each`` is a polynomial in the variable. All is zero where the conditions do not hold.
     """
@@ -239,7 +239,7 @@ class Sum(NamedTuple):
 
     @property
     def polynomial(self) -> sympy.Expr:
-        """The sum for sizes that are not negative, as a polynomial in what is left."""
+        """The sum for sizes that are not negative, as a polynomial in the other variables."""
         variable = to_sympy(forms.variable(self.variable))
         upto = sympy.summation(self.each, (variable, 0, variable))
         first, behind = to_sympy(self.first), to_sympy(self.first + self.size)
@@ -362,7 +362,7 @@ def _cost(cases: Sequence[_Stretch]) -> tuple[int, int]:
 
 
 def _split(points: Points, name: str, known: Known) -> list[_Stretch] | None:
-    """The cases of a variable; none if an end is no polynomial in the others."""
+    """The cases of a variable; ``None`` if an end is no polynomial in the others."""
     ends, others = _ends(points, name), points.without(name)
     if ends is None:
         return None
@@ -396,14 +396,14 @@ def _pairs(
 
 
 def _counts(end: Form, ends: Sequence[Form], sign: int) -> Iterator[Constraint]:
-    """That an end is the greatest, for the sign 1, or the least; of equal ends, the first one."""
+    """Conditions that an end is the greatest (sign 1) or least (-1); of equal ones, the first."""
     place = ends.index(end)
     yield from _beyond(end - sign, ends[:place], sign)
     yield from _beyond(end, ends[place + 1 :], sign)
 
 
 def _beyond(end: Form, ends: Iterable[Form], sign: int) -> Iterator[Constraint]:
-    """That an end is not less than others, or not greater, for the sign -1."""
+    """Conditions that an end is not less than others, or not greater, for the sign -1."""
     for other in ends:
         yield (end - other) * sign, Interval(0, None)
 
@@ -431,7 +431,7 @@ def _is_polynomial(ends: Iterable[Form], variables: Iterable[str]) -> bool:
 
 
 def _last(points: Points) -> Sum:
-    """The sum over the only variable; what is left of the constraints are conditions."""
+    """The sum over the only variable; the other constraints are conditions."""
     (name,) = points.variables
     ends = _ends(points, name)
     if ends is None:

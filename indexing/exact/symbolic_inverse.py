@@ -29,7 +29,7 @@ _MAX_DIGITS: Final = 4
 
 
 def symbolic_inverse(simplest: RelationT) -> RelationT | None:
-    """The inverse of a simplified map over parameters; none if no candidate is proved.
+    """The inverse of a simplified map over parameters; ``None`` if no candidate is proved.
 
     >>> from indexing import parse_map
     >>> index = "(d0, d1)<M, N> -> (d0 * M + d1), domain: d0 in [0, N - 1], d1 in [0, M - 1], "
@@ -87,12 +87,12 @@ def tells_points(relation: Relation) -> bool:
 
 
 def _output(number: int) -> str:
-    """What a result is called while it is read backwards."""
+    """Name of a result while it is read backwards."""
     return f"y{number}"
 
 
 def _candidate(simplest: Relation) -> list[Form] | None:
-    """The dimensions over the results, proved to lead back; none if one of them is not found."""
+    """The dimensions over the results, proved to lead back; ``None`` if one is not found."""
     domain = simplest.domain
     dims = domain.identifiers[: len(domain.dims)]
     bounds = ((name, domain.bounds[name]) for name in dims)
@@ -196,7 +196,7 @@ def _mixed_radix(rest: Form, strides: Iterable[tuple[Atom, Form]]) -> Iterator[t
 
 
 def _digit(atom: Atom) -> tuple[Form, Form] | None:
-    """The number over dimensions of which an atom is a digit, and the stride; none if it is none.
+    """The number over dimensions of which an atom is a digit, and the stride; else ``None``.
 
     A digit is ``n floordiv W``, ``n mod r`` or ``(n floordiv W) mod r``.
     """

@@ -100,7 +100,7 @@ def _bitcast_map(source: Shape, target: Shape) -> IndexingMap:
 
 
 def _obstacle(source: Shape, target: Shape) -> str:
-    """Why both cannot be the same memory; empty if they can."""
+    """The reason why both cannot be the same memory; empty if they can."""
     try:
         sizes = [_bytes(source), _bytes(target)]
     except ShapeError as error:
@@ -146,7 +146,7 @@ class _Array:
 
     @property
     def position(self) -> Index:
-        """Where a part of an element lies in these."""
+        """Position of a part of an element in these."""
         dims = dims_of(self.shape.dimensions)
         return (*forward(tiling_steps(self.shape), dims), self.part)
 
@@ -256,7 +256,7 @@ def _first_in_padding(source: _Array, target: _Array) -> tuple[int, ...] | None:
 
 
 def _place(array: _Array) -> Form:
-    """Where a part of an element lies in memory, counted in parts."""
+    """Position of a part of an element in memory, counted in parts."""
     (offset,) = logical_to_linear(array.shape).forms
     return offset * array.parts + array.part
 
@@ -310,7 +310,7 @@ def decompose_bitcast(source: Shape, target: Shape) -> tuple[Step, ...]:
 
 
 def _without_tiles(source: Shape, target: Shape) -> Iterator[_Steps]:
-    """What the bitcast may be if the tiles do not matter, from the simplest on."""
+    """Candidates for the bitcast if the tiles do not matter, from the simplest on."""
     if source.element_count != target.element_count:
         return
     yield (Reshape.between(source.dimensions, target.dimensions),)
@@ -343,7 +343,7 @@ def _added(steps: _Steps, step: Step) -> _Steps:
 
 
 def _joined(first: Step, second: Step) -> Step | None:
-    """One step that does what two do, if there is one."""
+    """One step in place of two, if there is one."""
     match first, second:
         case Reshape(), Reshape():
             return Reshape.between(first.sizes_before, second.sizes)

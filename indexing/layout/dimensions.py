@@ -1,4 +1,4 @@
-"""Dimensions reordered, deleted and reshaped: which ones are left, and what they are called."""
+"""Dimensions reordered, deleted and reshaped, with their names."""
 
 from __future__ import annotations
 

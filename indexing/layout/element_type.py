@@ -44,7 +44,7 @@ class FloatFormat:
 
     @property
     def largest_payload(self) -> int:
-        """That of a nan; types without inf have nans without payload."""
+        """The largest payload of a nan; types without inf have nans without payload."""
         return (1 << self.mantissa_bits) - 1 if self.is_ieee else 0
 
 

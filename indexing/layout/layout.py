@@ -1,4 +1,4 @@
-"""How the elements of an array lie in memory: :class:`Layout`, as XLA describes it."""
+"""Layout of the elements of an array in memory: :class:`Layout`, as XLA describes it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COMBINE_DIMENSION = -(1 << 63)
 
 
 class LevelKind(enum.Enum):
-    """How one dimension of a sparse array is stored."""
+    """Storage of one dimension of a sparse array."""
 
     DENSE = "D"
     COMPRESSED = "C"
@@ -27,7 +27,7 @@ class LevelKind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class LevelType:
-    """How one dimension is stored, and whether its coordinates are unique and in order.
+    """Storage of one dimension, and whether its coordinates are unique and in order.
 
     >>> print(LevelType(LevelKind.COMPRESSED, unique=False, ordered=False))
     C+~

@@ -1,4 +1,4 @@
-"""The memory of an array: where each element lies, what lies at an offset, and how much there is.
+"""The memory of an array: the offset of each element, the element at each offset, the size.
 
 Indices and offsets are integers, or NumPy arrays of them.
 """

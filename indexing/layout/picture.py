@@ -1,4 +1,4 @@
-"""What a picture of a layout shows, as data: cells of memory in a grid.
+"""Picture of a layout, as data: cells of memory in a grid.
 
 The modules beside this one draw it as SVG and as text. The two most minor dimensions in memory are
 the rows and columns of a plane; there is a plane for each index of the other dimensions.
@@ -99,7 +99,7 @@ class LayoutPicture:
     notes: tuple[str, ...]
 
     def grid(self, shown: Callable[[MemoryCell], Cell]) -> Grid:
-        """The planes, with what is to be shown of each place in memory."""
+        """The planes, with a cell for each place in memory."""
         planes = [
             (plane.title, [[*map(shown, row)] for row in plane.cells]) for plane in self.planes
         ]
@@ -125,7 +125,7 @@ class LayoutPicture:
 
 
 def layout_picture(shape: ArrayShape) -> LayoutPicture:
-    """What a picture of an array's layout shows.
+    """The picture of an array's layout.
 
     Raises:
         ShapeError: as :func:`~indexing.layout.tiling_steps`.

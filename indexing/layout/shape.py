@@ -179,7 +179,7 @@ class Shape(ArrayShape):
         return f"Shape.parse({str(self)!r})"
 
     def _repr_svg_(self) -> str | None:
-        """A picture of the layout for notebooks; none where there are no offsets."""
+        """A picture of the layout for notebooks; ``None`` where there are no offsets."""
         try:
             return svg_of_layout(self)
         except ShapeError:
@@ -298,7 +298,7 @@ class _ShapeReader(ScanningLexer):
         return tuple(items)
 
     def in_parentheses(self, read: Callable[[], _T]) -> _T:
-        """Take what stands in parentheses."""
+        """Read in parentheses."""
         self.expect("(")
         value = read()
         self.expect(")")

@@ -136,7 +136,7 @@ class _Resize(Step):
     """Every element keeps its index, while dimensions change at their high end."""
 
     def limits(self, index: Index) -> Iterator[Limit]:
-        """What holds for the index of an element, and not for padding."""
+        """Limits that hold for the index of an element, and not for padding."""
         for value, before, after in zip(index, self.sizes_before, self.sizes, strict=True):
             if before != after:
                 yield value, min(before, after)
@@ -231,7 +231,7 @@ def backward(steps: Sequence[Step], index: Index) -> tuple[Index, list[Limit]]:
 
 @cached
 def tiling_steps(shape: ArrayShape) -> tuple[Step, ...]:
-    """How an array becomes its tiled dimensions, as pads, reshapes and transposes.
+    """Steps from an array to its tiled dimensions: pads, reshapes and transposes.
 
     The first step brings the dimensions into their order in memory. Then one tile after another
     cuts them; a ``*`` combines dimensions before that. Steps that change nothing are left out. What
@@ -260,7 +260,7 @@ def tiling_steps(shape: ArrayShape) -> tuple[Step, ...]:
 
 @cached
 def memory_steps(shape: ArrayShape) -> tuple[Step, ...]:
-    """How an array becomes one dimension, its memory: :func:`tiling_steps`, and what follows.
+    """Steps from an array to one dimension, its memory: :func:`tiling_steps`, and those after.
 
     Raises:
         ShapeError: as :func:`tiling_steps`.
@@ -294,7 +294,7 @@ def tiled_sizes(shape: ArrayShape) -> Sizes:
 
 
 def memory_size(shape: ArrayShape) -> int:
-    """How many elements the memory holds, with padding."""
+    """Number of elements of the memory, with padding."""
     return sizes_after(memory_steps(shape), shape)[0]
 
 

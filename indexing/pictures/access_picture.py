@@ -1,4 +1,4 @@
-"""Which elements a map reads, as a picture: grids of elements side by side.
+"""Picture of the elements that a map reads: grids of elements side by side.
 
 >>> from indexing import parse_map
 >>> rows = parse_map("(d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 7]")
@@ -111,7 +111,7 @@ class ElementGrid:
 
     @property
     def summary(self) -> str:
-        """How many elements are touched.
+        """Number of elements touched, in words.
 
         >>> ElementGrid("p", (4, 8), {(0, 0): 1, (0, 1): 2}, ("0", "1")).summary
         '2 of 32 elements, read 1 to 2 times'
@@ -169,7 +169,7 @@ class ElementGrid:
 
     @property
     def notes(self) -> Iterator[str]:
-        """What is left out."""
+        """The parts left out."""
         for note in cropped(*self.rows_and_columns):
             yield f"{self.title}: {note}"
         lit = len(self._lit_planes)
@@ -193,7 +193,7 @@ class ElementGrid:
 
     @cached_property
     def _lit(self) -> dict[Position, dict[Position, int]]:
-        """How often the elements of each plane are touched, by their rows and columns."""
+        """Number of touches of the elements of each plane, by their rows and columns."""
         found: dict[Position, dict[Position, int]] = {}
         for index, count in self.counts.items():
             plane, place = (
@@ -398,7 +398,7 @@ def _check_indices(indexing_map: Relation) -> None:
 
 
 def _chosen(domain: Domain, at: Choices) -> tuple[Domain, str]:
-    """The domain of the chosen points, and in words what was chosen.
+    """The domain of the chosen points, and the choice in words.
 
     A runtime variable that is not chosen takes its least value.
     """
@@ -443,7 +443,7 @@ def _interval(name: str, choice: Choice) -> Interval:
 
 
 def _counted(indexing_map: Relation, domain: Domain) -> tuple[Counter[Position], Counter[Position]]:
-    """How often each index of dimensions and each index of results occurs."""
+    """Number of times that each index of dimensions and each index of results occurs."""
     sizes = [each.bounds.size for each in domain]
     total = prod(_MAX_POINTS + 1 if size is None else size for size in sizes)
     if total > _MAX_POINTS:

@@ -78,7 +78,7 @@ class Axis:
             start += size + gap * (after != position + 1)
 
     def starts_behind_gaps(self, starts: Sequence[_Number]) -> Iterator[_Number]:
-        """Those of ``starts`` that follow a gap."""
+        """The ``starts`` that follow a gap."""
         for (position, after), start in zip(pairwise(self.positions), starts[1:], strict=True):
             if after != position + 1:
                 yield start
@@ -132,14 +132,14 @@ def shown_positions(
 
 
 def cropped(rows: Axis, columns: Axis) -> Iterator[str]:
-    """How many rows and columns are shown, where some are left out."""
+    """Numbers of rows and columns shown, where some are left out."""
     for axis, what in ((rows, "rows"), (columns, "columns")):
         if len(axis.positions) < axis.padded_size:
             yield f"{len(axis.positions)} of {axis.padded_size:,} {what} are shown."
 
 
 def _short_gaps(shown: Sequence[int]) -> Iterator[int]:
-    """What lies in gaps that are no longer than what is shown around them."""
+    """Numbers in gaps that are no longer than the runs shown around them."""
     for low, high in pairwise(shown):
         if high - low <= _AROUND + 1:
             yield from range(low + 1, high)
@@ -158,7 +158,7 @@ class Sides(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """What a cell shows.
+    """Content of a cell.
 
     ``color`` is the class of its ground, ``label_class`` that of its label, if that is smaller than
     other texts. ``outlines`` are the sides on which a tile of each level ends.
@@ -242,7 +242,7 @@ class Grid:
 
     @property
     def _labels(self) -> Iterator[str]:
-        """What stands in columns: the labels of all cells, and the indices above them."""
+        """The text in columns: the labels of all cells, and the indices above them."""
         yield from self.columns.labels
         yield from (cell.label for _, plane in self.planes for row in plane for cell in row)
 
@@ -366,7 +366,7 @@ class _Sheet:
 
 
 def _labels_width(axis: Axis) -> float:
-    """What the indices of rows take on the left."""
+    """Width of the indices of rows on the left."""
     return max(map(text_width, [*axis.labels, f"{axis.name} ↓"])) + 8 if axis.name else 0
 
 

@@ -166,7 +166,7 @@ def paragraphs(lines: Iterable[str], class_: str) -> Panel:
 
 
 def legend(meanings: Mapping[str, str]) -> Panel:
-    """What each class means, beside a sample; a text of no class has none."""
+    """The meaning of each class, with a sample; a text of no class has none."""
     return beside([_sample(*each) for each in meanings.items()], GAP, MAX_WIDTH)
 
 
@@ -237,7 +237,7 @@ def document(title: str, description: str, panels: Iterable[Panel]) -> str:
 
 
 def _style_sheet(used: Collection[str]) -> str:
-    """The styles of what is used, then its colors on a dark background."""
+    """The styles that are used, then their colors on a dark background."""
     rules = [
         (f".{_ROOT} {name if name == 'text' else f'.{name}'}", style)
         for name, style in STYLES.items()
@@ -253,7 +253,7 @@ _ROOT: Final = "indexing-picture"
 
 
 class Style(NamedTuple):
-    """The colored property of a class, its colors on each background, and what does not change."""
+    """The colored property of a class, its colors on each background, and its other properties."""
 
     colored: str
     light: str

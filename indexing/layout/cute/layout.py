@@ -54,7 +54,7 @@ def product(value: IntTuple) -> int:
 
 
 def depth(value: IntTuple) -> int:
-    """How many tuples are around the innermost integer.
+    """Number of tuples around the innermost integer.
 
     >>> depth(8), depth((2, 4)), depth(((2, 4), 8))
     (0, 1, 2)
@@ -231,7 +231,7 @@ class CuteLayout(Displayed):
 
     @property
     def depth(self) -> int:
-        """How many tuples are around the innermost size."""
+        """Number of tuples around the innermost size."""
         return depth(self.shape)
 
     def __call__(self, *coordinate: IntTuple) -> int:
@@ -363,7 +363,7 @@ def by_tiler(
     layout: CuteLayout,
     tiler: Tiler,
 ) -> CuteLayout:
-    """What an operation makes of a layout and a tiler: mode by mode for a tuple.
+    """The result of an operation on a layout and a tiler: mode by mode for a tuple.
 
     Raises:
         ArgumentError: the layout or the tiler is none.

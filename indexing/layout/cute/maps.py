@@ -303,7 +303,7 @@ def _terms(form: Form) -> Iterator[tuple[Atom, Form]]:
 
 
 def _ends(atom: Atom) -> Iterator[tuple[int, int | None]]:
-    """Where the digits of a quotient or remainder of a variable begin and, maybe, end."""
+    """Begin and, maybe, end of the digits of a quotient or remainder of a variable."""
     if atom.kind is AtomKind.VARIABLE:
         yield 1, None
         return
@@ -318,7 +318,7 @@ def _ends(atom: Atom) -> Iterator[tuple[int, int | None]]:
 
 
 def _slope(form: Form, name: str, value: int) -> int:
-    """How much the form is at a value of its only variable, compared with that at 0."""
+    """Difference of the form between a value of its only variable and 0."""
     there, here = (forms.substitute([form], {name: forms.constant(each)})[0] for each in (value, 0))
     return there.constant - here.constant
 
@@ -451,7 +451,7 @@ def _read_composed(lexer: _CuteLexer) -> ComposedLayout:
 
 
 def _made(lexer: _CuteLexer, start: int, make: Callable[[], T]) -> T:
-    """A value of what was read since a place; its error points there."""
+    """A value of the text read since a position; its error points there."""
     try:
         return make()
     except ShapeError as error:

@@ -1,4 +1,4 @@
-"""What moves between two linear layouts, and how well a warp reads shared memory through them."""
+"""Data moved between two linear layouts, and reads of shared memory by a warp through them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _images(layout: LinearLayout) -> dict[tuple[str, int], int]:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LayoutConversion(Displayed):
-    """How data gets from one distributed layout into another.
+    """Way of data from one distributed layout into another.
 
     ``places`` leads from a place in the source to that in the destination. ``moves`` says by what
     means, the most costly that is needed:
@@ -83,7 +83,7 @@ class LayoutConversion(Displayed):
 
 
 def conversion(source: LinearLayout, destination: LinearLayout) -> LayoutConversion:
-    """How data gets from a distributed layout into another.
+    """The way of data from a distributed layout into another.
 
     A place of the destination takes its element from the nearest place of the source that has it:
     its own, another register of its thread, another lane of its warp, and so on.
@@ -205,7 +205,7 @@ class SharedAccess(Displayed):
 def shared_access(
     distributed: LinearLayout, shared: LinearLayout, element_bytes: int
 ) -> SharedAccess:
-    """How a warp reads or writes registers of a distributed layout in a shared one.
+    """Accesses of a warp to registers of a distributed layout in a shared one.
 
     All accesses of all warps are alike: others differ by an exclusive or, which permutes the banks.
     Lanes that touch the same word share it. Accesses of 8 or 16 bytes go in 2 or 4 parts of a warp.

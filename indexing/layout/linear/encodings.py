@@ -33,7 +33,7 @@ Sizes = Sequence[int]
 
 @dataclass(frozen=True, slots=True)
 class BlockSplit:
-    """How the blocks of a cluster share a tensor: CTAsPerCGA, CTASplitNum and CTAOrder of Triton.
+    """Blocks of a cluster that share a tensor: CTAsPerCGA, CTASplitNum and CTAOrder of Triton.
 
     Along each dimension there are ``per_cluster`` blocks, which hold ``split`` different parts; the
     numbers of blocks count along ``order[0]`` first. Without any, there is one block.
@@ -302,7 +302,7 @@ _MFMA = ((32, 32), (16, 16))
 
 
 def slice_of(parent: LinearLayout, dim: int) -> LinearLayout:
-    """``#ttg.slice``: a layout without one of its out-dimensions, as of what a reduction leaves.
+    """``#ttg.slice``: a layout without one of its out-dimensions, as of a reduction's result.
 
     Registers that would only hold copies go.
 
@@ -562,7 +562,7 @@ _ROWS = 8
 def _steps_of_copy(
     row: int, rows: int, columns: int, swizzle_bytes: int, element_bits: int
 ) -> list[int]:
-    """Where offsets 1, 2, 4, ... are in a box of rows, as numbers that count along rows first.
+    """Positions of offsets 1, 2, 4, ... in a box of rows, as numbers that count along rows first.
 
     First come the columns of a row with its swizzle, then all rows, then other columns.
     """
@@ -723,7 +723,7 @@ def _read(lexer: _EncodingLexer, depth: int) -> _Encoding:
 
 
 def _read_alias(lexer: _EncodingLexer, depth: int) -> _Encoding:
-    """What the definitions say of a name."""
+    """Read the encoding that the definitions give a name."""
     definitions, name = lexer.definitions, lexer.text
     found = [each for each in _DEFINITION.finditer(definitions) if each["name"] == name]
     if not found:

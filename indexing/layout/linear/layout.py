@@ -372,7 +372,7 @@ def _sizes(out_dims: Mapping[str, int] | Sequence[str], vectors: Sequence[Basis]
 
 
 def bit_count(size: int, what: str) -> int:
-    """The number of bits of the places of a size, ``what``.
+    """The number of bits of the places of a size, which messages call ``what``.
 
     Raises:
         ArgumentError: it is no integer.
