@@ -46,14 +46,14 @@ _Laws: TypeAlias = "tuple[Law, ...]"
 
 
 class Questions(NamedTuple):
-    """What is asked of forms in a scope."""
+    """Questions about forms in a scope."""
 
     simplified: Callable[[Scope, Form], Form]
     range_of: Callable[[Scope, Form], Interval]
 
 
 def step(scope: Scope, form: Form, asks: Questions) -> Form:
-    """The form with its conditions and choices simplified, and what is around them."""
+    """The form with its conditions and selects simplified, and the form around them."""
     found = [*_readings(scope, form, asks)]
     by_bits = (DIVIDED_BITS, divided_bits(form))
     for reason, rearranged in ((law.JOINED, joined(form)), (law.DIVIDED, divided(form)), by_bits):
@@ -74,7 +74,7 @@ def _cost_of_reading(reading: tuple[_Laws, Form]) -> int:
 
 
 def _readings(scope: Scope, form: Form, asks: Questions) -> Iterator[tuple[_Laws, Form]]:
-    """What the form comes to with its functions of bits split into digits, and as they stand."""
+    """The form with its functions of bits split into digits, and as they stand."""
     reader = _Reader(scope, asks)
     for reading in reader.readings(form):
         abstraction = abstracted(scope, reading, reader.range_of)
@@ -150,7 +150,7 @@ def range_of(scope: Scope, form: Form, asks: Questions) -> Interval:
 
 
 class _Simplified(NamedTuple):
-    """What a condition, a choice or a function of bits comes to."""
+    """Result of a condition, a select or a function of bits."""
 
     by_digits: Form
     """A function of bits is a sum of functions of digits; of others, the cheapest form."""
@@ -158,7 +158,7 @@ class _Simplified(NamedTuple):
 
 
 class _Reader:
-    """Simplifies what stands in a form under one scope, and knows the ranges of what is left."""
+    """Reader of a form under one scope, which knows the ranges of its opaque terms."""
 
     def __init__(self, scope: Scope, asks: Questions) -> None:
         self._scope = scope
@@ -192,7 +192,7 @@ class _Reader:
         return self._known[atom]
 
     def range_of(self, atom: Atom) -> Interval:
-        """The range of what is left of a condition, choice or function of bits."""
+        """The range of a simplified condition, select or function of bits."""
         if atom.kind in CONDITIONS:
             return Interval(0, 1)
         if atom not in self._ranges:
@@ -300,7 +300,7 @@ class _Reader:
         return value
 
     def _chosen(self, branch: _Branch, other: Form, elsewhere: Scope) -> Form:
-        """The choice between a branch and what follows, which holds where the branch does not."""
+        """The select of a branch and the rest, which holds where the branch does not."""
         condition, value, within = branch
         if value == other:
             return value
@@ -323,7 +323,7 @@ class _Reader:
         return self._select(condition, value, other)
 
     def _select(self, condition: Form, chosen: Form, other: Form) -> Form:
-        """The choice, with what both branches share outside."""
+        """The select, with common terms of both branches outside."""
         common, chosen, other = comparisons.apart(self._scope, chosen, other)
         scale = comparisons.common_factor(self._scope, chosen, other)
         parts = chosen.exactly_divided(scale), other.exactly_divided(scale)
@@ -386,7 +386,7 @@ def _is_deep(atom: Atom) -> bool:
 
 
 def nesting(forms: Iterable[Form]) -> int:
-    """How deep conditions and choices are nested; the branches of one choice are side by side."""
+    """Depth of nested conditions and selects; the branches of one select are side by side."""
 
     def of_atom(atom: Atom, inner: tuple[int, ...]) -> int:
         if atom.kind is AtomKind.SELECT:
@@ -446,7 +446,7 @@ def is_logical(atoms: Iterable[Atom]) -> bool:
 
 
 class Surroundings(NamedTuple):
-    """A form with variables for what laws of arithmetic do not look into."""
+    """A form in which variables replace conditions, selects and bit operations."""
 
     form: Form
     scope: Scope
@@ -454,7 +454,7 @@ class Surroundings(NamedTuple):
     laws: tuple[Law, ...] = ()
 
     def restored(self, form: Form) -> Form:
-        """The form with what the variables stand for; numbers times conditions become choices."""
+        """The form with the replaced terms put back; numbers times conditions become selects."""
         (result,) = operations.substitute([form], self.meanings)
         return result if operations.is_condition(result) else _with_choices_of_numbers(result)
 

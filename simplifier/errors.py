@@ -94,7 +94,7 @@ def check_type(value: object, kind: type | tuple[type, ...], what: str, expected
 
 
 def _has_rank_of(value: object, kind: type | tuple[type, ...]) -> bool:
-    """Arrays of NumPy have the methods of integers and of lists: their ranks say what they are."""
+    """Whether the rank of a NumPy array fits: it has the methods of integers and of lists."""
     rank: int | None = getattr(value, "ndim", None)
     if not isinstance(rank, int) or (kind is not INTEGER and kind not in _OF_SEVERAL):
         return True
@@ -214,4 +214,4 @@ class TextError(IndexingError, ValueError):
 
 
 class TextWarning(UserWarning):
-    """A text says what its reader leaves out, or what may be meant otherwise."""
+    """Warning about parts of a text that its reader leaves out, or that may be meant otherwise."""

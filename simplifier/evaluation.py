@@ -102,7 +102,7 @@ def points_in(box: Mapping[Name, Interval], numbers: Value) -> dict[Name, Value]
 
 
 def magnitudes(wanted: Sequence[Form], sizes: Mapping[str, int]) -> Iterator[int]:
-    """How far from 0 each value can be that is computed on the way.
+    """Greatest distance from 0 of each value computed on the way.
 
     ``sizes`` says it of the variables. A partial sum, in any order, is no farther than the sum of
     the magnitudes of its terms.
@@ -157,7 +157,7 @@ def _folded(
 
 
 def _number_of(truth: Value, compared: Value) -> Value:
-    """1 or 0, in the dtype of what was compared: truth values do not add up as numbers do."""
+    """1 or 0, in the dtype of the operands: truth values do not add up as numbers do."""
     return truth.astype(compared.dtype) if is_array(truth) else int(truth)
 
 
@@ -214,7 +214,7 @@ def tabulated(values: Sequence[int], index: Form) -> Form:
 
 
 def _period(values: Sequence[int]) -> int | None:
-    """The length of runs that are equal but for what is added to each; the first run's at best."""
+    """The length of runs that are equal but for a number added to each; the first run's at best."""
     steps = [after - before for before, after in pairwise(values)]
     counting = next(number for number, step in enumerate(steps, 1) if step != steps[0])
     lengths = (counting, *range(2, len(values) // 2 + 1))

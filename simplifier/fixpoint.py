@@ -170,7 +170,7 @@ def _is_large(form: Form, inside: Sequence[Atom]) -> bool:
 
 
 def _abstracted(scope: Scope, form: Form, result: Form, limit: float) -> Form:
-    """The result, or what the form comes to with variables for its inner operations.
+    """The result, or the form with variables for its inner operations simplified.
 
     That is taken where it is cheaper, or where the result has multiples beyond the limit.
     """
@@ -210,7 +210,7 @@ def _extrema_to_keep(scope: Scope, form: Form) -> Sequence[Atom]:
 
 
 def _with_extrema(scope: Scope, form: Form, extrema: Sequence[Atom]) -> Form:
-    """What the form comes to with variables for some extrema; these by themselves."""
+    """The form simplified with variables for some extrema; these by themselves."""
     abstraction = abstraction_of(scope, form, extrema)
     inner = scope.beside(abstraction.bounds)
     result = _restored(scope, simplified(inner, abstraction.form), abstraction)
@@ -247,7 +247,7 @@ def _restored(scope: Scope, form: Form, abstraction: Abstraction) -> Form:
 def _log_abstraction(
     scope: Scope, inner: Scope, form: Form, abstraction: Abstraction, after: Form
 ) -> None:
-    """One step, by the laws applied to the abstraction and to what stands for its variables."""
+    """Log one step, by the laws applied to the abstraction and to the terms of its variables."""
     if scope.log is None:
         return
     steps = [*_steps(inner, abstraction.form)]
@@ -269,7 +269,7 @@ def _steps(scope: Scope, form: Form) -> Iterator[Rewrite]:
 
 
 def _solved(scope: Scope, form: Form, smaller: Smaller[Scope]) -> Form:
-    """What the form comes to in a smaller problem; the form, where that costs as much."""
+    """The form simplified in a smaller problem; the form itself, where that costs as much."""
     solution = smaller.solution
     limit = cost_of_form(scope.canonical(form))
     found = _in_smallest(smaller.context, solution.substituted(form), limit)
@@ -284,7 +284,7 @@ def _solved(scope: Scope, form: Form, smaller: Smaller[Scope]) -> Form:
 
 
 def _in_smallest(scope: Scope, form: Form, limit: int) -> Form | None:
-    """What the form comes to where all equations are solved, in terms of this problem.
+    """The form with all equations solved, in terms of this problem.
 
     ``None`` where its canonical form costs as much there: nothing would vanish. The problems
     between are only passed: each would be searched for itself.
@@ -307,7 +307,7 @@ def _in_smallest(scope: Scope, form: Form, limit: int) -> Form | None:
 
 
 def _extracted(scope: Scope, form: Form) -> Form:
-    """What is extracted of the canonical form; where that costs more, the form by its parts."""
+    """The extraction of the canonical form; where that costs more, the form by its parts."""
     canonical = scope.canonical(form)
     if canonical.depth >= _TORN_DEPTH and _is_torn(scope, form, canonical, MAX_TEAR):
         parts = _cheapest_parts(scope, form)
@@ -339,7 +339,7 @@ def _is_torn(scope: Scope, form: Form, canonical: Form, tear: float) -> bool:
 
 
 def _tear_of_part(canonical: Form) -> float:
-    """How many times costlier the canonical form of a part may be to be searched.
+    """Greatest ratio of the cost of a part's canonical form to its own, if it is to be searched.
 
     Without maxima digits of digits may not, and digits of numbers half as much again.
     """
@@ -386,7 +386,7 @@ def _narrower(scope: Scope, form: Form, result: Form, limit: float) -> Form:
 def _extracted_within(
     scope: Scope, form: Form, limit: float, is_better: Callable[[Form], bool]
 ) -> Form | None:
-    """What is extracted where no term may be beyond the limit, if that is better."""
+    """The extraction where no term may be beyond the limit, if that is better."""
     canonical, log = scope.canonical(form), scope.log
     if natural_cost(scope, canonical) > cost_of_form(form):
         return None  # no search leads back
@@ -416,7 +416,7 @@ def _parts_if(scope: Scope, form: Form, result: Form, is_better: Callable[[Form]
 
 
 def _cheapest_parts(scope: Scope, form: Form) -> Form:
-    """The form by its parts, or as it is: what several parts shared may get lost."""
+    """The form by its parts, or as it is: a use shared by several parts may get lost."""
     parts = _by_parts(scope, form)
     return form if cost_of_form(parts) > cost_of_form(form) else parts
 
@@ -470,7 +470,7 @@ def _undominated(scope: Scope, kind: AtomKind, operands: tuple[Form, ...]) -> tu
 
 
 def _cheaper(scope: Scope, form: Form) -> Form:
-    """What is extracted of the canonical form, unless the form itself is cheaper."""
+    """The extraction of the canonical form, unless the form itself is cheaper."""
     if form.is_constant:
         return form
     canonical = scope.canonical(form)

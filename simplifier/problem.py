@@ -68,7 +68,7 @@ class BoundsError(IndexingError, ValueError):
 
 
 class Problem:
-    """Expressions over symbols as the user made them, their bounds, and what else is known."""
+    """Expressions over symbols as the user made them, their bounds, and other facts."""
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class Problem:
         return to_sympy(form, self._symbols)
 
     def _check_fractions(self) -> None:
-        """That what must be an integer is one, by the facts."""
+        """Check that fractions are integers, by the facts."""
         for fraction, reading in self._fractions:
             numerator, divisor, _ = fraction
             scope = self.scope(about=(numerator, divisor))
@@ -163,7 +163,7 @@ class Problem:
             raise BoundsError(message)
 
     def _assume(self, symbol: sympy.Symbol) -> None:
-        """Keep what a symbol's assumptions say."""
+        """Keep the assumptions of a symbol."""
         interval = assumed(symbol)
         if interval != _EVERYTHING:
             self._restrict(symbol.name, interval)
@@ -224,7 +224,7 @@ class Facts:
 
     @property
     def bounds(self) -> dict[str, Interval]:
-        """The bounds by name, met with what the symbols assume."""
+        """The bounds by name, met with the assumptions of the symbols."""
         return dict(self._problem.bounds)
 
     @property
@@ -259,7 +259,7 @@ class Facts:
         constraints: Constraints,
         expressions: Iterable[Expression] = (),
     ) -> Facts:
-        """All that is given about expressions, read together: one part may say what another needs.
+        """All facts about expressions, read together: one part may give a fact that another needs.
 
         >>> from sympy import Eq
         >>> from simplifier import Mod, symbol
@@ -396,7 +396,7 @@ def ask(
     constraints: Constraints = (),
     *options: object,
 ) -> Answer:
-    """``solve(problem, *options)``, or what it answered to an equal question.
+    """``solve(problem, *options)``, or its answer to an equal question.
 
     Raises:
         BoundsError: bounds or constraints are wrong; the message names the public function.
@@ -415,7 +415,7 @@ def ask(
 
 
 def _answer(*question: Any) -> Any:  # noqa: ANN401 - what the solver answers
-    """What is remembered, or found now where the question cannot be hashed.
+    """The remembered answer, or a new one where the question cannot be hashed.
 
     It may hold a trace, which wants to see the work done; a foreign object; or an expression that
     is too deep for sympy.
@@ -482,7 +482,7 @@ def _has_residues_of_multiple(remainder: Form, scope: Scope) -> bool:
 
 
 def _is_zero_modulo(form: Form, number: int) -> bool:
-    """Whether a form is 0 modulo a number for all residues of what it multiplies.
+    """Whether a form is 0 modulo a number for all residues of its atoms.
 
     >>> from simplifier.expr.text import parse_form
     >>> _is_zero_modulo(parse_form("n * n + n * 3 + (x floordiv 4) * 2"), 2)

@@ -256,7 +256,7 @@ def _symbolic_bounds(problem: Problem, parameters: frozenset[str]) -> SymbolicIn
 
 
 def _about(scope: Scope, parameters: frozenset[str]) -> Scope:
-    """What is known of parameters alone, so that expressions over them stay over them."""
+    """The facts about parameters alone, so that expressions over them stay over them."""
     constraints = (each for each in scope.given[1] if parameters.issuperset(variables_of(each[:1])))
     bounds = ((name, interval) for name, interval in scope.bounds.items() if name in parameters)
     return scope_of(tuple(sorted(bounds)), tuple(constraints))
@@ -267,7 +267,7 @@ def _exact_bounds(problem: Problem, budget: Budget) -> Interval:
 
 
 def cost(expression: Expression) -> int:
-    """What the expression costs a reader and a machine; :func:`simplify` looks for the least.
+    """Cost of the expression for a reader and a machine; :func:`simplify` looks for the least.
 
     ``+ - *`` cost 1 each; ``floordiv``, ``mod`` and each further operand of ``min`` and ``max``
     cost 3; ``ceildiv`` costs 4. A second use of the same numerator and divisor costs 1, and so does

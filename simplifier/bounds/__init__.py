@@ -1,3 +1,3 @@
-"""Bounds: between which values an expression lies, and what follows from constraints."""
+"""Bounds: the interval of the values of an expression, and consequences of constraints."""
 
 from __future__ import annotations

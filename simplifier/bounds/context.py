@@ -1,4 +1,4 @@
-"""What is known in a problem: bounds of variables, facts about forms, and the ranges found so far.
+"""Context of a problem: bounds of variables, facts about forms, and the ranges found so far.
 
 Ranges need quotients in canonical form, and the laws of canonical forms need ranges. So both work
 in a :class:`Context`, which declares the canonical operations;
@@ -66,7 +66,7 @@ class Fact(NamedTuple):
         return all(map(variables_multiplied, self.form.terms))
 
     def multiple_in(self, form: Form) -> int:
-        """How many times the fact's form is contained in another; 0 if it is not."""
+        """Number of times that the fact's form is contained in another; 0 if it is not."""
         leading = form.terms.get(self.lead)
         if leading is None:
             return 0
@@ -89,7 +89,7 @@ class Fact(NamedTuple):
 
 
 def variables_multiplied(atom: Atom) -> tuple[Atom, ...]:
-    """The variables that an atom is the product of, maybe one; none if it is something else."""
+    """The variables that an atom is the product of, maybe one; empty if it is something else."""
     if atom.kind is AtomKind.VARIABLE:
         return (atom,)
     if atom.kind is not AtomKind.PRODUCT or not all(
@@ -119,7 +119,7 @@ class Unit:
 
     @property
     def source(self) -> Form:
-        """What the digit is taken of; of an atom, itself."""
+        """The dividend of the digit; for an atom, itself."""
         return self.value.plus_atom(self.quotient, self.radix) if self.quotient else self.value
 
     @property
@@ -285,7 +285,7 @@ class Context(Recorder):
 
 
 def facts_of(condition: Form) -> Constraints:
-    """The facts that a condition is; what cannot be one stays a condition, which is 1.
+    """The facts in a condition; one that is no fact stays a condition, which is 1.
 
     A condition that is 1 by itself says nothing.
 
@@ -301,7 +301,7 @@ def facts_of(condition: Form) -> Constraints:
 
 
 def read_fact(form: Form, interval: Interval) -> Constraints:
-    """A fact as it was given; of a condition that is 0 or 1, what that says.
+    """A fact as it was given; a condition that is 0 or 1 becomes the fact that it states.
 
     >>> from simplifier.expr.text import parse_form
     >>> ((form, interval),) = read_fact(parse_form("x >= 5"), Interval(0, 0))
@@ -353,7 +353,7 @@ def _of_condition(atom: Atom, *, holds: bool) -> Iterator[tuple[Form, Interval]]
 
 
 def _of_branches(branches: Iterable[Iterable[tuple[Form, Interval]]]) -> Constraints:
-    """What some branch says of each form of which all say something: ``x < 5 or x < 3``."""
+    """Bounds from any branch for each form that all bound: ``x < 5 or x < 3``."""
     said = [_joined(branch) for branch in branches]
     shared = (form for form in said[0] if all(form in each for each in said))
     hulls = {form: reduce(Interval.union, (each[form] for each in said)) for form in shared}

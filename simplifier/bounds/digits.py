@@ -164,7 +164,7 @@ def _exact_weight(terms: Mapping[Atom, int], source: Form, factor: int, radix: i
 
 
 def common_weight(terms: Mapping[Atom, int], source: Form) -> int:
-    """How many times the whole source is contained; 0 if it is not."""
+    """Number of times that the whole source is contained; 0 if it is not."""
     weight = 0
     for atom, value in source.terms.items():
         contained = terms.get(atom)
@@ -435,7 +435,7 @@ def divided(context: Context, dividend: Form, divisor: Form) -> tuple[Form, Form
 def _long_division(
     context: Context, dividend: Form, divisor: Form, lead: Atom
 ) -> Iterator[tuple[Form, Form]]:
-    """What is taken out and what is left after each step, the highest terms first."""
+    """The part taken out and the rest after each step, the highest terms first."""
     outside = ZERO
     for _ in range(MAX_FLATTENED_TERMS):
         ordered = sorted(dividend.terms, key=_rank, reverse=True)
@@ -448,7 +448,7 @@ def _long_division(
 
 
 def _step(context: Context, dividend: Form, divisor: Form, lead: Atom, atom: Atom) -> Form | None:
-    """How often the divisor's leading term goes into a term, if it does so without a rest."""
+    """The quotient of a term by the divisor's leading term, if it leaves no rest."""
     whole, remainder = divmod(dividend.terms.get(atom, 0), divisor.terms[lead])
     left = factors_left(atom, factors(lead))
     if remainder or not whole or left is None:

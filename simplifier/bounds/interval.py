@@ -101,7 +101,7 @@ def _sides(divisor: Range) -> Iterator[tuple[int, Range]]:
 
 
 def _rounded(numerator: End, divisor: End) -> End:
-    """A quotient by a positive divisor; by infinity what it comes to in the end."""
+    """A quotient by a positive divisor; by infinity, its limit."""
     if isinstance(divisor, int):
         return numerator // divisor
     return 0 if numerator >= 0 else -1
@@ -200,7 +200,7 @@ class Interval:
 
     @property
     def size(self) -> int | None:
-        """How many integers lie in it; ``None`` if infinitely many."""
+        """Number of integers in it; ``None`` if infinitely many."""
         if self.is_empty:
             return 0
         return None if self.lower is None or self.upper is None else self.upper - self.lower + 1

@@ -56,12 +56,12 @@ class ParametricEnds(NamedTuple):
         return ParametricEnds(tuple(-end for end in self.upper), tuple(-end for end in self.lower))
 
     def of_each(self, change: Callable[[Form], Form]) -> ParametricEnds:
-        """The ends of what grows with the value."""
+        """The ends of a function that grows with the value."""
         return ParametricEnds(tuple(map(change, self.lower)), tuple(map(change, self.upper)))
 
     @property
     def short(self) -> ParametricEnds:
-        """Those ends that are not too large to be worked with."""
+        """The ends that are not too large to be worked with."""
         return ParametricEnds(
             tuple(filter(_is_short, self.lower)), tuple(filter(_is_short, self.upper))
         )
@@ -102,7 +102,7 @@ def parametric_ends(
 
 
 class _Bounding:
-    """What is found about the atoms of one problem, innermost first."""
+    """Ends found for the atoms of one problem, innermost first."""
 
     def __init__(
         self, context: Context, parameters: frozenset[str], constraints: Constraints
@@ -185,7 +185,7 @@ class _Bounding:
         return _ends_in(rows)
 
     def _about(self, form: Form) -> list[Form]:
-        """What is known of the atoms of a form, of the atoms in that, and so on, not too many."""
+        """Inequalities for the atoms of a form, the atoms in those, and so on, not too many."""
         found: dict[Form, None] = {}
         waiting = list(self._free(form))
         most, seen = len(waiting) + MAX_LINKED_ATOMS, set(waiting)
@@ -205,7 +205,7 @@ class _Bounding:
         yield from (end.plus_atom(atom, -1) for end in ends.upper)
 
     def _definition(self, atom: Atom, seen: set[Atom]) -> Iterator[Form]:
-        """What holds of an operation and its operands, if something else is known of these."""
+        """Inequalities between an operation and its operands, if these have others."""
         for form, ends in definition(atom):
             free = self._free(form)
             if any(other is not atom and self._is_linked(other, seen) for other in free):
@@ -243,7 +243,7 @@ def _numbers(ends: Range) -> ParametricEnds:
 
 
 def _known(context: Context, constraints: Constraints) -> tuple[tuple[Form, Range], ...]:
-    """Facts, constraints as they are written, and what holds of the extrema in both."""
+    """Facts, constraints as they are written, and inequalities of the extrema in both."""
     facts = [(form, ends) for form, _, ends in context.facts]
     facts += [(form, interval.ends) for form, interval in constraints if not form.is_affine]
     extrema = {atom: None for form, _ in facts for atom in form.terms if atom.kind in EXTREMA}
@@ -266,7 +266,7 @@ def _equal(left: Form, right: Form) -> tuple[Form, Form]:
 
 
 def _in_lowest_terms(row: Form) -> Form:
-    """The inequality divided by what the terms have in common, and rounded: they are integers."""
+    """The inequality divided by its common factor, and rounded: its terms are integers."""
     common = content(row)
     if common < 2:  # noqa: PLR2004 - nothing in common
         return row
@@ -275,7 +275,7 @@ def _in_lowest_terms(row: Form) -> Form:
 
 
 def _eliminated(rows: Sequence[Form], atom: Atom) -> list[Form]:
-    """What inequalities say of all other atoms; of too many, what the first few say."""
+    """Inequalities between all other atoms; if they are too many, those of the first few."""
     rest = [row for row in rows if atom not in row.terms]
     above = [row for row in rows if row.terms.get(atom, 0) > 0]
     below = [row for row in rows if row.terms.get(atom, 0) < 0]

@@ -1,4 +1,4 @@
-"""What follows from constraints: narrower bounds, facts, and perhaps a smaller problem.
+"""Consequences of constraints: narrower bounds, facts, and perhaps a smaller problem.
 
 Facts and ranges narrow each other until nothing new follows. An equation is solved: an equal
 problem has one variable less. ``x mod c = r`` is ``x = c*q + r`` for a new variable ``q``, which is
@@ -55,7 +55,7 @@ class Knowledge(NamedTuple, Generic[ContextT]):
 def propagated(
     context_of: Callable[..., ContextT], bounds: Bounds, constraints: Constraints, solvable: int
 ) -> Knowledge[ContextT] | None:
-    """What follows from bounds and constraints; at most ``solvable`` equations are solved.
+    """The consequences of bounds and constraints; at most ``solvable`` equations are solved.
 
     ``None`` if the constraints contradict the bounds, or each other.
     """
@@ -115,7 +115,7 @@ def _with_smaller(
 
 
 def _read(context: ContextT, constraints: Constraints) -> Knowledge[ContextT] | None:
-    """What follows from constraints in a context that has only bounds."""
+    """The consequences of constraints in a context that has only bounds."""
     propagator = _Propagator(context)
     for form, interval in constraints:
         propagator.add(context.canonical(form), interval.ends)
@@ -181,12 +181,12 @@ class _Propagator:
                     self._narrow(atom, self._left_to(atom, fact))
 
     def combine(self) -> None:
-        """Narrow the variables that several facts speak of by what the facts imply together."""
+        """Narrow the variables of several facts by the facts together."""
         for atom, ends in LinearFacts(self._facts.values()).narrowed(self._ranges.__getitem__):
             self._narrow(atom, ends, FACTS_RANGE)
 
     def _unround(self, fact: Fact) -> None:
-        """``R + floor(N/c)`` is ``floor((c*R + N)/c)``: what its range implies for ``c*R + N``."""
+        """Range of ``c*R + N`` from that of ``R + floor(N/c) == floor((c*R + N)/c)``."""
         for atom, factor in fact.form.terms.items():
             is_lone = abs(factor) == 1 and len(fact.form.terms) > 1
             if is_lone and atom.kind is AtomKind.FLOORDIV and len(self._facts) < MAX_FACTS:
@@ -241,7 +241,7 @@ class _Propagator:
 
 
 def _inside(context: Context, atom: Atom, ends: Range) -> Iterator[tuple[Law, Form, Range]]:
-    """What the range of an operation implies for its operands.
+    """Bounds of the operands that the range of an operation implies.
 
     ``floor(N/c)`` in ``[l, u]`` is ``N`` in ``[c*l, c*u + c - 1]``. ``max(A, B) <= u`` holds for
     ``A`` and for ``B``; where a constant ``A`` is less than ``l``, ``max(A, B) >= l`` is
@@ -336,7 +336,7 @@ class SolvedVariable(NamedTuple):
         return operations.replace(form, {self.unknown: self.value})
 
     def laws_for(self, form: Form) -> tuple[Law, ...]:
-        """Why a form of the smaller problem is equal to what it is restored to."""
+        """Laws by which a form of the smaller problem is equal to the restored one."""
         return self.laws if self.restored(form) == form else (*self.laws, law.RESTORED)
 
     def restored(self, form: Form) -> Form:
@@ -378,7 +378,7 @@ def solution(facts: Iterable[Fact], bounds: dict[str, Interval]) -> SolvedVariab
 
 
 def _ends(bounds: dict[str, Interval], atom: Atom) -> int:
-    """How many ends the bounds of a variable have."""
+    """Number of ends that the bounds of a variable have."""
     interval = bounds.get(atom.name, Interval(None, None))
     return (interval.lower is not None) + (interval.upper is not None)
 

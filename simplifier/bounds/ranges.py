@@ -126,7 +126,7 @@ def _without_rounding(context: Context, form: Form, depth: int) -> Iterator[Read
 
 
 def _without_any_rounding(context: Context, form: Form, depth: int) -> Iterator[Reading]:
-    """``f*floor(M/b) + g*floor(N/c)`` is ``(f*c*M + g*b*N)/(b*c)`` less what is rounded off.
+    """``f*floor(M/b) + g*floor(N/c)`` is ``(f*c*M + g*b*N)/(b*c)`` less the remainders.
 
     Worth a look where quotients of both signs are not all digits.
     """
@@ -182,7 +182,7 @@ def _by_branches(context: Context, form: Form, atom: Atom, depth: int) -> Range:
 
 
 def _by_facts(context: Context, form: Form, depth: int) -> Iterator[Reading]:
-    """``k*F + B`` lies between ``k`` times what is known of ``F`` and what ``B`` adds.
+    """``k*F + B`` lies between ``k`` times the bounds of ``F`` plus those of ``B``.
 
     Where terms of ``F`` are left over, only the whole form is read so.
     """
@@ -216,7 +216,7 @@ def _linear_facts(context: Context) -> LinearFacts:
 def _by_multiplied_facts(
     context: Context, form: Form, plain: Range, depth: int
 ) -> Iterator[Reading]:
-    """What facts say of factors takes the place of their products; once, where an end is open."""
+    """Bounds of factors by facts take the place of their products; once, where an end is open."""
     if depth < MAX_RANGE_DEPTH:
         return
     if plain[1] == INFINITY and (bound := at_most(context, form)) is not None:
@@ -350,7 +350,7 @@ def ranges_as_written(context: Context, forms: Iterable[Form]) -> dict[Atom, Ran
 
 
 def range_at_a_glance(context: Context, atom: Atom) -> Range:
-    """A range of any operation by interval arithmetic alone, from what is known of its operands."""
+    """A cheap range of any operation by interval arithmetic alone, from those of its operands."""
     if atom.kind not in _ARITHMETIC:
         return UNBOUNDED
     _, arithmetic = _ARITHMETIC[atom.kind]
@@ -374,7 +374,7 @@ def _ceildiv_range(operands: Sequence[Range]) -> Range:
 
 
 def _mod_range(operands: Sequence[Range]) -> Range:
-    """Remainders have the sign of the divisor, and are no greater than what has that sign, too."""
+    """Remainders have the sign of the divisor, and are no greater than a dividend of that sign."""
     numerator, divisor = operands
     if divisor == (0, 0):
         return NEGATIVE_INFINITY, INFINITY
@@ -425,7 +425,7 @@ _REMEMBERED_PROGRAMS: Final = 1 << 12
 
 
 class LinearFacts:
-    """Facts about several atoms each, and what holds of the operations among these atoms."""
+    """Facts about several atoms each, and inequalities of the operations among these atoms."""
 
     def __init__(self, facts: Iterable[Fact]) -> None:
         known = list(facts)
@@ -493,7 +493,7 @@ class LinearFacts:
 
 
 def definition(atom: Atom) -> Iterator[tuple[Form, Range]]:
-    """What holds of an operation and its operands: forms, and the ranges that they lie in.
+    """Inequalities of an operation and its operands: forms, and the ranges that they lie in.
 
     >>> from simplifier.expr.text import parse_form
     >>> (quotient,) = parse_form("x floordiv 4").terms
@@ -517,7 +517,7 @@ def _in_groups(facts: Iterable[Fact]) -> list[list[Fact]]:
 def _defining(
     define: Callable[[Atom], Iterable[tuple[Form, Range]]], atoms: Iterable[Atom]
 ) -> list[Fact]:
-    """What holds of operations and their operands, as facts."""
+    """Inequalities of operations and their operands, as facts."""
     facts = (Fact.of(form, ends) for atom in atoms for form, ends in define(atom))
     return [fact for fact in facts if fact is not None]
 
@@ -582,7 +582,7 @@ def _inequalities(factors: Sequence[int], ends: Range) -> list[Inequality]:
 
 
 class LinearProgram:
-    """The dual program: inequalities, how often each is taken, and what they add up to.
+    """The dual program: inequalities, a multiplier for each, and their sum.
 
     A tableau of integers over one denominator: a row for each atom, which holds how often its
     basic inequality is taken, and each inequality as a combination of the basic ones. Two further
@@ -606,7 +606,7 @@ class LinearProgram:
         self._denominator = 1
 
     def minimum(self) -> End:
-        """The least bound: rounded down, as what is bounded is an integer."""
+        """The least bound: rounded down, as the bounded form is an integer."""
         for _ in range(MAX_PIVOTS):
             changes = list(zip(*self._bound, strict=True))[1:]
             best = min(changes, default=(0, 0))
@@ -645,7 +645,7 @@ class LinearProgram:
 
 
 def _basic(factor: int, ends: Range) -> tuple[int, int, int]:
-    """Which end of an atom bounds it at first: 1 for the upper, -1 for the lower.
+    """The end of an atom that bounds it at first: 1 for the upper, -1 for the lower.
 
     And how many infinite ends it adds, and how much. Of an atom that is not asked for, it is a
     finite end.
@@ -730,7 +730,7 @@ def _counts(context: Context, numerator: Form, divisor: Form) -> Iterator[int]:
 def _counts_by_facts(
     context: Context, term: tuple[Atom, int], unit: tuple[Atom, int]
 ) -> Iterator[int]:
-    """How often facts say that a term of the numerator holds one of the divisor."""
+    """Multiples of the divisor's term that a term of the numerator holds by facts."""
     (atom, value), (other, factor) = term, unit
     for fact in context.facts:
         within = fact.form.terms
@@ -795,7 +795,7 @@ class _FactLimits:
                             self._about.setdefault(atom, []).append(limit)
 
     def about(self, atom: Atom, *, is_upper: bool) -> Iterator[Form]:
-        """Those in which the atom counts positively, or negatively."""
+        """The facts in which the atom counts positively, or negatively."""
         for limit in self._about.get(atom, ()):
             if (limit.terms[atom] > 0) == is_upper:
                 yield limit
@@ -853,7 +853,7 @@ def _may_shorten(
 def _with_added(
     context: Context, form: Form, atom: Atom, others: list[Atom], limit: Form
 ) -> Iterator[Form]:
-    """The form and a product with what is at least 0, if an atom goes and the form is shorter."""
+    """The form and a product of factors at least 0, if an atom goes and the form is shorter."""
     scale = monomial_form(context, others)
     if context.range_of(scale)[0] >= 0:
         shorter = form.plus(context.product(scale, limit))
@@ -867,7 +867,7 @@ def _bound_of(context: Context, atom: Atom, *, is_upper: bool) -> Iterator[Form]
 
 
 def _limit(form: Form, ends: Range, *, is_upper: bool) -> Iterator[Form]:
-    """The form less its upper end, or its lower end less the form; none if that is infinite."""
+    """The form less its upper end, or its lower end less the form; nothing if that is infinite."""
     end: End = ends[is_upper]
     if not isinstance(end, Infinity):
         limit = form.plus_constant(-end)

@@ -22,7 +22,7 @@ def bitwise(context: Context, kind: AtomKind, operands: Sequence[Form]) -> Form:
 
 
 def divided_bits(form: Form) -> Form | None:
-    """The form with its functions of bits divided operand by operand; none if there is no quotient.
+    """The form with its functions of bits divided operand by operand; ``None`` without a quotient.
 
     >>> from simplifier.expr.text import parse_form
     >>> print(divided_bits(parse_form("bitxor(x, y) floordiv 8 + z")))
@@ -205,7 +205,7 @@ def _falls_apart(context: Context, left: Form, right: Form, size: int) -> bool:
 
 
 def _lower_terms(form: Form, size: int) -> Form:
-    """The terms that are not multiples of a power of two, and what it leaves of the constant."""
+    """The terms that are not multiples of a power of two, and the constant's rest by it."""
     terms = {atom: factor for atom, factor in form.terms.items() if factor % size}
     return Form(form.constant % size, terms)
 

@@ -1,4 +1,4 @@
-"""Laws of conditions and choices: ``A >= 0``, ``A == 0``, what ``and`` joins, ``select``.
+"""Laws of conditions and selects: ``A >= 0``, ``A == 0``, ``and``, ``select``.
 
 Ranges decide conditions. What is left becomes an atom in one shape, so that equal conditions are
 one. Branches are not looked into here: :mod:`simplifier.conditions` reads them under
@@ -39,7 +39,7 @@ def nonnegative(context: Context, form: Form) -> Form:
 
 
 def _without_factor(context: Context, form: Form) -> Form | None:
-    """What is negative where the form is, without the factor of its coefficients."""
+    """A form with the same sign, without the factor of its coefficients."""
     scale = content(form)
     if scale == 1:
         return None
@@ -49,7 +49,7 @@ def _without_factor(context: Context, form: Form) -> Form | None:
 
 
 def _without_quotient(context: Context, form: Form) -> Form | None:
-    """What is negative where the form is, without its only quotient."""
+    """A form with the same sign, without its only quotient."""
     quotients = [atom for atom in form.terms if atom.kind is FLOORDIV]
     if len(quotients) != 1 or abs(form.terms[quotients[0]]) != 1:
         return None
@@ -82,7 +82,7 @@ def zero(context: Context, form: Form) -> Form:
 
 
 def _known(context: Context, condition: Form) -> Form:
-    """A condition as an atom, or what a fact says of it."""
+    """A condition as an atom, or its value by a fact."""
     for atom in condition.terms:
         context.remember(atom, (0, 1))
         lower, upper = context.ranges[atom]
@@ -103,7 +103,7 @@ def conjunction(context: Context, conditions: Iterable[Form]) -> Form:
 
 
 def select(context: Context, condition: Form, chosen: Form, other: Form) -> Form:
-    """One of two canonical forms; what they share stands beside the choice."""
+    """One of two canonical forms; their common terms stand outside of the select."""
     if not condition.terms or chosen == other:
         return operations.select(condition, chosen, other)
     if next(iter(condition.terms.values())) < 0:
@@ -123,7 +123,7 @@ def select(context: Context, condition: Form, chosen: Form, other: Form) -> Form
 
 
 def apart(context: Context, chosen: Form, other: Form) -> tuple[Form, Form, Form]:
-    """The terms that two branches have in common, and what is left of each."""
+    """The terms that two branches have in common, and the rest of each."""
     terms = {atom: n for atom, n in chosen.terms.items() if other.terms.get(atom) == n}
     common = Form(chosen.constant if chosen.constant == other.constant else 0, terms)
     if common != ZERO:

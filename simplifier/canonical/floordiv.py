@@ -231,7 +231,7 @@ def _affine_quotient(residue: DigitView, divisor: int) -> tuple[Form, Law] | Non
 
 
 def _affine_remainder(small: DigitView, divisor: int) -> tuple[Form, Law] | None:
-    """The quotient of what is smaller than the divisor, and why: one value, or one of two."""
+    """The quotient of terms smaller than the divisor, and its law: one value, or one of two."""
     ends = small.ends()
     value = _cell(*ends, divisor)
     if value is not None:
@@ -362,7 +362,7 @@ def reflect(context: Context, numerator: Form, divisor: int, whole: Weighted | N
 
 
 def _weighted(numerator: Form, whole: Weighted) -> Weighted:
-    """What stays whole in a numerator, and the atoms beside it."""
+    """The part of a numerator that stays whole, and the other atoms."""
     beside = numerator
     for weight, value in whole:
         beside = beside.plus(value, -weight)

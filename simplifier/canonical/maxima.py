@@ -314,7 +314,7 @@ _BY_COUNT: Final = (None, law.PRUNE, law.PRUNE_BY_TWO, law.PRUNE_BY_THREE)
 
 
 def _count_needed(context: Context, forms: Iterable[Form], cases: int) -> int:
-    """How many forms show that at every point some form is not negative; 0 if none do.
+    """Number of forms that show that some form is not negative at every point; 0 if none do.
 
     Maxima are looked at case by case.
     """
@@ -354,7 +354,7 @@ def _cases(forms: Sequence[Form], atom: Atom) -> Iterator[list[Form]]:
 
 
 def _count_contradicting(context: Context, forms: Sequence[Form]) -> int:
-    """How many of ``A < 0``, ``B < 0``, ``C < 0`` contradict each other, as far as seen; or 0.
+    """Number of ``A < 0``, ``B < 0``, ``C < 0`` that are seen to contradict each other, or 0.
 
     Two do where ``p*A + q*B > -p - q``; otherwise ``p*A + q*B + p + q - 1 < 0`` follows, which may
     contradict a third.

@@ -370,7 +370,7 @@ def _is_sum(form: Form) -> bool:
 
 
 def _monomial_form(context: Context, atoms: list[Atom]) -> Form:
-    """A product of atoms; squares of clamps and of what has two values are none."""
+    """A product of atoms; squares of clamps and of atoms with two values are none."""
     distinct = dict.fromkeys(atoms)
     for atom in distinct if len(distinct) < len(atoms) else ():
         if atoms.count(atom) > 1:

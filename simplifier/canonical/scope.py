@@ -95,7 +95,7 @@ class Scope(Context):
             self._propagate(bounds, constraints, solvable)
 
     def _propagate(self, bounds: Bounds, constraints: Constraints, solvable: int) -> None:
-        """Take over what follows from the constraints."""
+        """Take over the consequences of the constraints."""
         knowledge = propagated(self.beside, bounds, _in_order(constraints), solvable)
         if knowledge is None:
             self.is_empty = True
@@ -291,7 +291,7 @@ def _names_in(fact: Form) -> frozenset[str]:
 
 
 def _names(forms: Iterable[Form]) -> frozenset[str]:
-    """What stands in forms and is no operation: variables, and foreign expressions."""
+    """Atoms in forms that are no operations: variables, and uninterpreted functions."""
     return frozenset(atom.name for atom in postorder(forms) if not atom.arguments)
 
 
@@ -343,7 +343,7 @@ def scope_about(
     groups: Sequence[Constraints],
     make: Callable[[Bounds, Constraints], Scope],
 ) -> Scope | None:
-    """The scope of what is known of forms; ``None`` if no value is left to some variable.
+    """The scope of facts about forms; ``None`` if no value is left to some variable.
 
     Facts that were given together are read once for all forms of which they say nothing. If one
     variable links them to those about the forms, only its bounds count: in ``x < n``, how large
@@ -423,7 +423,7 @@ _MEANINGS: Final[Mapping[AtomKind, Callable[[Scope, Atom, tuple[Form, ...]], For
 
 @lru_cache(maxsize=_REMEMBERED_SCOPES)
 def scope_of(bounds: Bounds, constraints: Constraints = (), solvable: int = MAX_EQUATIONS) -> Scope:
-    """The scope of a problem. Equal problems share one scope and what it remembers.
+    """The scope of a problem. Equal problems share one scope and its memory.
 
     So many equations among the constraints may be solved.
     """

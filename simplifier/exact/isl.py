@@ -52,7 +52,7 @@ def load_isl() -> ModuleType:
 
 @cache
 def _load_uninterrupted() -> None:
-    """Load islpy, and NumPy for its answers: what is loaded in part cannot be loaded again.
+    """Load islpy, and NumPy for its answers, uninterrupted: a part of it cannot be loaded again.
 
     An interrupt, which only the main thread gets, waits until the end.
     """
@@ -207,7 +207,7 @@ _SLOWER: Final = 4
 
 
 class BudgetError(IndexingError, RuntimeError):
-    """An exact question took more than its ``budget``, or what is given is no budget."""
+    """An exact question took more than its ``budget``, or the budget is none."""
 
     def __init__(self, budget: int | timedelta, objection: str = "") -> None:
         is_time = isinstance(budget, timedelta)
@@ -252,7 +252,7 @@ class Allowance:
 
 @contextmanager
 def _counted(context: islpy.Context, operations: int) -> Generator[None]:
-    """Raise a :class:`BudgetError` once what is asked inside takes more; 0 is no limit."""
+    """Raise a :class:`BudgetError` once the question inside takes more; 0 is no limit."""
     before = context.get_max_operations()
     context.reset_operations()
     context.set_max_operations(operations)
@@ -273,7 +273,7 @@ def _check_is_out_of_budget(error: Exception) -> None:
 
 
 def asked_of_kept(ask: Callable[[islpy.Context], Answer], budget: Budget = BUDGET) -> Answer:
-    """What a question about sets that are kept answers: as :func:`asked`, but quick to begin.
+    """The answer about sets that are kept: as :func:`asked`, but quick to begin.
 
     Everyday questions take microseconds, and end with the first attempt.
     """
@@ -291,7 +291,7 @@ def asked_of_kept(ask: Callable[[islpy.Context], Answer], budget: Budget = BUDGE
 
 
 def _no_answer(_: int) -> None:
-    """What is known without isl of most questions."""
+    """No answer without isl, as of most questions."""
 
 
 def asked(
@@ -302,7 +302,7 @@ def asked(
     context: islpy.Context | None = None,
     otherwise: Callable[[int], Answer | None] = _no_answer,
 ) -> Answer:
-    """What a question answers in a new space within a budget; with :data:`BUDGET`, within seconds.
+    """The answer in a new space within a budget; with :data:`BUDGET`, within seconds.
 
     It is asked with few operations first. If these are not enough, or isl cannot express it,
     ``otherwise`` may know the answer without isl, from a list of points; it is told how many there
@@ -356,7 +356,7 @@ class _Pace:
         self._begun = process_time()
 
     def points(self) -> int:
-        """How many points there is time to list."""
+        """Number of points that there is time to list."""
         if not isinstance(self._budget, timedelta):
             return _ANY_POINTS
         left = self._budget.total_seconds() - (process_time() - self._start)
@@ -581,7 +581,7 @@ def quasi_affine(bounds: Mapping[str, Interval], wanted: Iterable[Form]) -> tupl
 
 
 def _translation(atom: Atom) -> Translation:
-    """How isl computes the atom from its arguments."""
+    """The computation of the atom in isl from its arguments."""
     if atom.kind in _PIECEWISE:
         return _PIECEWISE[atom.kind]
     if atom.divisor:

@@ -1,4 +1,4 @@
-"""Whether two expressions are equal, where they differ, what values one has: exact, by isl."""
+"""Exact questions, by isl: equality of two expressions, their differences, the values of one."""
 
 from __future__ import annotations
 
@@ -302,7 +302,7 @@ def _chunks(
 
 
 class Given(NamedTuple):
-    """Bounds and constraints, as a scope and for isl, and what all attempts may spend."""
+    """Bounds and constraints, as a scope and for isl, and the budget of all attempts."""
 
     scope: Scope
     bounds: Mapping[str, Interval]
@@ -544,7 +544,7 @@ def solved(rows: Iterable[Form]) -> dict[Atom, Form]:
 
 
 def _order(atom: Atom) -> tuple[int, forms.Key]:
-    """Sorts atoms by cost; what is inside an atom comes before it."""
+    """Key that sorts atoms by cost; the atoms inside an atom come before it."""
     return cost_of_form(Form(0, {atom: 1})), atom.order
 
 
@@ -574,5 +574,5 @@ def _substituted(form: Form, atom: Atom, equation: Form) -> Form:
 
 
 def rank(form: Form) -> tuple[int, int]:
-    """What a form costs; of equal cost, the one of fewer terms is better."""
+    """Cost of a form; of equal cost, the one of fewer terms is better."""
     return cost_of_form(form), len(form.terms)

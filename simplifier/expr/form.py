@@ -29,7 +29,7 @@ Value = TypeVar("Value")
 
 
 class AtomKind(enum.IntEnum):
-    """What an atom is; the numbers order atoms of different kinds."""
+    """Kind of an atom; the numbers order atoms of different kinds."""
 
     VARIABLE = 0
     FLOORDIV = 1
@@ -92,7 +92,7 @@ _NESTED_ORDER_DEPTH = 40
 
 
 class Digits(NamedTuple):
-    """What a division reads of a number: the digits from ``low`` up to ``high``, 0 for no end.
+    """Digits that a division reads of a number: from ``low`` up to ``high``, 0 for no end.
 
     The sign is -1 where they are counted from the other end. ``number`` is the same for numbers
     that differ by a constant.
@@ -184,7 +184,7 @@ class Atom:
 
     @property
     def numerator(self) -> Form:
-        """What a quotient or remainder divides; what a comparison compares with zero."""
+        """The dividend of a quotient or remainder; the form compared with zero."""
         return self.arguments[0]
 
     def __repr__(self) -> str:
@@ -664,7 +664,7 @@ def _disassemble(form: Form) -> tuple[_Program, _Row]:
 
 
 def _foreign(atom: Atom) -> _Foreign:
-    """What is foreign in an atom; the expressions of others are a cache."""
+    """The uninterpreted function in an atom; the expressions of others are a cache."""
     return atom.expression if atom.kind is AtomKind.OPAQUE else None, atom.function
 
 
@@ -749,7 +749,7 @@ def evaluate(
 
 
 def linear_combination(form: Form, values: Mapping[Atom, Any]) -> Any:  # noqa: ANN401 - as above
-    """The value of a form whose atoms have these values: numbers, or what adds like numbers."""
+    """The value of a form whose atoms have these values: numbers, or others that add like them."""
     total = None
     for atom, factor in form.terms.items():
         value = values[atom]

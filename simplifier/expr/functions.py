@@ -142,13 +142,13 @@ def divisible(made: Any) -> Any:  # noqa: ANN401 - of sympy, or what an operator
 
 
 class IntegerFunction(_Divisible, sympy.Function):
-    """What all of these functions have in common."""
+    """Base of all of these functions."""
 
     is_integer = True
 
     @classmethod
     def of(cls, *arguments: sympy.Expr) -> sympy.Expr:
-        """What calling the function on expressions gives, without sympy's checks of each call."""
+        """The function called on expressions, without sympy's checks of each call."""
         if all(isinstance(argument, sympy.Integer) for argument in arguments):
             return cls(*arguments)
         made = sympy.Expr.__new__(cls, *arguments)
@@ -163,7 +163,7 @@ def _arity(function: type[IntegerFunction]) -> sympy.Basic:
 
 
 class _Division(IntegerFunction):
-    """What the three functions of numerator and divisor have in common."""
+    """Base of the three functions of numerator and divisor."""
 
     nargs = (2,)
     # The texts bring their own parentheses: sympy has one precedence for str and LaTeX.
@@ -347,7 +347,7 @@ def _fraction(division: _Division, printer: PrettyPrinter) -> prettyForm:
 
 
 class _Extremum(IntegerFunction):
-    """What ``Min`` and ``Max`` have in common."""
+    """Base of ``Min`` and ``Max``."""
 
     _on_integers: ClassVar[Callable[..., int]]
     _c_comparison: ClassVar[str]
@@ -432,7 +432,7 @@ class Max(_Extremum):
 
 
 class _Bitwise(IntegerFunction):
-    """What the three functions of bits have in common."""
+    """Base of the three functions of bits."""
 
     _on_integers: ClassVar[Callable[[int, int], int]]
     _symbol: ClassVar[str]

@@ -279,7 +279,7 @@ class _Values(dict[Atom, Form]):
 
 
 def _may_hold(atom: Atom, others: KeysView[Atom]) -> bool:
-    """Whether one of the others stands inside an atom, as far as it keeps what does."""
+    """Whether one of the others may stand inside an atom; yes if the atom does not keep a list."""
     return atom.inside is None or not others.isdisjoint(atom.inside)
 
 

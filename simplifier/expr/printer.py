@@ -25,7 +25,7 @@ Operand = TypeVar("Operand")
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How the operators are written."""
+    """Syntax of the operators."""
 
     floordiv: str = "floordiv"
     mod: str = "mod"
@@ -59,14 +59,14 @@ def format_form(form: Form, variables: Sequence[str] = (), spelling: Spelling = 
 
 
 def as_written(atom: Atom, operands: Sequence[Operand]) -> Sequence[Operand]:
-    """The operands of an atom, or what stands for them, in order: ``min(d0, 5)``, constant last."""
+    """The operands of an atom in the order of its text: ``min(d0, 5)``, constant last."""
     if atom.kind in EXTREMA and not atom.arguments[0].terms:
         return (*operands[1:], operands[0])
     return operands
 
 
 def sides(difference: Form, relation: str) -> tuple[Form, str, Form]:
-    """Two forms and a relation that say ``difference >= 0``, or what ``relation`` is instead.
+    """Two forms and a relation that say ``difference >= 0``, or another ``relation`` to zero.
 
     The left side has the terms that are not subtracted, the right side has the constant.
 

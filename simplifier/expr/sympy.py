@@ -113,7 +113,7 @@ class Fraction(NamedTuple):
 
 
 class ReadExpression(NamedTuple):
-    """What a sympy expression says, the symbols in it, by name, and what must be an integer."""
+    """The form of a sympy expression, its symbols by name, and the fractions to check."""
 
     form: Form
     symbols: tuple[sympy.Symbol, ...] = ()
@@ -190,7 +190,7 @@ class _Ratio(NamedTuple):
 
 
 class _ReadPart(NamedTuple):
-    """What a part of an expression says, its symbols, and what must be an integer in it."""
+    """The form of a part of an expression, its symbols, and the fractions in it to check."""
 
     ratio: _Ratio
     symbols: tuple[sympy.Symbol, ...]
@@ -219,7 +219,7 @@ class _SympyReader:
         """Whether choices are looked up: not where one cannot be read by itself."""
 
     def part(self) -> _ReadPart:
-        """What the expression says."""
+        """The part of the expression."""
         known, stack = self._known, [self._whole]
         while stack:
             node: Any = stack.pop()
@@ -255,7 +255,7 @@ class _SympyReader:
         return True
 
     def _other(self, node: Any) -> tuple[sympy.Expr, ...]:  # noqa: ANN401 - of sympy
-        """Read a symbol, a number or a foreign term; what must be read before it."""
+        """Read a symbol, a number or an uninterpreted function; or return parts to read first."""
         known = self._known
         if isinstance(node, sympy.Integer):
             known[id(node)] = _leaf(node, self._whole)
@@ -357,7 +357,7 @@ def _function_of_integers(node: sympy.Expr) -> ReadExpression | None:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _key(function: type[sympy.Function]) -> str:
-    """Tells a function from others: two of one name may differ in what they assume."""
+    """Key that tells a function from others: two of one name may differ in their assumptions."""
     assumed = (f"{name}={holds}" for name, holds in sorted(function.default_assumptions.items()))
     return f"{function.__module__}.{function.__qualname__}({', '.join(assumed)})"
 
@@ -418,7 +418,7 @@ def _rounded_up(parts: Sequence[_Ratio]) -> _Ratio:
 
 
 def _difference(node: sympy.Expr, parts: Sequence[_Ratio]) -> Form:
-    """What has the sign of ``a - b``, where a relation compares two fractions."""
+    """A form with the sign of ``a - b``, where a relation compares two fractions."""
     left, right = parts
     numerator, divisor = _sum_of_ratios([left, _Ratio(-right.numerator, right.divisor)])
     if divisor is ONE:
@@ -771,7 +771,7 @@ class Readers:
         return Readers({**self._table, name: reader})
 
     def read(self, expression: sympy.Expr) -> sympy.Expr:
-        """The expression, with what the readers give in place of the functions that they know.
+        """The expression, with the readers' results in place of the functions that they know.
 
         >>> READERS.read(sympy.Integer(3))
         3
@@ -796,7 +796,7 @@ class Readers:
         return known[id(expression)]
 
     def rewritten(self, node: Any) -> sympy.Expr | None:  # noqa: ANN401 - any part of an expression
-        """What the reader of a function gives for its arguments; ``None`` without a reader."""
+        """The result of a function's reader for its arguments; ``None`` without a reader."""
         if not node.is_Function:
             return None
         module, name = node.__class__.__module__, node.__class__.__qualname__

@@ -91,7 +91,7 @@ class ExpressionLexer(Lexer):
 
     @property
     def span(self) -> Span:
-        """Where the current token stands."""
+        """Place of the current token."""
         return self.span_at(self.position)
 
     @property
@@ -101,7 +101,7 @@ class ExpressionLexer(Lexer):
         return not self.source[self.source.rfind("\n", 0, start) + 1 : start].strip()
 
     def span_at(self, position: int) -> Span:
-        """Where the token with this number stands."""
+        """Place of the token with this number."""
         if not self._starts:
             self._starts = [match.start() for match in _TOKEN.finditer(self.source)]
             self._starts.append(len(self.source.rstrip()))
@@ -209,7 +209,7 @@ _ARGUMENTS_OF_SELECT: Final = 3
 
 
 class _Condition:
-    """What stands before the last sum of a group: comparisons, and the words that join them."""
+    """The part before the last sum of a group: comparisons, and the words that join them."""
 
     __slots__ = ("_alternatives", "_compared", "_holding", "is_negated")
 
@@ -247,7 +247,7 @@ class _Condition:
 
     @property
     def is_joined(self) -> bool:
-        """Whether what comes last must be a condition."""
+        """Whether the last operand must be a condition."""
         return bool(self._holding or self._alternatives or self.is_negated)
 
     def is_complete(self, side: Form) -> bool:
@@ -314,7 +314,7 @@ class _Group:
         return not has_term and self.operation is None and self.shift is None
 
     def begin_sum(self, shift: tuple[Form, int] | None = None) -> None:
-        """A sum begins, which may shift what was read before."""
+        """Begin a sum, which may shift the one before."""
         self.terms, self.left, self.sign, self.scale = [], None, 1, 1
         self.shift = shift
 
@@ -333,7 +333,7 @@ class _Group:
             self.operation = partial(_by_negative, self.operation)
 
     def operand(self, value: Form | _Group | int) -> None:
-        """A number, a name, or what stood in parentheses."""
+        """Add a number, a name, or a group in parentheses."""
         if self.operation is not None:
             numerator = _scaled(self.left, self.scale)
             divisor = forms.constant(value) if isinstance(value, int) else _scaled(value)
@@ -440,7 +440,7 @@ class _ExpressionParser:
         return True
 
     def _leaf(self, word: str, position: int) -> Form | int | None:
-        """What a number or name stands for; ``None`` for a sign or the name of a function."""
+        """The value of a number or name; ``None`` for a sign or the name of a function."""
         leaf = None
         if word.isdigit():
             leaf = self._leaves[word] = self._lexer.value_at(position)
@@ -479,7 +479,7 @@ class _ExpressionParser:
             raise lexer.expected(f"'(' after {word!r}")
 
     def _close_group(self, position: int) -> _Group:
-        """Hand what stood in parentheses to the group around them."""
+        """Hand the value in parentheses to the group around them."""
         group = self._groups.pop()
         around, name = self._groups[-1], self._name(group)
         around.depth = max(around.depth, self._depth(group))
@@ -496,7 +496,7 @@ class _ExpressionParser:
         return around
 
     def _depth(self, group: _Group) -> int:
-        """How many joined conditions stand inside each other in a group."""
+        """Number of conditions joined inside each other in a group."""
         condition = group.condition
         depth = group.depth + (condition is not None and condition.is_joined)
         if depth > _MAX_CONDITIONS:
@@ -505,7 +505,7 @@ class _ExpressionParser:
         return depth
 
     def _warn_of_minus(self, group: _Group, closing: int) -> None:
-        """Say that a sign, though not a difference, is taken before what is divided."""
+        """Warn that a sign, though not a difference, is taken before the division."""
         tokens = self._lexer.tokens
         before, word = tokens[group.opening - 2], tokens[closing + 1]
         if before != ")" and (before in RESERVED or not before.isalnum()):
@@ -513,7 +513,7 @@ class _ExpressionParser:
             warnings.warn(message, TextWarning, stacklevel=2)
 
     def _value(self, group: _Group, position: int) -> Form:
-        """What stands in parentheses, or between commas; it ends at a position."""
+        """The value in parentheses, or between commas; it ends at a position."""
         total, condition = self._total(group), group.condition
         if condition is None:
             return total
@@ -523,7 +523,7 @@ class _ExpressionParser:
         return condition.total(total)
 
     def _total(self, group: _Group) -> Form:
-        """The sum that was read, or what it shifts."""
+        """The sum that was read, or the one that it shifts."""
         total = group.total()
         if group.shift is None:
             return total
@@ -538,7 +538,7 @@ class _ExpressionParser:
         return value
 
     def _next_side(self, group: _Group, word: str) -> None:
-        """Begin what follows a relation, or a word that joins conditions."""
+        """Begin the operand after a relation, or after a word that joins conditions."""
         total = self._total(group)
         condition = group.begin_side()
         if word in RELATIONS:
@@ -605,7 +605,7 @@ def read_expression(
     *,
     takes_conditions: bool = False,
 ) -> Form:
-    """Read one expression from the current token on; stops at what cannot continue it.
+    """Read one expression from the current token on; stops at a token that cannot continue it.
 
     With ``names``, only these names may occur, and each stands for its form. ``divisions`` says
     what quotients and remainders mean. A comparison stands in parentheses, unless the whole

@@ -1,4 +1,4 @@
-"""What an expression costs a reader and a machine.
+"""Cost of an expression for a reader and a machine.
 
 ``+ - *`` cost 1 each; ``floordiv``, ``mod`` and each further operand of ``min`` and ``max`` cost 3;
 ``a ceildiv c`` costs 4, as ``(a + c - 1) floordiv c`` does. A negative divisor costs 1 more, as the
@@ -43,7 +43,7 @@ USED_AGAIN: Final = 1
 
 
 def cost_of_operation(kind: AtomKind, operands: int) -> int:
-    """What an operation costs beside its operands."""
+    """Cost of an operation without its operands."""
     if kind in EXTREMA:
         return DIVISION * (operands - 1)
     if kind is AtomKind.PRODUCT:
@@ -58,7 +58,7 @@ def cost_of_operation(kind: AtomKind, operands: int) -> int:
 
 
 def operators_of_sum(form: Form) -> int:
-    """What a sum costs beside its atoms: its operators, and digits that overlap."""
+    """Cost of a sum without its atoms: its operators, and digits that overlap."""
     return operators_as_written(form) + overlaps(form)
 
 
@@ -87,7 +87,7 @@ TAKEN_BACK: Final = 8
 
 
 def overlaps(form: Form) -> int:
-    """What it costs that terms of a sum read the same digits of one number.
+    """Cost of terms of a sum that read the same digits of one number.
 
     With opposite signs one takes back what the other has given, and nobody reads a stride off. A
     remainder alone beside its dividend is easier to read.
@@ -119,7 +119,7 @@ def overlaps(form: Form) -> int:
 def _cost_of_readings(
     found: list[tuple[Digits, int]], source: Form, weight: int, constant: int
 ) -> int:
-    """What the readings of one number cost, which itself stands beside them so many times."""
+    """Cost of the readings of one number, which itself is a term of the sum so many times."""
     cost = 0
     if not source.constant or constant == weight * source.constant:
         if weight:
@@ -145,7 +145,7 @@ def _is_remainder_beside(found: list[tuple[Digits, int]]) -> bool:
 
 
 def digits_of(atom: Atom) -> tuple[Digits, ...]:
-    """What a division reads of its dividend, and what the divisions in that read."""
+    """Digits that a division reads of its dividend, and those that the divisions in it read."""
     found = [_main_digits(atom)]
     inside = atom.numerator.only_atom
     if inside is None or inside.kind is not FLOORDIV:
@@ -171,7 +171,7 @@ def _main_digits(atom: Atom) -> Digits:
 
 
 def _cost_of_overlap(one: tuple[Digits, int], other: tuple[Digits, int]) -> int:
-    """What two readings of one number cost, if digits of it are in both."""
+    """Cost of two readings of one number, if digits of it are in both."""
     (_, source, low, high, _), factor = one
     (_, other_source, other_low, other_high, _), other_factor = other
     if (high and high <= other_low) or (other_high and other_high <= low):
@@ -252,7 +252,7 @@ class _Shared:
 
 
 def _own_cost(atom: Atom) -> int:
-    """What an operation costs with the sums that it is applied to, their atoms left aside."""
+    """Cost of an operation with the sums that it is applied to, without their atoms."""
     cost = cost_of_operation(atom.kind, len(atom.arguments)) + (atom.divisor < 0)
     if atom.kind in _CHOOSING:
         cost += operators_inside(atom, operators_of_sum)
@@ -286,7 +286,7 @@ DIVISIONS: Final = frozenset({AtomKind.FLOORDIV, AtomKind.QUOTIENT, AtomKind.MOD
 
 
 def division_of(atom: Atom) -> Key:
-    """What two divisions have in common that a computer does once.
+    """Key that two divisions share if a computer does them at once.
 
     Digits are not divided further: a quotient or a remainder of one is written as one digit.
     """

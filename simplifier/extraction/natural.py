@@ -69,7 +69,7 @@ def _digits(scope: Scope, form: Form) -> Iterator[_Remainder]:
 
 
 def cheapest_residue(scope: Scope, source: Form, radix: int, cost_of: CostOf) -> Form:
-    """Of the numbers congruent to the source the cheapest, digits counted as remainders."""
+    """The cheapest of the numbers congruent to the source, digits counted as remainders."""
     known = scope.memory("residues")
     key = source.key, radix, cost_of
     found = known.get(key)
@@ -103,7 +103,7 @@ def _residues(scope: Scope, source: Form, radix: int) -> Iterator[Form]:
 
 
 def _weighted(view: DigitView) -> Iterator[tuple[int, Form]]:
-    """The parts of a view with their weights; a quotient without what was gathered with it."""
+    """The parts of a view with their weights; a quotient without the multiples taken with it."""
     for weight, unit in view.units:
         if unit.holds_quotient and len(unit.value.terms) > 1:
             for atom, factor in unit.value.terms.items():

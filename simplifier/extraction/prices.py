@@ -72,7 +72,7 @@ class Width:
         return True
 
     def admits_at_a_glance(self, number: float) -> bool:
-        """Whether a number is seen not to be too wide by what was worked out so far."""
+        """Whether a number is seen not to be too wide by the widths computed so far."""
         return number <= self.known and number <= self._limit
 
 
@@ -110,7 +110,7 @@ def magnitude(ends: Range) -> int | None:
 
 
 def _widths_at_a_glance(scope: Scope, form: Form) -> Iterator[int | None]:
-    """Of the form, its variables, and what stands in its operations; what is found soonest first.
+    """Widths of the form, its variables, and its operands; the cheapest first.
 
     Mostly the first number that is infinite ends the question.
     """
@@ -124,7 +124,7 @@ def _widths_at_a_glance(scope: Scope, form: Form) -> Iterator[int | None]:
 
 
 def _further_widths(scope: Scope, form: Form) -> Iterator[int | None]:
-    """Of what its digits are taken, and of what is read inside its operations."""
+    """Widths of the sources of its digits, and of readings inside its operations."""
     rest = form
     for weight, unit in scope.view(form).units:
         if unit.quotient is not None:
@@ -140,7 +140,7 @@ def _further_widths(scope: Scope, form: Form) -> Iterator[int | None]:
 
 
 def _widths_of_digit(scope: Scope, source: Form, radix: int) -> Iterator[int | None]:
-    """Of what the digit is taken, also without negative coefficients."""
+    """Widths of the source of the digit, also without negative coefficients."""
     yield magnitude(scope.range_of(source))
     yield magnitude(scope.range_of(reduced(source, radix)))
 
@@ -148,7 +148,7 @@ def _widths_of_digit(scope: Scope, source: Form, radix: int) -> Iterator[int | N
 def _widths_of_quotient(
     scope: Scope, form: Form, rest: Form, quotient: Atom
 ) -> Iterator[int | None]:
-    """Of what the quotient is taken, with its multiples beside it, counted from either end.
+    """Widths of the numerator of the quotient with its multiples, counted from either end.
 
     Those that belong to a digit stay there, unless the source gets no steeper with them. A constant
     takes one bit at most.
@@ -168,7 +168,7 @@ def _widths_of_quotient(
 
 
 def _widths_of_maximum(scope: Scope, form: Form, maximum: Atom) -> Iterator[int | None]:
-    """Of its operands with the constant beside it, which takes one bit at most.
+    """Widths of its operands with the constant, which takes one bit at most.
 
     So ``1 - max(0, 1 - x)`` is ``min(x, 1)``.
     """
@@ -185,7 +185,7 @@ def _gathered(form: Form, quotient: Atom) -> Form:
 
 
 def with_multiples(form: Form, source: Form, divisor: int, weight: int) -> Form:
-    """What such a quotient is taken of, with the multiples of its divisor that stand in a form.
+    """The numerator of such a quotient, with the multiples of its divisor that the form has.
 
     A constant alone comes back only to a source that has one.
     """
@@ -264,7 +264,7 @@ def _width_of_all(scope: Scope, form: Form) -> float:
 
 
 def _widths_of_parts(ranges: Mapping[Atom, Range], form: Form) -> Iterator[float]:
-    """Of the terms of a form, and of all sums inside. The form itself is as wide as its value."""
+    """Widths of the terms of a form, and of all sums inside. The form is as wide as its value."""
     yield from _widths_of_terms(ranges, form)
     for atom in ranges:
         for argument in atom.arguments:
@@ -272,7 +272,7 @@ def _widths_of_parts(ranges: Mapping[Atom, Range], form: Form) -> Iterator[float
 
 
 def _width_of_operand(ranges: Mapping[Atom, Range], atom: Atom) -> float:
-    """Of what a division divides, also counted from its other end; of what an extremum compares."""
+    """Width of a dividend, also counted from its other end; of the operands of an extremum."""
     if atom.kind in EXTREMA:
         return max(_width_of_sum(ranges, operand) for operand in atom.arguments)
     if atom.kind not in DIVISIONS:
@@ -364,7 +364,7 @@ NO_LIMIT: Final = 1 << 200
 
 
 class Prices:
-    """The costs of sums in fine units, where atoms cost what ``cost_of`` says.
+    """The costs of sums in fine units, where ``cost_of`` gives those of atoms.
 
     A term that may be beyond the width costs :data:`WIDE`.
     """
@@ -491,7 +491,7 @@ def fine_cost(
 
 
 def _shared(terms: dict[Atom, int], cost_of: CostOf) -> int:
-    """What second uses of divisions save."""
+    """Savings by second uses of divisions."""
     seen = divided_by_digits(terms)
     saved = 0
     for atom in terms:

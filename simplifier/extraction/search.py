@@ -252,7 +252,7 @@ class _Search(NamedTuple):
         return cost if cost < WIDE else min(cost, self.prices.sum(start) + 1)
 
     def _descent(self, form: Form, cost: int, order: Sequence[Steps]) -> list[Rewrite]:
-        """Steps from a form to what costs less and less, one kind at a time, until none helps."""
+        """Steps from a form to cheaper and cheaper ones, one kind at a time, until none helps."""
         descent: list[Rewrite] = []
         current = form
         kind = 0
@@ -282,7 +282,7 @@ def _has_operation_beside_maximum(form: Form) -> bool:
 
 
 def count_maxima(form: Form) -> int:
-    """How many maxima stand in a form: much can be moved in and out of each."""
+    """Number of maxima in a form: much can be moved in and out of each."""
     return sum(atom.kind is MAX for atom in postorder((form,)))
 
 
@@ -329,7 +329,7 @@ def _is_large(form: Form) -> bool:
 
 
 def _affordable_steps(form: Form, helpers: int) -> int:
-    """How many kinds of steps to try: their number grows with the square of a sum's quotients."""
+    """Number of kinds of steps to try: they grow with the square of a sum's quotients."""
     quotients = sum(atom.kind is AtomKind.FLOORDIV for atom in form.terms)
     few, many = MAX_QUOTIENTS_SEARCHED[helpers]
     kinds = 2 if quotients <= few else 1 if quotients <= many else 0

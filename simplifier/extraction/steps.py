@@ -60,7 +60,7 @@ _TakesIn: TypeAlias = "tuple[Form, int, tuple[Law, ...]]"
 
 
 class CostModel(Protocol):
-    """What a helper says about the cost of what a candidate brings in."""
+    """Cost of the new parts of a candidate, by a helper."""
 
     cost: CostOf
 
@@ -94,7 +94,7 @@ class Candidates(NamedTuple):
         return self.rest.plus(operations.build(self.kind, operands), self.weight)
 
     def laws_for(self, operands: tuple[Form, ...]) -> tuple[Law, ...]:
-        """Why the candidate with these operands is equal."""
+        """Laws by which the candidate with these operands is equal."""
         if self.source is None or operands[0] == self.source:
             return self.laws
         return (*self.laws, law.CONGRUENT_RESIDUES)
@@ -108,7 +108,7 @@ class _Best(NamedTuple):
 
 
 class Limit:
-    """What a candidate has to undercut: the cost of the best one so far."""
+    """Limit for a candidate: the cost of the best one so far."""
 
     __slots__ = ("_helper", "_prices", "cost", "cost_of")
 
@@ -156,7 +156,7 @@ class Limit:
         )
 
     def _cost(self, candidates: Candidates, operands: tuple[Form, ...], beside: int) -> int:
-        """The cost of a candidate, or what it costs at least, if that is above the limit."""
+        """The cost of a candidate, or a lower bound of it above the limit."""
         kind, helper = candidates.kind, self._helper
         if kind not in _UNBUILT or _is_beside(candidates.rest, kind, operands):
             return self._prices.sum(candidates.built(operands), limit=self.cost)
@@ -350,7 +350,7 @@ def source_steps(scope: Scope, form: Form) -> Iterator[Candidates]:
 
 
 def _sources(rest: Form, numerator: Form, divisor: int, weight: int) -> list[Form]:
-    """Numbers congruent to what a quotient divides.
+    """Numbers congruent to the dividend of a quotient.
 
     They are the number itself with its multiples beside it, with or without the constant, or
     without negative coefficients, and what is divided elsewhere.
@@ -370,7 +370,7 @@ def _sources(rest: Form, numerator: Form, divisor: int, weight: int) -> list[For
 
 
 def _with_remainders_of(form: Form, source: Form, divisor: int) -> Form:
-    """The form with remainders of what is congruent to the source, or reflected, taken of it."""
+    """The form with remainders of numbers congruent to the source, or reflected, taken of it."""
     last = divisor - 1
     for atom, factor in form.terms.items():
         if atom.kind is not AtomKind.MOD or atom.divisor != divisor or atom.numerator == source:
@@ -384,7 +384,7 @@ def _with_remainders_of(form: Form, source: Form, divisor: int) -> Form:
 
 
 def with_shared_numbers(form: Form) -> Form:
-    """The form with remainders taken of what a quotient by the same divisor divides, if they can.
+    """The form with remainders of the same dividends as its quotients, where divisors are equal.
 
     >>> from simplifier.expr.text import parse_form
     >>> print(with_shared_numbers(parse_form("min((x * 7 + y) floordiv 5, (x * 2 + y) mod 5)")))
@@ -508,7 +508,7 @@ def extremum_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidate
 
 
 def _greatest_of(factor: int) -> AtomKind:
-    """What ``k*max(...)`` is of the operands times ``k``."""
+    """Kind of ``k*max(...)`` over the operands times ``k``."""
     return AtomKind.MAX if factor > 0 else AtomKind.MIN
 
 
@@ -602,7 +602,7 @@ def _turned(
 
 
 def _moves(rest: Form, operands: Sequence[Form]) -> Iterator[Form]:
-    """Terms to move: none, all; of those near to the operands all, each, or what cancels in one."""
+    """Terms to move: none, all; of those near to the operands all, each, or those that cancel."""
     close = {atom for operand in operands for atom in operand.terms}
     near = {atom: value for atom, value in rest.terms.items() if atom in close}
     yield ZERO
@@ -666,7 +666,7 @@ def _factored(form: Form, extracted: Callable[[Form], Form]) -> Iterator[Candida
 
 
 def _cofactor(atom: Atom, factor: Atom) -> Form:
-    """What is left of a monomial without one of its factors."""
+    """The rest of a monomial without one of its factors."""
     left = list(factors(atom))
     left.remove(factor)
     return operations.product(Form(0, {other: 1}) for other in left)

@@ -1,4 +1,4 @@
-"""What a law is: an identity over the integers and its side condition, with the reasons.
+"""Law: an identity over the integers and its side condition, with the reasons.
 
 Identity and condition are statements in this project's own syntax. Capital letters stand for any
 integer-valued expressions, small letters for integer constants. A law says: for all integers, where
@@ -151,7 +151,7 @@ def _side(text: str, start: int, stop: int) -> Form:
 def _between(
     separator: re.Pattern[str], text: str, start: int, stop: int
 ) -> Iterator[tuple[int, int]]:
-    """Where the parts between the separators start and stop."""
+    """Start and stop of the parts between the separators."""
     for match in _outside(separator, text, start, stop):
         yield start, match.start()
         start = match.end()

@@ -1,4 +1,4 @@
-"""Which laws were applied: always counted, logged during a trace, shown as a table.
+"""Log of the laws applied: always counted, logged during a trace, shown as a table.
 
 Code that applies a law says so in one line, ``scope.fired(LAW)``, which costs a count outside
 of traces.
@@ -72,14 +72,14 @@ class RewriteLog:
         self.begin()
 
     def operations(self, form: Form) -> Iterator[Rewrite]:
-        """What became of each operation of a form on the way to its canonical form."""
+        """The steps of each operation of a form on the way to its canonical form."""
         for atom in postorder((form,)):
             rewrite = self.canonical[atom]
             if rewrite.before != rewrite.after:
                 yield rewrite
 
     def spellings(self, canonical: Form) -> Iterator[Rewrite]:
-        """The steps of the extraction from a canonical form, then from what is inside."""
+        """The steps of the extraction from a canonical form, then from the forms inside."""
         seen: set[Key] = set()
         stack = [canonical]
         while stack:
@@ -131,7 +131,7 @@ class Recorder:
             self.log.lemmas[lemma] = None
 
     def extracted(self, rewrite: Rewrite) -> None:
-        """Of all candidates of one step of the extraction this one was the cheapest."""
+        """Count and log the cheapest of all candidates of one step of the extraction."""
         _count(rewrite)
         if self.log is not None:
             self.log.extracted.setdefault(rewrite.before.key, rewrite)
@@ -159,7 +159,7 @@ def _count(rewrite: Rewrite) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One law: what it says, when it holds and why, and how often it was applied."""
+    """One law: its statement, condition and reason, and number of applications."""
 
     name: str
     group: str

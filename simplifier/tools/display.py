@@ -1,4 +1,4 @@
-"""How values show themselves: a `repr` of one line, and HTML for notebooks.
+"""Display of values: a `repr` of one line, and HTML for notebooks.
 
 HTML needs no script and no network, uses only the color of the text, which fits light and dark
 notebooks, and reads as text where the markup is stripped.

@@ -1,4 +1,4 @@
-"""Graphs: orders in which everything comes after what it leads to, and connected components."""
+"""Graphs: orders in which everything comes after its targets, and connected components."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Lexer:
 
     @property
     def span(self) -> Span:
-        """Where the current token stands."""
+        """Place of the current token."""
         raise NotImplementedError
 
     def accept(self, text: str) -> bool:
@@ -65,7 +65,7 @@ class Lexer:
             raise self.expected("the end of the text")
 
     def expected(self, what: str, hint: str = "") -> TextError:
-        """The error that the current token is not ``what``."""
+        """The error that another token was expected here; ``what`` names it."""
         found = f"found {quoted(self.text)}" if self.text else "the text ends"
         return self.error(f"expected {what}, but {found}", hint=hint)
 
@@ -135,7 +135,7 @@ class ScanningLexer(Lexer):
 
     @property
     def span(self) -> Span:
-        """Where the current token stands."""
+        """Place of the current token."""
         return self.span_of(self.start, self.stop)
 
     def span_of(self, start: int, stop: int) -> Span:

@@ -1,4 +1,4 @@
-"""Quotients by constants: what becomes of ``floor(N / c)`` before it may become an atom."""
+"""Quotients by constants: laws on ``floor(N / c)`` before it may become an atom."""
 
 from __future__ import annotations
 

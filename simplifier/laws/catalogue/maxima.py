@@ -1,4 +1,4 @@
-"""Minima and maxima: what becomes of ``max(A, B, ...)`` before ``max(0, ...)`` may be an atom."""
+"""Minima and maxima: laws on ``max(A, B, ...)`` before ``max(0, ...)`` may be an atom."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products, and quotients by what is not a constant."""
+"""Products, and quotients by forms that are not constant."""
 
 from __future__ import annotations
 

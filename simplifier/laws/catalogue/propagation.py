@@ -1,4 +1,4 @@
-"""Laws about what constraints say: equations are solved, facts reach what is inside of them."""
+"""Laws about constraints: equations are solved, facts reach the operands inside of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lemmas about ranges: between which values a form lies, which is what conditions rest on.
+"""Lemmas about ranges: the intervals of the values of forms, on which conditions rest.
 
 Each is one reading of a form; the tightest of all of them counts.
 """
