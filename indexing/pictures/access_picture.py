@@ -284,7 +284,7 @@ class AccessPicture(Picture):
         yield paragraphs(self._all_notes(), "label")
 
     def _meanings(self, counts: Sequence[int]) -> dict[str, str]:
-        """What the colors mean; ``counts`` say how often elements are read, in order."""
+        """Meanings of the colors; ``counts`` say how often elements are read, in order."""
         found = {"chosen": "chosen"} if any(grid.is_chosen for grid in self.grids) else {}
         for level, group in groupby(counts, lambda count: level_of(count, counts[-1])):
             least, *others = group

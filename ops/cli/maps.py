@@ -427,7 +427,7 @@ class Section(Row):
 
 
 def name_of_array(instruction: Instruction, element: int | None) -> str:
-    """The name of what is read, and its shape; of a tuple, those of one array if it is known."""
+    """Name and shape of an operand; of a tuple, those of one array if it is known."""
     arrays = instruction.shape.arrays
     if element is None:
         return f"%{instruction.name} {', '.join(each.short_text for each in arrays)}"

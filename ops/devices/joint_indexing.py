@@ -147,7 +147,7 @@ class JointIndexing:
 
     @property
     def sources(self) -> tuple[Any, ...]:
-        """What is said of each value."""
+        """Sources of the values."""
         return tuple(part.source for part in self.parts[1:])
 
     def numbered(self, first: int) -> JointIndexing:

@@ -571,7 +571,7 @@ class _Evaluator:
         return [step.target for step in self._steps[node]]
 
     def _doubt(self, node: FlowNode, step: FlowStep) -> Doubt | None:
-        """Whether values decide what a step needs; what is passed on into a run is sure."""
+        """Doubt whether values decide the needs of a step; values passed on into a run are sure."""
         if step.target.callers != node.callers:
             return None
         return _doubt(node.instruction, node.element, step.operand, self._registry)

@@ -88,7 +88,7 @@ class Instruction(Displayed):
         return Span(module.source, self.start, self.stop, module.file)
 
     def result_text(self, output: int | None = None) -> str:
-        """What it gives, all of it or one array, with the kind of a fusion, for people to read.
+        """The result, all of it or one array, with the kind of a fusion, for people to read.
 
         >>> from ops.hlo import parse
         >>> text = "ENTRY e { p = f32[2] parameter(0) ROOT t = (f32[2]) tuple(p) }"

@@ -86,7 +86,7 @@ class Deadline:
 
     @property
     def budget(self) -> Budget:
-        """What is left for isl.
+        """Operations left for isl.
 
         Raises:
             OutOfTimeError: that is nothing.

@@ -180,11 +180,11 @@ class Context(Recorder):
         self._memories: dict[str, dict[Any, Any]] = {}
 
     def memory(self, name: str) -> dict[Any, Any]:
-        """What was found in this context, such as the ``"results"``; empty at first."""
+        """Results found in this context by name, such as the ``"results"``; empty at first."""
         return self._memories.setdefault(name, {})
 
     def once(self, make: Callable[[Any], Made]) -> Made:
-        """What a function makes of this context, made at the first call."""
+        """The value of a function of this context, made at the first call."""
         made = self.memory("made")
         if make not in made:
             made[make] = make(self)
