@@ -24,11 +24,9 @@ from indexing.layout.dimensions import (
     one_sized_dimensions_changed_by_reshape,
     reorder_dimensions,
 )
-from indexing.layout.element_type import ARRAY_TYPES, ElementType, Kind
+from indexing.layout.element_type import ElementType, Kind
 from indexing.layout.layout import COMBINE_DIMENSION, Layout, LevelKind, LevelType, SplitConfig
-from indexing.layout.layout_svg import svg_of_layout
 from indexing.layout.maps import (
-    form_of,
     linear_to_logical,
     logical_to_linear,
     logical_to_physical,
@@ -53,16 +51,9 @@ from indexing.layout.picture import (
     layout_picture,
     order_in_words,
     size_in_words,
-    text_of_layout,
 )
 from indexing.layout.shape import (
-    BLANK,
-    MAX_NESTING,
-    PLAIN_ARRAY,
-    SHAPE_TYPES,
     Shape,
-    plain_array,
-    read_shape,
 )
 from indexing.layout.steps import Crop, Pad, Reshape, Step, Transpose, tiled_sizes, tiling_steps
 from indexing.layout.tile_formats import (
@@ -77,13 +68,8 @@ from indexing.layout.tile_formats import (
 )
 
 __all__ = [
-    "ARRAY_TYPES",
-    "BLANK",
     "COMBINE_DIMENSION",
     "FORMATS",
-    "MAX_NESTING",
-    "PLAIN_ARRAY",
-    "SHAPE_TYPES",
     "UNBOUNDED_SIZE",
     "UNTILED",
     "ArrayShape",
@@ -118,7 +104,6 @@ __all__ = [
     "delete_dimensions",
     "dimensions_after_reshape",
     "dimensions_unmodified_by_reshape",
-    "form_of",
     "format_of",
     "in_memory_order",
     "is_padding",
@@ -135,15 +120,11 @@ __all__ = [
     "order_in_words",
     "physical_to_logical",
     "pieces",
-    "plain_array",
-    "read_shape",
     "reorder_dimensions",
     "reshape_is_bitcast",
     "size_in_words",
     "step_map",
     "strides",
-    "svg_of_layout",
-    "text_of_layout",
     "tile_format",
     "tiled_sizes",
     "tiled_to_logical",

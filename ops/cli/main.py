@@ -14,7 +14,8 @@ from math import inf, nan
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeAlias
 
-from indexing.layout import Shape, ShapeError, svg_of_layout, tiling_steps
+from indexing.layout import Shape, ShapeError, tiling_steps
+from indexing.passes import svg_of_layout
 from indexing.startup import INTERRUPTED, version
 from ops.cli.console import COLORS, PLAIN, Console, look_of, report
 from ops.cli.documents import (

@@ -19,11 +19,11 @@ from indexing.layout import (
     order_in_words,
     size_in_words,
     strides,
-    text_of_layout,
     tile_format,
     tiled_sizes,
     tiling_steps,
 )
+from indexing.passes import text_of_layout
 from ops.cli.console import Console
 from ops.cli.documents import Document, Fields, Item, Lines, Row, attempt, fields_of_command
 from ops.cli.files import load_module

@@ -8,7 +8,8 @@ from copy import copy
 from types import MappingProxyType, NoneType
 from typing import Any, Final, Self, TypeVar, cast
 
-from indexing.layout import SHAPE_TYPES, ElementType, Kind, Shape, ShapeError, bitcast_map
+from indexing.layout import ElementType, Kind, Shape, ShapeError, bitcast_map
+from indexing.passes import SHAPE_TYPES
 from ops.hlo.attributes import Codec, Reference, read_value
 from ops.hlo.errors import AttributeValueError, EditError
 from ops.hlo.lexer import HloLexer

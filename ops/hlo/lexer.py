@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from indexing.layout import BLANK, PLAIN_ARRAY, SHAPE_TYPES, Shape, read_shape
+from indexing.layout import Shape
+from indexing.passes import BLANK, PLAIN_ARRAY, SHAPE_TYPES, read_shape
 from ops.hlo.errors import HloTextError
 from simplifier.errors import Span, quoted
 from simplifier.tools.lexer import ScanningLexer

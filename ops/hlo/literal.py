@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from math import copysign, isnan
 from typing import Any
 
-from indexing.layout import MAX_NESTING, ElementType, Kind, Shape, ShapeError
+from indexing.layout import ElementType, Kind, Shape, ShapeError
+from indexing.passes import MAX_NESTING
 from ops.hlo.lexer import HloLexer
 from simplifier.forms import np
 

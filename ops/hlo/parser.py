@@ -15,7 +15,8 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple, NoReturn, Protocol, TypeVar, cast
 from weakref import WeakValueDictionary
 
-from indexing.layout import BLANK, SHAPE_TYPES, Shape, ShapeError, plain_array
+from indexing.layout import Shape, ShapeError
+from indexing.passes import BLANK, SHAPE_TYPES, plain_array
 from ops.hlo.attributes import (
     COMMON_ATTRIBUTES,
     MODULE_ATTRIBUTES,

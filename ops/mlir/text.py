@@ -10,7 +10,8 @@ from functools import cache, lru_cache, partial
 from math import copysign, frexp, inf, ldexp, nan
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
-from indexing.layout import ARRAY_TYPES, UNBOUNDED_SIZE, ElementType, Kind, Shape, ShapeError
+from indexing.layout import UNBOUNDED_SIZE, ElementType, Kind, Shape, ShapeError
+from indexing.passes import ARRAY_TYPES
 from simplifier.errors import Span, TextError, quoted
 from simplifier.tools.lexer import ScanningLexer
 

@@ -9,8 +9,8 @@ from math import prod
 from typing import Final, TypeAlias
 
 from indexing import IndexingMap, Variable
-from indexing.layout import Reshape, Shape, ShapeError, Transpose, form_of, logical_to_linear
-from indexing.passes import Constraint, Domain, number_of_points, read_grid
+from indexing.layout import Reshape, Shape, ShapeError, Transpose, logical_to_linear
+from indexing.passes import Constraint, Domain, form_of, number_of_points, read_grid
 from ops.dependence.operand_indexing import RuntimeOrigin
 from ops.index_maps import check_count, dim, runtime_value, symbol
 from ops.rules.rule import Origin
