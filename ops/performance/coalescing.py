@@ -559,7 +559,7 @@ class MovingOffsets(NamedTuple):
         """Whether no value depends on another one, as far as we see."""
         known = {"parameter", *ELEMENTWISE}
         pairs = combinations(self.origins, 2)
-        return not any(_may_be_same(*pair) for pair in pairs) and all(
+        return not any(may_be_same(*pair) for pair in pairs) and all(
             isinstance(each, Origin) or each.instruction.opcode in known for each in self.origins
         )
 
@@ -665,7 +665,7 @@ class MovingOffsets(NamedTuple):
         return Apart(whole, sorted(shifts) or range(period), *added.result_bounds())
 
 
-def _may_be_same(one: AnyOrigin, other: AnyOrigin) -> bool:
+def may_be_same(one: AnyOrigin, other: AnyOrigin) -> bool:
     """Whether two values may be one element of an array."""
     if isinstance(one, Origin) or isinstance(other, Origin):
         is_one = (

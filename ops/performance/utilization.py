@@ -27,6 +27,7 @@ from ops.devices.joint_indexing import deciding
 from ops.fusion import Fusion, Reads
 from ops.hlo.module import Computation, HloModule, Instruction
 from ops.index_maps import dim
+from ops.performance.coalescing import may_be_same
 from ops.performance.kernels import AccessKind, evaluated_by, kernels_of, kinds_of_accesses, tile_of
 from ops.performance.tally import (
     MAX_MARKS,
@@ -541,16 +542,8 @@ def _parts(way: OperandIndexing) -> Iterator[_Part]:
 
 def _are_free(origins: Sequence[RuntimeOrigin]) -> bool:
     """Whether values of elements are found at indices that differ in a constant coordinate."""
-    return all(map(key_of, origins)) and not any(
-        source_of(one) == source_of(other) and not _differ(one.map, other.map)
-        for one, other in combinations(origins, 2)
-    )
-
-
-def _differ(one: IndexingMap, other: IndexingMap) -> bool:
-    """Whether a coordinate is one constant here, and another one there."""
-    pairs = zip(one.forms, other.forms, strict=True)
-    return any((here - there).is_constant and here != there for here, there in pairs)
+    pairs = combinations(origins, 2)
+    return all(map(key_of, origins)) and not any(may_be_same(*pair) for pair in pairs)
 
 
 def _dependent(
