@@ -1,8 +1,8 @@
-"""Conditions, choices and functions of bits, simplified from the outside in.
+"""Conditions, selects and functions of bits, simplified from the outside in.
 
-A branch of a choice is read where its condition is a fact, what ``and`` joins where the others are.
-What is left of them then becomes a variable, of which only the range is known, so that the laws of
-arithmetic need not know of them.
+A branch of a select is read with its condition as a fact, and a part of ``and`` with the other
+parts as facts. The rest becomes a variable of which only the range is known, so that the laws of
+arithmetic need not know of conditions.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ class _Reader:
         self._scope = scope
         self._asks = asks
         self.laws: dict[Law, None] = {}
-        """Those that were applied, in order; collected during a trace."""
+        """The laws applied, in order; collected during a trace."""
         remembers = scope.log is None
         self._known: dict[Atom, _Simplified] = scope.memory("choices") if remembers else {}
         self._ranges: dict[Atom, Interval] = scope.memory("of choices") if remembers else {}
@@ -249,7 +249,7 @@ class _Reader:
     def _simplified(self, scope: Scope, wanted: Iterable[Form]) -> tuple[Form, ...]:
         return tuple([self._asks.simplified(scope, each) for each in wanted])
 
-    # What ``and`` joins.
+    # Parts of ``and``.
 
     def _conjunction(self, joined: list[Form]) -> Form:
         """Each condition where all others hold."""
@@ -430,11 +430,10 @@ def _guarded_atom(atom: Atom, arguments: tuple[Form, ...]) -> Form:
     return operations.rebuilt(atom, arguments)
 
 
-# A form with variables for what laws of arithmetic do not look into, and back.
+# Conditions, selects and functions of bits replaced by variables, and substituted back.
 #
-# Conditions, choices, functions of bits and foreign ones become variables of which only the range
-# is known, so that the laws of arithmetic need not know of them, and cost no time where there are
-# none.
+# Only the range of such a variable is known, so the laws of arithmetic need not know of conditions,
+# and cost no time where there are none. Uninterpreted functions become variables, too.
 
 _REMEMBERED_FACTS: Final = 512
 """The same facts are asked about with every form."""

@@ -23,7 +23,7 @@ _MAX_NAMES: Final = 20
 """Names that a message lists."""
 
 INTEGER: Final = (int, SupportsIndex)
-"""What counts as an integer; a protocol takes long to ask, and most are ``int``."""
+"""Types that count as integers; a protocol takes long to ask, and most are ``int``."""
 
 _OF_SEVERAL: Final = (Collection, Iterable, Sequence, Sized)
 

@@ -180,7 +180,7 @@ OPERATIONS: Final[Mapping[AtomKind, Callable[[Atom, tuple[Value, ...]], Value]]]
     AtomKind.AND: _folded("minimum", min),
     **dict.fromkeys(BITWISE, lambda atom, values: reduce(ON_BITS[atom.kind], values)),
 }
-"""What each kind of atom computes from the values of its arguments; variables have theirs."""
+"""Functions of the kinds of atoms on the values of arguments; variables have values."""
 
 
 # From a table of integers to a formula in the index of its entries.

@@ -182,7 +182,7 @@ def _abstracted(scope: Scope, form: Form, result: Form, limit: float) -> Form:
     canonical = inner.canonical(abstraction.form)
     if count_maxima(canonical) > MAX_MAXIMA_SEARCHED:
         return result
-    # What is subtracted may be part of a remainder that the search passed by.
+    # Subtracted terms may be part of a remainder that the search passed by.
     is_searched = limit == inf and not subtracts(result)
     if is_searched and abstraction.only_renames(canonical, scope.canonical(form)):
         return result
@@ -540,7 +540,7 @@ def with_natural_dividends(scope: Scope, given: Form, form: Form) -> Form:
 _DIVISIONS: Final = (AtomKind.FLOORDIV, AtomKind.QUOTIENT, AtomKind.MOD)
 
 
-# Abstraction: what an expression comes to, whatever the values of its inner operations are.
+# Abstraction: an expression simplified with variables for its inner operations.
 #
 # In `((x mod 5) * 3 + x floordiv 5) floordiv 2` the digits of `x` become variables of their own,
 # `(a * 3 + b) floordiv 2` with `a` in [0, 4]. Nothing is known of them but their ranges, so
@@ -554,7 +554,7 @@ class Abstraction(NamedTuple):
     form: Form
     bounds: Bounds
     meanings: Mapping[str, Form]
-    """What stands for each new variable."""
+    """The form replaced by each new variable."""
 
     def only_renames(self, canonical: Form, original: Form) -> bool:
         """Whether its canonical form is that of the original with variables for operations.

@@ -193,7 +193,7 @@ MAX_TEAR_OF_DIGITS: Final = 1.5
 """The same of digits of numbers in a part of a form: all of them are there to be seen."""
 
 MIN_COST_TO_READ_AGAIN: Final = 8
-"""What a result costs at least for the form to be read in another way: two divisions or so."""
+"""Least cost of a result for which the form is read in another way: two divisions or so."""
 
 # Exact answers.
 

@@ -82,7 +82,7 @@ class Problem:
         self.bounds: dict[str, Interval] = {}
         """Bounds by name: those given, met with the symbols' assumptions."""
         self.constraints: list[Constraint] = []
-        """Those given, and that even and odd symbols are even and odd."""
+        """The given constraints, and those of even and odd symbols."""
         self._known: list[Known] = []
         """The first constraints, by the problem that each was taken over from."""
         for problem in known:
@@ -523,7 +523,7 @@ def _is_multiple_in_branches(scope: Scope, form: Form, divisor: Form, choices: i
     )
 
 
-# Which laws led to a result: one simplification, step by step.
+# Laws that led to a result: one simplification, step by step.
 #
 # A trace works on a scope of its own, so it does not depend on earlier simplifications. It
 # follows the rewrite log of that scope from the input to the result and leaves out what did not
@@ -534,8 +534,8 @@ def _is_multiple_in_branches(scope: Scope, form: Form, divisor: Form, choices: i
 class Step:
     """``before`` was rewritten to ``after``, by one law or by several at once.
 
-    Where no law is named, the text says why the two are equal: what is too large to be looked into
-    was kept as one term, or isl has proved it.
+    Without a law, the text says why the two are equal: a form that is too large stayed one opaque
+    term, or isl proved the step.
     """
 
     laws: tuple[Law, ...]
@@ -569,7 +569,7 @@ class Trace(Displayed, Sequence[Step]):
     def __init__(self) -> None:
         self._steps: tuple[Step, ...] = ()
         self.lemmas: tuple[Law, ...] = ()
-        """What is said of ranges and was used, in the order of first use."""
+        """The lemmas about ranges that were used, in the order of first use."""
 
     @property
     def laws(self) -> tuple[Law, ...]:

@@ -60,9 +60,8 @@ def simplify(  # noqa: PLR0913 - options
             on the domain, equal to each other, redundant in a minimum or maximum, too small to
             change a quotient, or functions of one variable in few steps. Every step is proved
             equal; takes milliseconds in everyday cases.
-        budget: operations of isl that all attempts of the exact way may take, ``None`` for no
-            limit. An attempt that takes more than a hundredth is given up, and what was proved
-            before is kept.
+        budget: operations of isl that all exact attempts together may take, ``None`` for no
+            limit. An attempt ends after a hundredth of them; steps proved before stay.
         trace: takes the steps that lead to the result, found anew and not from memory; the result
             is the same without it.
         target: a language whose division rounds to 0. Dividends get as many divisors as make them

@@ -94,7 +94,7 @@ def _reached_inside(relation: Relation, box: Box, most: int) -> tuple[bool, bool
 
 
 def first_point(relation: Relation, most: int = MAX_POINTS) -> tuple[tuple[int, ...] | None] | None:
-    """The first point of the domain, or none, in a tuple: the answer may be that there is none."""
+    """The first point in a tuple, ``(None,)`` without points; ``None`` if they are too many."""
     rows = _table(relation, [*chain(*relation.domain.by_role_as_forms)], most)
     if rows is None:
         return None

@@ -129,7 +129,7 @@ class IndexSet(Displayed):
     _points: islpy.Set | None
     """Isl's set in the context that is kept, as soon as isl is asked."""
     _reading: Reading | None
-    """What the set says of itself, as soon as it is looked at."""
+    """The parts of the set, read as soon as one is looked at."""
     _is_by_hand: bool
     """Whether somebody wrote the reading: then a piece may have no points."""
 
@@ -246,7 +246,7 @@ class IndexSet(Displayed):
             raise MapError("IndexSet.from_mask: the mask has no pattern of a few boxes")
         return found
 
-    # What it says of itself.
+    # Its parts.
 
     @property
     def rank(self) -> int:
@@ -684,7 +684,7 @@ OPERATORS: Final[Mapping[str, tuple[Callable[[Boxes, Boxes], Boxes | None], str]
     "|": (box_algebra.union, "union"),
     "-": (box_algebra.difference, "subtract"),
 }
-"""What the operators of sets make of boxes, and what isl calls them."""
+"""The operators of sets on boxes, and their names in isl."""
 
 
 def _set_of_isl(points: str | islpy.Set | islpy.BasicSet, asker: str) -> IndexSet:
@@ -709,7 +709,7 @@ def _set_of_isl(points: str | islpy.Set | islpy.BasicSet, asker: str) -> IndexSe
     return IndexSet.made(names, None, found)
 
 
-# What sets are made of: sides of boxes, domains, points, and isl's sets with parameters.
+# Sources of sets: sides of boxes, domains, points, and isl's sets with parameters.
 
 
 def side_of(side: IntervalLike | StridedInterval | range, where: str) -> StridedInterval:
@@ -816,7 +816,7 @@ def coordinates_of(point: islpy.Set) -> tuple[int, ...]:
     return tuple(integer(found.get_coordinate_val(kind, axis)) for axis in range(rank_of(point)))
 
 
-# What a set says of itself: its hull, its pieces and its boxes, read off isl's or from boxes.
+# Parts of a set: its hull, its pieces and its boxes, read off isl's or from boxes.
 
 MAX_OPERATIONS_FOR_BOXES: Final = 50_000
 """With so many operations boxes are looked for: constraints alone say the same."""

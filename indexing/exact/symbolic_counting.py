@@ -34,7 +34,7 @@ from simplifier.forms import simplified as simplified_form
 from simplifier.tools.graphs import united
 
 Known = Callable[[Iterable[tuple[str, Interval]], Iterable[Constraint]], Scope]
-"""What is known of parameters and of variables with such bounds and constraints."""
+"""A scope of parameters and of variables with such bounds and constraints."""
 
 
 def symbolic_count(pieces: Iterable[Domain], parameters: Sequence[Variable]) -> sympy.Expr | int:
@@ -188,7 +188,7 @@ def _scope(
 
 # Sums polynomials over the points of constraints, variable by variable, the innermost first.
 #
-# What a variable adds up to between two ends is a polynomial in the others. Which ends count may
+# The sum over a variable between two ends is a polynomial in the others. Which ends count may
 # depend on the others, too: so points are split into cases, in each of which one end on each side
 # counts. A quotient by a constant is a variable of its own: `q` is `e floordiv 4` where `e - q *
 # 4` lies in `[0, 3]`.

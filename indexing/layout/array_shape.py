@@ -22,7 +22,7 @@ _MAX_SIZE = (1 << 63) - 1
 
 
 SHAPE: Final = "a Shape, such as that of Shape.parse"
-"""What functions of shapes expect, for messages."""
+"""The argument that functions of shapes expect, for messages."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -271,7 +271,7 @@ def _groups(layout: Layout) -> tuple[tuple[int, ...], ...]:
     return tuple(groups)
 
 
-# What is shown of an axis.
+# The indices of an axis that are shown.
 
 
 def _axis(grid: TiledArray, dimension: int) -> Axis:
@@ -346,7 +346,7 @@ def _cell(grid: TiledArray, offset: int, tiles: Tiles, around: Sequence[Tiles]) 
     return MemoryCell(offset, multi_index(offset, grid.shape), tiles, outlines)
 
 
-# What is left out.
+# The parts left out.
 
 
 def _notes(grid: TiledArray, axes: tuple[Axis, Axis], planes: int) -> Iterator[str]:

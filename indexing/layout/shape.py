@@ -211,7 +211,7 @@ _PLAIN = re.compile(BLANK + rf"({PLAIN_ARRAY})(?!\s*(?:/|\{{\s*[/\d:]))")
 """An array with all of its layout."""
 
 _IN_LAYOUT = re.compile(BLANK + r"[\d:]")
-"""What follows the brace of a layout, and of nothing else that may stand behind a shape."""
+"""The text after the brace of a layout, and of nothing else that may stand behind a shape."""
 
 _MAX_DIGITS = 19
 """Those of the longest integer of 64 bits."""

@@ -30,7 +30,7 @@ from indexing.pictures.svg import (
 # Axes of grids: the rows or columns of a picture, which of them are shown, and their labels.
 
 MAX_ROWS: Final = 16
-"""What a notebook shows at once; longer axes show their ends and the first borders of tiles."""
+"""Indices that a notebook shows at once; longer axes show their ends and first tiles."""
 
 MAX_COLUMNS: Final = 24
 """As many as a page is wide."""
@@ -39,7 +39,7 @@ MAX_PLANES: Final = 4
 """More planes show nothing new."""
 
 MAX_CELLS: Final = 240
-"""What fits on a page, for all planes together, if that leaves one."""
+"""Cells that fit on a page, in all planes together, if that leaves one plane."""
 
 _AROUND: Final = 2
 """How many rows or columns are shown on either side of a border."""

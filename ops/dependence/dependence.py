@@ -343,7 +343,7 @@ class Dependence(tuple[OperandIndexing, ...]):  # noqa: SLOT001 - it remembers i
     def minimal(self) -> Dependence:
         """The same without indexings that another one contains; equal ones are one.
 
-        What isl cannot compare within :data:`ops.limits.MAX_STEPS_OF_COMPARISON` stays.
+        Maps that isl cannot compare within :data:`ops.limits.MAX_STEPS_OF_COMPARISON` stay.
         """
         return Dependence(without_contained(self)) if len(self) > 1 else self
 
@@ -380,7 +380,7 @@ class Dependence(tuple[OperandIndexing, ...]):  # noqa: SLOT001 - it remembers i
 AnyDependence: TypeAlias = "Dependence | Unknown"
 
 Indexings: TypeAlias = "tuple[OperandIndexing, ...] | Unknown"
-"""What those who ask get: any dependence is one, and they need no method of it."""
+"""A dependence as users get it: indexings to iterate over, or the reason why there are none."""
 
 NOTHING: Final = Dependence()
 """No dependence at all."""

@@ -116,7 +116,7 @@ _REFERENCES: Final[Mapping[Reference, tuple[type, str]]] = {
     Reference.INSTRUCTIONS: (Instruction, "a tuple of Instructions"),
     Reference.LITERAL: (Literal, "a Literal"),
 }
-"""What an attribute that refers to something takes, and how messages call it."""
+"""Type of an attribute that refers to something, and its name in messages."""
 
 
 def _shape(
@@ -464,7 +464,7 @@ def ordered(things: Iterable[_N], needs: Callable[[_N], Iterable[_N]]) -> list[_
         raise EditError(message) from None
 
 
-# What an instruction asks of what it reads, beyond shapes: arrays, places in memory, starts.
+# Demands of an instruction on its operands, beyond shapes: arrays, places in memory, starts.
 
 _ASYNC: Final = frozenset({"async-start", "async-update"})
 
@@ -476,7 +476,7 @@ STARTS: Final[Mapping[str, frozenset[str]]] = {
         for each in ("all-gather", "all-reduce", "collective-permute", "copy")
     },
 }
-"""What may be the operand of an instruction that continues an asynchronous operation."""
+"""Possible operands of an instruction that continues an asynchronous operation."""
 
 _TAKE_TUPLES: Final = frozenset(
     [

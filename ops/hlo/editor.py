@@ -29,7 +29,7 @@ from ops.hlo.opcodes import OPCODES, check_opcode
 from simplifier.errors import check_type, quoted
 
 _CALLS: Final = {"call": "to_apply", "fusion": "calls"}
-"""What can be inlined and outlined, and the attribute with the computation."""
+"""Opcodes that can be inlined and outlined, with the attribute of the computation."""
 
 _ABOUT_THE_PROGRAM: Final = ("sharding", "frontend_attributes", "metadata")
 """Attributes that a new instruction takes over from one that it is like."""
@@ -78,7 +78,7 @@ class ModuleEditor:
             self._names.take(each.name)
             self._effects.note(each, each.instructions)
 
-    # What is there by now.
+    # The current state.
 
     def users(self, instruction: Instruction) -> tuple[Instruction, ...]:
         """The instructions that read one by now, each once."""
@@ -500,8 +500,9 @@ class ModuleEditor:
 class Outline(NamedTuple):
     """The instructions inside, each after its operands; their reads of the outside; and results.
 
-    Results are what the outside reads, or the last one if it reads nothing. What neither leads to
-    them nor ``stays`` is not ``copied``. ``waits`` are those outside that some inside wait for.
+    Results are the instructions that the outside reads, or the last one if it reads none. An
+    instruction is ``copied`` if it leads to them or ``stays``. ``waits`` are the instructions
+    outside that instructions inside wait for.
     """
 
     draft: ComputationDraft
@@ -567,7 +568,7 @@ class Outline(NamedTuple):
         return Computation(name, (*copies.values(), root), root)
 
 
-# Which instructions do more than to give a result, so that they stay though nothing reads them.
+# Instructions that do more than to give a result, so that they stay though nothing reads them.
 
 _OPCODES: Final = """
     all-gather-done all-gather-start all-reduce-done all-reduce-start collective-broadcast

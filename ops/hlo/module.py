@@ -33,7 +33,7 @@ from simplifier.tools.display import Displayed, html_of_sections
 NO_ATTRIBUTES: Mapping[str, Any] = MappingProxyType({})
 
 INSTRUCTION: Final = "an Instruction of a module, such as those of hlo.parse"
-"""What functions of instructions expect, for messages."""
+"""The argument that functions of instructions expect, for messages."""
 
 _MAX_LITERAL: Final = 40
 """Definitions leave out the values of longer constants."""

@@ -255,7 +255,7 @@ def check_opcode(opcode: str, where: str) -> None:
         raise ArgumentError(f"{where}: there is no opcode {opcode}" + f"; {hint}" * bool(hint))
 
 
-# What operations combine with a value without changing it: where folds of such values begin.
+# Neutral elements of operations: folds of values begin there.
 
 
 def neutral_element(opcode: str, element_type: ElementType) -> float:

@@ -54,7 +54,7 @@ Found: TypeAlias = "Sequence[Size | None]"
 """The sizes of an array; ``None`` where the rule knows of none."""
 
 
-# What rules compute with.
+# Operands of rules.
 
 
 @dataclass(frozen=True, slots=True)

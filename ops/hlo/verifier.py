@@ -54,12 +54,12 @@ _COMBINING: Final = frozenset(
     ("all-reduce", "all-reduce-start", "collective-reduce", "reduce-scatter", "select-and-scatter")
 )
 _ON_ELEMENTS: Final = _COMBINING | {"map", "reduce", "reduce-window", "scatter", "sort"}
-"""What runs a computation on elements: on two of one operand, or on one of each."""
+"""Opcodes that run a computation on elements: on two of one operand, or on one of each."""
 
 _CALLERS: Final = _ON_ELEMENTS - _COMBINING | {
     *("async-start", "call", "conditional", "fusion", "select-and-scatter", "while"),
 }
-"""What runs computations that are looked at."""
+"""Opcodes that run computations that are looked at."""
 
 _EXACT: Final = frozenset(("call", "conditional", "fusion", "while"))
 """Those that pass their operands on, and the result: the types of elements may differ."""

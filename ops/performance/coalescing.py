@@ -420,7 +420,7 @@ class Memory(NamedTuple):
 
 
 _NONE: Final = (1 << 63) - 1
-"""What a lane touches that loads nothing; it is behind all else."""
+"""The key of a lane that loads nothing; it is behind all others."""
 
 _FAR: Final = 1 << 62
 """Behind all that some lane touches, and near enough to be subtracted."""
@@ -535,7 +535,7 @@ class MovingOffsets(NamedTuple):
         kept = {name: index[name] for name in names if name in used and not is_empty}
         return cls(offsets, origins, kept)
 
-    # What is known of the values.
+    # Facts about the values.
 
     @property
     def may_be_nothing(self) -> bool:
@@ -589,7 +589,7 @@ class MovingOffsets(NamedTuple):
         """Factor of a value in an offset."""
         return self._parts[0].terms.get(forms.variable_atom(name), 0) if self._parts else 0
 
-    # What is tried.
+    # Values to try.
 
     def at(self, values: Mapping[str, Form]) -> IndexingMap:
         """The offsets at some values, which may depend on the coordinates."""

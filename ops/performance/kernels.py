@@ -172,7 +172,7 @@ def _runs_others(instruction: Instruction, registry: Registry) -> Sequence[Compu
     return calls.computations if calls else ()
 
 
-# What a kernel does to an array that it reads, in a word: a transpose, a broadcast, a window.
+# Use of an array by a kernel, in a word: a transpose, a broadcast, a window.
 
 _REMEMBERED: Final = 4096
 

@@ -363,7 +363,7 @@ def _reason(reads: Reads) -> str:
 
 # How many elements some accesses touch, and how often, over all offsets that there may be.
 #
-# What an access touches splits into parts that share no variable: their numbers multiply.
+# The elements of an access split into parts that share no variable: their numbers multiply.
 
 
 @dataclass(frozen=True, slots=True)
@@ -588,7 +588,7 @@ def _of_values(part: _Part, deadline: Deadline) -> Footprint:
     return bounds_for_any_values(part.map, part.keys, deadline) or _bounds(part.map)
 
 
-# What accesses touch whose places depend on values, over all of these values.
+# Elements of accesses whose places depend on values, over all of these values.
 #
 # The value is either a scalar, such as the start of a slice: then the access is looked at for
 # each value. Or each element has a value of its own, such as the indices of a gather: then all

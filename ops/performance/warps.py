@@ -58,7 +58,7 @@ def loads_of_warps(
 ) -> Iterator[Loads]:
     """The loads of all warps; of ``vector`` neighbours of the innermost loop only the first.
 
-    What differs by a multiple of ``period`` elements is looked at once. Behind the offset the map
+    Offsets a multiple of ``period`` apart are looked at once. Behind the offset the map
     may lead to more.
 
     Raises:

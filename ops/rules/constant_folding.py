@@ -151,7 +151,7 @@ _DIRECTIONS: Final[Mapping[str, tuple[Callable[[int, int], bool], Callable[[Form
     "GE": (operator.ge, forms.nonnegative),
     "GT": (operator.gt, lambda apart: forms.nonnegative(apart - 1)),
 }
-"""What each direction says of two numbers, and as a condition on their difference."""
+"""Each direction as a function of two numbers, and as a condition on their difference."""
 
 
 # The integers that instructions compute from constants and iotas, as forms over an index.

@@ -279,7 +279,7 @@ def _rows(_: Instruction) -> Axes:
 _ON_REPLICAS: Final = "replicas may have different sizes"
 """XLA runs no such program. It says of each, but of an all-to-all, that passing on a dynamic
 dimension is not implemented; an all-to-all is refused by its shape. So there is no rule to follow.
-What replicas combine element by element, or lay along another dimension, has the same sizes."""
+Arrays that replicas combine element by element, or lay along a dimension, keep their sizes."""
 
 _REFUSED: Final[Mapping[str, _Refused]] = {
     **dict.fromkeys(

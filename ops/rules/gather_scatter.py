@@ -86,7 +86,7 @@ class IndexedWindows:
     operand_batching_dims: tuple[int, ...]
     indices_batching_dims: tuple[int, ...]
     conditions: Sequence[Constraint] = field(init=False)
-    """What has to hold of parameters in sizes."""
+    """Conditions on parameters in sizes."""
 
     def __post_init__(self) -> None:
         _check_vectors(self)

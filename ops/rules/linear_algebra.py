@@ -23,7 +23,7 @@ _Entry: TypeAlias = "tuple[Form, Form]"
 """The row and the column of an element of a matrix."""
 
 _Relation: TypeAlias = Callable[[_Entry, _Entry], "tuple[Constraint, ...]"]
-"""What holds for an element of the result and an element of an operand that it needs."""
+"""Conditions on an element of the result and an element of an operand that it needs."""
 
 
 def cholesky(operand_sizes: Sizes, *, lower: bool = False) -> OpIndexing:

@@ -158,7 +158,7 @@ def bounds_of(instruction: Instruction) -> tuple[Size, ...]:
 
 
 def as_large_as(result: Instruction, operand: Instruction) -> Sequence[Size]:
-    """The sizes of an operand; a static one that is the bound in the result is read in part."""
+    """Sizes of an operand; one that equals the result's bound becomes the size of the result."""
     if operand.shape.rank != result.shape.rank:
         return sizes_of(operand)
     bounds = result.shape.dimensions

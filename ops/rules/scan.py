@@ -181,7 +181,7 @@ def _kept_without_steps(
         yield neither, Interval(0, 0)
 
 
-# Which steps reach which.
+# Steps that reach others.
 
 MAX_EXACT_STEPS: Final = 64
 """So many steps are followed exactly. Carried values come back to where they were much earlier, but

@@ -331,13 +331,13 @@ def _padded_bits(array: ArrayTile, given: Mapping[str, Column]) -> Column:
     return bits
 
 
-# What all programs of a tiling load or store, for many candidate sizes at once.
+# Loads and stores of all programs of a tiling, for many candidate sizes at once.
 #
 # An access splits into parts that share no dimension: their numbers multiply. The numbers of a
 # part are counted once for each combination of sizes of its few dimensions.
 
 SECONDS: Final = 10.0
-"""What counting may take: a part that is injective is counted at once, others are small. Behind
+"""Budget of counting: a part that is injective is counted at once, others are small. Behind
 that time, numbers are bounds, and say so."""
 
 

@@ -230,7 +230,7 @@ class Context(Recorder):
         """Facts whose form is contained in the given one."""
         return [fact for fact in self.facts if fact.multiple_in(form)] if self.facts else ()
 
-    # What a scope has.
+    # Members of a scope.
 
     def range_of(self, form: Form, depth: int = MAX_RANGE_DEPTH) -> Range:
         """Lowest and highest value of a canonical form; the true range may be narrower."""
@@ -281,7 +281,7 @@ class Context(Recorder):
         raise NotImplementedError
 
 
-# What conditions and assumptions say as facts: forms, and the intervals that they lie in.
+# Conditions and assumptions as facts: forms, and the intervals that they lie in.
 
 
 def facts_of(condition: Form) -> Constraints:

@@ -245,7 +245,7 @@ def _inside(context: Context, atom: Atom, ends: Range) -> Iterator[tuple[Law, Fo
 
     ``floor(N/c)`` in ``[l, u]`` is ``N`` in ``[c*l, c*u + c - 1]``. ``max(A, B) <= u`` holds for
     ``A`` and for ``B``; where a constant ``A`` is less than ``l``, ``max(A, B) >= l`` is
-    ``B >= l``. What is not zero is beyond an end of its range that is zero.
+    ``B >= l``. A form that is not zero is beyond an end of its range that is zero.
     """
     lower, upper = ends
     if atom.kind is AtomKind.FLOORDIV:

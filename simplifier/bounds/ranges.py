@@ -409,7 +409,7 @@ _ARITHMETIC: Final[Mapping[AtomKind, tuple[Law, Callable[[Sequence[Range]], Rang
 }
 
 
-# What facts imply together: `a >= b`, `b >= c` and `c >= d` bound `a - d`.
+# Consequences of several facts: `a >= b`, `b >= c` and `c >= d` bound `a - d`.
 #
 # If facts and bounds, each taken a number of times that is not negative, add up to a form, they
 # bound it. The best such numbers are the dual solution of a linear program. The simplex method

@@ -35,7 +35,7 @@ from simplifier.laws.catalogue.steps import CONGRUENT_RESIDUES
 from simplifier.laws.law import Law
 
 Step: TypeAlias = "tuple[Form, Form, int]"
-"""What is outside, a numerator and its divisor; with the divisor 1 nothing is left to do."""
+"""The part outside, a numerator and its divisor; with the divisor 1 nothing is left to do."""
 
 Weighted: TypeAlias = "list[tuple[int, Form]]"
 """Parts of a form, each with its coefficient."""
@@ -346,7 +346,7 @@ def _flattened(context: Context, numerator: Form, divisor: int, inner: Atom) -> 
 def reflect(context: Context, numerator: Form, divisor: int, whole: Weighted | None = None) -> Form:
     """``floor(N/c) = -floor((c - 1 - N)/c)``, whichever has fewer negative weights.
 
-    What stays whole in the numerator has one weight.
+    The part of the numerator that stays whole has one weight.
     """
     weights = [n for n, _ in _weighted(numerator, whole)] if whole else numerator.terms.values()
     if not _is_reflected(weights, numerator.constant, divisor):

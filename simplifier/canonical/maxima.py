@@ -297,7 +297,7 @@ def maximum_atom(context: Context, differences: Sequence[Form]) -> Form:
     )
 
 
-# Which operand is the greatest.
+# The greatest operand.
 
 
 def is_reached(context: Context, form: Form, others: Iterable[Form]) -> Law | None:

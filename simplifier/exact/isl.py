@@ -195,7 +195,7 @@ _FEWEST: Final = 100
 """Operations of the first attempt within a very short time."""
 
 _OPERATIONS_A_SECOND: Final = 10_000
-"""What isl does at least, however large the sets have grown."""
+"""Operations that isl does at least, however large the sets have grown."""
 
 _POINTS_A_SECOND: Final = 500_000
 """Points that are listed and sorted in a second at least; without a time, as many as there are."""

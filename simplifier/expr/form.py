@@ -72,15 +72,15 @@ MAX: Final = AtomKind.MAX
 
 EXTREMA: Final = (AtomKind.MIN, AtomKind.MAX)
 CONDITIONS: Final = (AtomKind.NONNEGATIVE, AtomKind.ZERO, AtomKind.AND)
-"""What is 1 where it is true, and 0 elsewhere."""
+"""Atoms that are 1 where they are true, and 0 elsewhere."""
 BITWISE: Final = (AtomKind.BITAND, AtomKind.BITOR, AtomKind.BITXOR)
 FOREIGN: Final = (AtomKind.OPAQUE, AtomKind.CALL)
 LOGICAL: Final = frozenset({*CONDITIONS, AtomKind.SELECT, *BITWISE, AtomKind.CALL})
-"""What laws of arithmetic do not look into."""
+"""Opaque atoms: laws of arithmetic do not look into them."""
 
 Key: TypeAlias = "tuple[object, ...]"
 Content: TypeAlias = "tuple[AtomKind | str | Key, ...]"
-"""What tells an atom from others: its kind, its name and the keys of its arguments."""
+"""The identity of an atom: its kind, its name and the keys of its arguments."""
 
 _REMEMBERED_NAMES = 4096
 _NUMBERS = re.compile(r"(\d+)")

@@ -215,9 +215,9 @@ class _Condition:
 
     def __init__(self) -> None:
         self._alternatives: list[Form] = []
-        """What ``or`` joins, before the last one."""
+        """The parts of ``or`` before the last one."""
         self._holding: list[Form] = []
-        """What ``and`` joins, before the last one."""
+        """The parts of ``and`` before the last one."""
         self._compared: list[tuple[Form, str]] = []
         """The left sides of a chain of comparisons."""
         self.is_negated = False
@@ -295,14 +295,14 @@ class _Group:
         self.opening = opening
         """The position of the parenthesis."""
         self.arguments = arguments
-        """Those before the last comma."""
+        """The arguments before the last comma."""
         self.terms: list[tuple[int, Form | _Group | None]] = []
         self.sign = self.scale = 1
         self.left: Form | _Group | None = None
         """``None`` stands for 1, a group for a sum in parentheses: sums of sums become one form."""
         self.operation: Operation | None = None
         self.shift: tuple[Form, int] | None = None
-        """What the sum shifts, and the position of the sign between them."""
+        """The form that the sum shifts, and the position of the sign between them."""
         self.condition: _Condition | None = None
         self.depth = 0
         """Of conditions inside of it."""
@@ -398,7 +398,7 @@ class _ExpressionParser:
         self._names = names
         self._divisions = divisions
         self._leaves: dict[str, Form | int] = dict(names or ())
-        """What the names and numbers read so far stand for."""
+        """Values of the names and numbers read so far."""
         self._groups = [_Group(lexer.position, [])]
 
     def parse(self) -> Form:

@@ -77,13 +77,13 @@ def operators_as_written(form: Form) -> int:
 
 
 BESIDE_DIVIDEND: Final = 1
-"""What ``x mod 8`` costs beside ``x``, where nothing else reads digits of ``x``."""
+"""Cost of ``x mod 8`` in a sum with ``x``, where nothing else reads digits of ``x``."""
 
 SAME_DIGITS: Final = 2
-"""What ``x floordiv 8`` costs beside ``x``."""
+"""Cost of ``x floordiv 8`` in a sum with ``x``."""
 
 TAKEN_BACK: Final = 8
-"""What either of the two costs where their signs differ."""
+"""Cost of either of the two where their signs differ."""
 
 
 def overlaps(form: Form) -> int:

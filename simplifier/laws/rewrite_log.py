@@ -27,8 +27,7 @@ Counted without a lock: of two threads that count at the same time, one may be l
 class Rewrite(NamedTuple):
     """``before`` was rewritten to ``after``, by these laws at once.
 
-    Where no law is named, the two are the same by meaning: what is too large to be looked into is
-    kept as one term.
+    Without a law, the two are equal by meaning: a form that is too large stays one opaque term.
     """
 
     laws: tuple[Law, ...]
@@ -45,11 +44,11 @@ class RewriteLog:
 
     def __init__(self, lemmas: dict[Law, None] | None = None) -> None:
         self.laws: dict[Law, None] = {}
-        """Those of the operation that is being brought into canonical form."""
+        """The laws of the operation that is being brought into canonical form."""
         self.lemmas: dict[Law, None] = {} if lemmas is None else lemmas
-        """What ranges rest on, in the order of first use; problems within a problem share it."""
+        """The lemmas of ranges, in the order of first use; problems within a problem share it."""
         self.canonical: dict[Atom, Rewrite] = {}
-        """What became of the operations of forms: on canonical arguments, in canonical form."""
+        """The operations of forms on canonical arguments, with their canonical forms."""
         self.extracted: dict[Key, Rewrite] = {}
         """Steps of the extraction, by the form that each replaced."""
         self.parts: dict[Key, list[Form]] = {}
@@ -59,7 +58,7 @@ class RewriteLog:
         self.read: dict[Key, Rewrite] = {}
         """Forms that were read in another way before all else."""
         self.solved: dict[Key, Rewrite] = {}
-        """What the smaller problem made of forms, in terms of the variables of this one."""
+        """Results of the smaller problem for forms, in terms of the variables of this one."""
 
     def begin(self) -> None:
         """The next operation's laws begin here."""

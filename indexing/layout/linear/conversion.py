@@ -19,7 +19,7 @@ WORD_BYTES: Final = 4
 """Of a word of a bank."""
 
 MAX_ACCESS_BYTES: Final = 16
-"""What one instruction of a thread reads at most, as ``ld.shared.v4.b32``."""
+"""Greatest number of bytes that one instruction of a thread reads, as ``ld.shared.v4.b32``."""
 
 
 def invert_and_compose(layout: LinearLayout, outer: LinearLayout) -> LinearLayout:
