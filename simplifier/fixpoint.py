@@ -36,6 +36,7 @@ from simplifier.expr.operations import (
     rebuilt,
     replace,
     substitute,
+    without_common_factors,
 )
 from simplifier.extraction import extracted, extracted_within, natural_cost
 from simplifier.extraction.cost import cost_of_form
@@ -49,6 +50,7 @@ from simplifier.extraction.prices import (
 )
 from simplifier.extraction.search import count_maxima
 from simplifier.extraction.steps import with_shared_numbers
+from simplifier.laws.catalogue.floordiv import COMMON_FACTOR
 from simplifier.laws.catalogue.maxima import PRUNE
 from simplifier.laws.rewrite_log import Rewrite, RewriteLog
 from simplifier.limits import (
@@ -145,6 +147,15 @@ def _step(scope: Scope, form: Form) -> Form:
         natural = natural_cost(scope, scope.canonical(form))
         if scope.facts or natural < cost_of_form(result):
             result = min(result, _read(scope, form, inside), key=cost_of_form)
+    return result if result != form else _in_lowest_terms(scope, form)
+
+
+def _in_lowest_terms(scope: Scope, form: Form) -> Form:
+    """The form without the factors that numerators share with divisors, if it is no dearer."""
+    result = without_common_factors(form)
+    if result == form or cost_of_form(result) > cost_of_form(form):
+        return form
+    scope.read(Rewrite((COMMON_FACTOR,), form, result))
     return result
 
 

@@ -176,8 +176,7 @@ WANTED: list[tuple[str, Bounds, str]] = [
         {"d0": (0, 14), "d1": (0, 6)},
         "((d0 + d1 + 3) floordiv 6) * 2 + d0 * 2 - (d0 + d1) mod 2 - 39",
     ),
-    # cut: of equal cost, a factor that numerator and divisor share stays
-    ("((d0 floordiv 2) * 6) floordiv 4", {}, "((d0 floordiv 2) * 6) floordiv 4"),
+    ("((d0 floordiv 2) * 6) floordiv 4", {}, "((d0 floordiv 2) * 3) floordiv 2"),
     # digits that the canonical form would multiply out
     (
         (
