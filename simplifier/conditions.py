@@ -12,7 +12,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
-from simplifier.bounds.context import Constraints
+from simplifier.bounds.context import Bounds, Constraints
 from simplifier.bounds.interval import EMPTY, Interval
 from simplifier.canonical import comparisons
 from simplifier.canonical.bitwise import divided_bits
@@ -77,7 +77,7 @@ def _readings(scope: Scope, form: Form, asks: Questions) -> Iterator[tuple[_Laws
     """The form with its functions of bits split into digits, and as they stand."""
     reader = _Reader(scope, asks)
     for reading in reader.readings(form):
-        abstraction = abstracted(scope, reading, reader.range_of)
+        abstraction = without_logic(scope, reading, reader.range_of)
         result = abstraction.restored(asks.simplified(abstraction.scope, abstraction.form))
         laws = (*reader.laws, *abstraction.laws, *laws_logged(abstraction.scope))
         yield tuple(dict.fromkeys(laws)), result
@@ -142,7 +142,7 @@ def range_of(scope: Scope, form: Form, asks: Questions) -> Interval:
     """An interval that holds every value of a form with conditions or choices."""
     reader = _Reader(scope, asks)
     by_digits, *_ = reader.readings(form)
-    abstraction = abstracted(scope, by_digits, reader.range_of)
+    abstraction = without_logic(scope, by_digits, reader.range_of)
     return asks.range_of(abstraction.scope, abstraction.form)
 
 
@@ -430,7 +430,7 @@ def _guarded_atom(atom: Atom, arguments: tuple[Form, ...]) -> Form:
     return operations.rebuilt(atom, arguments)
 
 
-# Conditions, selects and functions of bits replaced by variables, and substituted back.
+# A form with variables in place of operations, and back.
 #
 # Only the range of such a variable is known, so the laws of arithmetic need not know of conditions,
 # and cost no time where there are none. Uninterpreted functions become variables, too.
@@ -444,12 +444,13 @@ def is_logical(atoms: Iterable[Atom]) -> bool:
     return any(atom.kind in LOGICAL for atom in atoms)
 
 
-class Surroundings(NamedTuple):
-    """A form in which variables replace conditions, selects and bit operations."""
+class Abstraction(NamedTuple):
+    """A form with variables in place of operations, of which only the ranges are known."""
 
     form: Form
     scope: Scope
-    meanings: dict[str, Form]
+    meanings: Mapping[str, Form]
+    """What stands for each new variable."""
     laws: tuple[Law, ...] = ()
 
     def restored(self, form: Form) -> Form:
@@ -458,29 +459,50 @@ class Surroundings(NamedTuple):
         return result if operations.is_condition(result) else _with_choices_of_numbers(result)
 
 
-def abstracted(scope: Scope, form: Form, range_of: Callable[[Atom], Interval]) -> Surroundings:
+def abstracted(
+    scope: Scope,
+    form: Form,
+    names: Mapping[Atom, str],
+    range_of: Callable[[Atom], Interval],
+    known: tuple[Bounds, Constraints],
+) -> Abstraction:
+    """The form with a variable for each of some operations; of the rest, bounds and constraints.
+
+    >>> from simplifier.canonical.scope import scope_of
+    >>> from simplifier.expr.text import parse_form
+    >>> form, scope = parse_form("((x mod 5) * 3 + y) floordiv 2"), scope_of(())
+    >>> names = {atom: "a" for atom in parse_form("x mod 5").terms}
+    >>> found = abstracted(scope, form, names, lambda _: Interval(0, 4), ((), ()))
+    >>> print(found.form, found.scope.bounds["a"], found.restored(found.form) == form)
+    (a * 3 + y) floordiv 2 [0, 4] True
+    """
+    bounds, constraints = known
+    outside = operations.replace(form, {atom: variable(name) for atom, name in names.items()})
+    ends = ((name, range_of(atom)) for atom, name in names.items())
+    every = tuple(sorted((*bounds, *ends), key=itemgetter(0)))
+    meanings = {name: Form(0, {atom: 1}) for atom, name in names.items()}
+    return Abstraction(outside, scope.beside(*relevant([outside], every, constraints)), meanings)
+
+
+def without_logic(scope: Scope, form: Form, range_of: Callable[[Atom], Interval]) -> Abstraction:
     """The form with a variable for each condition, choice and function of bits.
 
     A choice of two numbers is its condition times their difference. The variables are numbered, so
     that forms that differ in the meanings alone share a scope.
     """
-    atoms = outermost([form])
-    linear = {atom: _of_numbers(atom) for atom in atoms}
+    linear = {atom: _of_numbers(atom) for atom in outermost([form])}
     inner = dict.fromkeys(each for value in linear.values() for each in value.terms)
-    names = {atom: variable(f"{_MARK}{number}") for number, atom in enumerate(inner)}
-    replacements = {atom: combine(value, names) for atom, value in linear.items()}
+    names = {atom: f"{_MARK}{number}" for number, atom in enumerate(inner)}
+    variables = {atom: variable(name) for atom, name in names.items()}
     bounds, constraints = scope.given
-    ends = [(f"{_MARK}{number}", range_of(atom)) for number, atom in enumerate(inner)]
-    known = tuple(_arithmetic(constraints, replacements))
-    are_numbers = any(atom not in inner for atom in linear)
-    outside = operations.replace(form, replacements)
-    every = tuple(sorted((*bounds, *ends), key=itemgetter(0)))
-    return Surroundings(
-        outside,
-        scope.beside(*relevant([outside], every, known)),
-        {f"{_MARK}{number}": Form(0, {atom: 1}) for number, atom in enumerate(inner)},
-        (CHOICE_OF_NUMBERS,) if are_numbers else (),
+    facts = _arithmetic(
+        constraints, {atom: combine(value, variables) for atom, value in linear.items()}
     )
+    found = abstracted(
+        scope, operations.replace(form, linear), names, range_of, (bounds, tuple(facts))
+    )
+    are_numbers = any(atom not in inner for atom in linear)
+    return found._replace(laws=(CHOICE_OF_NUMBERS,)) if are_numbers else found
 
 
 def _arithmetic(

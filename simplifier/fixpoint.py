@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from functools import partial
 from itertools import count
 from math import inf
-from operator import itemgetter
-from typing import Final, NamedTuple
+from typing import Final
 
 from simplifier import conditions
-from simplifier.bounds.context import Bounds
 from simplifier.bounds.interval import Interval
 from simplifier.bounds.propagation import Smaller
 from simplifier.bounds.ranges import range_as_written
 from simplifier.canonical.scope import Scope, scope_of
-from simplifier.conditions import is_logical
-from simplifier.expr import operations
+from simplifier.conditions import Abstraction, is_logical
 from simplifier.expr.form import (
     EXTREMA,
     FLOORDIV,
@@ -28,7 +25,6 @@ from simplifier.expr.form import (
     fold,
     is_deep,
     postorder,
-    variable,
     variables_of,
 )
 from simplifier.expr.operations import (
@@ -38,7 +34,6 @@ from simplifier.expr.operations import (
     substitute,
     without_common_factors,
 )
-from simplifier.extraction import extracted, extracted_within, natural_cost
 from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.natural import is_plain
 from simplifier.extraction.prices import (
@@ -48,7 +43,12 @@ from simplifier.extraction.prices import (
     width_as_written,
     width_if_exceeded,
 )
-from simplifier.extraction.search import count_maxima
+from simplifier.extraction.search import (
+    count_maxima,
+    extracted,
+    extracted_within,
+    natural_cost,
+)
 from simplifier.extraction.steps import with_shared_numbers
 from simplifier.laws.catalogue.floordiv import COMMON_FACTOR
 from simplifier.laws.catalogue.maxima import PRUNE
@@ -189,13 +189,14 @@ def _abstracted(scope: Scope, form: Form, result: Form, limit: float) -> Form:
     if not operations:
         return result
     abstraction = abstraction_of(scope, form, operations)
-    inner = scope.beside(abstraction.bounds)
+    inner = abstraction.scope
     canonical = inner.canonical(abstraction.form)
     if count_maxima(canonical) > MAX_MAXIMA_SEARCHED:
         return result
-    # Subtracted terms may be part of a remainder that the search passed by.
+    # Subtracted terms may be part of a remainder that the search passed by. Elsewhere, where the
+    # variables only rename parts of the canonical form, a search would start from the same form.
     is_searched = limit == inf and not subtracts(result)
-    if is_searched and abstraction.only_renames(canonical, scope.canonical(form)):
+    if is_searched and substitute([canonical], abstraction.meanings) == (scope.canonical(form),):
         return result
     meanings = {name: _cheaper(scope, each) for name, each in abstraction.meanings.items()}
     reading = _extracted if limit == inf else _step
@@ -223,7 +224,7 @@ def _extrema_to_keep(scope: Scope, form: Form) -> Sequence[Atom]:
 def _with_extrema(scope: Scope, form: Form, extrema: Sequence[Atom]) -> Form:
     """The form simplified with variables for some extrema; these by themselves."""
     abstraction = abstraction_of(scope, form, extrema)
-    inner = scope.beside(abstraction.bounds)
+    inner = abstraction.scope
     result = _restored(scope, simplified(inner, abstraction.form), abstraction)
     if cost_of_form(result) > cost_of_form(form):
         parts = _restored(scope, _cheapest_parts(inner, abstraction.form), abstraction)
@@ -559,32 +560,6 @@ _DIVISIONS: Final = (AtomKind.FLOORDIV, AtomKind.QUOTIENT, AtomKind.MOD)
 # out into quotients that nobody reads, of greater numbers than the expression computes.
 
 
-class Abstraction(NamedTuple):
-    """A form with variables in place of its inner operations."""
-
-    form: Form
-    bounds: Bounds
-    meanings: Mapping[str, Form]
-    """The form replaced by each new variable."""
-
-    def only_renames(self, canonical: Form, original: Form) -> bool:
-        """Whether its canonical form is that of the original with variables for operations.
-
-        A search in it would start from the same form.
-
-        >>> from simplifier.canonical.scope import scope_of
-        >>> from simplifier.expr.text import parse_form
-        >>> scope = scope_of(())
-        >>> for text in ("(x floordiv 4) * y * z", "(x mod 4) * y * z"):
-        ...     form = parse_form(text)
-        ...     found = abstraction_of(scope, form, inner_operations(form))
-        ...     print(found.only_renames(found.form, scope.canonical(form)))
-        True
-        False
-        """
-        return operations.substitute([canonical], self.meanings) == (original,)
-
-
 def abstraction_of(scope: Scope, form: Form, inner: Sequence[Atom]) -> Abstraction:
     """The form with a variable for each inner operation.
 
@@ -596,20 +571,16 @@ def abstraction_of(scope: Scope, form: Form, inner: Sequence[Atom]) -> Abstracti
     >>> found = abstraction_of(scope, form, inner_operations(form))
     >>> print(found.form)
     (inner.1 * 3 + inner.0) floordiv 2
-    >>> print(*(f"{name} in {interval}: {found.meanings[name]}" for name, interval in found.bounds))
-    inner.0 in [0, 11]: x floordiv 5 inner.1 in [0, 4]: x mod 5
+    >>> for name, interval in found.scope.bounds.items():
+    ...     print(name, "in", interval, "is", found.meanings[name])
+    inner.0 in [0, 11] is x floordiv 5
+    inner.1 in [0, 4] is x mod 5
     """
     taken = {*scope.bounds, *variables_of((form,))}
     free = (name for index in count() if (name := f"{_PREFIX}{index}") not in taken)
     names = dict(zip(inner, free, strict=False))
-    abstract = operations.replace(form, {atom: variable(name) for atom, name in names.items()})
-    used = {*variables_of((abstract,))}
-    bounds = [(name, interval) for name, interval in scope.bounds.items() if name in used]
-    bounds += [(name, _interval(scope, atom)) for atom, name in names.items()]
-    bounds.sort(key=itemgetter(0))
-    return Abstraction(
-        abstract, tuple(bounds), {name: Form(0, {atom: 1}) for atom, name in names.items()}
-    )
+    known = tuple(scope.bounds.items()), ()
+    return conditions.abstracted(scope, form, names, partial(_interval, scope), known)
 
 
 _PREFIX = "inner."

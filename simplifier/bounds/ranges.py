@@ -381,12 +381,7 @@ def _mod_range(operands: Sequence[Range]) -> Range:
     low, high = floordiv_range(operands)
     if isinstance(low, int) and low == high and divisor[0] == divisor[1]:
         return numerator[0] - low * divisor[0], numerator[1] - low * divisor[0]
-    lower, upper = min(divisor[0] + 1, 0), max(divisor[1] - 1, 0)
-    if numerator[0] >= 0:
-        upper = min(upper, numerator[1])
-    if numerator[1] <= 0:
-        lower = max(lower, numerator[0])
-    return lower, upper
+    return _digit_range(numerator, divisor)
 
 
 def _least(operands: Sequence[Range]) -> Range:

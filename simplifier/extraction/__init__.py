@@ -6,7 +6,3 @@ is say :mod:`~simplifier.extraction.cost` and :mod:`~simplifier.extraction.price
 """
 
 from __future__ import annotations
-
-from simplifier.extraction.search import extracted, extracted_within, natural_cost
-
-__all__ = ["extracted", "extracted_within", "natural_cost"]
