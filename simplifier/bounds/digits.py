@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
+from itertools import permutations
 from math import gcd
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from simplifier.bounds.context import Context, DigitView, Fact, Unit
 from simplifier.bounds.interval import End, Range
 from simplifier.expr.form import (
     FLOORDIV,
+    MAX,
     ONE,
     ZERO,
     Atom,
@@ -27,9 +29,10 @@ from simplifier.expr.form import (
     accumulate,
     collected,
     content,
+    in_order,
     is_crowded,
 )
-from simplifier.laws.catalogue.ranges import FACT_RANGE
+from simplifier.laws.catalogue.ranges import CLAMP_RANGE, FACT_RANGE
 from simplifier.limits import MAX_CONTENT, MAX_FLATTENED_TERMS, MAX_QUOTIENTS
 
 
@@ -57,8 +60,16 @@ def digit_view(context: Context, form: Form) -> DigitView:
 
 
 def _units(context: Context, terms: dict[Atom, int]) -> list[tuple[int, Unit]]:
-    """Terms as single atoms."""
-    return [(weight, context.units[atom]) for atom, weight in terms.items()]
+    """Terms as single atoms, but the difference of two clamps as one unit."""
+    units: list[tuple[int, Unit]] = []
+    if len(terms) > 1 and any(atom.kind is MAX for atom in terms):
+        terms = dict(terms)
+        for weight, value, ends in clamped(context, terms):
+            context.used(CLAMP_RANGE)
+            units.append((weight, Unit(value, *ends)))
+            accumulate(terms, value, -weight)
+    units += [(weight, context.units[atom]) for atom, weight in terms.items()]
+    return units
 
 
 def _may_hold_digits(terms: Mapping[Atom, int], quotients: list[Atom]) -> bool:
@@ -318,6 +329,40 @@ def _known_with(form: Form, atom: Atom, *, is_positive: bool) -> Iterator[Atom]:
             shift = difference.constant - own.constant
             if shift > 0 if is_positive else shift < 0:
                 yield other
+
+
+def clamped(context: Context, terms: Mapping[Atom, int]) -> Iterator[tuple[int, Form, Range]]:
+    """Multiples of ``max(0, D) - max(0, D - b)`` and of ``D - max(0, D)`` among terms.
+
+    Each with the range of what is cut off, which is narrower than its terms look; each term is used
+    once.
+    """
+    left = dict(terms)
+    clamps = [atom for atom in terms if is_clamp(atom)]
+    for near, far in permutations(clamps, 2):
+        weight, other = left[near], left[far]
+        size = _step_between(near, far)
+        if weight * other < 0 < size:
+            weight = weight if abs(weight) <= abs(other) else -other
+            left[near] -= weight
+            left[far] += weight
+            lower, upper = context.ranges[near]
+            ends = min(lower, size), min(upper, size)
+            yield weight, Form(0, in_order({near: 1, far: -1})), ends
+    for atom in clamps:
+        inside, weight = atom.arguments[1], -left[atom]
+        if weight and all(left.get(a) == weight * value for a, value in inside.terms.items()):
+            for used in (atom, *inside.terms):
+                left[used] = 0
+            lower, upper = context.range_of(inside)
+            ends = min(lower, 0) - inside.constant, min(upper, 0) - inside.constant
+            yield weight, Form(0, in_order({**inside.terms, atom: -1})), ends
+
+
+def _step_between(near: Atom, far: Atom) -> int:
+    """``b`` for ``max(0, D)`` and ``max(0, D - b)``; 0 where there is none."""
+    lower, upper = near.arguments[1], far.arguments[1]
+    return lower.constant - upper.constant if lower.terms == upper.terms else 0
 
 
 def cancelling(left: Form, right: Form) -> list[tuple[int, int]]:

@@ -17,6 +17,7 @@ from simplifier.bounds.context import Context, DigitView, Unit
 from simplifier.bounds.interval import End
 from simplifier.expr.form import (
     FLOORDIV,
+    MAX,
     ZERO,
     Atom,
     AtomKind,
@@ -275,14 +276,15 @@ def _two_valued(unit: Unit, weight: int, offset: int, divisor: int) -> Form | No
 def open_digits(rest: Form, residue: DigitView, divisor: int) -> tuple[Form, Form, Weighted]:
     """``r*(L mod n) = r*L - r*n*floor(L/n)``: where ``c`` divides ``r*n``, the quotient leaves.
 
-    ``residue`` shows the rest. Gives what leaves, what is left, and what stays whole in it: digits
-    that do not close on ``c``. The other atoms are reduced again.
+    ``residue`` shows the rest. Gives what leaves, what is left, and what stays whole in it: clamps,
+    and digits that do not close on ``c``. The other atoms are reduced again.
     """
     digits = [
         (weight, unit, unit.quotient) for weight, unit in residue.units if unit.quotient is not None
     ]
+    whole = [(weight, unit.value) for weight, unit in residue.units if _is_clamp(unit)]
     if not digits:
-        return ZERO, rest, []
+        return ZERO, rest, whole
     terms = dict(rest.terms)
     outside: dict[Atom, int] = {}
     for weight, unit, quotient in digits:
@@ -293,7 +295,7 @@ def open_digits(rest: Form, residue: DigitView, divisor: int) -> tuple[Form, For
                 terms[quotient] = factor + closing
                 outside[quotient] = outside.get(quotient, 0) - closing // divisor
             _reduce(terms, quotient, divisor, outside)
-    whole = [
+    whole += [
         (weight, unit.value)
         for weight, unit, quotient in digits
         if terms.get(quotient) == -weight * unit.radix
@@ -303,6 +305,12 @@ def open_digits(rest: Form, residue: DigitView, divisor: int) -> tuple[Form, For
         if atom not in closed:
             _reduce(terms, atom, divisor, outside)
     return collected(0, outside), Form(rest.constant, terms), whole
+
+
+def _is_clamp(unit: Unit) -> bool:
+    """Whether the unit is what maxima cut off."""
+    value = unit.value.terms
+    return len(value) > 1 and any(atom.kind is MAX for atom in value)
 
 
 def _reduce(terms: dict[Atom, int], atom: Atom, divisor: int, outside: dict[Atom, int]) -> None:

@@ -144,6 +144,20 @@ BRANCHES_RANGE_NEGATIVE = Law(
     ),
 )
 
+CLAMP_RANGE = Law(
+    name="range of a clamp",
+    identity="0 <= max(0, A) - max(0, A - b) <= b",
+    condition="b >= 0",
+    why="Two clamps that cut at both ends are read as one digit.",
+    example=Example("(x * 16 + min(max(y, 0), 15)) floordiv 16", "", "x"),
+    near_miss=NearMiss(
+        "(x * 16 + min(max(y, 0), 16)) floordiv 16",
+        "",
+        "min(max(y, 0), 16) floordiv 16 + x",
+        "16 is reached",
+    ),
+)
+
 BETWEEN_BRANCHES = Law(
     name="range between branches",
     identity="l ceildiv (p + q) <= max(A, B)",

@@ -27,6 +27,7 @@ ELSEWHERE = {
     "minimum": "scope.Scope.minimum",
     "only value": "scope.Scope.variable",
     "quotient of a function of bits": "conditions.step",
+    "range of a clamp": "digits._units",
     "range of a divisor": "context.Context.divisor_range",
     "unit divisor": "scope.Scope.floordiv",
 }
