@@ -187,7 +187,7 @@ def propagate(
 
     ``tile_sizes`` has a number, an expression, or ``None`` for all, for each of the parallel
     dimensions of :attr:`TilingSpace.dimensions`, and maybe for those that instructions go through;
-    or it is a mapping. Others are whole. With an ``operand``, the sizes are those of its
+    or it is a mapping. Other dimensions are whole. With an ``operand``, the sizes are those of its
     tile, and tiles are propagated forward, to all that is computed from them.
 
     Each tile holds exactly the elements that belong to a tile of the space, or says why there is
