@@ -43,7 +43,7 @@ napoleon_custom_sections = [
     "Source",
 ]
 nitpick_ignore_regex = [  # what others document
-    ("py:.*", r"(collections|concurrent|datetime|functools|islpy|np|os|sympy)\..*"),
+    ("py:.*", r"(collections|concurrent|datetime|functools|islpy|np|numpy|os|sympy)\..*"),
 ]
 
 html_theme = "furo"

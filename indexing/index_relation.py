@@ -439,7 +439,7 @@ def flow_dependences(
     *,
     budget: Budget = BUDGET,
 ) -> IndexRelation[MapT_co]:
-    """From each iteration to the later ones that read a value that it wrote.
+    """Relation from each iteration to the later ones that read a value that it wrote.
 
     ``writes`` and ``reads`` relate iterations, in the lexicographic order in which they run, to
     the elements that they write and read; an iteration reads before it writes. Each read depends on

@@ -571,7 +571,7 @@ class IndexingMap(ExactRelation):
         return result_bounds(self)
 
     def strides(self, *, budget: Budget = BUDGET) -> tuple[ByVariable[Stride], ...]:
-        """For each result, by how much it changes with each step of each variable.
+        """Changes of each result with each step of each variable.
 
         A stride is the same at every step, or within runs of so many elements, or it varies. The
         answer is exact on the domain. Closed forms of affine results cost microseconds, other
@@ -594,7 +594,7 @@ class IndexingMap(ExactRelation):
         return strides(self, budget)
 
     def contiguity(self, *, budget: Budget = BUDGET) -> tuple[ByVariable[Contiguity], ...]:
-        """For each result and each variable: contiguous groups, their alignment, and bounds.
+        """Contiguous groups of each result along each variable, their alignment, and bounds.
 
         The words are those of Triton's axis information; the answers are exact on the domain, and
         need not be powers of two.

@@ -144,12 +144,12 @@ def constrained(indexing_map: IndexingMap, form: Form, interval: Interval) -> In
 
 
 def every_element(sizes: Sizes) -> IndexingMap:
-    """From a scalar to every element of a tensor."""
+    """Map from a scalar to every element of a tensor."""
     return index_map((symbol(position) for position in range(len(sizes))), (), sizes)
 
 
 def no_dimensions(sizes: Sizes) -> IndexingMap:
-    """From every element of a tensor to a scalar."""
+    """Map from every element of a tensor to a scalar."""
     return index_map((), sizes)
 
 

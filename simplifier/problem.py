@@ -631,7 +631,7 @@ def rewrites_of(scope: Scope, form: Form) -> Iterator[Rewrite]:
 
 
 def _by_smaller_problem(scope: Scope, form: Form) -> Iterator[Rewrite]:
-    """By the smaller problem, where that was taken: all its steps at once."""
+    """Steps of the smaller problem, where that was taken: all at once."""
     rewrite = _log(scope).solved.get(form.key)
     if rewrite is None or scope.smaller is None:
         yield from _read(scope, form)

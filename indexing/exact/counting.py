@@ -417,7 +417,7 @@ def _volume(box: Iterable[Interval]) -> int:
 
 
 def hull_of(maps: Iterable[Relation]) -> list[Interval]:
-    """For each coordinate an interval that holds its values in all maps."""
+    """Interval of each coordinate that holds its values in all maps."""
     columns = zip(*(result_bounds(each) for each in maps), strict=True)
     return [reduce(Interval.union, column) for column in columns]
 

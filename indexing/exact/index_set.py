@@ -306,7 +306,7 @@ class IndexSet(Displayed):
 
     @property
     def bounds(self) -> tuple[Interval, ...]:
-        """For each coordinate the least interval that holds all its values."""
+        """The least interval of each coordinate that holds all its values."""
         return tuple(variable.bounds for variable in self.hull.dims)
 
     @property

@@ -664,7 +664,7 @@ class Digit(NamedTuple):
         return self._replace(source=source, value=mod(self.value.plus_constant(-shift), turn))
 
     def reduced(self) -> Digit:
-        """For a multiple of one term, the digit of the term: ``a*x mod n`` gives ``x mod n``."""
+        """Digit of the term, for a multiple of one term: ``a*x mod n`` gives ``x mod n``."""
         if self.weight > 1 or len(self.source.terms) != 1:
             return self
         ((atom, factor),) = self.source.terms.items()

@@ -62,7 +62,7 @@ class ByVariable(Mapping[str, T], Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Stride:
-    """By how much a result changes with each step of a variable.
+    """Change of a result with each step of a variable.
 
     Attributes:
         value: the change, the same at every step within the runs; ``None`` if there are no runs of
@@ -180,7 +180,7 @@ class _Changes:
 
     @property
     def change(self) -> Form:
-        """By how much the result changes."""
+        """The change of the result."""
         return self.relation.forms[0]
 
     @property

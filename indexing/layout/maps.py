@@ -56,7 +56,7 @@ def logical_to_physical(shape: Shape) -> IndexingMap:
 
 
 def physical_to_logical(shape: Shape) -> IndexingMap:
-    """From an index with the dimensions in their order in memory to the one that users write.
+    """Map from an index with the dimensions in their order in memory to the one that users write.
 
     Raises:
         ShapeError: the shape is no array.
@@ -88,7 +88,7 @@ def logical_to_tiled(shape: Shape) -> IndexingMap:
 
 @cached
 def tiled_to_logical(shape: Shape) -> IndexingMap:
-    """From an index in the tiled dimensions to the index of the element there, if any.
+    """Map from an index in the tiled dimensions to the index of the element there, if any.
 
     Raises:
         ShapeError: as :func:`~indexing.layout.tiling_steps`.
@@ -104,7 +104,7 @@ def tiled_to_logical(shape: Shape) -> IndexingMap:
 
 @cached
 def logical_to_linear(shape: Shape) -> IndexingMap:
-    """From an index to the offset in memory, counted in elements.
+    """Map from an index to the offset in memory, counted in elements.
 
     Raises:
         ShapeError: as :func:`~indexing.layout.tiling_steps`.
@@ -122,7 +122,7 @@ def logical_to_linear(shape: Shape) -> IndexingMap:
 
 @cached
 def linear_to_logical(shape: Shape) -> IndexingMap:
-    """From an offset in memory, counted in elements, to the index of the element there, if any.
+    """Map from an offset in memory, counted in elements, to the index of the element there, if any.
 
     Raises:
         ShapeError: as :func:`~indexing.layout.tiling_steps`.
@@ -177,7 +177,7 @@ def _stride(offset: IndexingMap, axis: int, size: int) -> int | None:
 
 
 def step_map(step: Step) -> IndexingMap:
-    """From an index before a step of a layout to the index after it.
+    """Map from an index before a step of a layout to the index after it.
 
     Composed, the maps of :func:`~indexing.layout.tiling_steps` are :func:`logical_to_tiled`.
 

@@ -100,7 +100,7 @@ def _divided_atom(atom: Atom) -> Atom | None:
 
 
 def _sums_with_digits(indexing_map: Relation) -> Mapping[_RangeDigit, Mapping[Form, int]]:
-    """For each digit that formulas use, the sums that it is a term of, with its factors there."""
+    """The sums that each digit in formulas is a term of, with its factors there."""
     ranges = _bounded_ranges(indexing_map.domain)
     found: dict[_RangeDigit, dict[Form, int]] = defaultdict(dict)
     visited = dict.fromkeys(_formulas(indexing_map))

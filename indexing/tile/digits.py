@@ -275,7 +275,7 @@ _DOWN = Interval(-1, 0)
 
 
 def monotone(form: Form, axes: Mapping[str, TileAxis]) -> dict[str, bool] | None:
-    """For each variable whether the steps of a result rise along it; they never turn.
+    """Whether the steps of a result rise along each variable; they never turn.
 
     ``None`` if there is a tile on which they do not take all values between their ends.
 

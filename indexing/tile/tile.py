@@ -146,7 +146,7 @@ class Tile(Displayed):
 
     @property
     def strides(self) -> tuple[sympy.Expr, ...]:
-        """By how much the index grows from one position to the next."""
+        """Growth of the index from one position to the next."""
         return tuple(to_sympy(self._named(stride)) for _, _, stride in self.formulas.results)
 
     @property

@@ -374,7 +374,7 @@ def _values_within(limits: Sequence[Constraint], variable: str, bounds: Interval
 
 
 def _tables(long: Sequence[Form], variable: str, values: Sequence[int]) -> Iterator[Form]:
-    """For each form one with the same results for these values."""
+    """A form with the same results for these values in place of each."""
     for results in _evaluated(long, variable, values):
         listed = _continued(dict(zip(values, results, strict=True)))
         yield tabulated_partly(listed, forms.variable(variable))[0]

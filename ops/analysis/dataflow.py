@@ -66,7 +66,7 @@ class Graph:
         interner: Interner,
         within: Container[Instruction] | None = None,
     ) -> dict[Array, Facts]:
-        """From arrays to all arrays that steps lead to, in topological order.
+        """Follow all steps from arrays, in topological order.
 
         Steps from instructions that ``within`` does not hold are not taken.
         """

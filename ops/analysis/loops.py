@@ -348,7 +348,7 @@ class _Walks:
 
     @cached_property
     def _component(self) -> Mapping[int, tuple[int, ...]]:
-        """For each array all those that lead to it and that it leads to, in order."""
+        """Arrays that lead to each one and that it leads to, in order."""
         numbers = range(len(self._loop.arrays))
         reached = {each: self._reached(each) for each in numbers}
         return {
@@ -396,7 +396,7 @@ class _Walks:
             yield from self._decided_by(number)
 
     def _inside(self, component: tuple[int, ...]) -> dict[int, dict[int, _WalksInside]]:
-        """From each array of a component, the walks to each other that do not leave it."""
+        """Walks from each array of a component to the others that do not leave it."""
         if len(component) == 1:
             (single,) = component
             inside = self._inside_single(single)
@@ -550,7 +550,7 @@ def _without_determined_ranges(indexing: OperandIndexing) -> OperandIndexing:
 
 
 def _shift(step: AnyDependence) -> tuple[int, ...] | None:
-    """By how much an iteration moves elements, if it is the same for all of them."""
+    """Distance that an iteration moves elements, if it is the same for all of them."""
     shifts = {_shift_of(each) for each in step.indexings}
     return shifts.pop() if len(shifts) == 1 else None
 

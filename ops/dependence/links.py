@@ -168,7 +168,7 @@ def _pairs(instruction: Instruction, answer: Maps | Routes) -> Iterator[_Pair]:
 def _related(
     instruction: Instruction, answer: Maps
 ) -> Iterable[tuple[int, Sequence[int], OpIndexing | Unknown]]:
-    """For arrays of the result: the arrays in operands that maps lead to, and these maps."""
+    """Maps of arrays of the result, with the arrays in operands that they lead to."""
     if isinstance(answer, Mapping):
         return [(output, [number], each) for (output, number), each in answer.items()]
     outputs, inputs = instruction.shape.arrays, [*arrays_in_operands(instruction)]

@@ -245,7 +245,7 @@ class Computation(Displayed):
         return _matching(self.instructions, pattern, opcode)
 
     def users(self) -> Mapping[Instruction, tuple[Instruction, ...]]:
-        """For each instruction that others read: which ones, in order, each once."""
+        """Users of each instruction that others read, in order, each once."""
         if not self._users:
             found: dict[Instruction, dict[Instruction, None]] = {}
             for each in self.instructions:

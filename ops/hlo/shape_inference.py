@@ -204,7 +204,7 @@ def _second(op: Application) -> Sized:
 
 
 def _alike(op: Application) -> Sized:
-    """As large as every operand but scalars; a dynamic size of one of them is that of the result.
+    """Sizes of every operand but scalars; a dynamic size of one of them is that of the result.
 
     Two dynamic sizes have to be equal.
     """

@@ -354,7 +354,7 @@ class ElementWriter:
     # Indices.
 
     def map_of(self, source: Instruction, operand: int) -> IndexingMap:
-        """From an element of the result to those of an operand."""
+        """Map from an element of the result to those of an operand."""
         found = self.fusion.registry.maps(source)
         if isinstance(found, Unknown):
             raise refused(source, found.reason)
@@ -364,7 +364,7 @@ class ElementWriter:
         return one
 
     def forward_map(self, source: Instruction) -> IndexingMap | None:
-        """From an element of the first operand to that of the result, if that is known."""
+        """Map from an element of the first operand to that of the result, if that is known."""
         found = self.fusion.registry.maps(source)
         one = found.input_to_output[0] if isinstance(found, OpIndexing) else None
         is_numeric = one is not None and not (one.is_undefined or one.runtime or one.parameters)
@@ -599,7 +599,7 @@ class KernelSizes:
         return tuple(self._placed(size) for size in found)
 
     def in_memory(self, source: Instruction, output: int) -> tuple[Size, ...]:
-        """For how many elements memory has a place: as many as the bound of a size says."""
+        """Number of elements that memory has a place for: the bound of a size."""
         dimensions = source.shape.arrays[output].dimensions
         pairs = zip(dimensions, self.of(source, output), strict=True)
         return tuple(size if bound == UNBOUNDED_SIZE else bound for bound, size in pairs)

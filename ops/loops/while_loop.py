@@ -220,7 +220,7 @@ class LoopDependence:
 
     @cached_property
     def distances(self) -> IndexSet:
-        """By how many iterations reads come after writes."""
+        """Number of iterations from writes to reads."""
         return self.iterations.distances()
 
     def __str__(self) -> str:

@@ -78,7 +78,7 @@ class LinalgGeneric:
             raise MapError(f"{self.outputs} of {len(self.maps)} operands are outputs")
 
     def reads(self, output: int = 0) -> tuple[IndexingMap, ...]:
-        """For each input, the map from an element of an output to the elements that it needs.
+        """Maps from an element of an output to the elements of each input that it needs.
 
         Loops that the output does not name, as reductions, become ranges.
 

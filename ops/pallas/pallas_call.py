@@ -164,12 +164,12 @@ class PallasCall(Displayed):
         )
 
     def out_of_bounds(self) -> tuple[OutOfBoundsBlock, ...]:
-        """For each array the first step that takes a block outside of it."""
+        """First step, for each array, that takes a block outside of it."""
         found = (each.out_of_bounds() for each in self.arrays)
         return tuple(each for each in found if each is not None)
 
     def unwritten(self) -> tuple[UnwrittenElement, ...]:
-        """For each result the first element that no step writes, if values do not decide that.
+        """First element of each result that no step writes, if values do not decide that.
 
         An alias has the values of its operand, so nothing of it needs to be written.
         """
@@ -182,12 +182,12 @@ class PallasCall(Displayed):
         return tuple(found)
 
     def races(self) -> tuple[WriteRace, ...]:
-        """For each result the first two steps that write an element, maybe at the same time."""
+        """First two steps, for each result, that write an element, maybe at the same time."""
         found = (self._race(each) for each in self.outputs)
         return tuple(each for each in found if each is not None)
 
     def late_revisits(self) -> tuple[LateRevisit, ...]:
-        """For each result the first step that comes back to a block, or to a part of one.
+        """First step, for each result, that comes back to a block, or to a part of one.
 
         Steps that follow each other may take the same block: they add to it. Results with a race
         are left out.
@@ -195,7 +195,7 @@ class PallasCall(Displayed):
         return self._late_revisits(self.races())
 
     def alias_conflicts(self) -> tuple[AliasConflict, ...]:
-        """For each alias the first step that writes an element that a later step reads."""
+        """First step, for each alias, that writes an element that a later step reads."""
         found = (self._alias_conflict(*pair) for pair in self.aliases)
         return tuple(each for each in found if each is not None)
 
@@ -218,7 +218,7 @@ class PallasCall(Displayed):
         return WriteRace(array.name, first, second, element, axes, _may(array))
 
     def _same_core(self) -> IndexingMap:
-        """From a step to those with the same coordinates along the parallel axes."""
+        """Relation from a step to those with the same coordinates along the parallel axes."""
         names = axis_names(len(self.grid))
         others = {f"{name}_": size for name, size in zip(names, self.grid, strict=True)}
         results = [
@@ -398,7 +398,7 @@ def _place(name: str, arrays: Mapping[str, Specified], role: str) -> int:
 
 
 def _meeting(blocks: IndexingMap) -> IndexRelation[IndexingMap]:
-    """From each step to those that have something in common with it."""
+    """Relation from each step to those that have something in common with it."""
     relation = IndexRelation(blocks)
     return relation.compose(relation.inverse())
 

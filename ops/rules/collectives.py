@@ -133,7 +133,7 @@ def all_gather(
 def _whole_and_blocks(
     groups: DeviceGroups, sizes: CheckedSizes, block_sizes: CheckedSizes, axis: int
 ) -> tuple[ReplicaMap, ReplicaMap]:
-    """From an array to the block of each replica that an element lies in, and back."""
+    """Map from an array to the block of each replica that an element lies in, and back."""
     element, taking_part = dimensions_of(sizes), groups.constraints(OWN_REPLICA)
     number, within = block_and_offset(dim(axis), block_sizes[axis])
     place = dim(axis) + scaled(groups.position(OWN_REPLICA), block_sizes[axis])
@@ -223,7 +223,7 @@ def all_to_all(
     taking_part, position = groups.constraints(OWN_REPLICA), groups.position(OWN_REPLICA)
 
     def replica_map(from_sizes: Sizes, cut: int, laid: int) -> ReplicaMap:
-        """From blocks along one dimension to blocks along another."""
+        """Map from blocks along one dimension to blocks along another."""
         number, within = block_and_offset(dim(cut), block_sizes[cut])
         element = with_value(dimensions_of(sizes), cut, within)
         moved = with_value(element, laid, element[laid] + scaled(position, block_sizes[laid]))
@@ -273,7 +273,7 @@ def all_to_all_of_tuple(
     taking_part, position = groups.constraints(OWN_REPLICA), groups.position(OWN_REPLICA)
 
     def replica_map(at: int, towards: int) -> ReplicaMap:
-        """From the replica at position ``at`` of a group to the one at ``towards``."""
+        """Map from the replica at position ``at`` of a group to the one at ``towards``."""
         member = groups.member(OWN_REPLICA, forms.constant(towards))
         here = (position, Interval(at, at))
         return ReplicaMap(sizes, dimensions_of(sizes), member, constraints=[*taking_part, here])

@@ -176,7 +176,7 @@ def kept_by(body: Computation, routes: RoutesOf = standard_routes) -> frozenset[
 
 @lru_cache(maxsize=4)
 def callers_in(module: HloModule) -> Mapping[Computation, list[Instruction]]:
-    """For each computation the instructions that call it."""
+    """Callers of each computation."""
     callers: dict[Computation, list[Instruction]] = {}
     for instruction in module.instructions:
         for callee in instruction.computations:
@@ -220,7 +220,7 @@ def value_of_call(instruction: Instruction, callers: Callers) -> tuple[Array, Ca
 
 @lru_cache(maxsize=64)
 def _alike(computation: Computation) -> Mapping[Instruction, Instruction]:
-    """For each instruction the first that computes the same of the same operands."""
+    """First instruction that computes the same of the same operands as each one."""
     found: dict[Instruction, Instruction] = {}
     first: dict[object, Instruction] = {}
     for each in computation.instructions:
@@ -270,7 +270,7 @@ def _passed_on(array: Array, routes: RoutesOf) -> Array | None:
 
 @lru_cache(maxsize=1 << 8)
 def _routes(instruction: Instruction, routes: RoutesOf) -> Mapping[int, Array]:
-    """For each array that an instruction passes on as it is, where it comes from."""
+    """Sources of the arrays that an instruction passes on as they are."""
     return {
         output: (instruction.operands[operand], element)
         for output, operand, element in reversed([*(routes(instruction) or ())])

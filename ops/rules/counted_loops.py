@@ -34,7 +34,7 @@ class Counter(NamedTuple):
         return iterations * self.step + self.start
 
     def values(self, iterations: int) -> Interval:
-        """From its least to its greatest value in so many iterations."""
+        """Interval from its least to its greatest value in so many iterations."""
         ends = self.start, self.start + self.step * (iterations - 1)
         return Interval(min(ends), max(ends))
 
@@ -68,7 +68,7 @@ class CountedLoop:
 
     @property
     def values(self) -> Interval:
-        """From the least to the greatest value of the induction variable in the body."""
+        """Interval of the values of the induction variable in the body."""
         return self.induction.values(self.trip_count)
 
     def iteration(self, value: Form) -> Form:
@@ -208,7 +208,7 @@ _READERS: Final = {"get-tuple-element", "parameter"}
 
 
 def _trip_count(condition: Computation, counters: Mapping[int, Counter]) -> int:
-    """In how many iterations a condition on counters holds; 0 if that is not known.
+    """Number of iterations in which a condition on counters holds; 0 if that is not known.
 
     The condition is known to hold in the first 1, 2, 4, ... of them, and not in one more.
     """

@@ -118,7 +118,7 @@ def _after(consumer: IndexingMap, producer: IndexingMap) -> IndexingMap:
 
 
 class _Blocks(NamedTuple):
-    """From the elements of a tensor to their scales, and back; and that there are such blocks."""
+    """Maps from the elements of a tensor to their scales, and back; and conditions for them."""
 
     to_scale: IndexingMap
     to_elements: IndexingMap
@@ -321,7 +321,7 @@ class _Side:
         return batch | {axis: number for number, axis in enumerate(self.free, first_free)}
 
     def from_output(self, output_sizes: Sizes, kept: Mapping[int, int]) -> IndexingMap:
-        """From the result to this operand."""
+        """Map from the result to this operand."""
         summed = self.contracting + self.group
         element = {axis: dim(number) for axis, number in kept.items()}
         element |= {axis: symbol(number) for number, axis in enumerate(summed)}

@@ -166,12 +166,12 @@ class _Starts:
         self._runtime = [axis for axis, start in enumerate(self._known) if start is None]
 
     def out_of(self, extents: Sizes) -> IndexingMap:
-        """From an index in the part to the index in the tensor."""
+        """Map from an index in the part to the index in the tensor."""
         pairs = zip(dimensions_of(extents), self._forms(), strict=True)
         return self._map([index + start for index, start in pairs], extents)
 
     def into(self, extents: Sizes) -> IndexingMap:
-        """From the indices in the tensor that the part covers to those in the part."""
+        """Map from the indices in the tensor that the part covers to those in the part."""
         pairs = list(zip(dimensions_of(extents), self._forms(), strict=True))
         covered = [
             limit

@@ -148,7 +148,7 @@ class IndexedWindows:
     # Maps. A batch index is a tuple of forms, one for each dimension of the batch.
 
     def windows_to_operand(self) -> tuple[IndexingMap, tuple[Origin, ...]]:
-        """From the elements of windows to their indices in the operand."""
+        """Map from the elements of windows to their indices in the operand."""
         batch = [dim(axis) for axis in self.batch_dims]
         results = self._starts(batch)
         for axis, kept in zip(self.window_dims, self.kept_dims, strict=True):
@@ -164,7 +164,7 @@ class IndexedWindows:
         )
 
     def operand_to_windows(self) -> tuple[IndexingMap, tuple[Origin, ...]]:
-        """From an index in the operand to the elements of windows that lie there."""
+        """Map from an index in the operand to the elements of windows that lie there."""
         batch, others = self.batch_of_operand()
         distances = [dim(axis) - start for axis, start in enumerate(self._starts(batch))]
         results = dict(zip(self.batch_dims, batch, strict=True))
@@ -224,7 +224,7 @@ class IndexedWindows:
 
     @cached_property
     def _batching(self) -> dict[int, int]:
-        """For each batching dimension of the operand its number among the batch dimensions."""
+        """Number of each batching dimension of the operand among the batch dimensions."""
         return {
             axis: number - (number > self.index_vector_dim)
             for axis, number in zip(
@@ -449,13 +449,13 @@ def gather(  # noqa: PLR0913 - the attributes of the operation
 
 
 def _gathered_to_indices(slices: IndexedWindows) -> IndexingMap:
-    """From an element of the result to the index vector of its slice."""
+    """Map from an element of the result to the index vector of its slice."""
     batch = [dim(axis) for axis in slices.batch_dims]
     return index_map(slices.vector_element(batch, symbol(0)), slices.sizes, slices.component_sizes)
 
 
 def _indices_to_gathered(slices: IndexedWindows) -> IndexingMap:
-    """From a component of an index vector to all elements of its slice."""
+    """Map from a component of an index vector to all elements of its slice."""
     results = dict(zip(slices.batch_dims, slices.batch_of_vector(), strict=True))
     for number, axis in enumerate(slices.window_dims):
         results[axis] = symbol(number)
@@ -577,7 +577,7 @@ def scatter(  # noqa: PLR0913 - the attributes of the operation
 
 
 def _scattered_to_indices(windows: IndexedWindows) -> IndexingMap:
-    """From an element to the index vectors that could move a window there."""
+    """Map from an element to the index vectors that could move a window there."""
     batch, others = windows.batch_of_operand()
     component = symbol(len(others))
     return index_map(
@@ -588,7 +588,7 @@ def _scattered_to_indices(windows: IndexedWindows) -> IndexingMap:
 
 
 def _indices_to_scattered(windows: IndexedWindows) -> IndexingMap:
-    """From a component of an index vector to all elements that its window could be moved to."""
+    """Map from a component of an index vector to all elements that its window could be moved to."""
     known = windows.operand_of_batch(windows.batch_of_vector())
     numbers = count()
     axes = range(len(windows.operand_sizes))

@@ -152,7 +152,7 @@ def _both_ways(
 
 
 def _matrix_map(sizes: Sizes, others: Sizes, relation: _Relation) -> IndexingMap:
-    """From an element of a batch of matrices to the related elements of another batch."""
+    """Map from an element of a batch of matrices to the related elements of another batch."""
     batch = [dim(axis) for axis in range(len(sizes) - _MATRIX_RANK)]
     here = dim(len(batch)), dim(len(batch) + 1)
     there = symbol(0), symbol(1)
@@ -161,7 +161,7 @@ def _matrix_map(sizes: Sizes, others: Sizes, relation: _Relation) -> IndexingMap
 
 
 def _on_one_side(sizes: Sizes, axis: int, distance: Interval) -> IndexingMap:
-    """From an element to those along an axis that lie at this distance before it."""
+    """Map from an element to those along an axis that lie at this distance before it."""
     results = (symbol(0) if each == axis else dim(each) for each in range(len(sizes)))
     related = [(dim(axis) - symbol(0), distance)]
     return index_map(results, sizes, [sizes[axis]], related).simplify()

@@ -68,7 +68,7 @@ class Registry:
         )
 
     def __repr__(self) -> str:
-        """In few words: this text stands in the signatures of functions."""
+        """A few words: this text stands in the signatures of functions."""
         return f"<Registry of {len(self.opcodes)} opcodes, {len(self.custom_calls)} custom calls>"
 
     def rule_of(self, instruction: Instruction) -> OpRule | None:

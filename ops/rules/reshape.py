@@ -142,7 +142,7 @@ def bitcast_convert(operand_sizes: Sizes, output_sizes: Sizes) -> OpIndexing:
 
 
 def _with_all_parts(source: Sizes, target: Sizes) -> IndexingMap:
-    """From an element to the one at its index in the other shape, or to all parts of it."""
+    """Map from an element to the one at its index in the other shape, or to all parts of it."""
     parts = target[len(source) :]
     return index_map(
         (*dimensions_of(source)[: len(target)], *(symbol(axis) for axis in range(len(parts)))),
@@ -208,7 +208,7 @@ def reshape_over_parameters(operand_sizes: CheckedSizes, output_sizes: CheckedSi
 def _regrouped(
     source: CheckedSizes, target: CheckedSizes, conditions: Sequence[Constraint]
 ) -> IndexingMap:
-    """From an index to that of the same element in the other shape."""
+    """Map from an index to that of the same element in the other shape."""
     index, results = iter(dimensions_of(source)), list[Form]()
     for before, after in _blocks(source, target):
         position = _position([*islice(index, len(before))], before)

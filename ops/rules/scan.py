@@ -248,7 +248,7 @@ class _Past:
     length: Size
 
     def used(self, column: int) -> _Used:
-        """At which distances an operand is used: the least progression that holds all of them."""
+        """Distances at which an operand is used: the least progression that holds all of them."""
         near = [distance for distance, row in enumerate(self.rows) if row[column]]
         use = max(row[column] for row in self.rows)
         if not near:

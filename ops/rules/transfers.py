@@ -163,7 +163,7 @@ def collective_reduce(
 
 
 def _to_root(groups: DeviceGroups, sizes: Sizes, root: Root | None) -> ReplicaMap:
-    """From every replica of a group to its root."""
+    """Map from every replica of a group to its root."""
     position = runtime_value(0) if root else forms.ZERO
     return ReplicaMap(
         sizes,
@@ -175,7 +175,7 @@ def _to_root(groups: DeviceGroups, sizes: Sizes, root: Root | None) -> ReplicaMa
 
 
 def _from_root(groups: DeviceGroups, sizes: Sizes, root: Root | None) -> ReplicaMap:
-    """From the root of a group to all replicas of it."""
+    """Map from the root of a group to all replicas of it."""
     position = runtime_value(0) if root else forms.ZERO
     is_root = (groups.position(OWN_REPLICA) - position, Interval(0, 0))
     return ReplicaMap(
@@ -195,7 +195,7 @@ def _reads(groups: DeviceGroups, root: Root | None) -> list[RuntimeElement]:
 
 
 def _moved(op: str, sizes: Sizes, pairs: Sequence[Sequence[int]], role: str) -> ReplicaMap:
-    """From the first replica of each pair to the second."""
+    """Map from the first replica of each pair to the second."""
     partners: dict[int, int] = {}
     for first, second in pairs:
         if first in partners:

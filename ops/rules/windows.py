@@ -393,7 +393,7 @@ def range_variables(sizes: Iterable[Size]) -> tuple[list[Form], list[Size]]:
 
 
 def from_windows(windows: Sequence[SlidingWindow]) -> IndexingMap:
-    """From a window, one in every dimension, to the elements that it holds."""
+    """Map from a window, one in every dimension, to the elements that it holds."""
     offsets, ranges = range_variables(window.elements_per_window for window in windows)
     counts = [window.count for window in windows]
     found = [
@@ -404,7 +404,7 @@ def from_windows(windows: Sequence[SlidingWindow]) -> IndexingMap:
 
 
 def to_windows(windows: Sequence[SlidingWindow]) -> IndexingMap:
-    """From an element to the windows that hold it."""
+    """Map from an element to the windows that hold it."""
     choices, ranges = range_variables(window.windows_per_element for window in windows)
     sizes = [window.operand_size for window in windows]
     found = [
@@ -415,7 +415,7 @@ def to_windows(windows: Sequence[SlidingWindow]) -> IndexingMap:
 
 
 def through_windows(windows: Sequence[SlidingWindow]) -> IndexingMap:
-    """From an element to the elements that share a window with it."""
+    """Map from an element to the elements that share a window with it."""
     rank, sizes = len(windows), [window.operand_size for window in windows]
     held = (window.elements_per_window for window in windows)
     indices, ranges = range_variables([*held, *(window.windows_per_element for window in windows)])

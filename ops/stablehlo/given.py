@@ -91,7 +91,7 @@ class GivenOperation:
             self.fail(f"expected at least {count} operands, not {len(self.operands)}")
 
     def _as_xla_says(self, found: tuple[Shape, ...]) -> tuple[Shape, ...]:
-        """With the layouts that XLA noted when it wrote the text."""
+        """The shapes with the layouts that XLA noted when it wrote the text."""
         text = self.operation.attributes.get("xla_shape")
         if not isinstance(text, str):
             return found

@@ -1,4 +1,4 @@
-"""For which tile sizes two tiles of an array are the same, so that a program loads it once.
+"""Tile sizes for which two tiles of an array are the same, so that a program loads it once.
 
 Two tiles are the same if they have the same elements, for all ids. For thousands of sizes that is
 asked in steps: a corner of one tile that is not in the other tells most apart; where there are few
@@ -30,7 +30,7 @@ _MAX_ROWS: Final = 1 << 22
 
 
 class TileEquality(NamedTuple):
-    """For which sizes two tiles are known to be equal, and for which that is decided."""
+    """Sizes for which two tiles are known to be equal, and those for which that is decided."""
 
     is_equal: Column
     is_decided: Column
@@ -47,7 +47,7 @@ class TileComparison:
         self.kept = kept
 
     def __call__(self, one: ArrayTile, other: ArrayTile) -> TileEquality:
-        """For which sizes two tiles of one array are equal."""
+        """Sizes for which two tiles of one array are equal."""
         every = np.ones(self.kept.shape, dtype=bool)
         origins = _origins(one), _origins(other)
         if origins[0] != origins[1]:
@@ -69,7 +69,7 @@ class TileComparison:
     # Corners.
 
     def _share_corners(self, one: ArrayTile, other: ArrayTile) -> Column:
-        """For which sizes the corners of each tile that are looked at are in the other, too."""
+        """Sizes for which the corners of each tile that are looked at are in the other, too."""
         left = np.flatnonzero(self.kept)
         numbers = _dimensions_that_differ(one.checked_tile(), other.checked_tile())
         for corner in _corners(numbers):

@@ -139,7 +139,7 @@ class Propagation(Displayed):
         return tuple(map(_count, self.space.dimensions, self.sizes))
 
     def program_map(self, order: Sequence[int] | None = None) -> IndexingMap:
-        """From the id of a program to the tile ids of the parallel dimensions.
+        """Map from the id of a program to the tile ids of the parallel dimensions.
 
         ``order`` lists these dimensions, the slowest first; by default as they are.
 

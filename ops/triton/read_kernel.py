@@ -1,4 +1,4 @@
-"""From the text of a Triton kernel to the maps of its loads and stores."""
+"""Reader of a Triton kernel: from its text to the maps of its loads and stores."""
 
 from __future__ import annotations
 

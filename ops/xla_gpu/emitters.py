@@ -442,7 +442,7 @@ class Unrolling:
     device: Device | None = None
 
     def of_loop(self, array: Shape) -> int:
-        """For a loop over an array: 4, 2 or 1 as it divides, if every thread has something to do.
+        """Neighbours in a loop over an array: 4, 2 or 1 as it divides, if all threads have work.
 
         A thread writes whole bytes, so it has several elements of less than one.
         """
@@ -477,7 +477,7 @@ class Unrolling:
         return found.kind, self._vector(columns, _TILE, hero)
 
     def of_transpose(self, heroes: Sequence[Instruction]) -> int:
-        """For the sides of tiles, if there are enough tiles and enough shared memory for larger."""
+        """Neighbours along sides of tiles, if there are enough tiles and shared memory for more."""
         if self.given or not self.device:
             return self.given or 1
         sizes, order = transpose_in_memory(heroes[0])
@@ -542,7 +542,7 @@ class Unrolling:
         return any(map(_is_long, self.computation.instructions))
 
     def _vector(self, count: int, threads: int, hero: Instruction) -> int:
-        """For ``count`` neighbours and so many threads, that all have something to do."""
+        """Size of a vector for ``count`` neighbours, so that so many threads all have work."""
         is_complex = any(
             operand.shape.element_type.kind is Kind.COMPLEX for operand in hero.operands
         )

@@ -297,7 +297,7 @@ def _known(answer: AnyDependence) -> tuple[OperandIndexing, ...]:
 
 
 def _same_place(shape: Shape, other: Shape) -> IndexingMap:
-    """From an element of an array to the one at its place in the memory of another."""
+    """Map from an element of an array to the one at its place in the memory of another."""
     found = bitcast_map(shape.with_element_type(other.element_type), other)
     if shape.element_count != other.element_count or found.is_undefined:
         raise FusionError(f"fusion: no schedule where {other} is written beside {shape}")

@@ -173,7 +173,7 @@ def in_place_update_schedule(
 
 
 def _thread_map(shape: Shape, launch: LaunchDimensions, unroll: int = 1) -> IndexingMap:
-    """From the coordinates of a thread to the elements of an array that it goes through."""
+    """Map from the coordinates of a thread to the elements of an array that it goes through."""
     check_positive("loop", "unroll", unroll)
     count = shape.element_count
     step = unroll * launch.thread_count

@@ -245,7 +245,7 @@ def _multi_row(sizes: Triple, vector_size: int) -> _Plan:
 
 
 def _of_rows(sizes: Triple, vector_size: int, folding: int, rounds: int | None = None) -> _Plan:
-    """So many threads fold a row, each in some rounds, or each one vector."""
+    """Plan of rows: so many threads fold one, each in some rounds, or each one vector."""
     major, kept, minor = sizes
     keeping = max(1, min(kept, _BLOCK // folding))
     tile = (rounds or 1) * folding

@@ -152,7 +152,7 @@ def _has_single_quotient(view: DigitView) -> bool:
 
 
 def _by_maxima(context: Context, form: Form, depth: int) -> Iterator[Reading]:
-    """By the branches of the first maximum; at the top, of every one."""
+    """Ranges by the branches of the first maximum; at the top, of every one."""
     found = maxima(form)
     for atom in (
         found if depth == MAX_RANGE_DEPTH and len(found) <= MAX_OPERANDS_COMPARED else found[:1]

@@ -339,7 +339,7 @@ def asked(
 
 
 class _Pace:
-    """With how many operations a question is asked, and asked again."""
+    """Numbers of operations with which a question is asked, and asked again."""
 
     def __init__(self, budget: Budget) -> None:
         self.operations: int | None = ATTEMPT
@@ -384,7 +384,7 @@ class _Pace:
 
 
 def _first_attempt(limit: timedelta) -> int:
-    """As many operations as end within a time for certain."""
+    """Number of operations that end within a time for certain."""
     return max(_FEWEST, min(ATTEMPT, int(limit.total_seconds() * _OPERATIONS_A_SECOND)))
 
 

@@ -23,7 +23,7 @@ MAX_ACCESS_BYTES: Final = 16
 
 
 def invert_and_compose(layout: LinearLayout, outer: LinearLayout) -> LinearLayout:
-    """From a place of ``layout`` to a place of ``outer`` that has the same element.
+    """Map from a place of ``layout`` to a place of ``outer`` that has the same element.
 
     Where both have the same basis, the place stays; otherwise bits that change nothing are 0.
 
@@ -173,7 +173,7 @@ def _width_of(offsets: LinearLayout) -> int:
 
 
 def _offsets(distributed: LinearLayout, shared: LinearLayout) -> LinearLayout:
-    """From a place in registers to the offset in shared memory."""
+    """Map from a place in registers to the offset in shared memory."""
     found = invert_and_compose(distributed, shared)
     return found.sublayout(found.in_dims, [OFFSET])
 

@@ -412,7 +412,7 @@ def _cut(layout: LinearLayout, sizes: dict[str, int]) -> LinearLayout:
 
 
 def _layout_of_blocks(where: str, shape: Sizes, blocks: BlockSplit) -> LinearLayout:
-    """From the number of a block to where its part of the shape begins, counted in parts."""
+    """Map from the number of a block to where its part of the shape begins, counted in parts."""
     check_type(blocks, BlockSplit, f"{where}: blocks", "a BlockSplit")
     rank = len(shape)
     per_cluster = tuple(blocks.per_cluster) or (1,) * rank

@@ -128,7 +128,7 @@ class LinearLayout(Displayed):
 
     @property
     def bases(self) -> dict[str, tuple[Basis, ...]]:
-        """For each in-dimension the elements of the places 1, 2, 4, ..."""
+        """Elements of the places 1, 2, 4, ... of each in-dimension."""
         return dict(self._bases)
 
     @property
