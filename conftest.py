@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -11,11 +12,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # No deadline: how long an example takes says nothing on a busy machine.
-settings.register_profile("dev", deadline=None, max_examples=30)
+settings.register_profile("dev", deadline=None, max_examples=20)
 settings.register_profile(
     "ci",
     deadline=None,
-    max_examples=100,
+    max_examples=60,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
@@ -45,5 +46,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         needed = [str(marker.args[0]) for marker in item.iter_markers("needs")]
         missing = [module for module in needed if find_spec(module) is None]
         if missing:
-            reason = f"{missing[0]} is not installed: pip install -e '.[test-all]'"
+            reason = f"need {missing[0]} (pip install -e '.[test-all]')"
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in one line what was skipped, and what it takes to run it."""
+    skipped = (report.longrepr for report in terminalreporter.stats.get("skipped", ()))
+    reasons = Counter(reason.removeprefix("Skipped: ") for _, _, reason in skipped)
+    if reasons:
+        said = (f"{count} {reason}" for reason, count in reasons.most_common())
+        terminalreporter.write_line(f"skipped: {', '.join(said)}")

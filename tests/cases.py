@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeAlias, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import signature
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
 _Case = TypeVar("_Case")
 _Test: TypeAlias = "Callable[[], None]"
+Cases: TypeAlias = "Iterable[_Case] | Mapping[str, _Case] | Callable[[], Iterable[_Case]]"
 
 MAX_SHOWN: Final = 5
 """How many failures are shown with their tracebacks; more would hide the names of the others."""
 
 
 def for_all(
-    cases: Sequence[_Case], name: Callable[[_Case], object] = str
+    cases: Cases[_Case], name: Callable[[_Case], object] = str
 ) -> Callable[[Callable[..., None]], _Test]:
-    """Run a test with each case in turn; a case that is a tuple is several arguments.
+    """Run a test with each case in turn; the case of a test of several arguments is a tuple.
 
-    Cheap cases spend more time in pytest than in themselves where each is a test of its own.
+    Cases have the names of their table, if it has names. Cheap ones spend more time in pytest than
+    in themselves where each is a test of its own. Those that take time to make come from a
+    function, so that nobody waits for them who asks for others.
     """
 
     def decorated(test: Callable[..., None]) -> _Test:
+        are_several = len(signature(test).parameters) > 1
+
         def run() -> None:
-            found = [(str(name(case)), _failure(test, case)) for case in cases]
-            failures = [(case, error) for case, error in found if error is not None]
+            named = [*_named(cases, name)]
+            rows = ((each, case if are_several else (case,)) for each, case in named)
+            found = [(each, _failure(test, arguments)) for each, arguments in rows]
+            failures = [(each, error) for each, error in found if error is not None]
             if failures:
-                _raise(failures, len(cases))
+                _raise(failures, len(named))
 
         run.__name__, run.__doc__, run.__module__ = test.__name__, test.__doc__, test.__module__
         return run
@@ -33,9 +41,16 @@ def for_all(
     return decorated
 
 
-def _failure(test: Callable[..., None], case: Any) -> Exception | None:  # noqa: ANN401 - anything
+def _named(cases: Cases[_Case], name: Callable[[_Case], object]) -> Iterable[tuple[str, _Case]]:
+    given: Iterable[_Case] | Mapping[str, _Case] = cases() if callable(cases) else cases
+    if isinstance(given, Mapping):
+        return cast("Mapping[str, _Case]", given).items()
+    return [(str(name(case)), case) for case in given]
+
+
+def _failure(test: Callable[..., None], arguments: Any) -> Exception | None:  # noqa: ANN401 - anything
     try:
-        test(*(case if type(case) is tuple else (case,)))
+        test(*arguments)
     except Exception as error:  # noqa: BLE001 - reported with all others
         return error
     return None

@@ -11,7 +11,7 @@ import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import ceil, floor, prod
 from typing import Any, Final, NamedTuple
 
@@ -49,13 +49,20 @@ class KernelExpression(NamedTuple):
         return divisor * draw.randint(-(-lower // divisor), draw.choice((2, 64, 1 << 12)))
 
 
-@lru_cache
 def kernels() -> tuple[KernelExpression, ...]:
     """All kernels; different ones may have equal expressions."""
-    return tuple(map(_kernel, rows("wave")))
+    return tuple(map(kernel, _rows()))
 
 
-def _kernel(row: Row) -> KernelExpression:
+@lru_cache
+def _rows() -> dict[str, Row]:
+    return {row["id"]: row for row in rows("wave")}
+
+
+@cache
+def kernel(name: str) -> KernelExpression:
+    """The kernel of that name, such as ``w130``."""
+    row = _rows()[name]
     text: str = row["original"].replace("$", "")
     names: set[str] = set(re.findall(r"[A-Za-z_]\w*", text)) - _FUNCTIONS
     symbols = {name: sympy.Symbol(name, integer=True) for name in names}
@@ -75,7 +82,7 @@ _FUNCTIONS: Final = {"Max", "Min", "Mod", "Piecewise", "True", "ceiling", "floor
 @lru_cache
 def _divisors(kernel: str) -> dict[str, int]:
     """The divisors of variables, by constraints ``x mod c`` in ``[0, 0]``; there are no others."""
-    (row,) = (row for row in rows("wave") if row["id"] == kernel)
+    row = _rows()[kernel]
     found: dict[str, int] = {}
     for form, *ends in row["constraints"]:
         name, divisor = re.fullmatch(r"(\w+) mod (\d+)", form).groups()  # pyright: ignore[reportOptionalMemberAccess] - they all are

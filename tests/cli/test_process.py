@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.small_modules import SOFTMAX_SUM
+from tests.extent import part
 from tests.project.sources import ROOT
 
 COMMAND = [sys.executable, "-m", "indexing"]
@@ -77,7 +78,7 @@ def test_another_package_of_the_same_name_is_named(file: str, tmp_path: Path) ->
     assert ran.stderr.decode().splitlines()[0] == expected
 
 
-@pytest.mark.parametrize("options", [[], ["--json"]], ids=["text", "json"])
+@pytest.mark.parametrize("options", part([[], ["--json"]], 1), ids=str)
 def test_a_closed_pipe_ends_cleanly(options: list[str], tmp_path: Path) -> None:
     maps = tmp_path / "maps.txt"
     maps.write_text("\n---\n".join(["(d0) -> (d0), domain: d0 in [0, 3]"] * 5000))
@@ -96,7 +97,7 @@ def test_a_closed_pipe_ends_cleanly(options: list[str], tmp_path: Path) -> None:
     assert process.returncode == 0
 
 
-@pytest.mark.parametrize("options", [[], ["--json"], ["--jobs", "2"]], ids=["text", "json", "jobs"])
+@pytest.mark.parametrize("options", part([[], ["--json"], ["--jobs", "2"]], 1), ids=str)
 def test_a_full_disk_is_an_error(options: list[str], file: Path) -> None:
     with Path("/dev/full").open("wb") as full:
         ran = subprocess.run(
@@ -261,8 +262,8 @@ def on_screen(written: str) -> list[str]:
     lines: list[str] = []
     for line in written.replace("\r\n", "\n").split("\n"):
         cells: list[str] = []
-        for part in line.split("\r"):
-            cells[: len(part)] = part
+        for piece in line.split("\r"):
+            cells[: len(piece)] = piece
         lines.append("".join(cells).rstrip())
     return lines[:-1] if not lines[-1] else lines
 

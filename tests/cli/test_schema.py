@@ -17,6 +17,7 @@ from ops.cli import main
 from ops.cli.documents import SCHEMA_VERSION
 from tests.cli.schema_of import OBJECTS, PAGE, SCHEMA, Json, description_of, with_tables
 from tests.cli.small_modules import LOOKED_UP, ROW_SHARES, SOFTMAX_SUM, TURNED
+from tests.extent import part
 from tests.hlo.modules import module_text
 
 WHOLE: Final[Any] = Draft202012Validator(SCHEMA)
@@ -147,7 +148,7 @@ def test_the_command_prints_the_schema(capsys: pytest.CaptureFixture[str]) -> No
     assert json.loads(capsys.readouterr().out) == SCHEMA
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", part(MODULES, 3))
 @pytest.mark.parametrize("arguments", ANSWERS.values(), ids=ANSWERS)
 def test_documents_of_modules(
     arguments: list[str], name: str, file: Path, capsys: pytest.CaptureFixture[str]

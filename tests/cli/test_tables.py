@@ -17,7 +17,10 @@ from ops.performance.utilization import Count
 from simplifier import Interval
 from simplifier.errors import IndexingError
 from tests.cli.small_modules import LOOKED_UP, SOFTMAX_SUM
+from tests.extent import part
 from tests.hlo.modules import module_text
+
+REAL = ["cpu/layernorm_grad", "gpu/sort_topk", "tpu/kv_cache_decode"]
 
 PARTS = """\
 HloModule parts
@@ -93,7 +96,7 @@ def test_utilization(
     assert capsys.readouterr() == (expected, "")
 
 
-@pytest.mark.parametrize("name", ["gpu/sort_topk", "tpu/kv_cache_decode", "cpu/layernorm_grad"])
+@pytest.mark.parametrize("name", part(REAL, 1))
 def test_rows_are_those_of_the_library(
     name: str, saved: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -182,7 +185,7 @@ def test_times_that_are_none(seconds: str, capsys: pytest.CaptureFixture[str]) -
 # Tiles.
 
 
-@pytest.mark.parametrize("name", ["gpu/sort_topk", "tpu/kv_cache_decode", "cpu/layernorm_grad"])
+@pytest.mark.parametrize("name", part(REAL, 1))
 def test_tiles_are_those_of_the_library(
     name: str, saved: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,6 +18,7 @@ from ops.cli import main
 from ops.cli.console import Look, folded
 from tests.cli.small_modules import SOFTMAX_SUM
 from tests.cli.test_process import COMMAND
+from tests.extent import part
 from tests.project.sources import ROOT
 
 LINES = {
@@ -146,7 +147,7 @@ TERMINALS: dict[str, tuple[int, list[str], dict[str, str], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", TERMINALS)
+@pytest.mark.parametrize("name", part([*TERMINALS], 3))
 def test_terminals(name: str, tmp_path: Path) -> None:
     width, options, variables, expected = TERMINALS[name]
     file = tmp_path / "module.hlo"

@@ -17,6 +17,7 @@ from ops import Fusion, emit_kernel, hlo
 from ops.hlo import Computation
 from ops.kernels import KernelError
 from ops.kernels.operations import SMALL_FLOATS
+from tests.extent import in_ci
 from tests.fusion.kernels import (
     CHAINS,
     RUNNABLE,
@@ -118,6 +119,7 @@ def test_every_float_is_rounded_to_the_nearest_bfloat(tmp_path: Path) -> None:
         assert np.isnan(nans).all()
 
 
+@in_ci
 @needs_nvcc
 def test_chains_are_read_by_nvcc(tmp_path: Path) -> None:
     computations = [chain(body) for body in (*dict(CHAINS).values(), *SMALL.values())]
@@ -173,6 +175,7 @@ def test_what_is_not_emitted_is_refused_with_its_instruction(body: str, message:
         emit_kernel(Fusion.of_computation(chain(body)))
 
 
+@in_ci
 def test_most_fusions_of_real_modules_are_emitted() -> None:
     """The others have dots, gathers, sorts, or types that C does not have."""
     found = [fusions_of(name) for name in RUNNABLE]

@@ -14,6 +14,7 @@ from ops import Fusion, FusionError, emit_kernel, hlo, schedule_of
 from ops.hlo import Computation
 from ops.kernels import KernelError
 from ops.xla_gpu import LaunchDimensions, loop_schedule
+from tests.extent import in_ci
 from tests.fusion.kernels import CHAINS, chain, runs_in_jax
 from tests.fusion.test_kernels_in_c import check, compiled, needs_compiler, needs_nvcc
 from tests.hlo.modules import module_text
@@ -68,6 +69,7 @@ def scheduled(name: str, language: str) -> dict[str, tuple[str, Computation]]:
     return found
 
 
+@in_ci
 @needs_nvcc
 def test_scheduled_kernels_are_read_by_nvcc(tmp_path: Path) -> None:
     texts = [text for name in SCHEDULED for text, _ in scheduled(name, "cuda").values()]

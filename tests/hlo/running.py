@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from functools import cache
 
@@ -11,7 +10,8 @@ import numpy as np
 from indexing.layout import Shape
 from ops import hlo
 from ops.hlo import HloModule, Instruction, ModuleEditor
-from tests.hlo.modules import NAMES, module_text
+from tests.extent import IN_CI
+from tests.hlo.modules import ALL, module_text
 from tests.ops import oracle
 from tests.ops.oracle import Array
 
@@ -24,12 +24,12 @@ _LIBRARIES = (
 )
 """Modules that call libraries of GPUs, or take an arc sine, which is no instruction for CPUs."""
 
-_MAX_CHARACTERS = 200_000 if os.environ.get("CI") else 11_000
+_MAX_CHARACTERS = 200_000 if IN_CI else 11_000
 """XLA compiles longer ones for seconds, so only CI runs them; the longest has half a million."""
 
 RUNNING = [
     name
-    for name in NAMES
+    for name in ALL
     if name.startswith(("cpu/", "gpu/", "unoptimized/", "tpu/softmax", "tpu/one_hot"))
     if not name.endswith(_OTHER_MACHINES) and name not in _LIBRARIES
     if len(module_text(name)) < _MAX_CHARACTERS

@@ -21,6 +21,7 @@ from ops.hlo.values import (
     MeshGroups,
     Window,
 )
+from tests.cases import for_all
 
 VALUES: list[tuple[str, str, Any]] = [
     ("dimensions", "{}", ()),
@@ -87,7 +88,7 @@ def test_one_word_may_stand_for_a_list(text: str, value: tuple[bool, ...]) -> No
     assert hlo.parse(str(module)).attributes[name] == value
 
 
-@pytest.mark.parametrize(("name", "text", "value"), VALUES)
+@for_all(VALUES)
 def test_value_is_read_and_written_back(name: str, text: str, value: object) -> None:
     lexer = HloLexer(text)
     assert read_value(lexer, codec_of(name)) == value

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ops import hlo
 from simplifier.errors import IndexingError
+from tests.cases import for_all
 from tests.hlo.modules import NAMES, module_text
 
 SMALL = [name for name in NAMES if len(module_text(name)) < 12_000]
@@ -60,7 +60,7 @@ def test_noise_is_refused(text: str) -> None:
     assert isinstance(outcome(text), hlo.HloTextError)
 
 
-@pytest.mark.parametrize("stop", range(1, 300, 3))
+@for_all(range(1, 300, 3))
 def test_every_prefix_of_a_module_is_refused(stop: int) -> None:
     text = "ENTRY e { a = (f32[2]{0:T(2)S(1)}, pred[]) parameter(0), sharding={{replicated}, {m}} "
     text += (

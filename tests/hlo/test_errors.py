@@ -12,6 +12,7 @@ import pytest
 
 from ops import hlo
 from simplifier.errors import IndexingError
+from tests.cases import for_all
 
 INSTRUCTIONS = """
 b = f32[2,3]{1,0,2} negate(a)
@@ -332,7 +333,7 @@ def check(text: str, carets: str, message: str) -> None:
     assert caught.value.span.excerpt().splitlines()[1] == carets
 
 
-@pytest.mark.parametrize(("text", "carets", "message"), table(INSTRUCTIONS))
+@for_all(table(INSTRUCTIONS))
 def test_a_wrong_instruction_is_shown(text: str, carets: str, message: str) -> None:
     before = (
         "HloModule m\ng { ROOT x = f32[2,3] parameter(0) }\nENTRY e {\na = f32[2,3] parameter(0)\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ops import hlo
-from tests.hlo.modules import FOLDER, NAMES, module_text
+from tests.hlo.modules import ALL, FOLDER, module_text
 
 MODULE = b"HloModule m ENTRY e { ROOT p = f32[2] parameter(0) }"
 
@@ -64,7 +64,7 @@ def test_the_real_modules_are_found() -> None:
     found = [
         path.removeprefix(f"{FOLDER}/").removesuffix(".hlo.gz") for path in hlo.files_in(FOLDER)
     ]
-    assert sorted(found) == NAMES
+    assert sorted(found) == ALL
 
 
 def test_compressed_text_is_read() -> None:

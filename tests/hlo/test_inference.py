@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from ops import hlo
+from tests.cases import for_all
 
 BEFORE = """
 add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT r = f32[] add(x, y) }
@@ -171,13 +172,13 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "shape"), INFERRED, ids=lambda value: value[:40])
+@for_all(INFERRED, lambda value: value[:40])
 def test_shape_is_inferred(text: str, shape: str) -> None:
     module = hlo.parse(f"{BEFORE} ROOT z = {text} }}")
     assert str(module.entry.root.shape) == shape
 
 
-@pytest.mark.parametrize(("text", "message"), REFUSED, ids=lambda value: value[:40])
+@for_all(REFUSED, lambda value: value[:40])
 def test_shape_has_to_be_written(text: str, message: str) -> None:
     with pytest.raises(hlo.HloTextError, match=message):
         hlo.parse(f"{BEFORE} ROOT z = {text} }}")

@@ -10,6 +10,7 @@ import pytest
 
 from indexing.layout import ElementType, Kind, ShapeError
 from ops import hlo
+from tests.cases import for_all
 
 INF = float("inf")
 
@@ -21,8 +22,7 @@ def literal(text: str) -> hlo.Literal:
     return found
 
 
-@pytest.mark.parametrize(
-    ("text", "values", "dtype"),
+@for_all(
     [
         ("pred[] constant(true)", True, "bool"),
         ("pred[3] constant({1, 0, true})", [True, False, True], "bool"),
@@ -51,8 +51,8 @@ def literal(text: str) -> hlo.Literal:
         ("f32[0,3] constant({  })", np.zeros((0, 3)), "float32"),
         ("f32[2,0] constant({ {}, {} })", np.zeros((2, 0)), "float32"),
         ("s32[1,1,2] constant({{{1,2}}})", [[[1, 2]]], "int32"),
-    ],
-)  # fmt: skip
+    ]
+)
 def test_values(text: str, values: object, dtype: str) -> None:
     read, expected = literal(text).array, np.array(values, dtype=dtype)
     assert read.dtype == expected.dtype

@@ -4,20 +4,55 @@ from __future__ import annotations
 
 import itertools
 import pickle
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
 from ops import hlo
+from ops.rules.elementwise import ELEMENTWISE
+from tests.extent import in_ci
 from tests.hlo.module_structure import NOT_COMPUTED, Structures
-from tests.hlo.modules import NAMES, module_text
+from tests.hlo.modules import ALL, COVER, NAMES, STYLED, module_text
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.hlo"))
-STYLED = [name for name in NAMES if name.startswith("printing_styles/")]
 BY_MODULE = {
     module: list(names)
-    for module, names in itertools.groupby(STYLED, lambda n: n.rsplit(".", 1)[0])
+    for module, names in itertools.groupby(
+        [name for name in NAMES if name.startswith(STYLED)], lambda name: name.rsplit(".", 1)[0]
+    )
 }
+
+
+Feature: TypeAlias = "str | tuple[str, str]"
+
+
+def features(name: str) -> Iterator[Feature]:
+    """What a module has that others may lack: a style, operations and fusions of its target.
+
+    Elementwise operations are alike, whatever the target.
+    """
+    target, _, rest = name.partition("/")
+    yield target, rest.partition(".")[2]
+    for instruction in hlo.parse(module_text(name)).instructions:
+        yield instruction.opcode
+        if instruction.opcode == "custom-call":
+            yield instruction.attributes["custom_call_target"]
+        if instruction.opcode == "fusion":
+            yield target, instruction.attributes["kind"]
+        if target != STYLED and instruction.opcode not in ELEMENTWISE:
+            yield target, instruction.opcode
+
+
+@in_ci
+def test_the_cover_has_what_all_modules_have() -> None:
+    """And would not without any of its modules, but for the styles, all of one small module."""
+    has = {name: {*features(name)} for name in ALL}
+    every = set[Feature]().union(*has.values())
+    for left_out in (None, *(name for name in COVER if not name.startswith(STYLED))):
+        found = set[Feature]().union(*(has[name] for name in COVER if name != left_out))
+        assert (found == every) is (left_out is None), left_out
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -11,6 +11,7 @@ import indexing
 import simplifier
 from indexing import IndexingMap, layout, parse_map
 from simplifier import IndexingError, symbol
+from tests.cases import for_all
 
 PLAIN = IndexingMap.identity([16, 8])
 SLICED = parse_map(
@@ -111,7 +112,7 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("call", "arguments", "expected"), CALLS)
+@for_all(CALLS)
 def test_the_error_names_the_argument(
     call: Callable[..., Any], arguments: tuple[Any, ...], expected: str
 ) -> None:

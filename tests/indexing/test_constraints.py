@@ -19,7 +19,9 @@ from simplifier.canonical.scope import scope_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.text import parse_form
+from tests.cases import for_all
 from tests.evaluation import cost_of_map, related, values_of
+from tests.extent import seldom
 from tests.strategies import quasi_affine
 
 EMPTY = "KNOWN EMPTY"
@@ -190,7 +192,7 @@ TOGETHER = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("before", "after"), [*RULES, *SPELLINGS, *TOGETHER])
+@for_all([*RULES, *SPELLINGS, *TOGETHER])
 def test_constraints_in_normal_shape(before: str, after: str) -> None:
     given_map = parsed(before)
     found = given_map.simplify()
@@ -199,7 +201,7 @@ def test_constraints_in_normal_shape(before: str, after: str) -> None:
     assert found.equals(given_map)
 
 
-@pytest.mark.parametrize("domain", [before for before, _ in TOGETHER])
+@for_all([before for before, _ in TOGETHER])
 def test_the_order_of_constraints_does_not_matter(domain: str) -> None:
     parts = [f"{part}]" for part in domain.removesuffix("]").split("], ")]
     count = len(parsed(domain).dims)
@@ -273,6 +275,7 @@ def limits(draw: st.DrawFn) -> tuple[Domain, list[Constraint]]:
     return domain, draw(st.lists(st.tuples(form, _intervals(-4, 12)), min_size=1, max_size=4))
 
 
+@seldom
 @given(limits(), st.randoms(use_true_random=False))
 def test_constraints_keep_exactly_their_points(
     limited: tuple[Domain, list[Constraint]], random: Random
@@ -307,7 +310,7 @@ SMALL = [
 ]
 
 
-@pytest.mark.parametrize("one", SMALL, ids=str)
+@for_all(SMALL)
 def test_two_remainders_meet_in_what_both_leave(one: Residues) -> None:
     for other in SMALL:
         both = merged([one, other])
@@ -330,7 +333,7 @@ def test_remainders_stay_apart(given_rows: list[tuple[str, int, int, int]]) -> N
     assert set(merged(residues) or ()) == residues
 
 
-@pytest.mark.parametrize("one", SMALL, ids=str)
+@for_all(SMALL)
 def test_the_nearest_number_that_is_left(one: Residues) -> None:
     left = [value for value in range(-30, 30) if value in one]
     for value in range(-9, 9):
@@ -338,7 +341,7 @@ def test_the_nearest_number_that_is_left(one: Residues) -> None:
         assert one.to_value(value) == max(each for each in left if each <= value)
 
 
-@pytest.mark.parametrize("one", SMALL, ids=str)
+@for_all(SMALL)
 def test_a_constraint_within_an_interval_leaves_the_same_numbers(one: Residues) -> None:
     for lower, size in product(range(-7, 8), range(1, 9)):
         form, interval = one.constraint_within((lower, lower + size - 1))
@@ -347,7 +350,7 @@ def test_a_constraint_within_an_interval_leaves_the_same_numbers(one: Residues) 
         assert [int(value) in interval for value in values] == inside, (lower, size)
 
 
-@pytest.mark.parametrize("one", SMALL, ids=str)
+@for_all(SMALL)
 def test_remainders_of_the_negative_form_are_the_negatives(one: Residues) -> None:
     turned = one.about(-one.form)
     assert turned is not None
@@ -355,7 +358,7 @@ def test_remainders_of_the_negative_form_are_the_negatives(one: Residues) -> Non
     assert all((-value in turned) == (value in one) for value in range(-12, 12))
 
 
-@pytest.mark.parametrize("one", SMALL, ids=str)
+@for_all(SMALL)
 def test_remainders_are_written_as_they_are_read(one: Residues) -> None:
     scope = scope_of(())
     facts = normal(scope, one.constraint)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, MapError, emit, parse_map
 from simplifier.errors import ArgumentError
+from tests.extent import in_ci
 from tests.indexing import mlir_stand_in
 from tests.indexing.code_maps import MAPS, grid, inside, is_inside
 from tests.indexing.stand_in import functions_of, plain_values, tensors
@@ -90,6 +91,7 @@ def test_c_of_many_maps_is_one_file(tmp_path: Path) -> None:
     assert found[:-1] == [line for each in SMALL for line in said(each)]
 
 
+@in_ci
 @needs("nvcc")
 def test_cuda_of_many_maps_is_one_file(tmp_path: Path) -> None:
     found = run_c(["nvcc", "-O0"], "cu", tmp_path, SMALL)

@@ -8,6 +8,7 @@ from benchmarks import fuzz
 from benchmarks.fuzzing.checks import complaint
 from benchmarks.fuzzing.map_case import MapCase
 from benchmarks.fuzzing.map_checks import CHECKS, SOLVED
+from tests.extent import IN_CI
 
 FOUND = [
     # solved for the dimensions: lost [((0, 7), (), (2, 3))]
@@ -68,6 +69,9 @@ def test_what_was_found_stays_right(text: str, request: pytest.FixtureRequest) -
     assert complaint(MapCase.read(text), {**SOLVED, **CHECKS}[name]) is None
 
 
-@pytest.mark.parametrize(("about", "cases"), [("inverses", 1000), ("maps", 40)])
+@pytest.mark.parametrize(
+    ("about", "cases"),
+    [("inverses", 1000 if IN_CI else 200), ("maps", 40 if IN_CI else 10)],
+)
 def test_random_maps_are_answered_rightly(about: str, cases: int) -> None:
     assert fuzz.main(["--about", about, "--cases", str(cases), "--seed", "15"]) == 0

@@ -9,6 +9,7 @@ from hypothesis import assume, given
 
 from indexing import IndexingMap, UndefinedMap, parse_map
 from simplifier.tools.display import html
+from tests.extent import seldom
 from tests.strategies import any_maps
 
 
@@ -60,6 +61,7 @@ def test_tables(text: str, rows: list[list[str]]) -> None:
     assert rows_of(parse_map(text)) == rows
 
 
+@seldom
 @given(any_maps())
 def test_the_text_below_the_table_is_the_map(made: IndexingMap) -> None:
     assume(not made.is_undefined)

@@ -10,6 +10,7 @@ from indexing import IndexingMap, parse_map
 from indexing.transform.hull import holds, hull, terms_in
 from simplifier.expr.form import Form
 from tests.evaluation import related
+from tests.extent import seldom
 from tests.strategies import expressions, maps
 
 SQUARE = "domain: d0 in [0, 3], d1 in [0, 3]"
@@ -72,6 +73,7 @@ def test_the_hull_keeps_what_all_agree_on(texts: list[str], expected: str) -> No
     assert str(hull([parse_map(text) for text in texts])) == str(parse_map(expected))
 
 
+@seldom
 @given(st.lists(maps(results=2, dims=1), min_size=1, max_size=4))
 def test_the_hull_holds_every_map(given_maps: list[IndexingMap]) -> None:
     whole = related(hull(given_maps))

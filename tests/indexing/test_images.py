@@ -14,6 +14,7 @@ from indexing.exact.boxes import Box, box_set
 from indexing.exact.index_set import read_set
 from simplifier import BudgetError, Interval
 from simplifier.exact import Space
+from tests.cases import for_all
 from tests.strategies import maps
 
 IMAGES = {
@@ -146,7 +147,7 @@ IMAGES = {
 }
 
 
-@pytest.mark.parametrize(("text", "expected"), IMAGES.values(), ids=IMAGES)
+@for_all(IMAGES)
 def test_image(text: str, expected: str) -> None:
     made = parse_map(text)
     assert str(made.image()) == expected
@@ -301,7 +302,7 @@ def test_constraints_are_expressions() -> None:
     assert (str(difference), str(interval)) == ("d0 - d1", "[0, 0]")
 
 
-@pytest.mark.parametrize("name", IMAGES)
+@for_all([*IMAGES])
 def test_sets_are_picklable_and_go_through_isl(name: str) -> None:
     image = parse_map(IMAGES[name][0]).image()
     assert pickle.loads(pickle.dumps(image)) == image  # noqa: S301 - our own bytes

@@ -24,6 +24,7 @@ from indexing import (
 from simplifier import TextError
 from simplifier.errors import ArgumentError
 from simplifier.exact import NotQuasiAffineError
+from tests.extent import seldom
 from tests.strategies import maps
 
 Pairs = set[tuple[tuple[int, ...], tuple[int, ...]]]
@@ -84,6 +85,7 @@ def maps_of_bits(draw: st.DrawFn) -> IndexingMap:
     )
 
 
+@seldom
 @given(maps_of_bits(), maps_of_bits())
 def test_functions_of_bits_are_answered(left: IndexingMap, right: IndexingMap) -> None:
     one, other = pairs(left), pairs(right)
@@ -106,6 +108,7 @@ def test_a_swizzle_of_thousands_of_elements_is_answered() -> None:
         IndexRelation(parse_map("(d0) -> (bitxor(d0, 5)), domain: d0 in [0, inf]"))
 
 
+@seldom
 @given(small_maps(), small_maps())
 def test_what_it_says_of_itself(left: IndexingMap, right: IndexingMap) -> None:
     relation, found = left | right, pairs(left) | pairs(right)
@@ -138,6 +141,7 @@ def test_extrema_of_each_element(left: IndexingMap, right: IndexingMap) -> None:
     assert left.lexmax() == IndexRelation(left).lexmax()
 
 
+@seldom
 @given(small_maps(), small_maps(), small_maps())
 def test_composition_goes_through(one: IndexingMap, two: IndexingMap, three: IndexingMap) -> None:
     consumer, producer = one | two, IndexRelation(three)

@@ -12,7 +12,9 @@ from indexing import IndexingMap, UndefinedMap, parse_map
 from indexing.exact import inverse as solving
 from indexing.exact.inverse import solved_for_dims
 from indexing.exact.isl import relation_of
+from tests.cases import for_all
 from tests.evaluation import related
+from tests.extent import seldom
 from tests.indexing.tables import table
 from tests.strategies import index_maps, maps
 
@@ -20,7 +22,7 @@ FUNCTIONS = table("inverses", "functions")
 EVERY = [*FUNCTIONS, *table("inverses", "relations"), *table("inverses", "named")]
 
 
-@pytest.mark.parametrize(("text", "expected"), EVERY)
+@for_all(EVERY)
 def test_inverse_is_what_a_person_would_write(text: str, expected: str) -> None:
     straight, inverse = parse_map(text), parse_map(expected)
     assert str(straight.inverse()) == str(inverse.simplify())
@@ -30,7 +32,7 @@ def test_inverse_is_what_a_person_would_write(text: str, expected: str) -> None:
     assert back.is_equal(relation_of(inverse, context)), "the table is right"
 
 
-@pytest.mark.parametrize(("text", "expected"), EVERY)
+@for_all(EVERY)
 def test_the_inverse_of_the_inverse_is_equal(text: str, expected: str) -> None:
     assert parse_map(text).inverse().inverse().equals(parse_map(text))
     assert parse_map(expected).inverse().equals(parse_map(text))
@@ -60,6 +62,7 @@ def test_a_digit_of_two_sums_is_told_by_both(text: str) -> None:
     assert related(straight.inverse()) == {(results, dims) for dims, results in related(straight)}
 
 
+@seldom
 @given(maps())
 def test_the_inverse_relates_the_same_points(made: IndexingMap) -> None:
     inverse = made.inverse()

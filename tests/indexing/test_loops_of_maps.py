@@ -18,6 +18,7 @@ from hypothesis import given
 from indexing import IndexingMap, MapError, emit_loops, parse_map
 from indexing.code.coder import names_in
 from indexing.code.language import LANGUAGES
+from tests.extent import seldom
 from tests.indexing.code_maps import MAPS
 from tests.indexing.stand_in import functions_of, tensors
 from tests.strategies import maps
@@ -211,6 +212,7 @@ def test_loops_in_numpy_say_which_points_are_inside(text: str) -> None:
     check_numpy(parse_map(text))
 
 
+@seldom
 @given(maps())
 def test_loops_of_random_maps_say_which_points_are_inside(indexing_map: IndexingMap) -> None:
     check_numpy(indexing_map)

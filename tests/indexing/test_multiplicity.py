@@ -17,6 +17,7 @@ from indexing.exact.counting import independent_parts, levels_of, multiplicities
 from indexing.exact.isl import in_order
 from simplifier import BudgetError, NotQuasiAffineError
 from simplifier.exact import Space
+from tests.extent import seldom
 from tests.strategies import maps
 
 SIDE = 2**40
@@ -135,6 +136,7 @@ def test_isl_and_going_through_all_points_agree(given_maps: list[IndexingMap]) -
         assert multiplicities(given_maps) == as_histogram(counted(given_maps))
 
 
+@seldom
 @given(several)
 def test_what_is_reached_again_is_what_was_counted_twice(given_maps: list[IndexingMap]) -> None:
     rank = len(given_maps[0].forms) if given_maps else 0

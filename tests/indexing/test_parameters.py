@@ -9,7 +9,7 @@ from itertools import product
 
 import pytest
 import sympy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing import IndexingMap, MapError, Variable, first_difference, from_isl, parse_map
@@ -30,9 +30,9 @@ from simplifier.expr import form as forms
 from simplifier.expr import operations
 from tests.carets import DrawnError, drawn_errors
 from tests.evaluation import related
+from tests.extent import seldom
 from tests.strategies import maps_with_parameters
 
-few = settings(max_examples=30)
 """Each example is looked at for every value of the parameters."""
 
 D0, D1, K, M, N = map(symbol, ("d0", "d1", "K", "M", "N"))
@@ -59,7 +59,7 @@ def instances(made: IndexingMap) -> Iterator[tuple[dict[str, int], IndexingMap]]
 # One map for all values.
 
 
-@few
+@seldom
 @given(maps_with_parameters())
 def test_numbers_for_parameters(made: IndexingMap) -> None:
     for values, expected in instances(made):
@@ -81,7 +81,7 @@ KEPT: dict[str, Callable[[IndexingMap], IndexingMap]] = {
 
 
 @pytest.mark.parametrize("change", KEPT.values(), ids=KEPT)
-@few
+@seldom
 @given(made=maps_with_parameters())
 def test_what_changes_a_map_keeps_it_for_each_value(
     change: Callable[[IndexingMap], IndexingMap], made: IndexingMap
@@ -96,7 +96,7 @@ def _names(made: IndexingMap) -> list[str]:
     return [parameter.name for parameter in made.parameters]
 
 
-@few
+@seldom
 @given(maps_with_parameters())
 def test_text_and_pickle_are_the_same_map(made: IndexingMap) -> None:
     for same in (parse_map(str(made)), KEPT["pickle"](made)):
@@ -105,13 +105,13 @@ def test_text_and_pickle_are_the_same_map(made: IndexingMap) -> None:
     assert parse_map(str(made.simplify())) == made.simplify()
 
 
-@few
+@seldom
 @given(maps_with_parameters())
 def test_simplifying_twice_changes_nothing(made: IndexingMap) -> None:
     assert made.simplify().simplify() == made.simplify()
 
 
-@few
+@seldom
 @given(maps_with_parameters())
 def test_the_inverse_for_each_value(made: IndexingMap) -> None:
     inverse = made.inverse()
@@ -121,7 +121,7 @@ def test_the_inverse_for_each_value(made: IndexingMap) -> None:
         assert related(inverse.substitute(known)) == {(result, dims) for dims, result in there}
 
 
-@few
+@seldom
 @given(maps_with_parameters())
 def test_questions_for_each_value(made: IndexingMap) -> None:
     image, injective = made.image(), made.is_injective()
@@ -135,7 +135,7 @@ def test_questions_for_each_value(made: IndexingMap) -> None:
     assert made.is_empty() == all(expected.is_empty() for _, expected in instances(made))
 
 
-@few
+@seldom
 @given(maps_with_parameters(), maps_with_parameters())
 def test_equal_maps_are_equal_for_each_value(left: IndexingMap, right: IndexingMap) -> None:
     """As the numbers say, for values that either map allows."""
@@ -156,7 +156,7 @@ def test_equal_maps_are_equal_for_each_value(left: IndexingMap, right: IndexingM
     assert (first_difference(left, right) is None) == same
 
 
-@few
+@seldom
 @given(maps_with_parameters(), st.data())
 def test_composing_for_each_value(consumer: IndexingMap, data: st.DataObject) -> None:
     """Parameters of one name are one."""
@@ -169,7 +169,7 @@ def test_composing_for_each_value(consumer: IndexingMap, data: st.DataObject) ->
         assert related(composed.substitute(values)) == related(expected)
 
 
-@few
+@seldom
 @given(maps_with_parameters())
 def test_evaluating_is_substituting(made: IndexingMap) -> None:
     compiled = made.to_numpy()
@@ -180,7 +180,7 @@ def test_evaluating_is_substituting(made: IndexingMap) -> None:
             assert made.contains(dims, ranges, parameters=values)
 
 
-@few
+@seldom
 @given(maps_with_parameters())
 def test_code_is_that_of_runtime_variables(made: IndexingMap) -> None:
     """Parameters are the last arguments."""

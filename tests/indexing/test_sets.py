@@ -22,6 +22,7 @@ from simplifier.errors import ArgumentError
 from simplifier.exact import Allowance
 from simplifier.expr import form as forms
 from simplifier.expr.operations import mod
+from tests.extent import seldom
 from tests.strategies import maps
 
 HIGH = 6
@@ -74,6 +75,7 @@ def the_same(found: IndexSet, expected: set[tuple[int, ...]]) -> bool:
     )
 
 
+@seldom
 @given(sets, sets)
 def test_operators_are_those_of_sets_of_points(left: IndexSet, right: IndexSet) -> None:
     one, other = points(left), points(right)
@@ -104,6 +106,7 @@ def test_questions_are_answered_as_points_answer_them(elements: IndexSet) -> Non
     assert hash(copy) == hash(elements)
 
 
+@seldom
 @given(sets, sets)
 def test_isl_says_the_same(left: IndexSet, right: IndexSet) -> None:
     one, other = left.to_isl(), right.to_isl()
@@ -113,6 +116,7 @@ def test_isl_says_the_same(left: IndexSet, right: IndexSet) -> None:
     assert (left <= right) is bool(one.is_subset(other))
 
 
+@seldom
 @given(st.lists(st.one_of(boxes(), constrained()), max_size=4))
 def test_operations_chain(drawn: list[IndexSet]) -> None:
     found, expected = IndexSet.box(*BOX), set(product(range(-HIGH, HIGH + 1), repeat=2))
@@ -331,6 +335,7 @@ def test_threads_share_sets() -> None:
 # Maps and sets.
 
 
+@seldom
 @given(maps(results=2), sets, sets)
 def test_maps_take_sets(made: IndexingMap, left: IndexSet, right: IndexSet) -> None:
     listed = [] if made.is_known_empty else list(made.points())

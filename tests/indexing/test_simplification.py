@@ -12,6 +12,7 @@ from simplifier import Interval
 from simplifier.fixpoint import simplified as simplified_form
 from tests.conformance import Row, for_each, rows
 from tests.evaluation import cost_of_map, has_negative_divisor, related
+from tests.extent import seldom
 from tests.strategies import maps
 
 by_row = for_each([row for row in rows("simplify") if not {"op", "kind"} & row.keys()])
@@ -171,6 +172,7 @@ def test_keeping_variables_of_one_value_keeps_the_relation(made: IndexingMap) ->
     assert parse_map(str(kept)).simplify(preserve_size_one=True) == kept
 
 
+@seldom
 @given(maps())
 def test_result_bounds_hold_every_value(made: IndexingMap) -> None:
     bounds = made.result_bounds()

@@ -10,6 +10,7 @@ from indexing import IndexingMap, parse_map
 from indexing.exact.symbolic_inverse import symbolic_inverse
 from simplifier import symbol
 from tests.evaluation import related
+from tests.extent import seldom
 
 d0, d1, d2, K, M, N = map(symbol, ("d0", "d1", "d2", "K", "M", "N"))
 
@@ -57,6 +58,7 @@ INVERTED = {
 }
 
 
+@seldom
 @pytest.mark.parametrize("one", INVERTED.values(), ids=INVERTED)
 @given(sizes=st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(1, 3)))
 def test_elements_are_read_backwards(one: IndexingMap, sizes: tuple[int, int, int]) -> None:

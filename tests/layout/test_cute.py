@@ -18,6 +18,8 @@ from indexing.layout.cute import ComposedLayout, CuteLayout, Swizzle, parse
 from indexing.layout.cute.layout import unflattened
 from simplifier.errors import ArgumentError, IndexingError, TextError
 from tests.carets import DrawnError, drawn_errors
+from tests.cases import for_all
+from tests.extent import seldom
 
 DATA: Final = Path(__file__).parents[1] / "data" / "cute"
 
@@ -50,7 +52,7 @@ def _check(case: str) -> None:
     assert str(_answer(*call.split("  "))) == expected, case
 
 
-@pytest.mark.parametrize("case", _cases("documented_layouts.txt"))
+@for_all(_cases("documented_layouts.txt"))
 def test_examples_of_the_documentation(case: str) -> None:
     _check(case)
 
@@ -127,6 +129,7 @@ def test_the_inverse_map_is_the_inverse_layout(text: str) -> None:
     assert back.equals(cute.to_map(cute.left_inverse(layout), "index"))
 
 
+@seldom
 @given(st.permutations([1, 2, 4, 8, 16, 32]))
 @example([1, 16, 4, 8, 2, 32])
 def test_cute_bijection(strides: list[int]) -> None:

@@ -16,6 +16,7 @@ from indexing.layout import ShapeError, cute, linear
 from indexing.layout.linear import BlockSplit, LinearLayout
 from simplifier.errors import ArgumentError, IndexingError, TextError
 from tests.carets import DrawnError, drawn_errors
+from tests.cases import for_all
 
 # The cases of unittest/Dialect/TritonGPU/LinearLayoutConversionsTest.cpp in triton-lang/triton, by
 # their names there. A row of bases is written as digits: the indices along the dimensions.
@@ -272,7 +273,7 @@ def _bases(text: str) -> dict[str, tuple[tuple[int, ...], ...]]:
     }
 
 
-@pytest.mark.parametrize(("make", "expected"), TRITON.values(), ids=TRITON)
+@for_all(TRITON)
 def test_encodings_as_triton(make: Callable[[], LinearLayout], expected: str) -> None:
     layout = make()
     assert layout.bases == _bases(expected)
@@ -776,7 +777,7 @@ CALLS: Final[dict[str, tuple[Callable[[], object], type[IndexingError], str]]] =
 }
 
 
-@pytest.mark.parametrize(("call", "kind", "message"), CALLS.values(), ids=CALLS)
+@for_all(CALLS)
 def test_errors(call: Callable[[], object], kind: type[IndexingError], message: str) -> None:
     with pytest.raises(kind, match=re.escape(message)):
         call()

@@ -12,6 +12,7 @@ from indexing.layout import UNBOUNDED_SIZE, ElementType, Shape
 from indexing.layout.element_type import ARRAY_TYPES
 from indexing.layout.shape import read_shape
 from simplifier.errors import TextError
+from tests.cases import for_all
 from tests.layout.strategies import layouts
 
 
@@ -46,7 +47,7 @@ def test_shape_is_read_and_printed(text: str, printed: str) -> None:
     assert str(Shape.parse(printed)) == printed
 
 
-@pytest.mark.parametrize("element_type", [t for t in ElementType if t not in {"tuple", "b"}])
+@for_all([t for t in ElementType if t not in {"tuple", "b"}])
 def test_every_element_type_is_read(element_type: ElementType) -> None:
     assert Shape.parse(f"{element_type}[]").element_type is element_type
 

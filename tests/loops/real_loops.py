@@ -10,7 +10,7 @@ from indexing.layout import Shape
 from ops import Loop, hlo, loops
 from ops.hlo import Computation, HloModule, Instruction
 from ops.rules.counted_loops import start_of
-from tests.hlo.modules import NAMES, module_text
+from tests.hlo.modules import ALL, module_text
 from tests.ops.standalone_programs import standalone
 from tests.ops.tested_computations import Subject
 
@@ -19,7 +19,7 @@ from tests.ops.tested_computations import Subject
 def all_loops() -> dict[str, Loop]:
     """The loops of all real modules, by the names of module and loop."""
     found: dict[str, Loop] = {}
-    for name in NAMES:
+    for name in ALL:
         module = hlo.parse(module_text(name))
         for loop in loops(module):
             computation = loop.instruction.computation

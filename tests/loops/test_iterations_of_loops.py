@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, IndexRelation
 from ops import Loop, hlo
+from tests.extent import seldom
 from tests.loops.simulated import NUMBERS, is_read_as_it_is, trace
 from tests.ops.test_iterations import COUNTERS, EXACT, NODES, Program
 
@@ -34,6 +35,7 @@ def test_dependences_are_those_of_a_run(program: Program) -> None:
     assert carried(program) == expected(program)
 
 
+@seldom
 @given(st.builds(Program, COUNTERS, NODES, NODES))
 def test_dependences_of_random_loops_are_those_of_a_run(program: Program) -> None:
     found, wanted = carried(program), expected(program)
@@ -43,6 +45,7 @@ def test_dependences_of_random_loops_are_those_of_a_run(program: Program) -> Non
         assert each <= found[array]
 
 
+@seldom
 @given(st.builds(Program, COUNTERS, NODES, NODES))
 def test_updates_are_disjoint_if_no_element_is_written_twice(program: Program) -> None:
     names = {number: name for name, number in NUMBERS.items()}

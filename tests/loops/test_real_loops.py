@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from ops import Loop
+from tests.cases import for_all
+from tests.extent import in_ci
 from tests.loops.documentation import PAGE, with_table
 from tests.loops.real_loops import Iteration, all_loops, different_loops, whole
 from tests.loops.test_iterations_of_loops import pairs
@@ -18,12 +20,15 @@ from tests.ops.oracle import Array, same
 from tests.ops.perturbation import Trial, tallies
 from tests.ops.tested_computations import Subject
 
-every_loop = pytest.mark.parametrize("name", [*different_loops()])
-
-EXACT = [name for name in different_loops() if "control_flow" in name]
-"""Scans without data in their offsets."""
+every_loop = for_all(lambda: [*different_loops()])
 
 
+def exact() -> list[str]:
+    """Scans without data in their offsets."""
+    return [name for name in different_loops() if "control_flow" in name]
+
+
+@in_ci
 def test_the_loops_of_real_modules_count_unless_data_decides() -> None:
     unknown = {name: loop.unknown for name, loop in all_loops().items() if loop.unknown}
     decides = "array 1 decides, and iterations add no constant to it"
@@ -32,6 +37,7 @@ def test_the_loops_of_real_modules_count_unless_data_decides() -> None:
     assert all("control_flow" in name for name in unknown)
 
 
+@in_ci
 def test_the_page_has_the_table() -> None:
     page = PAGE.read_text("utf-8")
     assert page == with_table(page), "run python -m tests.loops.documentation"
@@ -54,7 +60,7 @@ def test_what_a_loop_reads_is_what_its_results_feel(name: str) -> None:
     module = whole(different_loops()[name])
     found = tallies(Subject(module.entry), trials=2, most=16)
     assert [tally for tally in found if not tally.is_sound] == []
-    if name in EXACT:
+    if name in exact():
         assert [tally for tally in found if not tally.is_exact] == []
 
 
@@ -82,7 +88,7 @@ def test_an_iteration_feels_earlier_ones_only_as_it_is_said(name: str) -> None:
 
 
 @pytest.mark.needs("jax")
-@pytest.mark.parametrize("name", EXACT)
+@for_all(exact)
 def test_iterations_without_dependences_run_in_any_order(name: str) -> None:
     loop = different_loops()[name]
     assert not loop.dependences()

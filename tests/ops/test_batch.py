@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 import pytest
 
 from ops import FileAnswer, QuestionError, WorkerDiedError, analyze_files, hlo
+from tests.extent import part
 from tests.ops.batch_questions import (
     answers_without_pickle,
     leaves_a_mark,
@@ -168,7 +169,7 @@ def test_an_unexpected_error_says_where_it_was_raised(tmp_path: Path) -> None:
     assert "in refuses_some" in note
 
 
-@pytest.mark.parametrize("ordered", [False, True], ids=["as they come", "in order"])
+@pytest.mark.parametrize("ordered", part([False, True], 1))
 def test_a_process_that_dies_takes_only_its_file_along(ordered: bool, tmp_path: Path) -> None:
     deaths = [0, 5]
     files = written(tmp_path, ["die" if number in deaths else "fine" for number in range(8)])
@@ -212,7 +213,7 @@ def test_threads_take_any_question(files: list[str]) -> None:
     assert {each.result() for each in names} == {"m"}
 
 
-@pytest.mark.parametrize("ordered", [False, True], ids=["as they come", "in order"])
+@pytest.mark.parametrize("ordered", part([False, True], 1))
 def test_few_files_are_in_flight(ordered: bool, tmp_path: Path) -> None:
     files = written(tmp_path, [f"r{number}" for number in range(40)])
     executor = Immediate()

@@ -36,6 +36,7 @@ from simplifier.expr.form import Form
 from simplifier.fixpoint import simplified
 from tests.call_counts import calls_of
 from tests.cases import for_all
+from tests.extent import IN_CI, part
 
 FOLDER: Final = Path(__file__).parents[1] / "data" / "bounded_work"
 MAX_CALLS: Final = 20_000_000
@@ -45,9 +46,9 @@ MAX_SHARE_OF_FACTS: Final = 1.7
 
 
 def rows(name: str = "questions.jsonl") -> list[dict[str, Any]]:
-    """The rows of a table."""
+    """The rows of a table; those that take seconds only in CI."""
     lines = (FOLDER / name).read_text("utf-8").splitlines()
-    return [json.loads(line) for line in lines]
+    return [row for row in map(json.loads, lines) if IN_CI or "takes" not in row]
 
 
 def _problem(row: Mapping[str, Any]) -> tuple[sympy.Expr, dict[str, Any], list[Any]]:
@@ -143,13 +144,13 @@ def drawn_map(number: int) -> IndexingMap:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="each question has a process of its own")
-def test_no_question_takes_more_than_some_calls_seconds_and_500_megabytes() -> None:
+def test_no_question_takes_more_than_some_calls_and_500_megabytes() -> None:
     command = [sys.executable, "-m", "tests.ops.limited_questions"]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (found.stdout, found.stderr, found.returncode) == ("", "", 0)
 
 
-@for_all(range(16))
+@for_all(part(range(16), 4))
 def test_random_long_expressions_end_within_bounded_work(number: int) -> None:
     case = KINDS["long"](seeded(15, number))
     scope_of.cache_clear()
@@ -165,7 +166,7 @@ JOINED: Final[Mapping[str, Callable[[Form, Form], Form]]] = {
 
 @pytest.mark.parametrize("way", JOINED)
 def test_many_of_them_together_end_within_bounded_work(way: str) -> None:
-    cases = [KINDS["long"](seeded(15, number)) for number in range(12)]
+    cases = [KINDS["long"](seeded(15, number)) for number in part(range(12), 4)]
     whole = reduce(JOINED[way], (case.form for case in cases))
     box = {name: Interval(0, 63) for name in forms.variables_of([whole])}
     assert calls_of(lambda: simplified(Scope(tuple(box.items())), whole)) <= MAX_CALLS

@@ -22,6 +22,7 @@ from ops.dependence.dependence import NOTHING, Dependence, Indexings
 from simplifier.bounds import ranges
 from simplifier.bounds.interval import End
 from tests.evaluation import Pair, related
+from tests.extent import in_ci
 from tests.ops import growing_programs
 
 MAPS = "more than 128 different maps"
@@ -57,12 +58,6 @@ BLOW_UPS = [
         "(d0)[s0] -> (s0), domain: d0 in [0, 4999], s0 in [0, 4999]",
     ),
     (
-        "butterflies",
-        growing_programs.doubling(12),
-        MAPS,
-        "(d0)[s0] -> (s0), domain: d0 in [0, 4095], s0 in [0, 4095]",
-    ),
-    (
         "permutations of dimensions",
         growing_programs.permuted(100, 7),
         MAPS,
@@ -92,6 +87,13 @@ def test_one_map_takes_the_place_of_many_and_is_marked(
     assert way.approximation == reason
     assert str(way.map) == expected
     assert len(composed) < 2 * limits.MAX_COMPOSITIONS
+
+
+@in_ci
+def test_one_map_takes_the_place_of_butterflies() -> None:
+    (way,) = parameter_ways(growing_programs.doubling(12))
+    assert way.approximation == MAPS
+    assert str(way.map) == "(d0)[s0] -> (s0), domain: d0 in [0, 4095], s0 in [0, 4095]"
 
 
 @pytest.mark.parametrize("updates", [2, 3, 7, 20], ids="updates-in-a-row of {}".format)
@@ -126,6 +128,7 @@ def test_updates_in_a_row_solve_a_bounded_number_of_linear_programs(
     assert len(solved) < MAX_PROGRAMS_OF_UPDATES
 
 
+@in_ci
 def test_formulas_do_not_grow_without_end() -> None:
     """A long formula costs many compositions or is too long: a chain of them ends in a range."""
     (way,) = parameter_ways(growing_programs.shuffled(8, 20))
@@ -249,11 +252,11 @@ def test_what_rounds_do_is_held(text: str, most: int, monkeypatch: pytest.Monkey
 
 
 def test_wide_states_cost_no_more_than_their_pairs(composed: list[OperandIndexing]) -> None:
-    root = hlo.parse(growing_programs.rotating(300)).entry.root
+    root = hlo.parse(growing_programs.rotating(100)).entry.root
     (answer,) = output_to_input(root).indexing
     assert not any(way.approximation for way in ways_of(answer))
-    assert len(ways_of(answer)) == 300
-    assert len(composed) < 1000
+    assert len(ways_of(answer)) == 100
+    assert len(composed) < 340
 
 
 # Marks.

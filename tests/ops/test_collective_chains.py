@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ops import Unknown, hlo, input_to_output, output_to_input
+from tests.cases import for_all
 from tests.ops import replicas
 from tests.ops.many_devices import Program, relations
 from tests.ops.replicas import Array, Element, Groups, mapped, operands, relation_of, relation_told
@@ -264,7 +265,7 @@ CASES = CHAINS | MODES
 RUNNABLE = {name: case for name, case in CASES.items() if case.is_runnable}
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@for_all(CASES)
 def test_maps_tell_what_a_simulation_does(case: Case) -> None:
     assert told(case) == relation_of(case.simulate(operands(SIZES, case.devices)))
 

@@ -18,6 +18,7 @@ from ops import Unknown, fusion_indexing, hlo
 from ops.rules.constant_folding import bounds_of, clamped, value_of
 from simplifier import Interval
 from simplifier.expr import form as forms
+from tests.cases import for_all
 from tests.evaluation import related
 from tests.ops.oracle import moved
 
@@ -237,9 +238,7 @@ ENTRY e {{ p = s32[4] parameter(0)
   ROOT r = {instruction} }}"""
 
 
-@pytest.mark.parametrize(
-    ("instruction", "expected"), [row[1:] for row in KNOWN], ids=[row[0] for row in KNOWN]
-)
+@for_all({row[0]: row[1:] for row in KNOWN})
 def test_what_is_known_of_values(instruction: str, expected: str | None) -> None:
     root = hlo.parse(KNOWN_TEXT.format(instruction=instruction)).entry.root
     place = IndexingMap.identity(root.shape.dimensions)

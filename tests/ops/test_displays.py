@@ -6,8 +6,6 @@ from collections.abc import Callable
 from html.parser import HTMLParser
 from typing import Any, Final
 
-import pytest
-
 import simplifier
 from indexing import IndexingMap, parse_map
 from indexing.layout import Shape, cute, linear
@@ -28,6 +26,7 @@ from ops.dependence.operand_indexing import OperandIndexing
 from ops.performance import A100
 from simplifier.problem import Trace
 from simplifier.tools.display import html_of_table, html_of_text
+from tests.cases import for_all
 
 MODULE: Final = hlo.parse("""HloModule shown
 fused {
@@ -112,7 +111,7 @@ class Reader(HTMLParser):
             self.words.append(data)
 
 
-@pytest.mark.parametrize(("make", "shown"), VALUES.values(), ids=VALUES)
+@for_all(VALUES)
 def test_html_is_whole_alone_and_says_it(make: Callable[[], Any], shown: str) -> None:
     page = make()._repr_html_()
     reader = Reader(page)
@@ -123,7 +122,7 @@ def test_html_is_whole_alone_and_says_it(make: Callable[[], Any], shown: str) ->
     assert page == make()._repr_html_()
 
 
-@pytest.mark.parametrize("name", VALUES)
+@for_all([*VALUES])
 def test_repr_is_short(name: str) -> None:
     make, _ = VALUES[name]
     text = repr(make())

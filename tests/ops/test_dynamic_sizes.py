@@ -14,6 +14,7 @@ import sympy
 from indexing import parse_map
 from ops import Unknown, hlo, input_to_output, output_to_input, parameter_indexing
 from simplifier import symbol
+from tests.cases import for_all
 from tests.evaluation import Pair, related
 from tests.ops import oracle
 from tests.ops.opcode_programs import PROGRAMS, Program
@@ -196,7 +197,7 @@ def root_of(text: str) -> hlo.Instruction:
     return hlo.parse(f"{head} ENTRY e {{ {PARAMETERS} {body} }}").entry.root
 
 
-@pytest.mark.parametrize(("text", "expected"), MAPS.values(), ids=MAPS)
+@for_all(MAPS)
 def test_maps_have_sizes_as_parameters(text: str, expected: str) -> None:
     indexing = output_to_input(root_of(text)).indexing[0]
     assert not isinstance(indexing, Unknown)
@@ -460,7 +461,7 @@ def answers(module: hlo.HloModule) -> Iterator[Any]:
         yield from input_to_output(root, number).indexing
 
 
-@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+@for_all(PROGRAMS)
 def test_every_opcode_has_an_answer_for_dynamic_dimensions(program: Program) -> None:
     """It has maps, or is unknown; where sizes have to be numbers, an error of the text says so."""
     module = hlo.parse(dynamic(program))

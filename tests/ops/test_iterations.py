@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from ops import OperandIndexing, Unknown, hlo, input_to_output, output_to_input, parameter_indexing
 from ops.dependence.dependence import Indexings
 from tests.evaluation import related
+from tests.extent import seldom
 
 SIZE: Final = 6
 ARRAYS: Final = "vxy"
@@ -263,6 +264,7 @@ STEPS: Final = st.sampled_from([-2, -1, 1, 2])
 COUNTERS: Final = st.builds(counting, st.integers(-1, 3), STEPS, st.integers(1, 5))
 
 
+@seldom
 @given(st.builds(Program, COUNTERS, NODES, NODES))
 def test_no_iteration_reads_what_the_maps_of_a_loop_leave_out(program: Program) -> None:
     wanted = expected(program)

@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.coverage import TARGETS, Coverage, coverage_of
 from ops import fusion_indexing, hlo
+from tests.extent import in_ci
 from tests.hlo.modules import NAMES, module_text
 from tests.ops.documentation import PAGE, with_coverage
 
@@ -35,6 +36,7 @@ def test_every_instruction_is_answered(name: str) -> None:
     assert {reason for _, reason in coverage_named(name).reasons} <= WITHOUT_MAP
 
 
+@in_ci
 def test_nearly_all_have_maps_and_the_page_says_so() -> None:
     coverage = sum(map(coverage_named, MODULES), Coverage())
     assert coverage.share_unknown < 0.001

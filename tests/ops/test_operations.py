@@ -19,6 +19,7 @@ from ops import (
 from ops.hlo.errors import AttributeValueError
 from ops.hlo.opcodes import OPCODES
 from ops.hlo.shape_inference import infer_shape
+from tests.cases import for_all
 from tests.evaluation import related
 from tests.ops.documentation import PAGE, with_operations
 from tests.ops.opcode_programs import ALL_OPCODES, PROGRAMS, Program
@@ -50,7 +51,7 @@ def test_the_shape_that_is_written_is_the_one_that_follows() -> None:
     assert not wrong
 
 
-@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+@for_all(PROGRAMS)
 def test_every_opcode_is_answered_in_both_directions(program: Program) -> None:
     root = program.root
     assert root.opcode == program.opcode
@@ -58,7 +59,7 @@ def test_every_opcode_is_answered_in_both_directions(program: Program) -> None:
     assert not reasons
 
 
-@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+@for_all(PROGRAMS)
 def test_both_directions_are_one_relation(program: Program) -> None:
     root = program.root
     backward = {
@@ -81,7 +82,7 @@ def test_both_directions_are_one_relation(program: Program) -> None:
 
 
 @pytest.mark.needs("jaxlib")
-@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+@for_all(PROGRAMS)
 def test_xla_reads_the_same_programs(program: Program) -> None:
     if program.opcode not in SINCE:
         importlib.import_module("jaxlib._hlo").hlo_module_from_text(program.text)

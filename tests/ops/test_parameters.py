@@ -22,6 +22,7 @@ from ops.index_maps import dim, index_map, on_condition
 from simplifier import Interval, symbol
 from simplifier.expr import form as forms
 from simplifier.expr import operations
+from tests.cases import for_all
 from tests.evaluation import related
 
 Size = Any
@@ -272,7 +273,7 @@ OF_SHAPES = {"bitcast"}
 """Takes shapes, which have numbers for sizes."""
 
 
-@pytest.mark.parametrize("build", BUILDERS.values(), ids=BUILDERS)
+@for_all(BUILDERS)
 def test_conditions_are_said_once(build: Build) -> None:
     """Not with both signs, nor where bounds decide them; nor is a number that an end implies."""
     for made in maps_of(_over_parameters(build)):

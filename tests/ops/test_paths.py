@@ -13,6 +13,7 @@ from ops import REGISTRY, fusion_indexing, hlo, limits, parameter_indexing
 from ops.analysis.queries import flow_in
 from ops.hlo import Computation, HloModule
 from ops.rules.rule import Direction
+from tests.extent import seldom
 from tests.hlo.modules import NAMES, module_text
 from tests.ops.reference_paths import agrees, slow_paths
 
@@ -106,6 +107,7 @@ def test_random_programs_are_followed_as_the_slow_way_does(module: HloModule) ->
     check(module.entry)
 
 
+@seldom
 @given(programs(), st.sampled_from(["MAX_MAPS", "MAX_COMPOSITIONS"]), st.integers(1, 8))
 def test_questions_together_get_what_each_gets_alone(
     module: HloModule, limit: str, most: int

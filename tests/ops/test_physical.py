@@ -16,6 +16,7 @@ from ops import OperandIndexing, Unknown, hlo, input_to_output, output_to_input
 from ops.analysis.queries import Addressing
 from ops.dependence.dependence import Indexings
 from tests.evaluation import related
+from tests.extent import seldom
 from tests.hlo.modules import module_text
 from tests.layout.model import index_of, memory_of
 from tests.layout.strategies import SMALL, layouts
@@ -118,6 +119,7 @@ def only(answer: Indexings) -> OperandIndexing:
     return way
 
 
+@seldom
 @pytest.mark.parametrize(("view", "near", "far"), VIEWS.values(), ids=VIEWS)
 @given(root=instructions())
 def test_elements_are_where_numpy_has_them(

@@ -12,6 +12,7 @@ import pytest
 import ops
 from ops import ShapeError, hlo
 from simplifier.errors import IndexingError
+from tests.cases import for_all
 from tests.ops.unfit import why_unfit
 
 MATMUL = {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (0,)}
@@ -316,9 +317,7 @@ REFUSED: list[tuple[str, Callable[[], Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("build", "message"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED]
-)
+@for_all({row[0]: row[1:] for row in REFUSED})
 def test_what_does_not_fit_is_refused(build: Callable[[], Any], message: str) -> None:
     with pytest.raises(ShapeError) as caught:
         build()
@@ -418,7 +417,7 @@ BUILDERS: dict[str, tuple[Any, ...]] = {
 }
 
 
-@pytest.mark.parametrize("name", BUILDERS)
+@for_all([*BUILDERS])
 def test_odd_arguments_are_refused_in_words(name: str) -> None:
     """What comes out is an answer or an error of this library, whichever argument is odd."""
     arguments = BUILDERS[name]

@@ -27,6 +27,7 @@ from ops.hlo.opcodes import OPCODES
 from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.registry import TABLES
 from ops.rules.rule import Maps, OpRule
+from tests.cases import for_all
 from tests.ops.unfit import why_unfit
 
 
@@ -34,12 +35,12 @@ def test_every_opcode_has_one_row() -> None:
     assert sum(map(len, TABLES)) == len(REGISTRY.opcodes)
 
 
-@pytest.mark.parametrize("rule", REGISTRY.opcodes.values(), ids=REGISTRY.opcodes)
+@for_all(REGISTRY.opcodes)
 def test_a_rule_has_maps_or_routes_or_calls(rule: OpRule) -> None:
     assert sum(map(bool, (rule.maps, rule.routes, rule.calls))) == 1
 
 
-@pytest.mark.parametrize("opcode", sorted(ELEMENTWISE))
+@for_all(sorted(ELEMENTWISE))
 def test_elementwise_operations_keep_the_index(opcode: str) -> None:
     arity = OPCODES[opcode].arity.least or 1
     operands = ", ".join(["p"] * arity)

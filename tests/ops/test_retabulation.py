@@ -10,6 +10,7 @@ from indexing import parse_map
 from indexing.transform.hull import retabulated, terms_in
 from ops import OperandIndexing, Unknown, hlo, output_to_input
 from tests.evaluation import related
+from tests.extent import seldom
 from tests.ops import growing_programs
 
 Pairs = list[tuple[int, int]]
@@ -47,6 +48,7 @@ def exchanges(draw: st.DrawFn, count: int) -> Pairs:
     return [*pairs][: draw(st.integers(1, count))]
 
 
+@seldom
 @given(exchanges(9), st.integers(2, 5))
 def test_many_exchanges_are_those_of_their_table(pairs: Pairs, rounds: int) -> None:
     way = step = sent(pairs, 9)

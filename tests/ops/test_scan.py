@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ops import StepUse, Unknown, hlo, output_to_input, scan
 from ops.rules import scan as scan_module
+from tests.cases import for_all
 from tests.evaluation import related
 from tests.ops.agreement import check_felt
 from tests.ops.labelled_elements import Sizes, shapes
@@ -159,7 +160,7 @@ def stepped(uses: list[list[StepUse]], length: int, *, is_reverse: bool) -> list
     return [output, *carried]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@for_all(range(40))
 def test_scans_need_what_their_steps_need(seed: int) -> None:
     random = Random(seed)  # noqa: S311 - a sample
     uses = [random.choices([NONE, ELEMENTWISE, StepUse.ANY], [4, 3, 1], k=3) for _ in range(3)]

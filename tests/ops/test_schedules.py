@@ -27,6 +27,7 @@ from ops.xla_gpu import (
     reduce_schedule,
     transpose_schedule,
 )
+from tests.extent import seldom
 from tests.ops.launches import (
     loop_kernel,
     most_threads_on_a_bank,
@@ -208,6 +209,7 @@ def test_warps_find_every_word_in_a_bank_of_its_own(
         assert most_threads_on_a_bank(shared.written, unpadded, elements_of_word) == 32
 
 
+@seldom
 @given(data=st.data(), sizes=st.lists(st.integers(1, 9), min_size=2, max_size=4))
 def test_any_transpose_moves_every_element(data: st.DataObject, sizes: list[int]) -> None:
     places = st.permutations(range(len(sizes)))

@@ -18,6 +18,7 @@ from ops.analysis.value_numbering import ValueNumbering, _SharedAnswers
 from ops.dependence.links import reads_operands
 from ops.hlo.true_sizes import ArraySizes, array_sizes
 from ops.rules.rule import Maps
+from tests.cases import for_all
 from tests.hlo.modules import NAMES, module_text
 from tests.ops.opcode_programs import PROGRAMS, Program
 from tests.ops.unfit import only_reason
@@ -291,11 +292,7 @@ ONCE: Final = {"parameter", "async-start"}
 """A number is that of one parameter, and one asynchronous operation calls a computation."""
 
 
-@pytest.mark.parametrize(
-    "program",
-    [each for each in PROGRAMS.values() if each.opcode not in ONCE],
-    ids=attrgetter("opcode"),
-)
+@for_all([each for each in PROGRAMS.values() if each.opcode not in ONCE], attrgetter("opcode"))
 def test_copies_are_alike_unless_they_read_values(program: Program) -> None:
     head, _, last = program.text.rpartition("ROOT r = ")
     text = last.rpartition("\n}")[0]
@@ -407,7 +404,7 @@ BUILT: Final = [
 ]
 
 
-@pytest.mark.parametrize("program", BUILT, ids=attrgetter("opcode"))
+@for_all(BUILT, attrgetter("opcode"))
 def test_rules_look_at_nothing_but_shapes_and_attributes(program: Program) -> None:
     root = program.root
     operands: Any = tuple(OnlyShape(each.shape, all_sizes(each)) for each in root.operands)

@@ -16,6 +16,7 @@ from ops import hlo
 from ops.hlo.module import source_locations
 from simplifier import parse_expr, simplify, symbol
 from simplifier.errors import ArgumentError, IndexingError
+from tests.cases import for_all
 from tests.project.sources import ROOT
 
 MODULE: Final = hlo.load(ROOT / "examples" / "softmax.hlo")
@@ -121,7 +122,7 @@ WRONG_VALUES: Final = [
 ]
 
 
-@pytest.mark.parametrize(("name", "value"), WRONG_VALUES)
+@for_all(WRONG_VALUES)
 def test_a_wrong_argument_is_named(name: str, value: str) -> None:
     ask, message = WRONG[name]
     wrong = VALUES[value]
@@ -133,9 +134,7 @@ def test_a_wrong_argument_is_named(name: str, value: str) -> None:
 MAY_BE_NONE: Final = {"image", "sizes of a picture", "an index of a plane", "planes", "a trace"}
 
 
-@pytest.mark.parametrize(
-    "ask", [ask for name, (ask, _) in WRONG.items() if name not in MAY_BE_NONE]
-)
+@for_all([ask for name, (ask, _) in WRONG.items() if name not in MAY_BE_NONE])
 def test_none_is_no_argument(ask: Callable[[Any], object]) -> None:
     with pytest.raises(IndexingError):
         ask(None)
@@ -219,7 +218,7 @@ def _any(value: object) -> Any:  # noqa: ANN401 - what is of the wrong type
     return value
 
 
-@pytest.mark.parametrize(("ask", "message"), NAMED.values(), ids=NAMED)
+@for_all(NAMED)
 def test_what_is_no_such_thing_is_named(ask: Callable[[], object], message: str) -> None:
     with pytest.raises(IndexingError, match=message):
         ask()

@@ -6,6 +6,7 @@ import pytest
 
 from ops import hlo, summary
 from ops.performance import AccessKind
+from tests.cases import for_all
 
 READS = {
     "elementwise": ("f32[4,8] negate(x)", "identity"),
@@ -106,7 +107,7 @@ def _said_of_x(text: str) -> str:
     return said[begin:].removesuffix(")").split(",")[0]
 
 
-@pytest.mark.parametrize("name", READS)
+@for_all([*READS])
 def test_one_instruction(name: str) -> None:
     instruction, expected = READS[name]
     assert _said_of_x(MODULE.format(instruction)) == expected

@@ -35,7 +35,9 @@ from ops.performance.xla_verdict import with_midpoints
 from ops.xla_gpu import Access
 from simplifier import Interval
 from simplifier.errors import ArgumentError
+from tests.cases import for_all
 from tests.conformance import Row, rows_of
+from tests.extent import seldom
 from tests.fusion.test_scheduling import GPU, fusions_of
 from tests.hlo.modules import module_text
 from tests.performance.runtime_programs import check
@@ -146,6 +148,7 @@ def offsets(draw: st.DrawFn) -> IndexingMap:
     return launch(f"{terms}{draw(DIGITS)} + {draw(st.integers(0, 9))}", bounds, *constraints)
 
 
+@seldom
 @given(offsets(), st.sampled_from([("s8", 1), ("bf16", 2), ("f32", 4), ("f64", 8)]))
 def test_loads_of_random_launches(found: IndexingMap, element: tuple[str, int]) -> None:
     name, size = element
@@ -407,7 +410,7 @@ def test_counts_are_least_and_most_over_all_values(
     }
 
 
-@pytest.mark.parametrize("seed", range(60))
+@for_all(range(60))
 def test_counts_at_values_are_those_of_all_runs(seed: int) -> None:
     _, wrong, program = check(seed)
     assert not wrong, program

@@ -14,6 +14,7 @@ from indexing import from_affine_map, parse_map
 from indexing.layout import Shape
 from ops import hlo
 from simplifier.errors import TextError, TextWarning
+from tests.cases import for_all
 
 FILE = Path(__file__).parents[1] / "data" / "documents" / "xla.txt"
 READERS = {"map": parse_map, "hlo": hlo.parse}
@@ -32,7 +33,7 @@ def refused() -> list[tuple[str, str, str]]:
     return [(kind, hint, text) for (kind, _, hint), text in parts if hint]
 
 
-@pytest.mark.parametrize("text", texts("map"))
+@for_all(texts("map"))
 def test_maps_are_read(text: str) -> None:
     with pytest.warns(TextWarning, match="hlo:") if "hlo:" in text else nullcontext():
         read = parse_map(text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import pairwise
@@ -30,10 +29,12 @@ from simplifier.extraction.cost import cost_of_form
 from simplifier.fixpoint import range_of, simplified
 from tests.call_counts import calls_of
 from tests.evaluation import first_difference, values_of
+from tests.extent import IN_CI
 from tests.simplifier.large import LEVELS, SHARED, TERMS, WHOLES, box_of, nest, points_in, total
 
-MOST = 10_000 if os.environ.get("CI") else 3_000
-MANY, SOME, FEW = 2_000, 1_000, 100
+MOST = 10_000 if IN_CI else 1_500
+MANY = 2_000 if IN_CI else 1_100
+SOME, FEW = 1_000, 100
 """Levels of a nest, terms of a sum; Python's own stack ends at a thousand."""
 
 GROWING: Mapping[str, Callable[[int], Form]] = {

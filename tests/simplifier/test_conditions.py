@@ -38,7 +38,9 @@ from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.prices import is_wide
 from simplifier.fixpoint import range_of, simplified
 from simplifier.problem import Bounds, Constraints, Expression
+from tests.cases import for_all
 from tests.evaluation import every_point, first_difference, values_of
+from tests.extent import part
 
 x, y, z, n, a, b, K = (Symbol(name, integer=True) for name in "xyznabK")
 
@@ -302,7 +304,7 @@ def _value(draw: random.Random, depth: int) -> Form:
     )
 
 
-@pytest.mark.parametrize("seed", range(300))
+@for_all(part(range(300), 100))
 def test_random_choices_keep_their_values(seed: int) -> None:
     _check_values(random.Random(seed))  # noqa: S311 - the same forms in every run
 

@@ -34,6 +34,7 @@ from simplifier import (
 from simplifier.errors import ArgumentError
 from simplifier.expr.sympy import ConversionError, from_sympy
 from simplifier.problem import Bounds, Constraints, Expression
+from tests.cases import for_all
 
 TORCH = "torch.utils._sympy.functions"
 x, y = symbol("x"), symbol("y")
@@ -96,7 +97,7 @@ def test_functions_of_torch_are_read(
         assert READERS.read(expression).subs(point) == (3 * expected + x).subs(point)
 
 
-@pytest.mark.parametrize(("a", "divisor"), list(product(range(0, 25, 4), (1, 2, 3, 7))))
+@for_all(list(product(range(0, 25, 4), (1, 2, 3, 7))))
 def test_numbers_have_the_values_of_torch(a: int, divisor: int) -> None:
     for name in ("FloorDiv", "CeilDiv", "Mod", "PythonMod"):
         ours = READERS.read(stand_in(name)(sympy.Integer(a), sympy.Integer(divisor)))

@@ -22,11 +22,12 @@ from simplifier.expr.form import AtomKind, Form
 from simplifier.expr.printer import format_form
 from simplifier.expr.text import parse_form
 from tests.evaluation import first_difference, values_of
+from tests.extent import IN_CI
 from tests.strategies import NAMES, Problem, boxes, expressions, points_of, problems, quasi_affine
 
 x, y, z = map(forms.variable, NAMES)
 TWO, THREE = forms.constant(2), forms.constant(3)
-DEEP = 10_000
+DEEP = 10_000 if IN_CI else 2_000
 
 
 @lru_cache
@@ -80,7 +81,7 @@ def test_atoms_go_when_nobody_holds_them() -> None:
     (atom,) = operations.floordiv(x + 1, forms.constant(977)).terms
     held = weakref.ref(atom)
     del atom
-    gc.collect()
+    gc.collect(0)  # it is young
     assert held() is None
 
 

@@ -11,6 +11,7 @@ import pytest
 import sympy
 
 from simplifier import FloorDiv, Interval, Mod, simplify, symbol
+from tests.cases import for_all
 
 Index: TypeAlias = tuple[sympy.Expr, ...]
 Shape: TypeAlias = tuple[int, ...]
@@ -98,7 +99,7 @@ TRANSPOSES: list[tuple[Shape, Shape, tuple[int, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("shape", "tiles"), TILINGS + PADDED_TILINGS, ids=str)
+@for_all(TILINGS + PADDED_TILINGS)
 def test_the_offset_of_an_index_gives_the_index(shape: Shape, tiles: tuple[Shape, ...]) -> None:
     index = variables(shape)
     offset = joined(tiled(index, tiles), tiled_shape(shape, tiles))
@@ -113,7 +114,7 @@ def test_the_index_of_an_offset_gives_the_offset(shape: Shape, tiles: tuple[Shap
     assert settled([back], elements) == (offset,)
 
 
-@pytest.mark.parametrize("shapes", RESHAPES, ids=str)
+@for_all(RESHAPES)
 def test_reshapes_there_and_back(shapes: tuple[Shape, ...]) -> None:
     index = through(variables(shapes[0]), shapes)
     flat = joined(index, shapes[-1])

@@ -32,6 +32,7 @@ from simplifier.expr.form import Form, variables_of
 from simplifier.expr.sympy import from_sympy, to_sympy
 from simplifier.limits import MAX_END_SIZE
 from tests.call_counts import calls_of
+from tests.cases import for_all
 from tests.evaluation import Columns, every_point, values_of, where
 from tests.strategies import expressions
 
@@ -158,7 +159,7 @@ ENDS: dict[str, tuple[Any, Any, Any, str]] = {
 """Expressions, bounds and constraints, and the bounds over M and N."""
 
 
-@pytest.mark.parametrize("name", ENDS)
+@for_all([*ENDS])
 def test_ends_over_parameters(name: str) -> None:
     expression, bounds, constraints, expected = ENDS[name]
     found = bounds_of(expression, bounds, constraints, over=[M, N])
@@ -166,7 +167,7 @@ def test_ends_over_parameters(name: str) -> None:
     assert found == bounds_of(expression, Facts(bounds), constraints, over=("N", "M"))
 
 
-@pytest.mark.parametrize("name", ENDS)
+@for_all([*ENDS])
 def test_ends_hold_at_all_points_near_zero(name: str) -> None:
     expression, bounds, constraints, _ = ENDS[name]
     _check_ends(expression, Facts(bounds, constraints))

@@ -15,6 +15,7 @@ from simplifier.expr.printer import format_form
 from simplifier.expr.sympy import from_sympy
 from simplifier.expr.text import parse_form
 from tests.carets import DrawnError, drawn_errors
+from tests.cases import for_all
 from tests.evaluation import values_of
 from tests.strategies import NAMES, expressions, points_of
 
@@ -51,7 +52,7 @@ ROUND_TRIPS = [
 ]
 
 
-@pytest.mark.parametrize("text", ROUND_TRIPS)
+@for_all(ROUND_TRIPS)
 def test_reading_and_writing_are_inverse(text: str) -> None:
     form = parse_form(text)
     assert parse_form(format_form(form)) == form

@@ -15,6 +15,7 @@ from ops.hlo.opcodes import OPCODES
 from ops.stablehlo import MlirTextError
 from ops.stablehlo.assembly import FORMS, ROWS
 from ops.stablehlo.operations import CONSTRUCTIONS
+from tests.cases import for_all
 from tests.stablehlo.stablehlo_modules import NAMES, stablehlo_text
 
 OPERATIONS = {
@@ -221,7 +222,7 @@ OPERATIONS = {
 """Operations on ``%a : tensor<2x3xf32>``, and the instruction that the last one becomes."""
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@for_all([*OPERATIONS])
 def test_operations_become_instructions(name: str) -> None:
     text, expected = OPERATIONS[name]
     entry = stablehlo.parse(f"func.func @main(%a: tensor<2x3xf32>) {{ {text} return }}").entry

@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from math import prod
-from pathlib import Path
 from typing import Final
 
 from ops import DimensionKind, Fusion, TilingSpace, hlo
 from ops.hlo import Instruction
 from ops.xla_gpu.blocks import block_level, contracted_tile
+from tests.hlo.modules import ALL, NAMES, module_text
 
-HLO: Final = Path(__file__).parents[1] / "data" / "hlo"
-FOLDER: Final = HLO / "gpu"
+MODULES: Final = [name for name in NAMES if name.startswith(("cpu/", "gpu/"))]
 
 _NAME: Final = re.compile(r"%[\w.-]+|, metadata=\{[^}]*\}")
 
@@ -43,9 +42,10 @@ def tiled_fusions() -> tuple[TiledFusion, ...]:
     """All such fusions."""
     return tuple(
         tiled
-        for path in sorted(FOLDER.glob("*.hlo.gz"))
-        for instruction in hlo.load(path).instructions
-        for tiled in _tiled(path.name.split(".")[0], instruction)
+        for name in ALL
+        if name.startswith("gpu/")
+        for instruction in hlo.parse(module_text(name)).instructions
+        for tiled in _tiled(name.removeprefix("gpu/"), instruction)
     )
 
 
@@ -70,12 +70,12 @@ def _tiled(file: str, instruction: Instruction) -> Iterator[TiledFusion]:
 
 @cache
 def different_fusions() -> dict[str, dict[str, Fusion]]:
-    """The fusions of each module of the CPU and GPU data; those that differ in names only once."""
+    """The fusions of each such module; those that differ in names only once."""
     found: dict[str, dict[str, Fusion]] = {}
     known: set[str] = set()
-    for path in sorted(path for kind in ("cpu", "gpu") for path in (HLO / kind).glob("*.hlo.gz")):
-        module = found.setdefault(f"{path.parent.name}-{path.name.split('.')[0]}", {})
-        for instruction in hlo.load(path).instructions:
+    for name in MODULES:
+        module = found.setdefault(name, {})
+        for instruction in hlo.parse(module_text(name)).instructions:
             if instruction.opcode != "fusion":
                 continue
             fusion = Fusion.of_computation(instruction.attributes["calls"])
@@ -83,7 +83,7 @@ def different_fusions() -> dict[str, dict[str, Fusion]]:
             if text not in known:
                 known.add(text)
                 module[instruction.name] = fusion
-    return {name: module for name, module in found.items() if module}
+    return found
 
 
 def _without_names(fusion: Fusion) -> str:

@@ -15,6 +15,8 @@ from ops import DimensionKind, Fusion, FusionError, TilingSpace, Unknown, hlo, p
 from simplifier import symbol
 from simplifier.errors import ArgumentError
 from tests.call_counts import calls_of
+from tests.cases import for_all
+from tests.extent import part
 from tests.fusion.random_programs import SHAPE, Program, programs
 from tests.fusion.units import ADD, MAXIMUM, entry, named
 from tests.pages import generated_in
@@ -131,7 +133,7 @@ def test_random_programs_read_what_numpy_says(program: Program, sizes: tuple[int
 # Real fusions.
 
 
-@pytest.mark.parametrize("tiled", tiled_fusions(), ids=str)
+@for_all(tiled_fusions)
 def test_triton_tiles_of_real_fusions(tiled: TiledFusion) -> None:
     """Each array has a tile; that of a dot's operands is the tile of the result by that of K."""
     found = propagate(tiled.fusion, tiled.sizes).check()
@@ -162,9 +164,7 @@ def test_the_table_of_the_page_is_what_is_propagated() -> None:
 SMALL = 40_000
 
 
-@pytest.mark.parametrize(
-    "tiled", [each for each in tiled_fusions() if each.points <= SMALL], ids=str
-)
+@for_all(lambda: part([each for each in tiled_fusions() if each.points <= SMALL], 6))
 def test_triton_tiles_by_enumeration(tiled: TiledFusion) -> None:
     assert checked_tiles(propagate(tiled.fusion, tiled.sizes)) > 0
 

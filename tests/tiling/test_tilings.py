@@ -18,9 +18,10 @@ from ops.performance import A100, MI300X, RTX_A6000, TPU_V5E, Device, DeviceErro
 from ops.performance.tally import Deadline, Tally, tally_of
 from simplifier.errors import ArgumentError
 from simplifier.expr.form import variables_of
+from tests.extent import seldom
 from tests.fusion.units import ADD, MAXIMUM, entry
 from tests.tiling.random_fusions import fusions, swapped
-from tests.tiling.real_fusions import different_fusions
+from tests.tiling.real_fusions import MODULES, different_fusions
 from tests.tiling.tiles_by_enumeration import bytes_by_points
 
 TILINGS = import_module("ops.tiling.candidates")
@@ -300,15 +301,16 @@ def test_bytes_behind_the_time_are_bounds(monkeypatch: pytest.MonkeyPatch) -> No
     assert all(tiling.bytes_read >= exact[tiling.sizes] for tiling in found)
 
 
-@pytest.mark.parametrize("module", different_fusions().values(), ids=different_fusions())
-def test_bytes_of_real_fusions(module: dict[str, Fusion]) -> None:
-    """Every fusion of the data; what a scatter updates has no tile of several values."""
-    for name, fusion in module.items():
+@pytest.mark.parametrize("module", MODULES)
+def test_bytes_of_real_fusions(module: str) -> None:
+    """Every fusion of the module; what a scatter updates has no tile of several values."""
+    for name, fusion in different_fusions()[module].items():
         found = tilings(fusion, ENDLESS, sizes=sizes_tried(fusion))
         scatters = any(each.opcode == "scatter" for each in fusion.instructions)
         assert bool(check_against_points(found)) != (scatters and not found), name
 
 
+@seldom
 @given(text=fusions())
 def test_bytes_of_random_fusions(text: str) -> None:
     fusion = of(entry(text, ADD))
@@ -319,6 +321,7 @@ def test_bytes_of_random_fusions(text: str) -> None:
     check_against_points(found)
 
 
+@seldom
 @given(text=swapped(), sizes=st.lists(st.integers(1, 32), min_size=1, max_size=4))
 def test_tiles_of_parts_that_change_places(text: str, sizes: list[int]) -> None:
     """At all sizes, also where the last tile is smaller."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from ops.triton import KernelAccess, TritonError, read_kernel
+from tests.cases import for_all
 
 BLOCK = 4
 TALL = 24901 * 131072
@@ -155,7 +156,7 @@ def expression(chance: random.Random, depth: int) -> Code:
     )
 
 
-@pytest.mark.parametrize("seed", range(60))
+@for_all(range(60))
 def test_a_proof_holds_for_the_machine(seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311 - programs, no secrets
     offset, mask = expression(chance, 3), expression(chance, 2)

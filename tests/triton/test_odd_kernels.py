@@ -12,6 +12,7 @@ import pytest
 from ops.triton import KernelAccesses, TritonError, read_kernel
 from simplifier.errors import ArgumentError
 from tests.call_counts import calls_of
+from tests.cases import for_all
 
 
 def read(body: str, module: str = "", n: object = 3) -> KernelAccesses:
@@ -205,7 +206,7 @@ REFUSED: list[tuple[str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("body", "message"), REFUSED)
+@for_all(REFUSED)
 def test_odd_kernels_are_refused(body: str, message: str) -> None:
     with pytest.raises(TritonError) as refused:
         read(body, "changed = 1\nchanged += 1")

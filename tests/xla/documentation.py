@@ -18,6 +18,7 @@ CASES: Final = "cases"
 UNASKED: Final = "nothing for us"
 """The names of the marks between which something is generated."""
 
+UNLIKE: Final = frozenset((Verdict.BETTER, Verdict.DIFFERENT))
 COUNTED: Final = (Verdict.SAME, Verdict.BETTER, Verdict.DIFFERENT)
 
 
@@ -71,8 +72,7 @@ def cases() -> str:
 
 
 def _section(suite: str, asked: dict[int, Fact]) -> Iterator[str]:
-    others = {Verdict.BETTER, Verdict.DIFFERENT}
-    unlike = [(fact, outcome(at)) for at, fact in asked.items() if fact.verdict in others]
+    unlike = [(fact, outcome(at)) for at, fact in asked.items() if fact.verdict in UNLIKE]
     if unlike:
         yield f"### `{suite}`\n"
         yield _CASES_HEAD
@@ -87,9 +87,18 @@ def _cases(unlike: list[tuple[Fact, Outcome]]) -> dict[tuple[str, ...], dict[str
     """The cells of a case, and the tests that have it."""
     tests: dict[tuple[str, ...], dict[str, None]] = defaultdict(dict)
     for fact, answer in unlike:
-        texts = map(_code, _without_shared_domain(answer.xla, answer.ours))
-        tests[fact.verdict.value, *texts, fact.why][fact.test] = None
+        tests[_cells(fact, answer)][fact.test] = None
     return tests
+
+
+def page_row(fact: Fact, answer: Outcome) -> str:
+    """What the page says of an answer that is another one, behind the names of tests."""
+    return _row(*_cells(fact, answer)).removeprefix("|")
+
+
+def _cells(fact: Fact, answer: Outcome) -> tuple[str, ...]:
+    texts = map(_code, _without_shared_domain(answer.xla, answer.ours))
+    return fact.verdict.value, *texts, fact.why
 
 
 def _without_shared_domain(xla: str, ours: str) -> tuple[str, str]:

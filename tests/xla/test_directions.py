@@ -12,6 +12,7 @@ from ops import OperandIndexing, Unknown, input_to_output, output_to_input
 from ops.dependence.dependence import Indexings
 from ops.hlo import Instruction
 from tests.cases import for_all
+from tests.extent import in_ci, part
 from tests.xla.facts import facts
 from tests.xla.modules import module_of
 
@@ -62,11 +63,12 @@ def union(maps: Iterable[IndexingMap]) -> Map | None:
     return found
 
 
-@for_all(list(ROOTS))
+@for_all(part([*ROOTS], 40))
 def test_one_direction_is_the_inverse_of_the_other(name: str) -> None:
     compared(ROOTS[name])
 
 
+@in_ci
 def test_most_pairs_are_compared() -> None:
     pairs = sum(len(root.shape.arrays) * len(root.operands) for root in ROOTS.values())
     assert sum(map(compared, ROOTS.values())) > 0.9 * pairs

@@ -22,6 +22,7 @@ from simplifier.tools.display import html
 from tests.cases import for_all
 from tests.conformance import Row, for_each, rows
 from tests.evaluation import first_difference, where
+from tests.extent import in_ci
 from tests.simplifier.laws.law_examples import every_case, known, question
 from tests.simplifier.suite import Row as Family
 from tests.simplifier.suite import families
@@ -79,6 +80,7 @@ def test_laws_are_counted_whether_or_not_somebody_traces() -> None:
 # A trace changes nothing, and each of its steps keeps every value.
 
 
+@in_ci
 @for_all(families())
 def test_a_trace_changes_no_result(row: Family) -> None:
     expression, bounds, constraints = row.question.parsed()
