@@ -21,7 +21,7 @@ import sympy
 from benchmarks.clock import time_limit, timed
 from simplifier import ConversionError, operator_count, simplify
 from simplifier.problem import Expression
-from tests.kernels import KernelExpression, kernels, value_at
+from tests.wave_kernels import KernelExpression, kernels, value_at
 
 
 class TimedResult(NamedTuple):

@@ -26,8 +26,8 @@ from ops import Fusion, emit_kernel, hlo
 from ops.hlo import Computation
 from ops.kernels import KernelError, array_kernels
 from ops.kernels.operations import TYPES
-from tests.fusion.kernels import in_memory, run_in_numpy
-from tests.fusion.triton_stand_in import run
+from tests.kernels.fusions import in_memory, run_in_numpy
+from tests.kernels.triton_stand_in import run
 from tests.ops import oracle
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import symbolic
 from benchmarks.symbolic import TimedResult
-from tests.kernels import kernels
+from tests.wave_kernels import kernels
 
 
 def test_the_report_counts(monkeypatch: pytest.MonkeyPatch) -> None:

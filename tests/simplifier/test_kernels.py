@@ -12,7 +12,7 @@ from tests.call_counts import calls_of
 from tests.cases import for_all
 from tests.conformance import rows
 from tests.extent import in_ci, part
-from tests.kernels import kernel, kernels, value_at
+from tests.wave_kernels import kernel, kernels, value_at
 
 POINTS: Final = 12
 

@@ -15,7 +15,7 @@ import pytest
 
 from ops import from_jax, stablehlo
 from ops.stablehlo import MlirTextError
-from tests.ops.test_jaxpr import FUNCTIONS
+from tests.jax.test_jaxpr import FUNCTIONS
 from tests.stablehlo.test_stablehlo_corpus import maps_of
 
 FLATTENED = """

@@ -15,9 +15,9 @@ from ops.hlo import Computation
 from ops.kernels import KernelError
 from ops.xla_gpu import LaunchDimensions, loop_schedule
 from tests.extent import in_ci
-from tests.fusion.kernels import CHAINS, chain, runs_in_jax
-from tests.fusion.test_kernels_in_c import check, compiled, needs_compiler, needs_nvcc
 from tests.hlo.modules import module_text
+from tests.kernels.fusions import CHAINS, chain, runs_in_jax
+from tests.kernels.test_kernels_in_c import check, compiled, needs_compiler, needs_nvcc
 
 SOFTMAX = dict(CHAINS)["softmax"]
 LAUNCHES = {

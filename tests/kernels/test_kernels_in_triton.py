@@ -14,7 +14,7 @@ from indexing.layout import ElementType, Shape
 from ops import Fusion, emit_kernel
 from ops.hlo import Computation
 from ops.kernels import KernelError
-from tests.fusion.kernels import (
+from tests.kernels.fusions import (
     CHAINS,
     RUNNABLE,
     SMALL,
@@ -27,7 +27,7 @@ from tests.fusion.kernels import (
     operands_of,
     run_in_numpy,
 )
-from tests.fusion.triton_stand_in import run
+from tests.kernels.triton_stand_in import run
 
 needs_triton = pytest.mark.skipif(
     find_spec("triton") is None, reason="pip install -e '.[benchmarks]'"

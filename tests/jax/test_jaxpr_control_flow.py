@@ -13,7 +13,7 @@ import pytest
 
 import ops
 from tests.evaluation import Pair
-from tests.ops.test_jaxpr import Function, OfJax, arguments, jax, numpy, pairs
+from tests.jax.test_jaxpr import Function, OfJax, arguments, jax, numpy, pairs
 
 
 def sums(xs: OfJax, start: OfJax) -> OfJax:

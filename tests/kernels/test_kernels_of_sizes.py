@@ -22,9 +22,9 @@ from ops import Fusion, FusionSchedule, emit_kernel, from_jax, hlo, schedule_of
 from ops.hlo import Computation, size_origins
 from ops.kernels import KernelError
 from ops.kernels.array_kernels import BLOCK
-from tests.fusion.kernels import REDUCERS, Array, check_close, drawn, in_memory, run_in_numpy
-from tests.fusion.test_kernels_in_c import compiled, needs_compiler
-from tests.fusion.triton_stand_in import run
+from tests.kernels.fusions import REDUCERS, Array, check_close, drawn, in_memory, run_in_numpy
+from tests.kernels.test_kernels_in_c import compiled, needs_compiler
+from tests.kernels.triton_stand_in import run
 
 # A size in a program is written {number|symbolic}: what it is for n and m, and what is told of it.
 

@@ -18,7 +18,7 @@ from ops.hlo import Computation
 from ops.kernels import KernelError
 from ops.kernels.operations import SMALL_FLOATS
 from tests.extent import in_ci
-from tests.fusion.kernels import (
+from tests.kernels.fusions import (
     CHAINS,
     RUNNABLE,
     SMALL,

@@ -8,7 +8,7 @@ import pytest
 from ops import Fusion, emit_kernel
 from ops.hlo import Computation
 from ops.kernels import KernelError
-from tests.fusion.kernels import (
+from tests.kernels.fusions import (
     RUNNABLE,
     SMALL,
     alone,
