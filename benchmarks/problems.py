@@ -14,7 +14,7 @@ import numpy as np
 from simplifier.bounds.context import Bounds
 from simplifier.bounds.interval import Interval
 from simplifier.expr.form import Form
-from simplifier.expr.printer import Spelling, format_form
+from simplifier.expr.printer import Syntax, format_form
 from simplifier.expr.text import parse_form
 from tests.evaluation import Columns
 
@@ -85,12 +85,12 @@ def happens(random: Random, probability: float) -> bool:
     return random.random() < probability
 
 
-_PYTHON: Final = Spelling("//", "%")
+_PYTHON: Final = Syntax("//", "%")
 
 
 def python_text(form: Form) -> str:
     """The text of a form, with Python's signs for division."""
-    return format_form(form, spelling=_PYTHON)
+    return format_form(form, syntax=_PYTHON)
 
 
 def _finite(ends: Ends) -> tuple[int, int]:

@@ -37,7 +37,7 @@ from simplifier.forms import (
     Form,
     Interval,
     Key,
-    Spelling,
+    Syntax,
     format_form,
 )
 
@@ -259,14 +259,14 @@ class Domain:
             for identifier, name in zip(self.identifiers, self.names, strict=True)
         }
 
-    def text_of(self, form: Form, spelling: Spelling = DOCUMENT) -> str:
+    def text_of(self, form: Form, syntax: Syntax = DOCUMENT) -> str:
         """The form's text in the reader's names."""
-        return format_form(self.named(form), self.names, spelling)
+        return format_form(self.named(form), self.names, syntax)
 
-    def constraint_texts(self, spelling: Spelling = DOCUMENT) -> list[tuple[str, Constraint]]:
+    def constraint_texts(self, syntax: Syntax = DOCUMENT) -> list[tuple[str, Constraint]]:
         """The constraints with their texts, sorted by these as in XLA."""
         rows = (
-            (self.text_of(form, spelling), (form, interval)) for form, interval in self.constraints
+            (self.text_of(form, syntax), (form, interval)) for form, interval in self.constraints
         )
         return sorted(rows, key=lambda row: f"{row[0]} in {row[1][1]}")
 
@@ -602,17 +602,17 @@ def _parts(end: Form | None, joined_by: AtomKind) -> tuple[Form, ...]:
     return atom.arguments if atom is not None and atom.kind is joined_by else (end,)
 
 
-def limit_texts(domain: Domain, spelling: Spelling = DOCUMENT) -> Iterator[str]:
+def limit_texts(domain: Domain, syntax: Syntax = DOCUMENT) -> Iterator[str]:
     """The bounds of all variables, then the other constraints: ``d0 in [0, N - 1]``."""
     ends, others = ends_and_constraints(domain)
     for name, each in zip(domain.names, ends.values(), strict=True):
-        yield f"{name} in {text_of_ends(domain, each, spelling)}"
-    for text, (_, interval) in others.constraint_texts(spelling):
+        yield f"{name} in {text_of_ends(domain, each, syntax)}"
+    for text, (_, interval) in others.constraint_texts(syntax):
         yield f"{text} in {interval}"
 
 
-def text_of_ends(domain: Domain, ends: Ends, spelling: Spelling = DOCUMENT) -> str:
+def text_of_ends(domain: Domain, ends: Ends, syntax: Syntax = DOCUMENT) -> str:
     """``[0, N - 1]``, in the reader's names."""
-    lower = "-inf" if ends.lower is None else domain.text_of(ends.lower, spelling)
-    upper = "inf" if ends.upper is None else domain.text_of(ends.upper, spelling)
+    lower = "-inf" if ends.lower is None else domain.text_of(ends.lower, syntax)
+    upper = "inf" if ends.upper is None else domain.text_of(ends.upper, syntax)
     return f"[{lower}, {upper}]"

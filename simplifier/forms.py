@@ -82,7 +82,7 @@ from simplifier.expr.operations import (
     substitute,
     zero,
 )
-from simplifier.expr.printer import DIALECTS, DOCUMENT, Printer, Spelling, as_written, format_form
+from simplifier.expr.printer import DIALECTS, DOCUMENT, Printer, Syntax, as_written, format_form
 from simplifier.expr.sympy import (
     from_sympy,
     is_relation,

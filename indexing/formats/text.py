@@ -24,7 +24,7 @@ from simplifier.forms import (
     ExpressionLexer,
     Form,
     Interval,
-    Spelling,
+    Syntax,
     read_expression,
 )
 
@@ -55,11 +55,11 @@ def format_map(
     d0 in [0, 3]
     """
     check_type(indexing_map, Relation, "format_map: the map", "an IndexingMap")
-    spelling = _spelling(dialect)
+    syntax = _syntax(dialect)
     if indexing_map.is_undefined:
         return str(indexing_map)
-    domain, head = indexing_map.domain, _head(indexing_map, spelling)
-    parts = [_EMPTY] if domain.is_known_empty else list(_domain_texts(domain, spelling))
+    domain, head = indexing_map.domain, _head(indexing_map, syntax)
+    parts = [_EMPTY] if domain.is_known_empty else list(_domain_texts(domain, syntax))
     if not parts:
         return head
     joint, lead = (",\n", "\n") if multiline else (", ", " ")
@@ -76,13 +76,13 @@ def format_head(indexing_map: Relation) -> str:
     return _head(indexing_map, DIALECTS["floordiv"])
 
 
-def _head(indexing_map: Relation, spelling: Spelling) -> str:
+def _head(indexing_map: Relation, syntax: Syntax) -> str:
     domain = indexing_map.domain
-    results = ", ".join(domain.text_of(form, spelling) for form in indexing_map.forms)
+    results = ", ".join(domain.text_of(form, syntax) for form in indexing_map.forms)
     return f"{declarations(domain)} -> ({results})"
 
 
-def _spelling(dialect: str) -> Spelling:
+def _syntax(dialect: str) -> Syntax:
     check_type(dialect, str, "format_map: dialect", "its name")
     if dialect not in DIALECTS:
         known = ", ".join(map(repr, DIALECTS))
@@ -101,13 +101,13 @@ def declarations(domain: Domain) -> str:
     )
 
 
-def _domain_texts(domain: Domain, spelling: Spelling) -> Iterator[str]:
+def _domain_texts(domain: Domain, syntax: Syntax) -> Iterator[str]:
     if domain.parameters:
-        yield from limit_texts(domain, spelling)
+        yield from limit_texts(domain, syntax)
         return
     for name, variable in zip(domain.names, domain, strict=True):
         yield f"{name} in {variable.bounds}"
-    for text, (_, interval) in domain.constraint_texts(spelling):
+    for text, (_, interval) in domain.constraint_texts(syntax):
         yield f"{text} in {interval}"
 
 

@@ -24,7 +24,7 @@ Operand = TypeVar("Operand")
 
 
 @dataclass(frozen=True, slots=True)
-class Spelling:
+class Syntax:
     """Syntax of the operators."""
 
     floordiv: str = "floordiv"
@@ -35,13 +35,13 @@ class Spelling:
 PYTHON_MOD: Final = "%"
 """The remainder with the sign of the divisor."""
 
-DOCUMENT: Final = Spelling()
+DOCUMENT: Final = Syntax()
 """The indexing document's words."""
 
-DIALECTS: Final[Mapping[str, Spelling]] = {
+DIALECTS: Final[Mapping[str, Syntax]] = {
     "floordiv": DOCUMENT,
-    "/": Spelling("/"),
-    "//": Spelling("//", PYTHON_MOD),
+    "/": Syntax("/"),
+    "//": Syntax("//", PYTHON_MOD),
 }
 """Called after their quotient: the document's words, XLA's newest, Python's operators.
 
@@ -49,13 +49,13 @@ Rounding up has no operator in any of them. All are read alike.
 """
 
 
-def format_form(form: Form, variables: Sequence[str] = (), spelling: Spelling = DOCUMENT) -> str:
+def format_form(form: Form, variables: Sequence[str] = (), syntax: Syntax = DOCUMENT) -> str:
     """The text of a form; the variables named in ``variables`` come first, in that order.
 
     Sums are written as XLA does: products first, then remainders, quotients, extrema and variables,
     negative terms after positive ones, the constant last; so is a constant in a minimum or maximum.
     """
-    return Printer(variables, spelling).write(form)
+    return Printer(variables, syntax).write(form)
 
 
 def as_written(atom: Atom, operands: Sequence[Operand]) -> Sequence[Operand]:
@@ -125,14 +125,14 @@ class Printer:
     writes_relations = True
     """Whether conditions are written with ``<``, ``and``, ``or``, so that negations are, too."""
 
-    def __init__(self, variables: Sequence[str] = (), spelling: Spelling = DOCUMENT) -> None:
+    def __init__(self, variables: Sequence[str] = (), syntax: Syntax = DOCUMENT) -> None:
         self.texts: dict[Atom, str] = {}
         self._positions = {name: position for position, name in enumerate(variables)}
         self._symbols = {
-            AtomKind.FLOORDIV: spelling.floordiv,
-            AtomKind.QUOTIENT: spelling.floordiv,
-            AtomKind.MOD: spelling.mod,
-            AtomKind.CEILDIV: spelling.ceildiv,
+            AtomKind.FLOORDIV: syntax.floordiv,
+            AtomKind.QUOTIENT: syntax.floordiv,
+            AtomKind.MOD: syntax.mod,
+            AtomKind.CEILDIV: syntax.ceildiv,
         }
 
     def write(self, form: Form) -> str:
