@@ -41,7 +41,7 @@ class Outcome:
     seconds: float
     is_wrong: bool
     is_wide: bool
-    """Whether what is priced needs wider integers than the natural reading of the problem."""
+    """Whether what is priced needs wider integers than the mixed-radix form of the problem."""
     has_negative_divisor: bool
 
     @property

@@ -41,7 +41,7 @@ class Stages:
     canonical: float
     """From text to the canonical form."""
     spelled: float
-    """From the canonical form to the cheapest spelling."""
+    """From the canonical form to the cheapest form."""
     exported: float
     """From there to a sympy expression."""
     again: float

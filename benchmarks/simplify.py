@@ -9,7 +9,7 @@ peers are isl, TVM, tinygrad, PyTorch Inductor, XLA, MLIR and sympy, as far as t
 Each gets the expression as written and with like terms collected; XLA only gets chains of reshapes
 and transposes, as programs. The cheapest narrow result counts, under our cost function; a problem
 without an answer costs what it costs as written. A result is wide if it needs greater integers than
-the natural reading of the problem (see benchmarks/width.py), and negative if it divides by a
+the mixed-radix form of the problem (see benchmarks/width.py), and negative if it divides by a
 negative number. Times of peers exclude building their expressions; our times begin with the text.
 All times are the least of several cold runs in this run, on this machine.
 """
@@ -41,8 +41,8 @@ PARTS: Final = ("published", "random", "speed", "growth")
 QUICK_COUNT: Final = 150
 STAGES: Final[Sequence[tuple[str, Callable[[Stages], float], tuple[int, int]]]] = (
     ("text to canonical form", lambda found: found.canonical, (100, 2000)),
-    ("text to cheapest spelling", lambda found: found.canonical + found.spelled, (100, 2000)),
-    ("cheapest spelling to sympy", lambda found: found.exported, (100, 2000)),
+    ("text to cheapest form", lambda found: found.canonical + found.spelled, (100, 2000)),
+    ("cheapest form to sympy", lambda found: found.exported, (100, 2000)),
     ("an equal question again", lambda found: found.again, (3, 3)),
 )
 """The stages, and their goals: microseconds at the median and at most."""

@@ -1,6 +1,6 @@
-"""How wide the integers of a formula must be, beside those of its natural reading.
+"""How wide the integers of a formula must be, beside those of its mixed-radix form.
 
-The natural reading of a problem needs its variables, its value, and what its divisions divide. It
+The mixed-radix form of a problem needs its variables, its value, and what its divisions divide. It
 may also need the digits of its canonical form and their sources, as far as they do not exceed what
 the problem computes as it is written. Beyond that, a source is natural if it puts quotients of
 several variables together: ``(x * 2 + y // 64) // 3`` as ``(x * 128 + y) // 192``. But

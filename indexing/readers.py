@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def parse_map(text: str, file: str = "", *, unbounded: bool = False) -> IndexingMap:
     """The map that a text describes.
 
-    Operators may be written in any dialect (``floordiv``, ``/``, ``//``; ``mod``, ``%``). ``-inf`` and
+    Operators may be of any dialect (``floordiv``, ``/``, ``//``; ``mod``, ``%``). ``-inf`` and
     ``inf`` are open ends. A line break may stand for a comma of the domain, and a comma may follow
     the last item of a list. ``8d0`` is a product. ``KNOWN EMPTY`` alone, which XLA prints for any
     map without points, is the empty map without variables and results. ``parse_map(str(m)) == m``

@@ -55,11 +55,11 @@ from simplifier.laws.catalogue.maxima import PRUNE
 from simplifier.laws.rewrite_log import Rewrite, RewriteLog
 from simplifier.limits import (
     MAX_DEPTH,
+    MAX_EXPANSION,
+    MAX_EXPANSION_OF_DIGITS,
     MAX_EXTRACTED_TERMS,
     MAX_MAXIMA_INSIDE,
     MAX_MAXIMA_SEARCHED,
-    MAX_TEAR,
-    MAX_TEAR_OF_DIGITS,
     MAX_WIDENING,
     MIN_COST_TO_READ_AGAIN,
 )
@@ -271,7 +271,7 @@ def _log_abstraction(
 
 
 def _steps(scope: Scope, form: Form) -> Iterator[Rewrite]:
-    """The steps from a form to its cheapest one, where that is known, or to a spelling of it."""
+    """The steps from a form to its cheapest one, where that is known, or to an extracted one."""
     log = scope.log or RewriteLog()
     for begun in log.iterations.get(form.key, (form, form))[:-1]:
         if begun.key in log.read:
@@ -321,7 +321,7 @@ def _in_smallest(scope: Scope, form: Form, limit: int) -> Form | None:
 def _extracted(scope: Scope, form: Form) -> Form:
     """The extraction of the canonical form; where that costs more, the form by its parts."""
     canonical = scope.canonical(form)
-    if canonical.depth >= _TORN_DEPTH and _is_torn(scope, form, canonical, MAX_TEAR):
+    if canonical.depth >= _EXPANDED_DEPTH and _is_expanded(scope, form, canonical, MAX_EXPANSION):
         parts = _cheapest_parts(scope, form)
         if is_kept(scope, parts):
             return parts
@@ -341,27 +341,28 @@ def _is_no_wider(scope: Scope, form: Form, result: Form) -> bool:
     return width_as_written(scope, form) <= width_as_written(scope, result)
 
 
-def _is_torn(scope: Scope, form: Form, canonical: Form, tear: float) -> bool:
+def _is_expanded(scope: Scope, form: Form, canonical: Form, expansion: float) -> bool:
     """Whether a canonical form shows so little of the form that no search leads back to it.
 
-    Both it and its natural reading are so many times costlier.
+    Both it and its mixed-radix form are so many times costlier.
     """
-    most = cost_of_form(form) * tear
+    most = cost_of_form(form) * expansion
     return cost_of_form(canonical) > most and natural_cost(scope, canonical) > most
 
 
-def _tear_of_part(canonical: Form) -> float:
+def _expansion_of_part(canonical: Form) -> float:
     """Greatest ratio of the cost of a part's canonical form to its own, if it is to be searched.
 
-    Without maxima digits of digits may not, and digits of numbers half as much again.
+    Without maxima, that of digits of digits may be no costlier, and that of digits of numbers half
+    as much again.
     """
-    is_nested = canonical.depth >= _TORN_DEPTH
+    is_nested = canonical.depth >= _EXPANDED_DEPTH
     if count_maxima(canonical):
-        return MAX_TEAR if is_nested else inf
-    return 1 if is_nested else MAX_TEAR_OF_DIGITS
+        return MAX_EXPANSION if is_nested else inf
+    return 1 if is_nested else MAX_EXPANSION_OF_DIGITS
 
 
-_TORN_DEPTH: Final = 2
+_EXPANDED_DEPTH: Final = 2
 """How deep digits of digits are."""
 
 
@@ -383,7 +384,7 @@ def _cheapest_of_parts(scope: Scope, form: Form, result: Form) -> Form:
 
 
 def _narrower(scope: Scope, form: Form, result: Form, limit: float) -> Form:
-    """A spelling, or the form by its parts, or as it stands: nothing in it is beyond the limit."""
+    """An extracted form, the form by its parts, or as it stands: all of it within the limit."""
     most: float = inf
     if is_kept(scope, form):
         result, most = form, cost_of_form(form)
@@ -391,8 +392,8 @@ def _narrower(scope: Scope, form: Form, result: Form, limit: float) -> Form:
     def is_better(other: Form) -> bool:
         return cost_of_form(other) <= most and not goes_beyond(scope, other, limit)
 
-    spelling = _extracted_within(scope, form, limit, is_better)
-    return _parts_if(scope, form, result, is_better) if spelling is None else spelling
+    found = _extracted_within(scope, form, limit, is_better)
+    return _parts_if(scope, form, result, is_better) if found is None else found
 
 
 def _extracted_within(
@@ -464,7 +465,7 @@ def whole_or_parts(scope: Scope, form: Form) -> Iterator[Rewrite]:
     log = scope.log or RewriteLog()
     for part in log.parts.get(form.key, (form,)):
         yield from log.operations(part)
-        yield from log.spellings(scope.canonical(part))
+        yield from log.extractions(scope.canonical(part))
 
 
 def _undominated(scope: Scope, kind: AtomKind, operands: tuple[Form, ...]) -> tuple[Form, ...]:
@@ -486,7 +487,7 @@ def _cheaper(scope: Scope, form: Form) -> Form:
     if form.is_constant:
         return form
     canonical = scope.canonical(form)
-    if _is_torn(scope, form, canonical, _tear_of_part(canonical)):
+    if _is_expanded(scope, form, canonical, _expansion_of_part(canonical)):
         return form
     result = extracted(scope, canonical)
     return form if cost_of_form(result) > cost_of_form(form) else result

@@ -182,14 +182,14 @@ more than that of its digits. Formulas that exploit wide products need many more
 MAX_TERMS_MOVED: Final = 4
 """Of so many terms those that are not in the operands may move into an extremum, too."""
 
-MAX_TEAR: Final = 3
-"""If the natural reading costs more than so many times what was given, nothing is searched.
+MAX_EXPANSION: Final = 3
+"""If the mixed-radix form costs so many times as much as the input, nothing is searched.
 
-Where digits of sums of digits are taken, canonical forms are torn so much that a search is long and
-ends far above what was given [TORN of test_budget.py].
+Digits of sums of digits expand canonical forms so much that a search is long and ends far above the
+input [EXPANDED of test_budget.py].
 """
 
-MAX_TEAR_OF_DIGITS: Final = 1.5
+MAX_EXPANSION_OF_DIGITS: Final = 1.5
 """The same of digits of numbers in a part of a form: all of them are there to be seen."""
 
 MIN_COST_TO_READ_AGAIN: Final = 8

@@ -553,7 +553,7 @@ class Trace(Displayed, Sequence[Step]):
 
     First each operation of the expression, inner ones first, comes into canonical form: it is shown
     on canonical arguments, with all laws that were applied to it. Then the canonical form is
-    written out, one spelling after the other. Both come again as often as that changes something.
+    written out, one form after the other. Both come again as often as that changes something.
 
     >>> from simplifier import parse_expr, simplify
     >>> trace = Trace()

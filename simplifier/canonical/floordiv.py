@@ -130,7 +130,7 @@ def kept_remainder(context: Context, numerator: Form, divisor: int) -> Form:
 def merge(context: Context, numerator: Form, divisor: int) -> tuple[Form, int] | None:
     """``floor((B - floor(A/a))/c) = floor((a*B - A + a - 1)/(a*c))``, where ``B`` contains ``A``.
 
-    Before anything else: ``x - floor(x/2)`` must not be torn apart.
+    Before anything else: ``x - floor(x/2)`` must not be expanded.
     """
     for atom, factor in numerator.terms.items():
         if factor in (1, -1) and atom.kind is FLOORDIV:

@@ -125,8 +125,8 @@ def _cost_of_readings(
         if weight:
             found.append((Digits((), source, 1, 0, 1), weight))
     else:
-        torn = (factor * weight < 0 or (weight and digits.high) for digits, factor in found)
-        cost += SAME_DIGITS * sum(map(bool, torn))
+        expanded = (factor * weight < 0 or (weight and digits.high) for digits, factor in found)
+        cost += SAME_DIGITS * sum(map(bool, expanded))
     if 1 < len(found) <= MAX_QUOTIENTS:
         cost += (
             BESIDE_DIVIDEND

@@ -1,8 +1,8 @@
-"""The natural reading: a canonical form written by its digits, ``((x floordiv a) mod b) * stride``.
+"""The mixed-radix form: a canonical form by its digits, ``((x floordiv a) mod b) * stride``.
 
 The digit view of the form says which quotients belong together; each digit is written as a
 remainder of the cheapest number that is congruent to its source. Where the reading is plain, no
-spelling is easier to read, and no search is needed.
+form is easier to read, and no search is needed.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ def _may_merge(form: Form, divisions: list[Atom]) -> bool:
 
 
 def says_more(scope: Scope, form: Form, natural: Form) -> bool:
-    """Whether a form has terms that may vanish in another way than its natural reading says.
+    """Whether a form has terms that may vanish in another way than its mixed-radix form says.
 
     A quotient may take in what stands beside it, leave with its dividend, or step where another
     one steps.

@@ -1,4 +1,4 @@
-"""Prices: how wide a form is, and the fine costs by which spellings are compared."""
+"""Prices: how wide a form is, and the fine costs by which forms are compared."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CostOf: TypeAlias = "Callable[[Atom], int]"
 
 # How wide integers a formula needs: the greatest absolute values of what is computed.
 #
-# A spelling is narrow if none of its parts goes beyond the `natural_width` of the form: the
+# An extracted form is narrow if none of its parts goes beyond the `natural_width` of the form: the
 # widest of the result, the variables, and what the digits of the form are taken of.
 
 
@@ -77,7 +77,7 @@ class Width:
 
 
 def natural_width(scope: Scope, form: Form) -> int | None:
-    """The greatest absolute value that the natural reading of a form computes.
+    """The greatest absolute value that the mixed-radix form of another computes.
 
     ``None`` where something has no bounds, or is nested too deeply to be looked into.
     """
@@ -340,11 +340,10 @@ def divides_by_negative(form: Form) -> bool:
     return any(atom.divisor < 0 for atom in postorder((form,)))
 
 
-# Fine costs: what the search compares spellings by.
+# Fine costs, by which the search compares forms.
 #
-# Of spellings of equal cost, the one with fewer terms is better, then the one with fewer numbers,
-# then that with fewer signs. A spelling that needs wider integers than the problem is worse than
-# any.
+# Of forms of equal cost, the one with fewer terms is better, then the one with fewer numbers, then
+# that with fewer signs. A form that needs wider integers than the problem is worse than any.
 
 FINE: Final = 4096
 """The cost of an operator in fine units."""
@@ -432,7 +431,7 @@ class Prices:
 
 
 def range_of_spelled(scope: Scope, atom: Atom) -> Range:
-    """The range of an atom of a spelling."""
+    """The range of an atom of an extracted form."""
     ends = scope.ranges.get(atom)
     if ends is None:
         ends = scope.range_of(scope.canonical(Form(0, {atom: 1})))

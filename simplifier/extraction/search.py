@@ -1,7 +1,7 @@
-"""The search for the cheapest spelling: the cheapest candidate of one step, as long as it helps.
+"""The search for the cheapest form: step by step to the cheapest candidate, as long as it helps.
 
-A *spelling* is a form whose atoms stand for themselves and whose arguments are still canonical; the
-arguments are extracted in the end. Remainders are tried first, because they are the natural digits.
+In an *extracted form* atoms stand for themselves. During the search their arguments are canonical;
+these are extracted in the end. Remainders are tried first, because they are the natural digits.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Steps: TypeAlias = "Callable[[Scope, Form, Limit], Iterator[Candidates]]"
 
 
 def extracted(scope: Scope, form: Form) -> Form:
-    """The cheapest spelling found for a canonical form, arguments and all."""
+    """The cheapest form found for a canonical form, arguments and all."""
     if form.is_affine:
         return form
     extractor = scope.once(_extractor_of)
@@ -48,23 +48,23 @@ def extracted(scope: Scope, form: Form) -> Form:
 
 
 def extracted_within(scope: Scope, form: Form, limit: float) -> Form:
-    """The cheapest spelling found for a canonical form in which no term is beyond the limit."""
+    """The cheapest form found for a canonical form in which no term is beyond the limit."""
     return _with_arguments(_extractor_of(scope, limit), form)
 
 
 def natural_cost(scope: Scope, form: Form) -> int:
-    """The cost of the natural reading of a canonical form, arguments and all."""
+    """The cost of the mixed-radix form of a canonical form, arguments and all."""
     reader = scope.once(_extractor_of).reader
     reader.prepare(form)
     return fine_cost(reader.extract(form), reader.cost) // FINE
 
 
 def _with_arguments(extractor: Extractor, form: Form) -> Form:
-    """The cheapest spelling with its arguments extracted, from the inside out."""
+    """The cheapest form with its arguments extracted, from the inside out."""
     extractor.prepare(form)
     finished: dict[Atom, Form] = {}
-    spelling = extractor.extract(form)
-    stack = list(spelling.terms)
+    cheapest = extractor.extract(form)
+    stack = list(cheapest.terms)
     while stack:
         atom = stack[-1]
         if atom in finished:
@@ -80,14 +80,14 @@ def _with_arguments(extractor: Extractor, form: Form) -> Form:
         stack.pop()
         parts = tuple(forms.combine(argument, finished) for argument in arguments)
         finished[atom] = operations.build(atom.kind, parts) if parts else Form(0, {atom: 1})
-    return forms.combine(spelling, finished)
+    return forms.combine(cheapest, finished)
 
 
 class Extractor:
-    """Finds the cheapest spellings by some kinds of steps, and remembers them.
+    """Finds the cheapest forms by some kinds of steps, and remembers them.
 
     The cost of a candidate includes the cost of what it brings in, which has to be extracted first.
-    That is left to the first helper, which makes no steps: it takes the natural reading where that
+    That is left to the first helper, which makes no steps: it takes the mixed-radix form where that
     is cheaper. The last helper makes steps; it serves forms of few maxima. Otherwise the work would
     grow exponentially with nesting.
     """
@@ -102,7 +102,7 @@ class Extractor:
         self.results: dict[Key, Form] = {}
         """The cheapest forms found, arguments and all."""
         self.reader = helpers[0] if helpers else self
-        """Takes natural readings and searches nothing."""
+        """Takes mixed-radix forms and searches nothing."""
         self._scope = scope
         self._steps = steps
         self._helpers = helpers
@@ -129,18 +129,18 @@ class Extractor:
             cost += self._cost_of_sum(self.extract(operand))
         return cost
 
-    def _cost_of_sum(self, spelling: Form) -> int:
-        return fine_cost(spelling, self.cost)
+    def _cost_of_sum(self, form: Form) -> int:
+        return fine_cost(form, self.cost)
 
     def arguments(self, kind: AtomKind, operands: Sequence[Form]) -> tuple[Form, ...]:
-        """The operands in their cheapest spelling; a symbolic divisor has a positive term."""
+        """The operands in their cheapest form; a symbolic divisor has a positive term."""
         found = tuple([self.extract(operand) for operand in operands])
         if kind is AtomKind.QUOTIENT and not found[1].has_positive_term:
             return tuple([self.extract(-operand) for operand in operands])
         return found
 
     def extract(self, form: Form) -> Form:
-        """The cheapest spelling of a form, its arguments left as they are."""
+        """The cheapest form equal to another, its arguments left as they are."""
         if form.is_affine:
             return form
         found = self._extracted.get(form.key)
@@ -153,7 +153,7 @@ class Extractor:
         return found
 
     def _read(self, form: Form) -> list[Rewrite]:
-        """The natural reading, where that is cheaper."""
+        """The mixed-radix form, where that is cheaper."""
         if _is_large(form):
             return []
         natural = natural_reading(self._scope, form, self.cost)
@@ -194,11 +194,11 @@ class Extractor:
             for index, part in enumerate(parts)
         ]
 
-    def _cost_beside(self, form: Form, part: Form, spelling: Form) -> int:
-        return fine_cost(spelling, self.cost, is_alone=_is_alone(form, part))
+    def _cost_beside(self, form: Form, part: Form, found: Form) -> int:
+        return fine_cost(found, self.cost, is_alone=_is_alone(form, part))
 
     def _search_part(self, part: Form, form: Form) -> list[Rewrite]:
-        """The natural reading of a part, where it is plain; else the cheapest end of descents."""
+        """The mixed-radix form of a part, where it is plain; else the cheapest end of descents."""
         if part.is_affine:
             return []
         natural = natural_reading(self._scope, part, self.cost)
@@ -225,7 +225,7 @@ _SHALLOW: Final = 3
 
 
 class _Search(NamedTuple):
-    """One search for a cheaper spelling, by steps of some kinds."""
+    """One search for a cheaper form, by steps of some kinds."""
 
     scope: Scope
     prices: Prices
@@ -235,7 +235,7 @@ class _Search(NamedTuple):
     """The cheapest step of a kind from a form: descents meet."""
 
     def descend(self, form: Form, natural: list[Rewrite]) -> list[Rewrite]:
-        """The cheapest end of some descents: from the form itself, and from its natural reading."""
+        """The cheapest end of descents from the form itself, and from its mixed-radix form."""
         start = _end(form, natural)
         cost = self._cost_to_undercut(form, start)
         descents = [self._descent(form, cost, self.order)]
@@ -247,7 +247,7 @@ class _Search(NamedTuple):
         return min(descents, key=lambda descent: self.prices.sum(_end(form, descent)))
 
     def _cost_to_undercut(self, form: Form, start: Form) -> int:
-        """The cost of a form; a wide one is no measure, so at most that of its natural reading."""
+        """The cost of a form; a wide one is no measure, so at most that of its mixed-radix form."""
         cost = self.prices.sum(form)
         return cost if cost < WIDE else min(cost, self.prices.sum(start) + 1)
 
@@ -291,7 +291,7 @@ def _variables_in(atom: Atom) -> list[Atom]:
 
 
 def _parts(form: Form) -> list[Form]:
-    """Sums of terms without a variable in common, which stay apart in any spelling."""
+    """Sums of terms without a variable in common, which stay apart in any extracted form."""
     terms = form.terms
     if len(terms) == 1:
         return [form]

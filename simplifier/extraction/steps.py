@@ -218,7 +218,7 @@ def remainder_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidat
 
 
 def _is_quotient(scope: Scope, atom: Atom) -> bool:
-    """Whether the atom is a quotient in normal shape, not one of a spelling."""
+    """Whether the atom is a quotient in normal shape, not one of an extracted form."""
     return atom.kind is AtomKind.FLOORDIV and scope.is_canonical(atom)
 
 

@@ -77,7 +77,7 @@ class RewriteLog:
             if rewrite.before != rewrite.after:
                 yield rewrite
 
-    def spellings(self, canonical: Form) -> Iterator[Rewrite]:
+    def extractions(self, canonical: Form) -> Iterator[Rewrite]:
         """The steps of the extraction from a canonical form, then from the forms inside."""
         seen: set[Key] = set()
         stack = [canonical]

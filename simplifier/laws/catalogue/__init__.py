@@ -37,7 +37,7 @@ GROUPS: Final = (
     _group("bits", bitwise),
     _group("constraints", propagation),
     _group("ranges", ranges),
-    _group("spellings", steps),
+    _group("extraction", steps),
 )
 
 LAWS: Final = tuple(law for group in GROUPS for law in group.laws)

@@ -1,4 +1,4 @@
-"""Spellings: how remainders, minima and factored products come back when a form is written out.
+"""Extraction: how remainders, minima and factored products come back when a form is written out.
 
 A step is taken where it makes the whole cheaper to read.
 """
