@@ -984,8 +984,8 @@ class IndexingMap(ExactRelation):
 
         The bounds of a replaced variable become a constraint on its value. Values use the variables
         of the map, and new ones, which become the last of their role. A variable that is replaced
-        and used by a value stays, within what these constraints say. What values of parameters use
-        becomes a parameter, if it is no variable of the map.
+        and used by a value stays, within what these constraints say. Symbols in values of
+        parameters become parameters, if they are no variables of the map.
 
         Raises:
             MapError: there is no variable with a name, or a value uses one that is not declared.

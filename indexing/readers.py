@@ -31,10 +31,10 @@ def parse_map(text: str, file: str = "", *, unbounded: bool = False) -> Indexing
     map without points, is the empty map without variables and results. ``parse_map(str(m)) == m``
     for every map.
 
-    The text may be the attribute ``#xla.indexing_map<"...">``. What XLA and this library print of
-    runtime variables is read past, with a ``TextWarning``: ``rt0: %i = s32[] parameter(1); (d0) ->
-    ()`` below the map, or ``hlo: i = s32[] parameter(1)`` and ``(d0) -> ()`` after the bounds of a
-    variable, which is a runtime variable then.
+    The text may be the attribute ``#xla.indexing_map<"...">``. Lines about runtime variables, as
+    XLA and this library print them, are skipped with a ``TextWarning``: ``rt0: %i = s32[]
+    parameter(1); (d0) -> ()`` below the map, or ``hlo: i = s32[] parameter(1)`` and ``(d0) -> ()``
+    after the bounds of a variable, which is a runtime variable then.
 
     Args:
         text: the map.

@@ -113,7 +113,7 @@ MAX_PIVOTS: Final = 24
 MAX_ENDS: Final = 4
 """Of more inequalities that bound an atom on one side the first are used to eliminate it.
 
-What follows from them may be as many as their squares [five facts, test_symbolic_bounds.py].
+Their consequences may be as many as their squares [five facts, test_symbolic_bounds.py].
 """
 
 MAX_END_SIZE: Final = 12

@@ -275,8 +275,8 @@ class Coder(Printer):
     def _bits_of_operation(self, atom: Atom) -> int:
         """The bits of all that an operation reads, computes on the way, and gives.
 
-        A quotient by -1 has the numerator's other sign. What else divides, chooses or joins bits
-        gives no more of them than it reads.
+        A quotient by -1 has the numerator's other sign. Other operations on bits give no more of
+        them than they read.
         """
         if atom.kind in CONDITIONS:
             return self._narrow

@@ -500,7 +500,7 @@ def independent_parts(
 ) -> tuple[list[IndependentPart[RelationT]], list[RelationT]]:
     """The independent parts of maps to one tensor, and the rest of each map.
 
-    Two parts share no variable or constraint of any map. What is left leads to no coordinate.
+    Two parts share no variable or constraint of any map. The rest leads to no coordinate.
 
     >>> from indexing import parse_map
     >>> text = "(d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 7], s0 in [0, 5]"

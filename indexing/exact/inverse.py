@@ -5,8 +5,8 @@
 number is known once all its digits are. If the equations do not determine everything, a free
 variable takes the values of a missing digit or of one of the variables.
 
-Proof. What is pending, the digits and the conditions together always say what the equations said,
-because each step is an equivalence for unknowns within their bounds:
+Proof. Pending equations, digits and conditions together are always equivalent to the given
+equations, because each step is an equivalence for unknowns within their bounds:
 
 * a term with a known value moves to the right; a multiple of another pending equation is added;
 * ``g*A = B`` is ``A = B floordiv g`` and ``B mod g = 0``;
@@ -17,8 +17,8 @@ because each step is an equivalence for unknowns within their bounds:
   the one below ends; each digit is a condition of its own, unless that sum says it already;
 * a digit or an unknown that nothing determines has some value: the free variable.
 
-Each step makes an equation shorter, knows one more digit or unknown, or uses up a pivot. What
-rounding could still keep going is ended by a number of steps, after which the rest is conditions.
+Each step makes an equation shorter, knows one more digit or unknown, or uses up a pivot. Rounding
+could go on forever, so after a number of steps the rest becomes conditions.
 """
 
 from __future__ import annotations

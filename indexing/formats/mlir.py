@@ -1,8 +1,8 @@
 """MLIR's ``affine_map`` and ``affine_set``, both ways.
 
-An ``affine_map`` is a function without a domain, an ``affine_set`` a domain alone: a map is the
-two of them. Symbols are the ranges and then the runtime variables, as in XLA. What one may multiply
-and divide by is constant or made of symbols; there are no extrema.
+An ``affine_map`` is a function without a domain, an ``affine_set`` a domain alone: a map is the two
+of them. Symbols are the ranges and then the runtime variables, as in XLA. Factors and divisors are
+constant or made of symbols; there are no extrema.
 """
 
 from __future__ import annotations

@@ -234,8 +234,8 @@ def tiling_steps(shape: ArrayShape) -> tuple[Step, ...]:
     """Steps from an array to its tiled dimensions: pads, reshapes and transposes.
 
     The first step brings the dimensions into their order in memory. Then one tile after another
-    cuts them; a ``*`` combines dimensions before that. Steps that change nothing are left out. What
-    the last step leaves lies in memory row by row.
+    cuts them; a ``*`` combines dimensions before that. Steps that change nothing are left out. The
+    result of the last step lies in memory row by row.
 
     Raises:
         ShapeError: the shape is no array, a dimension has no bound, or the layout is sparse or

@@ -1,9 +1,9 @@
 """Ranges that only enumerate the values of one range become that one.
 
-A range takes all its values, so what matters is what formulas make of it: they use the whole range,
-or digits of it, ``(s floordiv a) mod b``. Digits at different places are independent, so each may
-be a range of its own. What occurs only as one sum, ``s0 * 16 + s1``, is one range if the sum has no
-gaps: in order of the strides, each is at most one more than what the smaller ones reach.
+A range takes all its values, so only its use in formulas matters: they use the whole range, or
+digits of it, ``(s floordiv a) mod b``. Digits at different places are independent, so each may be a
+range of its own. Ranges that occur only as one sum, ``s0 * 16 + s1``, are one range if the sum has
+no gaps: in order of the strides, each is at most one more than the sum that the smaller ones reach.
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ class _Meeting(NamedTuple):
 class Fixpoint:
     """The steps of one iteration, which begin at each array of the state, by their numbers.
 
-    What is found for one array is remembered for the others: they often take the same steps.
+    Results for one array are remembered for the others: they often take the same steps.
     """
 
     def __init__(

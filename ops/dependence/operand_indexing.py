@@ -59,8 +59,8 @@ class OperandIndexing(Displayed):
         """The dependence on the operands of the producer, in its smallest form.
 
         Ranges and runtime variables of the producer come before this one's, with their origins;
-        those that nothing depends on are dropped. The replica that asks for the producer's
-        element is the one that this element is on. What is approximate in either is so in both.
+        those that nothing depends on are dropped. The replica that asks for the producer's element
+        is the one that this element is on. An approximation of either is one of both.
 
         >>> from indexing import parse_map
         >>> tail = OperandIndexing(parse_map("(d0) -> (d0 + 2), domain: d0 in [0, 1]"))
@@ -297,9 +297,9 @@ def for_any_values(indexing: OperandIndexing) -> OperandIndexing:
 def with_known_values(indexing: OperandIndexing) -> OperandIndexing:
     """The same with the values that are known in place of their runtime variables, simplified.
 
-    A value is clamped as the operation does it, and what the map says of the variable holds for
-    the value. What is computed from the number of the device is known as well, if the program says
-    that it runs on several. If no value is known, the indexing stays as it is.
+    A value is clamped as the operation does it, and what the map says of the variable holds for the
+    value. Values computed from the number of the device are known as well, if the program says that
+    it runs on several. If no value is known, the indexing stays as it is.
 
     >>> from ops import hlo, output_to_input
     >>> text = "ENTRY e { x = f32[9] parameter(0) i = s32[4] iota(), iota_dimension=0 ROOT r = "

@@ -1,7 +1,7 @@
 """Data of the explorer page: the instructions of a program, and the elements that each one reads.
 
-The page gets one JSON value. What many instructions share stands there once, and is referred to by
-its number: indexings, their code, lines of the program's source.
+The page gets one JSON value. Data that many instructions share stand there once, and are referred
+to by number: indexings, their code, lines of the program's source.
 """
 
 from __future__ import annotations

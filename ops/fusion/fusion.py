@@ -129,8 +129,8 @@ class Fusion(Displayed):
     ) -> Fusion:
         """Any instructions of one computation.
 
-        Its results are what others read, or the computation gives; if nobody wants any of it,
-        what none of these instructions reads.
+        Its results are the arrays that others read or that the computation gives; if there are
+        none, those that none of these instructions reads.
 
         Raises:
             FusionError: there are none, or they are of several computations.

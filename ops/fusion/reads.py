@@ -182,8 +182,8 @@ def _sizes(parameters: Iterable[Variable]) -> list[Variable]:
 def computed_together(arrays: Iterable[Array], registry: Registry) -> Iterator[list[Array]]:
     """The arrays in groups: one for all that one operation computes, such as a variadic reduce.
 
-    Such an operation reads its operands once for all its results. What is a result twice is
-    computed twice.
+    Such an operation reads its operands once for all its results. An array that is a result twice
+    is computed twice.
     """
     groups: dict[object, list[Array]] = {}
     seen: Counter[Array] = Counter()

@@ -45,7 +45,7 @@ class CallSite(NamedTuple):
         """The operand of an array of a parameter where its computation is called.
 
         ``flow`` leads from outputs to inputs. The parameter of a loop is the state before some
-        iteration: what the loop begins with, or what its iterations made of that.
+        iteration: the initial one, or the result of an earlier iteration.
         """
         (parameter, number), (caller, calls, _) = array, self
         if calls.condition:

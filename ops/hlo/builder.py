@@ -513,8 +513,8 @@ def check_bitcast(instruction: Instruction) -> None:
 def check_use(asker: str, user: Instruction, old: Instruction, new: Instruction) -> None:
     """Raise an :class:`EditError` unless ``new`` may take the place of ``old`` in a user.
 
-    A bitcast finds elements by their places in memory, and what continues an asynchronous operation
-    reads what starts it.
+    A bitcast finds elements by their places in memory, and the continuation of an asynchronous
+    operation reads its start.
     """
     if user.opcode == "bitcast" and not _finds_the_same(user, old, new):
         read = f"%{new.name} is {new.shape}, but %{old.name}, which it reads, is {old.shape}"

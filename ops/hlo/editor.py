@@ -1,7 +1,7 @@
 """Changing a module: :func:`edit` gives an editor, which makes the changed module at the end.
 
-The module stays as it is. Its instructions name what is to be changed, also after other changes:
-one that was replaced stands for what replaced it.
+The module stays as it is. Its instructions name the parts to change, also after other changes: a
+replaced instruction stands for its replacement.
 """
 
 from __future__ import annotations
@@ -286,8 +286,8 @@ class ModuleEditor:
     ) -> Instruction:
         """Put instructions into a computation of their own; the fusion or call that runs it.
 
-        Results that are read outside become elements of a tuple if there are several. What nobody
-        reads is gone, unless it has side effects.
+        Results that are read outside become elements of a tuple if there are several. Instructions
+        that nobody reads are gone, unless they have side effects.
 
         Raises:
             EditError: they cannot stand in one computation of their own.

@@ -152,7 +152,7 @@ def infer_shape(
 ) -> Shape:
     """The shape of the result of an operation on operands with given shapes.
 
-    What does not follow is as in the shape that is ``given``.
+    Parts that do not follow are as in the shape that is ``given``.
 
     Raises:
         AttributeValueError: the shape cannot be inferred, or operands and attributes do not fit.

@@ -1,8 +1,8 @@
 """The values of a fusion's elements, line by line, in any language.
 
 Each instruction is a line with its own name, in the outermost block where its index is known. A
-reduction is a loop around its accumulator, padding a condition. What a language does in another way
-is a method of its own writer.
+reduction is a loop around its accumulator, padding a condition. Each language overrides methods in
+its own writer.
 """
 
 from __future__ import annotations

@@ -728,7 +728,7 @@ class IterationSpace:
     ) -> Touched:
         """From an iteration to all elements that an indexing leads to; maybe from each of its own.
 
-        What varies within an iteration is one more range.
+        A value that varies within an iteration is one more range.
         """
         own, first, approximation = (
             indexing.map.domain,

@@ -1,7 +1,7 @@
 """``linalg.generic`` of MLIR as indexing maps: from points of its iteration space to operands.
 
-A ``linalg.generic`` names the maps of its operands, and of each loop whether it is parallel. What
-its region computes is left out.
+A ``linalg.generic`` names the maps of its operands, and of each loop whether it is parallel. The
+computation of its region is left out.
 """
 
 from __future__ import annotations

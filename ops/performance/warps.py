@@ -73,7 +73,7 @@ def vector_width(indexing_map: IndexingMap, most: int, period: int) -> int:
     """Number of neighbours of the innermost loop that each thread can load at once.
 
     A power of two: the neighbours lie side by side in memory, the first at a multiple of their
-    number, and a thread loads all or none. What the map leads to behind the offset is the same.
+    number, and a thread loads all or none. Results of the map behind the offset are the same.
     """
     launch = _Launch.of(indexing_map)
     while most > 1 and not launch.is_of_vectors(most, period):

@@ -339,7 +339,7 @@ def _check_single(windows: IndexedWindows) -> list[Constraint]:
 def check_windows_fit(windows: IndexedWindows, axes: Iterable[int]) -> list[Constraint]:
     """Raise a :class:`ShapeError` unless windows fit into the operand in these dimensions.
 
-    What depends on parameters is a condition.
+    An inequality of parameters is a condition.
     """
     conditions: list[Constraint] = []
     for axis in axes:

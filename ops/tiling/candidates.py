@@ -472,8 +472,8 @@ class _LoadTable(NamedTuple):
 def _parts(access: OperandIndexing, variables: Sequence[Variable]) -> Iterator[_LoadPart]:
     """The independent parts of an access to a space with these dimensions.
 
-    A dimension of which the access has some values only is one: other tiles load nothing. What is
-    at another place, or on another replica, is another element, too.
+    A dimension of which the access has some values only is one: other tiles load nothing. An
+    element at another place, or on another replica, is another one, too.
     """
     together = [*access.map.forms, *values_of(access)]
     placed = IndexingMap.from_forms(together, access.map.domain)

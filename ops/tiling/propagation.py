@@ -310,8 +310,8 @@ def _tiles_of(
 ) -> _Tiles:
     """The tile of one map: exact, or the reason why there is none.
 
-    What the elements depend on beside their indices is the same in a tile: each runtime value, and
-    the replica. Only replicas that have nothing to do with the indices may be several.
+    All other things that elements depend on are the same in a tile: each runtime value, and the
+    replica. Only replicas that have nothing to do with the indices may be several.
     """
     if indexing.approximation:
         return _Tiles(Unknown(indexing.approximation))

@@ -569,8 +569,8 @@ def _changes(mark: Value, after: Value) -> tuple[Formula, ...] | None:
 def _sum(change: Formula, counter: sympy.Symbol, moving: set[sympy.Symbol]) -> Formula | None:
     """The sum of a polynomial over the numbers below the counter; ``None`` if there is no such.
 
-    By Newton's forward differences, whose binomial coefficients are integers. What has to fit in
-    an iteration is added as 0.
+    By Newton's forward differences, whose binomial coefficients are integers. Values that have to
+    fit in an iteration are added as 0.
     """
     expanded = multiplied_out(unmarked(change))
     if expanded is None or expanded.free_symbols & moving or not expanded.is_polynomial(counter):

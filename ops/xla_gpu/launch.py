@@ -244,9 +244,9 @@ class Access(Displayed):
         """Accesses of a thread to another array, for the elements that it accesses of this one.
 
         ``indexing`` is a map from an element of this array to those of an array of that ``shape``.
-        A map from a result to an operand gives what a thread reads for what it writes; a map from a
-        hero to the root of its fusion gives where the epilogue writes. ``origins`` are those of its
-        runtime variables.
+        A map from a result to an operand gives the reads of a thread for its writes; a map from a
+        hero to the root of its fusion gives the writes of the epilogue. ``origins`` are those of
+        its runtime variables.
 
         Raises:
             MapError: ``indexing`` does not have one dimension for each of this array.

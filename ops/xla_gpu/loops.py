@@ -36,9 +36,9 @@ from simplifier.forms import Form, Interval
 def loop_schedule(result: Shape, launch: LaunchDimensions, unroll: int = 1) -> Schedule:
     """Each thread computes ``unroll`` neighbours in memory, then goes on by the length of a launch.
 
-    Threads are numbered along x, then y, then z, all blocks of an axis before the next axis.
-    All threads end an iteration of ``chunk_id`` before any begins the next. What a thread reads of
-    an operand follows from the operation: :meth:`Access.through`.
+    Threads are numbered along x, then y, then z, all blocks of an axis before the next axis. All
+    threads end an iteration of ``chunk_id`` before any begins the next. The operation gives the
+    reads of an operand by a thread: :meth:`Access.through`.
 
     Shapes:
         result: any array. Its layout decides the order of elements; tiles do not matter.

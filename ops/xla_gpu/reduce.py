@@ -2,7 +2,8 @@
 
 Every reduction has three dimensions in memory. If the last one is folded, it reduces rows: major
 folded, kept, minor folded. If not, it reduces columns: major kept, folded, minor kept. Each kind of
-schedule says in these dimensions what a thread reads, what it writes, and which thread writes.
+schedule says in these dimensions the elements that a thread reads and writes, and which threads
+write.
 """
 
 from __future__ import annotations

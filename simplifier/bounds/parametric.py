@@ -1,10 +1,10 @@
 """Bounds that are forms over parameters: with ``x, y in [0, N - 1]``, ``x + y <= 2*N - 2``.
 
-Facts, bounds and what holds of operations are inequalities. What is not over the parameters alone
-is eliminated from them, one atom after the other: from ``A <= a*x`` and ``b*x <= B`` follows
-``b*A <= a*B`` (Fourier and Motzkin). What is left are bounds by parameters, and nothing else
-follows over the rationals. An operation that is not linear lies between ends that follow from the
-ends of its operands, or that are numbers.
+Facts, bounds and what holds of operations are inequalities. Atoms that are no parameters are
+eliminated from them, one after the other: from ``A <= a*x`` and ``b*x <= B`` follows ``b*A <= a*B``
+(Fourier and Motzkin). The rest are bounds by parameters, and nothing else follows over the
+rationals. An operation that is not linear lies between ends that follow from the ends of its
+operands, or that are numbers.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Laws of conditions and selects: ``A >= 0``, ``A == 0``, ``and``, ``select``.
 
-Ranges decide conditions. What is left becomes an atom in one shape, so that equal conditions are
-one. Branches are not looked into here: :mod:`simplifier.conditions` reads them under
-their conditions.
+Ranges decide conditions. The rest becomes an atom in one shape, so that equal conditions are one.
+Branches are not looked into here: :mod:`simplifier.conditions` reads them under their conditions.
 """
 
 from __future__ import annotations

@@ -308,7 +308,7 @@ def open_digits(rest: Form, residue: DigitView, divisor: int) -> tuple[Form, For
 
 
 def _is_clamp(unit: Unit) -> bool:
-    """Whether the unit is what maxima cut off."""
+    """Whether the unit is a difference that maxima clamp."""
     value = unit.value.terms
     return len(value) > 1 and any(atom.kind is MAX for atom in value)
 

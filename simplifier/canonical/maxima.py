@@ -4,8 +4,8 @@ A minimum is a negated maximum, ``min(A, B) = -max(-A, -B)``, so each law serves
 always ``P + g*max(0, (A - P)/g, ...)`` for a pivot ``P`` among the operands and the greatest common
 factor ``g`` of the differences: shifting or scaling all operands gives the same atom.
 
-Which operand is the greatest is decided for all values at once. ``A <= max(B, C)`` says that at
-every point ``B - A`` or ``C - A`` is not negative. Two together may show it where one alone does
+The greatest operand is found for all values at once. ``A <= max(B, C)`` says that at every point
+``B - A`` or ``C - A`` is not negative. Two together may show it where one alone does
 not: ``x <= max(4, 5*x)``, as ``4*(4 - x) + 4*x >= 0``.
 """
 

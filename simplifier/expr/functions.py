@@ -43,8 +43,8 @@ def symbol(name: str) -> sympy.Symbol:
 class _Divisible(sympy.Expr):
     """Expressions on which ``%`` and ``//`` of integers are the functions below.
 
-    Sympy evaluates its own remainders at once, and ``2*(x % 3) % 6`` wrongly: its issue 28744. What
-    other operators make of such an expression is one, too.
+    Sympy evaluates its own remainders at once, and ``2*(x % 3) % 6`` wrongly: its issue 28744.
+    Results of other operators on such an expression are such expressions, too.
     """
 
     __slots__ = ()

@@ -297,7 +297,7 @@ def rebuilt(atom: Atom, arguments: tuple[Form, ...]) -> Form:
 
 
 def without_common_factors(form: Form) -> Form:
-    """The form with what a numerator and its divisor have in common divided out.
+    """The form with common factors of a numerator and its divisor divided out.
 
     >>> from simplifier.expr.text import parse_form
     >>> print(without_common_factors(parse_form("((x floordiv 2) * 6 + 3) floordiv 4 + y mod 4")))
@@ -309,7 +309,7 @@ def without_common_factors(form: Form) -> Form:
 
 
 def _common_factor(atom: Atom) -> int:
-    """What the terms of a numerator and its divisor have in common, if that is more than 1."""
+    """The common factor of a numerator and its divisor, if that is more than 1."""
     if atom.kind is not FLOORDIV or atom.divisor <= 1:
         return 0
     common = gcd(atom.divisor, content(atom.numerator))

@@ -304,7 +304,7 @@ def width_of_multiples(scope: Scope, form: Form) -> int:
 
     Terms may where another one has the other sign. What is divided may; but a factor of the divisor
     only puts quotients together: ``(x * 2 + y floordiv 64) floordiv 3`` as ``(x * 128 + y) floordiv
-    192``. What has no bounds does not count.
+    192``. Forms without bounds do not count.
     """
     widths = (magnitude(range_as_written(scope, each)) for each in _multiples(form))
     return max((width for width in widths if width is not None), default=0)

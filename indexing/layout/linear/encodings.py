@@ -94,7 +94,7 @@ def blocked_for(
 ) -> LinearLayout:
     """``#ttg.blocked`` whose lanes and warps follow ``order`` until they cover a dimension.
 
-    What is left of them is along the last dimension of the order. Unless given, a thread holds one
+    The rest of them is along the last dimension of the order. Unless given, a thread holds one
     element, and the order begins with the last dimension.
 
     Raises:
