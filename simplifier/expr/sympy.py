@@ -28,6 +28,7 @@ from simplifier.expr.form import (
     Form,
     accumulate,
     in_order,
+    negated,
     postorder,
 )
 from simplifier.expr.functions import (
@@ -45,7 +46,7 @@ from simplifier.expr.functions import (
     divisible,
     symbol,
 )
-from simplifier.expr.printer import NEGATED, as_written, negated, sides
+from simplifier.expr.printer import NEGATED, as_written, sides
 
 _REMEMBERED: Final = 1 << 14
 """How many sympy expressions are remembered with their forms."""

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from indexing import IndexingMap, MapError, UndefinedMap, parse_map
 from ops import OperandIndexing, RuntimeOrigin, Unknown, hlo
 from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, of_element
-from ops.performance.coalescing import _may_be_same
+from ops.performance.coalescing import may_be_same
 from ops.rules.dynamic_slice import _covers
 from simplifier import Interval
 from simplifier.expr import form as forms
@@ -290,7 +290,7 @@ def test_values_of_one_array_may_be_the_same_unless_their_indices_are_apart() ->
     )
     elsewhere = replace(first, instruction=A)
     pairs = (first, first), (first, second), (first, any_one), (first, elsewhere)
-    assert [_may_be_same(*pair) for pair in pairs] == [True, False, True, False]
+    assert [may_be_same(*pair) for pair in pairs] == [True, False, True, False]
 
 
 def test_a_part_covers_an_index_without_conditions_that_always_hold() -> None:
