@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from indexing import startup as startup  # first: it prepares the process of the command line
 from indexing.code import emit, emit_loops
 from indexing.errors import MapError, TileError
@@ -24,8 +26,10 @@ from indexing.readers import (
 from indexing.tile.constraints import TileConstraints
 from indexing.tile.tile import Tile
 from indexing.transform.substitute import compose
-from indexing.upwards import explore
 from indexing.variable import Variable, VariableKind
+
+if TYPE_CHECKING:
+    from ops.explorer import Exploration, Explored
 
 __all__ = [
     "ByVariable",
@@ -59,3 +63,22 @@ __all__ = [
     "parse_relation",
     "to_einsum",
 ]
+
+
+# Functions that users look for here and `ops` has: the second door upwards, like the command.
+
+
+def explore(thing: Explored) -> Exploration:
+    """A page to look at a program: the name here of :func:`ops.explore`.
+
+    Raises:
+        ArgumentError: ``thing`` is no module, computation, fusion or instruction.
+
+    >>> from indexing import explore
+    >>> from ops import hlo
+    >>> explore(hlo.parse("ENTRY e { p = f32[2] parameter(0) ROOT n = f32[2] negate(p) }"))
+    <page about module_e: e>
+    """
+    from ops.explorer import explore as page_about  # noqa: PLC0415 - ops imports this package
+
+    return page_about(thing)

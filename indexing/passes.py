@@ -27,10 +27,9 @@ from indexing.exact.counting import hull_of, multiplicities, number_of_points, n
 from indexing.exact.symbolic_counting import symbolic_count
 from indexing.formats.notebook import html_of_map
 from indexing.formats.text import format_head
-from indexing.layout.element_type import ARRAY_TYPES
-from indexing.layout.layout_svg import svg_of_layout
+from indexing.layout.layout import ARRAY_TYPES
 from indexing.layout.maps import form_of
-from indexing.layout.picture import text_of_layout
+from indexing.layout.picture import svg_of_layout, text_of_layout
 from indexing.layout.shape import (
     BLANK,
     MAX_NESTING,

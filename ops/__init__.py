@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from indexing.layout import ShapeError
 from ops.analysis.queries import (
+    InstructionAnalysis,
     InstructionIndexing,
+    ModuleAnalysis,
+    analyze,
     fusion_indexing,
     input_to_output,
     output_to_input,
@@ -29,7 +32,6 @@ from ops.hlo.errors import AmbiguousNameError, NoSuchInstructionError
 from ops.jax import from_jax
 from ops.kernels import KernelError, emit_kernel
 from ops.loops import Conflict, InPlaceUpdate, Loop, LoopDependence, LoopError, loops
-from ops.modules.analysis import InstructionAnalysis, ModuleAnalysis, analyze
 from ops.modules.batch import Batch, FileAnswer, QuestionError, WorkerDiedError, analyze_files
 from ops.modules.difference import Change, ChangeKind, ModuleDifference, diff
 from ops.performance import (

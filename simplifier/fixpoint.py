@@ -34,6 +34,7 @@ from simplifier.expr.operations import (
     substitute,
     without_common_factors,
 )
+from simplifier.extraction import count_maxima, extracted, extracted_within, natural_cost
 from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.natural import is_plain
 from simplifier.extraction.prices import (
@@ -42,12 +43,6 @@ from simplifier.extraction.prices import (
     is_wide,
     width_as_written,
     width_if_exceeded,
-)
-from simplifier.extraction.search import (
-    count_maxima,
-    extracted,
-    extracted_within,
-    natural_cost,
 )
 from simplifier.extraction.steps import with_shared_numbers
 from simplifier.laws.catalogue.floordiv import COMMON_FACTOR

@@ -8,7 +8,7 @@ from typing import Final
 
 from indexing import parse_map
 from indexing.layout import Shape
-from indexing.layout.layout_svg import svg_of_layout
+from indexing.layout.picture import svg_of_layout
 from ops import access_picture, fusion_graph, hlo, load_picture
 from ops.performance import A100
 

@@ -6,11 +6,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from functools import reduce
 from typing import Final
 
-from indexing.code.coder import alone, helpers_in, is_narrow
-from indexing.code.functions import check_name, comparisons, text_of_maps
+from indexing.code.coder import Ranges, alone, helpers_in, is_narrow, names_in
+from indexing.code.functions import (
+    asked_in,
+    check_name,
+    checked_domains,
+    comparisons,
+    for_comment,
+    joined,
+    passable,
+    text_of_maps,
+)
 from indexing.code.language import LANGUAGES, Language
 from indexing.code.loops import (
     Body,
@@ -21,10 +32,23 @@ from indexing.code.loops import (
     solving,
     text_of_loops,
 )
-from indexing.code.mlir import mlir_text_of_maps
+from indexing.domain import Domain
 from indexing.errors import MapError
+from indexing.formats.mlir import with_positive_divisors
 from indexing.relation import Relation, check_map
+from simplifier import forms
 from simplifier.errors import check_type, listed, quoted
+from simplifier.forms import (
+    FOREIGN,
+    Atom,
+    AtomKind,
+    Form,
+    as_written,
+    format_form,
+    guarded,
+    postorder,
+    variable,
+)
 
 MLIR: Final = "mlir"
 """It has a room of its own: each of its operations has a name."""
@@ -189,3 +213,181 @@ def _text(maps: Sequence[Relation], language: str, names: Sequence[str], asker: 
     if language == MLIR:
         return mlir_text_of_maps(maps, names, asker)
     return text_of_maps(maps, LANGUAGES[language], names, asker)
+
+
+# Maps as functions of MLIR: `affine.apply` where a sum is affine, `arith` where it is not.
+#
+# All values are of type `index`. A sum is one `affine.apply` with the quotients and remainders by
+# constants in it; what several sums share is an operation of its own.
+
+_AFFINE: Final = (AtomKind.FLOORDIV, AtomKind.MOD, AtomKind.CEILDIV, AtomKind.SUM)
+"""Operations of ``affine_map``, where divisors are positive constants."""
+
+_OPERATIONS: Final = {
+    AtomKind.PRODUCT: "muli",
+    AtomKind.MIN: "minsi",
+    AtomKind.MAX: "maxsi",
+    AtomKind.AND: "minsi",
+    AtomKind.QUOTIENT: "floordivsi",
+    AtomKind.FLOORDIV: "floordivsi",
+    AtomKind.CEILDIV: "ceildivsi",
+    AtomKind.BITAND: "andi",
+    AtomKind.BITOR: "ori",
+    AtomKind.BITXOR: "xori",
+}
+_COMPARED: Final = {AtomKind.NONNEGATIVE: "sge", AtomKind.ZERO: "eq"}
+
+
+def mlir_text_of_maps(maps: Sequence[Relation], names: Sequence[str], asker: str) -> str:
+    """One text with a function for the results of maps, and one for the domain of each."""
+    domains = checked_domains(maps, names, asker)
+    functions = [
+        _results(maps, domains, "_".join(names)),
+        *(_contains(domain, name) for domain, name in zip(domains, names, strict=True)),
+    ]
+    comments = [f"// {for_comment(each)}" for each in maps]
+    body = [line for lines in functions for line in ("", *lines)]
+    return "\n".join([*comments, *body]) + "\n"
+
+
+def _results(maps: Sequence[Relation], domains: Sequence[Domain], name: str) -> list[str]:
+    domain, wanted = joined(maps, domains)
+    forms = [guarded(form) for each in wanted for form in each]
+    block = _Block(domain, forms)
+    values = [block.value(form) for form in forms]
+    types = ", ".join(["index"] * len(values))
+    last = f"return {', '.join(values)} : {types}" if values else "return"
+    return _function(name, block, f"({types})", last)
+
+
+def _contains(domain: Domain, name: str) -> list[str]:
+    box = domain.with_constraints()
+    rows = [
+        *((variable(each), bounds) for each, bounds in domain.bounds.items()),
+        *asked_in(box, (constraint for _, constraint in domain.constraint_texts())),
+    ]
+    is_never = any(interval.is_empty for _, interval in rows)
+    rows = [] if is_never else rows
+    forms = [guarded(form) for form, _ in rows]
+    block = _Block(box, forms)
+    checks: list[str] = []
+    for form, (_, asked) in zip(forms, rows, strict=True):
+        interval = passable(asked)
+        ends = (("sge", interval.lower), ("slt", interval.upper))
+        for relation, end in (("eq", interval.lower),) if interval.is_point else ends:
+            if end is not None:
+                bound = block.constant(end + (relation == "slt"))
+                checks.append(block.operation(f"cmpi {relation}", (block.value(form), bound)))
+    if not checks:
+        checks.append(block.operation(f"constant {'false' if is_never else 'true'}", (), ""))
+    whole = reduce(lambda left, right: block.operation("andi", (left, right), "i1"), checks)
+    return _function(f"{name}_contains", block, "i1", f"return {whole} : i1")
+
+
+def _function(name: str, block: _Block, kind: str, last: str) -> list[str]:
+    parameters = ", ".join(f"{parameter}: index" for parameter in block.parameters)
+    head = f"func.func private @{name}({parameters}) -> {kind} {{"
+    return [head, *(f"  {line}" for line in (*block.lines, last)), "}"]
+
+
+class _Block:
+    """Operations in order, and the value of each atom and form that was asked for."""
+
+    def __init__(self, domain: Domain, wanted: Sequence[Form]) -> None:
+        names = [f"%{name}" for name in names_in(domain, frozenset())]
+        self.parameters = names
+        self.lines: list[str] = []
+        self._ranges = Ranges(domain)
+        self._parameter = dict(zip(domain.identifiers, names, strict=True))
+        self._values: dict[Form, str] = {}
+        atoms = postorder(wanted)
+        arguments = {form for atom in atoms for form in atom.arguments} | set(wanted)
+        self._uses = Counter(atom for form in arguments for atom in form.terms)
+
+    def value(self, form: Form) -> str:
+        """The name of the value of a form."""
+        for atom in postorder((form,)):
+            whole = Form(0, {atom: 1})
+            if whole not in self._values and self._is_leaf(atom):
+                self._values[whole] = self._atom(atom)
+        if form not in self._values:
+            self._values[form] = self._sum(form)
+        return self._values[form]
+
+    def constant(self, value: int) -> str:
+        """The name of a constant."""
+        return self.value(Form(value, {}))
+
+    def operation(self, name: str, operands: Sequence[str], kind: str = "index") -> str:
+        """The name of the value that an operation of ``arith`` gives."""
+        text = name if name.startswith("constant") else f"{name}{',' * name.startswith('cmpi')}"
+        between = " " if operands else ""
+        suffix = f" : {kind}" if kind else ""
+        return self._line(f"arith.{text}{between}{', '.join(operands)}{suffix}")
+
+    def _line(self, text: str) -> str:
+        name = f"%{len(self.lines)}"
+        self.lines.append(f"{name} = {text}")
+        return name
+
+    def _is_leaf(self, atom: Atom) -> bool:
+        """Whether an atom has a value of its own, outside of the sums that it is in."""
+        is_affine = atom.kind in _AFFINE and (atom.kind is AtomKind.SUM or atom.divisor)
+        return not is_affine or self._uses[atom] > 1
+
+    def _sum(self, form: Form) -> str:
+        if form.is_constant:
+            return self._line(f"arith.constant {form.constant} : index")
+        leaves = self._leaves(form)
+        names = [f"a{position}" for position in range(len(leaves))]
+        inner = {atom: variable(name) for atom, name in zip(leaves, names, strict=True)}
+        replaced = forms.replace(form, inner)
+        text = format_form(with_positive_divisors(replaced), names)
+        values = ", ".join(self._values[Form(0, {atom: 1})] for atom in leaves)
+        return self._line(f"affine.apply affine_map<({', '.join(names)}) -> ({text})>({values})")
+
+    def _leaves(self, form: Form) -> list[Atom]:
+        """The atoms with values of their own that a sum is made of."""
+        found: dict[Atom, None] = {}
+        left = list(form.terms)
+        while left:
+            atom = left.pop()
+            whole = Form(0, {atom: 1})
+            if whole in self._values and whole != form:
+                found[atom] = None
+            else:
+                left += [inner for argument in atom.arguments for inner in argument.terms]
+        return sorted(found)
+
+    def _atom(self, atom: Atom) -> str:
+        if atom.kind is AtomKind.VARIABLE:
+            return self._parameter[atom.name]
+        if atom.kind in FOREIGN:
+            message = f"{Form(0, {atom: 1})} is not integer arithmetic; no code can be made from it"
+            raise MapError(message)
+        if atom.kind in _AFFINE and (atom.divisor or atom.kind is AtomKind.SUM):
+            return self._sum(Form(0, {atom: 1}))
+        operands = [self.value(argument) for argument in as_written(atom, atom.arguments)]
+        return self._computed(atom, operands)
+
+    def _computed(self, atom: Atom, operands: Sequence[str]) -> str:
+        if atom.kind in _COMPARED:
+            held = self._compared(_COMPARED[atom.kind], *operands)
+            return self.operation("select", (held, self.constant(1), self.constant(0)))
+        if atom.kind is AtomKind.SELECT:
+            condition, *branches = operands
+            return self.operation("select", (self._compared("ne", condition), *branches))
+        if atom.kind is AtomKind.MOD:
+            return self._remainder(atom, *operands)
+        name = _OPERATIONS[atom.kind]
+        return reduce(lambda left, right: self.operation(name, (left, right)), operands)
+
+    def _compared(self, relation: str, value: str) -> str:
+        return self.operation(f"cmpi {relation}", (value, self.constant(0)))
+
+    def _remainder(self, atom: Atom, numerator: str, divisor: str) -> str:
+        if self._ranges.natural_numerator(atom) is atom.numerator:
+            return self.operation("remsi", (numerator, divisor))
+        quotient = self.operation("floordivsi", (numerator, divisor))
+        whole = self.operation("muli", (quotient, divisor))
+        return self.operation("subi", (numerator, whole))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from indexing.errors import ShapeError
 from indexing.layout import cute, linear
-from indexing.layout.array_shape import UNBOUNDED_SIZE, ArrayShape
 from indexing.layout.bitcasts import (
     align_layouts,
     bitcast_map,
@@ -24,8 +23,17 @@ from indexing.layout.dimensions import (
     one_sized_dimensions_changed_by_reshape,
     reorder_dimensions,
 )
-from indexing.layout.element_type import ElementType, Kind
-from indexing.layout.layout import COMBINE_DIMENSION, Layout, LevelKind, LevelType, SplitConfig
+from indexing.layout.layout import (
+    COMBINE_DIMENSION,
+    UNBOUNDED_SIZE,
+    ArrayShape,
+    ElementType,
+    Kind,
+    Layout,
+    LevelKind,
+    LevelType,
+    SplitConfig,
+)
 from indexing.layout.maps import (
     linear_to_logical,
     logical_to_linear,

@@ -13,8 +13,8 @@ from functools import lru_cache, reduce
 from indexing.domain import Constraint, Domain
 from indexing.errors import ShapeError
 from indexing.exact.few_points import first_elsewhere, has_few_points
-from indexing.layout.array_shape import check_shapes
 from indexing.layout.dimensions import common_blocks
+from indexing.layout.layout import check_shapes
 from indexing.layout.maps import (
     box_of,
     dims_of,

@@ -8,7 +8,7 @@ from math import prod
 from typing import TypeVar
 
 from indexing.errors import ShapeError
-from indexing.layout.array_shape import AnyShape, check_shapes
+from indexing.layout.layout import AnyShape, check_shapes
 from simplifier.errors import check_integers
 
 _T = TypeVar("_T")

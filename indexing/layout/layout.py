@@ -3,14 +3,186 @@
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, Final, Self, TypeVar
 
 from indexing.errors import ShapeError
-from indexing.layout.element_type import ElementType
 from simplifier.errors import INTEGER, check_integers, check_type
+from simplifier.forms import Interval
+
+# The element types of XLA: their names, widths and kinds, in one table.
+
+
+class Kind(enum.Enum):
+    """The kind of an element type."""
+
+    BOOLEAN = "boolean"
+    SIGNED = "signed integer"
+    UNSIGNED = "unsigned integer"
+    FLOAT = "floating point number"
+    COMPLEX = "complex number"
+    CONTAINER = "container of shapes"
+    """Tuples and buffers, which hold other shapes."""
+    HANDLE = "handle"
+    """Tokens and opaque values, which have no elements and no size."""
+
+
+@dataclass(frozen=True, slots=True)
+class FloatFormat:
+    """The largest finite number of a type, its bits behind the point, and whether it has an inf."""
+
+    largest: float
+    mantissa_bits: int
+    is_ieee: bool = True
+
+    @property
+    def limit(self) -> float:
+        """The least number that is rounded beyond the largest one.
+
+        >>> ElementType.F16.float_format.limit
+        65520.0
+        """
+        _, exponent = math.frexp(self.largest)
+        return self.largest + math.ldexp(0.5, exponent - 1 - self.mantissa_bits)
+
+    @property
+    def largest_payload(self) -> int:
+        """The largest payload of a nan; types without inf have nans without payload."""
+        return (1 << self.mantissa_bits) - 1 if self.is_ieee else 0
+
+
+_NO_FLOAT = FloatFormat(0, -1)
+
+
+class ElementType(enum.StrEnum):
+    """The type of one element of a shape; its value is XLA's name.
+
+    ``bits`` is the width of a value. In memory an element fills whole bytes unless the layout
+    packs it.
+
+    >>> ElementType.BF16, str(ElementType("bf16")), ElementType.BF16.bits, ElementType.BF16.kind
+    (<ElementType.BF16: 'bf16'>, 'bf16', 16, <Kind.FLOAT: 'floating point number'>)
+    >>> ElementType.S4.value_range, ElementType.S4.bytes
+    (Interval(lower=-8, upper=7), 1)
+    """
+
+    bits: int
+    kind: Kind
+
+    def __new__(cls, name: str, bits: int, kind: Kind) -> Self:
+        """Store the columns of the table beside the name."""
+        member = str.__new__(cls, name)
+        member._value_ = name
+        member.bits = bits
+        member.kind = kind
+        return member
+
+    PRED = "pred", 1, Kind.BOOLEAN
+    S1 = "s1", 1, Kind.SIGNED
+    S2 = "s2", 2, Kind.SIGNED
+    S4 = "s4", 4, Kind.SIGNED
+    S8 = "s8", 8, Kind.SIGNED
+    S16 = "s16", 16, Kind.SIGNED
+    S32 = "s32", 32, Kind.SIGNED
+    S64 = "s64", 64, Kind.SIGNED
+    U1 = "u1", 1, Kind.UNSIGNED
+    U2 = "u2", 2, Kind.UNSIGNED
+    U4 = "u4", 4, Kind.UNSIGNED
+    U8 = "u8", 8, Kind.UNSIGNED
+    U16 = "u16", 16, Kind.UNSIGNED
+    U32 = "u32", 32, Kind.UNSIGNED
+    U64 = "u64", 64, Kind.UNSIGNED
+    F4E2M1FN = "f4e2m1fn", 4, Kind.FLOAT
+    F8E3M4 = "f8e3m4", 8, Kind.FLOAT
+    F8E4M3 = "f8e4m3", 8, Kind.FLOAT
+    F8E4M3FN = "f8e4m3fn", 8, Kind.FLOAT
+    F8E4M3B11FNUZ = "f8e4m3b11fnuz", 8, Kind.FLOAT
+    F8E4M3FNUZ = "f8e4m3fnuz", 8, Kind.FLOAT
+    F8E5M2 = "f8e5m2", 8, Kind.FLOAT
+    F8E5M2FNUZ = "f8e5m2fnuz", 8, Kind.FLOAT
+    F8E8M0FNU = "f8e8m0fnu", 8, Kind.FLOAT
+    F16 = "f16", 16, Kind.FLOAT
+    BF16 = "bf16", 16, Kind.FLOAT
+    F32 = "f32", 32, Kind.FLOAT
+    F64 = "f64", 64, Kind.FLOAT
+    C64 = "c64", 64, Kind.COMPLEX
+    C128 = "c128", 128, Kind.COMPLEX
+    TUPLE = "tuple", 0, Kind.CONTAINER
+    BUFFER = "b", 0, Kind.CONTAINER
+    TOKEN = "token", 0, Kind.HANDLE
+    OPAQUE = "opaque", 0, Kind.HANDLE
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of memory that one element fills when it is not packed."""
+        return -(-self.bits // 8)
+
+    @property
+    def component(self) -> ElementType:
+        """The type of the real and the imaginary part; the type itself, if it is not complex."""
+        return _COMPONENTS.get(self, self)
+
+    @property
+    def float_format(self) -> FloatFormat:
+        """The numbers of a floating point type."""
+        return _FLOAT_FORMATS[self]
+
+    def wider(self, other: ElementType) -> ElementType:
+        """The one of two types that holds more: complex, then range, precision, width and sign.
+
+        >>> str(ElementType.BF16.wider(ElementType.F16)), str(ElementType.U8.wider(ElementType.S8))
+        ('bf16', 's8')
+        """
+        return max(self, other, key=ElementType._precision)
+
+    def _precision(self) -> tuple[object, ...]:
+        component = self.component
+        form = _FLOAT_FORMATS.get(component, _NO_FLOAT)
+        is_signed = component.kind is Kind.SIGNED
+        range_and_precision = (form.largest, form.mantissa_bits)
+        return (component is not self, *range_and_precision, component.bits, is_signed)
+
+    @property
+    def value_range(self) -> Interval:
+        """The integers that an element can be; unbounded for other types."""
+        if self.kind is Kind.SIGNED:
+            return Interval(-(1 << (self.bits - 1)), (1 << (self.bits - 1)) - 1)
+        if self.kind in {Kind.UNSIGNED, Kind.BOOLEAN}:
+            return Interval(0, (1 << self.bits) - 1)
+        return Interval(None, None)
+
+
+def _ieee(exponent_bits: int, mantissa_bits: int) -> FloatFormat:
+    largest = math.ldexp(2 - math.ldexp(1, -mantissa_bits), (1 << (exponent_bits - 1)) - 1)
+    return FloatFormat(largest, mantissa_bits)
+
+
+_FLOAT_FORMATS = {
+    ElementType.F4E2M1FN: FloatFormat(6, 1, is_ieee=False),
+    ElementType.F8E3M4: _ieee(3, 4),
+    ElementType.F8E4M3: _ieee(4, 3),
+    ElementType.F8E4M3FN: FloatFormat(448, 3, is_ieee=False),
+    ElementType.F8E4M3B11FNUZ: FloatFormat(30, 3, is_ieee=False),
+    ElementType.F8E4M3FNUZ: FloatFormat(240, 3, is_ieee=False),
+    ElementType.F8E5M2: _ieee(5, 2),
+    ElementType.F8E5M2FNUZ: FloatFormat(57344, 2, is_ieee=False),
+    ElementType.F8E8M0FNU: FloatFormat(2.0**127, 0, is_ieee=False),
+    ElementType.F16: _ieee(5, 10),
+    ElementType.BF16: _ieee(8, 7),
+    ElementType.F32: _ieee(8, 23),
+    ElementType.F64: _ieee(11, 52),
+}
+
+_COMPONENTS = {ElementType.C64: ElementType.F32, ElementType.C128: ElementType.F64}
+
+ARRAY_TYPES = tuple(t for t in ElementType if t.kind not in {Kind.CONTAINER, Kind.HANDLE})
+"""The element types of arrays."""
+
+
+# Layout of the elements of an array in memory: `Layout`, as XLA describes it.
 
 COMBINE_DIMENSION = -(1 << 63)
 """The tile size written ``*``: the dimension is combined with the next more minor one first."""
@@ -310,3 +482,237 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
     "split_configs": _write_splits,
 }
 """The text of fields that are more than one value in parentheses."""
+
+
+# The shape of an array: element type, dimensions and layout.
+
+AnyShape = TypeVar("AnyShape", bound="ArrayShape")
+
+UNBOUNDED_SIZE = -1
+"""The size of a dimension written ``?``, of which no bound is known."""
+
+_MAX_SIZE = (1 << 63) - 1
+"""XLA stores sizes in 64 bits."""
+
+
+SHAPE: Final = "a Shape, such as that of Shape.parse"
+"""The argument that functions of shapes expect, for messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayShape:
+    """Element type, dimensions and layout of an array; :class:`Shape` adds tuples and text.
+
+    An array without a layout gets the default one. ``dimensions`` are upper bounds where
+    ``dynamic_dimensions`` says so (``<=n`` in the text), and :data:`UNBOUNDED_SIZE` where the size
+    is unknown (``?``). ``dynamic_dimensions`` is empty when no dimension is dynamic.
+
+    Raises:
+        ArgumentError: a field is of another kind than its annotation says; an element type may be
+            given by its name.
+        ShapeError: a size is negative or does not fit in 64 bits, or the layout does not fit.
+
+    >>> print(ArrayShape("f32", (2, 3)))
+    f32[2,3]{1,0}
+    """
+
+    element_type: ElementType
+    dimensions: tuple[int, ...] = ()
+    layout: Layout | None = None
+    dynamic_dimensions: tuple[bool, ...] = ()
+
+    def __post_init__(self) -> None:
+        self._complete_element_type()
+        if not self.is_array:
+            raise ShapeError(f"an array has no elements of type {self.element_type}")
+        self._check_dimensions()
+        self._complete_layout()
+
+    def _complete_element_type(self) -> None:
+        """Take an element type by its name, ``"f32"``, too."""
+        if type(self.element_type) is not ElementType:
+            given: object = self.element_type
+            found = ElementType(given) if given in _ELEMENT_TYPES else given
+            check_type(found, ElementType, "Shape: the element type", "one, such as f32")
+            object.__setattr__(self, "element_type", found)
+
+    def _check_dimensions(self) -> None:
+        check_integers(self.dimensions, "Shape: dimensions")
+        check_type(self.dynamic_dimensions, Sequence, "Shape: dynamic_dimensions", "flags")
+        for size in self.dimensions:
+            if size > _MAX_SIZE:
+                raise ShapeError(f"dimension {size} does not fit in 64 bits")
+            if size < 0 and size != UNBOUNDED_SIZE:
+                raise ShapeError(f"dimension {size} is negative")
+        if self.dynamic_dimensions and len(self.dynamic_dimensions) != self.rank:
+            flags = len(self.dynamic_dimensions)
+            raise ShapeError(
+                f"the shape has {self.rank} dimensions, but {flags} flags for dynamic dimensions"
+            )
+
+    def _complete_layout(self) -> None:
+        if self.layout is None:
+            object.__setattr__(self, "layout", Layout.default(self.rank))
+        else:
+            check_type(self.layout, Layout, "Shape: the layout", "a Layout, or None")
+            self.layout.check_fits(self.rank)
+        flags = self.dynamic_dimensions or (False,) * self.rank
+        flags = tuple(
+            flag or size == UNBOUNDED_SIZE
+            for flag, size in zip(flags, self.dimensions, strict=True)
+        )
+        object.__setattr__(self, "dynamic_dimensions", flags if any(flags) else ())
+
+    @property
+    def is_array(self) -> bool:
+        """Whether the shape has elements, even if none or one."""
+        return self.element_type.kind not in _NO_ARRAYS
+
+    @property
+    def array_layout(self) -> Layout:
+        """The layout of an array.
+
+        Raises:
+            ShapeError: the shape is no array.
+        """
+        if self.layout is None:
+            raise ShapeError(f"{self} has no layout; expected the shape of an array")
+        return self.layout
+
+    @property
+    def rank(self) -> int:
+        """Number of dimensions."""
+        return len(self.dimensions)
+
+    @property
+    def true_rank(self) -> int:
+        """Number of dimensions that are larger than 1 or of unknown size.
+
+        >>> from indexing.layout import Shape
+        >>> Shape.parse("f32[8,1,?,1]").true_rank
+        2
+        """
+        return sum(size > 1 or size == UNBOUNDED_SIZE for size in self.dimensions)
+
+    @property
+    def dimension_names(self) -> tuple[str, ...]:
+        """The names of the dimensions in pictures: letters for 2 to 4 of them, else numbers.
+
+        >>> from indexing.layout import Shape
+        >>> for text in "f32[2,3]", "f32[2,3,4,5]", "f32[2]":
+        ...     print(Shape.parse(text).dimension_names)
+        ('y', 'x')
+        ('p', 'z', 'y', 'x')
+        ('d0',)
+        """
+        if self.rank in _RANKS_WITH_LETTERS:
+            return tuple(_LETTERS[-self.rank :])
+        return tuple(f"d{axis}" for axis in range(self.rank))
+
+    def dimension_number(self, number: int) -> int:
+        """The number of a dimension from 0; negative ones count from the last one, which is -1.
+
+        Raises:
+            ShapeError: there is no such dimension.
+
+        >>> from indexing.layout import Shape
+        >>> Shape.parse("f32[2,3,4]").dimension_number(-1)
+        2
+        """
+        check_type(number, INTEGER, "a dimension", "its number")
+        if not -self.rank <= number < self.rank:
+            ends = f"expected {-self.rank} to {self.rank - 1}" if self.rank else "there is none"
+            raise ShapeError(f"{self} has no dimension {number}; {ends}")
+        return number % self.rank
+
+    def size(self, number: int) -> int:
+        """The size of a dimension by its number, which may be negative.
+
+        Raises:
+            ShapeError: there is no such dimension.
+
+        >>> from indexing.layout import Shape
+        >>> Shape.parse("f32[2,3,4]").size(-2)
+        3
+        """
+        return self.dimensions[self.dimension_number(number)]
+
+    @property
+    def element_size_in_bits(self) -> int:
+        """Bits of memory that one element fills: as the layout packs it, or whole bytes.
+
+        Raises:
+            ShapeError: the shape is no array.
+
+        >>> from indexing.layout import Shape
+        >>> [Shape.parse(text).element_size_in_bits for text in ("s4[8]{0:E(4)}", "s4[8]", "f32[]")]
+        [4, 8, 32]
+        """
+        return self.array_layout.element_size_in_bits or self.element_type.bytes * 8
+
+    @property
+    def is_unbounded(self) -> bool:
+        """Whether the size of a dimension is unknown."""
+        return UNBOUNDED_SIZE in self.dimensions
+
+    @property
+    def element_count(self) -> int:
+        """Number of elements of an array; if dimensions are dynamic, the largest possible one.
+
+        >>> from indexing.layout import Shape
+        >>> Shape.parse("f32[2,3]").element_count, Shape.parse("f32[]").element_count
+        (6, 1)
+        """
+        return math.prod(self.dimensions)
+
+    def with_layout(self, layout: Layout | None) -> Self:
+        """The same array with another layout; with the default one for ``None``."""
+        return replace(self, layout=layout)
+
+    def with_element_type(self, element_type: ElementType) -> Self:
+        """An array of the same dimensions and layout with elements of another type."""
+        return replace(self, element_type=element_type)
+
+    def text(self, *, layout: bool = True) -> str:
+        """The array in XLA's form, with or without its layout."""
+        flags = self.dynamic_dimensions or (False,) * self.rank
+        sizes = ",".join(map(_size_text, self.dimensions, flags))
+        return f"{self.element_type}[{sizes}]{self._layout_text if layout else ''}"
+
+    @property
+    def short_text(self) -> str:
+        """The array in XLA's form, without a layout that is the default.
+
+        >>> from indexing.layout import Shape
+        >>> both = Shape.parse("(f32[2,3]{1,0}, f32[2,3]{0,1})").arrays
+        >>> print(*(each.short_text for each in both))
+        f32[2,3] f32[2,3]{0,1}
+        """
+        return self.text(layout=self.is_array and not self.array_layout.is_default)
+
+    @property
+    def _layout_text(self) -> str:
+        is_scalar_default = not self.dimensions and self.layout == Layout.default(0)
+        return "" if is_scalar_default else str(self.layout)
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def _size_text(size: int, dynamic: bool) -> str:  # noqa: FBT001  (one of a pair of columns)
+    if size == UNBOUNDED_SIZE:
+        return "?"
+    return f"<={size}" if dynamic else str(size)
+
+
+_LETTERS = "pzyx"
+_RANKS_WITH_LETTERS = range(2, 5)
+
+_ELEMENT_TYPES: tuple[object, ...] = tuple(ElementType)
+_NO_ARRAYS = {Kind.CONTAINER, Kind.HANDLE}
+
+
+def check_shapes(where: str, /, **shapes: object) -> None:
+    """Raise an :class:`ArgumentError` that names the first argument that is no shape."""
+    for name, shape in shapes.items():
+        check_type(shape, ArrayShape, f"{where}: {name}", SHAPE)

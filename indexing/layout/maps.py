@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from indexing.domain import Constraint, Domain
-from indexing.layout.array_shape import UNBOUNDED_SIZE, check_shapes
+from indexing.layout.layout import UNBOUNDED_SIZE, check_shapes
 from indexing.layout.shape import Shape
 from indexing.layout.steps import (
     Crop,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, product
 
 from indexing.errors import ShapeError
-from indexing.layout.array_shape import SHAPE, ArrayShape, check_shapes
+from indexing.layout.layout import SHAPE, ArrayShape, check_shapes
 from indexing.layout.steps import Index, Value, backward, forward, memory_size, memory_steps
 from indexing.transform.evaluate import checked_value
 from simplifier.errors import check_type, quoted

@@ -12,18 +12,23 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from indexing.errors import ShapeError
-from indexing.layout.array_shape import SHAPE, UNBOUNDED_SIZE, ArrayShape, check_shapes
-from indexing.layout.element_type import ARRAY_TYPES, ElementType, Kind
 from indexing.layout.layout import (
+    ARRAY_TYPES,
     COMBINE_DIMENSION,
     LETTERS,
+    SHAPE,
+    UNBOUNDED_SIZE,
+    ArrayShape,
+    ElementType,
+    Kind,
     Layout,
     LevelKind,
     LevelType,
     SplitConfig,
+    check_shapes,
 )
-from indexing.layout.layout_svg import svg_of_layout
 from indexing.layout.memory import array_size
+from indexing.layout.picture import svg_of_layout
 from simplifier.errors import TextError, check_type, quoted
 from simplifier.tools.lexer import ScanningLexer
 

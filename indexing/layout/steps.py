@@ -18,9 +18,8 @@ from math import prod
 from typing import Any, TypeAlias, TypeVar
 
 from indexing.errors import ShapeError
-from indexing.layout.array_shape import SHAPE, ArrayShape
 from indexing.layout.dimensions import common_blocks
-from indexing.layout.layout import COMBINE_DIMENSION, Layout
+from indexing.layout.layout import COMBINE_DIMENSION, SHAPE, ArrayShape, Layout
 from simplifier import forms
 from simplifier.errors import check_type
 from simplifier.forms import Form

@@ -13,9 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from indexing.errors import ShapeError
-from indexing.layout.array_shape import check_shapes
-from indexing.layout.element_type import ElementType
-from indexing.layout.layout import Layout
+from indexing.layout.layout import ElementType, Layout, check_shapes
 from indexing.layout.memory import memory_order
 from indexing.layout.shape import Shape
 from indexing.layout.steps import Value

@@ -13,8 +13,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from indexing.domain import Constraint
 from indexing.errors import TileError
-from indexing.tile.axes import TileAxis
-from indexing.tile.constraints import Clause, TileConstraints
+from indexing.tile.constraints import Clause, TileAxis, TileConstraints
 from simplifier import forms
 from simplifier.errors import listed
 from simplifier.forms import (

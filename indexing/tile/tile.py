@@ -25,8 +25,16 @@ from indexing.exact.inverse import inverse
 from indexing.exact.questions import ExactRelation
 from indexing.formats.text import format_map
 from indexing.relation import Relation
-from indexing.tile.axes import Assumptions, Axes, Sizes, TileAxis, bounds_of_ids, read_axes
-from indexing.tile.constraints import TileConstraints, renamed
+from indexing.tile.constraints import (
+    Assumptions,
+    Axes,
+    Sizes,
+    TileAxis,
+    TileConstraints,
+    bounds_of_ids,
+    read_axes,
+    renamed,
+)
 from indexing.tile.digits import (
     Progression,
     Refusal,

@@ -10,8 +10,15 @@ from indexing.layout import Shape, ShapeError
 from ops.analysis.dataflow import Array, Graph, Interner, Step, single_questions
 from ops.analysis.loops import TimedLoop, chosen, decided, iterated, repeated, selected, windows_of
 from ops.analysis.value_numbering import ValueNumbering
-from ops.dependence.dependence import NOTHING, AnyDependence, called_by, of_element
-from ops.dependence.links import Link, identity_of, links_of_unfit
+from ops.dependence.dependence import (
+    NOTHING,
+    AnyDependence,
+    Link,
+    called_by,
+    identity_of,
+    links_of_unfit,
+    of_element,
+)
 from ops.hlo import Computation, Instruction
 from ops.hlo.errors import HloTextError
 from ops.hlo.module import INSTRUCTION

@@ -22,11 +22,12 @@ from ops.dependence.dependence import (
     NOTHING,
     AnyDependence,
     Dependence,
+    Link,
     boxed,
     combined,
+    identity_of,
     is_seen_to_be_subset,
 )
-from ops.dependence.links import Link, identity_of
 from ops.dependence.operand_indexing import (
     OperandIndexing,
     RuntimeOrigin,
@@ -34,7 +35,7 @@ from ops.dependence.operand_indexing import (
     for_any_values,
     jointly,
 )
-from ops.devices.devices import Devices
+from ops.devices import Devices
 from ops.hlo import Instruction
 from ops.index_maps import (
     constrained,

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Final, TypeAlias, cast
 
 from indexing.layout import Shape, ShapeError
 from ops import limits
-from ops.dependence.links import (
+from ops.dependence.dependence import (
     Link,
     check_answer,
     errors_in,

@@ -27,11 +27,11 @@ from ops.cli.documents import (
     Item,
     Rendering,
     Row,
+    Selection,
     Verbatim,
     attempt,
     fields_of_command,
 )
-from ops.cli.selection import Selection
 from ops.hlo import HloFileError, HloModule
 from ops.hlo.errors import NoSuchComputationError, NoSuchInstructionError
 from ops.hlo.files import decoded, read_text

@@ -15,6 +15,7 @@ from ops.cli.documents import (
     Fields,
     Lines,
     SelectedQuery,
+    Selection,
     TableQuery,
     by_weight,
     write_svg,
@@ -27,7 +28,6 @@ from ops.cli.maps import (
     name_of_array,
     short_text,
 )
-from ops.cli.selection import Selection
 from ops.dependence.dependence import Unknown
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion import FusionError, Reason, TileRead, access_picture, reads, why

@@ -21,6 +21,7 @@ from ops.cli.console import COLORS, PLAIN, Console, look_of, report
 from ops.cli.documents import (
     Document,
     Rendering,
+    Selection,
     Verbatim,
     as_json,
     as_text,
@@ -48,7 +49,6 @@ from ops.cli.memory import (
     KernelUtilization,
 )
 from ops.cli.others import LayoutReport, diff, example, explore
-from ops.cli.selection import Selection
 from ops.fusion.reasons import FEW_PATHS
 from ops.performance import DEVICES
 from ops.performance.utilization import SECONDS

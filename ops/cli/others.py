@@ -25,10 +25,18 @@ from indexing.layout import (
 )
 from indexing.passes import text_of_layout
 from ops.cli.console import Console
-from ops.cli.documents import Document, Fields, Item, Lines, Row, attempt, fields_of_command
+from ops.cli.documents import (
+    Document,
+    Fields,
+    Item,
+    Lines,
+    Row,
+    Selection,
+    attempt,
+    fields_of_command,
+)
 from ops.cli.files import load_module
 from ops.cli.maps import indented, map_fields, map_text
-from ops.cli.selection import Selection
 from ops.explorer import explore as page_about
 from ops.hlo import HloFileError, HloModule
 from ops.hlo.files import write_text

@@ -22,8 +22,17 @@ from indexing.passes import (
     with_tables,
 )
 from ops import limits
-from ops.devices.devices import Devices, devices_of, is_number_of_device, is_own_device, own_device
-from ops.devices.joint_indexing import ANY, DeviceIndex, JointIndexing, Separated
+from ops.devices import (
+    ANY,
+    DeviceIndex,
+    Devices,
+    JointIndexing,
+    Separated,
+    devices_of,
+    is_number_of_device,
+    is_own_device,
+    own_device,
+)
 from ops.hlo import Instruction
 from ops.index_maps import dim, runtime_value
 from ops.rules.constant_folding import Given, bounds_of, clamped, range_in, value_of

@@ -8,17 +8,30 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from html import escape
+from importlib.resources import files as resources
+from itertools import accumulate
 from os import PathLike
 from string import Template
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 
-from ops.explorer.page import Explored, Json, PageData, function_list, modules, page_file, views_of
-from ops.fusion import Fusion, fusion_graph
+from indexing import IndexingMap, MapError, Variable, emit_loops, format_map
+from indexing.passes import Domain
+from indexing.pictures.access_picture import formula_of
+from ops.analysis.queries import parameter_indexing
+from ops.dependence.dependence import AnyDependence
+from ops.dependence.operand_indexing import OperandIndexing
+from ops.fusion import Fusion, by_producer, fusion_graph
+from ops.hlo import Computation, HloModule, Instruction
 from ops.hlo.files import write_text
-from simplifier.errors import IndexingError
+from ops.hlo.module import source_locations
+from ops.rules.rule import Unknown
+from simplifier.errors import IndexingError, beginning_of, check_type
 
 if TYPE_CHECKING:
     from anywidget import AnyWidget
@@ -144,3 +157,416 @@ def _hash(content: str) -> str:
 
 class MissingPackageError(IndexingError, ImportError):
     """A package is not installed that comes with an extra."""
+
+
+# Data of the explorer page: the instructions of a program, and the elements that each one reads.
+#
+# The page gets one JSON value. Data that many instructions share stand there once, and are
+# referred to by number: indexings, their code, lines of the program's source.
+
+Json: TypeAlias = "dict[str, Any]"
+
+MAX_FOLLOWED: Final = 128
+"""Instructions of a graph whose maps are followed up to its parameters: in longer ones, as in the
+entry of a whole model, these are many and long, and the page follows one instruction at a time.
+"""
+
+MAX_OUTPUTS: Final = 64
+"""Arrays of a result that the page can ask about: the roots of training steps have thousands."""
+
+_MAX_LINE: Final = 2_000
+"""Characters of a line of HLO: large constants have millions."""
+
+_MAX_FORMULA: Final = 2_000
+"""Characters of a map: longer ones are cut, as nobody reads them to their end."""
+
+
+class PageData:
+    """The tables of a page, filled by looking at each instruction of its graphs once."""
+
+    def __init__(self, views: Sequence[ProgramView]) -> None:
+        self._views = views
+        self._number_of_view = {each.fusion.computation: n for n, each in enumerate(views)}
+        members = (each for view in views for each in (*view.fusion.instructions, *view.outside))
+        self._numbers = {each: number for number, each in enumerate(dict.fromkeys(members))}
+        self._indexings = _Numbered()
+        self._codes = _Numbered()
+        self._sources = _Numbered()
+        self._described: list[Json] = []
+
+    def fields(self) -> Json:
+        """All that the page knows, as JSON."""
+        module = self._views[0].fusion.computation.own_module
+        lines, place = _text_of(module, self._numbers, self._number_of_view)
+        instructions = [
+            each
+            for number, view in enumerate(self._views)
+            for each in self._instructions_of(number, view, place)
+        ]
+        return {
+            "module": module.name if module else "",
+            "file": module.file if module else "",
+            "lines": lines,
+            "views": [self._view(each) for each in self._views],
+            "instructions": instructions,
+            "indexings": self._described,
+            "sources": [*self._sources],
+        }
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The functions that indexings name by their numbers."""
+        return tuple(self._codes)
+
+    def _view(self, view: ProgramView) -> Json:
+        return {
+            "name": view.name,
+            "kind": view.kind,
+            "members": [self._numbers[each] for each in view.fusion.instructions],
+            "outside": [self._numbers[each] for each in view.outside],
+            "roots": [self._numbers[each] for each in view.fusion.roots],
+        }
+
+    def _instructions_of(
+        self, number: int, view: ProgramView, place: Mapping[Instruction, int]
+    ) -> Iterator[Json]:
+        for each in view.fusion.instructions:
+            yield self._instruction(each, place) | {
+                "view": number,
+                "results": self._results(each, view),
+            }
+        for each in view.outside:
+            yield self._instruction(each, place) | {"view": number, "operands": [], "results": []}
+
+    def _instruction(self, instruction: Instruction, place: Mapping[Instruction, int]) -> Json:
+        locations = source_locations(instruction)
+        called = (self._number_of_view.get(each) for each in instruction.computations)
+        return {
+            "name": instruction.name,
+            "opcode": instruction.opcode,
+            "shape": instruction.shape.text(layout=False),
+            "arrays": [
+                list(each.dimensions)
+                if each.is_array and min(each.dimensions, default=0) >= 0
+                else None
+                for each in instruction.shape.arrays[:MAX_OUTPUTS]
+            ],
+            "line": place.get(instruction, 0),
+            "operands": [self._numbers[each] for each in instruction.operands],
+            "calls": [each for each in called if each is not None],
+            "source": self._sources.number(str(locations[0])) if locations else None,
+        }
+
+    def _results(self, instruction: Instruction, view: ProgramView) -> list[Json]:
+        """Reads of each array of a result: of the operands, and up to the parameters."""
+        outputs = instruction.shape.array_indices[:MAX_OUTPUTS]
+        return [self._result(instruction, output, view) for output in outputs]
+
+    def _result(self, instruction: Instruction, output: int, view: ProgramView) -> Json:
+        try:
+            near = by_producer(instruction, output, registry=view.fusion.registry)
+            if len(view.fusion.instructions) > MAX_FOLLOWED or near.keys() <= {*view.inputs}:
+                return {"operands": self._reads(near)}
+            far = _of_inputs(instruction, output, view)
+        except IndexingError as error:
+            return {"operands": [], "error": str(error)}
+        return {"operands": self._reads(near), "parameters": self._reads(far)}
+
+    def _reads(self, found: Mapping[Instruction, AnyDependence]) -> list[Json]:
+        return [
+            each for of, answer in found.items() for each in self._reads_of(of, answer.simplify())
+        ]
+
+    def _reads_of(self, instruction: Instruction, answer: AnyDependence) -> Iterator[Json]:
+        """An entry for each array of an instruction that is read."""
+        number = self._numbers[instruction]
+        if isinstance(answer, Unknown):
+            yield {"of": number, "array": 0, "unknown": answer.reason}
+            return
+        arrays: dict[int, list[int]] = {}
+        for each in answer:
+            if each.map.is_known_empty:
+                continue
+            arrays.setdefault(each.element, []).append(self._indexing(each))
+        for array, indexings in arrays.items():
+            yield {"of": number, "array": array, "indexings": indexings}
+
+    def _indexing(self, indexing: OperandIndexing) -> int:
+        is_new = indexing not in self._indexings
+        number = self._indexings.number(indexing)
+        if is_new:
+            self._described.append(_description(indexing) | self._code(indexing.map))
+        return number
+
+    def _code(self, indexing_map: IndexingMap) -> Json:
+        """The number of the function of a map, or why it has none."""
+        try:
+            return {"code": self._codes.number(code_of_map(indexing_map))}
+        except MapError as error:
+            return {"no_code": str(error).removeprefix("emit_loops: ")}
+
+
+class _Numbered(dict[Any, int]):
+    """Values with numbers, in the order in which they are met."""
+
+    def number(self, value: object) -> int:
+        """The number of a value."""
+        return self.setdefault(value, len(self))
+
+
+def _of_inputs(
+    instruction: Instruction, output: int, view: ProgramView
+) -> dict[Instruction, AnyDependence]:
+    """Dependences of a result on the inputs of its graph."""
+    if view.is_whole:
+        return parameter_indexing(instruction, output, registry=view.fusion.registry)
+    found = view.fusion.indexing(instruction, output)
+    return {each: found[each] for each in view.inputs if each in found}
+
+
+def _description(indexing: OperandIndexing) -> Json:
+    """The text of an indexing for people, and the bounds that its function does not check."""
+    domain = indexing.map.domain
+    found: Json = {
+        "formula": beginning_of(formula_of(indexing.map), _MAX_FORMULA),
+        "map": beginning_of(format_map(indexing.map), _MAX_FORMULA),
+        "dims": _bounds(domain.dims),
+        "runtime": _bounds(domain.runtime),
+        "where": [beginning_of(each, _MAX_FORMULA) for each in _where(domain)],
+        "notes": [beginning_of(f"{name}: {note}", _MAX_FORMULA) for name, note in indexing.notes()],
+    }
+    return {name: value for name, value in found.items() if value or name == "dims"}
+
+
+def _bounds(variables: Iterable[Variable]) -> list[list[int | None]]:
+    return [[each.bounds.lower, each.bounds.upper] for each in variables]
+
+
+def _where(domain: Domain) -> Iterator[str]:
+    """The bounds of ranges and runtime variables, and the constraints."""
+    dims = len(domain.dims)
+    others = zip(domain.names[dims:], [*domain][dims:], strict=True)
+    yield from (f"{name} in {each.bounds}" for name, each in others)
+    yield from (f"{text} in {interval}" for text, (_, interval) in domain.constraint_texts())
+
+
+# The text.
+
+
+def _text_of(
+    module: HloModule | None,
+    instructions: Collection[Instruction],
+    computations: Iterable[Computation],
+) -> tuple[list[str], dict[Instruction, int]]:
+    """The lines of the program, and at which of them, counted from 0, instructions begin.
+
+    A module without a text of its own, as one from JAX, is printed.
+    """
+    if module is not None and module.source and all(each.stop for each in instructions):
+        lines = module.source.split("\n")
+        starts = [0, *accumulate(len(line) + 1 for line in lines)]
+        place = {each: bisect_right(starts, each.start) - 1 for each in instructions}
+    else:
+        lines, place = _printed(computations)
+    return [beginning_of(line, _MAX_LINE) for line in lines], place
+
+
+def _printed(computations: Iterable[Computation]) -> tuple[list[str], dict[Instruction, int]]:
+    lines: list[str] = []
+    place: dict[Instruction, int] = {}
+    for computation in computations:
+        first = len(lines) + 1
+        place |= {each: first + number for number, each in enumerate(computation.instructions)}
+        lines += [*str(computation).split("\n"), ""]
+    return lines, place
+
+
+# The JavaScript of a page: functions made from maps, and the modules that are stored beside it.
+
+MODULES: Final = (
+    "dom.js",
+    "evaluation.js",
+    "grid.js",
+    "address.js",
+    "search.js",
+    "theme.js",
+    "graph_layout.js",
+    "array_view.js",
+    "reads_view.js",
+    "graph_view.js",
+    "text_view.js",
+    "list_view.js",
+    "explorer.js",
+)
+"""The modules of the page, each after those that it imports."""
+
+_LIBRARY: Final = ("vendor/dagre.LICENSE.txt", "vendor/dagre.min.js")
+
+_MAX_CODE: Final = 20_000
+"""Characters of a map's function: real ones have hundreds, tables of values more than a page
+should carry.
+"""
+
+_VISIT: Final = "visit"
+
+
+def code_of_map(indexing_map: IndexingMap) -> str:
+    """A function of the dimensions, the runtime variables and ``visit``, as an expression.
+
+    It calls ``visit`` with the results at each point of the ranges where the constraints hold,
+    until that returns ``true``. The bounds of dimensions and runtime variables are not asked.
+
+    Raises:
+        MapError: sizes are symbols, or the code is too long or needs more than 53 bits.
+
+    >>> from indexing import parse_map
+    >>> print(code_of_map(parse_map("(d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 7]")))
+    (() => { function r_loops(d0, visit) {
+      const r0 = d0;
+      for (let s0 = 0; s0 < 8; ++s0) {
+        const r1 = s0;
+        if (visit([r0, r1])) return;
+      }
+    } return r_loops; })()
+    """
+    if indexing_map.parameters:
+        raise MapError("its sizes are symbols")
+    count = len(indexing_map.forms)
+    results = ["r"] if count == 1 else [f"r{number}" for number in range(count)]
+    body = f"if ({_VISIT}([{', '.join(results)}])) return;"
+    text = emit_loops(indexing_map, "javascript", body, "r", parameters=_VISIT)
+    lines = (line for line in text.splitlines() if line and not line.startswith("//"))
+    code = "\n".join(lines)
+    if len(code) > _MAX_CODE:
+        raise MapError(f"its code has {len(code):,} characters")
+    return f"(() => {{ {code} return r_loops; }})()"
+
+
+def function_list(codes: Iterable[str]) -> str:
+    """A constant with all functions, for the modules."""
+    joined = ",\n".join(codes)
+    return f"const FUNCTIONS = [\n{joined}\n];\n"
+
+
+def modules() -> str:
+    """The modules of the page as one, behind the library that lays out graphs, with its licence.
+
+    Each imports only names of those before it and exports its own, so that one text of all needs
+    neither word.
+    """
+    library = "\n".join(map(page_file, _LIBRARY))
+    own = "\n".join(map(_joined, MODULES))
+    return f"{library.partition('//# sourceMappingURL')[0]}\n{own}"
+
+
+def page_file(name: str) -> str:
+    """A file of the page."""
+    return resources("ops.explorer").joinpath("page", name).read_text("utf-8")
+
+
+def _joined(name: str) -> str:
+    lines = page_file(name).splitlines()
+    kept = (line for line in lines if not line.startswith("import "))
+    return "\n".join(line.removeprefix("export ") for line in kept)
+
+
+# The graphs of a page: one for each computation of a program, or a fusion and what it calls.
+
+Explored: TypeAlias = HloModule | Computation | Fusion | Instruction
+"""Kinds of programs that a page shows."""
+
+
+@dataclass(frozen=True)
+class ProgramView:
+    """Instructions that are one graph, and the word for them."""
+
+    kind: str
+    fusion: Fusion
+
+    @property
+    def name(self) -> str:
+        """The name of the computation; of a part of it, the names of its first and last one."""
+        if self.is_whole:
+            return self.fusion.computation.name
+        first, *others = (each.name for each in self.fusion.instructions)
+        return f"{first} to {others[-1]}" if others else first
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether they are a whole computation."""
+        return self.fusion.instructions == self.fusion.computation.instructions
+
+    @cached_property
+    def inputs(self) -> tuple[Instruction, ...]:
+        """Their inputs in the end: parameters among them, and instructions outside."""
+        return self.fusion.operands
+
+    @cached_property
+    def outside(self) -> tuple[Instruction, ...]:
+        """Instructions that they read and do not hold."""
+        members = frozenset(self.fusion.instructions)
+        return tuple(each for each in self.inputs if each not in members)
+
+
+def views_of(thing: Explored) -> tuple[ProgramView, ...]:
+    """The graphs of a page, the one to begin with first.
+
+    Raises:
+        ArgumentError: a page cannot be about this.
+        FusionError: a computation has no instructions.
+
+    >>> from ops import hlo
+    >>> for view in views_of(hlo.load("examples/softmax.hlo")):
+    ...     print(view.name, "-", view.kind)
+    main.3 - entry
+    fused_computation.1 - fusion
+    fused_computation - fusion
+    fused_computation.3 - fusion
+    fused_computation.2 - fusion
+    region_0.1 - reduce
+    region_1.2 - reduce
+    """
+    check_type(
+        thing, get_args(Explored), "explore", "a module, a computation, a fusion or an instruction"
+    )
+    if isinstance(thing, HloModule):
+        every = dict.fromkeys([*_with_callees([thing.entry]), *thing.computations])
+        return tuple(_of_computations(sorted(every, key=_is_scalar)))
+    if isinstance(thing, Computation):
+        return tuple(_of_computations(_with_callees([thing])))
+    fusion = Fusion.of(thing)
+    called = [each for member in fusion.instructions for each in member.computations]
+    return (ProgramView("fusion", fusion), *_of_computations(_with_callees(called)))
+
+
+def _of_computations(computations: Iterable[Computation]) -> Iterator[ProgramView]:
+    given = [*computations]
+    modules = dict.fromkeys(each.own_module for each in given)
+    kinds = {
+        called: caller.opcode
+        for module in modules
+        for caller in reversed([*(module.instructions if module else ())])
+        for called in caller.computations
+    }
+    for each in given:
+        kind = "entry" if each.is_entry else kinds.get(each, "computation")
+        yield ProgramView(kind, Fusion.of_computation(each))
+
+
+def _is_scalar(computation: Computation) -> bool:
+    """Whether it computes single numbers for another one, as a reduction's: there are many."""
+    return not computation.is_entry and not any(
+        array.dimensions for array in computation.root.shape.arrays
+    )
+
+
+def _with_callees(computations: Iterable[Computation]) -> list[Computation]:
+    """Some computations and all that they call, each once."""
+    found: dict[Computation, None] = {}
+    waiting = [*computations]
+    while waiting:
+        computation = waiting.pop(0)
+        if computation not in found:
+            found[computation] = None
+            waiting += [called for i in computation.instructions for called in i.computations]
+    return [*found]

@@ -28,7 +28,7 @@ from ops.analysis.dataflow import Array
 from ops.analysis.queries import flow_in
 from ops.dependence.dependence import NOTHING, AnyDependence, Dependence
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin, with_values
-from ops.devices.joint_indexing import deciding
+from ops.devices import deciding
 from ops.fusion.slicing import Flow, FlowNode, FlowStep, Region, backward_slice
 from ops.hlo import Computation, Instruction
 from ops.loops import forgotten

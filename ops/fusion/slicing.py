@@ -19,8 +19,7 @@ from ops.analysis.calls import CallEdge, CallFrame, DataFlow, EntryEdge, enter, 
 from ops.analysis.dataflow import Array
 from ops.analysis.loops import chosen, decided
 from ops.analysis.queries import flow_in
-from ops.dependence.dependence import AnyDependence, Unknown, called_by, of_element
-from ops.dependence.links import identity_of
+from ops.dependence.dependence import AnyDependence, Unknown, called_by, identity_of, of_element
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.hlo import Computation, Instruction
 from ops.rules.control import kept_by

@@ -18,7 +18,7 @@ from ops.hlo.module import Computation, Instruction, detached, with_copies
 from ops.hlo.opcodes import OPCODES, Opcode, bare, check_opcode, nearby
 from ops.hlo.shape_inference import infer_shape
 from ops.hlo.verifier import verify
-from ops.sizes import Size
+from ops.index_maps import Size
 from simplifier.errors import TextError, check_type, quoted
 from simplifier.tools.graphs import CircleError, postorder
 

@@ -26,7 +26,7 @@ from ops.hlo.errors import (
 from ops.hlo.lexer import escape
 from ops.hlo.literal import Literal
 from ops.hlo.opcodes import bare, check_opcode, near_names
-from ops.sizes import Size
+from ops.index_maps import Size
 from simplifier.errors import Span, check_type
 from simplifier.tools.display import Displayed, html_of_sections
 

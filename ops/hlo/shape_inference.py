@@ -22,17 +22,14 @@ from ops.hlo.module import Instruction
 from ops.hlo.opcodes import LIKE_OPERANDS
 from ops.hlo.values import DimensionLabels, Window
 from ops.index_maps import (
+    Size,
     Sizes,
+    as_form,
+    at_least,
     check_count,
     check_sizes,
     checked_numbers,
     checked_sizes,
-    with_value,
-)
-from ops.sizes import (
-    Size,
-    as_form,
-    at_least,
     difference,
     divided,
     equal,
@@ -43,6 +40,7 @@ from ops.sizes import (
     product,
     read_integer,
     total,
+    with_value,
 )
 from simplifier import forms
 from simplifier.errors import check_type

@@ -28,7 +28,7 @@ from indexing.passes import PARAMETER, POSITIONAL, Constraint, other_use, parame
 from ops import limits
 from ops.hlo.module import Computation, HloModule, Instruction
 from ops.hlo.shape_inference import Found, sizes_of_result, values_of_result
-from ops.sizes import Size, as_form, plain, shown_sizes
+from ops.index_maps import Size, as_form, plain, shown_sizes
 from simplifier import forms
 from simplifier.forms import Form, Interval, is_name, substitute
 

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 from indexing.layout import Shape
 from ops.hlo.errors import AttributeValueError
 from ops.hlo.lexer import HloLexer
-from ops.sizes import SizeLike
+from ops.index_maps import SizeLike
 from simplifier.errors import quoted
 
 

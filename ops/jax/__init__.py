@@ -2,8 +2,35 @@
 
 from __future__ import annotations
 
-from ops.jax.primitives import OfJax, shape_of
-from ops.jax.tracing import from_jax, traced
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any, Final
+
+from indexing.layout import Shape, ShapeError
+from indexing.passes import Constraint
+from ops.hlo.builder import legal_name
+from ops.hlo.module import Computation, HloModule, Instruction
+from ops.hlo.opcodes import neutral_element
+from ops.index_maps import Size
+from ops.jax.composites import COMPOSITES, SizeValues
+from ops.jax.primitives import (
+    CALLS,
+    COMPARISONS,
+    ELEMENTWISE,
+    FOLDS,
+    INDEXED,
+    SELECTED,
+    JaxprBuilder,
+    OfJax,
+    rule_of,
+    scalar_of,
+    shape_of,
+    size_of,
+    sizes_of,
+)
+from simplifier.errors import ArgumentError, IndexingError, quoted
+from simplifier.forms import Form, Interval
 
 __all__ = [
     "OfJax",
@@ -11,3 +38,213 @@ __all__ = [
     "shape_of",
     "traced",
 ]
+
+
+# Runs a jaxpr once, equation after equation, and adds an instruction for each.
+#
+# JAX exports such functions as StableHLO that computes its shapes while it runs. The jaxpr that
+# it exports has the sizes as expressions. So each equation of the jaxpr becomes an instruction
+# with dimensions of unknown size, `?`, and with these expressions as its sizes.
+
+
+def from_jax(function: Callable[..., Any], *arguments: OfJax) -> HloModule:
+    """The HLO module of a JAX function called with arguments of some shapes.
+
+    Arguments are arrays, ``jax.ShapeDtypeStruct``, or trees of these. Their sizes may be symbolic,
+    as ``jax.export.symbolic_shape("b, 4*s")`` and ``jax.export.symbolic_args_specs`` make them:
+    ``b`` and ``s`` are parameters of the maps, and constraints of ``symbolic_shape`` are facts
+    about them. Nothing is fused. Functions that the function calls are part of it, and loops are
+    loops of the module: a ``scan`` becomes a ``while`` that counts, or if its length is symbolic
+    the operation ``scan``. Whatever has no rule here is a custom call, of which the maps are
+    unknown.
+
+    Raises:
+        ShapeError: JAX is not installed, or a size or type has no place in HLO.
+    """
+    closed = traced("from_jax", ShapeError, function, arguments)
+    name = re.sub(r"\W", "_", getattr(function, "__name__", "function"), flags=re.ASCII)
+    return _Builder(_facts(closed.jaxpr.invars)).module(legal_name(name), closed)
+
+
+def traced(
+    where: str, error: type[IndexingError], function: Callable[..., Any], arguments: Iterable[OfJax]
+) -> OfJax:
+    """The closed jaxpr of a function, for whoever begins his messages with ``where``.
+
+    Raises:
+        ArgumentError: the function is none.
+        error: JAX is not installed.
+    """
+    if not callable(function):
+        raise ArgumentError(f"{where}: the function is {quoted(function)}; expected a callable")
+    try:
+        import jax  # noqa: PLC0415  (an extra)
+    except ImportError:
+        message = f"{where}: JAX is not installed; expected it, as after pip install jax"
+        raise error(message) from None
+    make_jaxpr: OfJax = jax.make_jaxpr  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
+    return make_jaxpr(function)(*arguments)
+
+
+class _Builder(JaxprBuilder):
+    """Makes the entry of a module, and the computations that it calls."""
+
+    def __init__(self, facts: Iterable[Constraint]) -> None:
+        super().__init__()
+        self._facts = dict.fromkeys(facts)
+        self._size_forms: dict[Instruction, Form] = {}
+
+    def module(self, name: str, closed: OfJax) -> HloModule:
+        """The module of a closed jaxpr."""
+        names = _names_of_arguments(closed.jaxpr)
+        parameters = [
+            self.add("parameter", [variable.aval], number=number, name=names[number])
+            for number, variable in enumerate(closed.jaxpr.invars)
+        ]
+        results = self.run(closed, parameters)
+        if len(results) == 1:
+            root = self.made("copy", results[0].shape, results[0].sizes, results)
+        else:
+            root = self.together(results)
+        entry = Computation("main", tuple(self.instructions), root)
+        facts = tuple(self._facts)
+        return HloModule(name, (*self.computations, entry), entry, {}, "", size_facts=facts)
+
+    def run(self, closed: OfJax, arguments: Sequence[Instruction]) -> list[Instruction]:
+        """The results of a jaxpr for some arguments."""
+        jaxpr = closed.jaxpr
+        known: dict[Any, Instruction] = dict(zip(jaxpr.invars, arguments, strict=True))
+        constants = zip(jaxpr.constvars, closed.consts, strict=True)
+        known |= {variable: self.constant(variable.aval, value) for variable, value in constants}
+
+        def read(atom: OfJax) -> Instruction:
+            return self.constant(atom.aval, atom.val) if hasattr(atom, "val") else known[atom]
+
+        for equation in jaxpr.eqns:
+            found = self._apply(equation, [read(atom) for atom in equation.invars])
+            known |= zip(equation.outvars, found, strict=True)
+        return [read(atom) for atom in jaxpr.outvars]
+
+    def _apply(self, equation: OfJax, operands: list[Instruction]) -> list[Instruction]:
+        """The results of an equation."""
+        name, given = equation.primitive.name, equation.params
+        avals = [variable.aval for variable in equation.outvars]
+        if name in CALLS:
+            called = given[CALLS[name]]
+            return self.run(called if hasattr(called, "jaxpr") else _closed(called), operands)
+        if name == "dim_as_value":
+            return [self._value(size_of(given["dim"]), avals[0])]
+        if name in INDEXED:
+            self._facts |= dict.fromkeys(self._fitting(operands[0], operands[INDEXED[name] :]))
+        if name in COMPOSITES:
+            return COMPOSITES[name](self, equation, operands, avals)
+        opcode, attributes = rule_of(name)(given)
+        if name in FOLDS:
+            attributes = {**attributes, "to_apply": self.fold(FOLDS[name], operands[0].shape)}
+        if name == "gather":
+            attributes = {**attributes, "index_vector_dim": operands[1].shape.rank - 1}
+        if name in ELEMENTWISE or name in COMPARISONS:
+            operands = [self._stretched(operand, avals[0]) for operand in operands]
+        operands = self._operands(name, given, operands, avals)
+        return self.elements(self.add(opcode, avals, operands, attributes))
+
+    def _operands(
+        self,
+        name: str,
+        given: Mapping[str, Any],
+        operands: list[Instruction],
+        avals: Sequence[OfJax],
+    ) -> list[Instruction]:
+        """The operands as HLO has them: some that are parameters in JAX are constants there."""
+        if name in FOLDS:
+            first = neutral_element(FOLDS[name], operands[0].shape.element_type)
+            return [*operands, self.constant(scalar_of(avals[0]), first)]
+        match name:
+            case "select_n" if len(operands) == len(SELECTED):
+                return [operands[number] for number in SELECTED]
+            case "integer_pow":
+                return [*operands, self.constant(scalar_of(avals[0]), given["y"])]
+            case "exp2":
+                return [self.constant(scalar_of(avals[0]), 2), *operands]
+            case "square":
+                return operands * 2
+            case _:
+                return operands
+
+    def _stretched(self, operand: Instruction, aval: OfJax) -> Instruction:
+        """An operand of an elementwise operation, repeated where its size alone is 1."""
+        result, own = sizes_of(aval), operand.sizes or ()
+        if not operand.shape.rank or own == (result,):
+            return operand
+        dimensions = {"dimensions": tuple(range(len(result)))}
+        shape = Shape(operand.shape.element_type, shape_of(aval).dimensions)
+        return self.made("broadcast", shape, (result,), [operand], dimensions)
+
+    def _value(self, size: Size, aval: OfJax) -> Instruction:
+        """A size as a value, or a custom call if sizes of arguments do not tell it."""
+        values = SizeValues(self, aval, self._facts)
+        value = values.of(size)
+        self._size_forms |= values.forms
+        return value or self.add("custom-call", [aval], (), {"custom_call_target": "dim_as_value"})
+
+    def _fitting(
+        self, operand: Instruction, indices: Iterable[Instruction]
+    ) -> Iterator[Constraint]:
+        """The condition that sizes fit into the integers of indices that the program computes.
+
+        JAX computes the indices of ``x[::2]`` in 32 bits: it has no place for greater sizes.
+        """
+        waiting, seen, counted = [*indices], set[Instruction](), list[Form]()
+        types = {index.shape.element_type for index in waiting}
+        while waiting:
+            one = waiting.pop()
+            if one in seen or one.opcode == "constant":
+                continue
+            seen.add(one)
+            if one.opcode != "get-dimension-size":
+                waiting += one.operands
+            if one.opcode == "iota":
+                counted += _symbolic(one)
+            elif one in self._size_forms:
+                counted.append(self._size_forms[one])
+            elif not one.operands:
+                return
+        for size in dict.fromkeys((*(_symbolic(operand) if counted else ()), *counted)):
+            for element_type in types:
+                yield size, Interval(None, element_type.value_range.upper)
+
+
+# Sizes.
+
+
+def _symbolic(operand: Instruction) -> list[Form]:
+    return [size for sizes in operand.sizes or () for size in sizes if isinstance(size, Form)]
+
+
+def _facts(arguments: Iterable[OfJax]) -> tuple[Constraint, ...]:
+    """The constraints of ``symbolic_shape``, which its scope keeps to itself."""
+    sizes = (size for each in arguments for size in each.aval.shape if not isinstance(size, int))
+    scopes = {id(size.scope): size.scope for size in sizes}
+    told = (each for scope in scopes.values() for each in getattr(scope, _CONSTRAINTS, ()))
+    pairs = ((size_of(each.diff), each.cmp.name) for each in told)
+    facts = ((form, _COMPARED[name]) for form, name in pairs if isinstance(form, Form))
+    return tuple(dict.fromkeys(facts))
+
+
+_CONSTRAINTS: Final = "_explicit_constraints"
+"""JAX tells them nowhere else."""
+
+_COMPARED: Final = {"EQ": Interval(0, 0), "GEQ": Interval(0, None)}
+
+
+def _closed(jaxpr: OfJax) -> OfJax:
+    return SimpleNamespace(jaxpr=jaxpr)
+
+
+def _names_of_arguments(jaxpr: OfJax) -> list[str]:
+    """The names of the arguments in the function, as far as JAX tells them."""
+    told = getattr(getattr(jaxpr, "debug_info", None), "arg_names", None) or ()
+    names = [re.sub(r"\W+", "_", each or "", flags=re.ASCII).strip("_") for each in told]
+    if len(names) != len(jaxpr.invars) or not all(names):
+        return [f"arg{number}" for number in range(len(jaxpr.invars))]
+    return names

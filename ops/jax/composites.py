@@ -20,6 +20,7 @@ from ops.hlo.module import Computation, Instruction
 from ops.hlo.opcodes import neutral_element
 from ops.hlo.shape_inference import array_shape
 from ops.hlo.values import DimensionLabels
+from ops.index_maps import Size, as_form
 from ops.jax.primitives import (
     SCATTERS,
     SYMBOLIC_DILATION,
@@ -32,7 +33,6 @@ from ops.jax.primitives import (
     window_of,
     written,
 )
-from ops.sizes import Size, as_form
 from simplifier import forms
 from simplifier.forms import Atom, AtomKind, Form, Interval, scope_of
 

@@ -18,8 +18,8 @@ from ops.hlo.literal import Literal
 from ops.hlo.module import Instruction
 from ops.hlo.shape_inference import array_shape, one_or_tuple
 from ops.hlo.values import Window
+from ops.index_maps import Size, read_integer
 from ops.rules.constant_folding import MAX_TABLE
-from ops.sizes import Size, read_integer
 from simplifier import FloorDiv, Max, Min, Mod, symbol
 
 OfJax: TypeAlias = Any

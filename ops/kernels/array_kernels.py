@@ -14,6 +14,7 @@ from indexing.passes import Constraint, Ends
 from ops.fusion import Fusion
 from ops.hlo.module import Computation, Instruction
 from ops.hlo.opcodes import NEUTRAL, neutral_element
+from ops.index_maps import Extent, Size, as_form, ceil_divided, plain, product, total
 from ops.kernels.elements import (
     VIEWS,
     ElementWriter,
@@ -28,7 +29,6 @@ from ops.kernels.elements import (
     source_of,
 )
 from ops.kernels.operations import NUMPY, TRITON, Dialect
-from ops.sizes import Extent, Size, as_form, ceil_divided, plain, product, total
 from simplifier import forms
 from simplifier.forms import Form, Interval, constant, variables_of
 

@@ -13,6 +13,7 @@ from indexing.code import LocalNames, LoopBlock, digits_of, divisors_of, helpers
 from indexing.layout import ElementType, Kind, Shape, logical_to_linear
 from ops.fusion import Fusion
 from ops.hlo.module import Computation, Instruction
+from ops.index_maps import Extent, Size, as_form, product
 from ops.kernels.elements import (
     VIEWS,
     ElementWriter,
@@ -29,7 +30,6 @@ from ops.kernels.elements import (
 )
 from ops.kernels.operations import CUDA, EXTREMA, C, names_in_templates
 from ops.rules.rule import Unknown
-from ops.sizes import Extent, Size, as_form, product
 from ops.xla_gpu import FusionSchedule, Schedule
 from simplifier import forms
 from simplifier.forms import AtomKind, Form, Interval, constant, variable, variables_of

@@ -22,14 +22,14 @@ from indexing.passes import (
     ends_and_constraints,
     parameter_identifier,
 )
-from ops.dependence.links import check_answer, errors_in
+from ops.dependence.dependence import check_answer, errors_in
 from ops.fusion import Fusion
 from ops.hlo.module import Computation, Instruction
 from ops.hlo.true_sizes import parameters_of, size_facts, size_origins
+from ops.index_maps import Extent, Size, as_form, not_negative, plain, product, scaled, variable_of
 from ops.kernels.operations import Dialect
 from ops.rules.dynamic_sizes import known_sizes
 from ops.rules.rule import OpIndexing, Unknown
-from ops.sizes import Extent, Size, as_form, not_negative, plain, product, scaled, variable_of
 from simplifier import forms
 from simplifier.errors import IndexingError
 from simplifier.forms import AtomKind, Form, Interval, constant, variable, variables_of

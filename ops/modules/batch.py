@@ -12,8 +12,8 @@ from itertools import islice
 from traceback import format_exception
 from typing import Final, Generic, TypeAlias, TypeVar, cast
 
+from ops.analysis.queries import ModuleAnalysis, analyze
 from ops.hlo import load
-from ops.modules.analysis import ModuleAnalysis, analyze
 from simplifier.errors import ArgumentError, IndexingError, check_type, quoted
 
 T = TypeVar("T")

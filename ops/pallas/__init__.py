@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import starmap
+from math import prod
+from operator import mul
+from typing import Any, Final
+
+import sympy
+
+from indexing import IndexingMap, Variable
+from indexing.layout import ShapeError
+from ops.jax import OfJax, shape_of, traced
 from ops.pallas.blocks import (
     BlockedArray,
+    BlockSize,
     BlockSpec,
     BlockTraffic,
     ElementBlock,
     OutOfBoundsBlock,
     PallasError,
     PrefetchedScalar,
+    axis_names,
 )
-from ops.pallas.from_jax import pallas_calls
 from ops.pallas.pallas_call import (
+    ARBITRARY,
+    PARALLEL,
     AliasConflict,
     LateRevisit,
     PallasCall,
     UnwrittenElement,
     WriteRace,
     pallas_call,
+    semantics_of,
 )
+from simplifier import BitAnd, BitOr, BitXor, FloorDiv, Max, Min, Mod, bounds_of, symbol
+from simplifier.forms import Interval, from_sympy, is_relation, np, relation_of, tabulated, to_sympy
 
 __all__ = [
     "AliasConflict",
@@ -37,3 +56,437 @@ __all__ = [
     "pallas_call",
     "pallas_calls",
 ]
+
+
+# Calls of Pallas in a JAX function, and their index maps as expressions.
+
+Value = Any
+"""An expression of sympy, one of its booleans, or a prefetched operand: its name, or its values
+if they are known."""
+
+
+# The calls of Pallas in a JAX function, read off its jaxpr.
+
+
+def pallas_calls(function: Callable[..., Any], *arguments: OfJax) -> tuple[PallasCall, ...]:
+    """The calls of ``pallas_call`` in a JAX function called with arguments of some shapes.
+
+    Arguments are arrays, ``jax.ShapeDtypeStruct``, or trees of these. The function is traced, not
+    run. Calls inside of functions, loops and branches are found, too, each once.
+
+    Raises:
+        PallasError: JAX is not installed, or a grid, a block or an index map cannot be read.
+        ArgumentError: the function cannot be called.
+    """
+    closed = traced("pallas_calls", PallasError, function, arguments)
+    constants = dict(zip(closed.jaxpr.constvars, closed.consts, strict=True))
+    return tuple(starmap(_read_call, _equations(closed.jaxpr, constants)))
+
+
+def _equations(
+    jaxpr: OfJax, constants: Mapping[OfJax, OfJax]
+) -> Iterator[tuple[OfJax, Mapping[OfJax, OfJax]]]:
+    """The calls of Pallas in a jaxpr, and in those that it contains, with constants around."""
+    for equation in jaxpr.eqns:
+        name = equation.primitive.name
+        if name == "pallas_call":
+            yield equation, constants
+            continue
+        if name in _UNREAD:
+            raise PallasError(f"pallas_calls: the function has {name}, which cannot be read")
+        for parameter in equation.params.values():
+            for inner, own in _jaxprs(parameter):
+                pairs = zip(equation.invars, inner.invars, strict=False) if name == "jit" else ()
+                passed = {
+                    there: constants[here]
+                    for here, there in pairs
+                    if not hasattr(here, "val") and here in constants
+                }
+                yield from _equations(inner, {**own, **passed})
+
+
+_UNREAD: Final = ("core_map", "mpmd_map")
+"""Kernels that have no blocks by index maps."""
+
+
+def _jaxprs(parameter: OfJax) -> Iterator[tuple[OfJax, Mapping[OfJax, OfJax]]]:
+    """The jaxprs that a parameter holds, with their constants."""
+    is_several = type(parameter) in (tuple, list)
+    items: Iterable[OfJax] = parameter if is_several else (parameter,)
+    for item in items:
+        if hasattr(item, "eqns"):
+            jaxpr = item if hasattr(item, "invars") else item.jaxpr
+            yield jaxpr, dict(zip(jaxpr.constvars, getattr(item, "consts", ()), strict=False))
+
+
+def _read_call(equation: OfJax, constants: Mapping[OfJax, OfJax]) -> PallasCall:
+    mapping, given = equation.params["grid_mapping"], equation.params
+    grid = tuple(map(_size_of_axis, mapping.grid))
+    first = mapping.num_index_operands
+    atoms = equation.invars[:first]
+    values = [None if hasattr(atom, "val") else constants.get(atom) for atom in atoms]
+    prefetched = [
+        f"prefetched {number}" if value is None else value for number, value in enumerate(values)
+    ]
+    arrays = [
+        _read_array(each, grid, prefetched, _name(number, mapping.num_inputs))
+        for number, each in enumerate(mapping.block_mappings)
+    ]
+    inputs = arrays[: mapping.num_inputs]
+    is_direct = _is_of_gpu(given["compiler_params"])
+    outputs = [
+        replace(each, is_filled=_fills(given["jaxpr"], first + place))
+        if is_direct or not each.buffers
+        else each
+        for place, each in enumerate(arrays)
+        if place >= mapping.num_inputs
+    ]
+    return PallasCall(
+        grid,
+        tuple(inputs),
+        tuple(outputs),
+        _semantics(given["compiler_params"], grid),
+        tuple((operand - first, result) for operand, result in given["input_output_aliases"]),
+        sum(map(_scratch_bytes, mapping.scratch_avals)),
+    )
+
+
+def _size_of_axis(size: OfJax) -> int:
+    if not isinstance(size, int):
+        raise PallasError("pallas_calls: a size of the grid is known only while the program runs")
+    return size
+
+
+def _name(number: int, inputs: int) -> str:
+    return f"input {number}" if number < inputs else f"output {number - inputs}"
+
+
+def _read_array(
+    mapping: OfJax, grid: Sequence[int], prefetched: Sequence[OfJax], name: str
+) -> BlockedArray:
+    """The blocks of an array, as Pallas keeps them."""
+    where = f"pallas_calls: {name} ({mapping.origin})"
+    steps = [Variable.of_size(*axis) for axis in zip(grid, axis_names(len(grid)), strict=True)]
+    shape = shape_of(mapping.array_aval)
+    spec = BlockSpec([_block_size(each, where) for each in mapping.block_shape])
+    indices, origins = read_index_map(mapping.index_map_jaxpr, steps, prefetched, where)
+    buffers = 0 if _is_left(mapping) else getattr(mapping.pipeline_mode, "buffer_count", 2)
+    return BlockedArray(name, shape, spec.block_of(shape), indices, buffers, origins)
+
+
+def _block_size(size: OfJax, where: str) -> BlockSize:
+    kind = type(size).__name__
+    if kind not in _BLOCK_SIZES:
+        raise PallasError(
+            f"{where}: a dimension of the block is a {kind}, of unknown place or size"
+        )
+    return _BLOCK_SIZES[kind](size)
+
+
+_BLOCK_SIZES: Final[Mapping[str, Callable[[OfJax], BlockSize]]] = {
+    "int": lambda size: size,
+    "Blocked": lambda size: size.block_size,
+    "Element": lambda size: ElementBlock(size.block_size, tuple(size.padding)),
+    "Squeezed": lambda _: None,
+    "NoneType": lambda _: None,
+}
+"""The dimensions of blocks, by the names of Pallas's types."""
+
+_LEFT: Final = ("any", "hbm")
+"""The memories from which Pallas does not copy blocks: the kernel does it by itself."""
+
+
+def _is_left(mapping: OfJax) -> bool:
+    memory = getattr(mapping.transformed_block_aval, "memory_space", None)
+    return str(memory).lower() in _LEFT
+
+
+def _is_of_gpu(parameters: OfJax) -> bool:
+    """Whether kernels write to the arrays themselves, and no blocks are copied."""
+    module = type(parameters).__module__
+    return "triton" in module or "mosaic_gpu" in module
+
+
+def _fills(kernel: OfJax, place: int) -> bool:
+    """Whether each step of a kernel certainly writes all of a reference."""
+    reference = kernel.invars[place]
+    return any(
+        equation.primitive.name in ("swap", "addupdate")
+        and equation.invars[0] is reference
+        and equation.invars[1].aval.shape == reference.aval.shape
+        and not any(index.aval.shape for index in equation.invars[2:])
+        for equation in kernel.eqns
+    )
+
+
+def _semantics(parameters: OfJax, grid: Sequence[int]) -> tuple[str, ...]:
+    """Semantics of each axis: as the call says, or as all are on its device."""
+    given = getattr(parameters, "dimension_semantics", None) or ()
+    if not given and _is_of_gpu(parameters):
+        return (PARALLEL[0],) * len(grid)
+    names = [str(getattr(each, "value", each)) for each in given]
+    return semantics_of([ARBITRARY if each == "sequential" else each for each in names], grid)
+
+
+def _scratch_bytes(aval: OfJax) -> int:
+    """The bytes of scratch memory; a semaphore has none."""
+    try:
+        shape = shape_of(aval.inner_aval if hasattr(aval, "inner_aval") else aval)
+    except ShapeError:
+        return 0
+    return shape.element_count * shape.element_type.bytes
+
+
+# Index maps as JAX traces them: scalar integer arithmetic, as expressions.
+#
+# Each equation becomes an expression over the step of the grid. What an index map reads from a
+# prefetched operand is a runtime variable.
+
+
+def read_index_map(
+    closed: OfJax, steps: Sequence[Variable], prefetched: Sequence[Value], where: str
+) -> tuple[IndexingMap, tuple[PrefetchedScalar, ...]]:
+    """The map from a step to the index of its block, and where its runtime variables come from.
+
+    Integers of the map are taken to fit their types.
+
+    Raises:
+        PallasError: the map does more than integer arithmetic; ``where`` begins the message.
+    """
+    jaxpr = closed.jaxpr
+    reader = _IndexMapReader(steps, where)
+    arguments = [*(symbol(each.name) for each in steps), *prefetched]
+    results = reader.run(jaxpr, closed.consts, arguments)
+    found = IndexingMap(results, steps, (), reader.runtime)
+    return found, tuple(reader.origins)
+
+
+class _IndexMapReader:
+    """The values of a jaxpr's variables, and the runtime variables met so far."""
+
+    def __init__(self, steps: Sequence[Variable], where: str) -> None:
+        self.runtime: list[Variable] = []
+        self.origins: list[PrefetchedScalar] = []
+        self._steps = steps
+        self._where = where
+        self._bounds = {each.name: each.bounds for each in steps}
+        self._known: dict[tuple[str, tuple[Value, ...]], Value] = {}
+
+    def run(self, jaxpr: OfJax, constants: Sequence[Any], arguments: Sequence[Value]) -> list[Any]:
+        """The results of a jaxpr for some arguments."""
+        known: dict[Any, Value] = dict(zip(jaxpr.invars, arguments, strict=True))
+        known |= zip(jaxpr.constvars, map(_number, constants), strict=True)
+
+        def read(atom: OfJax) -> Value:
+            return _number(atom.val) if hasattr(atom, "val") else known[atom]
+
+        for equation in jaxpr.eqns:
+            values = self._results(equation, [read(atom) for atom in equation.invars], read)
+            known |= zip(equation.outvars, values, strict=True)
+        return [read(atom) for atom in jaxpr.outvars]
+
+    def _results(
+        self, equation: OfJax, operands: list[Value], read: Callable[[OfJax], Value]
+    ) -> list[Value]:
+        name, given = equation.primitive.name, equation.params
+        if name == "get":
+            return [self._prefetched(equation, operands[0], read)]
+        if name in _CALLS:
+            called = given[_CALLS[name]]
+            known = _known_function(given.get("name"), called.jaxpr)
+            if known is not None:
+                return [known(*operands)]
+            return self.run(called.jaxpr, called.consts, operands)
+        if name in _DIVISIONS:
+            return [self._divided(name, *operands)]
+        if name in _SHIFTS:
+            return [self._shifted(name, *operands)]
+        if name not in _PRIMITIVES or any(map(_is_prefetched, operands)):
+            raise PallasError(f"{self._where}: the index map has the operation {name}")
+        return [_PRIMITIVES[name](*operands, *(given[key] for key in _PARAMETERS.get(name, ())))]
+
+    def _divided(self, name: str, numerator: Value, divisor: Value) -> Value:
+        """A quotient rounded toward zero, and its remainder."""
+        if not divisor.is_Integer or divisor == 0:
+            message = f"{self._where}: the index map divides by {divisor}"
+            raise PallasError(f"{message}; expected a number other than 0")
+        size = abs(divisor)
+        if self._is_nonnegative(numerator):
+            quotient = FloorDiv(numerator, size)
+        else:
+            quotient = Max(FloorDiv(numerator, size), 0) - Max(FloorDiv(-numerator, size), 0)
+        quotient = quotient if divisor > 0 else -quotient
+        return quotient if name == "div" else numerator - divisor * quotient
+
+    def _is_nonnegative(self, value: Value) -> bool:
+        least = bounds_of(value, self._bounds).lower
+        return least is not None and least >= 0
+
+    def _shifted(self, name: str, value: Value, by: Value) -> Value:
+        """Bits moved by a number; to the right, the sign or zeros come in."""
+        if (
+            not by.is_Integer
+            or not 0 <= by < _BITS
+            or (name == "shift_right_logical" and not self._is_nonnegative(value))
+        ):
+            message = f"{self._where}: the index map has {name} of {value} by {by}"
+            raise PallasError(f"{message}; expected a number from 0 to {_BITS - 1}")
+        return value * 2**by if name == "shift_left" else FloorDiv(value, 2**by)
+
+    def _prefetched(
+        self, equation: OfJax, operand: Value, read: Callable[[OfJax], Value]
+    ) -> sympy.Expr:
+        """The element of a prefetched operand, as a runtime variable."""
+        import jax  # noqa: PLC0415  (an extra)
+
+        tree, atoms = equation.params["tree"], equation.invars[1:]
+        unflatten: OfJax = jax.tree_util.tree_unflatten  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
+        transforms = unflatten(tree, atoms)
+        aval = equation.outvars[0].aval
+        if len(transforms) != 1 or aval.shape or not np.issubdtype(aval.dtype, np.integer):
+            raise PallasError(f"{self._where}: the index map reads more than an integer")
+        places = transforms[0].indices
+        index = tuple(each if isinstance(each, int) else read(each) for each in places)
+        if not isinstance(operand, str):
+            for each, size in zip(index, operand.shape, strict=True):
+                if not Interval(0, size - 1).contains(bounds_of(each, self._bounds)):
+                    message = f"{self._where}: the index map reads a table of {size} at {each}"
+                    raise PallasError(f"{message}; expected an index inside")
+            flat = sum(map(mul, index, _strides(operand.shape)), sympy.Integer(0))
+            return to_sympy(tabulated([*map(int, operand.ravel())], from_sympy(flat)))
+        key = operand, index
+        if key not in self._known:
+            limits = np.iinfo(aval.dtype)
+            bounds = Interval(int(limits.min), int(limits.max))
+            name = f"rt{len(self.runtime)}"
+            of_steps = IndexingMap(list(index), self._steps, (), self.runtime)
+            self.origins.append(PrefetchedScalar(operand, of_steps.without_unused_symbols()))
+            self.runtime.append(Variable(bounds, name))
+            self._bounds[name] = bounds
+            self._known[key] = symbol(name)
+        return self._known[key]
+
+
+def _is_prefetched(value: Value) -> bool:
+    return isinstance(value, str) or bool(getattr(value, "shape", ()))
+
+
+def _strides(sizes: Sequence[int]) -> list[int]:
+    return [prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
+
+
+def _number(value: OfJax) -> Value:
+    if getattr(value, "shape", ()):
+        return value
+    plain = value.item() if hasattr(value, "item") else value
+    if isinstance(plain, bool):
+        return sympy.true if plain else sympy.false
+    return sympy.Integer(plain) if isinstance(plain, int) else plain
+
+
+def _chosen(which: Value, *cases: Value) -> Value:
+    """``select_n``: the case of a number, or the second case where a condition holds."""
+    conditions = (
+        [sympy.Not(relation_of(which))]
+        if is_relation(which)
+        else [sympy.Eq(which, n) for n in range(len(cases) - 1)]
+    )
+    chosen = zip(cases, conditions, strict=False)
+    if not all(map(is_relation, cases)):
+        return sympy.Piecewise(*chosen, (cases[-1], True))
+    otherwise = cases[-1]
+    for case, condition in reversed([*chosen]):
+        otherwise = sympy.Or(sympy.And(condition, case), sympy.And(sympy.Not(condition), otherwise))
+    return otherwise
+
+
+def _of_bits(
+    of_conditions: Callable[..., Value], of_integers: Callable[..., Value]
+) -> Callable[..., Value]:
+    """An operation on conditions, and on the bits of integers."""
+    return lambda *operands: (of_conditions if all(map(is_relation, operands)) else of_integers)(
+        *operands
+    )
+
+
+def _converted(value: Value) -> Value:
+    return sympy.Piecewise((1, value), (0, True)) if is_relation(value) else value
+
+
+def _complement(value: Value) -> Value:
+    return -value - 1
+
+
+def _clamped(lower: Value, value: Value, upper: Value) -> Value:
+    return Min(Max(value, lower), upper)
+
+
+_OF_ONE: Final[Mapping[str, Callable[[Value], Value]]] = {
+    "abs": lambda value: Max(value, -value),
+    "broadcast_in_dim": lambda value: value,
+    "convert_element_type": _converted,
+    "neg": lambda value: -value,
+    "reshape": lambda value: value,
+    "sign": lambda value: Max(Min(value, 1), -1),
+    "square": lambda value: value * value,
+    "squeeze": lambda value: value,
+}
+
+_PRIMITIVES: Final[Mapping[str, Callable[..., Value]]] = {
+    **_OF_ONE,
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "max": Max,
+    "min": Min,
+    "clamp": _clamped,
+    "integer_pow": sympy.Pow,
+    "eq": sympy.Eq,
+    "ne": sympy.Ne,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "and": _of_bits(sympy.And, BitAnd),
+    "or": _of_bits(sympy.Or, BitOr),
+    "xor": _of_bits(sympy.Xor, BitXor),
+    "not": _of_bits(sympy.Not, _complement),
+    "select_n": _chosen,
+}
+"""The operations on scalars."""
+
+_PARAMETERS: Final[Mapping[str, tuple[str, ...]]] = {"integer_pow": ("y",)}
+"""The parameters that are operands here."""
+
+_DIVISIONS: Final = ("div", "rem")
+
+_SHIFTS: Final = ("shift_left", "shift_right_arithmetic", "shift_right_logical")
+
+_BITS: Final = 32
+"""Of an integer of an index map."""
+
+_CALLS: Final = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr"}
+"""The primitives that call a jaxpr, and the parameter that has it."""
+
+_FUNCTIONS: Final[Mapping[str, tuple[frozenset[str], Callable[..., Value]]]] = {
+    "floor_divide": (
+        frozenset({"convert_element_type", "div", "sign", "ne", "rem", "and", "sub", "jit"}),
+        FloorDiv,
+    ),
+    "remainder": (
+        frozenset(
+            {"convert_element_type", "eq", "jit", "rem", "ne", "lt", "and", "add", "select_n"}
+        ),
+        Mod,
+    ),
+}
+"""The functions of JAX that have an operator here, with the primitives that they consist of."""
+
+
+def _known_function(name: object, jaxpr: OfJax) -> Callable[..., Value] | None:
+    """The operator that a function of JAX is, such as ``//``; one of a user has other equations."""
+    if name not in _FUNCTIONS:
+        return None
+    made_of, known = _FUNCTIONS[str(name)]
+    used = {equation.primitive.name for equation in jaxpr.eqns}
+    return known if used <= made_of and {"rem", "ne"} <= used else None

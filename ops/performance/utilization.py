@@ -23,7 +23,7 @@ from indexing.passes import (
 from ops.analysis.dataflow import Array
 from ops.analysis.queries import findings_in
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
-from ops.devices.joint_indexing import deciding
+from ops.devices import deciding
 from ops.fusion import Fusion, Reads
 from ops.hlo.module import Computation, HloModule, Instruction
 from ops.index_maps import dim

@@ -18,19 +18,22 @@ from typing import Final, TypeVar
 from indexing import IndexingMap
 from indexing.layout import ShapeError
 from indexing.passes import Constraint, Ends, substituted_constraints
-from ops.devices.devices import (
+from ops.devices import (
     DeviceGroups,
+    DeviceIndex,
+    JointIndexing,
     device_count,
     device_groups,
     devices_running,
     even_groups,
     groups_of,
 )
-from ops.devices.joint_indexing import DeviceIndex, JointIndexing
 from ops.hlo import Instruction
 from ops.index_maps import (
     CheckedSizes,
+    Size,
     Sizes,
+    between,
     block_and_offset,
     check_count,
     checked_dimensions,
@@ -38,7 +41,9 @@ from ops.index_maps import (
     checked_sizes,
     dim,
     dimensions_of,
+    divided,
     index_map,
+    scaled,
     symbol,
     with_value,
 )
@@ -53,7 +58,6 @@ from ops.rules.rule import (
     only_dimension,
     sizes_of,
 )
-from ops.sizes import Size, between, divided, scaled
 from simplifier import forms
 from simplifier.forms import Form, Interval, substitute
 

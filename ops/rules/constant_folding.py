@@ -29,10 +29,10 @@ from indexing.passes import (
     terms_in,
     values_in_box,
 )
-from ops.devices.devices import value_on
+from ops.devices import value_on
 from ops.hlo import Instruction
 from ops.hlo.true_sizes import array_sizes
-from ops.index_maps import dim
+from ops.index_maps import as_form, dim
 from ops.rules import (
     control,
     data_movement,
@@ -45,7 +45,6 @@ from ops.rules import (
 )
 from ops.rules.control import Array, source_of
 from ops.rules.rule import MapsFunction, OpIndexing, only_dimension
-from ops.sizes import as_form
 from simplifier import forms
 from simplifier.forms import AtomKind, Form, Interval, tabulated, tabulated_affinely
 

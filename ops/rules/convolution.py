@@ -12,7 +12,7 @@ from indexing.passes import Constraint
 from ops.hlo import Instruction
 from ops.hlo.shape_inference import ConvolutionGroups, convolution_sizes
 from ops.hlo.values import DimensionLabels, Window
-from ops.index_maps import Sizes, block_and_offset, dim
+from ops.index_maps import Size, Sizes, block_and_offset, dim, floor_divided, scaled
 from ops.rules.rule import OpIndexing, OpRule, sizes_of
 from ops.rules.windows import (
     ConstrainedIndex,
@@ -23,7 +23,6 @@ from ops.rules.windows import (
     sliding_windows,
     window_of,
 )
-from ops.sizes import Size, floor_divided, scaled
 from simplifier.errors import check_type
 from simplifier.forms import ZERO, Form
 

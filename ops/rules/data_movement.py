@@ -10,32 +10,30 @@ from indexing.passes import Constraint, Ends
 from ops.hlo import Instruction
 from ops.hlo.shape_inference import padded_size
 from ops.index_maps import (
+    Size,
+    SizeLike,
     Sizes,
+    as_form,
+    between,
     check_count,
     checked_dimensions,
     checked_numbers,
     checked_sizes,
+    difference,
     dim,
+    equal,
     every_element,
+    floor_divided,
     index_map,
+    is_negative,
+    may_be,
+    met,
     no_dimensions,
+    not_negative,
     symbol,
 )
 from ops.rules.rule import OpIndexing, OpRule, check_scalars, sizes_of
 from ops.rules.slice import strided_indices, strided_numbers
-from ops.sizes import (
-    Size,
-    SizeLike,
-    as_form,
-    between,
-    difference,
-    equal,
-    floor_divided,
-    is_negative,
-    may_be,
-    met,
-    not_negative,
-)
 from simplifier import forms
 from simplifier.forms import ZERO, Form, Interval, read_fact
 

@@ -11,6 +11,7 @@ from indexing.layout import ShapeError
 from indexing.passes import Constraint
 from ops.hlo import Instruction
 from ops.index_maps import (
+    Size,
     Sizes,
     block_and_offset,
     check_count,
@@ -18,16 +19,20 @@ from ops.index_maps import (
     checked_sizes,
     constrained,
     dim,
+    divided,
+    equal,
     every_element,
     index_map,
     no_dimensions,
+    not_negative,
     on_condition,
     paired,
+    scaled,
+    shown_sizes,
     symbol,
     unrelated,
 )
 from ops.rules.rule import Doubt, OpIndexing, OpRule, bounds_of, reading, sizes_of
-from ops.sizes import Size, divided, equal, not_negative, scaled, shown_sizes
 from simplifier.forms import Form, Interval
 
 

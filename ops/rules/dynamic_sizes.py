@@ -12,14 +12,19 @@ from indexing.passes import PARAMETER, united
 from ops.hlo import Instruction
 from ops.hlo.true_sizes import array_sizes, bounded_parameters, parameters_of, size_facts
 from ops.index_maps import (
+    Size,
     Sizes,
     checked_dimensions,
     checked_numeric_sizes,
     checked_sizes,
     dimensions_of,
+    equal,
     every_element,
     index_map,
     no_dimensions,
+    not_negative,
+    product,
+    read_integer,
     unrelated,
 )
 from ops.rules.reshape import reshape
@@ -34,7 +39,6 @@ from ops.rules.rule import (
     only_dimension,
     sizes_of,
 )
-from ops.sizes import Size, equal, not_negative, product, read_integer
 from simplifier import forms
 from simplifier.forms import Form
 

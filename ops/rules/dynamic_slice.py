@@ -12,16 +12,22 @@ from indexing.passes import Constraint
 from ops.hlo import Instruction
 from ops.index_maps import (
     CheckedSizes,
+    Size,
     Sizes,
+    as_form,
+    at_most,
+    between,
     check_count,
     checked_sizes,
     dimensions_of,
     index_map,
+    inside,
+    least,
+    not_negative,
     paired,
 )
 from ops.rules.constant_folding import value_of
 from ops.rules.rule import OpIndexing, OpRule, Origin, bounds_of, sizes_and_part, sizes_of
-from ops.sizes import Size, as_form, at_most, between, inside, least, not_negative
 from simplifier import forms
 from simplifier.errors import INTEGER, check_type
 from simplifier.forms import Form, facts_of

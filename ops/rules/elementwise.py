@@ -11,6 +11,7 @@ from ops.hlo import Instruction
 from ops.hlo.opcodes import LIKE_OPERANDS
 from ops.hlo.true_sizes import array_sizes
 from ops.index_maps import (
+    Size,
     Sizes,
     check_sizes,
     checked_sizes,
@@ -18,9 +19,9 @@ from ops.index_maps import (
     every_element,
     index_map,
     no_dimensions,
+    not_negative,
 )
 from ops.rules.rule import OpIndexing, OpRule, Pair, as_large_as, sizes_of
-from ops.sizes import Size, not_negative
 from simplifier.errors import check_type
 
 _REMEMBERED: Final = 1 << 10

@@ -15,7 +15,10 @@ from indexing.passes import Constraint, Ends
 from ops.hlo import Computation, Instruction
 from ops.index_maps import (
     CheckedSizes,
+    Size,
     Sizes,
+    at_most,
+    between,
     check_count,
     check_sizes,
     checked_dimensions,
@@ -23,13 +26,16 @@ from ops.index_maps import (
     checked_sizes,
     dim,
     dimensions_of,
+    equal,
     index_map,
+    inside,
+    least,
+    not_negative,
     runtime_value,
     symbol,
 )
 from ops.rules.control import routed_from
 from ops.rules.rule import Doubt, OpIndexing, OpRule, Origin, bounds_of, sizes_and_part, sizes_of
-from ops.sizes import Size, at_most, between, equal, inside, least, not_negative
 from simplifier import forms
 from simplifier.errors import INTEGER, check_type
 from simplifier.forms import Form, Interval

@@ -12,9 +12,18 @@ from indexing import IndexingMap
 from indexing.layout import ShapeError
 from indexing.passes import Constraint
 from ops.hlo.shape_inference import fft_sizes
-from ops.index_maps import CheckedSizes, Sizes, checked_sizes, dim, index_map, paired, symbol
+from ops.index_maps import (
+    CheckedSizes,
+    Size,
+    Sizes,
+    checked_sizes,
+    dim,
+    equal,
+    index_map,
+    paired,
+    symbol,
+)
 from ops.rules.rule import OpIndexing, OpRule, reading
-from ops.sizes import Size, equal
 from simplifier import forms
 from simplifier.errors import check_type
 from simplifier.forms import Form, Interval

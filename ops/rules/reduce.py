@@ -10,6 +10,7 @@ from indexing import IndexingMap
 from indexing.layout import ShapeError
 from ops.hlo import Instruction
 from ops.index_maps import (
+    Size,
     Sizes,
     checked_dimensions,
     checked_operand_count,
@@ -21,7 +22,6 @@ from ops.index_maps import (
 )
 from ops.rules.elementwise import elementwise
 from ops.rules.rule import Maps, MapsFunction, OpIndexing, OpRule, folded_inputs, sizes_of
-from ops.sizes import Size
 
 
 def reduce(operand_sizes: Sizes, dimensions: Sequence[int], inputs: int = 1) -> OpIndexing:

@@ -15,14 +15,20 @@ from ops.hlo import Instruction
 from ops.index_maps import (
     CheckedSizes,
     Sizes,
+    as_form,
     checked_sizes,
+    difference,
     dimensions_of,
+    equal,
     index_map,
+    not_negative,
+    numbers,
     on_condition,
+    product,
+    shown_sizes,
     symbol,
 )
 from ops.rules.rule import MapsFunction, OpIndexing, OpRule, sizes_of
-from ops.sizes import as_form, difference, equal, not_negative, numbers, product, shown_sizes
 from simplifier import forms
 from simplifier.forms import Form
 

@@ -12,8 +12,15 @@ from indexing.layout import UNBOUNDED_SIZE, Shape, ShapeError
 from indexing.passes import Constraint, Ends, format_head
 from ops.hlo import Computation, Instruction
 from ops.hlo.true_sizes import array_sizes
-from ops.index_maps import check_sizes, on_condition
-from ops.sizes import Size, SizeLike, is_numeric, read_integer, shown_sizes
+from ops.index_maps import (
+    Size,
+    SizeLike,
+    check_sizes,
+    is_numeric,
+    on_condition,
+    read_integer,
+    shown_sizes,
+)
 from simplifier.forms import Interval
 from simplifier.tools.display import html_of_text
 

@@ -14,19 +14,25 @@ from indexing.passes import Constraint
 from ops.hlo import Computation, Instruction
 from ops.hlo.true_sizes import array_sizes
 from ops.index_maps import (
+    Size,
     Sizes,
+    as_form,
+    between,
     check_count,
     checked_dimensions,
     checked_sizes,
     dim,
     dimensions_of,
+    equal,
+    inside,
+    not_negative,
     on_condition,
     paired,
+    shown_sizes,
     unrelated,
 )
 from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.rule import Doubt, OpIndexing, OpRule, only_dimension, sizes_of
-from ops.sizes import Size, as_form, between, equal, inside, not_negative, shown_sizes
 from simplifier import forms
 from simplifier.errors import check_type
 from simplifier.forms import Form, Interval

@@ -12,7 +12,14 @@ from indexing.passes import Constraint
 from ops.hlo import Instruction
 from ops.index_maps import (
     CheckedSizes,
+    Extent,
+    Size,
+    SizeLike,
     Sizes,
+    as_form,
+    at_most,
+    between,
+    ceil_divided,
     check_count,
     check_sizes,
     checked_dimensions,
@@ -20,20 +27,11 @@ from ops.index_maps import (
     checked_sizes,
     dim,
     index_map,
+    not_negative,
+    product,
     with_value,
 )
 from ops.rules.rule import OpIndexing, OpRule, as_large_as, only_dimension, sizes_of
-from ops.sizes import (
-    Extent,
-    Size,
-    SizeLike,
-    as_form,
-    at_most,
-    between,
-    ceil_divided,
-    not_negative,
-    product,
-)
 from simplifier import forms
 from simplifier.errors import check_type
 from simplifier.forms import Form, Interval

@@ -8,7 +8,9 @@ from typing import Final
 from indexing.layout import ShapeError
 from ops.hlo import Instruction
 from ops.index_maps import (
+    SizeLike,
     Sizes,
+    at_most,
     checked_dimensions,
     checked_numbers,
     checked_operand_count,
@@ -17,7 +19,6 @@ from ops.index_maps import (
 )
 from ops.rules.elementwise import elementwise
 from ops.rules.rule import OpIndexing, OpRule, only_dimension, sizes_of
-from ops.sizes import SizeLike, at_most
 
 
 def sort(operand_sizes: Sizes, dimension: int, inputs: int = 1) -> OpIndexing:

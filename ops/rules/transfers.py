@@ -12,7 +12,7 @@ from typing import Final
 
 from indexing.layout import ShapeError
 from indexing.passes import Constraint
-from ops.devices.devices import (
+from ops.devices import (
     DeviceGroups,
     checked_replica_count,
     device_count,
@@ -26,6 +26,7 @@ from ops.hlo import Instruction
 from ops.index_maps import (
     CheckedSizes,
     Sizes,
+    between,
     block_and_offset,
     check_count,
     check_sizes,
@@ -34,7 +35,11 @@ from ops.index_maps import (
     checked_sizes,
     dim,
     dimensions_of,
+    equal,
     index_map,
+    inside,
+    least,
+    not_negative,
     runtime_value,
     symbol,
     with_value,
@@ -50,7 +55,6 @@ from ops.rules.collectives import (
 )
 from ops.rules.elementwise import elementwise
 from ops.rules.rule import Maps, MapsFunction, OpIndexing, OpRule, Pair, Unknown, sizes_of
-from ops.sizes import between, equal, inside, least, not_negative
 from simplifier import forms
 from simplifier.errors import check_type
 from simplifier.forms import Form, Interval, tabulated_partly

@@ -9,7 +9,9 @@ from indexing import IndexingMap
 from ops.hlo import Instruction
 from ops.index_maps import (
     CheckedSizes,
+    Size,
     Sizes,
+    as_form,
     check_count,
     checked_dimensions,
     checked_numbers,
@@ -20,7 +22,6 @@ from ops.index_maps import (
     symbol,
 )
 from ops.rules.rule import OpIndexing, OpRule, Unknown, reading, sizes_of
-from ops.sizes import Size, as_form
 from simplifier import forms
 
 

@@ -20,29 +20,27 @@ from ops.hlo.shape_inference import WindowRow
 from ops.hlo.values import Window
 from ops.index_maps import (
     Extent,
+    Size,
     Sizes,
+    as_form,
+    between,
+    ceil_divided,
     check_sizes,
     checked_operand_count,
     checked_sizes,
     dim,
     every_element,
-    index_map,
-    no_dimensions,
-    symbol,
-)
-from ops.rules.rule import Doubt, OpIndexing, OpRule, check_scalars, folded_inputs, sizes_of
-from ops.sizes import (
-    Size,
-    as_form,
-    between,
-    ceil_divided,
     floor_divided,
+    index_map,
     inside,
     least,
+    no_dimensions,
     not_negative,
     numbers,
     scaled,
+    symbol,
 )
+from ops.rules.rule import Doubt, OpIndexing, OpRule, check_scalars, folded_inputs, sizes_of
 from simplifier import forms
 from simplifier.errors import check_type
 from simplifier.forms import ZERO, Form, Interval

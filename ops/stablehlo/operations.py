@@ -13,9 +13,9 @@ from ops.hlo.module import Computation, Instruction
 from ops.hlo.opcodes import OPCODES
 from ops.hlo.shape_inference import one_or_tuple, padded_size
 from ops.hlo.values import DimensionLabels, ListedGroups, Window, check_labels
+from ops.index_maps import Size, ceil_divided, difference, shown_sizes
 from ops.mlir.operations import MlirBlock
 from ops.mlir.text import DenseElements, DialectAttribute
-from ops.sizes import Size, ceil_divided, difference, shown_sizes
 from ops.stablehlo.assembly import ROWS
 from ops.stablehlo.given import GivenOperation
 from ops.stablehlo.sizes import fact

@@ -16,7 +16,7 @@ from indexing.passes import Constraint, parameter_identifier
 from ops.hlo.builder import InstructionBuilder
 from ops.hlo.module import Instruction
 from ops.hlo.shape_inference import sizes_of_result, values_of_result
-from ops.sizes import Size, as_form, plain
+from ops.index_maps import Size, as_form, plain
 from simplifier import forms
 from simplifier.forms import AtomKind, Form, Interval
 

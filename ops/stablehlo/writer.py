@@ -16,9 +16,9 @@ from ops.hlo.module import Computation, HloModule, Instruction
 from ops.hlo.opcodes import OPCODES
 from ops.hlo.shape_inference import one_or_tuple
 from ops.hlo.verifier import verify
+from ops.index_maps import Size
 from ops.mlir.operations import Argument, MlirBlock, MlirModule, MlirOperation, Name
 from ops.mlir.text import DialectAttribute, Location, MlirTextError, Number
-from ops.sizes import Size
 from ops.stablehlo.given import (
     GivenOperation,
     ModuleContext,

@@ -2,9 +2,39 @@
 
 from __future__ import annotations
 
-from ops.tiling.candidates import TilingCandidate, Tilings, tilings
-from ops.tiling.propagation import ArrayTile, Propagation, propagate
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import Any, Final, NamedTuple
+
+from indexing import IndexingMap, TileError, Variable
+from indexing.passes import evaluate_forms, few_points, numbered, part_over
+from ops.dependence.operand_indexing import OperandIndexing
+from ops.fusion import Fusion
+from ops.hlo import Instruction
+from ops.index_maps import dim
+from ops.limits import Device
+from ops.performance.coalescing import with_midpoints
+from ops.performance.tally import (
+    Column,
+    Deadline,
+    OutOfTimeError,
+    number_of_sums,
+    strides_of_sum,
+    tally_of,
+    volume,
+)
+from ops.tiling.equal_tiles import TileComparison
+from ops.tiling.propagation import ArrayTile, Propagation, propagate, propagate_in, values_of
 from ops.tiling.space import DimensionKind, TilingDimension, TilingSpace
+from simplifier import forms, symbol
+from simplifier.errors import INTEGER, check_type
+from simplifier.exact import NotQuasiAffineError
+from simplifier.forms import MAX_INT64, Interval, np
+from simplifier.tools.display import MAX_ROWS, aligned, html_of_table
+from simplifier.tools.graphs import united
 
 __all__ = [
     "ArrayTile",
@@ -17,3 +47,564 @@ __all__ = [
     "propagate",
     "tilings",
 ]
+
+
+# Tilings: the tile sizes that a fusion may have on a device, ranked by the bytes that they move.
+#
+# A program computes one tile of each parallel dimension. It goes through the other dimensions
+# tile by tile, and loads each different tile of an operand once for each step that the tile
+# depends on. So what all programs load is the number of different pairs of tile ids and elements.
+
+MAX_CANDIDATES: Final = 1 << 20
+"""Tilings that are looked at: some hundred MB."""
+
+REGISTERS_PER_TILE: Final = 0.4
+"""The part of the registers of a block that one tile may take, as in XLA."""
+
+_EXCHANGED: Final = frozenset({"dot", "reduce", "scaled-dot", "transpose"})
+"""Opcodes whose threads read what others hold: their operands pass through shared memory."""
+
+_REGISTER_BITS: Final = 32
+_BITS: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class TilingCandidate:
+    """Tile sizes of a fusion, and their cost.
+
+    Attributes:
+        sizes: for each dimension of the :class:`TilingSpace`.
+        bytes_read: what all programs load.
+        bytes_written: what all programs store.
+        programs: how many there are.
+        registers: of 32 bits, that the largest tile takes.
+        shared_memory_bytes: that the largest exchange between threads takes.
+        is_exact: whether programs load and store just so many bytes; else no more than these.
+    """
+
+    sizes: tuple[int, ...]
+    bytes_read: int
+    bytes_written: int
+    programs: int
+    registers: int
+    shared_memory_bytes: int
+    is_exact: bool = True
+
+    @property
+    def shown_bytes(self) -> tuple[str, str]:
+        """The bytes that are read and written, for people: a bound is marked as one."""
+        mark = "" if self.is_exact else "<="
+        return f"{mark}{self.bytes_read}", f"{mark}{self.bytes_written}"
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that all programs move."""
+        return self.bytes_read + self.bytes_written
+
+
+_HEADING: Final = ("read", "written", "programs", "registers", "shared", "sizes")
+
+
+def _cells(tiling: TilingCandidate) -> tuple[str, ...]:
+    """A row of the table of tilings: figures, the sizes last."""
+    figures = (tiling.programs, tiling.registers, tiling.shared_memory_bytes)
+    return *tiling.shown_bytes, *map(str, figures), " x ".join(map(str, tiling.sizes))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Tilings(Sequence[TilingCandidate]):
+    """The tilings of a fusion that satisfy all constraints and fit a device, the best first.
+
+    Attributes:
+        space: the dimensions that tiles have sizes for.
+        columns: a row for each tiling, as arrays of NumPy by the names of :class:`TilingCandidate`.
+        considered: how many candidates there were.
+        least_bytes: what one tile that is as large as the arrays moves: no tiling moves less.
+    """
+
+    space: TilingSpace
+    columns: Mapping[str, Column]
+    considered: int
+    least_bytes: int
+
+    def __len__(self) -> int:
+        return len(self.columns["sizes"])
+
+    def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 - one tiling, or several
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        row: dict[str, Any] = {name: each[index].tolist() for name, each in self.columns.items()}
+        row["sizes"] = tuple(row["sizes"])
+        return TilingCandidate(**row)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} of {self.considered} tilings>"
+
+    def __str__(self) -> str:
+        shown = aligned([_HEADING, *(_cells(each) for each in self[:MAX_ROWS])])
+        more = len(self) - MAX_ROWS
+        return "\n".join([*shown, *([f"and {more:,} more"] if more > 0 else [])])
+
+    def _repr_html_(self) -> str:
+        shown = (_cells(each) for each in self[:MAX_ROWS])
+        return html_of_table(_HEADING, shown, title=repr(self)[1:-1], total=len(self))
+
+    def propagation(self, tiling: TilingCandidate) -> Propagation:
+        """The tiles of all arrays for one of the tilings."""
+        return propagate_in(self.space, tiling.sizes)
+
+
+def tilings(
+    fusion: Fusion,
+    device: Device,
+    *,
+    sizes: Sequence[Iterable[int] | None] | None = None,
+    divisible: bool = False,
+) -> Tilings:
+    """The tile sizes that a fusion may have on a device: the fewest bytes, then tiles, first.
+
+    Candidates are the powers of two below the size of each dimension, and the size itself, as in
+    XLA; or ``sizes``, which has some for each dimension of the :class:`ops.TilingSpace`, or
+    ``None``. With ``divisible``, only those that divide their dimension. Those are left for which
+    all tiles are exact, and fit:
+
+    * no tile, padded to powers of two, may take more than 0.4 of the registers of a block;
+    * what dots, reductions and transposes read passes through shared memory, and must fit in it;
+    * a device without warps keeps all tiles in its shared memory.
+
+    All candidates are judged at once, thousands in a second.
+
+    Raises:
+        TileError: an array has no tile, a size is none of its dimension, or there are too many.
+        DeviceError: the device lacks a figure.
+        ArgumentError: an argument is of another kind.
+
+    >>> from ops import Fusion, hlo
+    >>> from ops.performance import A100
+    >>> module = hlo.parse('''ENTRY e { x = f32[64,128] parameter(0) y = f32[128,32] parameter(1)
+    ...   ROOT d = f32[64,32] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} }''')
+    >>> found = tilings(Fusion.of_computation(module.entry), A100)
+    >>> found.considered, len(found)
+    (336, 336)
+    >>> found[0].sizes, found[0].bytes_read == 4 * (64 * 128 + 128 * 32)
+    ((64, 32, 128), True)
+    >>> found.least_bytes == found[0].bytes
+    True
+    >>> found[-1].sizes
+    (1, 1, 1)
+    """
+    check_type(device, Device, "tilings: the device", "a Device such as A100")
+    limits = _Limits.of(device)
+    space = TilingSpace.of(fusion)
+    names = [f"T{number}" for number in range(len(space.dimensions))]
+    propagation = propagate_in(space, [symbol(name) for name in names]).check()
+    choices = _choices(space, sizes, divisible=divisible)
+    considered = prod(map(len, choices))
+    if considered > MAX_CANDIDATES:
+        expected = f"expected at most {MAX_CANDIDATES}; give sizes"
+        raise TileError(f"tilings: there are {considered} candidates; {expected}")
+    columns = _combinations(choices)
+    given = dict(zip(names, columns, strict=True))
+    costs = limits.costs(propagation, given)
+    is_kept = propagation.constraints.satisfied(given) & limits.are_met(costs)
+    loads = TileLoads(space, choices)
+    wholes = _combinations([[each] for each in loads.wholes])
+    once = TileLoads(space, [[each] for each in loads.wholes])
+    both = propagation.operands, propagation.results
+    least = sum(int(once.bytes_of(arrays, wholes).number[0]) for arrays in both)
+    read = loads.bytes_of(propagation.operands, columns, is_kept)
+    written = loads.bytes_of(propagation.results, columns, is_kept)
+    costs |= {
+        "bytes_read": read.number,
+        "bytes_written": written.number,
+        "programs": loads.programs(columns),
+        "is_exact": read.is_exact & written.is_exact,
+    }
+    return Tilings(space, _ranked(columns, costs, is_kept, loads), considered, least)
+
+
+def _ranked(
+    columns: Sequence[Column], costs: Mapping[str, Column], is_kept: Column, loads: TileLoads
+) -> dict[str, Column]:
+    """The rows of the tilings that are kept, the fewest bytes first, then the fewest tiles."""
+    moved = costs["bytes_read"] + costs["bytes_written"]
+    order = np.lexsort((loads.tiles(columns), moved))
+    order = order[np.broadcast_to(is_kept, moved.shape)[order]]
+    sizes = np.stack(columns, axis=1) if columns else np.zeros((1, 0), dtype=np.int64)
+    rows = {"sizes": sizes} | dict(costs)
+    return {
+        name: np.broadcast_to(column.T, (*column.T.shape[:-1], len(moved))).T[order]
+        for name, column in ((name, np.asarray(each)) for name, each in rows.items())
+    }
+
+
+# Candidates.
+
+
+def _choices(
+    space: TilingSpace, sizes: Sequence[Iterable[int] | None] | None, *, divisible: bool
+) -> list[list[int]]:
+    """The sizes that each dimension may have."""
+    dimensions = space.dimensions
+    given = [None] * len(dimensions) if sizes is None else sizes
+    check_type(given, Sequence, "tilings: sizes", "sizes, or None, for each dimension")
+    if len(given) != len(dimensions):
+        expected = f"expected {len(dimensions)}, one for each dimension of the space"
+        raise TileError(f"tilings: {len(given)} lists of sizes are given; {expected}")
+    return [
+        list(_sizes_of(dimension, each, divisible=divisible))
+        for dimension, each in zip(dimensions, given, strict=True)
+    ]
+
+
+def _sizes_of(
+    dimension: TilingDimension, given: Iterable[int] | None, *, divisible: bool
+) -> Iterator[int]:
+    if dimension.size is None:
+        raise TileError(f"tilings: {dimension} has no numeric size; substitute the parameters")
+    whole = max(dimension.size, 1)
+    if given is None:
+        powers = [1 << log for log in range((whole - 1).bit_length())]
+        given = [*powers, whole] if dimension.can_be_cut else [whole]
+    check_type(given, Iterable, f"tilings: the sizes of {dimension}", "integers, or None")
+    for size in dict.fromkeys(given):
+        check_type(size, INTEGER, f"tilings: a size of {dimension}", "an integer")
+        dimension.check_size("tilings", size)
+        if not (divisible and whole % size):
+            yield size
+
+
+def _combinations(choices: Sequence[Sequence[int]]) -> list[Column]:
+    """Each choice with each, as a column for each dimension."""
+    grids = np.meshgrid(*(np.array(each, dtype=np.int64) for each in choices), indexing="ij")
+    return [grid.reshape(-1) for grid in grids]
+
+
+# Memory.
+
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """Limits of a device for tiles; without ``registers``, all tiles lie in shared memory."""
+
+    shared_memory_bytes: int
+    registers: int | None
+
+    @classmethod
+    def of(cls, device: Device) -> _Limits:
+        shared = device.figure("shared_memory_bytes", "tilings")
+        has_warps = device.warp_size is not None
+        return cls(shared, device.figure("registers", "tilings") if has_warps else None)
+
+    def costs(self, propagation: Propagation, given: Mapping[str, Column]) -> dict[str, Column]:
+        """The registers and the bytes of shared memory that tilings take."""
+        tiles = [(each, _padded_bits(each, given)) for each in propagation]
+        bits = [each for _, each in tiles]
+        zero = np.int64(0)
+        if self.registers is None:
+            return {"registers": zero, "shared_memory_bytes": sum(bits, zero) // _BITS}
+        largest = zero
+        for each in bits:
+            largest = np.maximum(largest, each)
+        return {
+            "registers": -(-largest // _REGISTER_BITS),
+            "shared_memory_bytes": -(-_exchanged_bits(tiles) // _BITS),
+        }
+
+    def are_met(self, costs: Mapping[str, Column]) -> Column:
+        """Whether tilings with these costs fit."""
+        fits = costs["shared_memory_bytes"] <= self.shared_memory_bytes
+        if self.registers is None:
+            return fits
+        return fits & (costs["registers"] <= int(REGISTERS_PER_TILE * self.registers))
+
+
+def _exchanged_bits(tiles: Sequence[tuple[ArrayTile, Column]]) -> Column:
+    """The bits of the largest exchange; an array that has several tiles counts as the largest."""
+    zero = np.int64(0)
+    by_element: dict[Instruction, dict[int, Column]] = defaultdict(dict)
+    for at, bits in tiles:
+        elements = by_element[at.instruction]
+        elements[at.element] = np.maximum(elements.get(at.element, zero), bits)
+    held = {each: sum(elements.values(), zero) for each, elements in by_element.items()}
+    exchanged = zero
+    for instruction in held:
+        if instruction.opcode in _EXCHANGED:
+            operands = (held.get(each, zero) for each in instruction.operands)
+            exchanged = np.maximum(exchanged, sum(operands, zero))
+    return exchanged
+
+
+def _padded_bits(array: ArrayTile, given: Mapping[str, Column]) -> Column:
+    """The bits of a tile whose sizes are padded to powers of two."""
+    sizes = evaluate_forms([size for _, size, _ in array.checked_tile().formulas.results], given)
+    bits: Column = np.int64(array.instruction.shape.arrays[array.element].element_size_in_bits)
+    powers = 1 << np.arange(63, dtype=np.int64)
+    for size in sizes:
+        bits = bits * powers[np.searchsorted(powers, size)]
+    return bits
+
+
+# Loads and stores of all programs of a tiling, for many candidate sizes at once.
+#
+# An access splits into parts that share no dimension: their numbers multiply. The numbers of a
+# part are counted once for each combination of sizes of its few dimensions.
+
+SECONDS: Final = 10.0
+"""Budget of counting: a part that is injective is counted at once, others are small. Behind
+that time, numbers are bounds, and say so."""
+
+
+class LoadCount(NamedTuple):
+    """Number of elements loaded for each combination of sizes; at most that many if not exact."""
+
+    number: Column
+    is_exact: Column | bool
+
+
+class _LoadPart(NamedTuple):
+    """Dimensions of a space that depend on each other, and a map from them alone."""
+
+    dimensions: tuple[int, ...]
+    map: IndexingMap
+
+
+class TileLoads:
+    """Counts of the elements that programs touch; ``choices`` are the sizes of each dimension."""
+
+    def __init__(self, space: TilingSpace, choices: Sequence[Sequence[int]]) -> None:
+        self.variables = space.variables
+        self.wholes = [max(each.size or 1, 1) for each in space.dimensions]
+        self.parallel = range(len(space.parallel))
+        self.choices = choices
+        self.deadline = Deadline(SECONDS)
+
+    def programs(self, columns: Sequence[Column]) -> Column:
+        """Number of programs."""
+        return self._product(self.parallel, columns)
+
+    def tiles(self, columns: Sequence[Column]) -> Column:
+        """Number of tiles of the space."""
+        return self._product(range(len(columns)), columns)
+
+    def bytes_of(
+        self, arrays: Sequence[ArrayTile], columns: Sequence[Column], kept: Column | None = None
+    ) -> LoadCount:
+        """The bytes of all tiles of some arrays, each different tile of an array once.
+
+        Only the numbers for the sizes that are kept mean something.
+        """
+        total: Column = 0 * self.tiles(columns)
+        every: Column = total == 0
+        is_exact = every
+        kept = every if kept is None else every & kept
+        compared = TileComparison(self.variables, columns, kept)
+        for number, array in enumerate(arrays):
+            bits = array.instruction.shape.arrays[array.element].element_size_in_bits
+            is_new, is_decided = every, every
+            for before in arrays[:number]:
+                if before.instruction is array.instruction and before.element == array.element:
+                    found = compared(before, array)
+                    is_new, is_decided = is_new & ~found.is_equal, is_decided & found.is_decided
+            counted = self._elements(array.indexings[0], columns)
+            total = total + is_new * -(-counted.number * bits // _BITS)
+            is_exact = is_exact & (~is_new | (is_decided & counted.is_exact))
+        return LoadCount(total, is_exact)
+
+    def _product(self, numbers: Iterable[int], columns: Sequence[Column]) -> Column:
+        found: Column = np.ones(columns[0].shape if columns else 1, dtype=np.int64)
+        for number in numbers:
+            found = found * -(-self.wholes[number] // columns[number])
+        return found
+
+    def _elements(self, access: OperandIndexing, columns: Sequence[Column]) -> LoadCount:
+        """Number of elements that all programs load for an access."""
+        parts = list(_parts(access, self.variables))
+        used = {number for part in parts for number in part.dimensions}
+        found = self._product((each for each in self.parallel if each not in used), columns)
+        is_exact = True
+        for part in parts:
+            try:
+                found = found * self._of_part(part, columns)
+            except (OutOfTimeError, NotQuasiAffineError):
+                found, is_exact = found * volume(part.map), False  # each point loads one at most
+        return LoadCount(found, is_exact)
+
+    def _of_part(self, part: _LoadPart, columns: Sequence[Column]) -> Column:
+        """The pairs of tile ids and elements, for the sizes in the columns.
+
+        Raises:
+            OutOfTimeError, NotQuasiAffineError: they cannot be counted.
+        """
+        whole = tally_of([part.map], self.deadline)
+        if whole.points == whole.elements:
+            return whole.points
+        choices = [sorted(self._sizes_counted(number)) for number in part.dimensions]
+        counts = touched(part.map, choices) or [
+            tally_of([_with_tile_ids(part.map, sizes)], self.deadline).elements
+            for sizes in product(*choices)
+        ]
+        return self._once(_LoadTable(part.dimensions, choices, counts), columns)
+
+    def _sizes_counted(self, number: int) -> set[int]:
+        """The sizes of a dimension; of steps also the one of a single step."""
+        single = set[int]() if number in self.parallel else {self.wholes[number]}
+        return {*self.choices[number], *single}
+
+    def _once(self, counts: _LoadTable, columns: Sequence[Column]) -> Column:
+        """The counts without steps that load the same as the step before them.
+
+        If each step loads as much as all steps together, all load the same.
+        """
+        found = counts.of(columns)
+        for number in counts.dimensions:
+            if number not in self.parallel:
+                size, whole = columns[number], self.wholes[number]
+                single = [*columns[:number], 0 * size + whole, *columns[number + 1 :]]
+                is_same = found == counts.of(single) * -(-whole // size)
+                merged = np.where(is_same, whole, size)
+                columns = [*columns[:number], merged, *columns[number + 1 :]]
+                found = counts.of(columns)
+        return found
+
+
+class _LoadTable(NamedTuple):
+    """A number for each combination of sizes of some dimensions, the last fastest."""
+
+    dimensions: tuple[int, ...]
+    choices: Sequence[Sequence[int]]
+    values: Sequence[int]
+
+    def of(self, columns: Sequence[Column]) -> Column:
+        """The numbers for the sizes in the columns."""
+        table = np.array(self.values).reshape([len(each) for each in self.choices])
+        pairs = zip(self.choices, self.dimensions, strict=True)
+        places: list[Column] = [np.searchsorted(each, columns[number]) for each, number in pairs]
+        return table[tuple(places)]
+
+
+def _parts(access: OperandIndexing, variables: Sequence[Variable]) -> Iterator[_LoadPart]:
+    """The independent parts of an access to a space with these dimensions.
+
+    A dimension of which the access has some values only is one: other tiles load nothing. An
+    element at another place, or on another replica, is another one, too.
+    """
+    together = [*access.map.forms, *values_of(access)]
+    placed = IndexingMap.from_forms(together, access.map.domain)
+    found = (with_midpoints(placed) if access.runtime else placed).simplify()
+    pairs = enumerate(zip(found.dims, variables, strict=True))
+    cut = [dim(number) for number, (own, whole) in pairs if own.bounds != whole.bounds]
+    results = found.forms
+    limited = [form for form, _ in found.domain.constraints]
+    groups = united(set(forms.variables_of((form,))) for form in (*results, *limited, *cut))
+    for names in groups:
+        numbers = sorted(int(name[1:]) for name in names)
+        kept = [form for form in results if names & set(forms.variables_of((form,)))]
+        order = [f"d{number}" for number in numbers]
+        yield _LoadPart(tuple(numbers), part_over(found, kept, order))
+
+
+def _with_tile_ids(part: IndexingMap, sizes: Sequence[int]) -> IndexingMap:
+    """The map that leads to tile ids, too."""
+    ids = [forms.floordiv(dim(number), forms.constant(size)) for number, size in enumerate(sizes)]
+    return IndexingMap.from_forms([*part.forms, *ids], part.domain).simplify()
+
+
+# How many elements the tiles of a map touch, all tiles together, for many tile sizes at once.
+#
+# A sum of dimensions, such as a window, has a closed form. The points of any other map are gone
+# through once if they are few: from the pairs of tiles and elements for a size of one dimension
+# follow those for all sizes of the next.
+
+
+def touched(part: IndexingMap, choices: Sequence[Sequence[int]]) -> list[int] | None:
+    """The pairs of tiles and elements, for each combination of sizes, the last fastest.
+
+    ``choices`` are the sizes of a tile along each dimension. ``None`` if there is no closed form,
+    and there are many points.
+
+    >>> from indexing import parse_map
+    >>> windows = parse_map("(d0, d1) -> (d0 + d1), domain: d0 in [0, 9], d1 in [0, 2]")
+    >>> touched(windows, [[5, 10], [1, 3]])
+    [30, 14, 30, 12]
+    """
+    found = _by_sums(part, choices)
+    return _by_points(part, choices) if found is None else found
+
+
+# Sums.
+
+
+def _by_sums(part: IndexingMap, choices: Sequence[Sequence[int]]) -> list[int] | None:
+    strides = strides_of_sum(part)
+    bounds = [part.domain.bounds[name] for name in part.domain.identifiers]
+    wholes = [each.size for each in bounds if each.lower == 0 and each.size is not None]
+    if strides is None or part.domain.constraints or len(wholes) < len(bounds):
+        return None
+    found: list[int] = []
+    for sizes in product(*choices):
+        total = 0
+        for tile in product(*map(_extents, wholes, sizes)):
+            elements = number_of_sums(strides.values(), [extent for extent, _ in tile])
+            if elements is None:
+                return None
+            total += elements * prod(times for _, times in tile)
+        found.append(total)
+    return found
+
+
+def _extents(whole: int, size: int) -> Iterator[tuple[int, int]]:
+    """The extents of tiles along a dimension, and how often each occurs."""
+    if whole >= size:
+        yield size, whole // size
+    if whole % size:
+        yield whole % size, 1
+
+
+# Points.
+
+
+def _by_points(part: IndexingMap, choices: Sequence[Sequence[int]]) -> list[int] | None:
+    """A point is one number, its dimensions the lowest digits, the first dimension the lowest."""
+    names = part.domain.identifiers
+    bounds = [part.domain.bounds[name] for name in names]
+    rows = few_points.elements(part, [*part.forms, *map(dim, reversed(range(len(names))))])
+    if rows is None or any(each.lower is None or each.lower < 0 for each in bounds):
+        return None
+    if not len(rows):
+        return [0] * prod(map(len, choices))
+    results, indices = rows[:, : len(part.forms)], rows[:, len(part.forms) :]
+    digits = [_starts(results).cumsum() - 1, *indices.T]
+    sizes = [int(digit.max()) + 1 for digit in digits]
+    if prod(sizes) > MAX_INT64:
+        return None
+    points = numbered(digits, [Interval(0, size - 1) for size in sizes])
+    return list(_counts(points, prod(sizes), sizes[:0:-1], choices))
+
+
+def _counts(
+    points: Column, room: int, wholes: Sequence[int], choices: Sequence[Sequence[int]]
+) -> Iterator[int]:
+    """Number of points left where dimensions become tiles; all points are below ``room``."""
+    if not wholes:
+        yield len(points)
+        return
+    others, index = points // wholes[0], points % wholes[0]
+    room //= wholes[0]
+    for size in choices[0]:
+        tiles = -(-wholes[0] // size)
+        pairs = _different(index // size * room + others)
+        yield from _counts(pairs, room * tiles, wholes[1:], choices[1:])
+
+
+def _different(numbers: Column) -> Column:
+    """Each number once; sorting runs is faster than a hash table."""
+    numbers.sort(kind="stable")
+    return numbers[_starts(numbers[:, None])]
+
+
+def _starts(rows: Column) -> Column:
+    """Whether each ordered row differs from the row before."""
+    found = np.ones(len(rows), dtype=bool)
+    found[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    return found

@@ -16,8 +16,7 @@ from typing import Final, NamedTuple, TypeAlias
 from indexing import IndexingMap, TileError, Variable
 from indexing.passes import Domain
 from ops.analysis.dataflow import Array
-from ops.dependence.dependence import NOTHING, AnyDependence, Dependence
-from ops.dependence.links import identity_of
+from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, identity_of
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion import Fusion, FusionError
 from ops.fusion.slicing import Flow, FlowNode, FlowStep, Region

@@ -10,7 +10,7 @@ import pytest
 
 from indexing import parse_map
 from indexing.layout import Shape, linear_index
-from indexing.layout.layout_svg import svg_of_layout
+from indexing.layout.picture import svg_of_layout
 from ops.cli import main
 
 FIGURE_1 = "f32[3,5]{1,0:T(2,2)}"

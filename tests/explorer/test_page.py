@@ -20,10 +20,9 @@ import pytest
 
 from indexing import IndexingMap, MapError, Variable, parse_map
 from ops import Fusion, explore, hlo
-from ops.explorer import Explored
-from ops.explorer import page as page_code
-from ops.explorer import page as page_data
-from ops.explorer.page import MODULES, code_of_map, function_list, page_file
+from ops import explorer as page_code
+from ops import explorer as page_data
+from ops.explorer import MODULES, Explored, code_of_map, function_list, page_file
 from ops.hlo import HloFileError
 from simplifier.errors import ArgumentError
 from tests.hlo.modules import module_text

@@ -8,8 +8,7 @@ from typing import TypeAlias
 
 from ops import REGISTRY, Unknown
 from ops.analysis.value_numbering import ValueNumbering
-from ops.dependence.dependence import Indexings
-from ops.dependence.links import Link
+from ops.dependence.dependence import Indexings, Link
 from ops.hlo import Computation, Instruction
 from ops.rules.rule import Direction
 from tests.evaluation import Pair, related

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, Variable, parse_map
 from indexing.domain import Domain
-from indexing.simplify.enumeration import with_fewest_ranges
+from indexing.simplify.smallest import with_fewest_ranges
 from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr import operations

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from indexing.layout import Shape, layout_picture
-from indexing.layout.layout_svg import HEIGHT, _color_count, shown, svg_of_layout
+from indexing.layout.picture import HEIGHT, _color_count, shown, svg_of_layout
 from indexing.pictures.grids import Box, painted
 from indexing.pictures.svg import HATCH, Panel, beside, hatching
 from tests.figures import LAYOUTS

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing.layout import PaddedLayout, PaddingValue, Shape, ShapeError, linear_index
-from indexing.layout.element_type import ElementType
+from indexing.layout.layout import ElementType
 from simplifier.errors import TextError
 from tests.carets import DrawnError, drawn_errors
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Shape
-from indexing.layout.element_type import ARRAY_TYPES
+from indexing.layout.layout import ARRAY_TYPES
 from indexing.layout.shape import read_shape
 from simplifier.errors import TextError
 from tests.cases import for_all

@@ -13,7 +13,7 @@ import numpy as np
 
 from indexing.layout import Shape
 from ops import RuntimeOrigin
-from ops.devices.devices import is_number_of_device
+from ops.devices import is_number_of_device
 from tests.evaluation import Pair
 from tests.ops.operand_values import drawn, others
 from tests.ops.oracle import program, same

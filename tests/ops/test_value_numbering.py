@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from indexing.layout import Shape
 from ops import REGISTRY, OpIndexing, Registry, analyze, elementwise, hlo, limits
 from ops.analysis.value_numbering import ValueNumbering, _SharedAnswers
-from ops.dependence.links import reads_operands
+from ops.dependence.dependence import reads_operands
 from ops.hlo.true_sizes import ArraySizes, array_sizes
 from ops.rules.rule import Maps
 from tests.cases import for_all

@@ -44,12 +44,12 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("indexing.code", "indexing.tile", "indexing.index_relation"),
         ("indexing.map",),
         ("indexing.readers",),
-        ("indexing.layout", "indexing.passes", "indexing.upwards"),
+        ("indexing.layout", "indexing.passes", "indexing"),
         ("indexing",),
         ("indexing.__main__",),
     ),
     "ops": (
-        ("ops.limits", "ops.mlir", "ops.sizes"),
+        ("ops.limits", "ops.mlir", "ops.index_maps"),
         ("ops.index_maps",),
         ("ops.hlo",),
         ("ops.devices", "ops.stablehlo"),
@@ -110,7 +110,7 @@ RECURSIONS: Final[Mapping[str, tuple[str, ...]]] = {
 
 IMPORTS_UPWARDS: Final[Mapping[tuple[str, str], str]] = {
     ("indexing.__main__", "ops.cli"): "`python -m indexing` starts the command line",
-    ("indexing.upwards", "ops.explorer"): "`indexing.explore`, in a function, shows a program",
+    ("indexing", "ops.explorer"): "`indexing.explore`, in a function, shows a program",
 }
 """The doors upwards: which module imports which package above it, and why."""
 

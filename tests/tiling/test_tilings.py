@@ -24,7 +24,7 @@ from tests.tiling.random_fusions import fusions, swapped
 from tests.tiling.real_fusions import MODULES, different_fusions
 from tests.tiling.tiles_by_enumeration import bytes_by_points
 
-TILINGS = import_module("ops.tiling.candidates")
+TILINGS = import_module("ops.tiling")
 """The module; the package has a function of its name."""
 
 MAX_TILES = 600

@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 
 from indexing import IndexingMap, parse_map
 from ops.performance.tally import Deadline, number_of_sums, tally_of
-from ops.tiling.candidates import touched
+from ops.tiling import touched
 
 TERMS = some.lists(some.tuples(some.integers(-12, 12), some.integers(0, 5)), max_size=4)
 """Strides and sizes."""

@@ -16,10 +16,16 @@ from typing import Final, NamedTuple
 from indexing import IndexingMap, IndexRelation, IndexSet, Variable, flow_dependences
 from indexing.passes import Domain, substituted_constraints
 from ops.analysis.queries import flow_in, input_to_output
-from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, called_by, of_element
-from ops.dependence.links import identity_of
+from ops.dependence.dependence import (
+    NOTHING,
+    AnyDependence,
+    Dependence,
+    called_by,
+    identity_of,
+    of_element,
+)
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
-from ops.devices.devices import is_number_of_device
+from ops.devices import is_number_of_device
 from ops.hlo import Computation, Instruction
 from ops.hlo.module import HloModule
 from ops.index_maps import dim, dimensions_of, index_map, runtime_value, symbol
@@ -38,6 +44,24 @@ from simplifier import forms
 from simplifier.errors import IndexingError, check_type
 from simplifier.exact import BUDGET, Budget
 from simplifier.forms import Form, Interval, substitute
+
+# Loops: their numbers of iterations, and dependences between these.
+
+__all__ = [
+    "UPDATES",
+    "Accesses",
+    "Conflict",
+    "InPlaceUpdate",
+    "Loop",
+    "LoopDependence",
+    "LoopError",
+    "combines",
+    "forgotten",
+    "loops",
+]
+
+
+# A `while` of a program: its number of iterations, and dependences between these.
 
 
 class LoopError(IndexingError, ValueError):

@@ -1,1 +1,0 @@
-"""Layouts for people: described in words, as pictures and as grids of offsets."""
