@@ -30,6 +30,7 @@ from indexing.pictures.access_picture import AccessPicture, Choices, PlaneChoice
 from indexing.relation import RelationT
 from indexing.simplify import result_bounds, simplified, simplified_by_isl
 from indexing.tile.tile import Tile, masked_tile_of
+from indexing.transform import unused
 from indexing.transform.evaluate import (
     NO_PARAMETERS,
     CompiledMap,
@@ -49,13 +50,6 @@ from indexing.transform.substitute import (
     select_results,
     substitute,
     symbols_to_dims,
-)
-from indexing.transform.unused import (
-    rescale_symbols,
-    unused_symbols,
-    unused_variables,
-    without_unused_symbols,
-    without_unused_variables,
 )
 from indexing.validation import ByName, Condition, Parameter, Results, Size, Sizes, Variables
 from simplifier.errors import check_type
@@ -873,14 +867,14 @@ class IndexingMap(ExactRelation):
         >>> parse_map(m).unused_variables()
         ((0,), (0,), (0,))
         """
-        return unused_variables(self)
+        return unused.unused_variables(self)
 
     def unused_symbols(self) -> ByRole[int]:
         """The positions of the unused ranges and runtime variables.
 
         As :meth:`unused_variables`, but dimensions count as used.
         """
-        return unused_symbols(self)
+        return unused.unused_symbols(self)
 
     def without_unused_variables(self) -> Self:
         """The map without its :meth:`unused_variables` and the constraints on them.
@@ -892,7 +886,7 @@ class IndexingMap(ExactRelation):
         >>> print(parse_map(odd).without_unused_variables())
         (d0) -> (d0), domain: d0 in [0, 59]
         """
-        return self._derive(without_unused_variables)
+        return self._derive(unused.without_unused_variables)
 
     def without_unused_symbols(self) -> Self:
         """The map without its :meth:`unused_symbols` and the constraints on them.
@@ -904,7 +898,7 @@ class IndexingMap(ExactRelation):
         >>> print(parse_map(reduced).without_unused_symbols())
         (d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 9]
         """
-        return self._derive(without_unused_symbols)
+        return self._derive(unused.without_unused_symbols)
 
     # Other roles, steps and names.
 
@@ -946,7 +940,7 @@ class IndexingMap(ExactRelation):
         >>> print(parse_map(m).rescale_symbols())
         ()[s0] -> (s0 * 6 + 3), domain: s0 in [-1, 6]
         """
-        return self._derive(rescale_symbols)
+        return self._derive(unused.rescale_symbols)
 
     def rename(
         self,

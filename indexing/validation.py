@@ -26,23 +26,7 @@ from indexing.variable import (
 )
 from simplifier import ConversionError, forms
 from simplifier.errors import listed, quoted
-from simplifier.forms import (
-    ExpressionLexer,
-    Form,
-    Interval,
-    IntervalLike,
-    facts_of,
-    from_sympy,
-    is_condition,
-    is_multiple,
-    is_relation,
-    parse_form,
-    read,
-    read_expression,
-    read_fact,
-    relation_of,
-    scope_of,
-)
+from simplifier.forms import ExpressionLexer, Form, Interval, IntervalLike
 
 T = TypeVar("T")
 
@@ -81,23 +65,23 @@ def read_results(results: Results, domain: Domain) -> list[Form]:
 
 def _read_result(expression: sympy.Expr | Boolean | int | str, domain: Domain, where: str) -> Form:
     if isinstance(expression, str):
-        return parse_form(expression)
-    reading = _read(lambda: read(expression), where)
+        return forms.parse_form(expression)
+    reading = _read(lambda: forms.read(expression), where)
     if reading.fractions:
         named = dict(zip(domain.names, domain.bounds.values(), strict=True))
         known = tuple((domain.named(form), interval) for form, interval in domain.constraints)
-        scope = scope_of(tuple(sorted(named.items())), known)
+        scope = forms.scope_of(tuple(sorted(named.items())), known)
         for fraction in () if scope.is_empty else reading.fractions:
-            if not is_multiple(scope, fraction.numerator, fraction.divisor):
+            if not forms.is_multiple(scope, fraction.numerator, fraction.divisor):
                 raise _noted(reading.objection(fraction), where)
     return reading.form
 
 
 def _read_text_of_results(text: str) -> list[Form]:
     lexer = ExpressionLexer(text)
-    read = [read_expression(lexer)] if lexer.text else []
+    read = [forms.read_expression(lexer)] if lexer.text else []
     while lexer.accept(","):
-        read.append(read_expression(lexer))
+        read.append(forms.read_expression(lexer))
     lexer.finish()
     return read
 
@@ -271,26 +255,26 @@ def _read_constraint(
 
 def _read_condition(given: object, where: str) -> Sequence[Constraint] | None:
     """The constraints in a condition or its text; ``None`` if it is none."""
-    if is_relation(given):
-        return facts_of(_read_expression(relation_of(given), where))
+    if forms.is_relation(given):
+        return forms.facts_of(_read_expression(forms.relation_of(given), where))
     if not isinstance(given, str):
         return None
-    form = parse_form(given)
-    return facts_of(form) if is_condition(form) else None
+    form = forms.parse_form(given)
+    return forms.facts_of(form) if forms.is_condition(form) else None
 
 
 def _read_pair(
     expression: sympy.Expr | Boolean | int | str, interval: IntervalLike, where: str
 ) -> Sequence[Constraint]:
     within = interval_of(interval, f"IndexingMap: interval of {where}")
-    return read_fact(_read_expression(expression, where), within)
+    return forms.read_fact(_read_expression(expression, where), within)
 
 
 def _read_expression(expression: sympy.Expr | Boolean | int | str, where: str) -> Form:
     return (
-        parse_form(expression)
+        forms.parse_form(expression)
         if isinstance(expression, str)
-        else _read(lambda: from_sympy(expression), where)
+        else _read(lambda: forms.from_sympy(expression), where)
     )
 
 

@@ -13,24 +13,9 @@ from typing import TypeAlias, TypeVar, cast
 
 import sympy
 
-from indexing import IndexingMap, Variable
+from indexing import IndexingMap, Variable, passes
 from indexing.layout import ShapeError
-from indexing.passes import (
-    LETTERS,
-    PARAMETER,
-    ByRole,
-    Constraint,
-    Domain,
-    Ends,
-    bare,
-    check_parameters,
-    conditioned,
-    counted,
-    is_symbolic,
-    limits,
-    over_parameters,
-    united,
-)
+from indexing.passes import LETTERS, PARAMETER, ByRole, Constraint, Domain, Ends
 from ops.limits import MAX_OPERANDS
 from simplifier import ConversionError, forms
 from simplifier.errors import check_type
@@ -122,7 +107,7 @@ def _symbolic_map(
     used = (*results, *(form for form, _ in limited))
     parameters = parameters_in(used, chain(*roles))
     dims, ranges, runtime = variables
-    domain = Domain.of(dims, ranges, runtime, map(bare, limited), parameters)
+    domain = Domain.of(dims, ranges, runtime, map(passes.bare, limited), parameters)
     return IndexingMap.from_forms(results, domain)
 
 
@@ -139,8 +124,8 @@ def on_condition(indexing_map: IndexingMap, conditions: Sequence[Constraint]) ->
         return indexing_map
     domain = indexing_map.domain
     used = parameters_in((form for form, _ in conditions), ())
-    wider = replace(domain, parameters=united((*domain.parameters, *used)))
-    limited = conditioned(wider, conditions)
+    wider = replace(domain, parameters=passes.united((*domain.parameters, *used)))
+    limited = passes.conditioned(wider, conditions)
     return IndexingMap.from_forms(indexing_map.forms, limited)
 
 
@@ -344,10 +329,10 @@ def read_integer(value: SizeLike) -> Size:
     """
     if isinstance(value, Form):
         return value
-    if not is_symbolic(value):
+    if not passes.is_symbolic(value):
         return index(value)
-    form, parameters = over_parameters(value)
-    check_parameters(parameters, "sizes")
+    form, parameters = passes.over_parameters(value)
+    passes.check_parameters(parameters, "sizes")
     return plain(form)
 
 
@@ -457,7 +442,7 @@ def inside(form: Form, interval: Interval | Ends) -> list[Constraint]:
     """The constraints that a form lies in an interval."""
     if isinstance(interval, Interval):
         return [(form, interval)]
-    numbers, constraints = limits(form, interval)
+    numbers, constraints = passes.limits(form, interval)
     return [(form, numbers), *constraints]
 
 
@@ -474,7 +459,7 @@ def variable_of(identifier: str, extent: Extent) -> tuple[Variable, list[Constra
     if isinstance(extent, int):
         return Variable.of_size(extent), []
     ends = Ends(forms.ZERO, _last_index(extent)) if isinstance(extent, Form) else extent
-    numbers, constraints = limits(forms.variable(identifier), ends)
+    numbers, constraints = passes.limits(forms.variable(identifier), ends)
     return Variable(numbers), constraints
 
 
@@ -505,8 +490,8 @@ def parameters_in(used: Iterable[Form], sizes: Iterable[Extent]) -> tuple[Variab
         if name.startswith(PARAMETER)
     }
     forms_of_sizes = (size for size in map(_form_of_extent, sizes) if size is not None)
-    bounded = (each for size in forms_of_sizes for each in counted(size))
-    return united((*(Variable((None, None), name) for name in sorted(names)), *bounded))
+    bounded = (each for size in forms_of_sizes for each in passes.counted(size))
+    return passes.united((*(Variable((None, None), name) for name in sorted(names)), *bounded))
 
 
 def _form_of_extent(extent: Extent) -> Form | None:

@@ -14,19 +14,8 @@ from simplifier.bounds.propagation import Smaller
 from simplifier.bounds.ranges import range_as_written
 from simplifier.canonical.scope import Scope, scope_of
 from simplifier.conditions import Abstraction, is_logical
-from simplifier.expr.form import (
-    EXTREMA,
-    FLOORDIV,
-    LOGICAL,
-    Atom,
-    AtomKind,
-    Form,
-    combine,
-    fold,
-    is_deep,
-    postorder,
-    variables_of,
-)
+from simplifier.expr import form as forms
+from simplifier.expr.form import EXTREMA, FLOORDIV, LOGICAL, Atom, AtomKind, Form
 from simplifier.expr.operations import (
     build,
     rebuilt,
@@ -34,16 +23,9 @@ from simplifier.expr.operations import (
     substitute,
     without_common_factors,
 )
-from simplifier.extraction import count_maxima, extracted, extracted_within, natural_cost
+from simplifier.extraction import count_maxima, extracted, extracted_within, natural_cost, prices
 from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.natural import is_plain
-from simplifier.extraction.prices import (
-    divides_by_negative,
-    goes_beyond,
-    is_wide,
-    width_as_written,
-    width_if_exceeded,
-)
 from simplifier.extraction.steps import with_shared_numbers
 from simplifier.laws.catalogue.floordiv import COMMON_FACTOR
 from simplifier.laws.catalogue.maxima import PRUNE
@@ -125,7 +107,7 @@ def _remembered_step(scope: Scope, form: Form) -> Form:
 
 def _step(scope: Scope, form: Form) -> Form:
     """The form extracted as it stands, or read in another way, where that is better."""
-    inside = postorder((form,))
+    inside = forms.postorder((form,))
     kinds = {atom.kind for atom in inside}
     if not kinds.isdisjoint(LOGICAL):
         return conditions.step(scope, form, _QUESTIONS)
@@ -162,7 +144,7 @@ def _read(scope: Scope, form: Form, inside: Sequence[Atom]) -> Form:
         if result != form and is_dear and not is_plain(result):
             result = _cheapest_of_parts(scope, form, result)
         is_settled = result == form or result.is_affine
-        limit = inf if is_settled else width_if_exceeded(scope, form, result)
+        limit = inf if is_settled else prices.width_if_exceeded(scope, form, result)
         if limit < inf:
             result = _narrower(scope, form, result, limit)
         if limit < inf or (is_dear and (not is_plain(result) or inner_operations(result))):
@@ -172,7 +154,7 @@ def _read(scope: Scope, form: Form, inside: Sequence[Atom]) -> Form:
 
 def _is_large(form: Form, inside: Sequence[Atom]) -> bool:
     """Whether a form has too many operations, or too deeply nested, to be read in every way."""
-    return is_deep(form) or len(inside) > MAX_EXTRACTED_TERMS
+    return forms.is_deep(form) or len(inside) > MAX_EXTRACTED_TERMS
 
 
 def _abstracted(scope: Scope, form: Form, result: Form, limit: float) -> Form:
@@ -198,7 +180,7 @@ def _abstracted(scope: Scope, form: Form, result: Form, limit: float) -> Form:
     (other,) = substitute([reading(inner, abstraction.form)], meanings)
 
     def rank(reading: Form) -> tuple[bool, int]:
-        return goes_beyond(scope, reading, limit), cost_of_form(reading)
+        return prices.goes_beyond(scope, reading, limit), cost_of_form(reading)
 
     is_better = rank(other) < rank(result) or (limit != inf and rank(other) == rank(result))
     is_costlier = cost_of_form(other) > cost_of_form(form) and is_kept(scope, form)
@@ -237,7 +219,7 @@ def _restored(scope: Scope, form: Form, abstraction: Abstraction) -> Form:
     """
     given = {
         name: meaning
-        for name in variables_of((form,))
+        for name in forms.variables_of((form,))
         if (meaning := abstraction.meanings.get(name)) is not None
     }
     found = {name: simplified(scope, meaning) for name, meaning in given.items()}
@@ -331,9 +313,9 @@ def _extracted(scope: Scope, form: Form) -> Form:
 
 def _is_no_wider(scope: Scope, form: Form, result: Form) -> bool:
     """Whether a form needs no wider integers than a result, and divides by no negative number."""
-    if divides_by_negative(form):
+    if prices.divides_by_negative(form):
         return False
-    return width_as_written(scope, form) <= width_as_written(scope, result)
+    return prices.width_as_written(scope, form) <= prices.width_as_written(scope, result)
 
 
 def _is_expanded(scope: Scope, form: Form, canonical: Form, expansion: float) -> bool:
@@ -366,7 +348,7 @@ def is_kept(scope: Scope, form: Form) -> bool:
 
     It may not if it divides by a negative number, or is a trick with wide integers.
     """
-    return not (divides_by_negative(form) or is_wide(scope, form, MAX_WIDENING))
+    return not (prices.divides_by_negative(form) or prices.is_wide(scope, form, MAX_WIDENING))
 
 
 def _has_extremum(form: Form) -> bool:
@@ -385,7 +367,7 @@ def _narrower(scope: Scope, form: Form, result: Form, limit: float) -> Form:
         result, most = form, cost_of_form(form)
 
     def is_better(other: Form) -> bool:
-        return cost_of_form(other) <= most and not goes_beyond(scope, other, limit)
+        return cost_of_form(other) <= most and not prices.goes_beyond(scope, other, limit)
 
     found = _extracted_within(scope, form, limit, is_better)
     return _parts_if(scope, form, result, is_better) if found is None else found
@@ -449,7 +431,7 @@ def _by_parts(scope: Scope, form: Form) -> Form:
                 return value
         return rebuilt(atom, arguments)
 
-    result = combine(form, fold((form,), of_atom, combine))
+    result = forms.combine(form, forms.fold((form,), of_atom, forms.combine))
     if scope.log is not None:
         scope.log.parts[form.key] = [part for part in parts if _cheaper(scope, part) != part]
     return result
@@ -490,7 +472,7 @@ def _cheaper(scope: Scope, form: Form) -> Form:
 
 def range_of(scope: Scope, form: Form) -> Interval:
     """An interval that holds every value of the form."""
-    if not form.is_affine and is_logical(postorder((form,))):
+    if not form.is_affine and is_logical(forms.postorder((form,))):
         return conditions.range_of(scope, form, _QUESTIONS)
     interval = Interval.from_range(range_as_written(scope, form))
     if scope.smaller is None:
@@ -538,10 +520,10 @@ def with_natural_dividends(scope: Scope, given: Form, form: Form) -> Form:
         return again if division.kind is AtomKind.MOD else again.plus_constant(-count)
 
     def is_natural(form: Form) -> bool:
-        divisions = (atom for atom in postorder((form,)) if atom.kind in _DIVISIONS)
+        divisions = (atom for atom in forms.postorder((form,)) if atom.kind in _DIVISIONS)
         return all((natural_dividend(atom, ranges) or (form, 1))[1] == 0 for atom in divisions)
 
-    natural = combine(form, fold((form,), of_atom, combine))
+    natural = forms.combine(form, forms.fold((form,), of_atom, forms.combine))
     return given if is_natural(given) and not is_natural(natural) else natural
 
 
@@ -572,7 +554,7 @@ def abstraction_of(scope: Scope, form: Form, inner: Sequence[Atom]) -> Abstracti
     inner.0 in [0, 11] is x floordiv 5
     inner.1 in [0, 4] is x mod 5
     """
-    taken = {*scope.bounds, *variables_of((form,))}
+    taken = {*scope.bounds, *forms.variables_of((form,))}
     free = (name for index in count() if (name := f"{_PREFIX}{index}") not in taken)
     names = dict(zip(inner, free, strict=False))
     known = tuple(scope.bounds.items()), ()
@@ -587,7 +569,7 @@ def inner_operations(form: Form) -> list[Atom]:
     """Digits of numbers, and extrema of such, that stand in other operations."""
     simple: set[Atom] = set()
     inner: dict[Atom, None] = {}
-    for atom in postorder((form,)):
+    for atom in forms.postorder((form,)):
         inside = [each for argument in atom.arguments for each in argument.terms if each.arguments]
         if _is_simple(atom, inside, simple):
             simple.add(atom)
@@ -615,7 +597,7 @@ def lasting_operations(scope: Scope, form: Form) -> list[Atom]:
         return inner
     lasting = {
         each
-        for atom in postorder((form,))
+        for atom in forms.postorder((form,))
         for argument in atom.arguments
         if not scope.canonical(argument).is_affine
         for each in argument.terms
@@ -630,7 +612,7 @@ def subtracts(form: Form) -> bool:
     >>> subtracts(parse_form("(x - y) floordiv 4")), subtracts(parse_form("x floordiv 4 + y"))
     (True, False)
     """
-    inside = (argument for atom in postorder((form,)) for argument in atom.arguments)
+    inside = (argument for atom in forms.postorder((form,)) for argument in atom.arguments)
     return any(factor < 0 for each in (form, *inside) for factor in each.terms.values())
 
 
@@ -667,7 +649,7 @@ def quotients_of(form: Form, names: Container[str]) -> list[Atom]:
     (x + 1) floordiv 2
     """
     found: list[Atom] = []
-    for atom in postorder((form,)):
+    for atom in forms.postorder((form,)):
         if atom.kind is FLOORDIV and len(atom.numerator.terms) == 1:
             (inner,) = atom.numerator.terms
             if inner.name in names:

@@ -17,20 +17,8 @@ from indexing.code.language import NARROW, WIDE, Language
 from indexing.domain import Constraint, Domain
 from indexing.errors import MapError
 from indexing.simplify import scope_with_facts
-from simplifier.forms import (
-    BITWISE,
-    CONDITIONS,
-    FOREIGN,
-    Atom,
-    AtomKind,
-    Form,
-    Interval,
-    Printer,
-    as_written,
-    natural_dividend,
-    postorder,
-    range_of,
-)
+from simplifier import forms
+from simplifier.forms import BITWISE, CONDITIONS, FOREIGN, Atom, AtomKind, Form, Interval, Printer
 
 DIVISIONS: Final = (AtomKind.FLOORDIV, AtomKind.QUOTIENT, AtomKind.MOD, AtomKind.CEILDIV)
 """The operations that fail for a divisor of 0."""
@@ -66,7 +54,9 @@ class Ranges:
         """An interval with all values of a form; without ends where it would take long to tell."""
         if form not in self._known:
             is_deep = form.depth > _MAX_DEPTH
-            self._known[form] = Interval(None, None) if is_deep else range_of(self._scope, form)
+            self._known[form] = (
+                Interval(None, None) if is_deep else forms.range_of(self._scope, form)
+            )
         return self._known[form]
 
     def left_to_ask(self, constraint: Constraint) -> Interval:
@@ -78,7 +68,7 @@ class Ranges:
         form, interval = constraint
         values = self.of(form)
         both = interval.intersect(values)
-        divisions = (atom for atom in postorder((form,)) if atom.kind in DIVISIONS)
+        divisions = (atom for atom in forms.postorder((form,)) if atom.kind in DIVISIONS)
         if both.is_empty or interval.is_point or not all(atom.divisor for atom in divisions):
             return both
         never_below = Interval(interval.lower, None).contains(values)
@@ -92,7 +82,7 @@ class Ranges:
 
         That of a remainder gets as many divisors more as it needs, where 32 bits hold the sum.
         """
-        numerator, count = natural_dividend(atom, self.of) or (None, 0)
+        numerator, count = forms.natural_dividend(atom, self.of) or (None, 0)
         if numerator is None or not count:
             return numerator
         fits = atom.kind is AtomKind.MOD and self.bits_of_sum(numerator) == NARROW
@@ -182,7 +172,7 @@ class Coder(Printer):
 
     def write_all(self, wanted: Sequence[Form]) -> tuple[str, ...]:
         """The texts of forms; :attr:`lines` gets the lines to compute before them."""
-        atoms = [atom for atom in postorder(wanted) if atom not in self.texts]
+        atoms = [atom for atom in forms.postorder(wanted) if atom not in self.texts]
         self._uses.update(_uses(atoms, wanted))
         for atom in atoms:
             self._prepare(atom)
@@ -311,7 +301,7 @@ class Coder(Printer):
 
     def _operand_texts(self, atom: Atom, template: str, write: Callable[[Form], str]) -> list[str]:
         """The texts of operands, all of the operation's bits unless it takes any."""
-        arguments = as_written(atom, atom.arguments)
+        arguments = forms.as_written(atom, atom.arguments)
         if template is self._language.natural.get(atom.kind):
             arguments = (self._ranges.natural_numerator(atom) or arguments[0], arguments[1])
         if "{bits}" in template or atom.kind in CONDITIONS:

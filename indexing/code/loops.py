@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from indexing.code import functions
 from indexing.code.coder import (
     DIVISIONS,
     Coder,
@@ -20,16 +21,6 @@ from indexing.code.coder import (
     is_usable,
     names_in,
 )
-from indexing.code.functions import (
-    check_portable,
-    checked_domains,
-    comparisons,
-    function,
-    joined,
-    passable,
-    text_of_functions,
-    within_bounds,
-)
 from indexing.code.language import NARROW, WIDE, Language
 from indexing.domain import Constraint, Domain
 from indexing.errors import MapError
@@ -38,17 +29,7 @@ from indexing.simplify import scope_with_facts
 from indexing.transform.evaluate import reason_against_bits
 from indexing.variable import Variable
 from simplifier import forms
-from simplifier.forms import (
-    AtomKind,
-    Form,
-    Interval,
-    constant,
-    guarded,
-    postorder,
-    simplified,
-    variable,
-    variables_of,
-)
+from simplifier.forms import AtomKind, Form, Interval
 
 # A loop nest while it is written: blocks in blocks, each with what is known in it.
 
@@ -103,7 +84,7 @@ class LoopBlock:
         The loop goes where ``facts`` hold, which :func:`~.loop_bounds.solving` has found. They end
         a loop that has no upper bound.
         """
-        form = variable(f"d{len(self.variables)}")
+        form = forms.variable(f"d{len(self.variables)}")
         facts = tuple(facts)
         steps = steps_of(f"d{len(self.variables)}", bounds, facts) if facts else None
         if bounds.upper is None and steps is not None:
@@ -135,7 +116,7 @@ class LoopBlock:
         """The form as short as the bounds known here allow."""
         if self.domain.is_known_empty:
             return form
-        return simplified(scope_with_facts(self.domain), form)
+        return forms.simplified(scope_with_facts(self.domain), form)
 
     def holds(self, constraint: Constraint) -> bool:
         """Whether a constraint is met everywhere in the block."""
@@ -153,7 +134,7 @@ class LoopBlock:
 
     def knows(self, forms: Iterable[Form]) -> bool:
         """Whether forms have only variables of the loops around the block."""
-        return self._known.issuperset(variables_of(forms))
+        return self._known.issuperset(forms.variables_of(forms))
 
     @property
     def _known(self) -> set[str]:
@@ -264,7 +245,7 @@ class CounterSteps:
 
 def plain_steps(bounds: Interval) -> CounterSteps:
     """All values within bounds."""
-    return CounterSteps(constant(bounds.lower or 0), constant(bounds.upper or 0))
+    return CounterSteps(forms.constant(bounds.lower or 0), forms.constant(bounds.upper or 0))
 
 
 def steps_of(counter: str, bounds: Interval, constraints: Iterable[Constraint]) -> CounterSteps:
@@ -275,13 +256,13 @@ def steps_of(counter: str, bounds: Interval, constraints: Iterable[Constraint]) 
 
     >>> from simplifier.forms import variable
     >>> from simplifier import Interval
-    >>> form = variable("d0") + variable("s0") * 2
+    >>> form = forms.variable("d0") + forms.variable("s0") * 2
     >>> steps = steps_of("s0", Interval(0, 9), [(form, Interval(1, 16))])
     >>> print(steps.first, "to", steps.last)
     max((-d0 + 1) ceildiv 2, 0) to min((-d0 + 16) floordiv 2, 9)
     """
-    lower = [constant(bounds.lower or 0)]
-    upper = [] if bounds.upper is None else [constant(bounds.upper)]
+    lower = [forms.constant(bounds.lower or 0)]
+    upper = [] if bounds.upper is None else [forms.constant(bounds.upper)]
     residues: list[tuple[Form, int]] = []
     for form, interval in constraints:
         residue = _residue(counter, form, interval)
@@ -297,7 +278,7 @@ def steps_of(counter: str, bounds: Interval, constraints: Iterable[Constraint]) 
     if not residues:
         return CounterSteps(first, last)
     ((residue, step),) = residues
-    return CounterSteps(first + forms.mod(residue - first, constant(step)), last, step)
+    return CounterSteps(first + forms.mod(residue - first, forms.constant(step)), last, step)
 
 
 def solving(counter: str, constraints: Iterable[Constraint]) -> list[Constraint]:
@@ -316,7 +297,7 @@ def divisors_of(forms: Iterable[Form], counter: str, size: int) -> set[int]:
     """The numbers that a counter is divided by, where they divide its size."""
     divided = {
         atom.divisor
-        for atom in postorder(tuple(forms))
+        for atom in forms.postorder(tuple(forms))
         if atom.kind in (AtomKind.FLOORDIV, AtomKind.MOD)
         and atom.arguments[0].single_variable() == counter
     }
@@ -342,7 +323,7 @@ def _linear(counter: str, form: Form) -> tuple[int, Form] | None:
     for atom, factor in form.terms.items():
         if atom.kind is AtomKind.VARIABLE and atom.name == counter:
             rest = form.without(atom)
-            return None if counter in variables_of((rest,)) else (factor, rest)
+            return None if counter in forms.variables_of((rest,)) else (factor, rest)
     return None
 
 
@@ -356,14 +337,14 @@ def _residue(counter: str, form: Form, interval: Interval) -> tuple[Form, int] |
     if found is None or abs(found[0]) != 1 or not 0 <= wanted < atom.divisor:
         return None  # what no remainder is, no step reaches
     factor, rest = found
-    return (constant(wanted) - rest) * factor, atom.divisor
+    return (forms.constant(wanted) - rest) * factor, atom.divisor
 
 
 def _solved(factor: int, rest: Form, end: int, *, is_lower: bool) -> Form:
     """The least or greatest counter for which ``factor * counter + rest`` does not pass an end."""
     divide = forms.ceildiv if is_lower else forms.floordiv
-    numerator = (constant(end) - rest) * (1 if factor > 0 else -1)
-    return numerator if abs(factor) == 1 else divide(numerator, constant(abs(factor)))
+    numerator = (forms.constant(end) - rest) * (1 if factor > 0 else -1)
+    return numerator if abs(factor) == 1 else divide(numerator, forms.constant(abs(factor)))
 
 
 # Maps as loop nests: loops over their ranges, around lines of the caller's own.
@@ -390,21 +371,23 @@ def text_of_loops(
     maps: Sequence[Relation], language: Language, names: Sequence[str], body: Body, asker: str
 ) -> str:
     """The text of one function: loops over the ranges of maps around a body."""
-    domains = checked_domains(maps, names, asker, language.reserved, language.max_bits)
-    domain, wanted = joined(maps, domains)
+    domains = functions.checked_domains(maps, names, asker, language.reserved, language.max_bits)
+    domain, wanted = functions.joined(maps, domains)
     looped = _looped(domains, asker)
     pairs = zip(domain.identifiers, domain.names, strict=True)
-    behind = [variable(identifier) + 1 for identifier, name in pairs if name in looped]
-    check_portable(behind, domain, asker, language.max_bits)
+    behind = [forms.variable(identifier) + 1 for identifier, name in pairs if name in looped]
+    functions.check_portable(behind, domain, asker, language.max_bits)
     results = {
-        result: guarded(form)
+        result: forms.guarded(form)
         for name, forms in zip(names, wanted, strict=True)
         for result, form in zip(_result_names(name, len(forms)), forms, strict=True)
     }
     _check_results(results, domain, asker)
     nest = _Nest(domain, looped, language, body.names | {*results, MASK})
     nest.write(results, body)
-    return text_of_functions(maps, [nest.function(f"{'_'.join(names)}_loops", body)], language)
+    return functions.text_of_functions(
+        maps, [nest.function(f"{'_'.join(names)}_loops", body)], language
+    )
 
 
 def _looped(domains: Sequence[Domain], asker: str) -> list[str]:
@@ -458,9 +441,9 @@ class _Nest:
         self.parameters = tuple(given for _, given in outer)
         taken = (self.taken - {*names}) | {given.name for given in self.parameters}
         self.top = LoopBlock(LocalNames(self.language, taken), self.parameters)
-        self.known = {each: variable(f"d{place}") for place, (each, _) in enumerate(outer)}
+        self.known = {each: forms.variable(f"d{place}") for place, (each, _) in enumerate(outer)}
         texts = self.domain.constraint_texts()
-        self.asked = [(guarded(form), interval) for _, (form, interval) in texts]
+        self.asked = [(forms.guarded(form), interval) for _, (form, interval) in texts]
         self.is_of_arrays = not self.language.condition
 
     def write(self, results: dict[str, Form], body: Body) -> None:
@@ -488,7 +471,7 @@ class _Nest:
         ]
         given += [body.parameters] if body.parameters else []
         lines = [*self.top.lines, *body.last.splitlines()]
-        return function(name, "void", given, lines, language)
+        return functions.function(name, "void", given, lines, language)
 
     # Constraints.
 
@@ -511,20 +494,20 @@ class _Nest:
         return [row for row in placed if not block.holds(row)]
 
     def _knows(self, form: Form) -> bool:
-        return self.known.keys() >= {*variables_of((form,))}
+        return self.known.keys() >= {*forms.variables_of((form,))}
 
     def _placed(self, form: Form) -> Form:
         return forms.substitute((form,), self.known)[0]
 
     def _questions(self, block: LoopBlock, facts: Sequence[Constraint]) -> list[str]:
         texts, bits = block.texts_and_bits([form for form, _ in facts])
-        asked = map(passable, map(block.left_to_ask, facts), bits)
-        return [*comparisons(zip(texts, asked, strict=True), self.language)]
+        asked = map(functions.passable, map(block.left_to_ask, facts), bits)
+        return [*functions.comparisons(zip(texts, asked, strict=True), self.language)]
 
     def _narrow_parameters(self) -> None:
         """Asks parameters of any type for their bounds, and gives them the type for these."""
         bounds = ((each.name, each.bounds) for each in self.parameters)
-        self._mask(self.top, [*within_bounds(bounds, self.language)])
+        self._mask(self.top, [*functions.within_bounds(bounds, self.language)])
         for each in self.parameters:
             value = self.language.cast.format(each.name, type=self._type_of(each.bounds))
             self.top.lines.append(self.language.statement.format(name=each.name, value=value))
@@ -575,14 +558,15 @@ class _Nest:
         place = len(block.variables)
         own = range(len(self.parameters) if self.is_of_arrays else 0, place + 1)
         may_be = {f"d{number}" for number in own}
-        known = {**self.known, identifier: variable(f"d{place}")}
+        known = {**self.known, identifier: forms.variable(f"d{place}")}
         rows = {
             forms.substitute((form,), known)[0]: (form, interval)
             for form, interval in self.asked
-            if known.keys() >= {*variables_of((form,))} and self._may_end_loops(form, interval)
+            if known.keys() >= {*forms.variables_of((form,))}
+            and self._may_end_loops(form, interval)
         }
         placed = [
-            (form, row[1]) for form, row in rows.items() if may_be >= {*variables_of((form,))}
+            (form, row[1]) for form, row in rows.items() if may_be >= {*forms.variables_of((form,))}
         ]
         facts = solving(f"d{place}", placed)
         met = [rows[form] for form, _ in facts]
@@ -617,7 +601,7 @@ class _Nest:
 
 def _is_total(form: Form) -> bool:
     """Whether a form has a value wherever its variables have one: it divides by no variable."""
-    return all(atom.divisor for atom in postorder((form,)) if atom.kind in DIVISIONS)
+    return all(atom.divisor for atom in forms.postorder((form,)) if atom.kind in DIVISIONS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,21 +25,9 @@ from indexing.relation import Relation, RelationT, check_map, check_without_para
 from indexing.simplify import result_bounds
 from indexing.transform.evaluate import numbered, result_columns
 from indexing.transform.substitute import part_over
-from simplifier import forms
+from simplifier import exact, forms
 from simplifier.errors import listed, quoted
-from simplifier.exact import (
-    ATTEMPT,
-    BUDGET,
-    Budget,
-    BudgetError,
-    NotQuasiAffineError,
-    Space,
-    asked,
-    checked_budget,
-    integer,
-    load_isl,
-    number,
-)
+from simplifier.exact import ATTEMPT, BUDGET, Budget, BudgetError, NotQuasiAffineError, Space
 from simplifier.exact import number as isl_number
 from simplifier.forms import MAX_INT64, Interval, np
 from simplifier.tools.graphs import united
@@ -63,7 +51,7 @@ def number_of_points(relation: Relation, budget: Budget) -> int:
         check_bounded(points, relation.domain.names, "count")
         return count_points(points)
 
-    return asked(count, budget, otherwise=lambda most: few_points.count(relation, most))
+    return exact.asked(count, budget, otherwise=lambda most: few_points.count(relation, most))
 
 
 def number_of_results(maps: Sequence[Relation], budget: Budget) -> int:
@@ -78,7 +66,7 @@ def number_of_results(maps: Sequence[Relation], budget: Budget) -> int:
 
     def count(space: Space) -> int:
         graphs = [graph_of(each, space.context) for each in maps]
-        reached = reduce(load_isl().Set.union, (graph.range() for graph in graphs))
+        reached = reduce(exact.load_isl().Set.union, (graph.range() for graph in graphs))
         check_bounded(reached, names, "count_results")
         # Of a map that reaches nothing twice it is far less work to count the points.
         is_injective = len(graphs) == 1 and graphs[0].is_injective()
@@ -88,7 +76,7 @@ def number_of_results(maps: Sequence[Relation], budget: Budget) -> int:
         rows = few_points.reached(maps, most)
         return None if rows is None else len(rows)
 
-    return asked(count, budget, otherwise=go_through)
+    return exact.asked(count, budget, otherwise=go_through)
 
 
 def count_points(points: islpy.Set) -> int:
@@ -122,7 +110,7 @@ def _count_factor(polytope: islpy.BasicSet) -> int:
     if rank_of(polytope) > _PLANE:
         return sum(map(_count, _slices(polytope)))
     line = polytope.to_set()
-    first, last = integer(line.dim_min_val(0)), integer(line.dim_max_val(0))
+    first, last = exact.integer(line.dim_min_val(0)), exact.integer(line.dim_max_val(0))
     if rank_of(polytope) < _PLANE:
         return last - first + 1
     return points_in_polygon(map(_half_plane, polytope.get_constraints()), first, last)
@@ -130,7 +118,7 @@ def _count_factor(polytope: islpy.BasicSet) -> int:
 
 def _half_plane(row: islpy.Constraint) -> HalfPlane:
     x_factor, y_factor = _factors(row)
-    return HalfPlane(x_factor, y_factor, integer(row.get_constant_val()))
+    return HalfPlane(x_factor, y_factor, exact.integer(row.get_constant_val()))
 
 
 # Coordinates.
@@ -170,7 +158,7 @@ def _factor(polytope: islpy.BasicSet, axes: Sequence[int]) -> islpy.BasicSet:
 def _factors(row: islpy.Constraint) -> list[int]:
     """The coefficients of the coordinates."""
     kind = coordinates()
-    return [integer(row.get_coefficient_val(kind, axis)) for axis in range(row.dim(kind))]
+    return [exact.integer(row.get_coefficient_val(kind, axis)) for axis in range(row.dim(kind))]
 
 
 # Slices.
@@ -190,16 +178,16 @@ def _slices(polytope: islpy.BasicSet) -> Iterator[islpy.BasicSet]:
     rows = polytope.get_constraints()
     thinnest = min(_direction(polytope, index, row) for index, row in enumerate(rows))
     for value in thinnest.values:
-        offset = thinnest.sum.add_constant_val(number(-value, polytope.get_ctx()))
-        yield polytope.add_constraint(load_isl().Constraint.equality_from_aff(offset))
+        offset = thinnest.sum.add_constant_val(exact.number(-value, polytope.get_ctx()))
+        yield polytope.add_constraint(exact.load_isl().Constraint.equality_from_aff(offset))
 
 
 def _direction(
     polytope: islpy.BasicSet, number_of_row: int, row: islpy.Constraint
 ) -> _SliceDirection:
     """The sum that an inequality bounds."""
-    total = row.get_aff().set_constant_val(number(0, polytope.get_ctx()))
-    lower, upper = (integer(polytope.max_val(side)) for side in (total.neg(), total))
+    total = row.get_aff().set_constant_val(exact.number(0, polytope.get_ctx()))
+    lower, upper = (exact.integer(polytope.max_val(side)) for side in (total.neg(), total))
     return _SliceDirection(upper + lower, number_of_row, total, Interval(-lower, upper))
 
 
@@ -346,7 +334,7 @@ def multiplicities(maps: Iterable[Relation], *, budget: Budget = BUDGET) -> dict
     >>> multiplicities([windows, same])
     {2: 102, 3: 99}
     """
-    checked_budget(budget)
+    exact.checked_budget(budget)
     given = _checked(maps)
     known = [each for each in given if not each.is_known_empty]
     if not known:
@@ -397,7 +385,7 @@ def _kinds_of(maps: Sequence[Relation], budget: Budget) -> Mapping[Times, int]:
     if is_countable:
         budget = ATTEMPT if budget is None else min(budget, ATTEMPT)
     try:
-        found = asked(lambda space: _kinds_by_isl(maps, space), budget)
+        found = exact.asked(lambda space: _kinds_by_isl(maps, space), budget)
     except (NotQuasiAffineError, BudgetError):
         if not is_countable:
             raise
@@ -424,7 +412,7 @@ def hull_of(maps: Iterable[Relation]) -> list[Interval]:
 
 def _kinds_by_isl(maps: Sequence[Relation], space: Space) -> Mapping[Times, int] | None:
     """The kinds, if isl can tell which elements each map reaches how often."""
-    isl = load_isl()
+    isl = exact.load_isl()
     levels = {each: levels_of(each, space.context) for each in dict.fromkeys(maps)}
     rank = len(maps[0].forms)
     kinds = {(): isl.Set.universe(isl.Space.set_alloc(space.context, 0, rank))}
@@ -440,7 +428,7 @@ def _refined(
     kinds: Mapping[Times, islpy.Set], levels: Mapping[int, islpy.Set]
 ) -> dict[Times, islpy.Set]:
     """The kinds, split by how often one more map reaches an element."""
-    somewhere = reduce(load_isl().Set.union, levels.values())
+    somewhere = reduce(exact.load_isl().Set.union, levels.values())
     found = {
         (*times, more): kind.intersect(reached).coalesce()
         for times, kind in kinds.items()
@@ -566,13 +554,13 @@ def levels_of(indexing_map: Relation, context: islpy.Context) -> dict[int, islpy
     known = [each for each in sizes if each is not None]
     if len(known) < len(sizes):
         return None
-    return _level_sets(reduce(load_isl().PwAff.union_add, known))
+    return _level_sets(reduce(exact.load_isl().PwAff.union_add, known))
 
 
 def _level_sets(sizes: islpy.PwAff) -> dict[int, islpy.Set] | None:
     """The set for each value of an expression, if there are few."""
-    values = load_isl().Map.from_pw_aff(sizes).range()
-    first, last = integer(values.dim_min_val(0)), integer(values.dim_max_val(0))
+    values = exact.load_isl().Map.from_pw_aff(sizes).range()
+    first, last = exact.integer(values.dim_min_val(0)), exact.integer(values.dim_max_val(0))
     if last - first >= _MAX_LEVELS:
         return None
     context = sizes.get_ctx()
@@ -584,7 +572,7 @@ def _level_sets(sizes: islpy.PwAff) -> dict[int, islpy.Set] | None:
 
 def _sizes(fibers: islpy.Map) -> islpy.PwAff | None:
     """The number of points of each fiber, if the points differ in one coordinate."""
-    kind = load_isl().dim_type
+    kind = exact.load_isl().dim_type
     rank = fibers.dim(kind.out)
     for axis in range(rank):
         element_and_axis = fibers.move_dims(kind.in_, fibers.dim(kind.in_), kind.out, axis, 1)
@@ -612,6 +600,6 @@ def _sizes_of_lines(lines: islpy.Map) -> islpy.PwAff | None:
 
 def _shift(lines: islpy.Map, by: islpy.Val) -> islpy.Map:
     """The relation from an integer to the one that is greater by a number."""
-    isl = load_isl()
+    isl = exact.load_isl()
     line = isl.LocalSpace.from_space(lines.range().get_space())
     return isl.Map.from_aff(isl.Aff.var_on_domain(line, isl.dim_type.set, 0).add_constant_val(by))

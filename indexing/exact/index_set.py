@@ -20,19 +20,7 @@ from indexing import validation
 from indexing.domain import Constraint, Domain, limit_texts, limits
 from indexing.errors import MapError
 from indexing.exact import boxes as box_algebra
-from indexing.exact.boxes import (
-    MAX_BOXES,
-    Box,
-    Boxes,
-    StridedInterval,
-    box_set,
-    box_size,
-    boxes_of,
-    in_class,
-    lone_box,
-    strided,
-    union,
-)
+from indexing.exact.boxes import MAX_BOXES, Box, Boxes, StridedInterval
 from indexing.exact.counting import count_points
 from indexing.exact.few_points import MAX_POINTS, Rows, boxes_of_rows, elements, rows_of_mask
 from indexing.exact.isl import (
@@ -52,31 +40,10 @@ from indexing.relation import Relation, asks_emptiness
 from indexing.simplify import simplified_domain
 from indexing.validation import ByName
 from indexing.variable import Variable, interval_of, size_of
-from simplifier import forms
+from simplifier import exact, forms
 from simplifier.errors import check_integers, check_type, quoted
-from simplifier.exact import (
-    BUDGET,
-    Allowance,
-    Budget,
-    BudgetError,
-    Space,
-    asked_of_kept,
-    context_of,
-    integer,
-    kept_context,
-    load_isl,
-)
-from simplifier.forms import (
-    AtomKind,
-    ExpressionLexer,
-    Form,
-    Interval,
-    IntervalLike,
-    facts_of,
-    read_expression,
-    substitute,
-    to_sympy,
-)
+from simplifier.exact import BUDGET, Allowance, Budget, BudgetError, Space
+from simplifier.forms import AtomKind, ExpressionLexer, Form, Interval, IntervalLike
 from simplifier.tools.display import Displayed
 
 if TYPE_CHECKING:
@@ -138,7 +105,9 @@ class IndexSet(Displayed):
     ) -> None:
         check_type(hull, Domain, "IndexSet: hull", "a Domain; see IndexSet.box and parse")
         check_type(pieces, Iterable, "IndexSet: pieces", "Domains")
-        given = None if boxes is None else tuple(box for box in boxes if box_size(box) != 0)
+        given = (
+            None if boxes is None else tuple(box for box in boxes if box_algebra.box_size(box) != 0)
+        )
         self._names, self._boxes, self._points = SetNames.of(hull), given, None
         self._reading, self._is_by_hand = Reading(hull, tuple(pieces), given), True
 
@@ -212,8 +181,8 @@ class IndexSet(Displayed):
         names = SetNames.of(hull)
         boxes: Boxes | None = None if names.given else ()
         for box in bounded:
-            boxes = None if boxes is None or box is None else union(boxes, (box,))
-        points = None if boxes is not None else asked_of_kept(partial(isl_of, names, pieces))
+            boxes = None if boxes is None or box is None else box_algebra.union(boxes, (box,))
+        points = None if boxes is not None else exact.asked_of_kept(partial(isl_of, names, pieces))
         return cls.made(names, boxes, points)
 
     @classmethod
@@ -284,7 +253,7 @@ class IndexSet(Displayed):
             if self._boxes is not None:
                 self._reading = reading_of_boxes(self._boxes, self._names)
             else:
-                self._reading = asked_of_kept(self._read)
+                self._reading = exact.asked_of_kept(self._read)
         return self._reading
 
     def _read(self, context: islpy.Context) -> Reading:
@@ -301,8 +270,10 @@ class IndexSet(Displayed):
         if self._boxes is None:
             return isl_of(self._names, self.pieces, context)
         space = Space(dict.fromkeys(map(str, range(self.rank)), EVERYTHING), context)
-        nothing = load_isl().Set.empty(space.domain().get_space())
-        return reduce(lambda union, box: union.union(box_set(box, context)), self._boxes, nothing)
+        nothing = exact.load_isl().Set.empty(space.domain().get_space())
+        return reduce(
+            lambda union, box: union.union(box_algebra.box_set(box, context)), self._boxes, nothing
+        )
 
     @property
     def bounds(self) -> tuple[Interval, ...]:
@@ -325,7 +296,7 @@ class IndexSet(Displayed):
             return not self._boxes
         if self._reading is not None and not (self._is_by_hand and self.pieces):
             return not self.pieces
-        return asked_of_kept(lambda context: bool(self.points_in(context).is_empty()), budget)
+        return exact.asked_of_kept(lambda context: bool(self.points_in(context).is_empty()), budget)
 
     def __bool__(self) -> bool:
         return not self.is_empty()
@@ -334,7 +305,9 @@ class IndexSet(Displayed):
     def constraints(self) -> tuple[Conjunction, ...]:
         """The elements meet all pairs of an expression and an interval of one of these tuples."""
         return tuple(
-            tuple((to_sympy(piece.named(form)), interval) for form, interval in limits_of(piece))
+            tuple(
+                (forms.to_sympy(piece.named(form)), interval) for form, interval in limits_of(piece)
+            )
             for piece in self.pieces
         )
 
@@ -350,7 +323,7 @@ class IndexSet(Displayed):
         self._check_bounded("iteration")
         if self.boxes is not None:
             return merge(*map(elements_of, self.boxes))
-        context = load_isl().Context()  # of its own: the iterator may live long
+        context = exact.load_isl().Context()  # of its own: the iterator may live long
         return in_order(isl_of(self._names, self.pieces, context))
 
     def count(self, *, budget: Budget = BUDGET) -> int | sympy.Expr:
@@ -377,8 +350,8 @@ class IndexSet(Displayed):
         self._check_fixed("count")
         self._check_bounded("count")
         if self.boxes is not None:
-            return sum(box_size(box) or 0 for box in self.boxes)
-        return asked_of_kept(lambda context: count_points(self.points_in(context)), budget)
+            return sum(box_algebra.box_size(box) or 0 for box in self.boxes)
+        return exact.asked_of_kept(lambda context: count_points(self.points_in(context)), budget)
 
     def disjoint_pieces(self, question: str) -> tuple[Domain, ...]:
         """The pieces, if no two have an element in common.
@@ -417,7 +390,7 @@ class IndexSet(Displayed):
             found = getattr(self.points_in(context), name_in_isl)(other.points_in(context))
             return self.made(self._names.with_those_of(other._names), None, found.coalesce())
 
-        return asked_of_kept(combine, budget)
+        return exact.asked_of_kept(combine, budget)
 
     def _of_boxes(self, other: IndexSet, ask: Callable[[Boxes, Boxes], T | None]) -> T | None:
         """The answer of closed forms about two sets, if both are boxes."""
@@ -439,7 +412,7 @@ class IndexSet(Displayed):
         def ask(context: islpy.Context) -> bool:
             return bool(getattr(self.points_in(context), name_in_isl)(other.points_in(context)))
 
-        return asked_of_kept(ask, budget)
+        return exact.asked_of_kept(ask, budget)
 
     def __le__(self, other: IndexSet) -> bool:
         return self.is_subset(other) if isinstance(other, IndexSet) else NotImplemented  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
@@ -490,12 +463,12 @@ class IndexSet(Displayed):
             return self.made(names, boxes)
 
         def project(context: islpy.Context) -> IndexSet:
-            points, kind = self.points_in(context), load_isl().dim_type.set
+            points, kind = self.points_in(context), exact.load_isl().dim_type.set
             for axis in sorted(out, reverse=True):
                 points = points.project_out(kind, axis, 1)
             return self.made(names, None, points.coalesce())
 
-        return asked_of_kept(project, budget)
+        return exact.asked_of_kept(project, budget)
 
     def lexmin(self, *, budget: Budget = BUDGET) -> Index:
         """The lexicographically least element.
@@ -525,7 +498,7 @@ class IndexSet(Displayed):
         elif None in ends:  # isl has an error of its own
             found = (*ends[: ends.index(None)], None)
         else:
-            found = asked_of_kept(
+            found = exact.asked_of_kept(
                 lambda context: coordinates_of(getattr(self.points_in(context), question)()), budget
             )
         if None in found:
@@ -557,7 +530,7 @@ class IndexSet(Displayed):
                 points = slice_at(points, rank_of(points) - 1, number)
             return self.made(SetNames(self._names.coordinates), None, points)
 
-        return asked_of_kept(fix, budget)
+        return exact.asked_of_kept(fix, budget)
 
     def to_isl(self, context: islpy.Context | None = None) -> islpy.Set:
         """The set as isl's, with its coordinates and parameters by name.
@@ -567,8 +540,8 @@ class IndexSet(Displayed):
         >>> print(even.to_isl())
         { [d0] : (d0) mod 2 = 0 and 0 <= d0 <= 18 }
         """
-        isl = load_isl()
-        points = isl_of(self._names, self.pieces, context_of(context))
+        isl = exact.load_isl()
+        points = isl_of(self._names, self.pieces, exact.context_of(context))
         for axis, name in enumerate(self.hull.names[: self.rank]):
             points = points.set_dim_name(isl.dim_type.set, axis, name)
         return points
@@ -694,9 +667,9 @@ def _set_of_isl(points: str | islpy.Set | islpy.BasicSet, asker: str) -> IndexSe
         TextError: the text is not isl's.
         MapError: it is no set, or a parameter is called as a coordinate is by its place.
     """
-    with kept_context() as context:
+    with exact.kept_context() as context:
         found = isl_set(points, context, asker)
-    kinds = load_isl().dim_type
+    kinds = exact.load_isl().dim_type
     coordinates, parameters = (
         [str(found.get_dim_name(kind, place) or "") for place in range(found.dim(kind))]
         for kind in (kinds.set, kinds.param)
@@ -721,10 +694,16 @@ def side_of(side: IntervalLike | StridedInterval | range, where: str) -> Strided
     if isinstance(side, StridedInterval):
         if side.step < 1 or (side.step > 1 and side.bounds == EVERYTHING):
             raise MapError(f"{where} is {side!r}; expected a positive step, counted from an end")
-        return in_class(side.lower, side.upper, side.step, side.anchor) or StridedInterval(0, -1)
+        return box_algebra.in_class(
+            side.lower, side.upper, side.step, side.anchor
+        ) or StridedInterval(0, -1)
     if isinstance(side, range):
         values = side if side.step > 0 else side[::-1]
-        return strided(values[0], values[-1], values.step) if values else StridedInterval(0, -1)
+        return (
+            box_algebra.strided(values[0], values[-1], values.step)
+            if values
+            else StridedInterval(0, -1)
+        )
     bounds = interval_of(side, where)
     return StridedInterval(bounds.lower, bounds.upper)
 
@@ -748,7 +727,7 @@ def box_of(piece: Domain) -> Box | None:
             return None
         classes[name] = (atom.divisor, (interval.lower or 0) - shift)
     sides = [
-        in_class(bounds.lower, bounds.upper, *classes.get(name, (1, 0)))
+        box_algebra.in_class(bounds.lower, bounds.upper, *classes.get(name, (1, 0)))
         for name, bounds in piece.bounds.items()
     ]
     found = [side for side in sides if side is not None]
@@ -767,7 +746,7 @@ def holds(piece: Domain, element: Sequence[int]) -> bool:
     """Whether an element meets the bounds and constraints."""
     values = dict(zip(piece.identifiers, map(forms.constant, element), strict=True))
     limits = list(limits_of(piece))
-    found = substitute((form for form, _ in limits), values)
+    found = forms.substitute((form for form, _ in limits), values)
     return all(form.constant in interval for form, (_, interval) in zip(found, limits, strict=True))
 
 
@@ -787,7 +766,7 @@ def elements_of(box: Box) -> Iterator[tuple[int, ...]]:
 
 def isl_of(names: SetNames, pieces: Sequence[Domain], context: islpy.Context) -> islpy.Set:
     """The points of some domains of the same variables; their parameters are those of the set."""
-    isl = load_isl()
+    isl = exact.load_isl()
     kinds, rank = isl.dim_type, len(names.coordinates)
     nothing = Space(dict.fromkeys(map(str, range(rank + len(names.given))), EVERYTHING), context)
     given = [Space(piece.bounds, context).domain(piece.constraints) for piece in pieces]
@@ -800,7 +779,7 @@ def isl_of(names: SetNames, pieces: Sequence[Domain], context: islpy.Context) ->
 
 def parameters_last(points: islpy.Set, names: SetNames) -> islpy.Set:
     """The set with its parameters as its last coordinates, in the order of the names."""
-    kinds = load_isl().dim_type
+    kinds = exact.load_isl().dim_type
     for name in names.given:
         place = points.find_dim_by_name(kinds.param, name)
         if place < 0:
@@ -812,8 +791,10 @@ def parameters_last(points: islpy.Set, names: SetNames) -> islpy.Set:
 
 def coordinates_of(point: islpy.Set) -> tuple[int, ...]:
     """The coordinates of the only point of a set."""
-    found, kind = point.sample_point(), load_isl().dim_type.set
-    return tuple(integer(found.get_coordinate_val(kind, axis)) for axis in range(rank_of(point)))
+    found, kind = point.sample_point(), exact.load_isl().dim_type.set
+    return tuple(
+        exact.integer(found.get_coordinate_val(kind, axis)) for axis in range(rank_of(point))
+    )
 
 
 # Parts of a set: its hull, its pieces and its boxes, read off isl's or from boxes.
@@ -887,7 +868,7 @@ def reading_of_points(
     own are left out.
     """
     is_empty = points.is_empty()
-    lone = None if names.given or is_empty else lone_box(points)
+    lone = None if names.given or is_empty else box_algebra.lone_box(points)
     if lone is not None:
         return reading_of_boxes((lone,), names)
     axes = range(len(names.coordinates) + len(names.given))
@@ -898,7 +879,7 @@ def reading_of_points(
     if not names.given:
         own = Allowance(_operations_for_boxes(space.context, budget))
         with suppress(BudgetError), own.attempt({}, space.context):
-            boxes = boxes_of(points)
+            boxes = box_algebra.boxes_of(points)
             if boxes is not None:
                 return reading_of_boxes(boxes, names)
     return Reading(hull, tuple(pieces))
@@ -997,9 +978,9 @@ def _read_limits(
     lexer: ExpressionLexer, hull: Domain, ends: Mapping[str, Form]
 ) -> Iterator[Constraint]:
     """``d0 in [0, 9]``, ``d0 in [0, 18] step 2``, or a condition."""
-    form = read_expression(lexer, hull.by_name, takes_conditions=True)
+    form = forms.read_expression(lexer, hull.by_name, takes_conditions=True)
     if lexer.text != "in":
-        yield from facts_of(form)
+        yield from forms.facts_of(form)
         return
     found = read_ends(lexer, ends)
     interval, others = limits(form, found)

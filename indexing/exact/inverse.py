@@ -31,15 +31,8 @@ from math import gcd, lcm
 from typing import Final, NamedTuple
 
 from indexing.domain import Constraint, Domain, distinctly_named, substituted_constraints
-from indexing.exact.bits import (
-    InputBits,
-    Rows,
-    input_bits,
-    read_rows,
-    right_inverse,
-    transposed,
-    write_rows,
-)
+from indexing.exact import bits
+from indexing.exact.bits import InputBits, Rows
 from indexing.exact.few_points import elements
 from indexing.exact.isl import check_quasi_affine
 from indexing.exact.symbolic_inverse import symbolic_inverse
@@ -60,9 +53,6 @@ from simplifier.forms import (
     Key,
     Scope,
     Unit,
-    range_of,
-    scope_of,
-    weighted_sum,
 )
 
 # Inverts a map: from results back to the dimensions that lead to them.
@@ -163,11 +153,11 @@ def _over_numerators(given_results: Sequence[Form], numerators: Mapping[str, For
 def _scope_with(domain: Domain, numerators: Mapping[str, Form]) -> Scope:
     """The scope of the bounds of variables and shared numerators."""
     bounds = tuple(domain.bounds.items())
-    plain = scope_of(bounds)
+    plain = forms.scope_of(bounds)
     if not numerators:
         return plain
-    ranges = ((name, range_of(plain, whole)) for name, whole in numerators.items())
-    return scope_of((*bounds, *ranges))
+    ranges = ((name, forms.range_of(plain, whole)) for name, whole in numerators.items())
+    return forms.scope_of((*bounds, *ranges))
 
 
 def _equalities(domain: Domain) -> Iterator[Equation]:
@@ -263,7 +253,7 @@ def solved(
     >>> from simplifier.forms import scope_of
     >>> bounds = {"x": Interval(0, 3), "z": Interval(0, 7)}
     >>> x, y, z = map(forms.variable, "xyz")
-    >>> solved(scope_of(tuple(bounds.items())), [Equation(x * 8 + z, y)], bounds).values
+    >>> solved(forms.scope_of(tuple(bounds.items())), [Equation(x * 8 + z, y)], bounds).values
     {'x': Form(y floordiv 8), 'z': Form(y mod 8)}
     """
     solver = _Solver(scope, equations, sought)
@@ -442,10 +432,12 @@ class _Solver:
     def _split_by_weight(self, units: list[tuple[int, Unit]], right: Form) -> list[Equation] | None:
         """Two equations: for the part below some weight, and for the multiples of it."""
         for weight in sorted({abs(weight) for weight, _ in units} - {1}):
-            low = weighted_sum((each, unit.value) for each, unit in units if each % weight)
+            low = forms.weighted_sum((each, unit.value) for each, unit in units if each % weight)
             lower, upper = self._scope.range_of(low)
             if isinstance(lower, int) and upper - lower < weight:
-                high = weighted_sum((each, unit.value) for each, unit in units if not each % weight)
+                high = forms.weighted_sum(
+                    (each, unit.value) for each, unit in units if not each % weight
+                )
                 if not all(self._is_shorter(part, units) for part in (low, high)):
                     continue
                 rest = right.plus_constant(-lower)
@@ -837,8 +829,8 @@ def inverse_of_bits(simplest: RelationT) -> RelationT | None:
     sizes = bits_of_dims(simplest)
     if sizes is None:
         return None
-    inputs = input_bits(sizes)
-    read = [read_rows(form, inputs) for form in simplest.forms]
+    inputs = bits.input_bits(sizes)
+    read = [bits.read_rows(form, inputs) for form in simplest.forms]
     known: list[Rows] = [rows for rows in read if rows is not None]
     if len(known) < len(read):
         known = _rows_of_points(simplest, inputs)
@@ -846,13 +838,13 @@ def inverse_of_bits(simplest: RelationT) -> RelationT | None:
     if not known or sum(counts) != sum(sizes.values()):
         return None
     rows = [row for each in known for row in each]
-    back = right_inverse(transposed(rows, len(rows)), len(rows))
+    back = bits.right_inverse(bits.transposed(rows, len(rows)), len(rows))
     if back is None:
         return None
-    outputs = input_bits({f"d{number}": count for number, count in enumerate(counts)})
-    rows_back = transposed(back, len(rows))
+    outputs = bits.input_bits({f"d{number}": count for number, count in enumerate(counts)})
+    rows_back = bits.transposed(back, len(rows))
     results = [
-        write_rows(rows_back[digits.first : digits.first + digits.count], outputs)
+        bits.write_rows(rows_back[digits.first : digits.first + digits.count], outputs)
         for digits in inputs
     ]
     return simplest.derived(results, Domain.of(Variable.of_size(1 << count) for count in counts))
@@ -871,7 +863,7 @@ def _rows_of_points(simplest: Relation, inputs: Iterable[InputBits]) -> list[Row
         ):
             return []
         columns = [values[1 << bit] for bit in range((len(values) - 1).bit_length())]
-        found.append(transposed(columns, max(values).bit_length()))
+        found.append(bits.transposed(columns, max(values).bit_length()))
     return found
 
 

@@ -11,25 +11,11 @@ import sympy
 
 from indexing.domain import Domain
 from indexing.errors import MapError
-from indexing.exact import few_points
+from indexing.exact import compare, few_points, isl
 from indexing.exact.boxes import Box, box_set, box_size, whole
-from indexing.exact.compare import (
-    Difference,
-    are_comparable,
-    count_reached,
-    first_difference,
-    with_same_parameters,
-)
+from indexing.exact.compare import Difference
 from indexing.exact.counting import count_points, number_of_points, number_of_results
 from indexing.exact.index_set import IndexSet, read_set, set_of_points
-from indexing.exact.isl import (
-    accesses_of,
-    first_point,
-    image_of,
-    points_of,
-    relation_of,
-    telling_runtime,
-)
 from indexing.exact.symbolic_counting import symbolic_count
 from indexing.exact.symbolic_inverse import tells_points
 from indexing.relation import (
@@ -148,7 +134,7 @@ class ExactRelation(Relation):
         >>> print(short.first_difference(parse_map("(d0) -> (d0), domain: d0 in [0, 7]")))
         at (7): only the second map is defined; it gives (7)
         """
-        return first_difference(
+        return compare.first_difference(
             self, other, budget=budget, runtime_as_parameters=runtime_as_parameters
         )
 
@@ -240,7 +226,7 @@ class ExactRelation(Relation):
         """
         if not self.parameters:
             return number_of_results([self], budget)
-        return count_reached([self], len(self.forms), self.parameters, budget)
+        return compare.count_reached([self], len(self.forms), self.parameters, budget)
 
     def is_injective(self, *, budget: Budget = BUDGET, runtime_as_parameters: bool = False) -> bool:
         """Whether no element is reached from two points of dimensions and ranges.
@@ -253,7 +239,7 @@ class ExactRelation(Relation):
         >>> slices.is_injective(), slices.is_injective(runtime_as_parameters=True)
         (False, True)
         """
-        asked_of = telling_runtime(self) if runtime_as_parameters else self
+        asked_of = isl.telling_runtime(self) if runtime_as_parameters else self
         return _IS_INJECTIVE.settled([asked_of], budget, lambda: tells_points(self))
 
     def covers(
@@ -315,8 +301,8 @@ class ExactRelation(Relation):
         domain = self.domain
 
         def ask(space: Space) -> tuple[tuple[int, ...] | None]:
-            points = points_of(self, space.context)
-            return (None if points.is_empty() else first_point(points),)
+            points = isl.points_of(self, space.context)
+            return (None if points.is_empty() else isl.first_point(points),)
 
         (values,) = asked(ask, budget, otherwise=lambda most: few_points.first_point(self, most))
         if values is None:
@@ -361,34 +347,34 @@ class _ExactQuestion(NamedTuple):
 
 
 def _is_empty(context: islpy.Context, relation: Relation) -> bool:
-    return points_of(relation, context).is_empty()
+    return isl.points_of(relation, context).is_empty()
 
 
 def _is_injective(context: islpy.Context, relation: Relation) -> bool:
-    return accesses_of(relation, context).is_injective()
+    return isl.accesses_of(relation, context).is_injective()
 
 
 def _is_subset(context: islpy.Context, left: Relation, right: Relation) -> bool:
-    return relation_of(left, context).is_subset(relation_of(right, context))
+    return isl.relation_of(left, context).is_subset(isl.relation_of(right, context))
 
 
 def _is_equal(context: islpy.Context, left: Relation, right: Relation) -> bool:
-    return relation_of(left, context).is_equal(relation_of(right, context))
+    return isl.relation_of(left, context).is_equal(isl.relation_of(right, context))
 
 
 def _covers(context: islpy.Context, relation: Relation, box: Box) -> bool:
-    return box_set(box, context).is_subset(image_of(relation, context))
+    return box_set(box, context).is_subset(isl.image_of(relation, context))
 
 
 def _is_bijective(context: islpy.Context, relation: Relation, box: Box) -> bool:
-    accesses, tensor = accesses_of(relation, context), box_set(box, context)
+    accesses, tensor = isl.accesses_of(relation, context), box_set(box, context)
     image = accesses.range()
     if not image.is_subset(tensor) or not accesses.is_injective():
         return False
     if relation.domain.runtime:
         return tensor.is_subset(image)
     # As many elements as points: to count these is far less work than to compare the sets.
-    return count_points(points_of(relation, context)) == box_size(box)
+    return count_points(isl.points_of(relation, context)) == box_size(box)
 
 
 _IS_EMPTY: Final = _ExactQuestion("is_empty", _is_empty, few_points.is_empty)
@@ -407,10 +393,10 @@ def _compared(
     """The answer about two relations; no if they have different numbers of coordinates."""
     if left == right:
         return True
-    if not are_comparable(left, right, runtime_as_parameters=is_fixed):
+    if not compare.are_comparable(left, right, runtime_as_parameters=is_fixed):
         return False
-    both = with_same_parameters((left, right))
-    told = [telling_runtime(each) for each in both] if is_fixed else both
+    both = compare.with_same_parameters((left, right))
+    told = [isl.telling_runtime(each) for each in both] if is_fixed else both
     return question.settled(told, budget, lambda: simplified(both[0]) == simplified(both[1]))
 
 
@@ -431,7 +417,7 @@ def _of_tensor(
     box = [Interval(0, size - 1) for size in sizes]
     if is_fixed:
         box += [variable.bounds for variable in relation.domain.runtime]
-        relation = telling_runtime(relation)
+        relation = isl.telling_runtime(relation)
     return question.ask([relation], budget, tuple(map(whole, box)))
 
 
@@ -441,11 +427,11 @@ def _set_of_values(
     """The values of the results, with these names; fixed variables and parameters follow."""
     *_, runtime = relation.domain.by_role(relation.domain.names)
     followed = runtime if is_fixed else ()
-    told = telling_runtime(relation) if is_fixed else relation
+    told = isl.telling_runtime(relation) if is_fixed else relation
     parameters = [parameter.name for parameter in relation.domain.parameters]
 
     def read(space: Space) -> IndexSet:
-        points = image_of(told, space.context)
+        points = isl.image_of(told, space.context)
         return read_set(points, space, names, followed, parameters, budget=budget)
 
     def listed(most: int) -> IndexSet | None:

@@ -18,18 +18,7 @@ from indexing.relation import Relation
 from indexing.simplify import simplified
 from indexing.variable import PARAMETER, Variable, parameter_identifier
 from simplifier import forms
-from simplifier.forms import (
-    Atom,
-    AtomKind,
-    Form,
-    Interval,
-    Scope,
-    fold,
-    format_form,
-    read_whole,
-    scope_of,
-    to_sympy,
-)
+from simplifier.forms import Atom, AtomKind, Form, Interval, Scope
 from simplifier.forms import simplified as simplified_form
 from simplifier.tools.graphs import united
 
@@ -59,7 +48,7 @@ def symbolic_count(pieces: Iterable[Domain], parameters: Sequence[Variable]) -> 
             total += _Groups(parameters, simplest.domain).number()
     names = {parameter_identifier(each.name): forms.variable(each.name) for each in parameters}
     (named,) = forms.substitute((simplified_form(_scope(parameters), total),), names)
-    return named.constant if named.is_constant else to_sympy(named)
+    return named.constant if named.is_constant else forms.to_sympy(named)
 
 
 class _Groups:
@@ -149,7 +138,7 @@ class _Groups:
     def _objection(self, left: Sequence[str]) -> MapError:
         known = {*left}
         form = next(form for form, _ in self._others if known & positional(form))
-        text = format_form(self._domain.named(form))
+        text = forms.format_form(self._domain.named(form))
         expected = "expected bounds, strides and sums; put numbers for all parameters"
         message = f"count: the points that meet a constraint on {text} have no closed form here"
         return MapError(f"{message}; {expected}, see substitute()")
@@ -163,7 +152,7 @@ def _is_none(within: Scope, size: Form) -> bool:
 def _form_of(polynomial: sympy.Expr) -> Form:
     """A polynomial with rational factors and integer values."""
     numerator, denominator = sympy.fraction(sympy.together(polynomial))
-    form, _ = read_whole(sympy.expand(numerator))
+    form, _ = forms.read_whole(sympy.expand(numerator))
     divisor = int(denominator)
     return form if divisor == 1 else forms.floordiv(form, forms.constant(divisor))
 
@@ -183,7 +172,7 @@ def _scope(
 ) -> Scope:
     """The bounds and facts of parameters and other variables."""
     of_parameters = ((parameter_identifier(each.name), each.bounds) for each in parameters)
-    return scope_of((*bounds, *of_parameters), tuple(limits))
+    return forms.scope_of((*bounds, *of_parameters), tuple(limits))
 
 
 # Sums polynomials over the points of constraints, variable by variable, the innermost first.
@@ -240,9 +229,9 @@ class Sum(NamedTuple):
     @property
     def polynomial(self) -> sympy.Expr:
         """The sum for sizes that are not negative, as a polynomial in the other variables."""
-        variable = to_sympy(forms.variable(self.variable))
+        variable = forms.to_sympy(forms.variable(self.variable))
         upto = sympy.summation(self.each, (variable, 0, variable))
-        first, behind = to_sympy(self.first), to_sympy(self.first + self.size)
+        first, behind = forms.to_sympy(self.first), forms.to_sympy(self.first + self.size)
         return sympy.expand(upto.subs(variable, behind - 1) - upto.subs(variable, first - 1))
 
 
@@ -321,7 +310,7 @@ def _without_quotients(points: Points) -> Points:
         limits.append((numerator - variable * divisor, ends))
         return variable if atom.kind is AtomKind.FLOORDIV else numerator - variable * divisor
 
-    values = fold((form for form, _ in points.limits), of_atom, forms.combine)
+    values = forms.fold((form for form, _ in points.limits), of_atom, forms.combine)
     limits += [(forms.combine(form, values), ends) for form, ends in points.limits]
     variables = {**points.variables, **dict.fromkeys(names.values(), Interval(None, None))}
     return Points(variables, tuple(dict.fromkeys(limits)), points.each)
@@ -426,8 +415,8 @@ def _undominated(within: Scope, ends: Sequence[Form], sign: int) -> list[Form]:
 
 
 def _is_polynomial(ends: Iterable[Form], variables: Iterable[str]) -> bool:
-    symbols = [to_sympy(forms.variable(name)) for name in variables]
-    return all(to_sympy(end).is_polynomial(*symbols) for end in ends)
+    symbols = [forms.to_sympy(forms.variable(name)) for name in variables]
+    return all(forms.to_sympy(end).is_polynomial(*symbols) for end in ends)
 
 
 def _last(points: Points) -> Sum:

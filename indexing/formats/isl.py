@@ -22,19 +22,9 @@ from indexing.exact.isl import (
 from indexing.relation import Relation
 from indexing.simplify import simplified
 from indexing.variable import Variable, check_parameter, parameter_identifier
-from simplifier import forms
+from simplifier import exact, forms
 from simplifier.errors import Span, TextError, quoted
-from simplifier.exact import (
-    ATTEMPT,
-    Allowance,
-    Budget,
-    BudgetError,
-    Space,
-    asked,
-    context_of,
-    integer,
-    load_isl,
-)
+from simplifier.exact import ATTEMPT, Allowance, Budget, BudgetError, Space
 from simplifier.forms import (
     EXTREMA,
     INFINITY,
@@ -88,9 +78,9 @@ def to_isl(
 
     See :meth:`IndexingMap.to_isl`.
     """
-    isl = load_isl()
+    isl = exact.load_isl()
     relation = pairs_of(
-        indexing_map, context_of(context), runtime_as_parameters=runtime_as_parameters
+        indexing_map, exact.context_of(context), runtime_as_parameters=runtime_as_parameters
     )
     domain = _readably_named(indexing_map.domain)
     dims, *_ = domain.by_role(domain.names)
@@ -101,7 +91,7 @@ def pairs_of(
     indexing_map: Relation, context: islpy.Context, *, runtime_as_parameters: bool = False
 ) -> islpy.Map:
     """The map as isl's relation, with names for parameters alone."""
-    domain, kinds = indexing_map.domain, load_isl().dim_type
+    domain, kinds = indexing_map.domain, exact.load_isl().dim_type
     first = len(domain.dims) + len(domain.ranges)
     first += 0 if runtime_as_parameters else len(domain.runtime)
     parameters = _readably_named(domain).names[first:]
@@ -148,7 +138,7 @@ def read_isl(
     def read(_: Space) -> Relation:
         return _read(found, parameters_as_runtime=parameters_as_runtime)
 
-    made = asked(read, budget, context=found.get_ctx())
+    made = exact.asked(read, budget, context=found.get_ctx())
     return made if _has_many_cases(made) else simplified(made)
 
 
@@ -165,7 +155,7 @@ def isl_map(relation: str | IslRelation, asker: str = "from_isl") -> islpy.Map:
     found = _parsed(relation, asker) if is_text else _converted(relation, asker)
     if any(piece.is_rational() for piece in found.get_basic_maps()):
         raise MapError(f"{asker}: the relation has rational numbers; expected integers alone")
-    kinds = load_isl().dim_type
+    kinds = exact.load_isl().dim_type
     return found.flatten().reset_tuple_id(kinds.in_).reset_tuple_id(kinds.out)
 
 
@@ -177,8 +167,8 @@ def read_pieces(relation: islpy.Map, dims: Sequence[str]) -> Iterator[Relation]:
     relation = relation.coalesce()
     if relation.is_single_valued():
         relation = relation.make_disjoint()
-    named = _named(relation, load_isl().dim_type.in_, dims)
-    whole = map(load_isl().Map, named.compute_divs().get_basic_maps())
+    named = _named(relation, exact.load_isl().dim_type.in_, dims)
+    whole = map(exact.load_isl().Map, named.compute_divs().get_basic_maps())
     for piece in [each for each in whole if not each.is_empty()] or [named]:
         found = _read(piece, parameters_as_runtime=False, joins_cases=False)
         yield found if _has_many_cases(found) else simplified(found)
@@ -187,7 +177,7 @@ def read_pieces(relation: islpy.Map, dims: Sequence[str]) -> Iterator[Relation]:
 def _read(
     relation: islpy.Map, *, parameters_as_runtime: bool, joins_cases: bool = True
 ) -> Relation:
-    kinds = load_isl().dim_type
+    kinds = exact.load_isl().dim_type
     dims, given, outputs = (
         [
             Variable(EVERYTHING, readable(relation.get_dim_name(kind, position)))
@@ -218,7 +208,7 @@ def _has_many_cases(made: Relation) -> bool:
 
 def _converted(relation: object, asker: str) -> islpy.Map:
     """One of islpy's objects as a relation."""
-    isl = load_isl()
+    isl = exact.load_isl()
     if isinstance(relation, isl.Map):
         return cast("islpy.Map", relation)
     if isinstance(relation, isl.BasicMap):
@@ -253,7 +243,7 @@ _CONVERSIONS: Final = MappingProxyType(
 def _parsed(text: str, asker: str) -> islpy.Map:
     """A text of isl as a relation."""
     check_isl_text(text)
-    isl = load_isl()
+    isl = exact.load_isl()
     for read in (isl.Map.read_from_str, isl.UnionMap.read_from_str):
         with suppress(isl.Error):
             return _converted(read(isl.Context(), text), asker)
@@ -334,12 +324,12 @@ class _RelationReader:
         """All outputs as functions of the inputs, if they are such."""
         results = self._functions(self._left)
         if results is not None:
-            self._left = self._left.project_out(load_isl().dim_type.out, 0, len(results))
+            self._left = self._left.project_out(exact.load_isl().dim_type.out, 0, len(results))
         return results
 
     def next_result(self, number: int) -> Form:
         """The first of the outputs left."""
-        kind = load_isl().dim_type.out
+        kind = exact.load_isl().dim_type.out
         first = self._left.project_out(kind, 1, _outputs(self._left) - 1)
         functions = self._functions(first)
         if functions is None:
@@ -366,7 +356,7 @@ class _RelationReader:
         """The outputs as forms; ``None`` if one is no function, or one of many cases."""
         if not values.is_single_valued():
             return None
-        function = load_isl().PwMultiAff.from_map(values)
+        function = exact.load_isl().PwMultiAff.from_map(values)
         found = [
             self._merged(function.get_pw_aff(position)) for position in range(_outputs(values))
         ]
@@ -407,7 +397,7 @@ class _RelationReader:
     def _range_choices(self, values: islpy.Map) -> Iterator[_RangeChoice]:
         """The choices of a range for the values of the only output."""
         everything = values.range()
-        ends, step = extent(everything, 0), max(1, integer(everything.get_stride(0)))
+        ends, step = extent(everything, 0), max(1, exact.integer(everything.get_stride(0)))
         size = INFINITY if ends.size is None else (ends.size - 1) // step + 1
         start = ends.lower if ends.lower is not None else ends.upper
         if step == 1 or start is None:
@@ -420,7 +410,7 @@ class _RelationReader:
     def _windows(self, values: islpy.Map) -> Iterator[_RangeChoice]:
         """A range that counts from the first value up, and one from the last value down."""
         lowest, highest = values.dim_min(0), values.dim_max(0)
-        step = max(1, integer(values.get_range_stride_info(0).get_stride()))
+        step = max(1, exact.integer(values.get_range_stride_info(0).get_stride()))
         width = self._space.extent(highest.sub(lowest)).upper
         size = INFINITY if width is None else width // step + 1
         for end, towards in ((lowest, step), (highest, -step)):
@@ -434,7 +424,7 @@ class _RelationReader:
         """Ranges that count from an affine part of an end, as it were the end everywhere."""
         domain = values.domain()
         for _, base in end.get_pieces():
-            start = load_isl().Map.from_aff(base).intersect_domain(domain)
+            start = exact.load_isl().Map.from_aff(base).intersect_domain(domain)
             apart = values.sum(start.neg()).range()
             ends = extent(apart, 0)
             if ends.size is not None and ends.lower is not None:
@@ -449,7 +439,7 @@ class _RelationReader:
         old = list(self._space.bounds)
         self._space = Space(dict.fromkeys([*old, identifier], EVERYTHING), self._left.get_ctx())
         result = forms.variable(identifier).times(choice.step).plus(choice.base)
-        kind = load_isl().dim_type
+        kind = exact.load_isl().dim_type
         moved = self._left.move_dims(kind.in_, len(old), kind.out, 0, 1)
         values = _tuple(self._space, [*map(forms.variable, old), result])
         self._left = moved.preimage_domain_pw_multi_aff(values)
@@ -457,7 +447,7 @@ class _RelationReader:
 
 
 def _outputs(relation: islpy.Map) -> int:
-    return relation.dim(load_isl().dim_type.out)
+    return relation.dim(exact.load_isl().dim_type.out)
 
 
 def _is_window(values: islpy.Map) -> bool:
@@ -465,7 +455,7 @@ def _is_window(values: islpy.Map) -> bool:
 
     Multiples of a number are no bound, though isl says so: they are an equation with a division.
     """
-    kind = load_isl().dim_type
+    kind = exact.load_isl().dim_type
     inputs = values.dim(kind.in_)
     for place in range(inputs):  # parameters are told apart by name
         values = values.set_dim_name(kind.in_, place, f"i{place}")
@@ -475,7 +465,7 @@ def _is_window(values: islpy.Map) -> bool:
 
 def _tuple(space: Space, wanted: Sequence[Form]) -> islpy.PwMultiAff:
     """The tuple of forms as a function of the variables of the space."""
-    first, *others = map(load_isl().PwMultiAff.from_pw_aff, space.expressions(wanted))
+    first, *others = map(exact.load_isl().PwMultiAff.from_pw_aff, space.expressions(wanted))
     for other in others:
         first = first.flat_range_product(other)
     return first
@@ -511,7 +501,7 @@ def _constraints_of_union(points: islpy.Set, space: Space) -> Iterator[Constrain
     hull = pieces[0] if len(pieces) == 1 else points.simple_hull()
     yield from constraints_of(hull, space)
     if len(pieces) > 1:
-        rest = points.gist(load_isl().Set.from_basic_set(hull)).coalesce()
+        rest = points.gist(exact.load_isl().Set.from_basic_set(hull)).coalesce()
         yield _depth(rest, space), Interval(0, None)
 
 

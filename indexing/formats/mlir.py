@@ -27,11 +27,6 @@ from simplifier.forms import (
     Form,
     Interval,
     IntervalLike,
-    combine,
-    fold,
-    format_form,
-    postorder,
-    read_expression,
 )
 
 # Writing.
@@ -97,7 +92,7 @@ def _texts(domain: Domain, named: Sequence[Form], role: str) -> list[str]:
     for number, form in enumerate(turned):
         if objection := _objection(form, symbols) or _objection_to_constants(form):
             raise MapError(f"{role} {number} has {objection}")
-    return [format_form(form, domain.names) for form in turned]
+    return [forms.format_form(form, domain.names) for form in turned]
 
 
 _TURNED: Final[Mapping[AtomKind, Callable[[Form, Form], Form]]] = {
@@ -110,7 +105,7 @@ _TURNED: Final[Mapping[AtomKind, Callable[[Form, Form], Form]]] = {
 
 def with_positive_divisors(form: Form) -> Form:
     """The same values, without quotients and remainders by negative constants."""
-    return combine(form, fold((form,), _turned_atom, combine))
+    return forms.combine(form, forms.fold((form,), _turned_atom, forms.combine))
 
 
 def _turned_atom(atom: Atom, arguments: tuple[Form, ...]) -> Form:
@@ -127,7 +122,7 @@ _MAX_CONSTANT: Final = (1 << 63) - 1
 
 
 def _objection_to_constants(form: Form) -> str:
-    parts = [form, *(argument for atom in postorder((form,)) for argument in atom.arguments)]
+    parts = [form, *(argument for atom in forms.postorder((form,)) for argument in atom.arguments)]
     for part in parts:
         for constant in (part.constant, *part.terms.values()):
             if abs(constant) > _MAX_CONSTANT:
@@ -138,10 +133,10 @@ def _objection_to_constants(form: Form) -> str:
 def _objection(form: Form, symbols: Container[str]) -> str:
     """The term of a form that MLIR does not have, with the expected one; empty if MLIR has all."""
     symbolic: set[Atom] = set()
-    for atom in postorder((form,)):
+    for atom in forms.postorder((form,)):
         are_symbolic = [symbolic.issuperset(argument.terms) for argument in atom.arguments]
         if expected := _expected(atom, are_symbolic):
-            part = format_form(forms.Form(0, {atom: 1}))
+            part = forms.format_form(forms.Form(0, {atom: 1}))
             return f"{beginning_of(part)} in it; expected {expected}"
         if all(are_symbolic) and (atom.arguments or atom.name in symbols):
             symbolic.add(atom)
@@ -273,7 +268,7 @@ def _read_affine(
     lexer: ExpressionLexer, known: Mapping[str, Form], symbols: Container[str]
 ) -> Form:
     position = lexer.position
-    form = read_expression(lexer, known, _DIVISIONS)
+    form = forms.read_expression(lexer, known, _DIVISIONS)
     if objection := _objection(form, symbols):
         first, last = lexer.span_at(position), lexer.span_at(lexer.position - 1)
         span = Span(lexer.source, first.start, last.stop, lexer.file)

@@ -13,17 +13,9 @@ from functools import lru_cache, reduce
 from indexing.domain import Constraint, Domain
 from indexing.errors import ShapeError
 from indexing.exact.few_points import first_elsewhere, has_few_points
+from indexing.layout import maps
 from indexing.layout.dimensions import common_blocks
 from indexing.layout.layout import check_shapes
-from indexing.layout.maps import (
-    box_of,
-    dims_of,
-    form_of,
-    joined_digits,
-    linear_to_logical,
-    logical_to_linear,
-    within,
-)
 from indexing.layout.shape import Shape
 from indexing.layout.steps import (
     Crop,
@@ -127,7 +119,7 @@ class _Array:
     @property
     def box(self) -> Domain:
         """The dimensions, and a range over the parts of an element if it has several."""
-        return box_of(self.shape.dimensions, (self.parts,) if self.parts > 1 else ())
+        return maps.box_of(self.shape.dimensions, (self.parts,) if self.parts > 1 else ())
 
     @property
     def part(self) -> Form:
@@ -147,7 +139,7 @@ class _Array:
     @property
     def position(self) -> Index:
         """Position of a part of an element in these."""
-        dims = dims_of(self.shape.dimensions)
+        dims = maps.dims_of(self.shape.dimensions)
         return (*forward(tiling_steps(self.shape), dims), self.part)
 
     def element_at(self, position: Index) -> tuple[Index, list[Limit]]:
@@ -197,7 +189,7 @@ def _strides(sizes: Sizes) -> list[int]:
 
 def _by_digits(source: _Array, target: _Array, cuts: Sizes) -> IndexingMap:
     """Each digit of a position in memory is a digit of both indices."""
-    digits = map(form_of, Reshape.between(source.sizes, cuts).forward(source.position))
+    digits = map(maps.form_of, Reshape.between(source.sizes, cuts).forward(source.position))
     simple = IndexingMap.from_forms(digits, source.box).simplify(preserve_ranges=True).forms
     values = {f"d{axis}": digit for axis, digit in enumerate(simple)}
     index, limits = _of_digits(target, cuts)
@@ -207,15 +199,15 @@ def _by_digits(source: _Array, target: _Array, cuts: Sizes) -> IndexingMap:
     constrained = source.box.constrained(constraints)
     domain = _simplified_domain(IndexingMap.from_forms(results, constrained))
     box = replace(domain, constraints=())
-    return IndexingMap.from_forms(joined_digits(results, box), domain)
+    return IndexingMap.from_forms(maps.joined_digits(results, box), domain)
 
 
 def _of_digits(target: _Array, cuts: Sizes) -> tuple[tuple[Form, ...], list[Constraint]]:
     """The index of an element by the digits of its position, and their constraints."""
-    position = Reshape.between(cuts, target.sizes).forward(dims_of(cuts))
+    position = Reshape.between(cuts, target.sizes).forward(maps.dims_of(cuts))
     index, limits = target.element_at(position)
-    simple = IndexingMap.from_forms(map(form_of, index), box_of(cuts)).simplify()
-    return simple.forms, within(limits)
+    simple = IndexingMap.from_forms(map(maps.form_of, index), maps.box_of(cuts)).simplify()
+    return simple.forms, maps.within(limits)
 
 
 def _simplified_domain(made: IndexingMap) -> Domain:
@@ -228,7 +220,7 @@ def _by_offsets(source: _Array, target: _Array) -> IndexingMap:
     """The map through the offset, where dimensions overlap: ``[4,6]`` and ``[3,8]``."""
     there = forms.floordiv(_place(source), forms.constant(target.parts))
     to_offset = IndexingMap.from_forms([there], source.box)
-    found = to_offset.compose(linear_to_logical(target.shape)).simplify()
+    found = to_offset.compose(maps.linear_to_logical(target.shape)).simplify()
     return found.simplify(exact=True) if found.constraints else found
 
 
@@ -257,7 +249,7 @@ def _first_in_padding(source: _Array, target: _Array) -> tuple[int, ...] | None:
 
 def _place(array: _Array) -> Form:
     """Position of a part of an element in memory, counted in parts."""
-    (offset,) = logical_to_linear(array.shape).forms
+    (offset,) = maps.logical_to_linear(array.shape).forms
     return offset * array.parts + array.part
 
 
@@ -302,7 +294,7 @@ def decompose_bitcast(source: Shape, target: Shape) -> tuple[Step, ...]:
             f"elements of {widths[0]} bits become elements of {widths[1]} bits; "
             "expected a bitcast that keeps their width, to decompose it"
         )
-    index = dims_of(source.dimensions)
+    index = maps.dims_of(source.dimensions)
     for steps in _without_tiles(source, target):
         if keeps_offsets(source, target, forward(steps, index)):
             return _shortened(steps)
@@ -399,7 +391,7 @@ def reshape_is_bitcast(source: Shape, target: Shape, *, ignore_element_type: boo
     return (ignore_element_type or has_same_type) and keeps_offsets(
         source,
         target,
-        reshape.forward(dims_of(source.dimensions)),
+        reshape.forward(maps.dims_of(source.dimensions)),
         ignore_element_size=ignore_element_type,
     )
 
@@ -426,7 +418,7 @@ def transpose_is_bitcast(source: Shape, target: Shape, permutation: Sequence[int
     transpose = Transpose.of(source.dimensions, tuple(permutation))
     if transpose.sizes != target.dimensions:
         raise ShapeError(f"{target} is not {source} with the dimensions {tuple(permutation)}")
-    return keeps_offsets(source, target, transpose.forward(dims_of(source.dimensions)))
+    return keeps_offsets(source, target, transpose.forward(maps.dims_of(source.dimensions)))
 
 
 def copy_is_bitcast(source: Shape, target: Shape) -> bool:
@@ -457,10 +449,10 @@ def keeps_offsets(
         return False
     if memory_size(source) != memory_size(target):
         return False
-    box = box_of(source.dimensions)
-    values = {f"d{axis}": form_of(value) for axis, value in enumerate(index)}
-    (there,) = forms.substitute(logical_to_linear(target).forms, values)
-    (here,) = logical_to_linear(source).forms
+    box = maps.box_of(source.dimensions)
+    values = {f"d{axis}": maps.form_of(value) for axis, value in enumerate(index)}
+    (there,) = forms.substitute(maps.logical_to_linear(target).forms, values)
+    (here,) = maps.logical_to_linear(source).forms
     if source.element_count == 0 or simplified_in(box, there - here) == forms.ZERO:
         return True
     return IndexingMap.from_forms([there], box).equals(IndexingMap.from_forms([here], box))
@@ -499,7 +491,7 @@ def _wide_dimensions_first(shape: Shape) -> list[int]:
 
     A transpose that moves nothing keeps the distance to the next element along each of them.
     """
-    offset = logical_to_linear(shape)
+    offset = maps.logical_to_linear(shape)
 
     def place(axis: int) -> tuple[bool, int]:
         is_narrow = shape.dimensions[axis] == 1

@@ -28,6 +28,7 @@ from indexing.layout.steps import (
     tiling_steps,
     with_tile_levels,
 )
+from indexing.pictures import grids, svg
 from indexing.pictures.grids import (
     MAX_CELLS,
     MAX_COLUMNS,
@@ -39,24 +40,8 @@ from indexing.pictures.grids import (
     Cell,
     Grid,
     Sides,
-    cell_width,
-    cropped,
-    painted,
-    shown_positions,
 )
-from indexing.pictures.svg import (
-    GAP,
-    HATCH,
-    LINE,
-    MAX_WIDTH,
-    Panel,
-    document,
-    legend,
-    paragraphs,
-    shortened,
-    text,
-    text_width,
-)
+from indexing.pictures.svg import GAP, HATCH, LINE, MAX_WIDTH, Panel
 
 MAX_CHARACTERS: Final = 120
 """The width of a terminal, for the offsets of a row, if that leaves some columns."""
@@ -294,7 +279,7 @@ def _axis(grid: TiledArray, dimension: int) -> Axis:
     sizes, padded_size = grid.sizes(dimension), grid.padded_sizes[dimension]
     most = MAX_ROWS if dimension == grid.plane[0] else _most_columns(grid)
     borders = [*grid.tile_sizes(dimension)[:_BORDERS], prod(sizes)]
-    positions = shown_positions(padded_size, borders, most)
+    positions = grids.shown_positions(padded_size, borders, most)
     return Axis(grid.name(dimension), sizes, padded_size, positions)
 
 
@@ -370,7 +355,7 @@ def _notes(grid: TiledArray, axes: tuple[Axis, Axis], planes: int) -> Iterator[s
     if not total:
         yield "The array has no elements."
         return
-    yield from cropped(*axes)
+    yield from grids.cropped(*axes)
     count = prod(grid.padded_sizes[:-2])
     if planes < count:
         yield f"The first {planes} of {count:,} planes are shown."
@@ -501,17 +486,17 @@ def svg_of_layout(shape: ArrayShape) -> str:
     </svg>
     """
     picture = layout_picture(shape)
-    return document(str(shape), _description(picture), _panels(picture))
+    return svg.document(str(shape), _description(picture), _panels(picture))
 
 
 def _panels(picture: LayoutPicture) -> Iterator[Panel]:
     colors = _color_count(picture)
     grid = picture.grid(lambda cell: shown(cell, str(cell.offset), colors))
-    yield paragraphs(picture.summary, "label")
+    yield svg.paragraphs(picture.summary, "label")
     yield grid.panel(grid.width(*_widths(picture)), HEIGHT, 2 * GAP)
     yield _memory_picture(picture, colors)
-    yield legend(_meanings(picture))
-    yield paragraphs(picture.notes, "label")
+    yield svg.legend(_meanings(picture))
+    yield svg.paragraphs(picture.notes, "label")
 
 
 def shown(cell: MemoryCell, label: str, colors: int) -> Cell:
@@ -539,19 +524,19 @@ def _memory_picture(picture: LayoutPicture, colors: int) -> Panel:
         return Panel(0, 0, ())
     cells = [shown(cell, _index_text(cell), colors) for cell in picture.memory]
     offsets = [str(cell.offset) for cell in picture.memory]
-    width = cell_width([*(cell.label for cell in cells), offsets[-1]], *_widths(picture))
+    width = grids.cell_width([*(cell.label for cell in cells), offsets[-1]], *_widths(picture))
     in_row = _cells_in_row(picture.memory, int(MAX_WIDTH // width))
     boxes = [
         Box(number % in_row * width, _memory_row(number // in_row), width, HEIGHT, cell)
         for number, cell in enumerate(cells)
     ]
     above = (
-        text(box.x + width / 2, box.y - 4, offset, "label", "middle")
+        svg.text(box.x + width / 2, box.y - 4, offset, "label", "middle")
         for box, offset in zip(boxes, offsets, strict=True)
     )
     title = _memory_title(picture)
-    elements = (text(0, 12, title), *above, *painted(boxes))
-    widths = (min(in_row, len(boxes)) * width, text_width(title))
+    elements = (svg.text(0, 12, title), *above, *grids.painted(boxes))
+    widths = (min(in_row, len(boxes)) * width, svg.text_width(title))
     return Panel(max(widths), boxes[-1].y + HEIGHT, elements)
 
 
@@ -569,7 +554,7 @@ def _memory_row(number: int) -> float:
 def _index_text(cell: MemoryCell) -> str:
     if cell.index is None:
         return ""
-    return shortened(",".join(map(str, cell.index)), _MAX_INDEX) or "()"
+    return svg.shortened(",".join(map(str, cell.index)), _MAX_INDEX) or "()"
 
 
 def _cells_in_row(cells: Sequence[MemoryCell], most: int) -> int:

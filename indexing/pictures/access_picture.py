@@ -21,19 +21,9 @@ from typing import Final, TypeAlias
 
 from indexing.domain import Domain
 from indexing.errors import MapError
+from indexing.pictures import svg
 from indexing.pictures.grids import MAX_PLANES, MAX_ROWS, Axis, Cell, Grid, cropped, shown_positions
-from indexing.pictures.svg import (
-    GAP,
-    HEAT,
-    MAX_WIDTH,
-    Panel,
-    Picture,
-    below,
-    beside,
-    legend,
-    paragraphs,
-    shortened,
-)
+from indexing.pictures.svg import GAP, HEAT, MAX_WIDTH, Panel, Picture
 from indexing.relation import Relation, check_without_parameters
 from indexing.simplify import result_bounds
 from indexing.transform.evaluate import points
@@ -144,9 +134,11 @@ class ElementGrid:
             if prod(self.sizes)
         ]
         grid = Grid(rows, columns, planes)
-        heading = below([paragraphs([self.title], "shape"), paragraphs([self.summary], "label")], 4)
+        heading = svg.below(
+            [svg.paragraphs([self.title], "shape"), svg.paragraphs([self.summary], "label")], 4
+        )
         cells = grid.panel(grid.width(_HEIGHT, 6, "label"), _HEIGHT)
-        return below([heading, cells] if planes else [heading], GAP / 2)
+        return svg.below([heading, cells] if planes else [heading], GAP / 2)
 
     def _cells(self, plane: Position, most: int) -> list[list[Cell]]:
         rows, columns = self.rows_and_columns
@@ -279,9 +271,9 @@ class AccessPicture(Picture):
         read = [grid.counts.values() for grid in self.grids if not grid.is_chosen]
         counts = sorted({*chain(*read)})
         panels = [grid.panel(counts[-1] if counts else 1) for grid in self.grids]
-        yield beside(panels, 2 * GAP, MAX_WIDTH)
-        yield legend(self._meanings(counts))
-        yield paragraphs(self._all_notes(), "label")
+        yield svg.beside(panels, 2 * GAP, MAX_WIDTH)
+        yield svg.legend(self._meanings(counts))
+        yield svg.paragraphs(self._all_notes(), "label")
 
     def _meanings(self, counts: Sequence[int]) -> dict[str, str]:
         """Meanings of the colors; ``counts`` say how often elements are read, in order."""
@@ -318,7 +310,10 @@ def access_picture(
     if len(array) != len(indexing_map.forms) or min(array, default=0) < 0:
         expected = f"expected {len(indexing_map.forms)}, one a result, none of them negative"
         raise MapError(f"picture: sizes are {array}; {expected}")
-    from_, to = f"({', '.join(chosen.names)})", shortened(formula_of(indexing_map), _MAX_FORMULA)
+    from_, to = (
+        f"({', '.join(chosen.names)})",
+        svg.shortened(formula_of(indexing_map), _MAX_FORMULA),
+    )
     left = chosen.grid(from_, plane)
     right, notes = grid_of_results(to, array, chosen.results, result_plane)
     return AccessPicture(f"{from_} -> {to}{chosen.words}", (left, right), notes)

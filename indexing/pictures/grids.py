@@ -8,24 +8,8 @@ from itertools import islice, pairwise
 from math import prod
 from typing import Final, NamedTuple, TypeVar
 
-from indexing.pictures.svg import (
-    GAP,
-    HATCH,
-    LINE,
-    MAX_WIDTH,
-    NUMBERS,
-    Panel,
-    Picture,
-    beside,
-    hatching,
-    line,
-    paragraphs,
-    path,
-    rectangle,
-    shortened,
-    text,
-    text_width,
-)
+from indexing.pictures import svg
+from indexing.pictures.svg import GAP, HATCH, LINE, MAX_WIDTH, NUMBERS, Panel, Picture
 
 # Axes of grids: the rows or columns of a picture, which of them are shown, and their labels.
 
@@ -189,15 +173,15 @@ _INSETS: Final = (0, 3.5, 6.5)
 def painted(boxes: Sequence[Box]) -> Iterator[str]:
     """The grounds of cells, their borders, the outlines of tiles, and the labels."""
     for color in sorted({box.cell.color for box in boxes}):
-        ground = hatching if color == HATCH else rectangle
-        yield from path((ground(*box[:4]) for box in boxes if box.cell.color == color), color)
-    yield from path((rectangle(*box[:4]) for box in boxes), "edge")
+        ground = svg.hatching if color == HATCH else svg.rectangle
+        yield from svg.path((ground(*box[:4]) for box in boxes if box.cell.color == color), color)
+    yield from svg.path((svg.rectangle(*box[:4]) for box in boxes), "edge")
     for level in reversed(range(OUTLINED_LEVELS)):
-        yield from path((_outline(box, level) for box in boxes), f"outline{level}")
+        yield from svg.path((_outline(box, level) for box in boxes), f"outline{level}")
     for x, y, width, height, cell in boxes:
         if cell.label:
             baseline = y + height / 2 + (4 if cell.label_class else 5)
-            yield text(x + width / 2, baseline, cell.label, cell.label_class, "middle")
+            yield svg.text(x + width / 2, baseline, cell.label, cell.label_class, "middle")
 
 
 def _outline(box: Box, level: int) -> str:
@@ -217,12 +201,12 @@ def _outline(box: Box, level: int) -> str:
         (left, top, right, top),
         (left, bottom, right, bottom),
     )
-    return "".join(line(*ends) for ends, is_side in zip(lines, sides, strict=True) if is_side)
+    return "".join(svg.line(*ends) for ends, is_side in zip(lines, sides, strict=True) if is_side)
 
 
 def cell_width(labels: Iterable[str], least: float, around: float, class_: str = "") -> float:
     """The width of cells for the widest of some labels of a class, with space around it."""
-    return max([least, *(text_width(each, class_) + around for each in labels)])
+    return max([least, *(svg.text_width(each, class_) + around for each in labels)])
 
 
 # Grids.
@@ -249,10 +233,10 @@ class Grid:
     def panel(self, width: float, height: float, gap: float = GAP) -> Panel:
         """The planes side by side, of cells of a width and a height."""
         planes = [
-            self._panel(shortened(title, _MAX_TITLE), cells, width, height)
+            self._panel(svg.shortened(title, _MAX_TITLE), cells, width, height)
             for title, cells in self.planes
         ]
-        return beside(planes, gap, MAX_WIDTH)
+        return svg.beside(planes, gap, MAX_WIDTH)
 
     def _panel(
         self, title: str, cells: Sequence[Sequence[Cell]], width: float, height: float
@@ -267,24 +251,24 @@ class Grid:
             for x, cell in zip(xs, row, strict=True)
         ]
         elements = (
-            *([text(0, 12, title)] if title else []),
+            *([svg.text(0, 12, title)] if title else []),
             *self._around(left, top, width, height),
             *painted(boxes),
         )
-        name_of_columns = left + text_width(f"{columns.name} →", "label")
-        right = max(xs[-1] + width, text_width(title), name_of_columns)
+        name_of_columns = left + svg.text_width(f"{columns.name} →", "label")
+        right = max(xs[-1] + width, svg.text_width(title), name_of_columns)
         return Panel(right, ys[-1] + height, elements)
 
     def _around(self, left: float, top: float, width: float, height: float) -> Iterator[str]:
         """The names of rows and columns, and their labels."""
         if self.rows.name:
-            yield text(left - 8, top - 5, f"{self.rows.name} ↓", "label", "end")
+            yield svg.text(left - 8, top - 5, f"{self.rows.name} ↓", "label", "end")
             for label, y in self.rows.marks(height, GAP, "⋮"):
-                yield text(left - 8, top + y + 4, label, "label", "end")
+                yield svg.text(left - 8, top + y + 4, label, "label", "end")
         if self.columns.name:
-            yield text(left, top - 5 - LINE, f"{self.columns.name} →", "label")
+            yield svg.text(left, top - 5 - LINE, f"{self.columns.name} →", "label")
             for label, x in self.columns.marks(width, GAP, "⋯"):
-                yield text(left + x, top - 5, label, "label", "middle")
+                yield svg.text(left + x, top - 5, label, "label", "middle")
 
     def lines(self) -> Iterator[str]:
         """The grid as text, with the outlines of the tiles of the first level."""
@@ -367,7 +351,7 @@ class _Sheet:
 
 def _labels_width(axis: Axis) -> float:
     """Width of the indices of rows on the left."""
-    return max(map(text_width, [*axis.labels, f"{axis.name} ↓"])) + 8 if axis.name else 0
+    return max(map(svg.text_width, [*axis.labels, f"{axis.name} ↓"])) + 8 if axis.name else 0
 
 
 # Tables of short labels, colored by number: where elements of a layout lie, or who holds them.
@@ -394,7 +378,7 @@ class LabelGrid(Picture):
         """The table with rows downwards."""
         grid = self._grid("row", "column")
         yield grid.panel(grid.width(28, 8), 24)
-        yield paragraphs(cropped(grid.rows, grid.columns), "label")
+        yield svg.paragraphs(cropped(grid.rows, grid.columns), "label")
 
     def __str__(self) -> str:
         grid = self._grid("", "")

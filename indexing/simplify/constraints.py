@@ -31,14 +31,6 @@ from simplifier.forms import (
     Interval,
     Range,
     Scope,
-    branches,
-    constant,
-    content,
-    cost_of_form,
-    in_order,
-    read_fact,
-    scope_of,
-    weighted_sum,
 )
 from simplifier.forms import simplified as simplified_form
 from simplifier.tools.graphs import connected_components
@@ -132,7 +124,7 @@ def interval_within(form: Form, interval: Interval, values: Interval) -> Interva
 
 def _text_rank(form: Form) -> tuple[int, int]:
     bare = form.plus_constant(-form.constant)
-    return cost_of_form(bare), sum(factor < 0 for factor in bare.terms.values())
+    return forms.cost_of_form(bare), sum(factor < 0 for factor in bare.terms.values())
 
 
 # Laws of constraints: each gives what can replace a fact, or nothing.
@@ -168,7 +160,7 @@ def _compared(scope: Scope, fact: Fact) -> list[_Limited]:
     if len(fact.form.terms) != 1 or atom is None or atom.kind not in CONDITIONS:
         return []
     values = Interval.from_range(scope.range_of(fact.form))
-    told = read_fact(fact.form, Interval.from_range(fact.ends).intersect(values))
+    told = forms.read_fact(fact.form, Interval.from_range(fact.ends).intersect(values))
     if any(form == fact.form for form, _ in told):
         return []
     return [(scope.canonical(form), interval.ends) for form, interval in told]
@@ -203,7 +195,7 @@ def _high_part(scope: Scope, fact: Fact) -> list[_Limited]:
     """
     view = scope.view(fact.form)
     for weight in sorted({abs(weight) for weight, _ in view.units} - {1}, reverse=True):
-        high = weighted_sum(
+        high = forms.weighted_sum(
             (factor, unit.value) for factor, unit in view.units if factor % weight == 0
         )
         low = fact.form.plus(high, -1)
@@ -220,7 +212,7 @@ def _branches(fact: Fact) -> Iterator[_Limited]:
     is_open = fact.ends[0] == NEGATIVE_INFINITY, fact.ends[1] == INFINITY
     for atom, factor in fact.form.terms.items():
         if atom.kind is AtomKind.MAX and is_open[factor < 0]:
-            yield from ((branch, fact.ends) for branch in branches(fact.form, atom))
+            yield from ((branch, fact.ends) for branch in forms.branches(fact.form, atom))
             return
 
 
@@ -233,7 +225,7 @@ def only_branch(scope: Scope, fact: Fact) -> list[_Limited]:
     is_open = lower == NEGATIVE_INFINITY, upper == INFINITY
     for atom, factor in fact.form.terms.items():
         if atom.kind is AtomKind.MAX and is_open[factor > 0]:
-            ranges = {branch: scope.range_of(branch) for branch in branches(fact.form, atom)}
+            ranges = {branch: scope.range_of(branch) for branch in forms.branches(fact.form, atom)}
             reaching = [
                 branch
                 for branch, (least, greatest) in ranges.items()
@@ -260,7 +252,7 @@ def scope_within(domain: Domain, constraints: tuple[Constraint, ...]) -> Scope:
     """The scope of the domain's bounds and of some constraints."""
     bounds = tuple(domain.bounds.items())
     # Without constraints it is the one that every scope with some begins with.
-    return scope_of(bounds, constraints) if constraints else scope_of(bounds)
+    return forms.scope_of(bounds, constraints) if constraints else forms.scope_of(bounds)
 
 
 class PreservedVariables(NamedTuple):
@@ -370,7 +362,7 @@ class Residues:
         if not (values.is_empty or values.is_point):
             return None
         numerator = atom.numerator
-        common = gcd(content(numerator), atom.divisor)
+        common = gcd(forms.content(numerator), atom.divisor)
         residue = (values.lower or 0) - numerator.constant
         modulus = atom.divisor // common
         if modulus == 1:
@@ -396,14 +388,14 @@ class Residues:
     @property
     def cost(self) -> int:
         """The cost of the constraint."""
-        return cost_of_form(self.constraint[0])
+        return forms.cost_of_form(self.constraint[0])
 
     @property
     def constraint(self) -> Constraint:
         """The residues as a constraint; if they wrap around 0, a constant is added."""
         start = self.first if self.last < self.modulus else 0
         form = self.form.plus_constant((start - self.first) % self.modulus)
-        remainder = forms.mod(form, constant(self.modulus))
+        remainder = forms.mod(form, forms.constant(self.modulus))
         return remainder, Interval(start, start + self.count - 1)
 
     def constraint_within(self, values: Range) -> Constraint:
@@ -437,7 +429,7 @@ class Residues:
     def _rank(self) -> tuple[object, ...]:
         factors = [*self.form.terms.values()]
         negative = sum(factor < 0 for factor in factors)
-        return cost_of_form(self.form), negative, factors[0] < 0, self.form.order
+        return forms.cost_of_form(self.form), negative, factors[0] < 0, self.form.order
 
     def _times(self, unit: int) -> Residues:
         form = _symmetric(self.form.times(unit), self.modulus)
@@ -538,7 +530,7 @@ def _by_chinese_remainders(one: Residues, other: Residues) -> list[Residues] | N
         atom: meet(one.form.terms.get(atom, 0), other.form.terms.get(atom, 0))
         for atom in (one.form.terms | other.form.terms)
     }
-    form = _symmetric(Form(0, in_order(terms)), modulus)
+    form = _symmetric(Form(0, forms.in_order(terms)), modulus)
     both = Residues(form, modulus, meet(one.first, other.first) % modulus, 1).scaled()
     return [both] if both.cost < one.cost + other.cost else None
 

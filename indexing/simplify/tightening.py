@@ -25,18 +25,7 @@ from indexing.simplify.constraints import (
 )
 from indexing.variable import PARAMETER
 from simplifier import forms
-from simplifier.forms import (
-    CONDITIONS,
-    EXTREMA,
-    Fact,
-    Form,
-    Interval,
-    Range,
-    Scope,
-    cost_of_form,
-    range_of,
-    term_by_term,
-)
+from simplifier.forms import CONDITIONS, EXTREMA, Fact, Form, Interval, Range, Scope
 from simplifier.forms import simplified as simplified_form
 
 _MAX_ROUNDS: Final = 16
@@ -226,13 +215,13 @@ def _split_by_residues(
 
 
 def _cost(constraints: Iterable[Constraint]) -> int:
-    return sum(cost_of_form(form) for form, _ in constraints)
+    return sum(forms.cost_of_form(form) for form, _ in constraints)
 
 
 def _in_given_shape(scope: Scope, constraint: Constraint) -> Constraint:
     """The constraint in the shape that it has, because normal shape costs more."""
     form = simplified_form(scope, constraint[0])
-    interval = interval_within(form, constraint[1], range_of(scope, form))
+    interval = interval_within(form, constraint[1], forms.range_of(scope, form))
     return form.plus_constant(-form.constant), interval - form.constant
 
 
@@ -292,10 +281,10 @@ def _values(domain: Domain, form: Form) -> Interval:
     """An interval that holds the form, by bounds alone."""
     if form.is_affine:
         ranges = {atom: domain.bounds[atom.name].ends for atom in form.terms}
-        return Interval.from_range(term_by_term(ranges, form))
+        return Interval.from_range(forms.term_by_term(ranges, form))
     scope = scope_within(domain, ())
     if any(atom.kind in CONDITIONS for atom in form.terms):
-        return range_of(scope, form)
+        return forms.range_of(scope, form)
     return Interval.from_range(scope.range_of(scope.canonical(form)))
 
 
@@ -379,17 +368,17 @@ def _comparable(constraint: Constraint, others: list[Constraint]) -> tuple[Const
 
 
 def _cost_and_order(constraint: Constraint) -> tuple[object, ...]:
-    return cost_of_form(constraint[0]), constraint[0].order
+    return forms.cost_of_form(constraint[0]), constraint[0].order
 
 
 def _beside_others(scope: Scope, constraint: Constraint) -> list[Constraint]:
     """The constraint where the others hold; nothing if they imply it."""
     form, interval = constraint
-    values = range_of(scope, form)
+    values = forms.range_of(scope, form)
     if interval.contains(values):
         return []
     smaller = simplified_form(scope, form)
-    if cost_of_form(smaller) >= cost_of_form(form):
+    if forms.cost_of_form(smaller) >= forms.cost_of_form(form):
         smaller = form
     return [(smaller, interval_within(smaller, interval, values))]
 

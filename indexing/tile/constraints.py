@@ -31,19 +31,7 @@ from indexing.transform.evaluate import checked_value, evaluate_forms
 from indexing.variable import Variable, is_symbolic, parameter_identifier
 from simplifier import forms
 from simplifier.errors import check_type, listed, quoted
-from simplifier.forms import (
-    ExpressionLexer,
-    Form,
-    Interval,
-    Scope,
-    format_form,
-    from_sympy,
-    range_of,
-    read_expression,
-    scope_of,
-    simplified,
-    to_condition,
-)
+from simplifier.forms import ExpressionLexer, Form, Interval, Scope
 
 Conjunction: TypeAlias = "tuple[Constraint, ...]"
 """Limits that hold together, sorted; none is always satisfied."""
@@ -156,7 +144,7 @@ class TileConstraints:
     def simplified(self, scope: Scope) -> TileConstraints:
         """The constraints without those that follow from the bounds and facts of a scope."""
         smaller = {
-            form: (found := simplified(scope, form), range_of(scope, found))
+            form: (found := forms.simplified(scope, form), forms.range_of(scope, found))
             for form in dict.fromkeys(form for form, _ in self._limits())
         }
         decided = (
@@ -190,7 +178,7 @@ class TileConstraints:
         """The reason why sizes do not meet the constraints; ``None`` if they do."""
         for each in self._given(sizes):
             (number,) = self._values([each.size], sizes)
-            if (refusal := each.refusal(format_form(each.size), number)) is not None:
+            if (refusal := each.refusal(forms.format_form(each.size), number)) is not None:
                 return refusal
         for clause in self.clauses:
             if TileConstraints((clause,)).satisfied(sizes):
@@ -202,7 +190,7 @@ class TileConstraints:
                 if (value := self._values([form], sizes)[0]) not in interval
             }
             found = ", and ".join(
-                f"{format_form(form)} is {value}" for form, value in failing.items()
+                f"{forms.format_form(form)} is {value}" for form, value in failing.items()
             )
             text = str(TileConstraints((clause,)))
             return f"{found}; expected {text}" if found else text
@@ -214,7 +202,7 @@ class TileConstraints:
         >>> TileConstraints.parse("a in [1, 1] || b in [2, 4]").conditions()
         (Eq(a, 1) | ((b >= 2) & (b < 5)),)
         """
-        return tuple(to_condition(condition_of(clause)) for clause in self.clauses)
+        return tuple(forms.to_condition(condition_of(clause)) for clause in self.clauses)
 
     def __iter__(self) -> Iterator[Boolean]:
         return iter(self.conditions())
@@ -341,7 +329,7 @@ def _read_part(lexer: ExpressionLexer, groups: frozenset[int], depth: int) -> Ti
         found = _read_alternatives(lexer, groups, depth + 1)
         lexer.expect(")")
         return found
-    form = read_expression(lexer)
+    form = forms.read_expression(lexer)
     lexer.expect("in", "before an interval")
     return TileConstraints.limit(form, read_interval(lexer))
 
@@ -449,7 +437,7 @@ def _clause_text(clause: Clause) -> str:
 
 
 def _limit_text(limit: Constraint) -> str:
-    return f"{format_form(limit[0])} in {limit[1]}"
+    return f"{forms.format_form(limit[0])} in {limit[1]}"
 
 
 # Values.
@@ -538,7 +526,7 @@ class Assumptions(NamedTuple):
 
     def scope(self) -> Scope:
         """The assumptions as a scope of the simplifier."""
-        return scope_of(self.bounds, self.facts)
+        return forms.scope_of(self.bounds, self.facts)
 
     def bounded(self, more: Mapping[str, Interval]) -> Assumptions:
         """The assumptions with bounds of more symbols, or with others."""
@@ -650,7 +638,7 @@ def _read_size(
         if (refusal := TileSize(count, extent, name).refusal(where, number)) is not None:
             raise TileError(f"tile: {refusal}")
         return count
-    form = from_sympy(size)
+    form = forms.from_sympy(size)
     for used in forms.variables_of((form,)):
         if _RESERVED.fullmatch(used):
             message = f"tile: {where} uses the name {quoted(used)}"
@@ -674,6 +662,6 @@ def _with_needed_ends(axis: TileAxis, scope: Scope) -> TileAxis:
         lower = None
     if upper is not None and axis.ends_with_tensor and not axis.is_range:
         rest = forms.mod(upper.plus_constant(1 - axis.origin), axis.count)
-        if range_of(scope, simplified(scope, rest)) == Interval(0, 0):
+        if forms.range_of(scope, forms.simplified(scope, rest)) == Interval(0, 0):
             upper = None
     return replace(axis, lower=lower, upper=upper)

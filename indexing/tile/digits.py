@@ -16,18 +16,7 @@ from indexing.errors import TileError
 from indexing.tile.constraints import Clause, TileAxis, TileConstraints
 from simplifier import forms
 from simplifier.errors import listed
-from simplifier.forms import (
-    EXTREMA,
-    VARIABLE,
-    Atom,
-    AtomKind,
-    Form,
-    Interval,
-    Scope,
-    fold,
-    range_of,
-    simplified,
-)
+from simplifier.forms import EXTREMA, VARIABLE, Atom, AtomKind, Form, Interval, Scope
 from simplifier.tools.graphs import connected_components
 
 # Digits of variables in results, and at which sizes a tile is a box of digits.
@@ -351,7 +340,7 @@ def _changes(form: Form, name: str) -> Interval | None:
             total = total + change * Interval.of(factor)
         return total
 
-    return of_form(form, fold((form,), of_atom, of_form))
+    return of_form(form, forms.fold((form,), of_atom, of_form))
 
 
 def _change_of_operation(atom: Atom, inner: Sequence[Interval]) -> Interval | None:
@@ -388,7 +377,7 @@ def hull(form: Form, axes: Mapping[str, TileAxis], scope: Scope) -> Hull:
             return _quotient_hull(atom, inner[0], axes, scope)
         if atom.kind in EXTREMA:
             return low, forms.maximum(spans)
-        values = range_of(scope, Form(0, {atom: 1}))
+        values = forms.range_of(scope, Form(0, {atom: 1}))
         if values.lower is None or values.size is None:
             raise TileError(f"tile: {Form(0, {atom: 1})} has no bounds; expected some")
         return forms.constant(values.lower), forms.constant(values.size - 1)
@@ -399,7 +388,7 @@ def hull(form: Form, axes: Mapping[str, TileAxis], scope: Scope) -> Hull:
         span = forms.weighted_sum((abs(factor), span) for factor, _, span in terms)
         return forms.weighted_sum(ends).plus_constant(part.constant), span
 
-    return of_form(form, fold((form,), of_atom, of_form))
+    return of_form(form, forms.fold((form,), of_atom, of_form))
 
 
 def _quotient_hull(atom: Atom, inner: Hull, axes: Mapping[str, TileAxis], scope: Scope) -> Hull:
@@ -408,7 +397,7 @@ def _quotient_hull(atom: Atom, inner: Hull, axes: Mapping[str, TileAxis], scope:
     axis = axes.get(numerator.plus_constant(-numerator.constant).single_variable() or "")
     if atom.kind is AtomKind.CEILDIV:
         low, numerator = (each.plus_constant(atom.divisor - 1) for each in (low, numerator))
-    remainder = simplified(scope, forms.mod(numerator, divisor))
+    remainder = forms.simplified(scope, forms.mod(numerator, divisor))
     if remainder.is_constant:  # as of every n-th value
         return forms.ceildiv(low - remainder, divisor), forms.floordiv(span, divisor)
     start, step = low.constant, gcd(atom.divisor, *low.terms.values())
@@ -775,7 +764,7 @@ def linear_indices(atoms: Iterable[Atom], scope: Scope) -> list[LinearIndex]:
 
 def _of_atom(atom: Atom, scope: Scope) -> LinearIndex:
     form = forms.Form(0, {atom: 1})
-    values = range_of(scope, form)
+    values = forms.range_of(scope, form)
     part = IndexDigit(atom, 1, values.size if values.lower == 0 else None)
     if atom.kind is AtomKind.MOD and atom.divisor == _TWO and atom.numerator.constant % _TWO:
         other = forms.mod(atom.numerator.plus_constant(1), forms.constant(_TWO))
@@ -804,7 +793,7 @@ def _joined(low: LinearIndex, high: LinearIndex, scope: Scope) -> LinearIndex | 
     for lower in (low, low.reversed()):
         form = lower.form + high.form.times(low.size)
         if _quotients([form], scope) < before:
-            return LinearIndex(simplified(scope, form), (*lower.parts, *raised))
+            return LinearIndex(forms.simplified(scope, form), (*lower.parts, *raised))
     return None
 
 

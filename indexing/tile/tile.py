@@ -50,18 +50,7 @@ from indexing.variable import Variable, is_symbolic
 from simplifier import forms, symbol
 from simplifier.errors import check_type, listed
 from simplifier.exact import NotQuasiAffineError
-from simplifier.forms import (
-    AtomKind,
-    Form,
-    Interval,
-    Scope,
-    facts_of,
-    format_form,
-    range_of,
-    simplified,
-    to_condition,
-    to_sympy,
-)
+from simplifier.forms import AtomKind, Form, Interval, Scope
 from simplifier.tools.display import Displayed, html_of_table
 
 Row: TypeAlias = "tuple[Form, Form, Form]"
@@ -84,17 +73,23 @@ class Formulas(NamedTuple):
         """The formulas in their smallest form."""
         scope = known.scope()
         rows = tuple(
-            (simplified(scope, offset), simplified(scope, size), _simplified_choice(scope, stride))
+            (
+                forms.simplified(scope, offset),
+                forms.simplified(scope, size),
+                _simplified_choice(scope, stride),
+            )
             for offset, size, stride in self.results
         )
         positions = {
-            f"i{number}": Interval(0, upper - 1 if (upper := range_of(scope, size).upper) else None)
+            f"i{number}": Interval(
+                0, upper - 1 if (upper := forms.range_of(scope, size).upper) else None
+            )
             for number, (_, size, _) in enumerate(rows)
         }
         inner = known.bounded(positions).scope()
         atom = self.condition.only_atom
         parts = atom.arguments if atom and atom.kind is AtomKind.AND else (self.condition,)
-        kept = [simplified(inner, part) for part in parts]
+        kept = [forms.simplified(inner, part) for part in parts]
         return Formulas(rows, forms.conjunction(kept))
 
 
@@ -103,8 +98,8 @@ def _simplified_choice(scope: Scope, form: Form) -> Form:
     choices: list[tuple[Form, Form]] = []
     while (atom := form.only_atom) is not None and atom.kind is AtomKind.SELECT:
         condition, chosen, form = atom.arguments
-        choices.append((simplified(scope, condition), chosen))
-    form = simplified(scope, form)
+        choices.append((forms.simplified(scope, condition), chosen))
+    form = forms.simplified(scope, form)
     for condition, chosen in reversed(choices):
         form = forms.select(condition, chosen, form)
     return form
@@ -145,17 +140,17 @@ class Tile(Displayed):
     @property
     def offsets(self) -> tuple[sympy.Expr, ...]:
         """The index of each result at position 0."""
-        return tuple(to_sympy(self._named(offset)) for offset, _, _ in self.formulas.results)
+        return tuple(forms.to_sympy(self._named(offset)) for offset, _, _ in self.formulas.results)
 
     @property
     def sizes(self) -> tuple[sympy.Expr, ...]:
         """The positions of each result, the same for all tiles."""
-        return tuple(to_sympy(self._named(size)) for _, size, _ in self.formulas.results)
+        return tuple(forms.to_sympy(self._named(size)) for _, size, _ in self.formulas.results)
 
     @property
     def strides(self) -> tuple[sympy.Expr, ...]:
         """Growth of the index from one position to the next."""
-        return tuple(to_sympy(self._named(stride)) for _, _, stride in self.formulas.results)
+        return tuple(forms.to_sympy(self._named(stride)) for _, _, stride in self.formulas.results)
 
     @property
     def mask(self) -> Boolean | None:
@@ -167,13 +162,15 @@ class Tile(Displayed):
         if self.image is not None:
             raise TileError("mask: no condition tells the elements of the box; see elements(ids)")
         condition = self.formulas.condition
-        return None if condition == forms.ONE else to_condition(self._named(condition))
+        return None if condition == forms.ONE else forms.to_condition(self._named(condition))
 
     @property
     def grid(self) -> tuple[sympy.Expr | None, ...]:
         """Number of tiles along each dimension; ``None`` for one without end."""
         counts = self.tiles
-        return tuple(None if count is None else to_sympy(self._named(count)) for count in counts)
+        return tuple(
+            None if count is None else forms.to_sympy(self._named(count)) for count in counts
+        )
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -250,7 +247,7 @@ class Tile(Displayed):
         ]
         *results, condition = forms.substitute((*positions, self.formulas.condition), values)
         ranges = [Variable(Interval(0, size.constant - 1)) for _, size, _ in self.formulas.results]
-        domain = Domain.of((), ranges).constrained(facts_of(condition))
+        domain = Domain.of((), ranges).constrained(forms.facts_of(condition))
         return ExactRelation.from_forms(results, domain).image()
 
     def _check_ids(self, ids: Sequence[int]) -> None:
@@ -295,7 +292,8 @@ class Tile(Displayed):
     def _texts(self) -> list[tuple[str, ...]]:
         """Offset, size and stride of each result."""
         return [
-            tuple(format_form(self._named(form)) for form in each) for each in self.formulas.results
+            tuple(forms.format_form(self._named(form)) for form in each)
+            for each in self.formulas.results
         ]
 
     def _conditions(self) -> Iterator[str]:
@@ -303,7 +301,7 @@ class Tile(Displayed):
         if self.image is not None:
             yield f"elements: those of {format_map(self.image)}"
         if self.formulas.condition != forms.ONE:
-            yield f"mask: {format_form(self._named(self.formulas.condition))}"
+            yield f"mask: {forms.format_form(self._named(self.formulas.condition))}"
         if not self.constraints.is_always_satisfied:
             yield f"constraints: {self.constraints}"
 
@@ -402,7 +400,9 @@ class _Attempt:
         self.axes = {name: axis for name, axis in axes.by_name.items() if name not in single}
         self.constraints = substituted_constraints(axes.constraints, fixed)
         found = forms.substitute(relation.forms, fixed)
-        self.forms = tuple(simplified(self.points, form) for form in found) if fixed else found
+        self.forms = (
+            tuple(forms.simplified(self.points, form) for form in found) if fixed else found
+        )
         self.users = Counter(name for form in self.forms for name in self.used(form))
 
     def used(self, *parts: Form) -> frozenset[str]:
@@ -527,7 +527,7 @@ class _Attempt:
         """The condition that a value is in the tile."""
         atom, place = value.only_atom, value - axis.begin
         if atom is not None and atom.kind is AtomKind.MOD:
-            end = range_of(self.points, axis.begin + axis.count)
+            end = forms.range_of(self.points, axis.begin + axis.count)
             if Interval(0, atom.divisor).contains(end):  # no tile goes round
                 place = forms.mod(atom.numerator - axis.begin, atom.arguments[1])
         return [(place, _NATURAL), (axis.count - place, Interval(1, None))]

@@ -13,21 +13,9 @@ from indexing.domain import ROLES, Constraint, Domain
 from indexing.errors import MapError
 from indexing.relation import Relation, check_without_parameters
 from indexing.validation import ByName, in_order
+from simplifier import forms
 from simplifier.errors import check_type, listed
-from simplifier.forms import (
-    MAX_INT64,
-    AtomKind,
-    EvaluationError,
-    Form,
-    Interval,
-    is_array,
-    magnitudes,
-    np,
-    points_in,
-    postorder,
-    values_of,
-    variables_of,
-)
+from simplifier.forms import MAX_INT64, AtomKind, EvaluationError, Form, Interval
 
 Value: TypeAlias = Any
 """A Python integer, or a NumPy array of integers."""
@@ -105,7 +93,7 @@ def _meeting(
     """
     rows = [(form, interval, _divides_by_variables(form)) for form, interval in constraints]
     total = [(form, interval) for form, interval, is_partial in rows if not is_partial]
-    if is_array(inside) or inside:
+    if forms.is_array(inside) or inside:
         inside = inside & _met(total, values)
     for form, interval, is_partial in rows:
         if is_partial:
@@ -120,11 +108,11 @@ def _met(constraints: Sequence[Constraint], values: Mapping[str, Value]) -> Valu
 
 def _met_inside(constraint: Constraint, values: Mapping[str, Value], inside: Value) -> Value:
     """Truth of a constraint, computed at the points inside alone."""
-    if not is_array(inside):
+    if not forms.is_array(inside):
         return inside and _met([constraint], values)
-    used = variables_of([constraint[0]])
-    columns = {name: np.broadcast_to(values[name], inside.shape)[inside] for name in used}
-    met = np.zeros_like(inside)
+    used = forms.variables_of([constraint[0]])
+    columns = {name: forms.np.broadcast_to(values[name], inside.shape)[inside] for name in used}
+    met = forms.np.zeros_like(inside)
     met[inside] = _met([constraint], columns)
     return met
 
@@ -135,13 +123,13 @@ def _are_within(bounded: Iterable[tuple[Value, Interval]]) -> Value:
     for value, interval in bounded:
         lower, upper = interval.ends
         inside = (value >= lower) & (value <= upper)
-        within = within & (inside.astype(bool) if is_array(inside) else inside)
+        within = within & (inside.astype(bool) if forms.is_array(inside) else inside)
     return within
 
 
 def _divides_by_variables(form: Form) -> bool:
     """Whether a form has no value at some points."""
-    return any(atom.kind in _PARTIAL for atom in postorder((form,)))
+    return any(atom.kind in _PARTIAL for atom in forms.postorder((form,)))
 
 
 _PARTIAL: Final = frozenset({AtomKind.QUOTIENT, AtomKind.MOD, AtomKind.CEILDIV, AtomKind.SELECT})
@@ -149,11 +137,11 @@ _PARTIAL: Final = frozenset({AtomKind.QUOTIENT, AtomKind.MOD, AtomKind.CEILDIV, 
 
 
 def _check_is_inside(indexing_map: Relation, values: Mapping[str, Value]) -> None:
-    inside = np.asarray(_is_inside(indexing_map, values))
+    inside = forms.np.asarray(_is_inside(indexing_map, values))
     if inside.all():
         return
-    place = tuple(np.argwhere(~inside)[0].tolist())
-    each = (np.broadcast_to(value, inside.shape)[place] for value in values.values())
+    place = tuple(forms.np.argwhere(~inside)[0].tolist())
+    each = (forms.np.broadcast_to(value, inside.shape)[place] for value in values.values())
     point = ", ".join(
         f"{name} = {value}" for name, value in zip(indexing_map.domain.names, each, strict=False)
     )
@@ -234,8 +222,8 @@ def _chunks(domain: Domain, budget: int | None = None) -> Iterator[dict[str, Val
     total = prod(interval.size or 0 for interval in box.values())
     stop = total if budget is None else min(budget, total)
     for start in range(0, stop, _CHUNK):
-        columns = points_in(box, _numbers(range(start, min(start + _CHUNK, stop)), box))
-        everywhere = np.ones(len(next(iter(columns.values()), (0,))), dtype=bool)
+        columns = forms.points_in(box, _numbers(range(start, min(start + _CHUNK, stop)), box))
+        everywhere = forms.np.ones(len(next(iter(columns.values()), (0,))), dtype=bool)
         keep = _meeting(domain.constraints, columns, everywhere)
         if keep.any():
             yield {identifier: column[keep] for identifier, column in columns.items()}
@@ -245,7 +233,7 @@ def _numbers(numbers: range, box: Mapping[str, Interval]) -> Value:
     """A column of numbers of points: in 64 bits where that is enough, else Python integers."""
     widest = (abs(interval.lower or 0) + (interval.size or 0) for interval in box.values())
     fits = max((numbers.stop, *widest)) <= MAX_INT64
-    return np.array(numbers, dtype=np.int64 if fits else object)
+    return forms.np.array(numbers, dtype=forms.np.int64 if fits else object)
 
 
 def _check_bounded(domain: Domain) -> None:
@@ -303,25 +291,25 @@ def compute(
 ) -> tuple[Value, ...]:
     """The values of forms where the variables have these; arrays are computed in the dtype."""
     wanted = tuple(wanted)
-    used = {name: _converted(environment[name], dtype) for name in variables_of(wanted)}
+    used = {name: _converted(environment[name], dtype) for name in forms.variables_of(wanted)}
     # The unary plus copies an array: no result is an argument's own memory.
     try:
-        return tuple(+value for value in values_of(wanted, used))
+        return tuple(+value for value in forms.values_of(wanted, used))
     except EvaluationError as error:
         raise MapError(f"evaluate: {error}") from None
 
 
 def _converted(value: Value, dtype: object) -> Value:
-    return value.astype(dtype, copy=False) if is_array(value) else value
+    return value.astype(dtype, copy=False) if forms.is_array(value) else value
 
 
 def evaluate_forms(wanted: Iterable[Form], environment: Mapping[str, Value]) -> tuple[Value, ...]:
     """The values of forms; arrays are computed in 64 bits if nothing on the way can leave them."""
     wanted = tuple(wanted)
-    if not any(map(is_array, environment.values())):
+    if not any(map(forms.is_array, environment.values())):
         return compute(wanted, environment, object)
-    sizes = {name: _magnitude(environment[name]) for name in variables_of(wanted)}
-    fits = max(magnitudes(wanted, sizes), default=0) <= MAX_INT64
+    sizes = {name: _magnitude(environment[name]) for name in forms.variables_of(wanted)}
+    fits = max(forms.magnitudes(wanted, sizes), default=0) <= MAX_INT64
     return compute(wanted, environment, "int64" if fits else object)
 
 
@@ -334,14 +322,14 @@ def reason_against_bits(wanted: Sequence[Form], domain: Domain, bits: int = 64) 
             return f"{name} has the bounds {variable.bounds}; expected a bounded variable"
         sizes[identifier] = max(abs(lower), abs(upper))
     for form in wanted:
-        if max(magnitudes([form], sizes), default=0) >> (bits - 1):
+        if max(forms.magnitudes([form], sizes), default=0) >> (bits - 1):
             said = f"{bits - 1} bits and a sign" if bits < 64 else "64 bits"  # noqa: PLR2004
             return f"{domain.text_of(form)} may need more than {said}"
     return None
 
 
 def _magnitude(value: Value) -> int:
-    if not is_array(value):
+    if not forms.is_array(value):
         return abs(value)
     return max(abs(int(value.max())), abs(int(value.min()))) if value.size else 0
 
@@ -395,6 +383,6 @@ def _all_within(values: Sequence[Value], bounds: Sequence[Interval]) -> bool:
 
 
 def _is_within(value: Value, interval: Interval) -> bool:
-    if not is_array(value):
+    if not forms.is_array(value):
         return value in interval
     return not value.size or (value.min() in interval and value.max() in interval)

@@ -12,16 +12,8 @@ from typing import Any, Final, NamedTuple
 from indexing import IndexingMap, MapError
 from indexing.layout import Shape, ShapeError, logical_to_linear, logical_to_tiled, tiled_to_logical
 from ops import limits
-from ops.analysis.calls import (
-    CallFrame,
-    DataFlow,
-    by_instruction,
-    check_operand,
-    check_output,
-    frames_inside,
-    operand_number,
-    union_of,
-)
+from ops.analysis import calls
+from ops.analysis.calls import CallFrame, DataFlow
 from ops.analysis.value_numbering import ValueNumbering
 from ops.dependence.dependence import NOTHING, AnyDependence, Unknown, of_element
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
@@ -109,7 +101,7 @@ def input_to_output(
     (d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]
     """
     addressing = Addressing(physical_layout, linear_offsets)
-    number = operand_number("input_to_output", instruction, input)
+    number = calls.operand_number("input_to_output", instruction, input)
     module = _module_of("input_to_output", instruction, number, registry)
     question = Question(Direction.INPUT_TO_OUTPUT, number, addressing)
     return findings_in(module, registry).answer(instruction, question)
@@ -148,8 +140,10 @@ def fusion_indexing(
 
 def slice_from(flow: DataFlow, root: Instruction, output: int) -> dict[Instruction, AnyDependence]:
     """The answer of :func:`fusion_indexing` by a data flow from results to operands."""
-    check_output(root, output)
-    return by_instruction(union_of(frames_inside(CallFrame.at((root, output)), flow)))
+    calls.check_output(root, output)
+    return calls.by_instruction(
+        calls.union_of(calls.frames_inside(CallFrame.at((root, output)), flow))
+    )
 
 
 def parameter_indexing(
@@ -179,8 +173,8 @@ def parameters_from(
     flow: DataFlow, root: Instruction, output: int
 ) -> dict[Instruction, AnyDependence]:
     """The answer of :func:`parameter_indexing` by a data flow from results to operands."""
-    check_output(root, output)
-    return by_instruction(flow.follow_through((root, output)))
+    calls.check_output(root, output)
+    return calls.by_instruction(flow.follow_through((root, output)))
 
 
 def _module_of(asker: str, instruction: Instruction, number: int, registry: Registry) -> HloModule:
@@ -410,7 +404,7 @@ class Findings:
     def _found(self, instruction: Instruction, question: Question) -> InstructionIndexing:
         direction, number, addressing = question
         is_backward = direction is Direction.OUTPUT_TO_INPUT
-        (check_output if is_backward else check_operand)(instruction, number)
+        (calls.check_output if is_backward else calls.check_operand)(instruction, number)
         found: dict[int, list[AnyDependence]] = {}
         for link in self._flows[direction].links_from(instruction, number):
             result = instruction.shape.arrays[link.output]
@@ -577,7 +571,7 @@ class InstructionAnalysis:
     ) -> InstructionIndexing:
         """Maps from an operand to the elements of the results: see :func:`ops.input_to_output`."""
         addressing = Addressing(physical_layout, linear_offsets)
-        number = operand_number("input_to_output", self.instruction, input)
+        number = calls.operand_number("input_to_output", self.instruction, input)
         question = Question(Direction.INPUT_TO_OUTPUT, number, addressing)
         return self.analysis.findings.answer(self.instruction, question)
 

@@ -10,6 +10,7 @@ from typing import ClassVar, Final, TypeAlias
 from indexing import IndexSet, MapError, TileError
 from indexing.layout import Shape, ShapeError
 from ops import ModuleAnalysis
+from ops.cli import maps
 from ops.cli.documents import (
     Cells,
     Fields,
@@ -19,14 +20,6 @@ from ops.cli.documents import (
     TableQuery,
     by_weight,
     write_svg,
-)
-from ops.cli.maps import (
-    fields_of_instruction,
-    heading_of,
-    indexing_fields,
-    map_fields,
-    name_of_array,
-    short_text,
 )
 from ops.dependence.dependence import Unknown
 from ops.dependence.operand_indexing import OperandIndexing
@@ -86,8 +79,10 @@ class InstructionReasons(SelectedQuery):
         if not lines and (self.element is not None or self.needed is not None):
             lines = [f"  {self._nothing()}"]
         return Lines(
-            [heading_of(subject), *lines] if lines else [],
-            lambda: fields_of_instruction(subject) | {"reasons": [*map(_fields_of_reason, found)]},
+            [maps.heading_of(subject), *lines] if lines else [],
+            lambda: (
+                maps.fields_of_instruction(subject) | {"reasons": [*map(_fields_of_reason, found)]}
+            ),
             any(isinstance(reason.indexing, Unknown) for reason in found),
         )
 
@@ -139,7 +134,7 @@ def _label(
         return f"{head}: {indexing}"
     arrays = instruction.shape.arrays[output], operand.shape.arrays[indexing.element]
     sizes = tuple(array.dimensions if array.is_array else () for array in arrays)
-    return f"{head}: {short_text(indexing.map, (sizes[0], sizes[1]))}"
+    return f"{head}: {maps.short_text(indexing.map, (sizes[0], sizes[1]))}"
 
 
 def _names(
@@ -151,7 +146,7 @@ def _names(
     """The operand, and the result that reads it."""
     result = f"result {output}, " if len(instruction.shape.arrays) > 1 else ""
     is_whole = isinstance(indexing, Unknown) or not operand.shape.is_tuple
-    return f"{result}{name_of_array(operand, None if is_whole else indexing.element)}"
+    return f"{result}{maps.name_of_array(operand, None if is_whole else indexing.element)}"
 
 
 def _fields_of_pair(
@@ -161,7 +156,7 @@ def _fields_of_pair(
     if isinstance(indexing, Unknown):
         return about | {"unknown": indexing.reason}
     element = {"element": indexing.element} if operand.shape.is_tuple else {}
-    return about | element | {"map": indexing_fields(indexing)}
+    return about | element | {"map": maps.indexing_fields(indexing)}
 
 
 def _fields_of_reason(reason: Reason) -> Fields:
@@ -212,9 +207,9 @@ class InstructionReads(SelectedQuery):
             region = self._region(subject.shape.arrays[output])
             write_svg(self.picture, access_picture(subject, region, output=output).svg())
         return Lines(
-            [heading_of(subject), *lines] if lines else [],
+            [maps.heading_of(subject), *lines] if lines else [],
             lambda: (
-                fields_of_instruction(subject)
+                maps.fields_of_instruction(subject)
                 | {"reads": [_fields_of_read(*each) for each in found]}
             ),
             any(isinstance(read.tile, Unknown | TileError) for read, _ in found),
@@ -316,10 +311,10 @@ class FusionSchedules(SelectedQuery):
             accesses = [*self._accesses(subject, schedule)]
         except (FusionError, MapError, ShapeError) as error:
             about = {"fusion": subject.name, "unknown": str(error)}
-            return Lines([heading_of(subject), f"  unknown ({error})"], lambda: about, True)  # noqa: FBT003
+            return Lines([maps.heading_of(subject), f"  unknown ({error})"], lambda: about, True)  # noqa: FBT003
         lines = (_line_of_access(subject, *each) for each in accesses)
         return Lines(
-            [heading_of(subject), f"  {_text_of_launch(schedule)}", *lines],
+            [maps.heading_of(subject), f"  {_text_of_launch(schedule)}", *lines],
             lambda: (
                 _fields_of_schedule(subject, schedule)
                 | {"accesses": [_fields_of_access(subject, *each) for each in accesses]}
@@ -368,7 +363,7 @@ def _fields_of_schedule(fusion: Instruction, schedule: FusionSchedule) -> Fields
 
 def _fields_of_access(fusion: Instruction, role: str, number: int, access: Access) -> Fields:
     named = {"name": fusion.operands[number].name} if role == "operand" else {}
-    return {role: number} | named | {"shape": str(access.shape), "map": map_fields(access.map)}
+    return {role: number} | named | {"shape": str(access.shape), "map": maps.map_fields(access.map)}
 
 
 # Queries of the loops of modules.

@@ -17,29 +17,12 @@ from typing import Any, Final, NoReturn, TypeAlias
 from indexing.layout import Shape, ShapeError, tiling_steps
 from indexing.passes import svg_of_layout
 from indexing.startup import INTERRUPTED, version
+from ops.cli import documents, maps
 from ops.cli.console import COLORS, PLAIN, Console, look_of, report
-from ops.cli.documents import (
-    Document,
-    Rendering,
-    Selection,
-    Verbatim,
-    as_json,
-    as_text,
-    attempt,
-    fields_of_command,
-    write_svg,
-)
+from ops.cli.documents import Document, Rendering, Selection, Verbatim
 from ops.cli.files import AnyQuery, answer_files
 from ops.cli.kernels import FusionSchedules, InstructionReads, InstructionReasons, ModuleLoops
-from ops.cli.maps import (
-    DIRECTIONS,
-    FusionMaps,
-    InstructionMaps,
-    View,
-    simplified,
-    spans_of_file,
-    spans_of_texts,
-)
+from ops.cli.maps import DIRECTIONS, FusionMaps, InstructionMaps, View
 from ops.cli.memory import (
     ORDERS,
     WITH_WARPS,
@@ -71,31 +54,37 @@ def reads(*, files: Sequence[str], jobs: int, console: Console, **options: Any) 
     query = InstructionReads(**options)
     if query.picture is not None and (len(files) > 1 or Path(files[0]).is_dir()):
         error = ArgumentError("reads: -o draws one instruction of one file; expected one file")
-        return Document("modules", [error], fields_of_command("reads") | query.about())
+        return Document("modules", [error], documents.fields_of_command("reads") | query.about())
     return answer_files("reads", query, files, jobs, console)
 
 
 def simplify(*, file: str, texts: Sequence[str], console: Console) -> Document:
     """The maps and expressions of a text in their smallest form."""
-    spans = attempt(spans_of_texts, texts) if texts else attempt(spans_of_file, file)
+    spans = (
+        documents.attempt(maps.spans_of_texts, texts)
+        if texts
+        else documents.attempt(maps.spans_of_file, file)
+    )
     if isinstance(spans, IndexingError):
         items = [spans]
     else:
-        items = (attempt(simplified, span) for span in console.track(spans, "maps"))
+        items = (documents.attempt(maps.simplified, span) for span in console.track(spans, "maps"))
     name = None if texts else file
-    return Document("maps", items, fields_of_command("simplify") | {"file": name}, separator="---")
+    return Document(
+        "maps", items, documents.fields_of_command("simplify") | {"file": name}, separator="---"
+    )
 
 
 def layout(*, shape: str, output: str | None, console: Console) -> Document:
     """The layout of an array; its picture goes into the file ``output``."""
-    items = (attempt(_drawn, each, output) for each in console.track([shape], "layouts"))
-    return Document("layouts", items, fields_of_command("layout") | {"picture": output})
+    items = (documents.attempt(_drawn, each, output) for each in console.track([shape], "layouts"))
+    return Document("layouts", items, documents.fields_of_command("layout") | {"picture": output})
 
 
 def _drawn(shape: str, output: str | None) -> LayoutReport:
     array = _read_array(shape)
     if output is not None:
-        write_svg(output, svg_of_layout(array))
+        documents.write_svg(output, svg_of_layout(array))
     return LayoutReport(array)
 
 
@@ -389,7 +378,7 @@ class _Command:
     summary: str
     examples: tuple[str, ...]
     arguments: Options = field(default_factory=dict[str, Any])
-    renderings: tuple[Rendering, Rendering] = (as_text, as_json)
+    renderings: tuple[Rendering, Rendering] = (documents.as_text, documents.as_json)
 
 
 _RENDERING: Final[Options] = {
@@ -623,7 +612,7 @@ _COMMANDS: Final = {
         schema,
         "print the JSON Schema of the documents that the other commands print with --json",
         ("schema",),
-        renderings=(as_text, as_text),
+        renderings=(documents.as_text, documents.as_text),
     ),
 }
 

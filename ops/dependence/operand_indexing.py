@@ -10,17 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from indexing import IndexingMap, Variable, format_map
-from indexing.passes import (
-    Ends,
-    format_head,
-    html_of_map,
-    longest_formula,
-    shortened,
-    substituted_constraints,
-    weight,
-    with_tables,
-)
+from indexing import IndexingMap, Variable, format_map, passes
+from indexing.passes import Ends
 from ops import limits
 from ops.devices import (
     ANY,
@@ -124,14 +115,14 @@ class OperandIndexing(Displayed):
         """Number of terms that simplification works on at once."""
         replica = [] if self.replica_id is None else [self.replica_id]
         origins = (origin.map for origin in self.runtime)
-        return sum(map(weight, (self.map, *replica, *origins)))
+        return sum(map(passes.weight, (self.map, *replica, *origins)))
 
     @property
     def longest(self) -> int:
         """Number of terms in its longest formula, and in the longest one of each origin."""
         own = [self.map, *([] if self.replica_id is None else [self.replica_id])]
-        origins = (longest_formula(origin.map) for origin in self.runtime)
-        return max(map(longest_formula, own)) + sum(origins)
+        origins = (passes.longest_formula(origin.map) for origin in self.runtime)
+        return max(map(passes.longest_formula, own)) + sum(origins)
 
     def notes(self) -> list[tuple[str, str]]:
         """The parts that the map does not say itself, by name.
@@ -153,7 +144,7 @@ class OperandIndexing(Displayed):
             *_, names = self.map.domain.by_role(self.map.domain.names)
             notes += zip(names, map(str, self.runtime), strict=True)
         if self.replica_id is not None:
-            notes.append(("replica id", format_head(self.replica_id)))
+            notes.append(("replica id", passes.format_head(self.replica_id)))
         if self.approximation:
             notes.append(("approximation", self.approximation))
         return notes
@@ -167,7 +158,7 @@ class OperandIndexing(Displayed):
         return self.text()
 
     def _repr_html_(self) -> str:
-        return html_of_map(self.map, self.notes())
+        return passes.html_of_map(self.map, self.notes())
 
 
 # Composition.
@@ -181,16 +172,16 @@ def _composed(consumer: IndexingMap, producer: IndexingMap) -> tuple[IndexingMap
     """The composition, and why it is approximate; along the layers of a model it is the same."""
     whole, reason = consumer.compose(producer), ""
     most = _longest_to_keep(consumer, producer)
-    if longest_formula(whole) > most:
-        whole = with_tables(whole, most)
-        if longest_formula(whole) > most:
-            whole, reason = shortened(whole, most, producer.result_bounds()), _TOO_LONG
+    if passes.longest_formula(whole) > most:
+        whole = passes.with_tables(whole, most)
+        if passes.longest_formula(whole) > most:
+            whole, reason = passes.shortened(whole, most, producer.result_bounds()), _TOO_LONG
     return whole.simplify().without_unused_symbols(), reason
 
 
 def _longest_to_keep(*maps: IndexingMap) -> int:
     """Greatest length of a formula to keep: long ones may stay, but not grow."""
-    return max(limits.MAX_TERMS, *map(longest_formula, maps))
+    return max(limits.MAX_TERMS, *map(passes.longest_formula, maps))
 
 
 def _composed_with_values(consumer: OperandIndexing, producer: OperandIndexing) -> OperandIndexing:
@@ -208,9 +199,9 @@ def _composed_joint(first: JointIndexing, second: JointIndexing) -> tuple[Separa
     """The composition, and why it is approximate; many instructions read values in one way."""
     whole = first.compose(second).with_tables_of_devices()
     most = _longest_to_keep(first.flat, second.flat)
-    if longest_formula(whole.flat) > most:
-        whole = whole.with_results_of(with_tables(whole.flat, most))
-        if longest_formula(whole.flat) > most:
+    if passes.longest_formula(whole.flat) > most:
+        whole = whole.with_results_of(passes.with_tables(whole.flat, most))
+        if passes.longest_formula(whole.flat) > most:
             bounds = second.element.result_bounds()
             whole = whole.for_any_values().shortened(most, bounds, _TOO_LONG)
     return whole.separate(), whole.approximation
@@ -248,7 +239,7 @@ def joint_form(
     bounds = ((form, own.runtime[number].bounds) for number, form in found.items())
     domain = plain.constrained(
         [
-            *substituted_constraints(own.constraints, values),
+            *passes.substituted_constraints(own.constraints, values),
             *(each for each in bounds if not each[1].contains(range_in(each[0], plain, each[1]))),
         ]
     )
@@ -464,7 +455,7 @@ class RuntimeOrigin:
 
     def __str__(self) -> str:
         within = "".join(f" in %{caller.name}" for caller in reversed(self.callers))
-        source = f"{self.instruction.definition}{within}; {format_head(self.map)}"
+        source = f"{self.instruction.definition}{within}; {passes.format_head(self.map)}"
         return source + replica_note(self.replica_id)
 
     @property

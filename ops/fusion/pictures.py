@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from indexing import IndexingMap
 from indexing.layout import Shape
+from indexing.pictures import svg
 from indexing.pictures.access_picture import (
     AccessPicture,
     Choices,
@@ -19,16 +20,7 @@ from indexing.pictures.access_picture import (
     formula_of,
     grid_of_results,
 )
-from indexing.pictures.svg import (
-    Panel,
-    Picture,
-    element,
-    paragraphs,
-    path,
-    rectangle,
-    text,
-    text_width,
-)
+from indexing.pictures.svg import Panel, Picture
 from ops.analysis.dataflow import Array
 from ops.analysis.queries import output_to_input
 from ops.dependence.dependence import AnyDependence
@@ -76,7 +68,7 @@ class FusionGraph(Picture):
         """A graph of layers, with the maps where an edge meets its reader."""
         drawn = _GraphDrawing(self.reads)
         yield Panel(drawn.width, drawn.height, tuple(drawn.elements()))
-        yield paragraphs(self.notes, "label")
+        yield svg.paragraphs(self.notes, "label")
 
     def __str__(self) -> str:
         lines = [self.title]
@@ -217,13 +209,13 @@ class _GraphDrawing:
     def _width(self, place: _Place) -> float:
         if isinstance(place, int):
             return 0
-        maps = sum(text_width(read.maps, "label") + 12 for read in self._reads[place])
-        return max(maps, text_width(_title(place)) + 16)
+        maps = sum(svg.text_width(read.maps, "label") + 12 for read in self._reads[place])
+        return max(maps, svg.text_width(_title(place)) + 16)
 
     def elements(self) -> Iterator[str]:
         """Edges, then boxes."""
         for way in self._ways:
-            yield from path([self._curve(*way)], "way")
+            yield from svg.path([self._curve(*way)], "way")
         for place, box in self._boxes.items():
             if not isinstance(place, int):
                 yield from self._drawn(place, box)
@@ -246,12 +238,12 @@ class _GraphDrawing:
     def _drawn(self, instruction: Instruction, box: _InstructionBox) -> Iterator[str]:
         reads = self._reads[instruction]
         kind = "source" if not reads else "box"
-        yield element("path", d=rectangle(box.x, box.y, box.width, _BOX), class_=kind)
+        yield svg.element("path", d=svg.rectangle(box.x, box.y, box.width, _BOX), class_=kind)
         for number, read in enumerate(reads):
-            yield text(self._port(instruction, number), box.y + 14, read.maps, "map", "middle")
+            yield svg.text(self._port(instruction, number), box.y + 14, read.maps, "map", "middle")
         middle = box.x + box.width / 2
-        yield text(middle, box.y + 33, _title(instruction), "", "middle")
-        yield text(middle, box.y + 49, instruction.opcode, "label", "middle")
+        yield svg.text(middle, box.y + 33, _title(instruction), "", "middle")
+        yield svg.text(middle, box.y + 49, instruction.opcode, "label", "middle")
 
 
 def _bend(x: float, y: float, next_x: float, next_y: float) -> str:

@@ -11,17 +11,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 import sympy
 
-from indexing import IndexingMap, IndexSet, MapError, Variable, from_isl
-from indexing.passes import (
-    arranged,
-    count_reached,
-    multiplicities,
-    number_of_points,
-    reached,
-    reached_again,
-    symbolic_count,
-    united,
-)
+from indexing import IndexingMap, IndexSet, MapError, Variable, from_isl, passes
 from ops import limits
 from ops.analysis.calls import itself, union_of
 from ops.analysis.dataflow import Array
@@ -96,18 +86,20 @@ class Reads(Displayed):
         places_aside = Reads(tuple(map(_without_places, self.ways)), (), self.doubts)
         maps = places_aside._maps("total")
         if any(each.parameters for each in maps):
-            return sum(symbolic_count([each.domain], _sizes(each.parameters)) for each in maps)
+            return sum(
+                passes.symbolic_count([each.domain], _sizes(each.parameters)) for each in maps
+            )
         try:
-            return sum(number_of_points(each, budget) for each in maps)
+            return sum(passes.number_of_points(each, budget) for each in maps)
         except (NotQuasiAffineError, BudgetError):
             return sum(times * number for times, number in self.histogram(budget=budget).items())
 
     def distinct(self, *, budget: int | None = BUDGET) -> int | sympy.Expr:
         """Number of elements read; an expression where sizes are symbolic."""
         maps = self._maps("distinct")
-        parameters = united(parameter for each in maps for parameter in each.parameters)
+        parameters = passes.united(parameter for each in maps for parameter in each.parameters)
         if parameters:
-            return count_reached(maps, len(self.sizes), _sizes(parameters), budget)
+            return passes.count_reached(maps, len(self.sizes), _sizes(parameters), budget)
         try:
             return self.elements(budget=budget).count(budget=budget)
         except (NotQuasiAffineError, BudgetError):
@@ -115,11 +107,11 @@ class Reads(Displayed):
 
     def elements(self, *, budget: int | None = BUDGET) -> IndexSet:
         """The elements that are read."""
-        return reached(self._maps("elements"), len(self.sizes), budget=budget)
+        return passes.reached(self._maps("elements"), len(self.sizes), budget=budget)
 
     def repeated(self, *, budget: int | None = BUDGET) -> IndexSet:
         """The elements that are read at least twice."""
-        return reached_again(self._maps("repeated"), len(self.sizes), budget=budget)
+        return passes.reached_again(self._maps("repeated"), len(self.sizes), budget=budget)
 
     def histogram(self, *, budget: int | None = BUDGET) -> dict[int, int]:
         """Numbers of elements by their reads: ``{times: number of elements}``, for times > 0.
@@ -131,7 +123,7 @@ class Reads(Displayed):
         Raises:
             MapError: these are more than :data:`indexing.exact.counting.MAX_POINTS`.
         """
-        return multiplicities(self._maps("histogram"), budget=budget)
+        return passes.multiplicities(self._maps("histogram"), budget=budget)
 
     def times(self, *, budget: int | None = BUDGET) -> int | None:
         """Number of reads of each element that is read, if that is the same for all."""
@@ -381,7 +373,7 @@ def _without_places(indexing: OperandIndexing) -> OperandIndexing:
     dims, ranges, _ = domain.by_role(domain.identifiers)
     if any(deciding(domain, indexing.runtime)):
         return indexing
-    reads = arranged(IndexingMap.from_forms((), domain), dims, ranges)
+    reads = passes.arranged(IndexingMap.from_forms((), domain), dims, ranges)
     return OperandIndexing(reads, approximation=indexing.approximation)
 
 

@@ -10,19 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from indexing.layout import Shape
-from ops.hlo.builder import (
-    CONTROL,
-    ComputationDraft,
-    UnusedNames,
-    check_inlined,
-    check_together,
-    check_use,
-    checked_name,
-    copy_of,
-    made,
-    ordered,
-    sharded_as,
-)
+from ops.hlo import builder
+from ops.hlo.builder import CONTROL, ComputationDraft, UnusedNames
 from ops.hlo.errors import EditError
 from ops.hlo.module import Computation, HloModule, Instruction
 from ops.hlo.opcodes import OPCODES, check_opcode
@@ -197,8 +186,8 @@ class ModuleEditor:
             check_type(like, Instruction, "insert: like", "an Instruction")
             kept = {k: like.attributes[k] for k in _ABOUT_THE_PROGRAM if k in like.attributes}
             given = {**kept, **given}
-        new = made(opcode, [each for _, each in found], shape, given)
-        new = new if like is None else sharded_as(like, new, attributes)
+        new = builder.made(opcode, [each for _, each in found], shape, given)
+        new = new if like is None else builder.sharded_as(like, new, attributes)
         return self._added(draft, new, name, opcode)
 
     def constant(
@@ -210,7 +199,7 @@ class ModuleEditor:
             EditError: the value does not fit the shape.
         """
         draft = self._draft(into or self._module.entry)
-        new = made("constant", (), shape, {}, value)
+        new = builder.made("constant", (), shape, {}, value)
         return self._added(draft, new, name, "constant")
 
     def clone(
@@ -242,8 +231,10 @@ class ModuleEditor:
         }
         given = {key: value for key, value in {**kept, **attributes}.items() if value is not None}
         reads = [each for _, each in read]
-        new = made(wanted, reads, found.shape if shape is None else shape, given, found.literal)
-        return self._added(draft, sharded_as(found, new, attributes), name, found.name)
+        new = builder.made(
+            wanted, reads, found.shape if shape is None else shape, given, found.literal
+        )
+        return self._added(draft, builder.sharded_as(found, new, attributes), name, found.name)
 
     # Calls.
 
@@ -257,7 +248,7 @@ class ModuleEditor:
         if found.opcode not in _CALLS:
             raise EditError(f"inline: %{found.name} is {found.opcode}; expected call or fusion")
         inner = self._draft(found.attributes[_CALLS[found.opcode]])
-        check_inlined(found, draft, inner)
+        builder.check_inlined(found, draft, inner)
         waits = draft.predecessors(found)
         copies: dict[Instruction, Instruction] = {}
         new: list[Instruction] = []
@@ -267,7 +258,7 @@ class ModuleEditor:
                 continue
             reads = tuple(copies[operand] for operand in inner.operands[each])
             before = (*waits, *(copies[earlier] for earlier in inner.predecessors(each)))
-            copies[each] = copy_of(each, draft.unused_name(each.name), reads, before, {})
+            copies[each] = builder.copy_of(each, draft.unused_name(each.name), reads, before, {})
             self._enter(draft, copies[each])
             new.append(copies[each])
         root = copies[inner.root]
@@ -298,7 +289,7 @@ class ModuleEditor:
         draft, chosen = self._chosen(instructions, opcode)
         outline = Outline.around(draft, chosen, self._effects.of)
         attribute = _CALLS[opcode]
-        stem = checked_name(name) if name else f"{opcode}_computation"
+        stem = builder.checked_name(name) if name else f"{opcode}_computation"
         body = outline.body(self._names.like(stem))
         self._drafts[body] = ComputationDraft(body)
         self._effects.note(body, body.instructions)
@@ -311,7 +302,7 @@ class ModuleEditor:
             for key in _ABOUT_THE_PROGRAM
             if key in last.attributes and (key != "sharding" or len(outline.results) == 1)
         }
-        new = made(opcode, outline.outside, body.root.shape, kept | given)
+        new = builder.made(opcode, outline.outside, body.root.shape, kept | given)
         call = self._added(draft, new, name, opcode)
         self._lead_to(outline, call)
         return call
@@ -350,9 +341,11 @@ class ModuleEditor:
         """The computations that are there by now, callees first."""
         called = {part for each in self._module.instructions for part in each.computations}
         first = [each for each in self._module.computations if each not in called]
-        reached = ordered([*first, self._module.entry], self._callees)
+        reached = builder.ordered([*first, self._module.entry], self._callees)
         known = set(reached)
-        return ordered([*filter(known.__contains__, self._module.computations)], self._callees)
+        return builder.ordered(
+            [*filter(known.__contains__, self._module.computations)], self._callees
+        )
 
     def _callees(self, computation: Computation) -> Iterable[Computation]:
         return (part for each in self._members(computation) for part in each.computations)
@@ -421,7 +414,7 @@ class ModuleEditor:
         """Let users read another instruction; nothing is moved if one of them may not."""
         readers = [*users]
         for each in readers:
-            check_use("replace", each, old, new)
+            builder.check_use("replace", each, old, new)
         self._is_changed = True
         draft.replace_uses(old, new, readers)
 
@@ -448,8 +441,8 @@ class ModuleEditor:
                 self._draft(each)
             elif self._found(each)[0] is not draft:
                 raise EditError(f"insert: %{each.name} stands in another computation")
-        name = draft.unused_name(checked_name(name) if name else otherwise)
-        named = copy_of(
+        name = draft.unused_name(builder.checked_name(name) if name else otherwise)
+        named = builder.copy_of(
             instruction, name, instruction.operands, instruction.attributes.get(CONTROL, ()), {}
         )
         self._enter(draft, named)
@@ -478,7 +471,7 @@ class ModuleEditor:
                 raise EditError(f"outline: %{each.name} has side effects; expected opcode 'call'")
         reads = [(each, operand) for each in chosen for operand in draft.operands[each]]
         uses = [(user, each) for each in chosen for user in draft.users(each)]
-        check_together("outline", {*chosen}, [*reads, *uses])
+        builder.check_together("outline", {*chosen}, [*reads, *uses])
         return draft, chosen
 
     def _lead_to(self, outline: Outline, call: Instruction) -> None:
@@ -526,14 +519,14 @@ class Outline(NamedTuple):
             before = (*draft.operands[each], *draft.predecessors(each))
             return filter(wanted.__contains__, before)
 
-        inside = dict.fromkeys(ordered(wanted, needed))
+        inside = dict.fromkeys(builder.ordered(wanted, needed))
         results = tuple(
             each
             for each in inside
             if draft.root is each or any(user not in inside for user in draft.users(each))
         )
         results = results or ([*inside][-1],)
-        needed_inside = {*ordered((*filter(stays, inside), *results), needed)}
+        needed_inside = {*builder.ordered((*filter(stays, inside), *results), needed)}
         copied = tuple(filter(needed_inside.__contains__, inside))
         reads = (operand for each in copied for operand in draft.operands[each])
         earlier = (before for each in copied for before in draft.predecessors(each))
@@ -559,7 +552,7 @@ class Outline(NamedTuple):
             reads = tuple(copies[operand] for operand in self.draft.operands[each])
             earlier = filter(self.inside.__contains__, self.draft.predecessors(each))
             waits = tuple(copies[before] for before in earlier)
-            copies[each] = copy_of(each, names.like(each.name), reads, waits, {})
+            copies[each] = builder.copy_of(each, names.like(each.name), reads, waits, {})
         results = tuple(copies[each] for each in self.results)
         if len(results) == 1:
             return Computation(name, tuple(copies.values()), results[0])

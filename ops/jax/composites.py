@@ -21,18 +21,8 @@ from ops.hlo.opcodes import neutral_element
 from ops.hlo.shape_inference import array_shape
 from ops.hlo.values import DimensionLabels
 from ops.index_maps import Size, as_form
-from ops.jax.primitives import (
-    SCATTERS,
-    SYMBOLIC_DILATION,
-    JaxprBuilder,
-    OfJax,
-    scalar_of,
-    shape_of,
-    size_of,
-    sizes_of,
-    window_of,
-    written,
-)
+from ops.jax import primitives
+from ops.jax.primitives import SCATTERS, SYMBOLIC_DILATION, JaxprBuilder, OfJax
 from simplifier import forms
 from simplifier.forms import Atom, AtomKind, Form, Interval, scope_of
 
@@ -50,9 +40,9 @@ def _split(
     """Slices that follow each other along a dimension."""
     found: list[Instruction] = []
     axis: int = equation.params["axis"]
-    begin = written(0)
+    begin = primitives.written(0)
     for aval in avals:
-        rows = [(written(0), written(size), 1) for size in aval.shape]
+        rows = [(primitives.written(0), primitives.written(size), 1) for size in aval.shape]
         rows[axis] = (begin, begin + rows[axis][1], 1)
         found.append(add.add("slice", [aval], operands, {"slice": tuple(rows)}))
         begin = rows[axis][1]
@@ -64,7 +54,7 @@ def _tile(
 ) -> list[Instruction]:
     """Every dimension repeated: a dimension in front of it, which is joined with it."""
     (operand,) = operands
-    reps = map(size_of, equation.params["reps"])
+    reps = map(primitives.size_of, equation.params["reps"])
     sizes = (operand.sizes or ((),))[0]
     apart = tuple(size for pair in zip(reps, sizes, strict=True) for size in pair)
     shape = array_shape(operand.shape.element_type, apart)
@@ -78,7 +68,7 @@ def _stack(
 ) -> list[Instruction]:
     """A dimension of size 1 in each operand, along which they are concatenated."""
     axis = equation.params["axis"]
-    sizes = list(sizes_of(avals[0]))
+    sizes = list(primitives.sizes_of(avals[0]))
     sizes[axis] = 1
     shape = array_shape(operands[0].shape.element_type, sizes)
     thin = [add.made("reshape", shape, (tuple(sizes),), [operand]) for operand in operands]
@@ -93,7 +83,7 @@ def _convolution(
     spatial: Sequence[int] = numbers.rhs_spec[2:]
     _, kernel = (variable.aval.shape for variable in equation.invars)
     dilations = given["lhs_dilation"], given["rhs_dilation"]
-    window = window_of((kernel[axis] for axis in spatial), given, *dilations)
+    window = primitives.window_of((kernel[axis] for axis in spatial), given, *dilations)
     if window is None:
         target = f"conv_general_dilated {SYMBOLIC_DILATION}"
         return [add.add("custom-call", avals, operands, {"custom_call_target": target})]
@@ -121,7 +111,7 @@ def _cumulative(opcode: str) -> Composite:
     ) -> list[Instruction]:
         (aval,), axis = avals, equation.params["axis"]
         row = SimpleNamespace(shape=aval.shape[:axis] + aval.shape[axis + 1 :], dtype=aval.dtype)
-        first = add.constant(scalar_of(aval))
+        first = add.constant(primitives.scalar_of(aval))
         start = add.add("broadcast", [row], [first], {"dimensions": ()})
         step = add.computation(f"cumulative_{opcode}", _step(opcode, row))
         attributes: dict[str, Any] = {"dimensions": (axis,), "num_carries": 1, "to_apply": step}
@@ -134,7 +124,7 @@ def _cumulative(opcode: str) -> Composite:
 
 def _step(opcode: str, row: OfJax) -> list[Instruction]:
     """A slice and the carried value, combined: the result, and the next carried value."""
-    shape, sizes = shape_of(row), (sizes_of(row),)
+    shape, sizes = primitives.shape_of(row), (primitives.sizes_of(row),)
     pair = tuple(
         Instruction(name, "parameter", shape, parameter_number=number, sizes=sizes)
         for number, name in enumerate("ab")
@@ -160,8 +150,15 @@ def _place_of_extremum(direction: str) -> Composite:
         numbers = add.add("iota", [places], attributes={"iota_dimension": axis})
         fold = "maximum" if direction == "GT" else "minimum"
         first = neutral_element(fold, operand.shape.element_type)
-        starts = [add.constant(scalar_of(whole), first), add.constant(scalar_of(aval), 0)]
-        compared = _first_extremum(direction, shape_of(scalar_of(whole)), shape_of(scalar_of(aval)))
+        starts = [
+            add.constant(primitives.scalar_of(whole), first),
+            add.constant(primitives.scalar_of(aval), 0),
+        ]
+        compared = _first_extremum(
+            direction,
+            primitives.shape_of(primitives.scalar_of(whole)),
+            primitives.shape_of(primitives.scalar_of(aval)),
+        )
         step = add.computation(f"first_{direction}", compared)
         attributes = {"dimensions": (axis,), "to_apply": step}
         both = add.add("reduce", [values, aval], [operand, numbers, *starts], attributes)
@@ -436,7 +433,9 @@ def _called(
 
 
 def _state(avals: Sequence[OfJax]) -> tuple[Shape, tuple[Any, ...]]:
-    return Shape.of_tuple([shape_of(each) for each in avals]), tuple(map(sizes_of, avals))
+    return Shape.of_tuple([primitives.shape_of(each) for each in avals]), tuple(
+        map(primitives.sizes_of, avals)
+    )
 
 
 def _avals(atoms: Sequence[OfJax]) -> list[OfJax]:

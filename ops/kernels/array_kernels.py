@@ -15,19 +15,8 @@ from ops.fusion import Fusion
 from ops.hlo.module import Computation, Instruction
 from ops.hlo.opcodes import NEUTRAL, neutral_element
 from ops.index_maps import Extent, Size, as_form, ceil_divided, plain, product, total
-from ops.kernels.elements import (
-    VIEWS,
-    ElementWriter,
-    Index,
-    Steps,
-    array_of,
-    digits,
-    in_order,
-    index_of,
-    major_first,
-    row_major,
-    source_of,
-)
+from ops.kernels import elements
+from ops.kernels.elements import VIEWS, ElementWriter, Index, Steps
 from ops.kernels.operations import NUMPY, TRITON, Dialect
 from simplifier import forms
 from simplifier.forms import Form, Interval, constant, variables_of
@@ -169,7 +158,7 @@ class NumpyKernel(ArrayWriter):
             f"{pointer} = np.asarray({pointer}, {self.stored_type(each, each.shape)})"
             for each, pointer in self.pointers.items()
         ]
-        sources = [source_of(root, output) for root, output in self.fusion.results]
+        sources = [elements.source_of(root, output) for root, output in self.fusion.results]
         tops: dict[tuple[Size, ...], tuple[LoopBlock, Index]] = {}
         results: list[str] = []
         for source, output in sources:
@@ -205,7 +194,7 @@ class NumpyKernel(ArrayWriter):
 
     def _result(self, block: LoopBlock, source: Instruction, output: int, value: str) -> str:
         """The name of an array of the result."""
-        shape = array_of(source, output)
+        shape = elements.array_of(source, output)
         name = self.names.fresh(source.name)
         kind = self.stored_type(source, shape)
         sizes = block.texts([as_form(size) for size in self.sizes.of(source, output)])
@@ -231,7 +220,7 @@ class NumpyKernel(ArrayWriter):
     def offset(self, source: Instruction, output: int, index: Index, block: LoopBlock) -> Form:
         """The number of an element, the last dimension first: NumPy knows where it lies."""
         sizes = self.sizes.of(source, output)
-        return block.simplified(row_major(index, sizes, range(len(sizes))))
+        return block.simplified(elements.row_major(index, sizes, range(len(sizes))))
 
     def loaded(self, source: Instruction, index: Index, block: LoopBlock) -> str:
         """The name of elements of an operand; nothing is read of one that has no elements."""
@@ -369,7 +358,7 @@ class TritonKernel(ArrayWriter):
     def text(self) -> str:
         """The whole text."""
         name = self._name
-        sources = [source_of(root, output) for root, output in self.fusion.results]
+        sources = [elements.source_of(root, output) for root, output in self.fusion.results]
         results = [(self.names.fresh(source.name), source, output) for source, output in sources]
         plans = [self._plan(source, output) for source, output in sources]
         top = self.sizes.top()
@@ -380,7 +369,7 @@ class TritonKernel(ArrayWriter):
         self._programs = plain(top.simplified(most))
         alike: dict[tuple[_WorkOfPrograms, Sequence[Size], Sequence[int]], list[_Result]] = {}
         for row, plan, each in zip(results, plans, sizes, strict=True):
-            key = plan, each, tuple(major_first(array_of(*row[1:])))
+            key = plan, each, tuple(elements.major_first(elements.array_of(*row[1:])))
             alike.setdefault(key, []).append(row)
         for (plan, *_), rows in alike.items():
             self._write_results(top, plan, rows)
@@ -418,27 +407,30 @@ class TritonKernel(ArrayWriter):
     ) -> None:
         """Writes results of one shape."""
         _, source, output = results[0]
-        sizes, order = self.sizes.of(source, output), major_first(array_of(source, output))
+        sizes, order = (
+            self.sizes.of(source, output),
+            elements.major_first(elements.array_of(source, output)),
+        )
         opened: list[_Opened] = []
         index = dict.fromkeys(order, constant(0))
         block = top
         if plan.is_of_blocks:
             count = _size(sizes, plan.vector)
             block, place = self._block_of_program(block, count, opened)
-            index |= index_of(place, sizes, order, block, plan.vector)
+            index |= elements.index_of(place, sizes, order, block, plan.vector)
         else:
             block, place = self._program(block, _size(sizes, plan.programs), opened)
-            index |= index_of(place, sizes, order, block, plan.programs)
+            index |= elements.index_of(place, sizes, order, block, plan.programs)
             if plan.vector:
                 block, place = self._along(block, _size(sizes, plan.vector), "i", opened)
-                index |= index_of(place, sizes, order, block, plan.vector)
+                index |= elements.index_of(place, sizes, order, block, plan.vector)
         for dimension in order:
             if dimension in plan.loops:
                 inner, index[dimension] = self.looped(block, sizes[dimension], f"d{dimension}")
                 opened.append(_Opened(block, inner))
                 block = inner
         for pointer, source, output in results:
-            self._store(block, pointer, source, output, in_order(index))
+            self._store(block, pointer, source, output, elements.in_order(index))
         for each in reversed(opened):
             each.close()
 
@@ -597,7 +589,7 @@ class TritonKernel(ArrayWriter):
         sizes = [_size_of(each) for each in self.ranges_of(found)]
         opened: list[_Opened] = []
         inner, place = self._along(block, product(sizes), "s0", opened)
-        point = (*index, *digits(place, sizes, inner))
+        point = (*index, *elements.digits(place, sizes, inner))
         values = yield self._row(source, found, point, nothing, inner)
         width = self._widths[inner]
         if opened[0].is_loop:
@@ -722,5 +714,5 @@ def _program_in_bits(values: Interval) -> str:
 
 def _folds_neighbours(source: Instruction) -> bool:
     """Whether neighbours in memory are reduced."""
-    last = major_first(source.operands[0].shape)[-1:]
+    last = elements.major_first(source.operands[0].shape)[-1:]
     return source.opcode == "reduce" and not {*source.attributes["dimensions"]}.isdisjoint(last)

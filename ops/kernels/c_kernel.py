@@ -14,20 +14,8 @@ from indexing.layout import ElementType, Kind, Shape, logical_to_linear
 from ops.fusion import Fusion
 from ops.hlo.module import Computation, Instruction
 from ops.index_maps import Extent, Size, as_form, product
-from ops.kernels.elements import (
-    VIEWS,
-    ElementWriter,
-    Index,
-    array_of,
-    element_types,
-    in_order,
-    index_of,
-    major_first,
-    placed,
-    refused,
-    source_of,
-    unknown,
-)
+from ops.kernels import elements
+from ops.kernels.elements import VIEWS, ElementWriter, Index
 from ops.kernels.operations import CUDA, EXTREMA, C, names_in_templates
 from ops.rules.rule import Unknown
 from ops.xla_gpu import FusionSchedule, Schedule
@@ -42,7 +30,7 @@ class CKernel(ElementWriter):
         self, fusion: Fusion, language: str, schedule: Schedule | FusionSchedule | None = None
     ) -> None:
         dialect = C if language == "c" else CUDA
-        taken = names_in_templates(element_types(fusion))
+        taken = names_in_templates(elements.element_types(fusion))
         super().__init__(fusion, dialect, LocalNames(dialect.language, taken))
         self._reductions: dict[str, str] = {}
         self._schedule = schedule
@@ -50,7 +38,7 @@ class CKernel(ElementWriter):
     def text(self, name: str) -> str:
         """The whole text."""
         dialect, language = self.dialect, self.dialect.language
-        sources = [source_of(root, output) for root, output in self.fusion.results]
+        sources = [elements.source_of(root, output) for root, output in self.fusion.results]
         results = [(self.names.fresh(source.name), source, output) for source, output in sources]
         top = self.sizes.top()
         for number, (pointer, source, output) in enumerate(results):
@@ -66,7 +54,7 @@ class CKernel(ElementWriter):
                 for each, pointer in self.pointers.items()
             ),
             *(
-                f"{self.stored_type(source, array_of(source, output))} *restrict {pointer}"
+                f"{self.stored_type(source, elements.array_of(source, output))} *restrict {pointer}"
                 for pointer, source, output in results
             ),
             *(f"{top.type_of(each.bounds)} {each.name}" for each in self.sizes.arguments),
@@ -82,7 +70,7 @@ class CKernel(ElementWriter):
         return "\n".join([*includes, "", *helpers, *body]) + "\n"
 
     def _includes(self, helpers: Sequence[str]) -> list[str]:
-        types = element_types(self.fusion)
+        types = elements.element_types(self.fusion)
         needed = {
             "#include <string.h>": any("memcpy" in each for each in helpers),
             "#include <cuda_fp16.h>": self.dialect is CUDA and ElementType.F16 in types,
@@ -92,7 +80,10 @@ class CKernel(ElementWriter):
     # Results.
 
     def _write_result(self, top: LoopBlock, pointer: str, source: Instruction, output: int) -> None:
-        sizes, order = self.sizes.of(source, output), major_first(array_of(source, output))
+        sizes, order = (
+            self.sizes.of(source, output),
+            elements.major_first(elements.array_of(source, output)),
+        )
         if self.dialect is CUDA:
             self._write_by_threads(top, pointer, source, output)
             return
@@ -111,9 +102,13 @@ class CKernel(ElementWriter):
                     inner, counter = self.looped(block, size, f"d{group[0]}")
                     loops.append((block, inner))
                     block, total = inner, total + counter * stride
-            found = index_of(total, sizes, order, block, group) if group[1:] else {group[0]: total}
+            found = (
+                elements.index_of(total, sizes, order, block, group)
+                if group[1:]
+                else {group[0]: total}
+            )
             index |= found
-        self._store(block, in_order(index), pointer, source, output)
+        self._store(block, elements.in_order(index), pointer, source, output)
         for outer, inner in reversed(loops):
             outer.close_loop(inner)
 
@@ -138,11 +133,14 @@ class CKernel(ElementWriter):
     def _write_by_threads(
         self, top: LoopBlock, pointer: str, source: Instruction, output: int
     ) -> None:
-        sizes, order = self.sizes.of(source, output), major_first(array_of(source, output))
+        sizes, order = (
+            self.sizes.of(source, output),
+            elements.major_first(elements.array_of(source, output)),
+        )
         count = product(sizes)
         inner, place = self.looped(top, count or 1, "i")
         counter = inner.variables[-1]
-        index = in_order(index_of(place, sizes, order, inner))
+        index = elements.in_order(elements.index_of(place, sizes, order, inner))
         self._store(inner, index, pointer, source, output)
         kind = top.type_of(counter.bounds)
         thread = "(int64_t)blockIdx.x * blockDim.x + threadIdx.x"
@@ -157,7 +155,9 @@ class CKernel(ElementWriter):
         index = tuple(map(block.simplified, index))
         value = self.value(source, output, index, block)
         offset = self.place(source, output, index, block)
-        block.lines.append(f"{pointer}[{offset}] = {self.stored(array_of(source, output), value)};")
+        block.lines.append(
+            f"{pointer}[{offset}] = {self.stored(elements.array_of(source, output), value)};"
+        )
 
     # Reductions.
 
@@ -178,7 +178,9 @@ class CKernel(ElementWriter):
             or root.shape.is_tuple
         ):
             return None
-        if major_first(source.operands[0].shape)[-1] != max(source.attributes["dimensions"]):
+        if elements.major_first(source.operands[0].shape)[-1] != max(
+            source.attributes["dimensions"]
+        ):
             return None
         if root.shape.element_type.kind is not Kind.FLOAT:  # integers wrap, and OpenMP's do not
             is_any = root.opcode == "add" and root.shape.element_type.kind is Kind.BOOLEAN
@@ -208,7 +210,10 @@ def has_columns(writer: ElementWriter, source: Instruction) -> bool:
         return False
     if source in writer.pointers or not source.shape.rank:
         return False
-    kept, read = major_first(source.shape)[-1], major_first(source.operands[0].shape)[-1]
+    kept, read = (
+        elements.major_first(source.shape)[-1],
+        elements.major_first(source.operands[0].shape)[-1],
+    )
     found, column = writer.map_of(source, 0), f"d{kept}"
     is_asked = any(column in variables_of((form,)) for form, _ in found.domain.constraints)
     size, columns = writer.sizes.of(source, 0)[kept], found.dims[kept].bounds.size
@@ -219,7 +224,7 @@ def has_columns(writer: ElementWriter, source: Instruction) -> bool:
 def write_columns(writer: ElementWriter, top: LoopBlock, pointer: str, source: Instruction) -> None:
     """Adds row to row, where a loop for each column would jump from row to row."""
     shape, sizes = source.shape, writer.sizes.of(source, 0)
-    *others, kept = major_first(shape)
+    *others, kept = elements.major_first(shape)
     columns = Interval(0, shape.dimensions[kept] - 1)
     block, index, close = _nested(writer, top, {number: sizes[number] for number in others})
     total = writer.names.fresh(source.name)
@@ -230,7 +235,7 @@ def write_columns(writer: ElementWriter, top: LoopBlock, pointer: str, source: I
     block.close_loop(first)
     _fold_rows(writer, source, total, {**index, kept: Form(0, {})}, block)
     last, index[kept] = block.loop(columns, f"d{kept}")
-    offset = writer.place(source, 0, in_order(index), last)
+    offset = writer.place(source, 0, elements.in_order(index), last)
     value = f"{total}[{_counter(last)}]"
     last.lines.append(f"{pointer}[{offset}] = {writer.stored(shape, value)};")
     block.close_loop(last)
@@ -241,12 +246,12 @@ def _fold_rows(
     writer: ElementWriter, source: Instruction, total: str, index: dict[int, Form], block: LoopBlock
 ) -> None:
     """Loops over the reduced dimensions, and inside over the columns."""
-    found, kept = writer.map_of(source, 0), major_first(source.shape)[-1]
-    opened, counters, facts = writer.loops_over(found, in_order(index), block)
+    found, kept = writer.map_of(source, 0), elements.major_first(source.shape)[-1]
+    opened, counters, facts = writer.loops_over(found, elements.in_order(index), block)
     row = opened[-1] if opened else block
     body = row.guarded(facts) if facts else row
     column, place = body.loop(Interval(0, source.shape.dimensions[kept] - 1), f"d{kept}")
-    read = writer.applied(found, (*in_order({**index, kept: place}), *counters))
+    read = writer.applied(found, (*elements.in_order({**index, kept: place}), *counters))
     value = writer.value(source.operands[0], 0, read, column)
     cell = f"{total}[{_counter(column)}]"
     writer.combine(source, source.attributes["to_apply"], [cell], [value], column)
@@ -294,7 +299,9 @@ def write_inside(
     index: dict[int, Form] = {}
 
     def store(block: LoopBlock, place: Form) -> None:
-        value = writer.stored(source.shape, writer.value(operand, 0, in_order(index), block))
+        value = writer.stored(
+            source.shape, writer.value(operand, 0, elements.in_order(index), block)
+        )
         (offset,) = block.texts([block.simplified(place)])
         block.lines.append(f"{pointer}[{offset}] = {value};")
 
@@ -317,9 +324,9 @@ def write_inside(
         fill(block, place, level.low * size)
         inner, counter = block.loop(Interval(0, level.count - 1), f"d{level.dimensions[0]}")
         first = counter + level.first
-        order = major_first(operand.shape)
+        order = elements.major_first(operand.shape)
         sizes = operand.shape.dimensions
-        index.update(index_of(first, sizes, order, inner, level.dimensions))
+        index.update(elements.index_of(first, sizes, order, inner, level.dimensions))
         write(inner, rest, place + (counter + level.low) * size)
         block.close_loop(inner)
         behind = level.low + level.count
@@ -330,10 +337,10 @@ def write_inside(
         write(top, levels, constant(0))
         return
     fill(top, constant(0), prod(source.shape.dimensions))
-    bounds = {number: to.dims[number].bounds for number in major_first(operand.shape)}
+    bounds = {number: to.dims[number].bounds for number in elements.major_first(operand.shape)}
     block, found, close = _nested(writer, top, bounds)
     index.update(found)
-    known = dict(zip(to.domain.identifiers, in_order(index), strict=True))
+    known = dict(zip(to.domain.identifiers, elements.in_order(index), strict=True))
     store(block, writer.offset(source, 0, forms.substitute(to.forms, known), block))
     close()
 
@@ -367,7 +374,7 @@ def _levels(
         return None
     together = joined_dimensions(writer, operand)
     levels: list[_BoxLevel] = []
-    for number in major_first(shape):
+    for number in elements.major_first(shape):
         form, total = to.forms[number], shape.dimensions[number]
         name = (form - form.constant).single_variable()
         if name is None or form - form.constant != variable(name):
@@ -384,7 +391,7 @@ def _levels(
         else:
             levels.append(level)
     order = [each for level in levels for each in level.dimensions]
-    return levels if order == major_first(operand.shape) else None
+    return levels if order == elements.major_first(operand.shape) else None
 
 
 # Loops.
@@ -418,12 +425,12 @@ def joined_dimensions(
     writer: ElementWriter, source: Instruction, output: int = 0
 ) -> list[list[int]]:
     """The dimensions of an array, the major ones first; those that may be one loop together."""
-    shape = array_of(source, output)
+    shape = elements.array_of(source, output)
     if writer.sizes.arguments:  # they say only when the kernel runs whether dimensions join
-        return [[dimension] for dimension in major_first(shape)]
+        return [[dimension] for dimension in elements.major_first(shape)]
     moves = [_Moves.of(each, shape) for each in _offsets(writer, source, output)]
     groups: list[list[int]] = []
-    order = major_first(shape)
+    order = elements.major_first(shape)
     for dimension in order:
         size = shape.dimensions[dimension]
         is_fit = dimension != order[-1] or all(each.is_dense(dimension) for each in moves)
@@ -469,7 +476,7 @@ class _Moves:
 
 def _offsets(writer: ElementWriter, source: Instruction, output: int) -> Iterator[IndexingMap]:
     """Offset in memory of the element of an array, and of all that it is computed from."""
-    yield logical_to_linear(array_of(source, output))
+    yield logical_to_linear(elements.array_of(source, output))
     fusion = writer.fusion
     if source in writer.pointers or source not in fusion.instructions:
         return
@@ -507,16 +514,20 @@ def scheduled_writes(
     """
     is_of_fusion = isinstance(schedule, FusionSchedule)
     writes = schedule.writes(number) if is_of_fusion else schedule.writes
-    shape = array_of(source, output)
+    shape = elements.array_of(source, output)
     if shape.dynamic_dimensions:
-        raise refused(source, f"a schedule is for sizes that are numbers, and the shape is {shape}")
+        raise elements.refused(
+            source, f"a schedule is for sizes that are numbers, and the shape is {shape}"
+        )
     for access in writes:
         if access.shape.dimensions != shape.dimensions:
-            raise refused(source, f"the schedule writes {access.shape}; expected one of {shape}")
+            raise elements.refused(
+                source, f"the schedule writes {access.shape}; expected one of {shape}"
+            )
         if access.map.runtime or access.map.parameters:
-            raise refused(source, "the schedule writes where a value of the program says")
+            raise elements.refused(source, "the schedule writes where a value of the program says")
         if len(access.map.dims) != len(COORDINATES):
-            raise refused(source, "the schedule has no threads; expected one of a launch")
+            raise elements.refused(source, "the schedule has no threads; expected one of a launch")
     return tuple(access.map for access in writes)
 
 
@@ -565,7 +576,7 @@ def _write_thread(
     """The loops of one thread; conditions on its coordinates alone are checked outside of them."""
     known = dict(zip(written.domain.identifiers, index, strict=False))
     rows = [row for row in written.domain.constraints if known.keys() >= {*variables_of((row[0],))}]
-    outside = unknown(placed(rows, known), block)
+    outside = elements.unknown(elements.placed(rows, known), block)
     thread = writer.guarded(block, outside) if outside else block
     opened, counters, inside = writer.loops_over(written, index, thread)
     inner = opened[-1] if opened else thread

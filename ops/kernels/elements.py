@@ -11,17 +11,10 @@ from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, 
 from dataclasses import replace
 from typing import Any, Final, TypeAlias, TypeVar
 
-from indexing import IndexingMap, Variable
+from indexing import IndexingMap, Variable, passes
 from indexing.code import LANGUAGES, Language, LocalNames, LoopBlock, alone, comparisons, solving
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Layout, Shape, logical_to_linear
-from indexing.passes import (
-    PARAMETER,
-    Constraint,
-    Ends,
-    bare,
-    ends_and_constraints,
-    parameter_identifier,
-)
+from indexing.passes import PARAMETER, Constraint, Ends
 from ops.dependence.dependence import check_answer, errors_in
 from ops.fusion import Fusion
 from ops.hlo.module import Computation, Instruction
@@ -397,7 +390,7 @@ class ElementWriter:
         """The values of the ranges of a map."""
         if not found.parameters:
             return [each.bounds for each in found.ranges]
-        ends, _ = ends_and_constraints(found.domain)
+        ends, _ = passes.ends_and_constraints(found.domain)
         count = len(found.dims)
         ranges = [*ends.values()][count : count + len(found.ranges)]
         return [Ends(*forms.substitute(_both(each), self.sizes.known)) for each in ranges]
@@ -479,7 +472,7 @@ def placed(rows: Iterable[Constraint], known: Mapping[str, Form]) -> list[Constr
 
 def unknown(rows: Iterable[Constraint], block: LoopBlock) -> list[Constraint]:
     """The constraints that a block does not know to hold."""
-    short = [bare((block.simplified(form), interval)) for form, interval in rows]
+    short = [passes.bare((block.simplified(form), interval)) for form, interval in rows]
     return [row for row in short if not block.holds(row)]
 
 
@@ -566,7 +559,7 @@ class KernelSizes:
         self.arguments = tuple(Variable(each.bounds, names.fresh(each.name)) for each in given)
         """Integers, with the names that they have in the kernel."""
         self.known = {
-            parameter_identifier(each.name): variable(f"d{number}")
+            passes.parameter_identifier(each.name): variable(f"d{number}")
             for number, each in enumerate(given)
         }
         """The forms of parameters of maps in blocks, by identifier."""
@@ -623,7 +616,7 @@ class KernelSizes:
     def _learn(self, facts: Iterable[Constraint]) -> None:
         """Take the facts that do not follow from others, short ones first."""
         known = self.top()
-        for form, interval in sorted(map(bare, facts), key=lambda row: len(row[0].terms)):
+        for form, interval in sorted(map(passes.bare, facts), key=lambda row: len(row[0].terms)):
             if not known.holds((known.simplified(form), interval)):
                 known.learn([(form, interval)])
         self._facts, self.arguments = known.constraints, known.domain.dims

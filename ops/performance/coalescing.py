@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from indexing import IndexingMap, MapError, Variable, VariableKind
 from indexing.layout import ElementType, Shape, ShapeError
 from indexing.passes import Domain, numbered, over_domain
+from ops import xla_gpu
 from ops.devices import deciding
 from ops.hlo import Instruction
 from ops.index_maps import check_count
@@ -20,16 +21,7 @@ from ops.performance.tally import Column, Count, count_of, size_of, text_of_coun
 from ops.performance.warps import Loads, check_launch, loads_of_warps, parted, vector_width
 from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.rule import Origin
-from ops.xla_gpu import (
-    KERNELS,
-    WARP_SIZE,
-    Access,
-    AnyOrigin,
-    Emitter,
-    emitter_and_heroes,
-    permutation_of,
-    results_of,
-)
+from ops.xla_gpu import KERNELS, WARP_SIZE, Access, AnyOrigin, Emitter
 from simplifier import forms, symbol
 from simplifier.errors import check_integers, check_type, listed
 from simplifier.forms import Form, Interval, np, points_in, values_of
@@ -828,7 +820,7 @@ def is_likely_coalesced(producer: Instruction, consumer: Instruction | None = No
     (False, True)
     """
     fused = [producer] if consumer is None else [producer, consumer]
-    emitter, _ = emitter_and_heroes(_root(fused[-1]))
+    emitter, _ = xla_gpu.emitter_and_heroes(_root(fused[-1]))
     if emitter is not Emitter.TRANSPOSE and any(map(_turns_what_it_reads, fused)):
         return False
     both_reduce = consumer is not None and all(map(_is_reduction, fused))
@@ -841,7 +833,7 @@ def _root(instruction: Instruction) -> Instruction:
 
 
 def _is_reduction(instruction: Instruction) -> bool:
-    results = results_of(_root(instruction))
+    results = xla_gpu.results_of(_root(instruction))
     return any(map(KERNELS[Emitter.REDUCTION].is_hero, results))
 
 
@@ -855,7 +847,7 @@ def _turns_what_it_reads(instruction: Instruction) -> bool:
     result_minor = _minor_dimension(instruction.shape)
     if result_minor is None or _is_repeated(operand):
         return False
-    return permutation_of(instruction)[result_minor] != _minor_dimension(operand.shape)
+    return xla_gpu.permutation_of(instruction)[result_minor] != _minor_dimension(operand.shape)
 
 
 def _minor_dimension(shape: Shape) -> int | None:

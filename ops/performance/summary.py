@@ -8,16 +8,9 @@ from functools import cached_property
 
 from ops.fusion import Fusion
 from ops.hlo import Computation, HloModule, Instruction
+from ops.performance import tally
 from ops.performance.kernels import evaluated_by, kernels_of
-from ops.performance.tally import (
-    Count,
-    Deadline,
-    bytes_of,
-    cell_of_count,
-    elements_of,
-    ratio,
-    sum_of_counts,
-)
+from ops.performance.tally import Count, Deadline
 from ops.performance.utilization import SECONDS, OperandCounter, OperandUtilization
 from ops.rules.registry import REGISTRY, Registry
 from simplifier.forms import Interval
@@ -51,15 +44,15 @@ class KernelSummary(Displayed):
     @cached_property
     def bytes_read(self) -> Count:
         """The elements that are read, each once."""
-        return sum_of_counts(row.bytes for row in self.operands)
+        return tally.sum_of_counts(row.bytes for row in self.operands)
 
     @cached_property
     def bytes_written(self) -> Count:
         """The elements of all results, each once; of an update in place those of the update."""
         written = (each.written for each in evaluated_by(self.fusion))
         arrays = ((each, number, each.shape.arrays[number]) for each, number in written)
-        return sum_of_counts(
-            bytes_of(elements_of(each, number), array.element_size_in_bits)
+        return tally.sum_of_counts(
+            tally.bytes_of(tally.elements_of(each, number), array.element_size_in_bits)
             for each, number, array in arrays
             if array.is_array
         )
@@ -67,16 +60,16 @@ class KernelSummary(Displayed):
     @property
     def bytes(self) -> Count:
         """Bytes read and written: at the least those that move from memory and to it."""
-        return sum_of_counts([self.bytes_read, self.bytes_written])
+        return tally.sum_of_counts([self.bytes_read, self.bytes_written])
 
     @property
     def reuse(self) -> float | None:
         """Bytes of all reads for each byte that is read; ``None`` if that depends on values."""
-        again = sum_of_counts(row.reread_bytes for row in self.operands)
+        again = tally.sum_of_counts(row.reread_bytes for row in self.operands)
         read = self.bytes_read
         if isinstance(read, Interval) or any(row.reuse is None for row in self.operands):
             return None
-        return ratio(again + read, read)
+        return tally.ratio(again + read, read)
 
     @property
     def is_unknown(self) -> bool:
@@ -143,7 +136,12 @@ HEADING = ("read", "written", "reuse", "kernel")
 def cells_of(kernel: KernelSummary) -> tuple[str, str, str, str]:
     """Cells of a kernel in a table."""
     reuse = "" if kernel.reuse is None else f"{kernel.reuse:.3g}"
-    return cell_of_count(kernel.bytes_read), cell_of_count(kernel.bytes_written), reuse, str(kernel)
+    return (
+        tally.cell_of_count(kernel.bytes_read),
+        tally.cell_of_count(kernel.bytes_written),
+        reuse,
+        str(kernel),
+    )
 
 
 def _text_of_operand(row: OperandUtilization) -> str:

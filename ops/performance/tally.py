@@ -16,19 +16,9 @@ from typing import Any, Final, NamedTuple, TypeAlias, overload
 
 import sympy
 
-from indexing import IndexingMap
+from indexing import IndexingMap, passes
 from indexing.layout import UNBOUNDED_SIZE
-from indexing.passes import (
-    MAX_INT64,
-    arranged,
-    check_without_parameters,
-    few_points,
-    hull_of,
-    number_of_points,
-    number_of_results,
-    numbered,
-    result_columns,
-)
+from indexing.passes import MAX_INT64
 from ops.fusion.reads import tells_ranges
 from ops.hlo import Instruction
 from ops.hlo.true_sizes import true_sizes
@@ -118,15 +108,15 @@ def tally_of(maps: Sequence[IndexingMap], deadline: Deadline) -> Tally:
     Tally(points=30, elements=12)
     """
     for each in maps:
-        check_without_parameters(each, "tally")
+        passes.check_without_parameters(each, "tally")
     found = _at_a_glance(*maps) if len(maps) == 1 else None
     if found is None:
         deadline.check()
         found = _quickly(tuple(maps))
     if found is not None:
         return found
-    if sum(map(volume, maps)) <= MAX_POINTS and size_of(hull_of(maps)) <= MAX_MARKS:
-        points, is_reached = marked(maps, (), hull_of(maps), deadline)
+    if sum(map(volume, maps)) <= MAX_POINTS and size_of(passes.hull_of(maps)) <= MAX_MARKS:
+        points, is_reached = marked(maps, (), passes.hull_of(maps), deadline)
         return Tally(int(points.sum()), int(is_reached.sum()))
     try:
         return _by_isl(maps, deadline.budget)
@@ -140,7 +130,7 @@ def _at_a_glance(part: IndexingMap) -> Tally | None:
     if part.domain.constraints:
         return None
     points = volume(part)
-    if tells_ranges(arranged(part, (), part.domain.identifiers)):
+    if tells_ranges(passes.arranged(part, (), part.domain.identifiers)):
         return Tally(points, points)
     strides = strides_of_sum(part)
     if strides is None:
@@ -155,7 +145,7 @@ def _at_a_glance(part: IndexingMap) -> Tally | None:
 def _quickly(maps: tuple[IndexingMap, ...]) -> Tally | None:
     """The numbers by going through the points if they are few, or by isl if that is quick."""
     if sum(map(volume, maps)) <= _FEW:
-        counts, rows = [*map(few_points.count, maps)], few_points.reached(maps)
+        counts, rows = [*map(passes.few_points.count, maps)], passes.few_points.reached(maps)
         points = sum(count for count in counts if count is not None)
         if rows is not None and None not in counts:
             return Tally(points, len(rows))
@@ -166,8 +156,8 @@ def _quickly(maps: tuple[IndexingMap, ...]) -> Tally | None:
 
 
 def _by_isl(maps: Sequence[IndexingMap], budget: Budget) -> Tally:
-    points = sum(number_of_points(each, budget) for each in maps)
-    return Tally(points, number_of_results(maps, budget))
+    points = sum(passes.number_of_points(each, budget) for each in maps)
+    return Tally(points, passes.number_of_results(maps, budget))
 
 
 # Sums.
@@ -229,11 +219,11 @@ def marked(
     points = np.zeros(height, dtype=np.int64)
     is_reached = np.zeros((height, width), dtype=bool)
     for each in maps:
-        for count, found in result_columns(each):
+        for count, found in passes.result_columns(each):
             deadline.check()
-            row = np.broadcast_to(numbered(found[: len(rows)], rows), count)
+            row = np.broadcast_to(passes.numbered(found[: len(rows)], rows), count)
             points += np.bincount(row, minlength=height)
-            is_reached[row, numbered(found[len(rows) :], columns)] = True
+            is_reached[row, passes.numbered(found[len(rows) :], columns)] = True
     return points, is_reached
 
 

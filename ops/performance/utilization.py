@@ -10,16 +10,8 @@ from itertools import chain, combinations, islice, zip_longest
 from math import prod
 from typing import Final, NamedTuple, TypeAlias
 
-from indexing import IndexingMap, MapError
-from indexing.passes import (
-    MAX_INT64,
-    Ends,
-    arranged,
-    hull_of,
-    numbered,
-    part_over,
-    substituted_constraints,
-)
+from indexing import IndexingMap, MapError, passes
+from indexing.passes import MAX_INT64, Ends
 from ops.analysis.dataflow import Array
 from ops.analysis.queries import findings_in
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
@@ -27,6 +19,7 @@ from ops.devices import deciding
 from ops.fusion import Fusion, Reads
 from ops.hlo.module import Computation, HloModule, Instruction
 from ops.index_maps import dim
+from ops.performance import tally
 from ops.performance.coalescing import may_be_same
 from ops.performance.kernels import AccessKind, evaluated_by, kernels_of, kinds_of_accesses, tile_of
 from ops.performance.tally import (
@@ -38,17 +31,6 @@ from ops.performance.tally import (
     OutOfTimeError,
     Size,
     Tally,
-    bytes_of,
-    count_of,
-    difference,
-    elements_of,
-    marked,
-    ratio,
-    size_of,
-    sum_of_counts,
-    tally_of,
-    text_of_count,
-    volume,
 )
 from ops.rules.registry import REGISTRY, Registry
 from ops.rules.rule import Doubt, Unknown
@@ -113,21 +95,21 @@ class OperandUtilization(Displayed):
         reads, elements = self.reads, self.elements_read
         if isinstance(reads, Interval) or isinstance(elements, Interval):
             return None
-        return ratio(reads, elements)
+        return tally.ratio(reads, elements)
 
     @property
     def unused_bytes(self) -> Size:
         """Bytes of the operand that nobody needs; at least that many, if it depends on values."""
         if isinstance(self.elements, Interval) or isinstance(self._most_elements, Interval):
             return 0
-        return self._bytes(difference(self.elements, self._most_elements))
+        return self._bytes(tally.difference(self.elements, self._most_elements))
 
     @property
     def reread_bytes(self) -> Size:
         """Bytes read again, after the first time; at least that many, if it depends on values."""
         least = (self.reads.lower or 0) if isinstance(self.reads, Interval) else self.reads
         most = self._most_elements
-        again = 0 if isinstance(most, Interval) else difference(least, most)
+        again = 0 if isinstance(most, Interval) else tally.difference(least, most)
         return self._bytes(max(0, again) if isinstance(again, int) else again)
 
     @property
@@ -138,13 +120,17 @@ class OperandUtilization(Displayed):
         return self.elements if most is None else most
 
     def _bytes(self, elements: Size) -> Size:
-        return bytes_of(elements, self.operand.shape.arrays[self.element].element_size_in_bits)
+        return tally.bytes_of(
+            elements, self.operand.shape.arrays[self.element].element_size_in_bits
+        )
 
     def __str__(self) -> str:
         place = f" output {self.element}" if self.operand.shape.is_tuple else ""
         reuse = "" if self.reuse is None else f", {self.reuse:.4g} of each"
-        read, of_bytes, reads = map(text_of_count, (self.elements_read, self.bytes, self.reads))
-        of = text_of_count(self.elements)
+        read, of_bytes, reads = map(
+            tally.text_of_count, (self.elements_read, self.bytes, self.reads)
+        )
+        of = tally.text_of_count(self.elements)
         counts = f"{read} of {of} elements, {of_bytes} bytes, {reads} reads{reuse}"
         head = f"%{self.operand.name}{place}: {counts}"
         lines = [f"{head} (bounds: {self.bounds})" if self.bounds else head]
@@ -171,7 +157,7 @@ class Utilization(Displayed):
     @property
     def bytes(self) -> Count:
         """Bytes that all kernels read, if each reads an element once."""
-        return sum_of_counts(row.bytes for row in self.rows)
+        return tally.sum_of_counts(row.bytes for row in self.rows)
 
     def __repr__(self) -> str:
         return f"<utilization of {len(self)} operand{'s' * (len(self) != 1)}>"
@@ -195,7 +181,7 @@ def _cells(row: OperandUtilization) -> tuple[str, ...]:
     counts = (row.elements_read, row.elements, row.bytes, row.reads)
     reuse = "" if row.reuse is None else f"{row.reuse:.4g}"
     roots = ", ".join(f"%{root.name}" for root in row.fusion.roots)
-    return roots, f"%{row.operand.name}", *map(text_of_count, counts), reuse
+    return roots, f"%{row.operand.name}", *map(tally.text_of_count, counts), reuse
 
 
 def utilization(
@@ -296,7 +282,7 @@ def _row(
     kernel: Fusion, array: Array, reads: Reads | Unknown, deadline: Deadline
 ) -> OperandUtilization:
     operand, number = array
-    elements = elements_of(operand, number)
+    elements = tally.elements_of(operand, number)
     bits = operand.shape.arrays[number].element_size_in_bits
     if isinstance(reads, Unknown):
         found, bounds, ways = NO_IDEA, reads.reason, ()
@@ -304,13 +290,13 @@ def _row(
         ways = reads.ways
         symbolic = _symbolic(reads, deadline)
         if symbolic is not None:
-            counts = (*symbolic, bytes_of(symbolic[0], bits))
+            counts = (*symbolic, tally.bytes_of(symbolic[0], bits))
             return OperandUtilization(kernel, operand, number, elements, *counts, "", ways)
         found = _footprint(reads, tile_of(kernel), deadline)
         bounds = "" if found.is_exact else _reason(reads)
     most = elements.upper if isinstance(elements, Interval) else elements
     read = found.elements.intersect(Interval(0, most if isinstance(most, int) else None))
-    counts = (count_of(read), count_of(found.reads), bytes_of(read, bits))
+    counts = (tally.count_of(read), tally.count_of(found.reads), tally.bytes_of(read, bits))
     return OperandUtilization(kernel, operand, number, elements, *counts, bounds, ways)
 
 
@@ -452,7 +438,7 @@ def _together(ways: Sequence[OperandIndexing], reads: Interval, deadline: Deadli
     """The footprint of several accesses."""
     if any(way.runtime for way in ways):
         return together_at_each_offset(ways, deadline)
-    found = tally_of([way.map for way in ways], deadline)
+    found = tally.tally_of([way.map for way in ways], deadline)
     return Footprint(reads, Interval.of(found.elements))
 
 
@@ -495,7 +481,7 @@ def _may_be_nothing(way: OperandIndexing) -> bool:
 
 def _bounds(whole: IndexingMap) -> Footprint:
     """Cheap bounds: each point may be a read of another element, or none."""
-    points, hull = volume(whole), size_of(hull_of([whole]))
+    points, hull = tally.volume(whole), tally.size_of(passes.hull_of([whole]))
     reads, elements = (
         Interval(0, most if most < MAX_INT64 else None) for most in (points, min(points, hull))
     )
@@ -533,7 +519,7 @@ def _parts(way: OperandIndexing) -> Iterator[_Part]:
         values = [name for name in runtime if name in group]
         results = [way.map.forms[number] for number in coordinates]
         keys = [key_of(origins[name]) for name in values]
-        part = part_over(way.map, [*results, *chain.from_iterable(keys)], static, values)
+        part = passes.part_over(way.map, [*results, *chain.from_iterable(keys)], static, values)
         behind = iter(part.forms[len(results) :])
         renamed = tuple(tuple(islice(behind, len(key))) for key in keys)
         are_free = _are_free([origins[name] for name in values])
@@ -627,12 +613,12 @@ def alike_at_each_offset(part: IndexingMap, deadline: Deadline) -> Tally | None:
     """
     still = at_one_offset(_from_values(part))
     if still is not None:
-        return tally_of([still], deadline)
+        return tally.tally_of([still], deadline)
     pieces = [at_one_offset(_from_values(each)) for each in _whole_and_hole(part)]
     pieces = [each for each in pieces if each is not None]
     if len(pieces) != 2:  # noqa: PLR2004 - the whole, and what is left out of it
         return None
-    whole, hole = (tally_of([each], deadline) for each in pieces)
+    whole, hole = (tally.tally_of([each], deadline) for each in pieces)
     left = whole.points - hole.points
     return Tally(left, left) if whole.points == whole.elements else None
 
@@ -681,7 +667,7 @@ def at_one_offset(part: IndexingMap) -> IndexingMap | None:
         still.append(form.without(*(each for each in variables if each.name in runtime)))
     if _uses_values([*still, *(form for form, _ in domain.constraints)], part):
         return None
-    return arranged(IndexingMap.from_forms(still, domain), dims)
+    return passes.arranged(IndexingMap.from_forms(still, domain), dims)
 
 
 def _from_values(part: IndexingMap) -> IndexingMap:
@@ -713,7 +699,7 @@ def _counted_from(
     (reach,) = IndexingMap.from_forms(place.values(), free).result_bounds()
     if not domain.bounds[name].contains(reach):
         return None
-    limits = substituted_constraints(domain.constraints, place)
+    limits = passes.substituted_constraints(domain.constraints, place)
     return IndexingMap.from_forms(substitute(part.forms, place), free.constrained(limits))
 
 
@@ -733,13 +719,13 @@ def together_at_each_offset(ways: Sequence[OperandIndexing], deadline: Deadline)
     Raises:
         OutOfTimeError: there are too many, or they differ from element to element.
     """
-    values, hull = _values_of(ways), hull_of([way.map for way in ways])
-    count = size_of(values.values())
-    if count * size_of(hull) > MAX_MARKS:
+    values, hull = _values_of(ways), passes.hull_of([way.map for way in ways])
+    count = tally.size_of(values.values())
+    if count * tally.size_of(hull) > MAX_MARKS:
         raise OutOfTimeError
     columns = points_in(values, np.arange(count, dtype=np.int64))
     points = np.zeros(count, dtype=np.int64)
-    is_reached = np.zeros((count, size_of(hull)), dtype=bool)
+    is_reached = np.zeros((count, tally.size_of(hull)), dtype=bool)
     for way in ways:
         own_points, own_reached = _by_offset(way.map, hull, deadline)
         own, is_met = _own_offset(way, columns, count)
@@ -780,7 +766,7 @@ def _own_offset(
         lower, upper = variable.bounds.ends
         is_met &= (value >= lower) & (value <= upper)
         own.append(value)
-    number = numbered(own, [variable.bounds for variable in way.map.runtime])
+    number = passes.numbered(own, [variable.bounds for variable in way.map.runtime])
     return np.broadcast_to(number, count), is_met
 
 
@@ -791,8 +777,8 @@ def _by_offset(
     domain = part.domain
     dims, ranges, runtime = domain.by_role(domain.identifiers)
     wanted = [*map(forms.variable, runtime), *part.forms]
-    by_offset = arranged(IndexingMap.from_forms(wanted, domain), [*runtime, *dims, *ranges])
-    return marked([by_offset], [domain.bounds[name] for name in runtime], hull, deadline)
+    by_offset = passes.arranged(IndexingMap.from_forms(wanted, domain), [*runtime, *dims, *ranges])
+    return tally.marked([by_offset], [domain.bounds[name] for name in runtime], hull, deadline)
 
 
 def _range(column: Column) -> Interval:
@@ -817,7 +803,7 @@ def if_same_or_different(
     static = [form for form in part.forms if {*runtime}.isdisjoint(forms.variables_of((form,)))]
     if part.domain.constraints or not _are_values(part.forms, static, runtime):
         return None
-    choices = size_of(part.domain.bounds[name] for name in runtime)
+    choices = tally.size_of(part.domain.bounds[name] for name in runtime)
     known = _of_single_variables(part, static, [form for key in keys for form in key], choices)
     if known is not None:
         return known
@@ -834,15 +820,15 @@ def _of_single_variables(
 
     ``None`` where one is more than that. Most gathers are so plain, and need no NumPy.
     """
-    bounds, points = part.domain.bounds, volume(part)
+    bounds, points = part.domain.bounds, tally.volume(part)
     _, ranges, _ = part.domain.by_role(part.domain.identifiers)
     if ranges or not 0 < points < MAX_INT64:
         return None
     of_places, of_keys = _dimensions(places), _dimensions(keys)
     if of_places is None or of_keys is None:
         return None
-    reached = size_of(bounds[name] for name in of_places)
-    different = size_of(bounds[name] for name in of_keys - of_places)
+    reached = tally.size_of(bounds[name] for name in of_places)
+    different = tally.size_of(bounds[name] for name in of_keys - of_places)
     return Footprint(Interval(points, points), Interval(reached, reached * min(different, choices)))
 
 
@@ -876,7 +862,7 @@ def bounds_for_any_values(
         return None
     points, is_there = _by_place_and_key(part, still.forms, keys, deadline)
     together = is_there.sum(axis=0)
-    most = min(int(together.sum()), size_of(part.result_bounds()))
+    most = min(int(together.sum()), tally.size_of(part.result_bounds()))
     elements = Interval(int(together.max()), most)
     return Footprint(points, elements, is_exact=elements.size == 1)
 
@@ -887,7 +873,7 @@ def _by_place_and_key(
     """The points, and for each place a row of the values that lead there."""
     dims, *_ = part.domain.by_role(part.domain.identifiers)
     index = [form for key in keys for form in key]
-    both = arranged(IndexingMap.from_forms([*places, *index], part.domain), dims)
-    hull, rank = hull_of([both]), len(places)
-    points, is_there = marked([both], hull[:rank], hull[rank:], deadline)
+    both = passes.arranged(IndexingMap.from_forms([*places, *index], part.domain), dims)
+    hull, rank = passes.hull_of([both]), len(places)
+    points, is_there = tally.marked([both], hull[:rank], hull[rank:], deadline)
     return Interval.of(int(points.sum())), is_there

@@ -18,16 +18,8 @@ from typing import Final, TypeVar
 from indexing import IndexingMap
 from indexing.layout import ShapeError
 from indexing.passes import Constraint, Ends, substituted_constraints
-from ops.devices import (
-    DeviceGroups,
-    DeviceIndex,
-    JointIndexing,
-    device_count,
-    device_groups,
-    devices_running,
-    even_groups,
-    groups_of,
-)
+from ops import devices
+from ops.devices import DeviceGroups, DeviceIndex, JointIndexing
 from ops.hlo import Instruction
 from ops.index_maps import (
     CheckedSizes,
@@ -85,7 +77,7 @@ def all_reduce(
     (d0)[s0]{rt0} -> ((rt0 floordiv 2) * 2 + s0), domain: d0 in [0, 7], s0 in [0, 1], rt0 in [0, 3]
     """
     sizes = checked_sizes("all-reduce", "operand", operand_sizes)
-    groups = device_groups("all-reduce", replica_groups, replica_count).sorted()
+    groups = devices.device_groups("all-reduce", replica_groups, replica_count).sorted()
     member = groups.member(OWN_REPLICA, symbol(0))
     replica_map = ReplicaMap(
         sizes,
@@ -128,7 +120,7 @@ def all_gather(
     op = "all-gather"
     sizes = checked_sizes(op, "operand", operand_sizes)
     (axis,) = checked_dimensions(op, "dimensions", [all_gather_dimension], len(sizes))
-    groups = even_groups(op, replica_groups, replica_count)
+    groups = devices.even_groups(op, replica_groups, replica_count)
     output_sizes = with_value(sizes, axis, sizes[axis] * groups.size)
     there, back = _whole_and_blocks(groups, output_sizes, sizes, axis)
     return indexing_between(output_sizes, groups.count, there, back)
@@ -177,7 +169,7 @@ def reduce_scatter(
     op = "reduce-scatter"
     sizes = checked_sizes(op, "operand", operand_sizes)
     (axis,) = checked_dimensions(op, "dimensions", [scatter_dimension], len(sizes))
-    groups = even_groups(op, replica_groups, replica_count)
+    groups = devices.even_groups(op, replica_groups, replica_count)
     block, conditions = _block(op, sizes, axis, groups.size)
     output_sizes = with_value(sizes, axis, block)
     back, there = _whole_and_blocks(groups, sizes, output_sizes, axis)
@@ -220,7 +212,7 @@ def all_to_all(
         *checked_dimensions(op, "split dimension", [split_dimension], len(sizes)),
         *checked_dimensions(op, "concat dimension", [concat], len(sizes)),
     )
-    groups = even_groups(op, replica_groups, replica_count)
+    groups = devices.even_groups(op, replica_groups, replica_count)
     block, conditions = _block(op, sizes, split, groups.size)
     block_sizes = with_value(sizes, split, block)
     output_sizes = with_value(block_sizes, concat, block_sizes[concat] * groups.size)
@@ -270,7 +262,7 @@ def all_to_all_of_tuple(
     op = "all-to-all"
     sizes = checked_sizes(op, "operand", operand_sizes)
     operand_count = checked_operand_count(op, "operands", operand_count)
-    groups = even_groups(op, replica_groups, replica_count)
+    groups = devices.even_groups(op, replica_groups, replica_count)
     if groups.size != operand_count:
         message = f"{op}: there are {operand_count} operands for groups of {groups.size} replicas"
         raise ShapeError(f"{message}; expected as many")
@@ -308,7 +300,9 @@ def _in_groups(build: Callable[..., OpIndexing]) -> Callable[[Instruction, Sizes
     def of_operand(instruction: Instruction, sizes: Sizes) -> OpIndexing:
         is_along = "dimensions" in instruction.attributes
         axes = [only_dimension(instruction)] if is_along else []
-        return build(sizes, *axes, groups_of(instruction), device_count(instruction))
+        return build(
+            sizes, *axes, devices.groups_of(instruction), devices.device_count(instruction)
+        )
 
     return of_operand
 
@@ -344,7 +338,7 @@ def started(build: Callable[[Instruction, Sizes], OpIndexing]) -> MapsFunction:
 
 
 def _all_to_all(instruction: Instruction) -> Maps:
-    groups, count = groups_of(instruction), device_count(instruction)
+    groups, count = devices.groups_of(instruction), devices.device_count(instruction)
     every = [sizes_of(operand) for operand in instruction.operands]
     if "dimensions" in instruction.attributes:
         axis = only_dimension(instruction)
@@ -357,12 +351,16 @@ def _all_to_all(instruction: Instruction) -> Maps:
 
 
 RULES: Final[Mapping[str, OpRule]] = {
-    "all-gather": OpRule(each_operand(_in_groups(all_gather)), values=devices_running),
-    "all-gather-start": OpRule(started(_in_groups(all_gather)), values=devices_running),
-    "all-reduce": OpRule(each_operand(_in_groups(all_reduce)), values=devices_running),
-    "all-reduce-start": OpRule(each_operand(_in_groups(all_reduce)), values=devices_running),
-    "all-to-all": OpRule(_all_to_all, values=devices_running),
-    "reduce-scatter": OpRule(each_operand(_in_groups(reduce_scatter)), values=devices_running),
+    "all-gather": OpRule(each_operand(_in_groups(all_gather)), values=devices.devices_running),
+    "all-gather-start": OpRule(started(_in_groups(all_gather)), values=devices.devices_running),
+    "all-reduce": OpRule(each_operand(_in_groups(all_reduce)), values=devices.devices_running),
+    "all-reduce-start": OpRule(
+        each_operand(_in_groups(all_reduce)), values=devices.devices_running
+    ),
+    "all-to-all": OpRule(_all_to_all, values=devices.devices_running),
+    "reduce-scatter": OpRule(
+        each_operand(_in_groups(reduce_scatter)), values=devices.devices_running
+    ),
 }
 
 

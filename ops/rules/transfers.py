@@ -12,16 +12,8 @@ from typing import Final
 
 from indexing.layout import ShapeError
 from indexing.passes import Constraint
-from ops.devices import (
-    DeviceGroups,
-    checked_replica_count,
-    device_count,
-    device_groups,
-    devices_running,
-    even_groups,
-    groups_of,
-    listed_groups,
-)
+from ops import devices
+from ops.devices import DeviceGroups
 from ops.hlo import Instruction
 from ops.index_maps import (
     CheckedSizes,
@@ -129,7 +121,7 @@ def collective_broadcast(
     """
     check_type(root, (Root, NoneType), "collective-broadcast: root", "a Root")
     sizes = checked_sizes("collective-broadcast", "operand", operand_sizes)
-    groups = device_groups("collective-broadcast", replica_groups, replica_count)
+    groups = devices.device_groups("collective-broadcast", replica_groups, replica_count)
     there, back = _to_root(groups, sizes, root), _from_root(groups, sizes, root)
     return indexing_between(sizes, groups.count, there, back)
 
@@ -161,7 +153,7 @@ def collective_reduce(
     """
     check_type(root, (Root, NoneType), "collective-reduce: root", "a Root")
     sizes = checked_sizes("collective-reduce", "operand", operand_sizes)
-    groups = device_groups("collective-reduce", replica_groups, replica_count)
+    groups = devices.device_groups("collective-reduce", replica_groups, replica_count)
     there, back = _from_root(groups, sizes, root), _to_root(groups, sizes, root)
     return indexing_between(sizes, groups.count, there, back)
 
@@ -217,14 +209,16 @@ def _count_of_pairs(op: str, pairs: Sequence[Sequence[int]], count: int | None) 
     for pair in pairs:
         check_count(op, f"the pair {tuple(pair)}", pair, 2)
     named = [replica for pair in pairs for replica in pair]
-    return max(1, checked_replica_count(op, named, count))
+    return max(1, devices.checked_replica_count(op, named, count))
 
 
 # Reading instructions.
 
 
 def _collective_permute(instruction: Instruction, sizes: Sizes) -> OpIndexing:
-    return collective_permute(sizes, listed_groups(instruction), device_count(instruction))
+    return collective_permute(
+        sizes, devices.listed_groups(instruction), devices.device_count(instruction)
+    )
 
 
 def _rooted(build: Callable[..., OpIndexing]) -> MapsFunction:
@@ -240,7 +234,7 @@ def _rooted(build: Callable[..., OpIndexing]) -> MapsFunction:
             instruction.opcode, "the result", instruction.shape.arrays, len(data), "operand"
         )
         found: dict[Pair, OpIndexing] = {}
-        groups, count = groups_of(instruction), device_count(instruction)
+        groups, count = devices.groups_of(instruction), devices.device_count(instruction)
         for number, operand in enumerate(data):
             sizes, root = sizes_of(operand), Root(len(data), number) if has_roots else None
             found[number, number] = build(sizes, groups, count, root)
@@ -313,7 +307,7 @@ def ragged_all_to_all(
     sizes = checked_sizes(op, "operand", operand_sizes)
     offset_count = checked_operand_count(op, "offsets", offset_count)
     results = checked_sizes(op, "output", output_sizes)
-    groups = even_groups(op, replica_groups, replica_count)
+    groups = devices.even_groups(op, replica_groups, replica_count)
     conditions = _check(op, sizes, results, offset_count, groups.size)
     rows = _rows(sizes, results, offset_count // groups.size, groups)
     offsets = _offsets(results, offset_count, groups)
@@ -411,19 +405,19 @@ def _ragged_all_to_all(instruction: Instruction) -> OpIndexing:
         sizes_of(operand),
         sizes_of(output),
         count,
-        groups_of(instruction),
-        device_count(instruction),
+        devices.groups_of(instruction),
+        devices.device_count(instruction),
     )
 
 
 RULES: Final[Mapping[str, OpRule]] = {
-    "collective-broadcast": OpRule(_rooted(collective_broadcast), values=devices_running),
+    "collective-broadcast": OpRule(_rooted(collective_broadcast), values=devices.devices_running),
     "collective-permute": OpRule(
-        _on_arrays(each_operand(_collective_permute)), values=devices_running
+        _on_arrays(each_operand(_collective_permute)), values=devices.devices_running
     ),
     "collective-permute-start": OpRule(
-        _on_arrays(started(_collective_permute)), values=devices_running
+        _on_arrays(started(_collective_permute)), values=devices.devices_running
     ),
-    "collective-reduce": OpRule(_rooted(collective_reduce), values=devices_running),
-    "ragged-all-to-all": OpRule(_ragged_all_to_all, values=devices_running),
+    "collective-reduce": OpRule(_rooted(collective_reduce), values=devices.devices_running),
+    "ragged-all-to-all": OpRule(_ragged_all_to_all, values=devices.devices_running),
 }

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import sympy
 
+from ops.triton import expressions
 from ops.triton.expressions import (
     MAX_AXES,
     BlockShape,
@@ -18,15 +19,6 @@ from ops.triton.expressions import (
     TensorPointer,
     UnknownBlock,
     Value,
-    aligned,
-    as_block,
-    axis,
-    combined,
-    common_shape,
-    is_integer,
-    items_of,
-    known,
-    with_axes,
 )
 from simplifier import Max, Min
 
@@ -67,12 +59,12 @@ def _arange(reader: ExpressionReader, call: FunctionCall) -> Value:
     size = _known_number(reader, call, 1, "end") - start
     if size < 1:
         reader.text.refuse(call.node, f"this range has {size} elements; expected at least 1")
-    return IntegerBlock((size,), sympy.Integer(start) + (axis(0) if size > 1 else 0))
+    return IntegerBlock((size,), sympy.Integer(start) + (expressions.axis(0) if size > 1 else 0))
 
 
 def _known_number(reader: ExpressionReader, call: FunctionCall, place: int, name: str) -> int:
     found = call.get(place, name)
-    if not is_integer(found):
+    if not expressions.is_integer(found):
         message = f"{call.function}: {name} is no number that is known; expected a constexpr"
         reader.text.refuse(call.node, message)
     return found
@@ -80,8 +72,8 @@ def _known_number(reader: ExpressionReader, call: FunctionCall, place: int, name
 
 def _elementwise(apply: Callable[..., Formula]) -> Handler:
     def handler(reader: ExpressionReader, call: FunctionCall) -> Value:
-        blocks = map(as_block, (*call.arguments, *_operands(call)))
-        return combined(apply, *map(reader.kept, blocks))
+        blocks = map(expressions.as_block, (*call.arguments, *_operands(call)))
+        return expressions.combined(apply, *map(reader.kept, blocks))
 
     return handler
 
@@ -91,8 +83,11 @@ def _operands(call: FunctionCall) -> list[Value]:
 
 
 def _ceiling(reader: ExpressionReader, call: FunctionCall) -> Value:
-    numerator, divisor = as_block(call.get(0, "x")), as_block(call.get(1, "div"))
-    return reader.quotient(combined(_before_next, numerator, divisor), divisor)
+    numerator, divisor = (
+        expressions.as_block(call.get(0, "x")),
+        expressions.as_block(call.get(1, "div")),
+    )
+    return reader.quotient(expressions.combined(_before_next, numerator, divisor), divisor)
 
 
 def _before_next(numerator: Formula, divisor: Formula) -> Formula:
@@ -108,29 +103,29 @@ def _where(reader: ExpressionReader, call: FunctionCall) -> Value:
 
 
 def _expand_dims(_reader: ExpressionReader, call: FunctionCall) -> Value:
-    value, place = as_block(call.get(0, "input")), call.get(1, "axis")
+    value, place = expressions.as_block(call.get(0, "input")), call.get(1, "axis")
     items: list[int | None] = [*range(len(value.shape))]
     items.insert(place if place >= 0 else place + len(items) + 1, None)
-    return with_axes(value, items)
+    return expressions.with_axes(value, items)
 
 
 def _broadcast_to(_reader: ExpressionReader, call: FunctionCall) -> Value:
-    value = as_block(call.get(0, "input"))
-    found = common_shape([value.shape, _shape_behind(call)])
+    value = expressions.as_block(call.get(0, "input"))
+    found = expressions.common_shape([value.shape, _shape_behind(call)])
     if isinstance(value, UnknownBlock):
         return UnknownBlock(found, value.reason)
-    return replace(value, shape=found, formula=aligned(value, len(found)))
+    return replace(value, shape=found, formula=expressions.aligned(value, len(found)))
 
 
 def _transposed(_reader: ExpressionReader, call: FunctionCall) -> Value:
-    value = as_block(call.get(0, "input"))
+    value = expressions.as_block(call.get(0, "input"))
     given = call.named.get("dims") or _shape_behind(call)
-    return with_axes(value, given or tuple(reversed(range(len(value.shape)))))
+    return expressions.with_axes(value, given or tuple(reversed(range(len(value.shape)))))
 
 
 def _shape_behind(call: FunctionCall) -> tuple[int, ...]:
     """A shape behind the first argument: a tuple, or one argument for each dimension."""
-    given = items_of(call.get(1, "shape", ()))
+    given = expressions.items_of(call.get(1, "shape", ()))
     return tuple(call.arguments[1:]) if given is None else given
 
 
@@ -143,11 +138,11 @@ def _nothing(_reader: ExpressionReader, _call: FunctionCall) -> Value:
 
 
 def _full(reader: ExpressionReader, call: FunctionCall) -> Value:
-    return _filled(reader, call, as_block(call.get(1, "value")), call.get(2, "dtype"))
+    return _filled(reader, call, expressions.as_block(call.get(1, "value")), call.get(2, "dtype"))
 
 
 def _zeros(reader: ExpressionReader, call: FunctionCall) -> Value:
-    return _filled(reader, call, as_block(0), call.get(1, "dtype"))
+    return _filled(reader, call, expressions.as_block(0), call.get(1, "dtype"))
 
 
 def _filled(reader: ExpressionReader, call: FunctionCall, value: Value, dtype: Value) -> Value:
@@ -159,7 +154,10 @@ def _filled(reader: ExpressionReader, call: FunctionCall, value: Value, dtype: V
 
 def _cast(reader: ExpressionReader, call: FunctionCall) -> Value:
     """A value of another type, of which only 32 or 64 bits count."""
-    value, dtype = reader.kept(as_block(call.get(0, "input"))), str(call.get(1, "dtype"))
+    value, dtype = (
+        reader.kept(expressions.as_block(call.get(0, "input"))),
+        str(call.get(1, "dtype")),
+    )
     if not isinstance(value, IntegerBlock) or not dtype.endswith(("int32", "int64")):
         return value
     return reader.kept(replace(value, is_wide=dtype.endswith("int64")))
@@ -167,27 +165,30 @@ def _cast(reader: ExpressionReader, call: FunctionCall) -> Value:
 
 def _shape(reader: ExpressionReader, call: FunctionCall) -> tuple[int, ...]:
     given = call.get(0, "shape")
-    shape = items_of(given) or (given,)
-    if not all(map(is_integer, shape)):
+    shape = expressions.items_of(given) or (given,)
+    if not all(map(expressions.is_integer, shape)):
         message = f"{call.function}: a size is no number that is known; expected a constexpr"
         reader.text.refuse(call.node, message)
     return shape
 
 
 def _reshaped(reader: ExpressionReader, call: FunctionCall) -> Value:
-    value, shape = as_block(call.get(0, "input")), _shape_behind(call)
+    value, shape = expressions.as_block(call.get(0, "input")), _shape_behind(call)
     if isinstance(value, UnknownBlock):
         return UnknownBlock(shape, value.reason)
     return reader.text.refuse(call.node, f"{call.function} of integers cannot be read")
 
 
 def _dot(_reader: ExpressionReader, call: FunctionCall) -> Value:
-    left, right = as_block(call.get(0, "input")), as_block(call.get(1, "other"))
+    left, right = (
+        expressions.as_block(call.get(0, "input")),
+        expressions.as_block(call.get(1, "other")),
+    )
     return UnknownBlock((*left.shape[:-1], right.shape[-1]), "a product of matrices")
 
 
 def _reduced(_reader: ExpressionReader, call: FunctionCall) -> Value:
-    value = as_block(call.get(0, "input"))
+    value = expressions.as_block(call.get(0, "input"))
     place = call.get(1, "axis")
     if place is None:
         return UnknownBlock((), "a reduction")
@@ -198,12 +199,16 @@ def _reduced(_reader: ExpressionReader, call: FunctionCall) -> Value:
 
 
 def _unread(reader: ExpressionReader, call: FunctionCall) -> Value:
-    blocks = [as_block(value) for value in call.arguments if not isinstance(value, (str, tuple))]
+    blocks = [
+        expressions.as_block(value)
+        for value in call.arguments
+        if not isinstance(value, (str, tuple))
+    ]
     return UnknownBlock(reader.unknown("", *blocks).shape, f"{call.function} of numbers")
 
 
 def _random(_reader: ExpressionReader, call: FunctionCall) -> Value:
-    return UnknownBlock(as_block(call.get(1, "offset")).shape, "a random number")
+    return UnknownBlock(expressions.as_block(call.get(1, "offset")).shape, "a random number")
 
 
 # Memory.
@@ -225,7 +230,7 @@ def _accessed(reader: ExpressionReader, call: FunctionCall) -> Value:
         _check_shapes(reader, call, pointer.block)
         return reader.accessed(call.node, kind, pointer.address(), mask)
     mask = call.get(_PLACE_OF_MASK.get(kind, 2), "mask")
-    address = as_block(pointer)
+    address = expressions.as_block(pointer)
     _check_shapes(reader, call, address.shape)
     return reader.accessed(call.node, kind, address, mask)
 
@@ -233,7 +238,7 @@ def _accessed(reader: ExpressionReader, call: FunctionCall) -> Value:
 def _check_shapes(reader: ExpressionReader, call: FunctionCall, shape: BlockShape) -> None:
     """Check a stored value and a mask, which are broadcast to the pointers, not the reverse."""
     for value in (*call.arguments[1:], *call.named.values()):
-        if not known(value) and common_shape([shape, value.shape]) != shape:
+        if not expressions.known(value) and expressions.common_shape([shape, value.shape]) != shape:
             message = f"a block of the shape {value.shape} does not fit pointers of {shape}"
             reader.text.refuse(call.node, message)
 
@@ -263,7 +268,7 @@ def _tensor_pointer(
     is_descriptor: bool = False,
 ) -> Value:
     sizes, strides, offsets, block = parts
-    if len({len(each) for each in parts}) > 1 or not all(map(is_integer, block)):
+    if len({len(each) for each in parts}) > 1 or not all(map(expressions.is_integer, block)):
         message = f"{call.function}: expected as many sizes, strides, offsets and sizes of a block"
         reader.text.refuse(call.node, message)
 

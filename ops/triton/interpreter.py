@@ -12,6 +12,7 @@ from typing import ClassVar, Final
 
 import sympy
 
+from ops.triton import expressions
 from ops.triton.expressions import (
     MAX_RANK,
     ExpressionReader,
@@ -23,22 +24,6 @@ from ops.triton.expressions import (
     TensorPointer,
     UnknownBlock,
     Value,
-    aligned,
-    as_block,
-    axis,
-    combined,
-    common_shape,
-    condition_of,
-    defaults_of,
-    is_nonnegative,
-    is_reserved,
-    items_of,
-    known,
-    multiplied_out,
-    names_assigned,
-    number_of,
-    parameters_of,
-    unmarked,
 )
 from ops.triton.functions import FUNCTIONS, FunctionCall, plain_name
 from simplifier import FloorDiv, Max, symbol
@@ -131,15 +116,17 @@ class KernelInterpreter(ExpressionReader):
         if isinstance(address, UnknownBlock):
             place = node.args[0] if node.args else node
             self.text.refuse(place, f"the address depends on {address.reason}")
-        held = as_block(True if mask is None else mask)
-        shape = common_shape([address.shape, held.shape])
+        held = expressions.as_block(True if mask is None else mask)
+        shape = expressions.common_shape([address.shape, held.shape])
         unknown = held.implied if isinstance(held, UnknownBlock) else held.formula
         whole = IntegerBlock(held.shape, unknown)
-        condition = sympy.And(*self._conditions, condition_of(aligned(whole, len(shape))))
+        condition = sympy.And(
+            *self._conditions, expressions.condition_of(expressions.aligned(whole, len(shape)))
+        )
         is_certain = self._is_exact and not self._may_be_left
         is_exact = is_certain and isinstance(held, IntegerBlock)
         if not self._is_trial:
-            placed = IntegerBlock(shape, aligned(self.kept(address), len(shape)))
+            placed = IntegerBlock(shape, expressions.aligned(self.kept(address), len(shape)))
             self.records.append(AccessRecord(node, kind, placed, condition, self._loops, is_exact))
         return UnknownBlock(shape, "a value that is loaded")
 
@@ -172,7 +159,7 @@ class KernelInterpreter(ExpressionReader):
         handler = FUNCTIONS.get(plain_name(function))
         if handler is None:
             self.text.refuse(node, f"the function {function or 'here'} cannot be read")
-        if function in ("min", "max", "abs", "int") and all(map(known, arguments)):
+        if function in ("min", "max", "abs", "int") and all(map(expressions.known, arguments)):
             return _OF_NUMBERS[function](*arguments)
         try:
             return handler(self, FunctionCall(node, function, arguments, named))
@@ -209,9 +196,9 @@ class KernelInterpreter(ExpressionReader):
         node: ast.AST,
     ) -> dict[str, Value]:
         """The parameters of a function with their values."""
-        names = [each.arg for each in parameters_of(function)]
+        names = [each.arg for each in expressions.parameters_of(function)]
         found = dict(zip(names, arguments, strict=False)) | dict(named)
-        for name, default in defaults_of(function).items():
+        for name, default in expressions.defaults_of(function).items():
             if name not in found:
                 found[name] = self.of_module(default)
         if {*found} != {*names} or len(arguments) > len(names):
@@ -258,7 +245,7 @@ class KernelInterpreter(ExpressionReader):
             case ast.Name(id=name):
                 self.values[name] = value
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
-                items = items_of(value)
+                items = expressions.items_of(value)
                 if items is None or len(items) != len(targets):
                     self.text.refuse(target, f"expected {len(targets)} values")
                 for each, item in zip(targets, items, strict=True):
@@ -279,7 +266,7 @@ class KernelInterpreter(ExpressionReader):
 
     def _branch(self, node: ast.If) -> None:
         test = self.read(node.test)
-        if known(test):
+        if expressions.known(test):
             self.run(node.body if test else node.orelse)
             return
         condition = self._condition_of(node, test)
@@ -304,11 +291,11 @@ class KernelInterpreter(ExpressionReader):
 
     def _condition_of(self, node: ast.If, test: Value) -> Formula | None:
         """The condition of a branch; ``None`` if values decide it."""
-        block = as_block(test)
+        block = expressions.as_block(test)
         if block.shape:
             message = "a branch has one condition for all elements; expected a scalar"
             self.text.refuse(node.test, message)
-        return None if isinstance(block, UnknownBlock) else condition_of(block.formula)
+        return None if isinstance(block, UnknownBlock) else expressions.condition_of(block.formula)
 
     def _guarded(self, body: Sequence[ast.stmt], condition: Formula | None) -> bool:
         """Run a branch under its condition; whether it ends the function."""
@@ -338,7 +325,7 @@ class KernelInterpreter(ExpressionReader):
             return first
         if isinstance(first, _NOT_CHOSEN) or isinstance(second, _NOT_CHOSEN):
             return UnknownBlock((), "a value that a branch decides")
-        return number_of(self.chosen(test, first, second))
+        return expressions.number_of(self.chosen(test, first, second))
 
     # Loops.
 
@@ -357,7 +344,7 @@ class KernelInterpreter(ExpressionReader):
         self._loops = (*outside, KernelLoop(counter, trips))
         self._iteration(node.body)
         self._loops = outside
-        last, is_run = {counter: trips - 1}, is_nonnegative(trips - 1, self.bounds)
+        last, is_run = {counter: trips - 1}, expressions.is_nonnegative(trips - 1, self.bounds)
         count = {counter: trips if is_run else Max(trips, 0)}
         after = {name: substituted(value, last) for name, value in self.values.items()}
         if not is_run:
@@ -382,14 +369,14 @@ class KernelInterpreter(ExpressionReader):
         if len(given) == 1:
             given.insert(0, sympy.Integer(0))
         start, stop, step = (*given, sympy.Integer(1))[:3]
-        if not is_nonnegative(step - 1, self.bounds) and step.is_Integer:
+        if not expressions.is_nonnegative(step - 1, self.bounds) and step.is_Integer:
             self.text.refuse(call, f"the step is {step}; expected at least 1")
         return start, stop, step
 
     def _fresh(self, name: str) -> sympy.Symbol:
         """A variable of a name that nothing has yet."""
         found, number = name, 1
-        while is_reserved(found) or found in self.bounds:
+        while expressions.is_reserved(found) or found in self.bounds:
             found, number = f"{name}_{number}", number + 1
         return symbol(found)
 
@@ -407,7 +394,7 @@ class KernelInterpreter(ExpressionReader):
     ) -> Amounts:
         """Amounts that iterations add to the variables: the body runs once on marks of them."""
         own = getattr(node.target, "id", "")
-        assigned = dict.fromkeys(names_assigned(node.body))
+        assigned = dict.fromkeys(expressions.names_assigned(node.body))
         carried = [name for name in assigned if name in before and name != own]
         self._trials += 1
         marks = {name: marked(before[name], f"_before_{self._trials}_{name}") for name in carried}
@@ -472,13 +459,13 @@ def marked(value: Value, name: str) -> Value:
     if isinstance(value, TensorPointer):
         marks = tuple(symbol(f"{name}_{place}") for place in range(len(value.offsets)))
         return replace(value, offsets=marks)
-    block = as_block(value)
+    block = expressions.as_block(value)
     if isinstance(block, UnknownBlock):
         return block
     if block.is_condition:
         return UnknownBlock(block.shape, "a condition that a loop changes")
     places = (
-        axis(number) * symbol(f"{name}_{number + 1}")
+        expressions.axis(number) * symbol(f"{name}_{number + 1}")
         for number, size in enumerate(block.shape)
         if size > 1
     )
@@ -507,7 +494,7 @@ def amounts_of(
             if not sums or None in sums:
                 continue
             found[name] = tuple(sums)
-            mark, start = marks[name], as_block(before[name])
+            mark, start = marks[name], expressions.as_block(before[name])
             is_scalar = isinstance(mark, IntegerBlock) and not mark.shape
             if is_scalar and isinstance(start, IntegerBlock):
                 in_closed_form[mark.formula] = start.formula + sums[0]
@@ -528,15 +515,17 @@ def after_iterations(
     added = [each.xreplace(given) for each in amount]
     if isinstance(value, TensorPointer):
         return value.moved(added)
-    block = as_block(value)
-    return number_of(combined(operator.add, block, IntegerBlock(block.shape, added[0])))
+    block = expressions.as_block(value)
+    return expressions.number_of(
+        expressions.combined(operator.add, block, IntegerBlock(block.shape, added[0]))
+    )
 
 
 def substituted(value: Value, given: Mapping[sympy.Symbol, Formula]) -> Value:
     """A value with a formula in the place of a symbol."""
     if isinstance(value, IntegerBlock):
         return replace(value, formula=value.formula.xreplace(given))
-    items = items_of(value)
+    items = expressions.items_of(value)
     if items is not None:
         return tuple(substituted(each, given) for each in items)
     if isinstance(value, TensorPointer):
@@ -547,7 +536,9 @@ def substituted(value: Value, given: Mapping[sympy.Symbol, Formula]) -> Value:
 def _symbols(mark: Value) -> Iterator[sympy.Symbol]:
     formulas = mark.offsets if isinstance(mark, TensorPointer) else ()
     if isinstance(mark, IntegerBlock):
-        formulas = (mark.formula.subs(dict.fromkeys(map(axis, range(len(mark.shape))), 1)),)
+        formulas = (
+            mark.formula.subs(dict.fromkeys(map(expressions.axis, range(len(mark.shape))), 1)),
+        )
     for formula in formulas:
         yield from formula.free_symbols
 
@@ -558,7 +549,7 @@ def _changes(mark: Value, after: Value) -> tuple[Formula, ...] | None:
         if not isinstance(after, TensorPointer) or replace(after, offsets=mark.offsets) != mark:
             return None
         return tuple(new - old for new, old in zip(after.offsets, mark.offsets, strict=True))
-    block = as_block(after)
+    block = expressions.as_block(after)
     if not isinstance(mark, IntegerBlock) or not isinstance(block, IntegerBlock):
         return None
     if block.is_condition or block.shape != mark.shape:
@@ -572,7 +563,7 @@ def _sum(change: Formula, counter: sympy.Symbol, moving: set[sympy.Symbol]) -> F
     By Newton's forward differences, whose binomial coefficients are integers. Values that have to
     fit in an iteration are added as 0.
     """
-    expanded = multiplied_out(unmarked(change))
+    expanded = expressions.multiplied_out(expressions.unmarked(change))
     if expanded is None or expanded.free_symbols & moving or not expanded.is_polynomial(counter):
         return None
     degree = _degree_in(counter, expanded)
@@ -591,7 +582,9 @@ def _sum(change: Formula, counter: sympy.Symbol, moving: set[sympy.Symbol]) -> F
     has_fractions = any(not each.is_Integer for each in simplest.atoms(sympy.Rational))
     last = change.xreplace({counter: counter - 1})
     kept = (each for each in last.atoms(Kept) if not each.free_symbols & moving)
-    return (integral if has_fractions else simplest) + sum(each - unmarked(each) for each in kept)
+    return (integral if has_fractions else simplest) + sum(
+        each - expressions.unmarked(each) for each in kept
+    )
 
 
 def _degree_in(variable: sympy.Symbol, polynomial: Formula) -> int:

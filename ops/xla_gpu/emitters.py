@@ -18,24 +18,11 @@ from ops.fusion.fusion import FusionError
 from ops.hlo import Computation, Instruction
 from ops.limits import Device
 from ops.rules.elementwise import ELEMENTWISE
+from ops.xla_gpu import loops, transpose
 from ops.xla_gpu.blocks import BlockLevel, block_level
 from ops.xla_gpu.launch import WARP_SIZE, LaunchDimensions, Schedule
-from ops.xla_gpu.loops import (
-    WARPS_OF_BLOCK,
-    concatenate_schedule,
-    in_place_update_schedule,
-    loop_schedule,
-    scatter_schedule,
-    sort_schedule,
-    sorted_scatter_schedule,
-)
+from ops.xla_gpu.loops import WARPS_OF_BLOCK
 from ops.xla_gpu.reduce import ReductionDimensions, block_count, reduce_schedule, threads_of_row
-from ops.xla_gpu.transpose import (
-    is_packable,
-    merged_in_memory,
-    packed_transpose_schedule,
-    transpose_schedule,
-)
 from simplifier.tools.graphs import connected_components
 
 # Purposes of XLA's GPU emitters: the heroes, and the instructions that fit into one kernel.
@@ -115,7 +102,7 @@ def is_tiled_transpose(instruction: Instruction) -> bool:
 
 def is_packed_transpose(instruction: Instruction) -> bool:
     """Whether the elements are narrow, and words of shared memory hold several of them."""
-    return is_packable(*transpose_in_memory(instruction), instruction.shape)
+    return transpose.is_packable(*transpose_in_memory(instruction), instruction.shape)
 
 
 def is_update_in_place(instruction: Instruction) -> bool:
@@ -166,7 +153,7 @@ def fit_transposes(results: Sequence[Instruction], heroes: Heroes) -> bool:
 
 def transpose_in_memory(hero: Instruction) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The sizes and the order of a transpose in memory."""
-    return merged_in_memory(hero.operands[0].shape, hero.shape, permutation_of(hero))
+    return transpose.merged_in_memory(hero.operands[0].shape, hero.shape, permutation_of(hero))
 
 
 def _is_same_memory(shape: Shape, other: Shape) -> bool:
@@ -298,16 +285,16 @@ class KernelPlan(NamedTuple):
 def _loop(result: Instruction, plan: KernelPlan) -> Schedule:
     (shape, *_) = result.shape.arrays
     unroll = plan.unrolling.of_loop(shape)
-    return loop_schedule(shape, plan.launched(shape, unroll), unroll)
+    return loops.loop_schedule(shape, plan.launched(shape, unroll), unroll)
 
 
 def _transpose(hero: Instruction, plan: KernelPlan) -> Schedule:
     (operand,) = hero.operands
     shapes = operand.shape, hero.shape, permutation_of(hero)
     if is_packed_transpose(plan.first):
-        return packed_transpose_schedule(*shapes)
+        return transpose.packed_transpose_schedule(*shapes)
     vector_size = plan.unrolling.of_transpose([plan.first])
-    return transpose_schedule(*shapes, vector_size=vector_size)
+    return transpose.transpose_schedule(*shapes, vector_size=vector_size)
 
 
 def _reduction(hero: Instruction, plan: KernelPlan) -> Schedule:
@@ -331,13 +318,13 @@ def _concatenate(hero: Instruction, plan: KernelPlan) -> Schedule:
     largest = max(operands, key=lambda operand: operand.element_count)
     unroll = plan.unrolling.of_concatenate(operands, dimension)
     launch = plan.launched(largest, unroll)
-    return concatenate_schedule(operands, hero.shape, dimension, launch, unroll)
+    return loops.concatenate_schedule(operands, hero.shape, dimension, launch, unroll)
 
 
 def _in_place_update(hero: Instruction, plan: KernelPlan) -> Schedule:
     operand, update, *_ = (each.shape for each in hero.operands)
     unroll = plan.unrolling.of_loop(update)
-    return in_place_update_schedule(operand, update, plan.launched(update, unroll), unroll)
+    return loops.in_place_update_schedule(operand, update, plan.launched(update, unroll), unroll)
 
 
 def _scatter(hero: Instruction, plan: KernelPlan) -> Schedule:
@@ -355,16 +342,16 @@ def _scatter(hero: Instruction, plan: KernelPlan) -> Schedule:
     shapes = operand, indices, updates, named["scatter_dims_to_operand_dims"]
     windows_of_warp, vector_size = plan.unrolling.of_scatter(hero)
     if windows_of_warp and not plan.launch:
-        return sorted_scatter_schedule(
+        return loops.sorted_scatter_schedule(
             *shapes, windows_of_warp=windows_of_warp, vector_size=vector_size, inputs=inputs
         )
     launch = plan.launched(updates, vector_size)
-    return scatter_schedule(*shapes, launch, vector_size, inputs=inputs)
+    return loops.scatter_schedule(*shapes, launch, vector_size, inputs=inputs)
 
 
 def _sort(hero: Instruction, _: KernelPlan) -> Schedule:
     (dimension,) = hero.attributes["dimensions"]
-    return sort_schedule([operand.shape for operand in hero.operands], dimension)
+    return loops.sort_schedule([operand.shape for operand in hero.operands], dimension)
 
 
 class Kernel(NamedTuple):

@@ -17,21 +17,8 @@ from typing import NamedTuple
 
 from simplifier.bounds.context import Context, DigitView, Fact, Unit
 from simplifier.bounds.interval import End, Range
-from simplifier.expr.form import (
-    FLOORDIV,
-    MAX,
-    ONE,
-    ZERO,
-    Atom,
-    AtomKind,
-    Form,
-    Key,
-    accumulate,
-    collected,
-    content,
-    in_order,
-    is_crowded,
-)
+from simplifier.expr import form as forms
+from simplifier.expr.form import FLOORDIV, MAX, ONE, ZERO, Atom, AtomKind, Form, Key
 from simplifier.laws.catalogue.ranges import CLAMP_RANGE, FACT_RANGE
 from simplifier.limits import MAX_CONTENT, MAX_FLATTENED_TERMS, MAX_QUOTIENTS
 
@@ -39,7 +26,7 @@ from simplifier.limits import MAX_CONTENT, MAX_FLATTENED_TERMS, MAX_QUOTIENTS
 def digit_view(context: Context, form: Form) -> DigitView:
     """The form as digits and single atoms; a crowded form is read as single atoms alone."""
     quotients = [atom for atom in form.terms if atom.kind is FLOORDIV]
-    if not quotients or not _may_hold_digits(form.terms, quotients) or is_crowded(form):
+    if not quotients or not _may_hold_digits(form.terms, quotients) or forms.is_crowded(form):
         return DigitView(form.constant, _units(context, form.terms))
     if len(quotients) > 1:
         quotients.sort(key=_outermost)
@@ -67,7 +54,7 @@ def _units(context: Context, terms: dict[Atom, int]) -> list[tuple[int, Unit]]:
         for weight, value, ends in clamped(context, terms):
             context.used(CLAMP_RANGE)
             units.append((weight, Unit(value, *ends)))
-            accumulate(terms, value, -weight)
+            forms.accumulate(terms, value, -weight)
     units += [(weight, context.units[atom]) for atom, weight in terms.items()]
     return units
 
@@ -101,7 +88,7 @@ class _Remaining:
 
     def subtract(self, form: Form, factor: int) -> None:
         self.constant -= factor * form.constant
-        accumulate(self.terms, form, -factor)
+        forms.accumulate(self.terms, form, -factor)
 
     def add_atom(self, atom: Atom, factor: int) -> None:
         total = self.terms.get(atom, 0) + factor
@@ -348,7 +335,7 @@ def clamped(context: Context, terms: Mapping[Atom, int]) -> Iterator[tuple[int, 
             left[far] += weight
             lower, upper = context.ranges[near]
             ends = min(lower, size), min(upper, size)
-            yield weight, Form(0, in_order({near: 1, far: -1})), ends
+            yield weight, Form(0, forms.in_order({near: 1, far: -1})), ends
     for atom in clamps:
         inside, weight = atom.arguments[1], -left[atom]
         if weight and all(left.get(a) == weight * value for a, value in inside.terms.items()):
@@ -356,7 +343,7 @@ def clamped(context: Context, terms: Mapping[Atom, int]) -> Iterator[tuple[int, 
                 left[used] = 0
             lower, upper = context.range_of(inside)
             ends = min(lower, 0) - inside.constant, min(upper, 0) - inside.constant
-            yield weight, Form(0, in_order({**inside.terms, atom: -1})), ends
+            yield weight, Form(0, forms.in_order({**inside.terms, atom: -1})), ends
 
 
 def _step_between(near: Atom, far: Atom) -> int:
@@ -452,7 +439,7 @@ def multiples(context: Context, form: Form, group: Sequence[Atom]) -> tuple[Form
             whole[context.monomial(left)] = value
         else:
             total = value
-    return collected(total, whole), Form(form.constant, rest)
+    return forms.collected(total, whole), Form(form.constant, rest)
 
 
 def divided(context: Context, dividend: Form, divisor: Form) -> tuple[Form, Form]:
@@ -595,10 +582,10 @@ def _digits_of(
     context: Context, rest: Form, weights: Form, numerator: Form, divisor: Form
 ) -> Iterator[SymbolicDigit]:
     """Digits of ``rest + weights * floor(numerator/divisor)``."""
-    common = gcd(weights.constant, content(weights))
+    common = gcd(weights.constant, forms.content(weights))
     for weight in (common, -common):
         plain = weights.exactly_divided(-weight)
-        for scale in sorted({1, gcd(common, divisor.constant, content(divisor))}):
+        for scale in sorted({1, gcd(common, divisor.constant, forms.content(divisor))}):
             radix = plain.times(scale)
             if radix.is_constant:
                 if radix.constant <= 1:

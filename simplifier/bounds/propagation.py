@@ -18,17 +18,9 @@ from typing import Generic, NamedTuple, TypeVar
 from simplifier.bounds.context import Bounds, Constraints, Context, Fact, term_by_term
 from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, Interval, Range
 from simplifier.bounds.ranges import LinearFacts, product_range
+from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import (
-    Atom,
-    AtomKind,
-    Form,
-    combine,
-    constant,
-    fold,
-    variable,
-    variables_of,
-)
+from simplifier.expr.form import Atom, AtomKind, Form
 from simplifier.laws.catalogue import propagation as law
 from simplifier.laws.catalogue.ranges import FACT_RANGE, FACTS_RANGE
 from simplifier.laws.law import Law
@@ -107,7 +99,7 @@ def _with_smaller(
     """The bounds of this problem, narrowed by those of the smaller one."""
     solved, context = smaller
     bounds = dict(knowledge.bounds)
-    values = [(name, variable(name)) for name in bounds]
+    values = [(name, forms.variable(name)) for name in bounds]
     for name, form in values:
         value = context.canonical(solved.substituted(form))
         bounds[name] = bounds[name].intersect(Interval.from_range(context.range_of(value)))
@@ -304,7 +296,7 @@ class Quotient(NamedTuple):
     def of(cls, numerator: Form, divisor: int, remainder: int) -> Quotient:
         """The quotient of a numerator that is ``remainder`` modulo the divisor."""
         name = numerator.single_variable() or numerator
-        (atom,) = variable(f"{name} floordiv {divisor}{_MARK}").terms
+        (atom,) = forms.variable(f"{name} floordiv {divisor}{_MARK}").terms
         return cls(atom, numerator, divisor, remainder)
 
     def restored(self, factor: int) -> Form:
@@ -317,9 +309,9 @@ class Quotient(NamedTuple):
         if factor % divisor == 0:
             return numerator.plus_constant(-remainder).times(factor // divisor)
         if divisor % factor:
-            return operations.floordiv(numerator, constant(divisor)).times(factor)
+            return operations.floordiv(numerator, forms.constant(divisor)).times(factor)
         smaller = divisor // abs(factor)
-        whole = operations.floordiv(numerator, constant(smaller))
+        whole = operations.floordiv(numerator, forms.constant(smaller))
         return whole.plus_constant(-(remainder // smaller)).times(1 if factor > 0 else -1)
 
 
@@ -348,7 +340,7 @@ class SolvedVariable(NamedTuple):
 
         def of_form(part: Form, values: Mapping[Atom, Form]) -> Form:
             found = {atom: factors for atom in part.terms if itself in (factors := _factors(atom))}
-            total = combine(part.without(*found), values)
+            total = forms.combine(part.without(*found), values)
             for atom, factors in found.items():
                 others = list(factors)
                 others.remove(itself)
@@ -357,7 +349,7 @@ class SolvedVariable(NamedTuple):
                 total = total.plus(operations.product((multiple, *whole)))
             return total
 
-        return of_form(form, fold((form,), operations.rebuilt, of_form))
+        return of_form(form, forms.fold((form,), operations.rebuilt, of_form))
 
 
 def _factors(atom: Atom) -> tuple[Form, ...]:
@@ -385,7 +377,7 @@ def _ends(bounds: dict[str, Interval], atom: Atom) -> int:
 
 def _unknowns(form: Form) -> Iterator[Atom]:
     """Variables that have a coefficient of 1 or -1 and occur nowhere else; the last ones first."""
-    nested = set(variables_of(argument for atom in form.terms for argument in atom.arguments))
+    nested = set(forms.variables_of(argument for atom in form.terms for argument in atom.arguments))
     for atom, factor in reversed(form.terms.items()):
         if atom.kind is AtomKind.VARIABLE and factor in (1, -1) and atom.name not in nested:
             yield atom

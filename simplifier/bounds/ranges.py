@@ -9,17 +9,8 @@ from math import lcm
 from operator import attrgetter, mul
 from typing import Final, TypeAlias
 
+from simplifier.bounds import digits
 from simplifier.bounds.context import UNBOUNDED, Context, DigitView, Fact, term_by_term
-from simplifier.bounds.digits import (
-    branches,
-    cancelling,
-    common_factors,
-    factors,
-    maxima,
-    monomial_form,
-    multiples,
-    symbolic_digits_apart,
-)
 from simplifier.bounds.interval import (
     INFINITY,
     NEGATIVE_INFINITY,
@@ -153,7 +144,7 @@ def _has_single_quotient(view: DigitView) -> bool:
 
 def _by_maxima(context: Context, form: Form, depth: int) -> Iterator[Reading]:
     """Ranges by the branches of the first maximum; at the top, of every one."""
-    found = maxima(form)
+    found = digits.maxima(form)
     for atom in (
         found if depth == MAX_RANGE_DEPTH and len(found) <= MAX_OPERANDS_COMPARED else found[:1]
     ):
@@ -166,12 +157,12 @@ def _by_branches(context: Context, form: Form, atom: Atom, depth: int) -> Range:
 
     Two branches ``A`` and ``B`` are on both sides of ``(p*A + q*B)/(p + q)``.
     """
-    parts = branches(form, atom)
+    parts = digits.branches(form, atom)
     ends = [range_of(context, part, depth) for part in parts]
     is_greatest = form.terms[atom] > 0
     choose = max if is_greatest else min
     lower, upper = choose(low for low, _ in ends), choose(high for _, high in ends)
-    for p, q in cancelling(*parts) if len(parts) == 2 else ():  # noqa: PLR2004 - two branches
+    for p, q in digits.cancelling(*parts) if len(parts) == 2 else ():  # noqa: PLR2004 - two branches
         context.used(law.BETWEEN_BRANCHES)
         low, high = range_of(context, parts[0].times(p).plus(parts[1], q), depth)
         if is_greatest:
@@ -227,10 +218,10 @@ def _by_multiplied_facts(
 
 def _by_common_factor(context: Context, form: Form, depth: int) -> Iterator[Reading]:
     """``G*A + S`` for factors ``G`` of all terms, or of those that are a digit with its stride."""
-    common = common_factors(form)
+    common = digits.common_factors(form)
     for group in (common,) if common else _strides(form):
-        whole, rest = multiples(context, form, group)
-        factor = range_of(context, monomial_form(context, group), depth - 1)
+        whole, rest = digits.multiples(context, form, group)
+        factor = range_of(context, digits.monomial_form(context, group), depth - 1)
         lower, upper = product_range(factor, range_of(context, whole, depth - 1))
         least, most = range_of(context, rest, depth - 1)
         yield law.PRODUCT_RANGE, (lower + least, upper + most)
@@ -238,7 +229,7 @@ def _by_common_factor(context: Context, form: Form, depth: int) -> Iterator[Read
 
 def _strides(form: Form) -> Iterator[tuple[Atom]]:
     """The variables that multiply a quotient in one term, and something else in another."""
-    parts = [factors(atom) for atom in form.terms]
+    parts = [digits.factors(atom) for atom in form.terms]
     seen = dict.fromkeys(factor for part in parts if len(part) > 1 for factor in part)
     for factor in seen:
         beside = [part for part in parts if factor in part]
@@ -253,7 +244,7 @@ def _by_symbolic_digits(context: Context, form: Form, depth: int) -> Iterator[Re
     The sum of ``T`` and the radix is looked at as a whole, for what the two have in common.
     """
     with context.aside():
-        taken = list(symbolic_digits_apart(context, form))
+        taken = list(digits.symbolic_digits_apart(context, form))
     if not taken:
         return
     low = high = taken[-1].rest
@@ -797,7 +788,7 @@ class _FactLimits:
 
     def may_multiply(self, atom: Atom) -> bool:
         """Whether an atom is a product, and some fact is about a factor of it."""
-        parts = factors(atom) if self._about else ()
+        parts = digits.factors(atom) if self._about else ()
         return len(parts) > 1 and not self._about.keys().isdisjoint(parts)
 
 
@@ -820,7 +811,7 @@ def _steps(
     context: Context, form: Form, limits_of: Callable[..., Iterator[Form]]
 ) -> Iterator[Form]:
     """Shorter forms that are nowhere less, by one limit each."""
-    products = {factors(atom): atom for atom in form.terms}
+    products = {digits.factors(atom): atom for atom in form.terms}
     for parts in sorted(products, key=len, reverse=True):
         atom = products[parts]
         value = form.terms[atom]
@@ -838,7 +829,7 @@ def _may_shorten(
     known: Container[tuple[Atom, ...]], others: Sequence[Atom], limit: Form, factor: Atom
 ) -> bool:
     """Whether as many products as a limit adds are in the form already, and may go."""
-    added = [factors(term) for term in limit.terms if term != factor]
+    added = [digits.factors(term) for term in limit.terms if term != factor]
     if limit.constant:
         added.append(())
     present = sum(tuple(sorted((*others, *each), key=_ORDER)) in known for each in added)
@@ -849,7 +840,7 @@ def _with_added(
     context: Context, form: Form, atom: Atom, others: list[Atom], limit: Form
 ) -> Iterator[Form]:
     """The form and a product of factors at least 0, if an atom goes and the form is shorter."""
-    scale = monomial_form(context, others)
+    scale = digits.monomial_form(context, others)
     if context.range_of(scale)[0] >= 0:
         shorter = form.plus(context.product(scale, limit))
         if atom not in shorter.terms and len(shorter.terms) < len(form.terms):

@@ -15,22 +15,8 @@ from typing import TypeAlias
 
 from simplifier.bounds.context import Context, DigitView, Unit
 from simplifier.bounds.interval import End
-from simplifier.expr.form import (
-    FLOORDIV,
-    MAX,
-    ZERO,
-    Atom,
-    AtomKind,
-    Form,
-    Key,
-    accumulate,
-    atom_of,
-    collected,
-    constant,
-    in_order,
-    is_crowded,
-    is_deep,
-)
+from simplifier.expr import form as forms
+from simplifier.expr.form import FLOORDIV, MAX, ZERO, Atom, AtomKind, Form, Key
 from simplifier.laws.catalogue import floordiv as law
 from simplifier.laws.catalogue.steps import CONGRUENT_RESIDUES
 from simplifier.laws.law import Law
@@ -68,7 +54,7 @@ def _least_of_circle(
 def _next_step(context: Context, numerator: Form, divisor: int) -> Step:
     is_affine = numerator.is_affine
     if not is_affine:
-        if is_deep(numerator) or is_crowded(numerator):
+        if forms.is_deep(numerator) or forms.is_crowded(numerator):
             return ZERO, kept(context, numerator, divisor), 1
         merged = merge(context, numerator, divisor)
         if merged is not None:
@@ -101,7 +87,7 @@ def kept(context: Context, numerator: Form, divisor: int) -> Form:
     for atom in numerator.terms:
         _reduce(terms, atom, divisor, outside)
     whole, rest = divmod(numerator.constant, divisor)
-    taken = collected(whole, outside)
+    taken = forms.collected(whole, outside)
     if taken != ZERO:
         context.fired(law.EXTRACTION)
     return taken.plus(context.quotient_atom(Form(rest, terms), divisor)) if terms else taken
@@ -111,7 +97,7 @@ def kept_remainder(context: Context, numerator: Form, divisor: int) -> Form:
     """``N mod c`` as it stands, with small coefficients; ``N mod -c = -(-N mod c)``."""
     sign = 1 if divisor > 0 else -1
     divisor = abs(divisor)
-    residue = collected(
+    residue = forms.collected(
         sign * numerator.constant % divisor,
         {atom: sign * factor % divisor for atom, factor in numerator.terms.items()},
     )
@@ -123,7 +109,7 @@ def kept_remainder(context: Context, numerator: Form, divisor: int) -> Form:
     if isinstance(lower, int) and lower // divisor == upper // divisor:
         context.fired(law.ONE_VALUE)
         return residue.plus_constant(-(lower // divisor) * divisor).times(sign)
-    remainder = atom_of(AtomKind.MOD, (residue, constant(divisor)))
+    remainder = forms.atom_of(AtomKind.MOD, (residue, forms.constant(divisor)))
     return context.remember(remainder, (0, divisor - 1)).times(sign)
 
 
@@ -171,10 +157,10 @@ def _reduced(view: DigitView, divisor: int, *, turning: bool) -> tuple[Form, Dig
         if residue != weight:
             multiple = (weight - residue) // divisor
             whole += multiple * unit.value.constant
-            accumulate(outside, unit.value, multiple)
+            forms.accumulate(outside, unit.value, multiple)
         if residue:
             units.append((residue, unit))
-    taken = Form(whole, in_order(outside)) if whole or outside else ZERO
+    taken = Form(whole, forms.in_order(outside)) if whole or outside else ZERO
     return taken, DigitView(rest, units)
 
 
@@ -236,7 +222,7 @@ def _affine_remainder(small: DigitView, divisor: int) -> tuple[Form, Law] | None
     ends = small.ends()
     value = _cell(*ends, divisor)
     if value is not None:
-        return constant(value), law.ONE_VALUE if small.units else law.COMMON_FACTOR
+        return forms.constant(value), law.ONE_VALUE if small.units else law.COMMON_FACTOR
     for weight, unit in small.units:
         if 2 * weight == divisor:
             value = _cell(*_other_sign(ends, weight, unit), divisor)
@@ -304,7 +290,7 @@ def open_digits(rest: Form, residue: DigitView, divisor: int) -> tuple[Form, For
     for atom in list(terms):
         if atom not in closed:
             _reduce(terms, atom, divisor, outside)
-    return collected(0, outside), Form(rest.constant, terms), whole
+    return forms.collected(0, outside), Form(rest.constant, terms), whole
 
 
 def _is_clamp(unit: Unit) -> bool:

@@ -15,38 +15,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial, reduce
 from math import gcd
 
+from simplifier.bounds import digits, ranges
 from simplifier.bounds.context import UNBOUNDED, Context
-from simplifier.bounds.digits import (
-    cofactor,
-    degree,
-    divided,
-    factors,
-    monomial_form,
-    multiples,
-    shared_factors,
-)
 from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, Range, meet
-from simplifier.bounds.ranges import (
-    monomial_range,
-    product_range,
-    quotient_range,
-    range_by_corners,
-    range_less_multiple,
-)
+from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import (
-    ONE,
-    ZERO,
-    Atom,
-    AtomKind,
-    Form,
-    Key,
-    accumulate,
-    atom_of,
-    collected,
-    constant,
-    is_deep,
-)
+from simplifier.expr.form import ONE, ZERO, Atom, AtomKind, Form, Key
 from simplifier.laws.catalogue import nonlinear as law
 from simplifier.laws.catalogue.floordiv import (
     COMMON_FACTOR,
@@ -64,7 +38,7 @@ from simplifier.limits import MAX_BITS, MAX_FACTORS, MAX_FLATTENED_TERMS, MAX_PR
 
 def by_zero(context: Context, kind: AtomKind, numerator: Form) -> Form:
     """A division by zero, kept as it is: it has no value, so any range holds it."""
-    return context.remember(atom_of(kind, (numerator, ZERO)), (NEGATIVE_INFINITY, INFINITY))
+    return context.remember(forms.atom_of(kind, (numerator, ZERO)), (NEGATIVE_INFINITY, INFINITY))
 
 
 def mod(context: Context, numerator: Form, divisor: Form) -> Form:
@@ -82,7 +56,7 @@ def quotient(context: Context, numerator: Form, divisor: Form) -> Form:
     """
     if divisor == ZERO:
         return by_zero(context, AtomKind.QUOTIENT, numerator)
-    if is_deep(numerator) or is_deep(divisor):
+    if forms.is_deep(numerator) or forms.is_deep(divisor):
         return _atom(context, numerator, divisor)
     numerator, divisor = _oriented(context, numerator, divisor)
     for shorten in (_without_common_integer, _without_common_atom):
@@ -98,7 +72,7 @@ def quotient(context: Context, numerator: Form, divisor: Form) -> Form:
         context.fired(law.INTEGER_OUTSIDE)
         inner = context.quotient(numerator, divisor.exactly_divided(scale))
         return context.floordiv(inner, scale)
-    outside, numerator = divided(context, numerator, divisor)
+    outside, numerator = digits.divided(context, numerator, divisor)
     if outside != ZERO:
         context.fired(law.POLYNOMIAL_PART)
     return outside.plus(_remaining_quotient(context, numerator, divisor))
@@ -113,7 +87,7 @@ def _remaining_quotient(context: Context, numerator: Form, divisor: Form) -> For
         value = _one_value(context, numerator, divisor)
         if value is not None:
             context.fired(ONE_VALUE)
-            return constant(value)
+            return forms.constant(value)
         for shorten in (_flattened, _split):
             shorter = shorten(context, numerator, divisor)
             if shorter is not None:
@@ -174,10 +148,14 @@ def _without_common_atom(
     """``floor(x*A/(x*B)) = floor(A/B)``; ``x`` is not zero where the quotient is defined."""
     if numerator.constant or divisor.constant:
         return None
-    for atom in factors(next(iter(divisor.terms))):
-        if all(atom in factors(other) for form in (numerator, divisor) for other in form.terms):
+    for atom in digits.factors(next(iter(divisor.terms))):
+        if all(
+            atom in digits.factors(other) for form in (numerator, divisor) for other in form.terms
+        ):
             context.fired(law.CANCELLATION)
-            return cofactor(context, numerator, atom), cofactor(context, divisor, atom)
+            return digits.cofactor(context, numerator, atom), digits.cofactor(
+                context, divisor, atom
+            )
     return None
 
 
@@ -186,14 +164,14 @@ def _without_common_atom(
 
 def _one_value(context: Context, numerator: Form, divisor: Form) -> int | None:
     """``floor(A/B) = j`` where ``j*B <= A <= j*B + B - 1``, for ``B >= 1``."""
-    low, high = range_by_corners(context, numerator, divisor)
+    low, high = ranges.range_by_corners(context, numerator, divisor)
     if isinstance(low, int) and low == high:
         return low
     for value in dict.fromkeys((low, -1, 0)):
         if not isinstance(value, int) or not low <= value <= high:
             continue
-        at_least = range_less_multiple(context, numerator, divisor, value)[0] >= 0
-        if at_least and range_less_multiple(context, numerator, divisor, value + 1)[1] < 0:
+        at_least = ranges.range_less_multiple(context, numerator, divisor, value)[0] >= 0
+        if at_least and ranges.range_less_multiple(context, numerator, divisor, value + 1)[1] < 0:
             return value
     return None
 
@@ -220,7 +198,7 @@ def _flattened(context: Context, numerator: Form, divisor: Form) -> tuple[Form, 
 def _is_short(numerator: Form, divisor: Form, radix: Form) -> bool:
     """Whether a flat quotient has few products of few factors."""
     terms = len(numerator.terms) * len(radix.terms)
-    return max(terms, degree(divisor) + degree(radix)) <= MAX_FLATTENED_TERMS
+    return max(terms, digits.degree(divisor) + digits.degree(radix)) <= MAX_FLATTENED_TERMS
 
 
 def _split(context: Context, numerator: Form, divisor: Form) -> tuple[Form, Form] | None:
@@ -231,17 +209,17 @@ def _split(context: Context, numerator: Form, divisor: Form) -> tuple[Form, Form
     """
     integer = _content(divisor)
     for common in _common_monomials(numerator, divisor):
-        whole, rest = multiples(context, numerator, common)
+        whole, rest = digits.multiples(context, numerator, common)
         scale = gcd(_content(whole), integer)
         if scale == 1 < integer:
             continue  # first the integer goes outside
-        group = monomial_form(context, common).times(scale)
+        group = digits.monomial_form(context, common).times(scale)
         if context.divisor_range(group)[0] < 1:
             continue
         value = _one_value(context, rest, group)
         if value is not None:
             context.fired(law.SYMBOLIC_SPLIT)
-            left = multiples(context, divisor, common)[0].exactly_divided(scale)
+            left = digits.multiples(context, divisor, common)[0].exactly_divided(scale)
             return whole.exactly_divided(scale).plus_constant(value), left
     return None
 
@@ -251,10 +229,10 @@ def _common_monomials(numerator: Form, divisor: Form) -> Iterator[list[Atom]]:
     if divisor.constant:
         return
     first, *others = divisor.terms
-    shared = list(factors(first))
+    shared = list(digits.factors(first))
     for atom in others:
-        shared = shared_factors(shared, atom)
-    found = [shared_factors(shared, atom) for atom in numerator.terms]
+        shared = digits.shared_factors(shared, atom)
+    found = [digits.shared_factors(shared, atom) for atom in numerator.terms]
     distinct = {tuple(common): common for common in found if common}
     yield from sorted(distinct.values(), key=len, reverse=True)
 
@@ -278,12 +256,12 @@ def _reflected(context: Context, numerator: Form, divisor: Form) -> Form:
 
 
 def _atom(context: Context, numerator: Form, divisor: Form) -> Form:
-    atom = atom_of(AtomKind.QUOTIENT, (numerator, divisor))
+    atom = forms.atom_of(AtomKind.QUOTIENT, (numerator, divisor))
     if atom in context.ranges:
         return Form(0, {atom: 1})
     ends: Range = (NEGATIVE_INFINITY, INFINITY)
     if context.divisor_range(divisor)[0] >= 1:
-        ends = quotient_range(context, numerator, divisor)
+        ends = ranges.quotient_range(context, numerator, divisor)
     return context.remember(atom, ends)
 
 
@@ -308,18 +286,18 @@ def product(context: Context, left: Form, right: Form) -> Form:
 def _grows(left: Form, right: Form) -> bool:
     """Whether a product would be too long, too deep or too large to be multiplied out."""
     return (
-        degree(left) + degree(right) > MAX_FACTORS
+        digits.degree(left) + digits.degree(right) > MAX_FACTORS
         or left.constant.bit_length() + right.constant.bit_length() > MAX_BITS
-        or is_deep(left)
-        or is_deep(right)
+        or forms.is_deep(left)
+        or forms.is_deep(right)
     )
 
 
 def product_of_all(context: Context, arguments: Sequence[Form]) -> Form:
     """The product of canonical forms; one of very many factors is kept as it stands."""
-    if sum(map(degree, arguments)) > MAX_FACTORS:
+    if sum(map(digits.degree, arguments)) > MAX_FACTORS:
         arguments = _without_repeats(context, arguments)
-        if sum(map(degree, arguments)) > MAX_FACTORS:
+        if sum(map(digits.degree, arguments)) > MAX_FACTORS:
             return kept_product(context, arguments)
     return reduce(partial(product, context), arguments, ONE)
 
@@ -344,7 +322,7 @@ def kept_product(context: Context, arguments: Sequence[Form]) -> Form:
     form = operations.product(arguments)
     for atom in form.terms:
         if atom not in context.ranges:
-            ends = reduce(product_range, map(context.range_of, atom.arguments))
+            ends = reduce(ranges.product_range, map(context.range_of, atom.arguments))
             context.remember(atom, ends)
     return form
 
@@ -355,14 +333,14 @@ def _multiplied_out(context: Context, left: Form, right: Form) -> Form:
         context.fired(law.DISTRIBUTE)
     total = left.constant * right.constant
     terms: dict[Atom, int] = {}
-    accumulate(terms, left, right.constant)
-    accumulate(terms, right, left.constant)
+    forms.accumulate(terms, left, right.constant)
+    forms.accumulate(terms, right, left.constant)
     for atom, factor in left.terms.items():
         for other, value in right.terms.items():
-            both = _monomial_form(context, [*factors(atom), *factors(other)])
+            both = _monomial_form(context, [*digits.factors(atom), *digits.factors(other)])
             total += both.constant * factor * value
-            accumulate(terms, both, factor * value)
-    return collected(total, terms)
+            forms.accumulate(terms, both, factor * value)
+    return forms.collected(total, terms)
 
 
 def _is_sum(form: Form) -> bool:
@@ -405,9 +383,9 @@ def monomial(context: Context, atoms: Iterable[Atom]) -> Atom:
     ordered = sorted(atoms, key=lambda atom: atom.order)
     if len(ordered) == 1:
         return ordered[0]
-    atom = atom_of(AtomKind.PRODUCT, tuple(Form(0, {factor: 1}) for factor in ordered))
+    atom = forms.atom_of(AtomKind.PRODUCT, tuple(Form(0, {factor: 1}) for factor in ordered))
     if atom not in context.ranges:
-        ends = monomial_range(context, ordered)
+        ends = ranges.monomial_range(context, ordered)
         for each in ordered:
             if each.kind is AtomKind.QUOTIENT:
                 ends = meet(ends, _range_as_multiple(context, each, ordered))
@@ -422,11 +400,11 @@ def _range_as_multiple(context: Context, quotient: Atom, parts: Sequence[Atom]) 
     others.remove(quotient)
     if divisor.only_atom is None or context.divisor_range(divisor)[0] < 1:
         return UNBOUNDED
-    for factor in factors(divisor.only_atom):
+    for factor in digits.factors(divisor.only_atom):
         if factor not in others:
             return UNBOUNDED
         others.remove(factor)
     context.used(SYMBOLIC_DIGIT)
-    least, _ = range_less_multiple(context, numerator, divisor, 1)
+    least, _ = ranges.range_less_multiple(context, numerator, divisor, 1)
     multiple = least + 1, context.range_of(numerator)[1]
-    return product_range(multiple, monomial_range(context, others))
+    return ranges.product_range(multiple, ranges.monomial_range(context, others))

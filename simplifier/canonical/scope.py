@@ -14,17 +14,8 @@ from itertools import chain
 from operator import attrgetter, itemgetter
 from typing import Final
 
-from simplifier.bounds import digits, ranges
-from simplifier.bounds.context import (
-    Bounds,
-    Constraint,
-    Constraints,
-    Context,
-    DigitView,
-    assumed,
-    facts_of,
-    variables_multiplied,
-)
+from simplifier.bounds import context, digits, ranges
+from simplifier.bounds.context import Bounds, Constraint, Constraints, Context, DigitView
 from simplifier.bounds.interval import Range
 from simplifier.bounds.propagation import Smaller, propagated
 from simplifier.canonical import bitwise, comparisons, floordiv, maxima, nonlinear
@@ -102,7 +93,7 @@ class Scope(Context):
             return
         self.bounds, self.facts, self.smaller = knowledge
         for atom in {atom: None for fact in self.facts for atom in fact.form.terms}:
-            self._remember_variables(variables_multiplied(atom))
+            self._remember_variables(context.variables_multiplied(atom))
         for fact in self.facts:
             self.canonical(fact.form)  # so that what facts imply together never depends on memory
 
@@ -121,7 +112,7 @@ class Scope(Context):
     def under(self, condition: Form) -> Scope:
         """The scope of the points at which a condition holds."""
         bounds, constraints = self.given
-        more = facts_of(condition)
+        more = context.facts_of(condition)
         return self.beside(bounds, (*constraints, *more)) if more else self
 
     def of_variables_in(self, *forms: Form) -> Scope:
@@ -392,7 +383,7 @@ def _foreign(scope: Scope, atom: Atom, arguments: tuple[Form, ...]) -> Form:
     """A foreign term, in the range that sympy's assumptions leave to it."""
     form = operations.rebuilt(atom, arguments)
     (foreign,) = form.terms
-    return scope.remember(foreign, assumed(foreign.function or foreign.expression).ends)
+    return scope.remember(foreign, context.assumed(foreign.function or foreign.expression).ends)
 
 
 def _ceildiv(scope: Scope, _: Atom, arguments: tuple[Form, ...]) -> Form:

@@ -9,27 +9,12 @@ from itertools import chain
 from math import gcd, prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
+from simplifier import evaluation
 from simplifier.bounds.interval import EMPTY, Interval
 from simplifier.canonical.scope import Scope
-from simplifier.evaluation import (
-    MAX_INT64,
-    OPERATIONS,
-    magnitudes,
-    np,
-    points_in,
-    tabulated,
-    values_of,
-)
-from simplifier.exact.isl import (
-    BUDGET,
-    Allowance,
-    Budget,
-    BudgetError,
-    Space,
-    asked,
-    integer,
-    quasi_affine,
-)
+from simplifier.evaluation import MAX_INT64, OPERATIONS
+from simplifier.exact import isl
+from simplifier.exact.isl import BUDGET, Allowance, Budget, BudgetError, Space
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import EXTREMA, FOREIGN, ZERO, Atom, AtomKind, Form, combine, postorder
@@ -160,7 +145,7 @@ def _asked(
     known = all_bounds((form,), bounds, constraints)
 
     def enumerated(most: int) -> tuple[Answer] | None:
-        simpler, *limited = quasi_affine(known, (form, *(each for each, _ in constraints)))
+        simpler, *limited = isl.quasi_affine(known, (form, *(each for each, _ in constraints)))
         intervals = [interval for _, interval in constraints]
         found = points_with_values(simpler, known, [*zip(limited, intervals, strict=True)], most)
         return None if found is None else (of_points(found),)
@@ -168,7 +153,7 @@ def _asked(
     def by_isl(space: Space) -> tuple[Answer]:
         return (_answer(question, space, form, constraints),)
 
-    (answer,) = asked(by_isl, budget, known, otherwise=enumerated)
+    (answer,) = isl.asked(by_isl, budget, known, otherwise=enumerated)
     return answer
 
 
@@ -256,7 +241,7 @@ def _are_few(form: Form, bounds: Mapping[str, Interval], constraints: Sequence[C
     if not is_known or None in sizes or work > MAX_VALUES:
         return False
     far = {name: _magnitude(interval) for name, interval in bounds.items()}
-    return max(magnitudes(wanted, far)) <= MAX_INT64
+    return max(evaluation.magnitudes(wanted, far)) <= MAX_INT64
 
 
 def _magnitude(interval: Interval) -> int:
@@ -278,14 +263,17 @@ def _chunks(
     wanted = (form, *(limited for limited, _ in constraints))
     total = prod(interval.size or 0 for interval in bounds.values())
     for start in range(0, total, _CHUNK):
-        columns = points_in(bounds, np.arange(start, min(start + _CHUNK, total), dtype=np.int64))
-        values, *limited = values_of(wanted, columns)
-        is_inside = np.ones(min(_CHUNK, total - start), dtype=bool)
+        columns = evaluation.points_in(
+            bounds,
+            evaluation.np.arange(start, min(start + _CHUNK, total), dtype=evaluation.np.int64),
+        )
+        values, *limited = evaluation.values_of(wanted, columns)
+        is_inside = evaluation.np.ones(min(_CHUNK, total - start), dtype=bool)
         for value, (_, interval) in zip(limited, constraints, strict=True):
             lower, upper = interval.ends
-            is_inside &= np.asarray((value >= lower) & (value <= upper), dtype=bool)
+            is_inside &= evaluation.np.asarray((value >= lower) & (value <= upper), dtype=bool)
         inside = {name: column[is_inside] for name, column in columns.items()}
-        yield inside, np.broadcast_to(values, is_inside.shape)[is_inside]
+        yield inside, evaluation.np.broadcast_to(values, is_inside.shape)[is_inside]
 
 
 # Improvements by isl of an expression that is already simplified.
@@ -349,7 +337,7 @@ def finished(
         NotQuasiAffineError: naming the part of the form or of a constraint.
     """
     everything = all_bounds((form,), bounds, constraints)
-    quasi_affine(everything, (form, *(known for known, _ in constraints)))
+    isl.quasi_affine(everything, (form, *(known for known, _ in constraints)))
     if len(postorder((form,))) > MAX_EXACT_ATOMS:
         return form
     given = Given(scope, everything, constraints, allowance)
@@ -478,7 +466,7 @@ def _stepwise(task: Task, form: Form) -> Form:
     if not values:
         return form
     first = bounds[names[0]].lower or 0
-    table = tabulated(values, forms.variable(names[0]).plus_constant(-first))
+    table = evaluation.tabulated(values, forms.variable(names[0]).plus_constant(-first))
     return table if len(table.terms) <= MAX_EXACT_PIECES and task.allows(form, table) else form
 
 
@@ -517,10 +505,10 @@ def _equations(space: Space, domain: islpy.Set, atoms: Sequence[Atom]) -> Iterat
 def _equation(space: Space, row: islpy.Constraint, unknowns: Sequence[Atom]) -> Form:
     kind = space.isl.dim_type.set
     factors = (
-        integer(row.get_coefficient_val(kind, position)) for position in range(len(unknowns))
+        isl.integer(row.get_coefficient_val(kind, position)) for position in range(len(unknowns))
     )
     terms = dict(zip(unknowns, factors, strict=True))
-    return forms.collected(integer(row.get_constant_val()), terms)
+    return forms.collected(isl.integer(row.get_constant_val()), terms)
 
 
 def solved(rows: Iterable[Form]) -> dict[Atom, Form]:

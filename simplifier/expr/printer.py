@@ -9,16 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from simplifier.expr.form import (
-    CONDITIONS,
-    EXTREMA,
-    Atom,
-    AtomKind,
-    Form,
-    natural_order,
-    negated,
-    postorder,
-)
+from simplifier.expr import form as forms
+from simplifier.expr.form import CONDITIONS, EXTREMA, Atom, AtomKind, Form
 
 Operand = TypeVar("Operand")
 
@@ -137,7 +129,7 @@ class Printer:
 
     def write(self, form: Form) -> str:
         """The text of a form."""
-        for atom in postorder((form,)):
+        for atom in forms.postorder((form,)):
             if atom not in self.texts:
                 self.texts[atom] = self.atom(atom)
         return self.sum(form)
@@ -168,7 +160,7 @@ class Printer:
 
     def condition(self, form: Form, joint: str = "") -> str:
         """The text of a condition, in parentheses where it joins others in another way."""
-        atom = form.only_atom or negated(form)
+        atom = form.only_atom or forms.negated(form)
         if atom is None or atom.kind not in CONDITIONS:
             return self.sum(form)
         holds = not form.constant
@@ -188,7 +180,7 @@ class Printer:
 
     def sum(self, form: Form) -> str:
         """The text of a form whose atoms have theirs."""
-        if form.constant == 1 and self.writes_relations and negated(form):
+        if form.constant == 1 and self.writes_relations and forms.negated(form):
             return f"({self.condition(form)})"
         pieces: list[str] = []
         terms = form.terms.items()
@@ -217,7 +209,7 @@ class Printer:
     def operand(self, form: Form) -> str:
         """The text of a form, in parentheses where it is composed."""
         text = self.sum(form)
-        if not form.terms or (self.writes_relations and negated(form)):
+        if not form.terms or (self.writes_relations and forms.negated(form)):
             return text
         ((atom, factor), *others) = form.terms.items()
         composite = (
@@ -240,7 +232,7 @@ class Printer:
             ((atom, _), *others) = form.terms.items()
             if not others:
                 return (1, _RANKS[atom.kind], *self._atom_order(atom))
-        return (0, 0, 0, natural_order(self.sum(form)))
+        return (0, 0, 0, forms.natural_order(self.sum(form)))
 
     def _atom_order(self, atom: Atom) -> tuple[object, ...]:
         """Declared variables by position, others by text, or by structure if the text is long."""
@@ -249,5 +241,5 @@ class Printer:
         return (
             position,
             len(text) > _LONG,
-            atom.order if len(text) > _LONG else natural_order(text),
+            atom.order if len(text) > _LONG else forms.natural_order(text),
         )

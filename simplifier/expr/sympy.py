@@ -20,17 +20,7 @@ from sympy.logic.boolalg import Boolean, BooleanAtom
 from simplifier.errors import ArgumentError, IndexingError, beginning_of, check_type
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import (
-    CONDITIONS,
-    ONE,
-    Atom,
-    AtomKind,
-    Form,
-    accumulate,
-    in_order,
-    negated,
-    postorder,
-)
+from simplifier.expr.form import CONDITIONS, ONE, Atom, AtomKind, Form
 from simplifier.expr.functions import (
     Add,
     BitAnd,
@@ -390,8 +380,8 @@ def _total(terms: Iterable[Form]) -> Form:
     total: dict[Atom, int] = {}
     for form in terms:
         constant += form.constant
-        accumulate(total, form)
-    return Form(constant, in_order(total))
+        forms.accumulate(total, form)
+    return Form(constant, forms.in_order(total))
 
 
 def _product_of_ratios(parts: Sequence[_Ratio]) -> _Ratio:
@@ -565,10 +555,10 @@ def _expressions_in(form: Form, symbols: Mapping[str, sympy.Symbol] | None) -> _
     own = symbols and {name: own for name, own in symbols.items() if own != symbol(name)}
     if own:
         known: dict[Atom, sympy.Expr] = {}
-        for atom in _written_alone(form, postorder((form,))):
+        for atom in _written_alone(form, forms.postorder((form,))):
             known[atom] = own.get(atom.name) or _of_atom(atom, known.__getitem__)
         return known.__getitem__
-    for atom in _written_alone(form, postorder((form,), skip=_has_expression)):
+    for atom in _written_alone(form, forms.postorder((form,), skip=_has_expression)):
         atom.expression = _of_atom(atom, _expression)
     return _expression
 
@@ -669,7 +659,7 @@ def _condition(form: Form, inner: _ExpressionOf) -> Boolean:
     """The condition that a form is; of a number, that it is not zero."""
     if not form.terms:
         return sympy.true if form.constant else sympy.false
-    atom = form.only_atom or negated(form)
+    atom = form.only_atom or forms.negated(form)
     if atom is None or atom.kind not in CONDITIONS:
         return sympy.Ne(_sum(form, inner), sympy.Integer(0))
     if form.constant:
@@ -705,7 +695,7 @@ _COMPARISONS: Final[Mapping[str, Callable[..., Boolean]]] = {
 
 
 def _sum(form: Form, inner: _ExpressionOf) -> sympy.Expr:
-    if form.constant == 1 and (atom := negated(form)):
+    if form.constant == 1 and (atom := forms.negated(form)):
         return _number_of(_relation(atom, inner, holds=False))
     if any(atom.kind not in _SIMPLE for atom in form.terms):
         terms = [factor * inner(atom) for atom, factor in form.terms.items()]

@@ -19,20 +19,8 @@ from itertools import combinations, pairwise, starmap
 from typing import Final
 
 from simplifier.bounds.digits import common_weight
-from simplifier.expr.form import (
-    CONDITIONS,
-    EXTREMA,
-    FLOORDIV,
-    Atom,
-    AtomKind,
-    Digits,
-    Form,
-    Key,
-    constant,
-    fold,
-    negated,
-    postorder,
-)
+from simplifier.expr import form as forms
+from simplifier.expr.form import CONDITIONS, EXTREMA, FLOORDIV, Atom, AtomKind, Digits, Form, Key
 from simplifier.expr.operations import is_condition
 from simplifier.expr.printer import sides
 from simplifier.limits import MAX_QUOTIENTS
@@ -211,11 +199,11 @@ class _Shared:
 
     def cost(self, form: Form) -> int:
         """The cost of all atoms, those outside first: then it is known how often each is used."""
-        total = 0 if negated(form) else operators_of_sum(form)
+        total = 0 if forms.negated(form) else operators_of_sum(form)
         self._use(form, 1)
         if is_condition(form):
             self._decide(form, 1)
-        inside = postorder((form,))
+        inside = forms.postorder((form,))
         self._divisions = divided_by_digits(inside)
         for atom in reversed(inside):
             if atom.arguments:
@@ -278,7 +266,7 @@ def operators_inside(atom: Atom, of_sum: Callable[[Form], int]) -> int:
     if atom.kind in (AtomKind.NONNEGATIVE, AtomKind.ZERO):
         left, _, right = sides(arguments[0], ">=")
         return of_sum(left) + of_sum(right)
-    return sum(of_sum(each) for each in arguments if not negated(each))
+    return sum(of_sum(each) for each in arguments if not forms.negated(each))
 
 
 DIVISIONS: Final = frozenset({AtomKind.FLOORDIV, AtomKind.QUOTIENT, AtomKind.MOD, AtomKind.CEILDIV})
@@ -304,7 +292,7 @@ def divided_by_digits(atoms: Iterable[Atom]) -> set[Key]:
     The digit ``(x floordiv 4) mod 8`` divides by 8 once more, which gives ``x floordiv 32``.
     """
     return {
-        (inner.numerator.key, constant(inner.divisor * atom.divisor).key, None)
+        (inner.numerator.key, forms.constant(inner.divisor * atom.divisor).key, None)
         for atom in atoms
         if atom.kind is AtomKind.MOD
         and atom.divisor > 1
@@ -330,8 +318,8 @@ def operator_count_of_form(form: Form) -> int:
     7
     5
     """
-    own = 0 if negated(form) else operators_as_written(form)
-    return own + _of_atoms(form, fold((form,), _of_atom, _of_atoms))
+    own = 0 if forms.negated(form) else operators_as_written(form)
+    return own + _of_atoms(form, forms.fold((form,), _of_atom, _of_atoms))
 
 
 def _of_atom(atom: Atom, inside: tuple[int, ...]) -> int:

@@ -8,35 +8,13 @@ from itertools import chain, combinations, permutations
 from math import gcd
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
-from simplifier.bounds.digits import (
-    SymbolicDigit,
-    as_quotient,
-    branches,
-    factors,
-    from_its_end,
-    is_clamp,
-    is_symbolic_quotient,
-    maxima,
-    strided_digits,
-    symbolic_digits,
-)
+from simplifier.bounds import digits
+from simplifier.bounds.digits import SymbolicDigit
 from simplifier.canonical.nonlinear import turned
 from simplifier.canonical.scope import Scope
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import (
-    EXTREMA,
-    ONE,
-    ZERO,
-    Atom,
-    AtomKind,
-    Form,
-    Key,
-    constant,
-    content,
-    postorder,
-    weighted_sum,
-)
+from simplifier.expr.form import EXTREMA, ONE, ZERO, Atom, AtomKind, Form, Key
 from simplifier.expr.operations import extremum_operands, mod, replace
 from simplifier.extraction.cost import DIVISION, DIVISIONS, USED_AGAIN
 from simplifier.extraction.natural import cheapest_residue
@@ -224,7 +202,7 @@ def _is_quotient(scope: Scope, atom: Atom) -> bool:
 
 def _residues(scope: Scope, limit: Limit, source: Form, radix: int) -> Iterator[tuple[Form, Form]]:
     """Numerators congruent to the source, over the radix."""
-    modulus = constant(radix)
+    modulus = forms.constant(radix)
     yield cheapest_residue(scope, source, radix, limit.cost_of), modulus
     for shifted in _shifted_clamps(reduced(source, radix), radix):
         yield shifted, modulus
@@ -243,13 +221,13 @@ def _divided(beside: Form, source: Form, radix: int) -> Iterator[tuple[Form, For
 
 def _is_congruent(one: Form, other: Form, modulus: int) -> bool:
     difference = one.plus(other, -1)
-    return content(difference) % modulus == 0 and difference.constant % modulus == 0
+    return forms.content(difference) % modulus == 0 and difference.constant % modulus == 0
 
 
 def _shifted_clamps(positive: Form, radix: int) -> Iterator[Form]:
     """Congruent forms whose constant moves into a clamp: ``max(0, x + 6) - 6 = max(-6, x)``."""
     for atom, factor in positive.terms.items():
-        if is_clamp(atom):
+        if digits.is_clamp(atom):
             for weight in (factor, factor - radix):
                 offset = -weight * atom.arguments[1].constant
                 if (offset - positive.constant) % radix == 0:
@@ -301,7 +279,7 @@ def _movable(rest: Form, numerator: Form, weight: int) -> Iterator[Form]:
     """Sets of terms, as sums, that may move into a quotient of this weight."""
     terms = [Form(0, {atom: factor}) for atom, factor in rest.terms.items() if factor % weight == 0]
     if rest.constant and rest.constant % weight == 0:
-        terms.append(constant(rest.constant))
+        terms.append(forms.constant(rest.constant))
     near = [term for term in terms if all(atom in numerator.terms for atom in term.terms)]
     if len(near) > 1:
         yield _sum(near)
@@ -390,7 +368,7 @@ def with_shared_numbers(form: Form) -> Form:
     >>> print(with_shared_numbers(parse_form("min((x * 7 + y) floordiv 5, (x * 2 + y) mod 5)")))
     min((x * 7 + y) floordiv 5, (x * 7 + y) mod 5)
     """
-    atoms = postorder((form,))
+    atoms = forms.postorder((form,))
     divided: dict[int, list[Form]] = {}
     for atom in atoms:
         if atom.kind is AtomKind.FLOORDIV and atom.divisor > 0:
@@ -437,7 +415,7 @@ def _step_of(scope: Scope, atom: Atom) -> tuple[Key, int, int] | None:
     if ends is None or not isinstance(ends[0], int) or ends[1] != ends[0] + 1:
         return None
     numerator = atom.numerator
-    scale = content(numerator)
+    scale = forms.content(numerator)
     source = Form(0, numerator.terms).exactly_divided(scale)
     threshold = -((numerator.constant - (ends[0] + 1) * atom.divisor) // scale)
     return source.key, threshold, ends[0]
@@ -460,7 +438,7 @@ def _all_residues(scope: Scope, form: Form, quotients: list[Atom]) -> Iterator[C
         offsets = sorted(atom.numerator.constant - lowest.constant for atom in atoms)
         if not remainder and offsets == [step * index for index in range(len(atoms))]:
             # Every step-th residue: the sum is floor(N / step).
-            operands = [(lowest, constant(step))]
+            operands = [(lowest, forms.constant(step))]
             rest = form.without(*atoms)
             yield Candidates(rest, factor, AtomKind.FLOORDIV, operands, (law.ALL_RESIDUES,))
         if divisor > 2 * len(form.terms) + 2:
@@ -494,16 +472,24 @@ _OTHER: Final = {AtomKind.MAX: AtomKind.MIN, AtomKind.MIN: AtomKind.MAX}
 
 def extremum_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidates]:
     """Terms move into extrema; maxima come back as minima; quotients move to operands."""
-    found = maxima(form)
+    found = digits.maxima(form)
     for atom in found:
         factor, rest = form.terms[atom], form.without(atom)
         operands = [argument.times(factor) for argument in atom.arguments]
         yield from _shifted(limit, rest, _greatest_of(factor), operands)
     for atom, other in permutations(found, 2):
-        if form.terms[atom] * form.terms[other] < 0 and is_clamp(atom) and is_clamp(other):
+        if (
+            form.terms[atom] * form.terms[other] < 0
+            and digits.is_clamp(atom)
+            and digits.is_clamp(other)
+        ):
             yield from _clamps(scope, form, limit, atom, other)
     for atom in form.terms:
-        if atom.kind is AtomKind.FLOORDIV and maxima(atom.numerator) and scope.is_canonical(atom):
+        if (
+            atom.kind is AtomKind.FLOORDIV
+            and digits.maxima(atom.numerator)
+            and scope.is_canonical(atom)
+        ):
             yield from _quotients(scope, form, limit, atom)
 
 
@@ -559,8 +545,8 @@ def _clamped(
 def _quotients(scope: Scope, form: Form, limit: Limit, atom: Atom) -> Iterator[Candidates]:
     """``floor(max(A, B)/c) = max(floor(A/c), floor(B/c))``."""
     factor, rest, numerator = form.terms[atom], form.without(atom), atom.numerator
-    inner = maxima(numerator)[0]
-    parts = branches(numerator, inner)
+    inner = digits.maxima(numerator)[0]
+    parts = digits.branches(numerator, inner)
     kind = _greatest_of(numerator.terms[inner] * factor)
     divided = [scope.floordiv(part, atom.divisor).times(factor) for part in parts]
     greatest = scope.maximum(divided) if kind is AtomKind.MAX else scope.minimum(divided)
@@ -614,7 +600,7 @@ def _moves(rest: Form, operands: Sequence[Form]) -> Iterator[Form]:
     for atom, value in near.items():
         yield Form(0, {atom: value})
     if rest.constant:
-        yield constant(rest.constant)
+        yield forms.constant(rest.constant)
     for operand in operands:
         terms = {
             atom: -operand.terms[atom]
@@ -653,11 +639,13 @@ def _factored(form: Form, extracted: Callable[[Form], Form]) -> Iterator[Candida
     """``x*A + x*B = x*(A + B)``."""
     sharing: dict[Atom, list[Atom]] = {}
     for atom in form.terms:
-        for factor in dict.fromkeys(factors(atom)):
+        for factor in dict.fromkeys(digits.factors(atom)):
             sharing.setdefault(factor, []).append(atom)
     for factor, inside in sharing.items():
         if len(inside) > 1:
-            shared = weighted_sum((form.terms[atom], _cofactor(atom, factor)) for atom in inside)
+            shared = forms.weighted_sum(
+                (form.terms[atom], _cofactor(atom, factor)) for atom in inside
+            )
             scale = gcd(shared.constant, *shared.terms.values())
             scale = scale if shared.has_positive_term else -scale
             shared = shared.exactly_divided(scale)
@@ -667,7 +655,7 @@ def _factored(form: Form, extracted: Callable[[Form], Form]) -> Iterator[Candida
 
 def _cofactor(atom: Atom, factor: Atom) -> Form:
     """The rest of a monomial without one of its factors."""
-    left = list(factors(atom))
+    left = list(digits.factors(atom))
     left.remove(factor)
     return operations.product(Form(0, {other: 1}) for other in left)
 
@@ -688,15 +676,22 @@ def _with_cofactor(
 
 def _symbolic_remainders(scope: Scope, form: Form) -> Iterator[Candidates]:
     """``m*L - m*R*floor(L/R) = m*(L mod R)``, also counted from its other end."""
-    if not any(is_symbolic_quotient(factor) for atom in form.terms for factor in factors(atom)):
+    if not any(
+        digits.is_symbolic_quotient(factor)
+        for atom in form.terms
+        for factor in digits.factors(atom)
+    ):
         return
     terms = {atom: value for atom, value in form.terms.items() if _is_canonical(scope, atom)}
     kept = form.without(*terms)
     canonical = Form(0, terms)
-    for digit in (*symbolic_digits(scope, canonical), *strided_digits(scope, canonical)):
+    for digit in (
+        *digits.symbolic_digits(scope, canonical),
+        *digits.strided_digits(scope, canonical),
+    ):
         readings: list[tuple[SymbolicDigit, tuple[Law, ...]]] = [(digit, (law.SYMBOLIC_REMAINDER,))]
         if scope.divisor_range(digit.radix)[0] >= 1:
-            turned = from_its_end(scope, digit)
+            turned = digits.from_its_end(scope, digit)
             readings.append((turned, (law.SYMBOLIC_REMAINDER, law.REFLECTED_REMAINDER)))
         for (rest, weight, source, radix, stride), laws in readings:
             if stride == ONE:
@@ -707,13 +702,13 @@ def _symbolic_remainders(scope: Scope, form: Form) -> Iterator[Candidates]:
 
 
 def _is_canonical(scope: Scope, atom: Atom) -> bool:
-    return all(map(scope.is_canonical, factors(atom)))
+    return all(map(scope.is_canonical, digits.factors(atom)))
 
 
 def _symbolic_quotients(scope: Scope, form: Form) -> Iterator[Candidates]:
     """Quotients by symbols are flattened, turned, and rounded up instead of down."""
     for atom, factor in form.terms.items():
-        divided = as_quotient(scope, atom)
+        divided = digits.as_quotient(scope, atom)
         if divided is None or not scope.is_canonical(atom):
             continue
         numerator, divisor = divided

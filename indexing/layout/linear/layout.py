@@ -14,18 +14,8 @@ from typing import TypeAlias
 
 from indexing.domain import Domain
 from indexing.errors import MapError, ShapeError
-from indexing.exact.bits import (
-    InputBits,
-    Rows,
-    composed,
-    image,
-    input_bits,
-    rank,
-    read_rows,
-    right_inverse,
-    transposed,
-    write_rows,
-)
+from indexing.exact import bits
+from indexing.exact.bits import InputBits, Rows
 from indexing.exact.inverse import bits_of_dims
 from indexing.map import IndexingMap
 from indexing.pictures.grids import LabelGrid
@@ -192,7 +182,7 @@ class LinearLayout(Displayed):
             if not 0 <= value < size:
                 raise ShapeError(f"LinearLayout: {name}={value}; expected 0 to {size - 1}")
             number |= value << first
-        found = _split(image(self.matrix, number), self.out_bits)
+        found = _split(bits.image(self.matrix, number), self.out_bits)
         return dict(zip(self.out_dims, found, strict=True))
 
     # Questions.
@@ -200,12 +190,12 @@ class LinearLayout(Displayed):
     @property
     def is_surjective(self) -> bool:
         """Whether each element is somewhere."""
-        return rank(self.matrix) == sum(self.out_bits.values())
+        return bits.rank(self.matrix) == sum(self.out_bits.values())
 
     @property
     def is_injective(self) -> bool:
         """Whether no element is at two places."""
-        return rank(self.matrix) == sum(self.in_bits.values())
+        return bits.rank(self.matrix) == sum(self.in_bits.values())
 
     @property
     def is_invertible(self) -> bool:
@@ -231,7 +221,7 @@ class LinearLayout(Displayed):
             expected = f"expected {_sized(outs)}"
             raise ShapeError(f"compose: the outer layout takes {_sized(ins)}; {expected}")
         wide = LinearLayout(self.bases, ins)
-        matrix = composed(outer.matrix, wide.matrix)
+        matrix = bits.composed(outer.matrix, wide.matrix)
         return LinearLayout.of_matrix(matrix, self.in_bits, outer.out_bits)
 
     def inverse(self) -> LinearLayout:
@@ -264,7 +254,7 @@ class LinearLayout(Displayed):
         >>> both.pseudo_inverse()(dim0=3)
         {'register': 1, 'lane': 2}
         """
-        back = right_inverse(self.matrix, sum(self.out_bits.values()))
+        back = bits.right_inverse(self.matrix, sum(self.out_bits.values()))
         if back is None:
             raise ShapeError("pseudo_inverse: the layout has elements that are at no place")
         return LinearLayout.of_matrix(back, self.out_bits, self.in_bits)
@@ -545,10 +535,10 @@ def to_map(layout: LinearLayout) -> IndexingMap:
     """
     check_type(layout, LinearLayout, "to_map: the layout", "a LinearLayout")
     counts = {f"d{number}": count for number, count in enumerate(layout.in_bits.values())}
-    inputs = input_bits(counts)
-    rows = transposed(layout.matrix, sum(layout.out_bits.values()))
-    outputs = input_bits(layout.out_bits)
-    results = (write_rows(rows[out.first : out.first + out.count], inputs) for out in outputs)
+    inputs = bits.input_bits(counts)
+    rows = bits.transposed(layout.matrix, sum(layout.out_bits.values()))
+    outputs = bits.input_bits(layout.out_bits)
+    results = (bits.write_rows(rows[out.first : out.first + out.count], inputs) for out in outputs)
     variables = (Variable.of_size(size, name) for name, size in layout.in_dims.items())
     return IndexingMap.from_forms(results, Domain.of(variables))
 
@@ -581,7 +571,7 @@ def from_map(indexing_map: IndexingMap, out_dims: Sequence[str] = ()) -> LinearL
     if counts is None:
         expected = "expected only dimensions from 0 to a power of two less 1, without constraints"
         raise MapError(f"from_map: {indexing_map}; {expected}")
-    inputs = input_bits(counts)
+    inputs = bits.input_bits(counts)
     read = [_rows(simplest, form, inputs) for form in simplest.forms]
     widths = list(map(len, read))
     names = tuple(out_dims) or dimension_names(len(widths))
@@ -590,12 +580,12 @@ def from_map(indexing_map: IndexingMap, out_dims: Sequence[str] = ()) -> LinearL
     dims = [variable.name for variable in simplest.dims]
     in_bits = dict(zip(dims, counts.values(), strict=True))
     out_bits = dict(zip(names, widths, strict=True))
-    columns = transposed([row for rows in read for row in rows], sum(counts.values()))
+    columns = bits.transposed([row for rows in read for row in rows], sum(counts.values()))
     return LinearLayout.of_matrix(columns, in_bits, out_bits)
 
 
 def _rows(indexing_map: IndexingMap, form: Form, inputs: Sequence[InputBits]) -> Rows:
-    rows = read_rows(form, inputs)
+    rows = bits.read_rows(form, inputs)
     if rows is None:
         named = indexing_map.domain.named(form)
         raise MapError(f"from_map: {named} is not linear in the bits of the dimensions")
