@@ -74,19 +74,13 @@ NESTS: Final = {
         "",
     ),
     "a reversal in place: a[i] = a[N-1-i]": Nest(
-        "[i] -> [i] : 0 <= i < N",
-        "[i] -> [N - 1 - i] : 0 <= i < N",
-        "(d0): d0 in [1, 5] step 2",
+        "[i] -> [i] : 0 <= i < N", "[i] -> [N - 1 - i] : 0 <= i < N", "(d0): d0 in [1, 5] step 2"
     ),
     "a shift in place: a[i] = a[i+1]": Nest(
-        "[i] -> [i] : 0 <= i < N",
-        "[i] -> [i + 1] : 0 <= i < N",
-        "(d0): EMPTY",
+        "[i] -> [i] : 0 <= i < N", "[i] -> [i + 1] : 0 <= i < N", "(d0): EMPTY"
     ),
     "doubling in place: a[2*i] = a[i]": Nest(
-        "[i] -> [2 * i] : 0 <= i < N",
-        "[i] -> [i] : 0 <= i < N",
-        "(d0): d0 in [1, 2]",
+        "[i] -> [2 * i] : 0 <= i < N", "[i] -> [i] : 0 <= i < N", "(d0): d0 in [1, 2]"
     ),
     "a triangular solve: x[i] -= l[i,j] * x[j], then x[i] /= l[i,i]": Nest(
         "[i, 0, j] -> [i] : 0 <= j < i < N; [i, 1, 0] -> [i] : 0 <= i < N",
@@ -95,9 +89,7 @@ NESTS: Final = {
         "",
     ),
     "a prefix sum: a[i] += a[i-1]": Nest(
-        "[i] -> [i] : 0 < i < N",
-        "[i] -> [j] : 0 < i < N and i - 1 <= j <= i",
-        "(d0): d0 in [1, 1]",
+        "[i] -> [i] : 0 < i < N", "[i] -> [j] : 0 < i < N and i - 1 <= j <= i", "(d0): d0 in [1, 1]"
     ),
     "Floyd-Warshall: a[i,j] = min(a[i,j], a[i,k] + a[k,j])": Nest(
         "[k, i, j] -> [i, j] : 0 <= i, j, k < N",

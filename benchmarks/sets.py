@@ -37,14 +37,8 @@ BATCH: Final = 0.002
 """Calls are timed together until they take so many seconds."""
 
 SETS: Final = {
-    "boxes": (
-        "(i, j): i in [0, 63], j in [0, 127]",
-        "(i, j): i in [16, 79], j in [0, 126] step 2",
-    ),
-    "triangles": (
-        "{ [i, j] : 0 <= i <= j < 100 }",
-        "{ [i, j] : 20 <= i < 90 and i <= 2j < 150 }",
-    ),
+    "boxes": ("(i, j): i in [0, 63], j in [0, 127]", "(i, j): i in [16, 79], j in [0, 126] step 2"),
+    "triangles": ("{ [i, j] : 0 <= i <= j < 100 }", "{ [i, j] : 20 <= i < 90 and i <= 2j < 150 }"),
     "remainders": (
         "{ [i, j] : 0 <= i, j < 128 and (i + 2j) mod 8 <= 3 }",
         "{ [i, j] : 0 <= i < 100 and 0 <= j < 200 and (3i + j) mod 5 = 1 }",
@@ -144,10 +138,7 @@ MAPS: Final = {
         ),
         (16384,),
     ),
-    "two modes": (
-        "(d0) -> ((d0 mod 64) * 128 + d0 floordiv 64), domain: d0 in [0, 8191]",
-        (8192,),
-    ),
+    "two modes": ("(d0) -> ((d0 mod 64) * 128 + d0 floordiv 64), domain: d0 in [0, 8191]", (8192,)),
     "a padded window": (
         (
             "(d0, d1)[s0, s1] -> (d0 * 2 + s0 - 1, d1 * 2 + s1 - 1), domain: d0 in [0, 111], "

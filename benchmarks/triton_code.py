@@ -64,11 +64,7 @@ INDICES: Final[dict[str, Indices]] = {
     ),
     "channels_first": Indices(("(i // 6912 * 256 + i % 256) * 27 + i // 256 % 27",), "x0"),
     "scale_and_regroup": Indices(
-        (
-            "(i // 512 * 32 + i % 32) * 16 + i // 32 % 16",
-            "i // 512 * 32 + i % 32",
-        ),
-        "x0 * x1",
+        ("(i // 512 * 32 + i % 32) * 16 + i // 32 % 16", "i // 512 * 32 + i % 32"), "x0 * x1"
     ),
     "shift_right": Indices(
         ("(i // 2312 * 16 + i // 136 % 17) * 128 + i % 136 - 16",),

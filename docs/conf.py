@@ -37,13 +37,9 @@ python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 90
 add_module_names = False
 highlight_options = {"python": {"stripnl": True}}  # a blank line ends what a doctest expects
-napoleon_custom_sections = [
-    ("Attributes", "params_style"),
-    ("Shapes", "params_style"),
-    "Source",
-]
+napoleon_custom_sections = [("Attributes", "params_style"), ("Shapes", "params_style"), "Source"]
 nitpick_ignore_regex = [  # what others document
-    ("py:.*", r"(collections|concurrent|datetime|functools|islpy|np|numpy|os|sympy)\..*"),
+    ("py:.*", r"(collections|concurrent|datetime|functools|islpy|np|numpy|os|sympy)\..*")
 ]
 
 html_theme = "furo"

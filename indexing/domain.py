@@ -483,10 +483,7 @@ def ends_and_constraints(domain: Domain) -> tuple[dict[str, Ends], Domain]:
         else:
             _add(found[limited], forms.variable(limited) - form, interval)
     ends = {
-        name: Ends(
-            forms.maximum(lower) if lower else None,
-            forms.minimum(upper) if upper else None,
-        )
+        name: Ends(forms.maximum(lower) if lower else None, forms.minimum(upper) if upper else None)
         for name, (lower, upper) in found.items()
     }
     return ends, domain.with_constraints(left)

@@ -119,11 +119,7 @@ class IndexingMap(ExactRelation):
 
     @classmethod
     def from_sizes(
-        cls,
-        results: Results,
-        dims: Sizes = (),
-        ranges: Sizes = (),
-        runtime: Sizes = (),
+        cls, results: Results, dims: Sizes = (), ranges: Sizes = (), runtime: Sizes = ()
     ) -> IndexingMap:
         """A map whose variables count from 0 to one less than their size.
 
@@ -719,10 +715,7 @@ class IndexingMap(ExactRelation):
         return to_language(self, "mlir", name)
 
     def to_isl(
-        self,
-        *,
-        runtime_as_parameters: bool = False,
-        context: islpy.Context | None = None,
+        self, *, runtime_as_parameters: bool = False, context: islpy.Context | None = None
     ) -> islpy.Map:
         """All pairs of ``dims`` and ``results`` as isl's relation; its ``str`` is isl's text.
 
@@ -796,11 +789,7 @@ class IndexingMap(ExactRelation):
     # Maps derived from this one; nothing is simplified here.
 
     def _derive(
-        self,
-        algorithm: Callable[Concatenate[Self, P], Self],
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
+        self, algorithm: Callable[Concatenate[Self, P], Self], /, *args: P.args, **kwargs: P.kwargs
     ) -> Self:
         """The map that an algorithm makes of this one; an undefined map stays undefined."""
         return algorithm(self, *args, **kwargs)
@@ -942,12 +931,7 @@ class IndexingMap(ExactRelation):
         """
         return self._derive(unused.rescale_symbols)
 
-    def rename(
-        self,
-        names: ByName[str | None] = _NO_NAMES,
-        /,
-        **by_name: str | None,
-    ) -> Self:
+    def rename(self, names: ByName[str | None] = _NO_NAMES, /, **by_name: str | None) -> Self:
         """The map with other names of variables, by their old names; all change at once.
 
         ``None`` or an empty name removes a name: the variable is then called ``d0``, ``s0`` or

@@ -108,10 +108,7 @@ def from_affine_map(
 
 
 def from_isl(
-    relation: str | IslRelation,
-    *,
-    budget: Budget = BUDGET,
-    parameters_as_runtime: bool = True,
+    relation: str | IslRelation, *, budget: Budget = BUDGET, parameters_as_runtime: bool = True
 ) -> IndexingMap:
     """The map of one of isl's relations or functions, or of a text of isl.
 

@@ -186,9 +186,7 @@ def read_grid(grid: Iterable[int]) -> list[Variable]:
     return [Variable(size.bounds, kind=kind) for size, kind in zip(sizes, GRID, strict=True)]
 
 
-def read_constraints(
-    constraints: Iterable[Condition | bool],
-) -> list[Constraint]:
+def read_constraints(constraints: Iterable[Condition | bool]) -> list[Constraint]:
     """The constraints: forms, and the intervals that they must lie in."""
     expected = "pairs of an expression and an interval, or conditions"
     given = _items(constraints, "constraints", expected)

@@ -89,10 +89,7 @@ class Variable:
     _position: str = field(compare=False)
 
     def __init__(
-        self,
-        bounds: Bounds,
-        name: str = "",
-        kind: VariableKind = VariableKind.DEFAULT,
+        self, bounds: Bounds, name: str = "", kind: VariableKind = VariableKind.DEFAULT
     ) -> None:
         _check_name(name, kind)
         numbers, ends = (bounds, None) if type(bounds) is Interval else _numbers_and_ends(bounds)

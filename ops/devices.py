@@ -452,9 +452,7 @@ class JointIndexing:
         wider = replace(own, dims=(*own.dims, *free))
         after = IndexingMap.from_forms(_flat(parts), wider)
         whole = replace(
-            self,
-            parts=parts,
-            approximation=self.approximation or producer.approximation,
+            self, parts=parts, approximation=self.approximation or producer.approximation
         )
         return whole.with_results_of(before.compose(after))
 

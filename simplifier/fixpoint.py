@@ -16,13 +16,7 @@ from simplifier.canonical.scope import Scope, scope_of
 from simplifier.conditions import Abstraction, is_logical
 from simplifier.expr import form as forms
 from simplifier.expr.form import EXTREMA, FLOORDIV, LOGICAL, Atom, AtomKind, Form
-from simplifier.expr.operations import (
-    build,
-    rebuilt,
-    replace,
-    substitute,
-    without_common_factors,
-)
+from simplifier.expr.operations import build, rebuilt, replace, substitute, without_common_factors
 from simplifier.extraction import count_maxima, extracted, extracted_within, natural_cost, prices
 from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.natural import is_plain

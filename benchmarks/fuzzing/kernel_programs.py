@@ -122,10 +122,7 @@ class Draft:
 
 
 _PLAIN: Final = "ROOT r = {k}[] {o}(a, b)"
-_FORMS_OF_FOLDS: Final = (
-    "ROOT r = {k}[] {o}(b, a)",
-    "c = {k}[] copy(b) ROOT r = {k}[] {o}(a, c)",
-)
+_FORMS_OF_FOLDS: Final = ("ROOT r = {k}[] {o}(b, a)", "c = {k}[] copy(b) ROOT r = {k}[] {o}(a, c)")
 _EXTREMA_IN_OTHER_WORDS: Final[Mapping[str, str]] = {
     "maximum": "l = {k}[] constant({last}) ROOT r = {k}[] clamp(a, b, l)",
     "minimum": "c = pred[] compare(b, a), direction=LT ROOT r = {k}[] select(c, b, a)",

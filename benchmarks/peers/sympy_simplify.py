@@ -41,9 +41,4 @@ def _floordiv(numerator: Native, divisor: Native) -> Native:
     return sympy.floor(numerator / divisor)
 
 
-_WORDS: Final[Words] = {
-    "//": _floordiv,
-    "%": sympy.Mod,
-    "min": sympy.Min,
-    "max": sympy.Max,
-}
+_WORDS: Final[Words] = {"//": _floordiv, "%": sympy.Mod, "min": sympy.Min, "max": sympy.Max}

@@ -43,12 +43,7 @@ class Adapter:
     def __init__(self, tir: Native, arith: Native) -> None:
         self._tir = tir
         self._arith = arith
-        self._words: Words = {
-            "//": tir.floordiv,
-            "%": tir.floormod,
-            "min": tir.min,
-            "max": tir.max,
-        }
+        self._words: Words = {"//": tir.floordiv, "%": tir.floormod, "min": tir.min, "max": tir.max}
 
     def solve(self, problem: Problem) -> Answer:
         """The results of all entry points; the time is that of ``simplify``."""

@@ -90,10 +90,7 @@ _BITWISE: Final = {
     AtomKind.BITOR: "({0} | {1})",
     AtomKind.BITXOR: "({0} ^ {1})",
 }
-_BY_SHIFTS: Final = {
-    AtomKind.FLOORDIV: "{0} >> {1}",
-    AtomKind.MOD: "{0} & {1}",
-}
+_BY_SHIFTS: Final = {AtomKind.FLOORDIV: "{0} >> {1}", AtomKind.MOD: "{0} & {1}"}
 """Right for negative numbers, too: shifts copy the sign in each of the languages."""
 
 

@@ -12,15 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from indexing.code import functions
-from indexing.code.coder import (
-    DIVISIONS,
-    Coder,
-    Ranges,
-    alone,
-    is_narrow,
-    is_usable,
-    names_in,
-)
+from indexing.code.coder import DIVISIONS, Coder, Ranges, alone, is_narrow, is_usable, names_in
 from indexing.code.language import NARROW, WIDE, Language
 from indexing.domain import Constraint, Domain
 from indexing.errors import MapError

@@ -76,11 +76,7 @@ class Difference:
 
 
 def first_difference(
-    left: Relation,
-    right: Relation,
-    *,
-    budget: Budget = BUDGET,
-    runtime_as_parameters: bool = False,
+    left: Relation, right: Relation, *, budget: Budget = BUDGET, runtime_as_parameters: bool = False
 ) -> Difference | None:
     """The lexicographically first point at which two maps reach different elements.
 
@@ -202,10 +198,7 @@ def reached(maps: Iterable[Relation], rank: int, *, budget: Budget = BUDGET) -> 
 
 
 def count_reached(
-    maps: Sequence[Relation],
-    rank: int,
-    parameters: Sequence[Variable],
-    budget: Budget = BUDGET,
+    maps: Sequence[Relation], rank: int, parameters: Sequence[Variable], budget: Budget = BUDGET
 ) -> sympy.Expr | int:
     """Number of elements of a tensor that some maps reach, over parameters within these bounds.
 

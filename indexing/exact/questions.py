@@ -76,11 +76,7 @@ class ExactRelation(Relation):
         return not self.is_empty()
 
     def equals(
-        self,
-        other: Relation,
-        *,
-        budget: Budget = BUDGET,
-        runtime_as_parameters: bool = False,
+        self, other: Relation, *, budget: Budget = BUDGET, runtime_as_parameters: bool = False
     ) -> bool:
         """Whether both maps relate the same elements to each other.
 
@@ -97,11 +93,7 @@ class ExactRelation(Relation):
         return _compared(_ARE_EQUAL, self, other, budget, is_fixed=runtime_as_parameters)
 
     def is_subset(
-        self,
-        other: Relation,
-        *,
-        budget: Budget = BUDGET,
-        runtime_as_parameters: bool = False,
+        self, other: Relation, *, budget: Budget = BUDGET, runtime_as_parameters: bool = False
     ) -> bool:
         """Whether all elements that this map relates are related by the other one.
 
@@ -116,11 +108,7 @@ class ExactRelation(Relation):
         return _compared(_IS_SUBSET, self, other, budget, is_fixed=runtime_as_parameters)
 
     def first_difference(
-        self,
-        other: Relation,
-        *,
-        budget: Budget = BUDGET,
-        runtime_as_parameters: bool = False,
+        self, other: Relation, *, budget: Budget = BUDGET, runtime_as_parameters: bool = False
     ) -> Difference | None:
         """The first point at which both maps reach different elements; ``None`` if they are equal.
 
@@ -243,11 +231,7 @@ class ExactRelation(Relation):
         return _IS_INJECTIVE.settled([asked_of], budget, lambda: tells_points(self))
 
     def covers(
-        self,
-        sizes: Sequence[int],
-        *,
-        budget: Budget = BUDGET,
-        runtime_as_parameters: bool = False,
+        self, sizes: Sequence[int], *, budget: Budget = BUDGET, runtime_as_parameters: bool = False
     ) -> bool:
         """Whether every element of a tensor of these sizes is reached; others may be reached, too.
 
@@ -264,11 +248,7 @@ class ExactRelation(Relation):
         return _of_tensor(_COVERS, self, sizes, budget, is_fixed=runtime_as_parameters)
 
     def is_bijective_onto(
-        self,
-        sizes: Sequence[int],
-        *,
-        budget: Budget = BUDGET,
-        runtime_as_parameters: bool = False,
+        self, sizes: Sequence[int], *, budget: Budget = BUDGET, runtime_as_parameters: bool = False
     ) -> bool:
         """Whether every element of a tensor of these sizes is reached once, and no other element.
 

@@ -279,11 +279,7 @@ def _read_affine(
 _DIVISIONS: Final = {**XLA_DIVISIONS, "mod": forms.mod}
 """MLIR has no remainders by negative numbers: they are read as they stand, and refused."""
 
-_RELATIONS: Final = {
-    "==": Interval(0, 0),
-    ">=": Interval(0, None),
-    "<=": Interval(None, 0),
-}
+_RELATIONS: Final = {"==": Interval(0, 0), ">=": Interval(0, None), "<=": Interval(None, 0)}
 """The interval of the difference of both sides."""
 
 

@@ -54,15 +54,8 @@ from indexing.layout.memory import (
     multi_index,
     pieces,
 )
-from indexing.layout.picture import (
-    LayoutPicture,
-    layout_picture,
-    order_in_words,
-    size_in_words,
-)
-from indexing.layout.shape import (
-    Shape,
-)
+from indexing.layout.picture import LayoutPicture, layout_picture, order_in_words, size_in_words
+from indexing.layout.shape import Shape
 from indexing.layout.steps import Crop, Pad, Reshape, Step, Transpose, tiled_sizes, tiling_steps
 from indexing.layout.tile_formats import (
     FORMATS,

@@ -422,11 +422,7 @@ LETTERS = {
 """The fields that may follow the colon in a layout, by letter, in the order of the text."""
 
 
-_MEMORY_SPACES = {
-    0: "high-bandwidth memory (HBM)",
-    1: "on-chip memory (VMEM)",
-    5: "host memory",
-}
+_MEMORY_SPACES = {0: "high-bandwidth memory (HBM)", 1: "on-chip memory (VMEM)", 5: "host memory"}
 
 
 @cache

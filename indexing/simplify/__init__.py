@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from indexing.simplify.constraints import scope_with_facts
-from indexing.simplify.smallest import (
-    result_bounds,
-    simplified,
-    simplified_by_isl,
-    simplified_in,
-)
+from indexing.simplify.smallest import result_bounds, simplified, simplified_by_isl, simplified_in
 from indexing.simplify.tightening import conditioned, simplified_domain
 
 __all__ = [

@@ -621,11 +621,7 @@ def _bound_size(
 
 
 def _read_size(
-    size: sympy.Expr | int,
-    where: str,
-    name: str,
-    extent: int | None,
-    parameters: dict[str, Form],
+    size: sympy.Expr | int, where: str, name: str, extent: int | None, parameters: dict[str, Form]
 ) -> Form:
     """A size as a form; a number must fit into the dimension."""
     if not is_symbolic(size):

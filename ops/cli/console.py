@@ -196,12 +196,7 @@ class Console:
         if self._bar_class is None:
             return items
         self._bar = self._bar_class(
-            items,
-            unit=f" {unit}",
-            leave=False,
-            delay=PATIENCE,
-            file=sys.stderr,
-            dynamic_ncols=True,
+            items, unit=f" {unit}", leave=False, delay=PATIENCE, file=sys.stderr, dynamic_ncols=True
         )
         return self._bar
 

@@ -123,10 +123,7 @@ def _lines_of_reason(reason: Reason) -> Iterator[str]:
 
 
 def _label(
-    instruction: Instruction,
-    output: int,
-    operand: Instruction,
-    indexing: OperandIndexing | Unknown,
+    instruction: Instruction, output: int, operand: Instruction, indexing: OperandIndexing | Unknown
 ) -> str:
     """The operand, the result that reads it, and the map."""
     head = _names(instruction, output, operand, indexing)
@@ -138,10 +135,7 @@ def _label(
 
 
 def _names(
-    instruction: Instruction,
-    output: int,
-    operand: Instruction,
-    indexing: OperandIndexing | Unknown,
+    instruction: Instruction, output: int, operand: Instruction, indexing: OperandIndexing | Unknown
 ) -> str:
     """The operand, and the result that reads it."""
     result = f"result {output}, " if len(instruction.shape.arrays) > 1 else ""

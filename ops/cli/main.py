@@ -402,9 +402,7 @@ _COMMANDS: Final = {
         | without(FILTERS, "--limit")
         | {"--limit --top": FILTERS["--limit"]}
         | SECONDS_OF_MODULE
-        | {
-            "--sort": choice(ORDERS, "what the first kernel has most of (default: %(default)s)"),
-        },
+        | {"--sort": choice(ORDERS, "what the first kernel has most of (default: %(default)s)")},
     ),
     "maps": _Command(
         module_command("maps", InstructionMaps),
@@ -431,9 +429,7 @@ _COMMANDS: Final = {
         | FILTERS
         | VIEWS
         | LONG
-        | {
-            "--minimal": flag("leave out maps that another map to the same array contains"),
-        },
+        | {"--minimal": flag("leave out maps that another map to the same array contains")},
     ),
     "why": _Command(
         module_command("why", InstructionReasons),
@@ -483,19 +479,13 @@ _COMMANDS: Final = {
     "schedule": _Command(
         module_command("schedule", FusionSchedules),
         "print what each thread of a GPU reads and writes for each fusion",
-        (
-            "schedule examples/softmax.hlo",
-            "schedule examples/softmax.hlo --unroll 4 --json",
-        ),
+        ("schedule examples/softmax.hlo", "schedule examples/softmax.hlo --unroll 4 --json"),
         MODULES | FILTERS | UNROLL,
     ),
     "loops": _Command(
         module_command("loops", ModuleLoops),
         "print how often each loop runs, what it counts, and which iterations need earlier ones",
-        (
-            "loops examples/running_sum.hlo",
-            "loops examples --json",
-        ),
+        ("loops examples/running_sum.hlo", "loops examples --json"),
         MODULES | FILTERS,
     ),
     "diff": _Command(
@@ -515,26 +505,20 @@ _COMMANDS: Final = {
     "coalescing": _Command(
         module_command("coalescing", FusionCoalescing),
         "print what the warps of each fusion load from memory, the most wasteful access first",
-        (
-            "coalescing gpu_module.hlo",
-            "coalescing gpu_module.hlo --device H100 --unroll 4 --json",
-        ),
+        ("coalescing gpu_module.hlo", "coalescing gpu_module.hlo --device H100 --unroll 4 --json"),
         MODULES
         | FILTERS
         | UNROLL
         | {
             "--device": choice(
                 WITH_WARPS, "the device whose sectors and warps count (default: %(default)s)"
-            ),
+            )
         },
     ),
     "utilization": _Command(
         module_command("utilization", KernelUtilization),
         "print how much of its operands each kernel uses, and what it reads again",
-        (
-            "utilization examples/softmax.hlo",
-            "utilization examples --seconds 60 --json",
-        ),
+        ("utilization examples/softmax.hlo", "utilization examples --seconds 60 --json"),
         MODULES | FILTERS | SECONDS_OF_MODULE,
     ),
     "tiles": _Command(
@@ -577,10 +561,7 @@ _COMMANDS: Final = {
     "layout": _Command(
         layout,
         "print where the elements of an array lie in memory: words, sizes, maps, offsets",
-        (
-            "layout 'f32[3,5]{1,0:T(2,2)}'",
-            "layout 'bf16[4,8]{1,0:T(2,4)(2,1)}' -o layout.svg",
-        ),
+        ("layout 'f32[3,5]{1,0:T(2,2)}'", "layout 'bf16[4,8]{1,0:T(2,4)(2,1)}' -o layout.svg"),
         {
             "shape": value("SHAPE", "the shape of an array in HLO text"),
             "-o": value("FILE.svg", "write a picture", dest="output"),
@@ -601,11 +582,7 @@ _COMMANDS: Final = {
     "example": _Command(
         example,
         "print an example that comes with the library, a module or a pass, or list them",
-        (
-            "example softmax",
-            "example cancel_moves",
-            "example",
-        ),
+        ("example softmax", "example cancel_moves", "example"),
         {"name": value("NAME", "which one; without a name, all are listed", nargs="?", default="")},
     ),
     "schema": _Command(

@@ -587,12 +587,7 @@ def _bound(instruction: Instruction, found: MapOfOperand) -> AnyDependence:
     if isinstance(found.map, UndefinedMap):
         return Unknown(found.map.reason)
     runtime = tuple(
-        RuntimeOrigin(
-            _source(instruction, each.operand),
-            each.map,
-            each.clamp,
-            each.replica,
-        )
+        RuntimeOrigin(_source(instruction, each.operand), each.map, each.clamp, each.replica)
         for each in found.origins
     )
     indexing = within_reach(OperandIndexing(found.map, runtime, found.replica))

@@ -257,10 +257,7 @@ def _slice(offset: sympy.Expr, size: sympy.Expr, stride: sympy.Expr) -> str:
 
 
 def reads(
-    instruction: Instruction,
-    sizes: Sequence[int] | None = None,
-    *,
-    registry: Registry = REGISTRY,
+    instruction: Instruction, sizes: Sequence[int] | None = None, *, registry: Registry = REGISTRY
 ) -> tuple[TileRead, ...]:
     """Reads of its operands by each tile of the results of an instruction: one row a map.
 

@@ -120,10 +120,7 @@ _REFERENCES: Final[Mapping[Reference, tuple[type, str]]] = {
 
 
 def _shape(
-    opcode: str,
-    operands: Sequence[Instruction],
-    attributes: Mapping[str, Any],
-    given: Shape | None,
+    opcode: str, operands: Sequence[Instruction], attributes: Mapping[str, Any], given: Shape | None
 ) -> Shape:
     """The shape that follows, or the given one, if it does not contradict."""
     shapes = [each.shape for each in operands]

@@ -57,7 +57,7 @@ _ON_ELEMENTS: Final = _COMBINING | {"map", "reduce", "reduce-window", "scatter",
 """Opcodes that run a computation on elements: on two of one operand, or on one of each."""
 
 _CALLERS: Final = _ON_ELEMENTS - _COMBINING | {
-    *("async-start", "call", "conditional", "fusion", "select-and-scatter", "while"),
+    *("async-start", "call", "conditional", "fusion", "select-and-scatter", "while")
 }
 """Opcodes that run computations that are looked at."""
 

@@ -32,12 +32,7 @@ from ops.jax.primitives import (
 from simplifier.errors import ArgumentError, IndexingError, quoted
 from simplifier.forms import Form, Interval
 
-__all__ = [
-    "OfJax",
-    "from_jax",
-    "shape_of",
-    "traced",
-]
+__all__ = ["OfJax", "from_jax", "shape_of", "traced"]
 
 
 # Runs a jaxpr once, equation after equation, and adds an instruction for each.

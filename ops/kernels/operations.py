@@ -149,17 +149,9 @@ _WRAPPING: Final = {
 }
 """Integers wrap in HLO; in C, only unsigned ones do."""
 
-_ON_BITS: Final = {
-    "and": "({t})({0} & {1})",
-    "or": "({t})({0} | {1})",
-    "xor": "({t})({0} ^ {1})",
-}
+_ON_BITS: Final = {"and": "({t})({0} & {1})", "or": "({t})({0} | {1})", "xor": "({t})({0} ^ {1})"}
 
-_ANY: Final = {
-    "copy": "{0}",
-    "optimization-barrier": "{0}",
-    "select": "{0} ? {1} : {2}",
-}
+_ANY: Final = {"copy": "{0}", "optimization-barrier": "{0}", "select": "{0} ? {1} : {2}"}
 
 _ORDERED: Final = {
     "maximum": "{0} > {1} ? {0} : {1}",
@@ -214,10 +206,7 @@ _BY_KIND: Final[Mapping[Kind, Mapping[str, str]]] = {
     Kind.FLOAT: _ON_FLOATS,
 }
 
-_BESIDE_A_NUMBER: Final = {
-    "maximum": "{0} < {1} ? {1} : {0}",
-    "minimum": "{0} > {1} ? {1} : {0}",
-}
+_BESIDE_A_NUMBER: Final = {"maximum": "{0} < {1} ? {1} : {0}", "minimum": "{0} > {1} ? {1} : {0}"}
 """Beside a number, this keeps what is none without asking for it."""
 
 
@@ -416,10 +405,7 @@ NUMPY: Final = Dialect(
 
 # Triton.
 
-_TRITON_TYPES: Final = {
-    **_types("tl", "tl.int1"),
-    ElementType.BF16: "tl.bfloat16",
-}
+_TRITON_TYPES: Final = {**_types("tl", "tl.int1"), ElementType.BF16: "tl.bfloat16"}
 _KEEPS_NAN: Final = "propagate_nan=tl.PropagateNan.ALL"
 _TRITON_NUMBERS: Final = {
     "maximum": "tl.maximum({0}, {1})",
@@ -466,8 +452,5 @@ TRITON: Final = Dialect(
     cast="tl.cast({0}, {t})",
     is_finite='tl.abs({0}) < float("inf")',
     rounded={each: f"{{0}}.to({_TRITON_TYPES[each]}).to(tl.float32)" for each in SMALL_FLOATS},
-    loaded={
-        ElementType.PRED: "{0} != 0",
-        **dict.fromkeys(SMALL_FLOATS, "{0}.to(tl.float32)"),
-    },
+    loaded={ElementType.PRED: "{0} != 0", **dict.fromkeys(SMALL_FLOATS, "{0}.to(tl.float32)")},
 )

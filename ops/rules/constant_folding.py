@@ -309,16 +309,7 @@ def _read(instruction: Instruction, element: _Element) -> list[tuple[Instruction
 
 _MAPS: Final[Mapping[str, MapsFunction]] = {
     opcode: rule.maps
-    for family in (
-        data_movement,
-        dot,
-        elementwise,
-        control,
-        reduce,
-        reshape,
-        slice,
-        transpose,
-    )
+    for family in (data_movement, dot, elementwise, control, reduce, reshape, slice, transpose)
     for opcode, rule in family.RULES.items()
     if rule.maps
 }

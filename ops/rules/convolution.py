@@ -234,6 +234,4 @@ _shared = lru_cache(maxsize=_REMEMBERED)(convolution)
 """The maps are kept: four maps with windows take long, and models repeat their layers."""
 
 
-RULES: Final[Mapping[str, OpRule]] = {
-    "convolution": OpRule(convolution_of, is_loop=True),
-}
+RULES: Final[Mapping[str, OpRule]] = {"convolution": OpRule(convolution_of, is_loop=True)}

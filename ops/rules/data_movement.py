@@ -232,7 +232,4 @@ def _broadcast(instruction: Instruction) -> OpIndexing:
     return broadcast(sizes, output_sizes, dimensions).on_condition(conditions)
 
 
-RULES: Final[Mapping[str, OpRule]] = {
-    "pad": OpRule(_pad),
-    "broadcast": OpRule(_broadcast),
-}
+RULES: Final[Mapping[str, OpRule]] = {"pad": OpRule(_pad), "broadcast": OpRule(_broadcast)}

@@ -160,9 +160,7 @@ def _with_all_parts(source: Sizes, target: Sizes) -> IndexingMap:
 # Reading instructions.
 
 
-def _between_shapes(
-    build: Callable[[Sizes, Sizes], OpIndexing],
-) -> MapsFunction:
+def _between_shapes(build: Callable[[Sizes, Sizes], OpIndexing]) -> MapsFunction:
     """Reads the sizes of the operand and of the result; the maps for a pair of these are kept."""
     shared = lru_cache(maxsize=_REMEMBERED)(build)
 

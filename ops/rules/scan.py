@@ -429,6 +429,4 @@ def _may_be_used(instruction: Instruction, _: int, __: int) -> Doubt | None:
     return Doubt(reason) if StepUse.ANY in uses else None
 
 
-RULES: Final[Mapping[str, OpRule]] = {
-    "scan": OpRule(_scan, doubt=_may_be_used),
-}
+RULES: Final[Mapping[str, OpRule]] = {"scan": OpRule(_scan, doubt=_may_be_used)}

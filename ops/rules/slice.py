@@ -38,10 +38,7 @@ from simplifier.forms import Form, Interval
 
 
 def slice(  # noqa: A001 - the operation's name
-    operand_sizes: Sizes,
-    start_indices: Sizes,
-    limit_indices: Sizes,
-    strides: Sizes = (),
+    operand_sizes: Sizes, start_indices: Sizes, limit_indices: Sizes, strides: Sizes = ()
 ) -> OpIndexing:
     """Takes every ``stride``-th element from a start up to, not including, a limit.
 
@@ -226,7 +223,4 @@ def _concatenate(instruction: Instruction) -> OpIndexing:
     return concatenate(sizes, along)
 
 
-RULES: Final[Mapping[str, OpRule]] = {
-    "concatenate": OpRule(_concatenate),
-    "slice": OpRule(_slice),
-}
+RULES: Final[Mapping[str, OpRule]] = {"concatenate": OpRule(_concatenate), "slice": OpRule(_slice)}

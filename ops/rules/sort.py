@@ -99,7 +99,4 @@ def _top_k(instruction: Instruction) -> tuple[OpIndexing, OpIndexing]:
     return indexing, indexing
 
 
-RULES: Final[Mapping[str, OpRule]] = {
-    "sort": OpRule(_sort),
-    "topk": OpRule(_top_k),
-}
+RULES: Final[Mapping[str, OpRule]] = {"sort": OpRule(_sort), "topk": OpRule(_top_k)}

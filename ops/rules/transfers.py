@@ -326,11 +326,7 @@ def _rows(
     mine = symbol(0) * updates + update, OWN_REPLICA
 
     def replica_map(
-        begin: CheckedSizes,
-        end: CheckedSizes,
-        before: Form,
-        after: Form,
-        source: tuple[Form, Form],
+        begin: CheckedSizes, end: CheckedSizes, before: Form, after: Form, source: tuple[Form, Form]
     ) -> ReplicaMap:
         """Between rows that begin at ``before`` and rows that begin at ``after``."""
         row = dim(0) - before

@@ -177,11 +177,7 @@ class Propagation(Displayed):
 
 
 def propagate(
-    fusion: Fusion,
-    tile_sizes: TileSizes,
-    *,
-    operand: Instruction | None = None,
-    element: int = 0,
+    fusion: Fusion, tile_sizes: TileSizes, *, operand: Instruction | None = None, element: int = 0
 ) -> Propagation:
     """The tile of every array of a fusion, from tile sizes of its results, or of an operand.
 

@@ -37,13 +37,7 @@ from simplifier.errors import ArgumentError, check_integers, check_type, quoted
 from simplifier.forms import Interval
 from simplifier.tools.display import Displayed, html_of_table
 
-__all__ = [
-    "KernelAccess",
-    "KernelAccesses",
-    "OutOfBoundsElement",
-    "TritonError",
-    "read_kernel",
-]
+__all__ = ["KernelAccess", "KernelAccesses", "OutOfBoundsElement", "TritonError", "read_kernel"]
 
 
 # Reader of a Triton kernel: from its text to the maps of its loads and stores.
@@ -128,8 +122,7 @@ def read_kernel(
     integers = _integers(records)
     pairs = zip(interpreter.records, records, strict=True)
     return KernelAccesses(
-        function.name,
-        tuple(_access(interpreter, *pair, unknown, integers) for pair in pairs),
+        function.name, tuple(_access(interpreter, *pair, unknown, integers) for pair in pairs)
     )
 
 

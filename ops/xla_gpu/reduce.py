@@ -273,11 +273,7 @@ def _column(sizes: Triple, vector_size: int) -> _Plan:
     def step(block: Sequence[Form]) -> _ThreadWork:
         row, column = unflattened(thread_id(), (side, side))
         first = block[1] * side
-        read = (
-            block[0],
-            row + loop_id(0) * side,
-            (first + column) * vector_size + loop_id(1),
-        )
+        read = (block[0], row + loop_id(0) * side, (first + column) * vector_size + loop_id(1))
         written = (block[0], (first + row) * vector_size + loop_id(0))
         loops = {"element_id": step_count(folded, side), "vector_id": vector_size}
         return _ThreadWork(read, loops, written, {"vector_id": vector_size}, column)

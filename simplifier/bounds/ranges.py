@@ -694,10 +694,7 @@ def with_what_is_beside(context: Context, form: Form) -> Iterator[tuple[Law, Ran
 def _side_of(context: Context, numerator: Form, divisor: Form, count: int) -> Range:
     """``floor(A/B) >= k`` where ``A - k*B >= 0``, and less where it is negative."""
     lower, upper = range_less_multiple(context, numerator, divisor, count)
-    return (
-        count if lower >= 0 else NEGATIVE_INFINITY,
-        count - 1 if upper < 0 else INFINITY,
-    )
+    return (count if lower >= 0 else NEGATIVE_INFINITY, count - 1 if upper < 0 else INFINITY)
 
 
 def _counts(context: Context, numerator: Form, divisor: Form) -> Iterator[int]:

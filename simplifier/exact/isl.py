@@ -421,9 +421,7 @@ class Space:
     """
 
     def __init__(
-        self,
-        bounds: Mapping[str, Interval],
-        context: islpy.Context | None = None,
+        self, bounds: Mapping[str, Interval], context: islpy.Context | None = None
     ) -> None:
         self.isl = load_isl()
         self.bounds = dict(bounds)

@@ -134,9 +134,7 @@ def from_sympy(expression: sympy.Expr | Boolean | int) -> Form:
     return read_whole(expression)[0]
 
 
-def read_whole(
-    expression: sympy.Expr | Boolean | int,
-) -> tuple[Form, tuple[sympy.Symbol, ...]]:
+def read_whole(expression: sympy.Expr | Boolean | int) -> tuple[Form, tuple[sympy.Symbol, ...]]:
     """The form of an expression without fractions, and its symbols; see :func:`from_sympy`."""
     reading = read(expression)
     for fraction in reading.fractions:

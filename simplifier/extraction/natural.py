@@ -15,16 +15,7 @@ from simplifier.bounds.interval import Range
 from simplifier.canonical.scope import Scope
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import (
-    FLOORDIV,
-    MAX,
-    VARIABLE,
-    Atom,
-    AtomKind,
-    Form,
-    constant,
-    postorder,
-)
+from simplifier.expr.form import FLOORDIV, MAX, VARIABLE, Atom, AtomKind, Form, constant, postorder
 from simplifier.extraction.cost import SAME_DIGITS, digits_of, overlaps
 from simplifier.extraction.prices import FINE, CostOf, fine_cost
 from simplifier.laws.catalogue.steps import CONGRUENT_RESIDUES, DIGIT, WHOLE_REMAINDER

@@ -441,12 +441,7 @@ def range_of_spelled(scope: Scope, atom: Atom) -> Range:
 
 
 def fine_cost(
-    form: Form,
-    cost_of: CostOf,
-    further: int = 0,
-    limit: int = NO_LIMIT,
-    *,
-    is_alone: bool = True,
+    form: Form, cost_of: CostOf, further: int = 0, limit: int = NO_LIMIT, *, is_alone: bool = True
 ) -> int:
     """The cost in fine units of a form, and of one more term of this weight.
 

@@ -109,11 +109,7 @@ def test_json_of_wrong_files(folder: Path, capsys: pytest.CaptureFixture[str]) -
     (folder / "bad.hlo").write_text(WRONG)
     found = document(["maps", str(folder)], capsys, 1)
     bad = found["modules"][2]
-    assert (bad["file"], bad["module"], bad["instructions"]) == (
-        str(folder / "bad.hlo"),
-        None,
-        [],
-    )
+    assert (bad["file"], bad["module"], bad["instructions"]) == (str(folder / "bad.hlo"), None, [])
     assert [(error["line"], error["instruction"]) for error in bad["errors"]] == [(4, "r")]
     assert [len(module["errors"]) for module in found["modules"]] == [0, 0, 1, 0]
 

@@ -25,10 +25,7 @@ LINES = {
     "a map": (
         "  %x f32[8,128]: (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 7], s0 in [0, 31]",
         60,
-        [
-            "  %x f32[8,128]: (d0, d1)[s0] -> (d0, s0),",
-            "    domain: d0 in [0, 7], s0 in [0, 31]",
-        ],
+        ["  %x f32[8,128]: (d0, d1)[s0] -> (d0, s0),", "    domain: d0 in [0, 7], s0 in [0, 31]"],
     ),
     "a row of a table": (
         "4096  64  %f = f32[64] fusion kLoop(%x f32[64] identity, %y f32[8] broadcast)",

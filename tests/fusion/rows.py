@@ -87,10 +87,7 @@ ROWS = [
         "from below the root of a computation",
         REDUCE_OF_BROADCAST,
         "computation f",
-        {
-            "b": ["(d0, d1, d2, d3) -> (d0, d1, d2, d3)"],
-            "a": ["(d0, d1, d2, d3) -> (d0, d2)"],
-        },
+        {"b": ["(d0, d1, d2, d3) -> (d0, d1, d2, d3)"], "a": ["(d0, d1, d2, d3) -> (d0, d2)"]},
         "b",
     ),
     Row(

@@ -35,12 +35,7 @@ def test_reductions_have_the_vectors_in_the_names_of_xlas_tests(name: str) -> No
     assert all(schedule.writes_exactly_once(output) for output in range(len(schedule.heroes)))
 
 
-LOOPS = {
-    "identity": 1,
-    "rhs_transposed": 1,
-    "transpose_outer_dims": 4,
-    "pad": 4,
-}
+LOOPS = {"identity": 1, "rhs_transposed": 1, "transpose_outer_dims": 4, "pad": 4}
 """The elements of a thread on an RTX A6000, by the maps of XLA's coalescing test."""
 
 

@@ -174,11 +174,7 @@ def test_every_module_attribute_is_kept() -> None:
 
 @pytest.mark.parametrize(
     ("attribute", "names"),
-    [
-        ("calls=f", ["f"]),
-        ("calls=%f", ["f"]),
-        ("calls={ x = f32[] parameter(0) }", ["_"]),
-    ],
+    [("calls=f", ["f"]), ("calls=%f", ["f"]), ("calls={ x = f32[] parameter(0) }", ["_"])],
 )
 def test_a_called_computation_is_a_value(attribute: str, names: list[str]) -> None:
     module = hlo.parse(

@@ -361,10 +361,7 @@ CALLS = [
         "computation %wide gives s64[], not s32[]",
     ),
     ("f32[4] sort(v), dimensions={0}, to_apply=add", "computation %add gives f32[], not pred[]"),
-    (
-        "f32[4] sort(v), dimensions={1}, to_apply=lt",
-        "dimensions is 1, but f32[4]{0} has rank 1",
-    ),
+    ("f32[4] sort(v), dimensions={1}, to_apply=lt", "dimensions is 1, but f32[4]{0} has rank 1"),
     (
         "f32[4] select-and-scatter(v, v, f), window={size=1}, select=add, scatter=add",
         "computation %add gives f32[], not pred[]",

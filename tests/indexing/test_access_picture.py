@@ -149,11 +149,7 @@ def test_indices_may_need_more_than_64_bits() -> None:
         (WINDOW, {"at": [range(0, 4, 2), 0]}, "an integer, an interval, or a range with step 1"),
         (WINDOW, {"at": {"d7": 1}}, "the map has no 'd7'"),
         (WINDOW, {"at": {"d0": "1"}}, "an integer, an interval, or a range with step 1"),
-        (
-            WINDOW,
-            {"result_plane": [0, 0, None]},
-            "expected 2 indices, None for at most two",
-        ),
+        (WINDOW, {"result_plane": [0, 0, None]}, "expected 2 indices, None for at most two"),
         (WINDOW, {"result_plane": [99, None]}, "is outside [9, 5]"),
         (WINDOW, {"sizes": [4]}, "sizes are (4,); expected 2"),
         (WINDOW, {"sizes": [-4, 4]}, "sizes are (-4, 4); expected 2, one a result, none of them"),

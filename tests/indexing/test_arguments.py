@@ -64,16 +64,8 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...], str]] = [
     (layout.linear_index, ((1, 1), 3), "linear_index: shape is 3; expected a Shape"),
     (layout.delete_dimensions, (SHAPE, 0), "dimensions is 0; expected a sequence of integers"),
     (layout.reorder_dimensions, (SHAPE, None), "permutation is None; expected a sequence of int"),
-    (
-        layout.transpose_is_bitcast,
-        (SHAPE, SHAPE, 3),
-        "permutation is 3; expected a sequence",
-    ),
-    (
-        layout.dimensions_after_reshape,
-        ((6,), (6,), 0),
-        "dimensions is 0; expected a sequence",
-    ),
+    (layout.transpose_is_bitcast, (SHAPE, SHAPE, 3), "permutation is 3; expected a sequence"),
+    (layout.dimensions_after_reshape, ((6,), (6,), 0), "dimensions is 0; expected a sequence"),
     (layout.dimensions_unmodified_by_reshape, (6, (6,)), "sizes_before is 6; expected a sequence"),
     *[
         (function, (3,), "shape is 3; expected a Shape, such as that of Shape.parse")

@@ -404,10 +404,7 @@ def test_what_xla_refuses_is_drawn_above(row: Row) -> None:
 
 LATER_LINES = [
     # text, error
-    (
-        "(d0) ->\n  (d0",
-        "maps.txt:2:6: expected ',' or ')', but the text ends\n  (d0\n     ^",
-    ),
+    ("(d0) ->\n  (d0", "maps.txt:2:6: expected ',' or ')', but the text ends\n  (d0\n     ^"),
     (
         "(d0) -> (d0),\r\ndomain:\r\n\td0 in [0, x]\r\n",
         "maps.txt:3:12: expected an integer, but found 'x'\n d0 in [0, x]\n           ^",
@@ -673,10 +670,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
         made([d0], [TEN], (), (), [(d0, (0, 3), 1)]),
         f"IndexingMap: constraint 0 is (d0, (0, 3), 1); {PAIR}",
     ),
-    (
-        made([d0], [TEN], (), (), d0),
-        f"IndexingMap: constraints is d0; {PAIRS}",
-    ),
+    (made([d0], [TEN], (), (), d0), f"IndexingMap: constraints is d0; {PAIRS}"),
     (
         made([d0], [TEN], (), (), [(d0, (0, 3)), (d0, "x")]),
         f"IndexingMap: interval of constraint 1 is 'x'; {BOUNDS}",

@@ -60,9 +60,7 @@ def by_iteration(
     return found
 
 
-def pairs_of(
-    relation: IndexRelation[IndexingMap],
-) -> set[tuple[tuple[int, ...], tuple[int, ...]]]:
+def pairs_of(relation: IndexRelation[IndexingMap]) -> set[tuple[tuple[int, ...], tuple[int, ...]]]:
     """The dimensions and results of all maps."""
     points = (point for made in relation.maps if made for point in made.points())
     return {(point[0], point[3]) for point in points}

@@ -260,10 +260,7 @@ PARAMETERS: list[tuple[Callable[..., bool], tuple[object, ...], bool, bool]] = [
 
 @pytest.mark.parametrize(("ask", "given_", "whatever_they_are", "for_each"), PARAMETERS)
 def test_runtime_variables_as_parameters(
-    ask: Callable[..., bool],
-    given_: tuple[object, ...],
-    whatever_they_are: bool,
-    for_each: bool,
+    ask: Callable[..., bool], given_: tuple[object, ...], whatever_they_are: bool, for_each: bool
 ) -> None:
     assert ask(*given_) is whatever_they_are
     assert ask(*given_, runtime_as_parameters=True) is for_each

@@ -70,8 +70,7 @@ def test_what_was_found_stays_right(text: str, request: pytest.FixtureRequest) -
 
 
 @pytest.mark.parametrize(
-    ("about", "cases"),
-    [("inverses", 1000 if IN_CI else 200), ("maps", 40 if IN_CI else 10)],
+    ("about", "cases"), [("inverses", 1000 if IN_CI else 200), ("maps", 40 if IN_CI else 10)]
 )
 def test_random_maps_are_answered_rightly(about: str, cases: int) -> None:
     assert fuzz.main(["--about", about, "--cases", str(cases), "--seed", "15"]) == 0

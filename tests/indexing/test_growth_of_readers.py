@@ -20,10 +20,7 @@ def joined(joint: str, part: str, count: int) -> str:
 
 
 READERS: dict[str, tuple[Callable[[str], object], Callable[[int], str]]] = {
-    "set-alternatives": (
-        IndexSet.parse,
-        lambda n: "(d0): " + joined(" or ", "d0 in [#0, #1]", n),
-    ),
+    "set-alternatives": (IndexSet.parse, lambda n: "(d0): " + joined(" or ", "d0 in [#0, #1]", n)),
     "alternatives that are no boxes": (
         IndexSet.parse,
         lambda n: "(d0, d1): " + joined(" or ", "d0 + d1 in [#0, #1]", n),
@@ -40,10 +37,7 @@ READERS: dict[str, tuple[Callable[[str], object], Callable[[int], str]]] = {
         TileConstraints.parse,
         lambda n: joined(" && ", "(a# in [0, 1] || b# in [0, 1]) && c# in [0, 2]", n),
     ),
-    "nested-choices": (
-        parse_expr,
-        lambda n: joined("", "select(x > #, #, ", n) + "x" + ")" * n,
-    ),
+    "nested-choices": (parse_expr, lambda n: joined("", "select(x > #, #, ", n) + "x" + ")" * n),
     "nested sums": (parse_form, lambda n: joined("", "(x# - 2 * (y# + ", n) + "x" + "))" * n),
     "signs": (parse_form, lambda n: joined("", "-(", n) + "x" + ")" * n),
     "products of sums": (parse_expr, lambda n: joined(" * ", "(x# + #)", 4 * n)),

@@ -43,10 +43,7 @@ TABLES: list[tuple[str, list[list[str]]]] = [
     ),
     (
         "(d0) -> ((d0 mod 8) * 4 + (d0 floordiv 8) * 96), domain: d0 in [0, 99]",
-        [
-            ["dimension", "d0", "[0, 99]"],
-            ["result", "0", "(d0 floordiv 8) * 96 + (d0 mod 8) * 4"],
-        ],
+        [["dimension", "d0", "[0, 99]"], ["result", "0", "(d0 floordiv 8) * 96 + (d0 mod 8) * 4"]],
     ),
     (
         "(d0) -> (d0), domain: KNOWN EMPTY",

@@ -36,10 +36,7 @@ HULLS = [
     ),
     (
         "bounds hold all elements that lead anywhere",
-        [
-            "(d0) -> (d0), domain: d0 in [0, 3]",
-            "(d0) -> (d0 - 6), domain: d0 in [6, 9]",
-        ],
+        ["(d0) -> (d0), domain: d0 in [0, 3]", "(d0) -> (d0 - 6), domain: d0 in [6, 9]"],
         "(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 3]",
     ),
     (

@@ -221,10 +221,7 @@ RESULTS: dict[str, tuple[Callable[[], object], str]] = {
         ),
         "(i) -> (i), domain: i in [0, 3] or (i) -> (i), domain: i in [5, 6]",
     ),
-    "of no coordinates": (
-        lambda: IndexRelation(parse_map("() -> ()", unbounded=True)),
-        "() -> ()",
-    ),
+    "of no coordinates": (lambda: IndexRelation(parse_map("() -> ()", unbounded=True)), "() -> ()"),
     "at a parameter": (
         lambda: parse_map("(i)<N> -> (i + N), domain: i in [0, N - 1], N in [0, inf]").lexmax(),
         "(i)<N> -> (i + N), domain: i in [0, N - 1], N in [0, inf]",
@@ -254,10 +251,7 @@ ROWS = "(d0, d1) -> (d0), domain: d0 in [0, 3], d1 in [0, 3]"
 DOWN = "{ [i] -> [j] : j <= i }"
 
 ERRORS: dict[str, tuple[Callable[[], object], str]] = {
-    "no map": (
-        IndexRelation[IndexingMap],
-        "IndexRelation: no map is given; expected one or more",
-    ),
+    "no map": (IndexRelation[IndexingMap], "IndexRelation: no map is given; expected one or more"),
     "no map, but text": (
         lambda: IndexRelation("(i) -> (i)"),  # pyright: ignore[reportArgumentType, reportUnknownLambdaType]
         r"IndexRelation: map 0 is '\(i\) -> \(i\)'; expected an IndexingMap",

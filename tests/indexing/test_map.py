@@ -72,11 +72,7 @@ NORMAL = [
         [(Mod(d0, 8), (0, 5)), (Mod(d0, 8), (3, 7))],
         "d0 in [0, 9], d0 mod 8 in [3, 5]",
     ),
-    (
-        "joined to nothing",
-        [(Mod(d0, 8), (0, 2)), (Mod(d0, 8), (3, 7))],
-        "KNOWN EMPTY",
-    ),
+    ("joined to nothing", [(Mod(d0, 8), (0, 2)), (Mod(d0, 8), (3, 7))], "KNOWN EMPTY"),
     (
         "sorted as texts",
         [(Mod(d0, 8), (0, 5)), (FloorDiv(d0, 2), (1, 3))],

@@ -96,10 +96,7 @@ MADE: dict[str, tuple[Callable[[], IndexingMap], str]] = {
         lambda: ROWS.subs(symbol("row"), symbol("column")),
         "(column) -> (column * 9), domain: column in [0, 3]",
     ),
-    "subs of many": (
-        lambda: ROWS.subs({"row": 2, "column": 7}),
-        "() -> (23)",
-    ),
+    "subs of many": (lambda: ROWS.subs({"row": 2, "column": 7}), "() -> (23)"),
     "xreplace": (
         lambda: ROWS.xreplace({symbol("row"): 0}),
         "(column) -> (column), domain: column in [0, 7]",

@@ -289,11 +289,7 @@ def test_what_the_library_prints_of_an_operand_is_read_back() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        '#xla.indexing_map<"{}">',
-        ' #map = #xla.indexing_map< "{}" >\n',
-        "#xla_gpu.indexing_map<{}>",
-    ],
+    ['#xla.indexing_map<"{}">', ' #map = #xla.indexing_map< "{}" >\n', "#xla_gpu.indexing_map<{}>"],
 )
 def test_the_attribute_of_mlir_is_read(text: str) -> None:
     assert str(parse_map(text.format(WINDOW))) == WINDOW

@@ -57,10 +57,7 @@ HISTOGRAMS: dict[str, tuple[list[str], dict[int, int]]] = {
         ],
         {1: 4, 2: 4 * LAST, 4: LAST**2},
     ),
-    "blocks": (
-        [f"(d0) -> (d0 floordiv 8), domain: d0 in [0, {8 * SIDE + 2}]"],
-        {3: 1, 8: SIDE},
-    ),
+    "blocks": ([f"(d0) -> (d0 floordiv 8), domain: d0 in [0, {8 * SIDE + 2}]"], {3: 1, 8: SIDE}),
     "around and around": (
         [f"(d0) -> (d0 mod 7), domain: d0 in [0, {7 * SIDE}]"],
         {SIDE: 6, SIDE + 1: 1},

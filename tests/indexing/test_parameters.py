@@ -494,10 +494,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: IndexingMap.from_sizes([D0], dims=[N * M]).rename(N="M"),
         "rename: the name 'M' stands for two parameters",
     ),
-    "a size that is no integer": (
-        lambda: IndexingMap.from_sizes([D0], dims=[N / 3]),
-        "N/3",
-    ),
+    "a size that is no integer": (lambda: IndexingMap.from_sizes([D0], dims=[N / 3]), "N/3"),
 }
 
 

@@ -460,9 +460,7 @@ CALLED_ALIKE = {
 
 
 @pytest.mark.parametrize("make", CALLED_ALIKE.values(), ids=CALLED_ALIKE)
-def test_a_coordinate_called_as_a_parameter_goes_by_its_place(
-    make: Callable[[], IndexSet],
-) -> None:
+def test_a_coordinate_called_as_a_parameter_goes_by_its_place(make: Callable[[], IndexSet]) -> None:
     found = make()
     assert IndexSet.parse(str(found)) == found
     assert "N" in [variable.name for variable in found.parameters]

@@ -128,7 +128,7 @@ def test_no_result_is_costlier(made: IndexingMap) -> None:
 
 FOUND = [
     # what random search found once
-    "(d0){rt0} -> (), domain: d0 in [0, 1], rt0 in [0, 2], max(d0, rt0 mod 2) in [0, 0]",
+    "(d0){rt0} -> (), domain: d0 in [0, 1], rt0 in [0, 2], max(d0, rt0 mod 2) in [0, 0]"
 ]
 
 

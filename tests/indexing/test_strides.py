@@ -39,10 +39,7 @@ SHOWN = {
         "d0: varies in [-63, 1], d1: varies in [-9, 63]",
     ),
     "without end": ("(d0) -> (d0 * 2), domain: d0 in [0, inf]", "d0: 2"),
-    "every third": (
-        "(d0) -> (d0), domain: d0 in [0, 9], d0 mod 3 in [0, 0]",
-        "d0: 0",
-    ),
+    "every third": ("(d0) -> (d0), domain: d0 in [0, 9], d0 mod 3 in [0, 0]", "d0: 0"),
     "with parameters": (
         "(d0, d1)<N> -> (d0 * 8 + d1 + N), domain: d0 in [0, N - 1], d1 in [0, 7], N in [0, inf]",
         "d0: 8, d1: 1",

@@ -261,9 +261,7 @@ def pairs(module: hlo.HloModule, given: dict[str, int]) -> list[set[Pair]]:
 @pytest.mark.needs("jax")
 @pytest.mark.parametrize("sizes", [{"b": 1, "s": 1}, {"b": 2, "s": 3}, {"b": 3, "s": 2}], ids=str)
 @pytest.mark.parametrize(
-    ("function", "shapes"),
-    [*FUNCTIONS.values(), *AT_SIZES.values()],
-    ids=[*FUNCTIONS, *AT_SIZES],
+    ("function", "shapes"), [*FUNCTIONS.values(), *AT_SIZES.values()], ids=[*FUNCTIONS, *AT_SIZES]
 )
 def test_numbers_for_sizes(
     function: Callable[..., Any], shapes: tuple[str, ...], sizes: dict[str, int]

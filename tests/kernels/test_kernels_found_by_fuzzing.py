@@ -208,10 +208,7 @@ DEEP: Mapping[str, tuple[int, Sequence[str]]] = {
     ),
     "kernel-deep-chain of folds": (
         300,
-        [
-            "reduce-window({x}, z), window={{size=1x1}}, to_apply=add",
-            "negate({x})",
-        ],
+        ["reduce-window({x}, z), window={{size=1x1}}, to_apply=add", "negate({x})"],
     ),
 }
 

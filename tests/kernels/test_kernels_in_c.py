@@ -158,7 +158,7 @@ UNKNOWN_SIZES = [
         """x = f32[8] parameter(0) s = s32[] parameter(1) n = s32[] abs(s)
         ROOT y = f32[<=8] set-dimension-size(x, n), dimensions={0}""",
         "%n: the kernel computes it, and it is the size n of an array",
-    ),
+    )
 ]
 
 

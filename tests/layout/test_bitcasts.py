@@ -217,13 +217,7 @@ def test_steps_of_real_modules(source: Shape, target: Shape) -> None:
             "f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}",
             "f32[112,110]{1,0:T(2,3)}",
             ["d0 * 56 + d1 * 8 + d2", "d3 * 10 + d4"],
-            [
-                "d0 floordiv 56",
-                "(d0 floordiv 8) mod 7",
-                "d0 mod 8",
-                "d1 floordiv 10",
-                "d1 mod 10",
-            ],
+            ["d0 floordiv 56", "(d0 floordiv 8) mod 7", "d0 mod 8", "d1 floordiv 10", "d1 mod 10"],
         ),
         ("f32[3]{0:L(4)}", "f32[4]", ["d0"], ["d0"]),
         ("f32[]", "f32[1,1]", ["0", "0"], []),
@@ -266,11 +260,7 @@ def test_maps_are_what_a_person_would_write(
             ),
         ),
         ("s4[6]{0:E(6)}", "s4[9]{0:E(4)}", "elements of 4 bits do not fill those of 6 bits"),
-        (
-            "f32[?]",
-            "f32[?]",
-            "f32[?]{0}: a dimension has no bound; expected one, to tell offsets",
-        ),
+        ("f32[?]", "f32[?]", "f32[?]{0}: a dimension has no bound; expected one, to tell offsets"),
         (
             "f32[4]{0:SC(0:2)}",
             "f32[4]",

@@ -619,11 +619,7 @@ LAYOUTS: Final = {
 
 @pytest.mark.parametrize(
     ("source", "destination", "moves"),
-    [
-        ("rows", "rows", "nothing"),
-        ("rows", "columns", "warp"),
-        ("eights", "rows", "warp"),
-    ],
+    [("rows", "rows", "nothing"), ("rows", "columns", "warp"), ("eights", "rows", "warp")],
 )
 def test_what_moves(source: str, destination: str, moves: str) -> None:
     found = linear.conversion(LAYOUTS[source], LAYOUTS[destination])

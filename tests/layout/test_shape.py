@@ -49,9 +49,7 @@ F32 = ElementType.F32
         (Layout((0,), tail_padding_alignment_in_elements=32), "{0:L(32)}"),
         (
             Layout(
-                (0,),
-                index_primitive_type=ElementType.U32,
-                pointer_primitive_type=ElementType.U16,
+                (0,), index_primitive_type=ElementType.U32, pointer_primitive_type=ElementType.U16
             ),
             "{0:#(u32)*(u16)}",
         ),

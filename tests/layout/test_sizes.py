@@ -6,14 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from indexing.layout import (
-    Shape,
-    ShapeError,
-    array_size,
-    linear_index,
-    pieces,
-    strides,
-)
+from indexing.layout import Shape, ShapeError, array_size, linear_index, pieces, strides
 from tests.layout.model import PADDING, memory_of
 from tests.layout.strategies import small_arrays
 

@@ -268,10 +268,7 @@ def test_a_loop_inside_that_may_not_run_may_not_write() -> None:
     text = IN_PLACE.replace("n = s32[] constant(4)", "n = s32[] get-tuple-element(s), index=1")
     _, outer = inner_and_outer(hlo.parse(text))
     (update,) = outer.updates()
-    assert update.approximation in {
-        "%w runs an unknown number of times",
-        "%at is not known",
-    }
+    assert update.approximation in {"%w runs an unknown number of times", "%at is not known"}
 
 
 def test_offsets_from_outside_are_the_same_in_all_iterations() -> None:

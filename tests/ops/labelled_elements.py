@@ -131,10 +131,7 @@ def folded(array: Array, axes: Sequence[int]) -> Array:
 
 @st.composite
 def shapes(
-    draw: st.DrawFn,
-    most_dimensions: int = 5,
-    smallest: int = 0,
-    most_elements: int = MAX_ELEMENTS,
+    draw: st.DrawFn, most_dimensions: int = 5, smallest: int = 0, most_elements: int = MAX_ELEMENTS
 ) -> Sizes:
     """Sizes of small tensors, of rank 0 too, with sizes 0 and 1 among them."""
     sizes = draw(st.lists(st.integers(smallest, 5), max_size=most_dimensions))
@@ -228,11 +225,7 @@ def reshapes(draw: st.DrawFn) -> Case:
     sizes = draw(shapes())
     target = draw(factorizations(prod(sizes)))
     return unary(
-        "reshape",
-        "",
-        ops.reshape(sizes, target),
-        sizes,
-        lambda array: array.reshape(target),
+        "reshape", "", ops.reshape(sizes, target), sizes, lambda array: array.reshape(target)
     )
 
 

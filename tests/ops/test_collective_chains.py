@@ -398,10 +398,7 @@ def kinds() -> list[Kind]:
         ),
         Kind(f"all-gather({{name}}), {groups}, {along}", replicas.all_gather),
         Kind(f"all-to-all({{name}}), {groups}, {along}", replicas.all_to_all),
-        Kind(
-            f"reduce-scatter({{name}}), {groups}, {along}, to_apply=add",
-            replicas.reduce_scatter,
-        ),
+        Kind(f"reduce-scatter({{name}}), {groups}, {along}, to_apply=add", replicas.reduce_scatter),
     ]
 
 

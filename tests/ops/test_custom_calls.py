@@ -69,7 +69,7 @@ MAPS = [
             "a -> r[0]: (d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 3]",
             "row -> r[1]: (d0) -> (d0), domain: d0 in [0, 4]",
         ],
-    ),
+    )
 ]
 """A target, a call, and all of its maps."""
 

@@ -45,12 +45,7 @@ EDITS: dict[str, tuple[str, str, str, list[tuple[str, str | None, str | None]]]]
         "broadcast(total), dimensions={1}",
         [("changed", "totals", "totals")],
     ),
-    "in what is called": (
-        LOOKED_UP,
-        "add(%a, %a)",
-        "negate(%a)",
-        [("changed", "sum", "sum")],
-    ),
+    "in what is called": (LOOKED_UP, "add(%a, %a)", "negate(%a)", [("changed", "sum", "sum")]),
     "the value of a constant": (
         ROW_SHARES,
         "constant(0)",

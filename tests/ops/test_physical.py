@@ -40,11 +40,7 @@ ADD = "add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT s = f32[] add(x,
 
 
 def instruction(operand: Shape, output: Shape, text: str) -> hlo.Instruction:
-    lines = [
-        f"p = {operand} parameter(0)",
-        "z = f32[] parameter(1)",
-        f"ROOT r = {output} {text}",
-    ]
+    lines = [f"p = {operand} parameter(0)", "z = f32[] parameter(1)", f"ROOT r = {output} {text}"]
     return hlo.parse("\n".join(["HloModule m", ADD, "ENTRY e {", *lines, "}"])).entry.root
 
 

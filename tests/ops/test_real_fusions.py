@@ -92,12 +92,7 @@ CASES = [
     Case("gpu/interior_pad", "loop_pad_slice_fusion", "pads within"),
     Case("tpu/concat_pad_rev_slice", "fusion.13", "tiled layouts"),
     # Bodies of loops.
-    Case(
-        "gpu/control_flow",
-        "while.23",
-        "a scan, backwards",
-        {(1, 0): START},
-    ),
+    Case("gpu/control_flow", "while.23", "a scan, backwards", {(1, 0): START}),
     Case(
         "tpu/take_along_axis",
         "while.1",

@@ -338,10 +338,7 @@ INSTRUCTIONS = [
         'ROOT r = (f32[3,2], s32[3,2]) custom-call(p), custom_call_target="TopK"',
         "dimension 0 of the result has size 3; expected 4",
     ),
-    (
-        "ROOT r = (f32[4,2], s32[4,2], s32[]) topk(p), k=2",
-        "its rule gives 2 results; expected 3",
-    ),
+    ("ROOT r = (f32[4,2], s32[4,2], s32[]) topk(p), k=2", "its rule gives 2 results; expected 3"),
     (
         "ROOT r = s32[4,5] get-dimension-size(p), dimensions={0}",
         "the rank of the result is 2; expected 0",

@@ -73,8 +73,7 @@ def test_an_operation_without_map_says_so_for_each_operand_and_result() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "arrays"),
-    [("f32[2]", 1), ("()", 0), ("((f32[2], s32[]), ((), (token[])))", 3)],
+    ("text", "arrays"), [("f32[2]", 1), ("()", 0), ("((f32[2], s32[]), ((), (token[])))", 3)]
 )
 def test_arrays_are_counted_through_nested_tuples(text: str, arrays: int) -> None:
     assert len(Shape.parse(text).arrays) == arrays

@@ -269,10 +269,7 @@ ENTRY e {{ x = f32[400] parameter(0) three = s32[] constant(3) seven = s32[] con
 
 @pytest.mark.parametrize(
     "taken",
-    [
-        "dynamic-slice(x, i), dynamic_slice_sizes={1}",
-        "fusion(x, i), kind=kLoop, calls=taken",
-    ],
+    ["dynamic-slice(x, i), dynamic_slice_sizes={1}", "fusion(x, i), kind=kLoop, calls=taken"],
     ids=["itself", "in a fusion"],
 )
 @pytest.mark.parametrize(("index", "bounds"), [r[1:] for r in BOUNDS], ids=[r[0] for r in BOUNDS])

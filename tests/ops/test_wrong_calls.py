@@ -42,10 +42,7 @@ WRONG: Final[dict[str, tuple[Callable[[Any], object], str]]] = {
     "of_instruction": (ops.Fusion.of_instruction, "fusion: an instruction is {}"),
     "of_pair": (lambda wrong: ops.Fusion.of_pair(ENTRY, wrong), "fusion: the consumer is {}"),
     "of_instructions": (ops.Fusion.of_instructions, "fusion: instructions is {}"),
-    "a member": (
-        lambda wrong: ops.Fusion.of_instructions([wrong]),
-        "fusion: an instruction is {}",
-    ),
+    "a member": (lambda wrong: ops.Fusion.of_instructions([wrong]), "fusion: an instruction is {}"),
     "a hero": (ops.Fusion.of_computation(MODULE.entry).epilogue, "fusion: the instruction is {}"),
     "over_iterations": (LOOP.over_iterations, "over_iterations: the indexing is {}"),
     "a loop's registry": (lambda wrong: ops.Loop(LOOP.instruction, wrong), "the registry is {}"),
@@ -206,10 +203,7 @@ NAMED: Final[dict[str, tuple[Callable[[], object], str]]] = {
     "words": (lambda: ops.why(ENTRY, element=_any("ab")), "why: the element is 'ab'; expected a"),
     "no such result": (lambda: SCHEDULE.writes(1), "there is no result 1 among 1"),
     "no such operand": (lambda: SCHEDULE.reads(-1), "there is no operand -1 among"),
-    "an opcode": (
-        lambda: hlo.edit(MODULE).outline([ENTRY], _any({})),
-        "outline: the opcode is {}",
-    ),
+    "an opcode": (lambda: hlo.edit(MODULE).outline([ENTRY], _any({})), "outline: the opcode is {}"),
     "a padded layout": (lambda: layout.PaddedLayout(_any(MAP)), "PaddedLayout: minor_to_major is"),
 }
 

@@ -130,9 +130,7 @@ CASES: dict[str, tuple[PallasCall, list[str]]] = {
             {"o": ("f32[256]", BlockSpec((128,), lambda i, k: i))},
             semantics=("parallel", "parallel"),
         ),
-        [
-            f"o: steps (0, 0) and (0, 1) both write element (0,){IN_PARALLEL}",
-        ],
+        [f"o: steps (0, 0) and (0, 1) both write element (0,){IN_PARALLEL}"],
     ),
     "one cell that all steps write, as in jax-ml/jax pull request 37183": (
         pallas_call((4,), {}, {"r": ("s32[1,1]", BlockSpec())}, semantics=("parallel",)),
@@ -148,9 +146,7 @@ CASES: dict[str, tuple[PallasCall, list[str]]] = {
     ),
     "axes with the names of places, and numbers of NumPy": (
         pallas_call(
-            (2, 2),
-            {"x": ("f32[8,2]", BlockSpec((2, 2), lambda b0, rt0: (2 * b0 + rt0, ONE)))},
-            {},
+            (2, 2), {"x": ("f32[8,2]", BlockSpec((2, 2), lambda b0, rt0: (2 * b0 + rt0, ONE)))}, {}
         ),
         ["x: step (0, 0) takes block (0, 1); expected [0, 0] along dimension 1"],
     ),

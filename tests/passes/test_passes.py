@@ -73,11 +73,7 @@ def test_dynamic_arrays_are_read_whole_at_most() -> None:
 
 @pytest.mark.parametrize(
     ("name", "before", "after"),
-    [
-        ("mha_causal", 65536, 16384),
-        ("mlp_adam_step", 54272, 54272),
-        ("low_precision", 1024, 1024),
-    ],
+    [("mha_causal", 65536, 16384), ("mlp_adam_step", 54272, 54272), ("low_precision", 1024, 1024)],
 )
 def test_chosen_layouts_move_less(name: str, before: int, after: int) -> None:
     entry = hlo.parse(module_text(f"unoptimized/{name}")).entry

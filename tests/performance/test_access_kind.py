@@ -41,10 +41,7 @@ READS = {
     ),
     "slice at runtime": ("f32[2,8] dynamic-slice(x, at, at), dynamic_slice_sizes={2,8}", "slice"),
     "update at runtime": ("f32[9,8] dynamic-update-slice(wide, x, at, at)", "pad"),
-    "sort": (
-        "f32[4,8] sort(x), dimensions={1}, to_apply=less",
-        "reduce+broadcast",
-    ),
+    "sort": ("f32[4,8] sort(x), dimensions={1}, to_apply=less", "reduce+broadcast"),
     "nothing is left": ("f32[0,8] slice(x), slice={[1:1], [0:8]}", "unused"),
     "call of nobody knows what": ('f32[4,8] custom-call(x), custom_call_target="x"', "unknown"),
 }

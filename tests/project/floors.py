@@ -104,7 +104,7 @@ DOORS: Final[Mapping[str, tuple[str, ...]]] = {
 """The modules of a folder that others import: all else in it is its own affair."""
 
 RECURSIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    "a form and its printer": ("simplifier.expr.form", "simplifier.expr.printer"),
+    "a form and its printer": ("simplifier.expr.form", "simplifier.expr.printer")
 }
 """Modules that may import each other, also in functions, by the name of the recursion they are."""
 
@@ -134,6 +134,6 @@ WORDS_FOR_MAX: Final = ("MOST", "LONGEST", "DEEPEST", "LARGEST")
 """How no constant begins: MAX is the word for a limit."""
 
 SAME_CLASS_NAME: Final[Mapping[str, str]] = {
-    "Step": "public in both packages: of a simplification, and from an index to its offset",
+    "Step": "public in both packages: of a simplification, and from an index to its offset"
 }
 """Class names that several classes may carry, and why."""

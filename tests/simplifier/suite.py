@@ -97,8 +97,7 @@ def questions() -> list[Question]:
     """The published questions, and those of all families; each once."""
     published = [
         Question(
-            row["expr"],
-            tuple((name, Interval(*ends)) for name, ends in row["bounds"].items()),
+            row["expr"], tuple((name, Interval(*ends)) for name, ends in row["bounds"].items())
         )
         for row in rows("expressions")
     ]

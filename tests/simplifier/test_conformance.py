@@ -6,15 +6,7 @@ from typing import TypeAlias
 
 import pytest
 
-from simplifier import (
-    Facts,
-    Interval,
-    cost,
-    format_expr,
-    parse_expr,
-    simplify,
-    symbol,
-)
+from simplifier import Facts, Interval, cost, format_expr, parse_expr, simplify, symbol
 from simplifier.errors import ArgumentError
 from simplifier.exact import witness
 from tests.conformance import Row, for_each, rows

@@ -40,11 +40,7 @@ CASES: dict[str, list[Case]] = {
         ("max(x, 5)", ["x + y >= 9", "x - y >= 0"], "x"),
         ("max(x, 6)", ["x + y >= 9", "x - y >= 0"], "max(x, 6)"),
         ("min(x + y, n * 2 - 2) floordiv n", ["x < n", "y < n"], "(x + y) floordiv n"),
-        (
-            "min(x - z, 6)",
-            ["x - z <= (w floordiv 8) * 2", "0 <= w", "w <= 31"],
-            "x - z",
-        ),
+        ("min(x - z, 6)", ["x - z <= (w floordiv 8) * 2", "0 <= w", "w <= 31"], "x - z"),
     ],
     "products": [
         ("q mod ((n - 2) * (m - 2))", ["n >= 3", "m >= 3", "0 <= q", "q < (n - 2) * (m - 2)"], "q"),
@@ -92,7 +88,7 @@ CASES: dict[str, list[Case]] = {
         ("max(n floordiv (n floordiv c), c)", ["n floordiv c >= 1"], "n floordiv (n floordiv c)"),
     ],
     "common factors": [
-        ("(n * x * 6 + y) floordiv (n * m * 6)", ["0 <= y", "y < n * 6"], "x floordiv m"),
+        ("(n * x * 6 + y) floordiv (n * m * 6)", ["0 <= y", "y < n * 6"], "x floordiv m")
     ],
     "multiples": [
         ("256 * x * (k floordiv 256)", ["k mod 256 == 0"], "k * x"),
@@ -148,9 +144,7 @@ def _points(forms: Iterable[Form], count: int = 20_000) -> Columns:
 
 
 @given(solvable_problems())
-def test_bounds_are_those_of_the_simplified_expression(
-    asked: tuple[Problem, Constraints],
-) -> None:
+def test_bounds_are_those_of_the_simplified_expression(asked: tuple[Problem, Constraints]) -> None:
     problem, known = asked
     expression = to_sympy(problem.form)
     constraints = [(to_sympy(form), ends) for form, ends in known]

@@ -83,10 +83,7 @@ def theirs(name: str) -> Any:  # noqa: ANN401 - a class of sympy
 @pytest.mark.parametrize("function", [stand_in, theirs])
 @pytest.mark.parametrize(("name", "arguments", "expected"), READ, ids=NAMES)
 def test_functions_of_torch_are_read(
-    function: Callable[[str], Any],
-    name: str,
-    arguments: tuple[Any, ...],
-    expected: sympy.Expr,
+    function: Callable[[str], Any], name: str, arguments: tuple[Any, ...], expected: sympy.Expr
 ) -> None:
     expression = 3 * function(name)(*arguments) + x
     assert simplify(expression, BOX) == simplify(3 * expected + x, BOX)

@@ -39,10 +39,7 @@ from benchmarks.problems import Ends
         ),
         # min((y mod 4) * 4 + (y floordiv 4) * 4 - 1, 0) + 1 costs 11, not 9
         pytest.param(
-            "min(x, (y mod 4) * 3 + y)",
-            {"x": (1, 1), "y": (0, 4)},
-            {},
-            id="never costlier, small",
+            "min(x, (y mod 4) * 3 + y)", {"x": (1, 1), "y": (0, 4)}, {}, id="never costlier, small"
         ),
         # TypeError: 'Form' object is not iterable
         pytest.param(

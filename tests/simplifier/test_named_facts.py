@@ -148,9 +148,7 @@ LIMITS: dict[str, Callable[[sympy.Symbol, Facts], Interval]] = {
 @pytest.mark.parametrize(
     "asked", LIMITS.values(), ids=map("guards-of-other-symbols {}".format, LIMITS)
 )
-def test_facts_about_others_are_read_once(
-    asked: Callable[[sympy.Symbol, Facts], Interval],
-) -> None:
+def test_facts_about_others_are_read_once(asked: Callable[[sympy.Symbol, Facts], Interval]) -> None:
     names = (symbol(f"new{number}") for number in count())
     calls: list[int] = []
     for known in (GUARD, GUARDS):

@@ -42,11 +42,7 @@ WANTED: list[tuple[str, Bounds, str]] = [
         {"d0": (0, 65535)},
         "(d0 mod 64) * 1024 + d0 floordiv 64",
     ),
-    (
-        "d0 - (d0 floordiv 8) * 4",
-        {"d0": (0, 63)},
-        "(d0 floordiv 8) * 4 + d0 mod 8",
-    ),
+    ("d0 - (d0 floordiv 8) * 4", {"d0": (0, 63)}, "(d0 floordiv 8) * 4 + d0 mod 8"),
     (
         "(d0 floordiv 128) * 896 + (d1 floordiv 8) * 1024 + d1 * 128 + d0",
         {"d0": (0, 511), "d1": (0, 63)},
@@ -116,11 +112,7 @@ WANTED: list[tuple[str, Bounds, str]] = [
         {"d0": (0, 119), "d1": (0, 2)},
         "min(max(d0 * 3 - 119, 1), 202) * 3 + d1 * 3",
     ),
-    (
-        "z * 2 + z mod 6 - 12",
-        {"z": (1, 128)},
-        "(z mod 6) * 3 + (z floordiv 6) * 12 - 12",
-    ),
+    ("z * 2 + z mod 6 - 12", {"z": (1, 128)}, "(z mod 6) * 3 + (z floordiv 6) * 12 - 12"),
     (
         "(((d0 * 2 + d1 - 16) floordiv 2 - 2) floordiv 3) * 2 + (d0 * 2 + d1 - 16) mod 2 - 16",
         {"d0": (0, 1), "d1": (0, 17)},
@@ -141,11 +133,7 @@ WANTED: list[tuple[str, Bounds, str]] = [
         {"x": (0, 191)},
         "(x mod 16) * 8 + (x floordiv 3) * 2 + (x floordiv 16) * 3",
     ),
-    (
-        "((w mod 128) * 6) mod 32",
-        {"w": (0, 1233)},
-        "((w mod 128) * 6) mod 32",
-    ),
+    ("((w mod 128) * 6) mod 32", {"w": (0, 1233)}, "((w mod 128) * 6) mod 32"),
     (
         (
             "(((d0 mod 4) * 90 + d0 floordiv 4) mod 120) * 3"
@@ -238,11 +226,7 @@ WANTED: list[tuple[str, Bounds, str]] = [
         ),
     ),
     # narrower than the input, which costs less
-    (
-        "1 - (x ceildiv 2) * 24",
-        {"x": (0, 7)},
-        "(x mod 2) * -24 - (x floordiv 2) * 24 + 1",
-    ),
+    ("1 - (x ceildiv 2) * 24", {"x": (0, 7)}, "(x mod 2) * -24 - (x floordiv 2) * 24 + 1"),
     ("max(x, y) * 8 - x * 6", {"x": (0, 63), "y": (0, 7)}, "max(y - x, 0) * 8 + x * 2"),
     # positive divisors
     ("((d0 + 2) floordiv 3) * 3", {"d0": (0, 99)}, "((d0 + 2) floordiv 3) * 3"),
@@ -298,10 +282,7 @@ def test_what_is_better_costs_less(texts: tuple[str, ...]) -> None:
 
 # What is as good costs as much.
 ALIKE: list[tuple[str, ...]] = [
-    (
-        "(x floordiv 8) * 8 + (x floordiv 4) mod 2",
-        "(x floordiv 8) * 8 + (x mod 8) floordiv 4",
-    ),
+    ("(x floordiv 8) * 8 + (x floordiv 4) mod 2", "(x floordiv 8) * 8 + (x mod 8) floordiv 4"),
     ("(-x) floordiv 2", "x floordiv -2"),
     ("((x + 2) floordiv 3) * 3", "x - x % -3"),
 ]

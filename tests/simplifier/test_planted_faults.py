@@ -42,16 +42,8 @@ SIMPLIFIED: dict[str, tuple[str, Mapping[str, Ends], str]] = {
         {"x": (-3, 1)},
         "-min(max(x + 2, 0), 1) + 1",
     ),
-    "divisor_range": (
-        "w ceildiv (w % -2)",
-        {"w": (17, 18)},
-        "-(w floordiv (-w + 18))",
-    ),
-    "two_valued": (
-        "min((x mod 5) * -3 - x * 2, x)",
-        {"x": (-3, -2)},
-        "x * -2 - 9",
-    ),
+    "divisor_range": ("w ceildiv (w % -2)", {"w": (17, 18)}, "-(w floordiv (-w + 18))"),
+    "two_valued": ("min((x mod 5) * -3 - x * 2, x)", {"x": (-3, -2)}, "x * -2 - 9"),
     "_flattened": (
         "((x * 2) ceildiv 3) floordiv M",
         {"x": (0, 3), "M": (0, 1)},
@@ -99,11 +91,7 @@ SIMPLIFIED: dict[str, tuple[str, Mapping[str, Ends], str]] = {
         {"x": (0, None)},
         f"(x + {_LARGE}) * (x + {_LARGE})",
     ),
-    "_bounded, below": (
-        "max(x * y, -5)",
-        {"x": (-_LARGE, -1), "y": (1, _LARGE)},
-        "max(x * y, -5)",
-    ),
+    "_bounded, below": ("max(x * y, -5)", {"x": (-_LARGE, -1), "y": (1, _LARGE)}, "max(x * y, -5)"),
     "_bounded, at the limit": (
         f"max(x * y, -{2**8192})",
         {"x": (-(2**4096), -1), "y": (1, 2**4096)},
@@ -144,11 +132,7 @@ def test_a_deep_remainder_has_the_sign_of_its_divisor() -> None:
 
 RANGES: dict[str, tuple[str, Mapping[str, Ends], Ends]] = {
     # expression, bounds, least interval; bits are counted
-    "_known_with": (
-        "max(x - 1, 0) * 2 + max(x + 1, 0) - max(x, 0) * 2",
-        {"x": (-2, 2)},
-        (0, 1),
-    ),
+    "_known_with": ("max(x - 1, 0) * 2 + max(x + 1, 0) - max(x, 0) * 2", {"x": (-2, 2)}, (0, 1)),
     "_known_with, weights": (
         "max(x - 1, 2) * 2 + max(x, 0) - max(x + 1, 0) - x",
         {"x": (-2, 6)},

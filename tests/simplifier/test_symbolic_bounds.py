@@ -251,8 +251,7 @@ def test_bounds_hold_for_all_values(form: Form, names: tuple[str, str], m: int, 
     box = [Interval.of(ends) for ends in _box(names, m, n).values()]
     axes = [
         range(
-            -9 if ends.lower is None else ends.lower,
-            10 if ends.upper is None else ends.upper + 1,
+            -9 if ends.lower is None else ends.lower, 10 if ends.upper is None else ends.upper + 1
         )
         for ends in box
     ]
@@ -318,13 +317,7 @@ def test_errors_say_what_is_expected(name: str) -> None:
 
 # Work, in calls of functions.
 
-FIVE_FACTS = [
-    x <= N * M - 1,
-    y <= x + N,
-    z <= y,
-    sympy.Eq(Mod(N, 16), 0),
-    sympy.Eq(Mod(M, 32), 0),
-]
+FIVE_FACTS = [x <= N * M - 1, y <= x + N, z <= y, sympy.Eq(Mod(N, 16), 0), sympy.Eq(Mod(M, 32), 0)]
 
 
 def _levels(count: int) -> sympy.Expr:

@@ -81,10 +81,7 @@ WRONG = {
         generic(ONE, "parallel", "outs(%a : tensor<4x4xf32>)"),
         "a map has 1 results for f32[4,4]",
     ),
-    "a wrong map": (
-        generic("affine_map<(i) -> (j)>", "parallel", "outs(%a : tensor<4xf32>)"),
-        "j",
-    ),
+    "a wrong map": (generic("affine_map<(i) -> (j)>", "parallel", "outs(%a : tensor<4xf32>)"), "j"),
     "kinds that are no list": (
         f"linalg.generic {{indexing_maps = [{ONE}], iterator_types = 5}} outs(%a : tensor<4xf32>)",
         "linalg.generic: expected iterator_types, such as",

@@ -49,9 +49,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "scatter": (lambda x, i: x.at[i, 2].add(3.0), ("8,16", "2;i")),
     "convolution": (
         lambda x, k: lax().conv_general_dilated(
-            *(x, k, (1, 2), "SAME"),
-            rhs_dilation=(1, 2),
-            dimension_numbers=("NHWC", "HWIO", "NHWC"),
+            *(x, k, (1, 2), "SAME"), rhs_dilation=(1, 2), dimension_numbers=("NHWC", "HWIO", "NHWC")
         ),
         ("1,8,8,3", "3,3,3,4"),
     ),

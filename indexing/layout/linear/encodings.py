@@ -85,12 +85,7 @@ def blocked(
 
 
 def blocked_for(
-    shape: Sizes,
-    num_warps: int,
-    *,
-    size_per_thread: Sizes = (),
-    order: Sizes = (),
-    lanes: int = 32,
+    shape: Sizes, num_warps: int, *, size_per_thread: Sizes = (), order: Sizes = (), lanes: int = 32
 ) -> LinearLayout:
     """``#ttg.blocked`` whose lanes and warps follow ``order`` until they cover a dimension.
 

@@ -272,11 +272,7 @@ QUOTIENT_AND_REST = Law(
     condition="B > 0 and A + (C - c) * B <= -1",
     why="What is added to a quotient is a multiple of the divisor in the numerator. So products of"
     " sizes bound indices: x < n * m is x floordiv n < m.",
-    proof=(
-        "A == B * (A floordiv B) + A mod B",
-        "A mod B >= 0",
-        "B * (A floordiv B + C - c) <= -1",
-    ),
+    proof=("A == B * (A floordiv B) + A mod B", "A mod B >= 0", "B * (A floordiv B + C - c) <= -1"),
     example=Example("min(x floordiv n, m - 1)", "n >= 1 and n * m - x >= 1", "x floordiv n"),
     near_miss=NearMiss(
         "min(x floordiv n, m - 1)",

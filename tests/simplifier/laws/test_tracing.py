@@ -161,11 +161,7 @@ FIRED: dict[str, tuple[str, dict[str, Interval], list[str]]] = {
         {"y": Interval(1, None), "n": Interval(1, None)},
         ["cancellation"],
     ),
-    "many operands": (
-        f"max(x0 - 1, {MANY})",
-        {},
-        ["dominated operand"],
-    ),
+    "many operands": (f"max(x0 - 1, {MANY})", {}, ["dominated operand"]),
 }
 
 
