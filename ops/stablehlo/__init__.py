@@ -13,7 +13,7 @@ from ops.hlo.parser import OTHER_READERS, TextReader
 from ops.mlir.operations import read_module
 from ops.mlir.text import MlirTextError
 from ops.stablehlo.assembly import FORMS
-from ops.stablehlo.operations import CONSTRUCTIONS
+from ops.stablehlo.operations import CONVERSIONS
 from ops.stablehlo.sizes import solved
 from ops.stablehlo.writer import ModuleWriter
 from simplifier.errors import check_type
@@ -44,12 +44,12 @@ def parse(text: str, file: str = "") -> HloModule:
     """
     check_type(text, str, "stablehlo.parse: the text", "a string")
     read = read_module(text, file, FORMS)
-    writer = ModuleWriter(read, CONSTRUCTIONS)
+    writer = ModuleWriter(read, CONVERSIONS)
     module = writer.module()
     if not writer.symbols:
         return module
     symbols = solved(writer.symbols, module.size_facts)
-    return ModuleWriter(read, CONSTRUCTIONS, symbols).module()
+    return ModuleWriter(read, CONVERSIONS, symbols).module()
 
 
 _BEGINNING: Final = re.compile(

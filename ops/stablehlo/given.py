@@ -35,7 +35,7 @@ _ABSENT = object()
 
 
 @dataclass(frozen=True, slots=True)
-class GivenOperation:
+class SourceOperation:
     """An operation of a module; ``operands`` are the instructions that it reads."""
 
     operation: MlirOperation
@@ -187,7 +187,7 @@ class GivenOperation:
             self.fail(f"attribute {name} is no list of {columns} integers each")
         return tuple(row for row in found if row is not None)
 
-    def fields(self, name: str) -> GivenOperation:
+    def fields(self, name: str) -> SourceOperation:
         """The fields of ``#stablehlo.gather<offset_dims = [0], ...>``, as attributes."""
         found = self.get(name)
         if isinstance(found, dict):
@@ -197,7 +197,7 @@ class GivenOperation:
         lexer = MlirLexer(self.module.source, self.module.file, found.start)
         return self._with(AttributeReader(lexer).fields(">"))
 
-    def _with(self, attributes: Mapping[str, Any]) -> GivenOperation:
+    def _with(self, attributes: Mapping[str, Any]) -> SourceOperation:
         return replace(self, operation=replace(self.operation, attributes=attributes))
 
 

@@ -17,68 +17,68 @@ from ops.index_maps import Size, ceil_divided, difference, shown_sizes
 from ops.mlir.operations import MlirBlock
 from ops.mlir.text import DenseElements, DialectAttribute
 from ops.stablehlo.assembly import ROWS
-from ops.stablehlo.given import GivenOperation
+from ops.stablehlo.given import SourceOperation
 from ops.stablehlo.sizes import fact
 from ops.stablehlo.writer import (
     AttributesOf,
-    Construction,
+    Conversion,
     OperationWriter,
     is_constant,
     one_instruction,
 )
 
 
-def compare_attributes(given: GivenOperation) -> dict[str, Any]:
+def compare_attributes(op: SourceOperation) -> dict[str, Any]:
     """The direction of a comparison, and its type."""
-    found: dict[str, Any] = {"direction": given.word("comparison_direction")}
-    if given.has("compare_type") and given.word("compare_type") != "NOTYPE":
-        found["type"] = given.word("compare_type")
+    found: dict[str, Any] = {"direction": op.word("comparison_direction")}
+    if op.has("compare_type") and op.word("compare_type") != "NOTYPE":
+        found["type"] = op.word("compare_type")
     return found
 
 
-def _slice(given: GivenOperation) -> dict[str, Any]:
-    starts, limits = given.integers("start_indices"), given.integers("limit_indices")
-    return {"slice": _columns(given, starts, limits, given.integers("strides", (1,) * len(starts)))}
+def _slice(op: SourceOperation) -> dict[str, Any]:
+    starts, limits = op.integers("start_indices"), op.integers("limit_indices")
+    return {"slice": _columns(op, starts, limits, op.integers("strides", (1,) * len(starts)))}
 
 
-def _pad(given: GivenOperation) -> dict[str, Any]:
+def _pad(op: SourceOperation) -> dict[str, Any]:
     names = "edge_padding_low", "edge_padding_high", "interior_padding"
-    return {"padding": _columns(given, *map(given.integers, names))}
+    return {"padding": _columns(op, *map(op.integers, names))}
 
 
-def _columns(given: GivenOperation, *columns: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+def _columns(op: SourceOperation, *columns: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     """Lists with an entry for each dimension of the operand, as one entry for each dimension."""
-    rank = given.operands[0].shape.rank if given.operands else 0
+    rank = op.operands[0].shape.rank if op.operands else 0
     if any(len(column) != rank for column in columns):
-        given.fail(f"expected a number for each of {rank} dimensions in each attribute")
+        op.fail(f"expected a number for each of {rank} dimensions in each attribute")
     return tuple(zip(*columns, strict=True))
 
 
-def _dot_general(given: GivenOperation) -> dict[str, Any]:
-    numbers = given
-    if given.has("dot_dimension_numbers"):
-        numbers = given.fields("dot_dimension_numbers")
+def _dot_general(op: SourceOperation) -> dict[str, Any]:
+    numbers = op
+    if op.has("dot_dimension_numbers"):
+        numbers = op.fields("dot_dimension_numbers")
     found: dict[str, Any] = {}
     for side in ("lhs", "rhs"):
         for kind, name in (("batching", "batch"), ("contracting", "contracting")):
             axes = numbers.integers(f"{side}_{kind}_dimensions", ())
             found |= {f"{side}_{name}_dims": axes} if axes or kind == "contracting" else {}
-    return found | _precision(given) | _dot_algorithm(given)
+    return found | _precision(op) | _dot_algorithm(op)
 
 
-def _dot(given: GivenOperation) -> dict[str, Any]:
+def _dot(op: SourceOperation) -> dict[str, Any]:
     """A product of vectors and matrices: the last dimension with the first."""
-    if len(given.operands) != 2:  # noqa: PLR2004 - both factors
-        given.fail(f"expected 2 operands, not {len(given.operands)}")
-    last = given.operands[0].shape.rank - 1
-    return {"lhs_contracting_dims": (last,), "rhs_contracting_dims": (0,)} | _precision(given)
+    if len(op.operands) != 2:  # noqa: PLR2004 - both factors
+        op.fail(f"expected 2 operands, not {len(op.operands)}")
+    last = op.operands[0].shape.rank - 1
+    return {"lhs_contracting_dims": (last,), "rhs_contracting_dims": (0,)} | _precision(op)
 
 
-def _precision(given: GivenOperation) -> dict[str, Any]:
-    words = tuple(word.lower() for word in given.words("precision_config"))
+def _precision(op: SourceOperation) -> dict[str, Any]:
+    words = tuple(word.lower() for word in op.words("precision_config"))
     for word in words:
         if word not in _PRECISIONS:
-            given.fail(f"the precision is {word}; expected one of {', '.join(_PRECISIONS)}")
+            op.fail(f"the precision is {word}; expected one of {', '.join(_PRECISIONS)}")
     return {"operand_precision": words} if any(word != "default" for word in words) else {}
 
 
@@ -87,38 +87,38 @@ _PRECISIONS: Final = ("default", "high", "highest")
 _ALGORITHM: Final = re.compile(r"lhs_precision_type = (\w+).*accumulation_type = (\w+)", re.DOTALL)
 
 
-def _dot_algorithm(given: GivenOperation) -> dict[str, Any]:
+def _dot_algorithm(op: SourceOperation) -> dict[str, Any]:
     """The name of an algorithm with one product; others say nothing about the elements read."""
-    found = given.get("algorithm", None)
+    found = op.get("algorithm", None)
     match = isinstance(found, DialectAttribute) and _ALGORITHM.search(found.body)
     if not match:
         return {}
     return {"algorithm": f"dot_{match[1]}_{match[1]}_{match[2]}"}
 
 
-def gather_numbers(given: GivenOperation) -> dict[str, Any]:
+def gather_numbers(op: SourceOperation) -> dict[str, Any]:
     """The dimensions of a gather, without the sizes of slices."""
-    return _indexed(given, given.fields("dimension_numbers"), _GATHERED)
+    return _indexed(op, op.fields("dimension_numbers"), _GATHERED)
 
 
-def _gather(given: GivenOperation) -> dict[str, Any]:
-    return gather_numbers(given) | {"slice_sizes": given.integers("slice_sizes")}
+def _gather(op: SourceOperation) -> dict[str, Any]:
+    return gather_numbers(op) | {"slice_sizes": op.integers("slice_sizes")}
 
 
-def _scatter(given: GivenOperation) -> dict[str, Any]:
-    numbers = given.fields("scatter_dimension_numbers")
-    unique = {"unique_indices": True} if given.flag("unique_indices") else {}
-    return _indexed(given, numbers, _SCATTERED) | unique
+def _scatter(op: SourceOperation) -> dict[str, Any]:
+    numbers = op.fields("scatter_dimension_numbers")
+    unique = {"unique_indices": True} if op.flag("unique_indices") else {}
+    return _indexed(op, numbers, _SCATTERED) | unique
 
 
 def _indexed(
-    given: GivenOperation, numbers: GivenOperation, required: Sequence[str]
+    op: SourceOperation, numbers: SourceOperation, required: Sequence[str]
 ) -> dict[str, Any]:
     found: dict[str, Any] = {name: numbers.integers(name, ()) for name in required}
     for name in _BATCHING:
         axes = numbers.integers(name, ())
         found |= {name: axes} if axes else {}
-    if given.flag("indices_are_sorted"):
+    if op.flag("indices_are_sorted"):
         found["indices_are_sorted"] = True
     return found | {"index_vector_dim": numbers.integer("index_vector_dim", 0)}
 
@@ -132,24 +132,24 @@ _BATCHING: Final = (
 """Attributes of gathers and scatters, which StableHLO and HLO call alike."""
 
 
-def _convolution(given: GivenOperation) -> dict[str, Any]:
-    numbers = given.get("dimension_numbers")
+def _convolution(op: SourceOperation) -> dict[str, Any]:
+    numbers = op.get("dimension_numbers")
     parts = _LABELS.fullmatch(getattr(numbers, "body", "").strip())
     if parts is None:
-        given.fail("expected dimension_numbers such as [b, 0, f]x[0, i, o]->[b, 0, f]")
+        op.fail("expected dimension_numbers such as [b, 0, f]x[0, i, o]->[b, 0, f]")
     texts = ["".join(part.replace(",", " ").split()) for part in parts.groups()]
     labels = DimensionLabels.parse(f"{texts[0]}_{texts[1]}->{texts[2]}")
     check_labels(labels)
     spatial = [place for place, letter in enumerate(texts[1]) if letter.isdecimal()]
-    kernel = given.operands[1].shape.dimensions if len(given.operands) > 1 else ()
+    kernel = op.operands[1].shape.dimensions if len(op.operands) > 1 else ()
     if len(kernel) != len(texts[1]):
-        given.fail(f"the kernel has {len(kernel)} dimensions, but {len(texts[1])} are named")
+        op.fail(f"the kernel has {len(kernel)} dimensions, but {len(texts[1])} are named")
     spatial.sort(key=lambda place: texts[1][place])
     sizes = tuple(kernel[place] for place in spatial)
-    counts = {name: given.integer(name, 1) for name in ("feature_group_count", "batch_group_count")}
-    window = {"window": _window(given, sizes, _OF_CONVOLUTIONS)} if sizes else {}
+    counts = {name: op.integer(name, 1) for name in ("feature_group_count", "batch_group_count")}
+    window = {"window": _window(op, sizes, _OF_CONVOLUTIONS)} if sizes else {}
     kept = {name: count for name, count in counts.items() if count != 1}
-    return window | {"dim_labels": labels} | kept | _precision(given)
+    return window | {"dim_labels": labels} | kept | _precision(op)
 
 
 _LABELS: Final = re.compile(r"\[([^\]]*)\]\s*x\s*\[([^\]]*)\]\s*->\s*\[([^\]]*)\]")
@@ -168,76 +168,76 @@ _OF_WINDOWS: Final = {
 """StableHLO's names for the fields of a window."""
 
 
-def _window(given: GivenOperation, sizes: tuple[int, ...], names: Mapping[str, str]) -> Window:
-    found = {name: given.integers(source, ()) for name, source in names.items()}
-    padding: Any = tuple(given.rows("padding", 2))
+def _window(op: SourceOperation, sizes: tuple[int, ...], names: Mapping[str, str]) -> Window:
+    found = {name: op.integers(field, ()) for name, field in names.items()}
+    padding: Any = tuple(op.rows("padding", 2))
     return Window(size=sizes, pad=padding, **found)
 
 
-def _reduce_window(given: GivenOperation) -> dict[str, Any]:
-    return {"window": _window(given, given.integers("window_dimensions"), _OF_WINDOWS)}
+def _reduce_window(op: SourceOperation) -> dict[str, Any]:
+    return {"window": _window(op, op.integers("window_dimensions"), _OF_WINDOWS)}
 
 
-def _sort(given: GivenOperation) -> dict[str, Any]:
+def _sort(op: SourceOperation) -> dict[str, Any]:
     """Without a dimension, the last one is sorted along."""
-    last = given.operands[0].shape.rank - 1 if given.operands else 0
-    axis = given.integer("dimension", -1)
-    stable = {"is_stable": True} if given.flag("is_stable") else {}
+    last = op.operands[0].shape.rank - 1 if op.operands else 0
+    axis = op.integer("dimension", -1)
+    stable = {"is_stable": True} if op.flag("is_stable") else {}
     return {"dimensions": (last if axis < 0 else axis,)} | stable
 
 
-def _rng(given: GivenOperation) -> dict[str, Any]:
-    return {"distribution": f"rng_{given.word('rng_distribution').lower()}"}
+def _rng(op: SourceOperation) -> dict[str, Any]:
+    return {"distribution": f"rng_{op.word('rng_distribution').lower()}"}
 
 
-def _rng_bits(given: GivenOperation) -> dict[str, Any]:
-    return {"algorithm": f"rng_{given.word('rng_algorithm').lower()}"}
+def _rng_bits(op: SourceOperation) -> dict[str, Any]:
+    return {"algorithm": f"rng_{op.word('rng_algorithm').lower()}"}
 
 
-def _top_k(given: GivenOperation) -> dict[str, Any]:
-    is_largest = given.flag("largest") if given.has("largest") else True
-    return {"k": given.integer("k"), "largest": is_largest}
+def _top_k(op: SourceOperation) -> dict[str, Any]:
+    is_largest = op.flag("largest") if op.has("largest") else True
+    return {"k": op.integer("k"), "largest": is_largest}
 
 
-def _reduce_precision(given: GivenOperation) -> dict[str, Any]:
-    if not given.has("format"):
+def _reduce_precision(op: SourceOperation) -> dict[str, Any]:
+    if not op.has("format"):
         names = "exponent_bits", "mantissa_bits"
-        return {name: given.integer(name) for name in names}
-    found = re.fullmatch(r"e(\d{1,3})m(\d{1,3})", given.word("format"))
+        return {name: op.integer(name) for name in names}
+    found = re.fullmatch(r"e(\d{1,3})m(\d{1,3})", op.word("format"))
     if found is None:
-        given.fail("expected a format such as e5m10")
+        op.fail("expected a format such as e5m10")
     return {"exponent_bits": int(found[1]), "mantissa_bits": int(found[2])}
 
 
 # Operations of XLA's compiler, in the dialect MHLO: fusions, and bitcasts.
 
 
-def _fusion(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+def _fusion(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
     """A fusion; the parameters of its computation have the layouts of its operands."""
-    region, layouts = given.region, [each.shape.layout for each in given.operands]
-    name = f"{writer.name_of(given)}.calls"
-    kind = given.word("fusion_kind", "kLoop")
-    calls = writer.region(given, region, name, layouts)
-    return writer.results(given, "fusion", {"kind": kind, "calls": calls})
+    region, layouts = op.region, [each.shape.layout for each in op.operands]
+    name = f"{writer.name_of(op)}.calls"
+    kind = op.word("fusion_kind", "kLoop")
+    calls = writer.region(op, region, name, layouts)
+    return writer.results(op, "fusion", {"kind": kind, "calls": calls})
 
 
-def _bitcast(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+def _bitcast(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
     """The same bytes as another array; attributes say the layout of each side."""
-    operand, shape = given.operand, given.shape
-    if given.has("source_layout"):
-        operand = _in_layout(writer, given, operand)
-    if given.has("result_layout"):
-        shape = shape.with_layout(Layout(given.integers("result_layout")))
-    return [writer.add(given, "bitcast", shape, [operand], {})]
+    operand, shape = op.operand, op.shape
+    if op.has("source_layout"):
+        operand = _in_layout(writer, op, operand)
+    if op.has("result_layout"):
+        shape = shape.with_layout(Layout(op.integers("result_layout")))
+    return [writer.add(op, "bitcast", shape, [operand], {})]
 
 
-def _in_layout(writer: OperationWriter, given: GivenOperation, operand: Instruction) -> Instruction:
+def _in_layout(writer: OperationWriter, op: SourceOperation, operand: Instruction) -> Instruction:
     """The operand in the layout that a bitcast reads: a copy, if it has another one."""
-    order = given.integers("source_layout")
+    order = op.integers("source_layout")
     if operand.shape.array_layout.minor_to_major == order:
         return operand
     shape = operand.shape.with_layout(Layout(order))
-    return writer.add(given, "copy", shape, [operand], {}, name="source")
+    return writer.add(op, "copy", shape, [operand], {}, name="source")
 
 
 # Loops and branches of StableHLO. Their regions may read values around them; HLO's may not.
@@ -246,30 +246,30 @@ def _in_layout(writer: OperationWriter, given: GivenOperation, operand: Instruct
 # branch takes it as its operand. Constants are copied.
 
 
-def _while(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
-    regions = given.operation.regions
+def _while(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+    regions = op.operation.regions
     if len(regions) != 2:  # noqa: PLR2004 - the condition and the body
-        given.fail(f"expected a condition and a body, not {len(regions)} regions")
-    condition, body = (writer.block_of(given, region) for region in regions)
+        op.fail(f"expected a condition and a body, not {len(regions)} regions")
+    condition, body = (writer.block_of(op, region) for region in regions)
     around = _read_around(writer, (condition, body))
-    state = [*given.operands, *around.values()]
-    carried = writer.bundled(given, state)
-    name = writer.name_of(given)
+    state = [*op.operands, *around.values()]
+    carried = writer.bundled(op, state)
+    name = writer.name_of(op)
     computations: dict[str, Computation] = {}
     for part, block in (("condition", condition), ("body", body)):
-        if len(block.arguments) != len(given.operands):
+        if len(block.arguments) != len(op.operands):
             message = f"the {part} takes {len(block.arguments)} values"
-            given.fail(f"{message}, but the loop carries {len(given.operands)}")
+            op.fail(f"{message}, but the loop carries {len(op.operands)}")
         names = [*(argument.name.text for argument in block.arguments), *around]
         inside, passed = _with_state(writer, names, carried)
-        _keep_values(writer, around.values(), passed[len(given.operands) :])
+        _keep_values(writer, around.values(), passed[len(op.operands) :])
         results = inside.run(block)
-        kept = passed[len(given.operands) :] if part == "body" else []
+        kept = passed[len(op.operands) :] if part == "body" else []
         computations[part] = inside.finished(f"{name}.{part}", [*results, *kept])
-    loop = writer.add(given, "while", carried.shape, [carried], computations)
+    loop = writer.add(op, "while", carried.shape, [carried], computations)
     if len(state) == 1:
         return [loop]
-    return [writer.element(given, loop, place) for place in range(len(given.operands))]
+    return [writer.element(op, loop, place) for place in range(len(op.operands))]
 
 
 def _with_state(
@@ -325,64 +325,64 @@ def _read_around(writer: OperationWriter, blocks: Iterable[MlirBlock]) -> dict[s
 
 
 def _branches(
-    writer: OperationWriter, given: GivenOperation
+    writer: OperationWriter, op: SourceOperation
 ) -> list[tuple[Instruction, Computation]]:
     """The operand and the computation of each branch."""
     pairs: list[tuple[Instruction, Computation]] = []
-    for number, region in enumerate(given.operation.regions):
-        block = writer.block_of(given, region)
+    for number, region in enumerate(op.operation.regions):
+        block = writer.block_of(op, region)
         if block.arguments:
-            given.fail("a branch takes no arguments")
+            op.fail("a branch takes no arguments")
         around = _read_around(writer, (block,))
-        operand = writer.bundled(given, [*around.values()], f"read{number}")
+        operand = writer.bundled(op, [*around.values()], f"read{number}")
         inside, passed = _with_state(writer, [*around], operand)
         _keep_values(writer, around.values(), passed)
         results = inside.run(block)
-        pairs.append((operand, inside.finished(f"{writer.name_of(given)}.branch{number}", results)))
+        pairs.append((operand, inside.finished(f"{writer.name_of(op)}.branch{number}", results)))
     return pairs
 
 
-def _case(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
-    return _chosen(writer, given, lambda branches: {"branch_computations": branches})
+def _case(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+    return _chosen(writer, op, lambda branches: {"branch_computations": branches})
 
 
-def _if(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
-    if len(given.operation.regions) != 2:  # noqa: PLR2004 - for true and for false
-        given.fail(f"expected two branches, not {len(given.operation.regions)}")
+def _if(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+    if len(op.operation.regions) != 2:  # noqa: PLR2004 - for true and for false
+        op.fail(f"expected two branches, not {len(op.operation.regions)}")
     names = "true_computation", "false_computation"
-    return _chosen(writer, given, lambda branches: dict(zip(names, branches, strict=True)))
+    return _chosen(writer, op, lambda branches: dict(zip(names, branches, strict=True)))
 
 
 def _chosen(
     writer: OperationWriter,
-    given: GivenOperation,
+    op: SourceOperation,
     attributes: Callable[[tuple[Computation, ...]], dict[str, Any]],
 ) -> Sequence[Instruction]:
     """A conditional: the first operand chooses a branch, each other one is read by one."""
-    pairs = _branches(writer, given)
+    pairs = _branches(writer, op)
     if not pairs:
-        given.fail("expected a branch")
+        op.fail("expected a branch")
     operands, branches = zip(*pairs, strict=True)
-    return writer.results(given, "conditional", attributes(branches), [*given.operands, *operands])
+    return writer.results(op, "conditional", attributes(branches), [*op.operands, *operands])
 
 
-def _manual_computation(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+def _manual_computation(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
     """A part that each device runs on its part of arrays; custom calls convert them, as in XLA."""
-    region = given.region
-    block = writer.block_of(given, region)
-    if len(block.arguments) != len(given.operands):
-        given.fail(f"the region takes {len(block.arguments)} values, not {len(given.operands)}")
+    region = op.region
+    block = writer.block_of(op, region)
+    if len(block.arguments) != len(op.operands):
+        op.fail(f"the region takes {len(block.arguments)} values, not {len(op.operands)}")
     locals_ = [writer.module.shape_of(argument) for argument in block.arguments]
-    parts = _converted(writer, given, "xla.sdy.GlobalToLocalShape", given.operands, locals_)
-    body = writer.region(given, region, f"{writer.name_of(given)}.body")
-    made = writer.add(given, "call", body.root.shape, parts, {"to_apply": body}, name="call")
-    results = writer.elements(given, made, len(given.operation.types))
-    return _converted(writer, given, "xla.sdy.LocalToGlobalShape", results, given.shapes)
+    parts = _converted(writer, op, "xla.sdy.GlobalToLocalShape", op.operands, locals_)
+    body = writer.region(op, region, f"{writer.name_of(op)}.body")
+    made = writer.add(op, "call", body.root.shape, parts, {"to_apply": body}, name="call")
+    results = writer.elements(op, made, len(op.operation.types))
+    return _converted(writer, op, "xla.sdy.LocalToGlobalShape", results, op.shapes)
 
 
 def _converted(
     writer: OperationWriter,
-    given: GivenOperation,
+    op: SourceOperation,
     target: str,
     operands: Sequence[Instruction],
     shapes: Sequence[Shape],
@@ -393,60 +393,60 @@ def _converted(
     attributes = {"custom_call_target": target}
     name = target.rpartition(".")[2]
     shape = one_or_tuple(shapes)
-    made = writer.add(given, "custom-call", shape, operands, attributes, name=name)
-    return writer.elements(given, made, len(shapes))
+    made = writer.add(op, "custom-call", shape, operands, attributes, name=name)
+    return writer.elements(op, made, len(shapes))
 
 
 # Operations of StableHLO between devices, and between a device and its host.
 
 
-def _collective(given: GivenOperation) -> dict[str, Any]:
+def _collective(op: SourceOperation) -> dict[str, Any]:
     """The groups of devices, and the channel that they share."""
     found: dict[str, Any] = {}
-    if given.has("channel_handle"):
-        channel = given.fields("channel_handle").integer("handle")
+    if op.has("channel_handle"):
+        channel = op.fields("channel_handle").integer("handle")
         found |= {"channel_id": channel} if channel > 0 else {}
-    groups = given.get("replica_groups", None)
+    groups = op.get("replica_groups", None)
     if isinstance(groups, DenseElements):
         width = groups.shape.dimensions[-1] if groups.shape.rank else 1
-        rows = given.rows("replica_groups", max(width, 1))
+        rows = op.rows("replica_groups", max(width, 1))
         found["replica_groups"] = ListedGroups(tuple(tuple(n for n in r if n >= 0) for r in rows))
-    if given.flag("use_global_device_ids"):
+    if op.flag("use_global_device_ids"):
         found["use_global_device_ids"] = True
     return found
 
 
 def _along(name: str) -> AttributesOf:
     """A collective along a dimension."""
-    return lambda given: _collective(given) | {"dimensions": given.integers(name)}
+    return lambda op: _collective(op) | {"dimensions": op.integers(name)}
 
 
-def _all_to_all(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+def _all_to_all(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
     """Parts along one dimension, that are joined along another one."""
-    split, joined = given.integer("split_dimension"), given.integer("concat_dimension")
-    count, operand = given.integer("split_count"), given.operand
+    split, joined = op.integer("split_dimension"), op.integer("concat_dimension")
+    count, operand = op.integer("split_count"), op.operand
     sizes = list(operand.shape.dimensions)
     is_inside = 0 <= split < len(sizes) and 0 <= joined < len(sizes)
     if not is_inside or count < 1 or sizes[split] % count:
-        given.fail(f"dimension {split} of {operand.shape} does not split in {count}")
+        op.fail(f"dimension {split} of {operand.shape} does not split in {count}")
     if split == joined:
-        return writer.results(given, "all-to-all", _along("split_dimension")(given))
+        return writer.results(op, "all-to-all", _along("split_dimension")(op))
     apart = [*sizes[:split], count, sizes[split] // count, *sizes[split + 1 :]]
-    parts = writer.shaped(given, "reshape", operand, apart, name="parts")
-    attributes = _collective(given) | {"dimensions": (split,)}
-    moved = writer.shaped(given, "all-to-all", parts, apart, attributes, name="moved")
+    parts = writer.shaped(op, "reshape", operand, apart, name="parts")
+    attributes = _collective(op) | {"dimensions": (split,)}
+    moved = writer.shaped(op, "all-to-all", parts, apart, attributes, name="moved")
     order = [axis for axis in range(len(apart)) if axis != split]
     order.insert(order.index(joined + (joined > split)), split)
     turned = writer.shaped(
-        *(given, "transpose", moved, [apart[axis] for axis in order]),
+        *(op, "transpose", moved, [apart[axis] for axis in order]),
         {"dimensions": tuple(order)},
         name="turned",
     )
-    return writer.results(given, "reshape", {}, [turned])
+    return writer.results(op, "reshape", {}, [turned])
 
 
-def _permute(given: GivenOperation) -> dict[str, Any]:
-    return _collective(given) | {"source_target_pairs": given.rows("source_target_pairs", 2)}
+def _permute(op: SourceOperation) -> dict[str, Any]:
+    return _collective(op) | {"source_target_pairs": op.rows("source_target_pairs", 2)}
 
 
 # Transfers.
@@ -454,77 +454,77 @@ def _permute(given: GivenOperation) -> dict[str, Any]:
 
 def _transfer(
     opcode: str,
-    write: Callable[[OperationWriter, GivenOperation, dict[str, Any]], Sequence[Instruction]],
-) -> Construction:
+    write: Callable[[OperationWriter, SourceOperation, dict[str, Any]], Sequence[Instruction]],
+) -> Conversion:
     """An operation that sends, receives, or talks to the host: data goes with a token."""
 
-    def construct(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
-        attributes = _collective(given)
-        if given.flag("is_host_transfer"):
+    def construct(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+        attributes = _collective(op)
+        if op.flag("is_host_transfer"):
             attributes["is_host_transfer"] = True
-        config = given.get(f"{opcode}_config", "")
+        config = op.get(f"{opcode}_config", "")
         if isinstance(config, str) and config:
             attributes[f"{opcode}_config"] = config
-        return write(writer, given, attributes)
+        return write(writer, op, attributes)
 
     return construct
 
 
 def _outfeed(
-    writer: OperationWriter, given: GivenOperation, attributes: dict[str, Any]
+    writer: OperationWriter, op: SourceOperation, attributes: dict[str, Any]
 ) -> Sequence[Instruction]:
-    given.at_least(1)
-    *data, token = given.operands
+    op.at_least(1)
+    *data, token = op.operands
     attributes.pop("channel_id", None)
-    sent = writer.bundled(given, data)
-    return writer.results(given, "outfeed", attributes, [sent, token])
+    sent = writer.bundled(op, data)
+    return writer.results(op, "outfeed", attributes, [sent, token])
 
 
 def _infeed(
-    writer: OperationWriter, given: GivenOperation, attributes: dict[str, Any]
+    writer: OperationWriter, op: SourceOperation, attributes: dict[str, Any]
 ) -> Sequence[Instruction]:
-    *data, token = _fed(given)
+    *data, token = _fed(op)
     shape = Shape.of_tuple([one_or_tuple(data), token])
-    fed = writer.add(given, "infeed", shape, given.operands, attributes, name="infeed")
-    return _unpacked(writer, given, fed, data)
+    fed = writer.add(op, "infeed", shape, op.operands, attributes, name="infeed")
+    return _unpacked(writer, op, fed, data)
 
 
-def _fed(given: GivenOperation) -> tuple[Shape, ...]:
+def _fed(op: SourceOperation) -> tuple[Shape, ...]:
     """The shapes of data and of the token behind it."""
-    if len(given.shapes) < 2:  # noqa: PLR2004 - some data and a token
-        given.fail("expected data and a token as results")
-    return given.shapes
+    if len(op.shapes) < 2:  # noqa: PLR2004 - some data and a token
+        op.fail("expected data and a token as results")
+    return op.shapes
 
 
 def _send(
-    writer: OperationWriter, given: GivenOperation, attributes: dict[str, Any]
+    writer: OperationWriter, op: SourceOperation, attributes: dict[str, Any]
 ) -> Sequence[Instruction]:
-    given.at_least(1)
-    *data, token = given.operands
-    sent = writer.bundled(given, data)
+    op.at_least(1)
+    *data, token = op.operands
+    sent = writer.bundled(op, data)
     shape = Shape.of_tuple([sent.shape, Shape(ElementType.U32), token.shape])
-    begun = writer.add(given, "send", shape, [sent, token], attributes, name="send")
-    return writer.results(given, "send-done", attributes, [begun])
+    begun = writer.add(op, "send", shape, [sent, token], attributes, name="send")
+    return writer.results(op, "send-done", attributes, [begun])
 
 
 def _recv(
-    writer: OperationWriter, given: GivenOperation, attributes: dict[str, Any]
+    writer: OperationWriter, op: SourceOperation, attributes: dict[str, Any]
 ) -> Sequence[Instruction]:
-    *data, token = _fed(given)
+    *data, token = _fed(op)
     received = one_or_tuple(data)
     begun_shape = Shape.of_tuple([received, Shape(ElementType.U32), token])
-    begun = writer.add(given, "recv", begun_shape, given.operands, attributes, name="recv")
+    begun = writer.add(op, "recv", begun_shape, op.operands, attributes, name="recv")
     shape = Shape.of_tuple([received, token])
-    done = writer.add(given, "recv-done", shape, [begun], attributes, name="recv-done")
-    return _unpacked(writer, given, done, data)
+    done = writer.add(op, "recv-done", shape, [begun], attributes, name="recv-done")
+    return _unpacked(writer, op, done, data)
 
 
 def _unpacked(
-    writer: OperationWriter, given: GivenOperation, made: Instruction, data: Sequence[Shape]
+    writer: OperationWriter, op: SourceOperation, made: Instruction, data: Sequence[Shape]
 ) -> Sequence[Instruction]:
     """The arrays of the first element of a tuple, and the token behind it."""
-    first, token = (writer.element(given, made, place) for place in range(2))
-    return [*writer.elements(given, first, len(data)), token]
+    first, token = (writer.element(op, made, place) for place in range(2))
+    return [*writer.elements(op, first, len(data)), token]
 
 
 # Operations of StableHLO with sizes that the program computes, as `jax.export` writes them.
@@ -533,9 +533,9 @@ ASSERTION: Final = "shape_assertion"
 """Functions that check in exported programs that sizes are as JAX assumes."""
 
 
-def assert_sizes(writer: OperationWriter, given: GivenOperation) -> None:
+def assert_sizes(writer: OperationWriter, op: SourceOperation) -> None:
     """Keep a check of sizes in a program as a fact about them."""
-    checked = given.operands[0] if given.operands else None
+    checked = op.operands[0] if op.operands else None
     if checked is None or checked.opcode != "compare":
         return
     left, right = (writer.module.sizes.values(operand) for operand in checked.operands)
@@ -544,154 +544,154 @@ def assert_sizes(writer: OperationWriter, given: GivenOperation) -> None:
         writer.module.sizes.facts |= {} if found is None else {found: None}
 
 
-def _given_sizes(writer: OperationWriter, given: GivenOperation, place: int) -> tuple[Size, ...]:
+def _given_sizes(writer: OperationWriter, op: SourceOperation, place: int) -> tuple[Size, ...]:
     """The values of an operand that has sizes."""
-    given.at_least(place + 1)
-    found = writer.module.sizes.values(given.operands[place])
+    op.at_least(place + 1)
+    found = writer.module.sizes.values(op.operands[place])
     if found is None:
-        given.fail("the sizes come from other operations than arithmetic on sizes of arguments")
+        op.fail("the sizes come from other operations than arithmetic on sizes of arguments")
     return found
 
 
-def _dynamic_reshape(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
-    sizes = _given_sizes(writer, given, 1)
-    return [writer.add(given, "reshape", given.shape, given.operands[:1], {}, sizes=sizes)]
+def _dynamic_reshape(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+    sizes = _given_sizes(writer, op, 1)
+    return [writer.add(op, "reshape", op.shape, op.operands[:1], {}, sizes=sizes)]
 
 
-def _dynamic_broadcast(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
-    sizes = _given_sizes(writer, given, 1)
-    axes = given.integers("broadcast_dimensions")
-    return [writer.broadcast(given, given.operands[0], given.shape, axes, sizes=sizes)]
+def _dynamic_broadcast(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+    sizes = _given_sizes(writer, op, 1)
+    axes = op.integers("broadcast_dimensions")
+    return [writer.broadcast(op, op.operands[0], op.shape, axes, sizes=sizes)]
 
 
-def _dynamic_iota(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
-    sizes = _given_sizes(writer, given, 0)
-    attributes = {"iota_dimension": given.integer("iota_dimension")}
-    return [writer.add(given, "iota", given.shape, (), attributes, sizes=sizes)]
+def _dynamic_iota(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+    sizes = _given_sizes(writer, op, 0)
+    attributes = {"iota_dimension": op.integer("iota_dimension")}
+    return [writer.add(op, "iota", op.shape, (), attributes, sizes=sizes)]
 
 
-def _dynamic_gather(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
-    sizes = shown_sizes(_given_sizes(writer, given, 2))
-    attributes = gather_numbers(given)
-    return writer.results(given, "gather", attributes | {"slice_sizes": sizes}, given.operands[:2])
+def _dynamic_gather(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+    sizes = shown_sizes(_given_sizes(writer, op, 2))
+    attributes = gather_numbers(op)
+    return writer.results(op, "gather", attributes | {"slice_sizes": sizes}, op.operands[:2])
 
 
-def _real_dynamic_slice(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
-    columns = [_given_sizes(writer, given, place) for place in (1, 2, 3)]
+def _real_dynamic_slice(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+    columns = [_given_sizes(writer, op, place) for place in (1, 2, 3)]
     rows = [*zip(*columns, strict=True)]
     sizes = tuple(
-        size if size != UNBOUNDED_SIZE else _taken(given, row)
-        for size, row in zip(given.shape.dimensions, rows, strict=True)
+        size if size != UNBOUNDED_SIZE else _taken(op, row)
+        for size, row in zip(op.shape.dimensions, rows, strict=True)
     )
     attributes = {"slice": tuple(map(shown_sizes, rows))}
-    return [writer.add(given, "slice", given.shape, given.operands[:1], attributes, sizes=sizes)]
+    return [writer.add(op, "slice", op.shape, op.operands[:1], attributes, sizes=sizes)]
 
 
-def _taken(given: GivenOperation, row: Sequence[Size]) -> Size:
+def _taken(op: SourceOperation, row: Sequence[Size]) -> Size:
     """Number of elements that a slice takes along a dimension."""
     start, limit, stride = row
     if not isinstance(stride, int) or stride < 1:
-        given.fail("a stride is computed while the program runs")
+        op.fail("a stride is computed while the program runs")
     return ceil_divided(difference(limit, start), stride)
 
 
-def _dynamic_pad(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
-    columns = [_given_sizes(writer, given, place) for place in (2, 3, 4)]
+def _dynamic_pad(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+    columns = [_given_sizes(writer, op, place) for place in (2, 3, 4)]
     rows = [*zip(*columns, strict=True)]
-    before = writer.module.sizes.sizes(given.operands[0])
+    before = writer.module.sizes.sizes(op.operands[0])
     sizes = tuple(padded_size(size, *row) for size, row in zip(before, rows, strict=True))
     attributes = {"padding": tuple(map(shown_sizes, rows))}
-    return [writer.add(given, "pad", given.shape, given.operands[:2], attributes, sizes=sizes)]
+    return [writer.add(op, "pad", op.shape, op.operands[:2], attributes, sizes=sizes)]
 
 
 # The operations of StableHLO that become something else than one instruction, and all tables.
 #
 # Each is a function of what writes a computation and of the operation, to one instruction for
-# each result. `CONSTRUCTIONS` names them all.
+# each result. `CONVERSIONS` names them all.
 
 # Broadcasts.
 
 
-def _broadcast_in_dim(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
-    axes = given.integers("broadcast_dimensions")
-    return [writer.broadcast(given, given.operand, given.shape, axes)]
+def _broadcast_in_dim(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+    axes = op.integers("broadcast_dimensions")
+    return [writer.broadcast(op, op.operand, op.shape, axes)]
 
 
-def _broadcast(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+def _broadcast(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
     """The sizes of new dimensions stand in front."""
-    operand, shape = given.operand, given.shape
+    operand, shape = op.operand, op.shape
     new = shape.rank - operand.shape.rank
-    return [writer.broadcast(given, operand, shape, tuple(range(new, shape.rank)))]
+    return [writer.broadcast(op, operand, shape, tuple(range(new, shape.rank)))]
 
 
-def _implicit_broadcast(name: str) -> Construction:
+def _implicit_broadcast(name: str) -> Conversion:
     """Operands stretched as NumPy does, then an operation on elements."""
     opcode = name.replace("_", "-")
 
-    def construct(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
-        shape = given.shape
+    def construct(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+        shape = op.shape
         stretched = [
-            writer.broadcast(given, each, shape, _trailing(given, each, shape), name=f"side{place}")
-            for place, each in enumerate(given.operands)
+            writer.broadcast(op, each, shape, _trailing(op, each, shape), name=f"side{place}")
+            for place, each in enumerate(op.operands)
         ]
         if opcode not in OPCODES:
-            return [writer.elementwise(given, name, stretched)]
-        attributes = compare_attributes(given) if opcode == "compare" else {}
-        return writer.results(given, opcode, attributes, stretched)
+            return [writer.elementwise(op, name, stretched)]
+        attributes = compare_attributes(op) if opcode == "compare" else {}
+        return writer.results(op, opcode, attributes, stretched)
 
     return construct
 
 
-def _trailing(given: GivenOperation, operand: Instruction, shape: Shape) -> tuple[int, ...]:
+def _trailing(op: SourceOperation, operand: Instruction, shape: Shape) -> tuple[int, ...]:
     rank = operand.shape.rank
-    if rank < shape.rank and given.has("broadcast_dimensions"):
-        return given.integers("broadcast_dimensions")
+    if rank < shape.rank and op.has("broadcast_dimensions"):
+        return op.integers("broadcast_dimensions")
     return tuple(range(shape.rank - rank, shape.rank))
 
 
-def _elementwise(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+def _elementwise(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
     """An operation on elements for which HLO has no opcode."""
-    return [writer.elementwise(given, given.operation.name, given.operands)]
+    return [writer.elementwise(op, op.operation.name, op.operands)]
 
 
 # Constants, calls and the rest.
 
 
-def _constant(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
-    value = given.get("value")
+def _constant(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+    value = op.get("value")
     if not isinstance(value, DenseElements):
-        given.fail("expected dense elements as the value")
-    return [writer.constant(given, value.shape, value.values)]
+        op.fail("expected dense elements as the value")
+    return [writer.constant(op, value.shape, value.values)]
 
 
-def _arc_tangent(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+def _arc_tangent(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
     """The angle of a point at distance 1, since XLA has no opcode for it."""
-    shape = given.operand.shape
-    one = writer.constant(given, Shape(shape.element_type, shape.dimensions), (1.0,))
-    return writer.results(given, "atan2", {}, [given.operand, one])
+    shape = op.operand.shape
+    one = writer.constant(op, Shape(shape.element_type, shape.dimensions), (1.0,))
+    return writer.results(op, "atan2", {}, [op.operand, one])
 
 
-def _custom_call(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
-    target = given.word("call_target_name")
+def _custom_call(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+    target = op.word("call_target_name")
     if target == ASSERTION and writer.module.is_polymorphic:
-        assert_sizes(writer, given)
+        assert_sizes(writer, op)
         return ()
     attributes: dict[str, Any] = {"custom_call_target": target}
-    if given.flag("has_side_effect"):
+    if op.flag("has_side_effect"):
         attributes["custom_call_has_side_effect"] = True
-    version = given.integer("api_version", 1)
+    version = op.integer("api_version", 1)
     if version in _API_VERSIONS:
         attributes["api_version"] = _API_VERSIONS[version]
-    config = given.get("backend_config", "")
+    config = op.get("backend_config", "")
     if isinstance(config, str) and config:
         attributes["backend_config"] = escape(config)
-    called = given.get("called_computations", ())
+    called = op.get("called_computations", ())
     if isinstance(called, tuple) and called:
-        names = given.words("called_computations")
+        names = op.words("called_computations")
         attributes["called_computations"] = tuple(
-            writer.module.function(name, given) for name in names
+            writer.module.function(name, op) for name in names
         )
-    return writer.results(given, "custom-call", attributes)
+    return writer.results(op, "custom-call", attributes)
 
 
 _API_VERSIONS: Final = {
@@ -702,33 +702,33 @@ _API_VERSIONS: Final = {
 """By number; the first one is not written."""
 
 
-def _called(attribute: str) -> Construction:
+def _called(attribute: str) -> Conversion:
     """A function that is called, by the attribute that names it."""
 
-    def construct(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+    def construct(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
         if writer.module.is_polymorphic:  # sizes are those of one call
-            return writer.inlined(given, given.word(attribute))
-        called = writer.module.function(given.word(attribute), given)
+            return writer.inlined(op, op.word(attribute))
+        called = writer.module.function(op.word(attribute), op)
         composite = {"is_composite": True} if attribute == "decomposition" else {}
-        return writer.results(given, "call", {"to_apply": called, **composite})
+        return writer.results(op, "call", {"to_apply": called, **composite})
 
     return construct
 
 
-def _sharding_constraint(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
-    return writer.results(given, "copy", {})
+def _sharding_constraint(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+    return writer.results(op, "copy", {})
 
 
-def _barrier(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
+def _barrier(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
     """Values that wait for each other, as one tuple."""
-    return writer.results(given, "opt-barrier", {}, [writer.bundled(given, given.operands)])
+    return writer.results(op, "opt-barrier", {}, [writer.bundled(op, op.operands)])
 
 
-def _nothing(_: OperationWriter, __: GivenOperation) -> Sequence[Instruction]:
+def _nothing(_: OperationWriter, __: SourceOperation) -> Sequence[Instruction]:
     return ()
 
 
-def _constructions() -> Iterator[tuple[str, Construction]]:
+def _conversions() -> Iterator[tuple[str, Conversion]]:
     """Operations of the rows of the table: those of HLO, and on elements those of CHLO."""
     for name, row in ROWS.items():
         opcode, stretched = name.replace("_", "-"), name.removeprefix("broadcast_")
@@ -740,23 +740,23 @@ def _constructions() -> Iterator[tuple[str, Construction]]:
 
 def _renamed(sources: Mapping[str, str]) -> AttributesOf:
     """The attributes of an instruction, by the form that each has in HLO; most are words."""
-    return lambda given: {
-        name: _BY_FORM.get(ATTRIBUTES[name], GivenOperation.word)(given, source)
-        for name, source in sources.items()
-        if given.has(source)
+    return lambda op: {
+        name: _BY_FORM.get(ATTRIBUTES[name], SourceOperation.word)(op, field)
+        for name, field in sources.items()
+        if op.has(field)
     }
 
 
-_BY_FORM: Final[Mapping[Any, Callable[[GivenOperation, str], Any]]] = {
-    BOOLEAN: GivenOperation.flag,
-    FLOAT: GivenOperation.number,
-    INTEGER: GivenOperation.integer,
-    INTEGERS: GivenOperation.integers,
+_BY_FORM: Final[Mapping[Any, Callable[[SourceOperation, str], Any]]] = {
+    BOOLEAN: SourceOperation.flag,
+    FLOAT: SourceOperation.number,
+    INTEGER: SourceOperation.integer,
+    INTEGERS: SourceOperation.integers,
 }
 """How the value of an attribute is read, by its codec in HLO."""
 
-CONSTRUCTIONS: Final[Mapping[str, Construction]] = {
-    **dict(_constructions()),
+CONVERSIONS: Final[Mapping[str, Conversion]] = {
+    **dict(_conversions()),
     "all_gather": one_instruction("all-gather", _along("all_gather_dim")),
     "all_reduce": one_instruction("all-reduce", _collective, "to_apply"),
     "all_to_all": _all_to_all,

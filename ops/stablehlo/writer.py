@@ -20,8 +20,8 @@ from ops.index_maps import Size
 from ops.mlir.operations import Argument, MlirBlock, MlirModule, MlirOperation, Name
 from ops.mlir.text import DialectAttribute, Location, MlirTextError, Number
 from ops.stablehlo.given import (
-    GivenOperation,
     ModuleContext,
+    SourceOperation,
     common_attributes,
     donations,
     entry_layouts,
@@ -90,49 +90,49 @@ class OperationWriter:
     def operation(self, operation: MlirOperation) -> None:
         """Write the instructions of an operation."""
         operands = tuple(self.value(name) for name in operation.operands)
-        given = GivenOperation(operation, self.module.text, operands)
+        op = SourceOperation(operation, self.module.text, operands)
         try:
-            made = self._made(given)
+            made = self._made(op)
         except (AttributeValueError, ShapeError) as error:
-            given.fail(str(error))
+            op.fail(str(error))
         if len(made) != len(operation.types):
-            given.fail(f"expected {len(made)} results, not {len(operation.types)}")
+            op.fail(f"expected {len(made)} results, not {len(operation.types)}")
         self.values |= zip(operation.results, made, strict=False)
 
-    def _made(self, given: GivenOperation) -> Sequence[Instruction]:
-        dialect, _, _ = given.operation.name.rpartition(".")
-        known = self.module.constructions
-        construct = known.get(given.name) if dialect in _DIALECTS else None
+    def _made(self, op: SourceOperation) -> Sequence[Instruction]:
+        dialect, _, _ = op.operation.name.rpartition(".")
+        known = self.module.conversions
+        construct = known.get(op.name) if dialect in _DIALECTS else None
         if construct is None:
-            given.fail("the operation has no counterpart in HLO")
-        return construct(self, given)
+            op.fail("the operation has no counterpart in HLO")
+        return construct(self, op)
 
     def region(
         self,
-        given: GivenOperation,
+        op: SourceOperation,
         blocks: tuple[MlirBlock, ...],
         name: str,
         layouts: Sequence[Layout | None] = (),
     ) -> Computation:
         """A computation with the arguments of a region as parameters, in these layouts."""
         inside = self.inside()
-        block = self.block_of(given, blocks)
+        block = self.block_of(op, blocks)
         inside.parameters(block.arguments, layouts=layouts)
         return inside.finished(name, inside.run(block))
 
-    def inlined(self, given: GivenOperation, name: str) -> Sequence[Instruction]:
+    def inlined(self, op: SourceOperation, name: str) -> Sequence[Instruction]:
         """The results of a function, whose instructions become part of this computation."""
-        block = self.module.entered(name, given)
-        if len(block.arguments) != len(given.operands):
-            given.fail(f"@{name} takes {len(block.arguments)} values, not {len(given.operands)}")
+        block = self.module.entered(name, op)
+        if len(block.arguments) != len(op.operands):
+            op.fail(f"@{name} takes {len(block.arguments)} values, not {len(op.operands)}")
         around, self.values = self.values, {}
-        for argument, operand in zip(block.arguments, given.operands, strict=True):
+        for argument, operand in zip(block.arguments, op.operands, strict=True):
             self.values[argument.name.text] = operand
             self.module.note_symbol(argument, operand)
         results = self.run(block)
         self.values = around
         self.module.left()
-        note_division(self.module.sizes, name, given.operands, results)
+        note_division(self.module.sizes, name, op.operands, results)
         return results
 
     # Computations
@@ -149,13 +149,13 @@ class OperationWriter:
         root = self.builder.made("tuple", shape, None, results, name="results")
         return self.builder.computation(name, self.builder.instructions, root)
 
-    def called(self, given: GivenOperation, names: Sequence[str]) -> dict[str, Computation]:
+    def called(self, op: SourceOperation, names: Sequence[str]) -> dict[str, Computation]:
         """The computations of the regions of an operation, by the attributes that they are."""
-        regions = given.operation.regions
+        regions = op.operation.regions
         if len(regions) != len(names):
-            given.fail(f"expected {len(names)} regions, not {len(regions)}")
+            op.fail(f"expected {len(names)} regions, not {len(regions)}")
         return {
-            name: self.region(given, region, f"{self.name_of(given)}.{name}")
+            name: self.region(op, region, f"{self.name_of(op)}.{name}")
             for name, region in zip(names, regions, strict=True)
         }
 
@@ -194,30 +194,30 @@ class OperationWriter:
         found = self.values.get(name)
         return found if found is not None or self._outer is None else self._outer.find(name)
 
-    def block_of(self, given: GivenOperation, blocks: tuple[MlirBlock, ...]) -> MlirBlock:
+    def block_of(self, op: SourceOperation, blocks: tuple[MlirBlock, ...]) -> MlirBlock:
         """The only block of a region."""
         if len(blocks) != 1:
-            given.fail(f"expected regions of one block, not of {len(blocks)}")
+            op.fail(f"expected regions of one block, not of {len(blocks)}")
         return blocks[0]
 
     # Instructions
 
     def results(
         self,
-        given: GivenOperation,
+        op: SourceOperation,
         opcode: str,
         attributes: dict[str, Any],
         operands: Sequence[Instruction] | None = None,
     ) -> list[Instruction]:
         """An instruction with the results of an operation: itself, or the elements of a tuple."""
-        shapes = given.shapes
-        read = given.operands if operands is None else operands
-        made = self.add(given, opcode, one_or_tuple(shapes), read, attributes)
-        return self.elements(given, made, len(shapes))
+        shapes = op.shapes
+        read = op.operands if operands is None else operands
+        made = self.add(op, opcode, one_or_tuple(shapes), read, attributes)
+        return self.elements(op, made, len(shapes))
 
     def add(  # noqa: PLR0913 - the fields of an instruction
         self,
-        given: GivenOperation,
+        op: SourceOperation,
         opcode: str,
         shape: Shape,
         operands: Sequence[Instruction],
@@ -231,12 +231,12 @@ class OperationWriter:
 
         It is checked as one that is read from HLO.
         """
-        _check(given, opcode, len(operands), attributes)
-        operation = given.operation
+        _check(op, opcode, len(operands), attributes)
+        operation = op.operation
         noted = common_attributes(
             operation.attributes, operation.location, shape, self.module.context
         )
-        own = self.name_of(given)
+        own = self.name_of(op)
         made = self.builder.made(
             *(opcode, shape, None if sizes is None else (sizes,), operands, attributes | noted),
             literal=literal,
@@ -246,34 +246,32 @@ class OperationWriter:
         verify(made)
         return made
 
-    def name_of(self, given: GivenOperation) -> str:
+    def name_of(self, op: SourceOperation) -> str:
         """The name of the value, behind that of the operation if it is a number only."""
-        results = given.operation.results
+        results = op.operation.results
         value = results[0].partition("#")[0][1:] if results else ""
-        return (
-            f"{given.name}.{value}" if value.isdecimal() or not value else name_in_hlo(value, "v.")
-        )
+        return f"{op.name}.{value}" if value.isdecimal() or not value else name_in_hlo(value, "v.")
 
-    def elements(self, given: GivenOperation, made: Instruction, count: int) -> list[Instruction]:
+    def elements(self, op: SourceOperation, made: Instruction, count: int) -> list[Instruction]:
         """An instruction as so many results: itself, or the elements of a tuple."""
         if count == 1:
             return [made]
-        return [self.element(given, made, place) for place in range(count)]
+        return [self.element(op, made, place) for place in range(count)]
 
-    def element(self, given: GivenOperation, made: Instruction, place: int) -> Instruction:
+    def element(self, op: SourceOperation, made: Instruction, place: int) -> Instruction:
         """An element of a tuple."""
         elements = made.shape.elements if made.shape.is_tuple else ()
         if place >= len(elements):
-            given.fail(f"{made.shape} has no element {place}")
+            op.fail(f"{made.shape} has no element {place}")
         return self.builder.made(
             *("get-tuple-element", elements[place], None, [made], {"index": place}),
             name=f"{made.name}.{place}",
-            place=(given.operation.start, given.operation.stop),
+            place=(op.operation.start, op.operation.stop),
         )
 
     def shaped(
         self,
-        given: GivenOperation,
+        op: SourceOperation,
         opcode: str,
         operand: Instruction,
         sizes: Sequence[int],
@@ -283,11 +281,11 @@ class OperationWriter:
     ) -> Instruction:
         """The elements of an array in one of other sizes."""
         shape = Shape(operand.shape.element_type, tuple(sizes))
-        return self.add(given, opcode, shape, [operand], attributes or {}, name=name)
+        return self.add(op, opcode, shape, [operand], attributes or {}, name=name)
 
     def broadcast(
         self,
-        given: GivenOperation,
+        op: SourceOperation,
         operand: Instruction,
         shape: Shape,
         axes: tuple[int, ...],
@@ -298,22 +296,22 @@ class OperationWriter:
         """An array repeated; dimensions of size 1 that are stretched are taken out before."""
         own = operand.shape.dimensions
         if len(axes) != len(own) or not all(0 <= axis < shape.rank for axis in axes):
-            given.fail(f"dimensions {axes} do not lead from {operand.shape} to {shape}")
+            op.fail(f"dimensions {axes} do not lead from {operand.shape} to {shape}")
         pairs = [*zip(axes, own, strict=True)]
         kept = [(axis, size) for axis, size in pairs if size != 1 or shape.dimensions[axis] == 1]
         for axis, size in kept:
             if shape.dimensions[axis] not in {size, UNBOUNDED_SIZE} and size != UNBOUNDED_SIZE:
                 message = f"a dimension of size {size} becomes one of {shape.dimensions[axis]}"
-                given.fail(f"{message}; expected {size}, or 1 to stretch")
+                op.fail(f"{message}; expected {size}, or 1 to stretch")
         if len(kept) < len(own):
-            operand = self._thin(given, operand, axes, kept, name)
+            operand = self._thin(op, operand, axes, kept, name)
         result = Shape(operand.shape.element_type, shape.dimensions, shape.layout)
         attributes = {"dimensions": tuple(axis for axis, _ in kept)}
-        return self.add(given, "broadcast", result, [operand], attributes, sizes=sizes, name=name)
+        return self.add(op, "broadcast", result, [operand], attributes, sizes=sizes, name=name)
 
     def _thin(
         self,
-        given: GivenOperation,
+        op: SourceOperation,
         operand: Instruction,
         axes: tuple[int, ...],
         kept: Sequence[tuple[int, int]],
@@ -325,24 +323,24 @@ class OperationWriter:
         places = [place for place, axis in enumerate(axes) if axis in {axis for axis, _ in kept}]
         sizes = tuple(before[place] for place in places) if shape.is_unbounded else None
         sizes = None if sizes is None or UNBOUNDED_SIZE in sizes else sizes
-        return self.add(given, "reshape", shape, [operand], {}, sizes=sizes, name=f"{name}thin")
+        return self.add(op, "reshape", shape, [operand], {}, sizes=sizes, name=f"{name}thin")
 
     def constant(
-        self, given: GivenOperation, shape: Shape, values: tuple[Number, ...] | None
+        self, op: SourceOperation, shape: Shape, values: tuple[Number, ...] | None
     ) -> Instruction:
         """A constant; one value for all elements is a scalar that is repeated, as in XLA."""
         count = shape.element_count
         is_repeated = values is not None and len(values) == 1 != count and count > 0
         of = Shape(shape.element_type) if is_repeated else shape
         literal = Literal.of(of, values if count else ())
-        made = self.add(given, "constant", of, (), {}, literal=literal, name="value" * is_repeated)
-        return self.broadcast(given, made, shape, ()) if is_repeated else made
+        made = self.add(op, "constant", of, (), {}, literal=literal, name="value" * is_repeated)
+        return self.broadcast(op, made, shape, ()) if is_repeated else made
 
     def elementwise(
-        self, given: GivenOperation, name: str, operands: Sequence[Instruction]
+        self, op: SourceOperation, name: str, operands: Sequence[Instruction]
     ) -> Instruction:
         """An operation that HLO does not have, mapped over elements."""
-        shape = given.shape
+        shape = op.shape
         inside = self.module.builder()
         scalars = [
             inside.made(
@@ -354,34 +352,32 @@ class OperationWriter:
         ]
         target = {"custom_call_target": name}
         inside.made("custom-call", Shape(shape.element_type), None, scalars, target)
-        called = inside.computation(f"{self.name_of(given)}.element", inside.instructions)
+        called = inside.computation(f"{self.name_of(op)}.element", inside.instructions)
         attributes = {"dimensions": tuple(range(shape.rank)), "to_apply": called}
-        return self.add(given, "map", shape, operands, attributes)
+        return self.add(op, "map", shape, operands, attributes)
 
     def bundled(
-        self, given: GivenOperation, values: Sequence[Instruction], name: str = "operands"
+        self, op: SourceOperation, values: Sequence[Instruction], name: str = "operands"
     ) -> Instruction:
         """A value, or a tuple of several."""
         if len(values) == 1:
             return values[0]
         shape = Shape.of_tuple([each.shape for each in values])
-        return self.add(given, "tuple", shape, values, {}, name=name)
+        return self.add(op, "tuple", shape, values, {}, name=name)
 
 
-def _check(
-    given: GivenOperation, opcode: str, operands: int, attributes: Mapping[str, Any]
-) -> None:
+def _check(op: SourceOperation, opcode: str, operands: int, attributes: Mapping[str, Any]) -> None:
     """Check operands and attributes, as the reader of HLO does in a text."""
     known = OPCODES[opcode]
     if operands not in known.arity:
-        given.fail(f"expected {known.arity}, not {operands}")
+        op.fail(f"expected {known.arity}, not {operands}")
     for required in known.required:
         if required not in attributes:
-            given.fail(f"expected attribute {required}")
+            op.fail(f"expected attribute {required}")
     for name, value in attributes.items():
         words = _WORDS.get(name)
         if words and value not in words:
-            given.fail(f"{name} is {quoted(value)}; expected one of {', '.join(words)}")
+            op.fail(f"{name} is {quoted(value)}; expected one of {', '.join(words)}")
 
 
 _WORDS: Final = {name: tuple(words.split()) for name, words in ENUMERATIONS.items()}
@@ -406,19 +402,19 @@ def name_in_hlo(name: str, before: str) -> str:
 
 # Operations of StableHLO that one function writes: the type of such functions.
 
-Construction: TypeAlias = "Callable[[OperationWriter, GivenOperation], Sequence[Instruction]]"
+Conversion: TypeAlias = "Callable[[OperationWriter, SourceOperation], Sequence[Instruction]]"
 """From an operation to an instruction for each result."""
 
-AttributesOf: TypeAlias = "Callable[[GivenOperation], dict[str, Any]]"
+AttributesOf: TypeAlias = "Callable[[SourceOperation], dict[str, Any]]"
 """From an operation to the attributes of its instruction."""
 
 
-def one_instruction(opcode: str, attributes: AttributesOf, *computations: str) -> Construction:
+def one_instruction(opcode: str, attributes: AttributesOf, *computations: str) -> Conversion:
     """An operation that is one instruction; its regions are ``computations``."""
 
-    def construct(writer: OperationWriter, given: GivenOperation) -> Sequence[Instruction]:
-        called = writer.called(given, computations)
-        return writer.results(given, opcode, attributes(given) | called)
+    def construct(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+        called = writer.called(op, computations)
+        return writer.results(op, opcode, attributes(op) | called)
 
     return construct
 
@@ -440,11 +436,11 @@ class ModuleWriter:
     def __init__(
         self,
         text: MlirModule,
-        constructions: Mapping[str, Construction],
+        conversions: Mapping[str, Conversion],
         symbols: Mapping[str, Form] | None = None,
     ) -> None:
         self.text = text
-        self.constructions = constructions
+        self.conversions = conversions
         self.symbols: dict[str, Size] = {}
         """The symbols of JAX, in terms of the sizes of arguments."""
         self._solution = symbols or {}
@@ -500,10 +496,10 @@ class ModuleWriter:
             for name, each in donations(main.regions[0][0].arguments, root.shape):
                 found[name] = (*found.get(name, ()), each)
         except ShapeError as error:
-            GivenOperation(main, self.text).fail(str(error))
+            SourceOperation(main, self.text).fail(str(error))
         return found
 
-    def function(self, name: str, caller: GivenOperation) -> Computation:
+    def function(self, name: str, caller: SourceOperation) -> Computation:
         """The computation of a function.
 
         Raises:
@@ -514,7 +510,7 @@ class ModuleWriter:
         self._check(name, caller)
         return self._function(name)
 
-    def entered(self, name: str, caller: GivenOperation) -> MlirBlock:
+    def entered(self, name: str, caller: SourceOperation) -> MlirBlock:
         """The body of a function that becomes part of its caller.
 
         Raises:
@@ -538,7 +534,7 @@ class ModuleWriter:
         if isinstance(name, str) and name and found is not None:
             self.symbols.setdefault(name, found[0])
 
-    def _check(self, name: str, caller: GivenOperation) -> None:
+    def _check(self, name: str, caller: SourceOperation) -> None:
         if name not in self._functions or not self._functions[name].regions:
             caller.fail(f"there is no function @{name} with a body")
         if name in self._waiting:
@@ -549,9 +545,9 @@ class ModuleWriter:
     def _function(self, name: str, *, is_entry: bool = False) -> Computation:
         self._waiting.append(name)
         operation = self._functions[name]
-        given = GivenOperation(operation, self.text)
+        op = SourceOperation(operation, self.text)
         writer = OperationWriter(self, self.builder())
-        block = writer.block_of(given, operation.regions[0] if operation.regions else ())
+        block = writer.block_of(op, operation.regions[0] if operation.regions else ())
         sizes = self._sizes_of(block.arguments) if is_entry and self.is_polymorphic else {}
         layouts = entry_layouts(self._attributes) if is_entry else ()
         writer.parameters(block.arguments, sizes, layouts)

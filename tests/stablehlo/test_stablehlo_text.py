@@ -14,7 +14,7 @@ from ops import Unknown, hlo, output_to_input, stablehlo
 from ops.hlo.opcodes import OPCODES
 from ops.stablehlo import MlirTextError
 from ops.stablehlo.assembly import FORMS, ROWS
-from ops.stablehlo.operations import CONSTRUCTIONS
+from ops.stablehlo.operations import CONVERSIONS
 from tests.cases import for_all
 from tests.stablehlo.stablehlo_modules import NAMES, stablehlo_text
 
@@ -233,8 +233,8 @@ def test_operations_become_instructions(name: str) -> None:
 
 def test_every_row_with_an_opcode_is_a_construction() -> None:
     rows = {name for name in ROWS if name.replace("_", "-") in OPCODES}
-    assert rows <= {*CONSTRUCTIONS}
-    others = {name.rpartition(".")[2] for name in FORMS} - {*CONSTRUCTIONS}
+    assert rows <= {*CONVERSIONS}
+    others = {name.rpartition(".")[2] for name in FORMS} - {*CONVERSIONS}
     assert others == NOT_IN_HLO
 
 
