@@ -124,9 +124,9 @@ class LoopBlock:
         """The interval of a constraint, without an end that is met everywhere in the block."""
         return self._ranges.left_to_ask(constraint)
 
-    def knows(self, forms: Iterable[Form]) -> bool:
-        """Whether forms have only variables of the loops around the block."""
-        return self._known.issuperset(forms.variables_of(forms))
+    def knows(self, index: Iterable[Form]) -> bool:
+        """Whether an index has only variables of the loops around the block."""
+        return self._known.issuperset(forms.variables_of(index))
 
     @property
     def _known(self) -> set[str]:
@@ -285,11 +285,11 @@ def solving(counter: str, constraints: Iterable[Constraint]) -> list[Constraint]
     return found
 
 
-def divisors_of(forms: Iterable[Form], counter: str, size: int) -> set[int]:
+def divisors_of(wanted: Iterable[Form], counter: str, size: int) -> set[int]:
     """The numbers that a counter is divided by, where they divide its size."""
     divided = {
         atom.divisor
-        for atom in forms.postorder(tuple(forms))
+        for atom in forms.postorder(tuple(wanted))
         if atom.kind in (AtomKind.FLOORDIV, AtomKind.MOD)
         and atom.arguments[0].single_variable() == counter
     }
@@ -371,8 +371,8 @@ def text_of_loops(
     functions.check_portable(behind, domain, asker, language.max_bits)
     results = {
         result: forms.guarded(form)
-        for name, forms in zip(names, wanted, strict=True)
-        for result, form in zip(_result_names(name, len(forms)), forms, strict=True)
+        for name, values in zip(names, wanted, strict=True)
+        for result, form in zip(_result_names(name, len(values)), values, strict=True)
     }
     _check_results(results, domain, asker)
     nest = _Nest(domain, looped, language, body.names | {*results, MASK})
