@@ -21,7 +21,7 @@ from indexing.simplify import scope_with_facts
 from indexing.transform.evaluate import reason_against_bits
 from indexing.variable import Variable
 from simplifier import forms
-from simplifier.forms import AtomKind, Form, Interval
+from simplifier.forms import AtomKind, Form, Interval, guarded, postorder, variables_of
 
 # A loop nest while it is written: blocks in blocks, each with what is known in it.
 
@@ -126,7 +126,7 @@ class LoopBlock:
 
     def knows(self, index: Iterable[Form]) -> bool:
         """Whether an index has only variables of the loops around the block."""
-        return self._known.issuperset(forms.variables_of(index))
+        return self._known.issuperset(variables_of(index))
 
     @property
     def _known(self) -> set[str]:
@@ -289,7 +289,7 @@ def divisors_of(wanted: Iterable[Form], counter: str, size: int) -> set[int]:
     """The numbers that a counter is divided by, where they divide its size."""
     divided = {
         atom.divisor
-        for atom in forms.postorder(tuple(wanted))
+        for atom in postorder(tuple(wanted))
         if atom.kind in (AtomKind.FLOORDIV, AtomKind.MOD)
         and atom.arguments[0].single_variable() == counter
     }
@@ -370,7 +370,7 @@ def text_of_loops(
     behind = [forms.variable(identifier) + 1 for identifier, name in pairs if name in looped]
     functions.check_portable(behind, domain, asker, language.max_bits)
     results = {
-        result: forms.guarded(form)
+        result: guarded(form)
         for name, values in zip(names, wanted, strict=True)
         for result, form in zip(_result_names(name, len(values)), values, strict=True)
     }
