@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+import ops  # noqa: F401 - else pytest loads a module twice whose doctests are named alone
+
 # No deadline: how long an example takes says nothing on a busy machine.
 settings.register_profile("dev", deadline=None, max_examples=20)
 settings.register_profile(
