@@ -53,8 +53,10 @@ class LoopBlock:
     variables: tuple[Variable, ...] = ()
     constraints: tuple[Constraint, ...] = ()
     parent: LoopBlock | None = None
-    is_guarded: bool = False
-    """Whether a condition is around the block, so that nothing may move out of it."""
+    asked: tuple[Constraint, ...] = ()
+    """What a condition around the block asks, so that nothing may move out of it."""
+    condition: str = ""
+    """The text of that, where it is written before the block."""
     steps: CounterSteps | None = None
     """Of the loop that the block is in, where they are not the bounds of its variable."""
     lines: list[str] = field(default_factory=list[str])
@@ -86,10 +88,14 @@ class LoopBlock:
         inner = LoopBlock(self.names, (*self.variables, counter), constraints, self, steps=steps)
         return inner, form
 
-    def guarded(self, constraints: Iterable[Constraint]) -> LoopBlock:
-        """A block inside a condition."""
-        facts = (*self.constraints, *constraints)
-        return LoopBlock(self.names, self.variables, facts, self, is_guarded=True)
+    def guarded(self, asked: Sequence[Constraint], condition: str = "") -> LoopBlock:
+        """A block inside a condition; this block if nothing is asked."""
+        if not asked:
+            return self
+        facts = (*self.constraints, *asked)
+        inner = LoopBlock(self.names, self.variables, facts, self, asked=tuple(asked))
+        inner.condition = condition
+        return inner
 
     # Known values.
 
@@ -135,7 +141,7 @@ class LoopBlock:
     def home_of(self, index: Sequence[Form]) -> LoopBlock:
         """The outermost block where an index is known: elements at it do not change inside."""
         block = self
-        while block.parent is not None and not block.is_guarded and block.parent.knows(index):
+        while block.parent is not None and not block.asked and block.parent.knows(index):
             block = block.parent
         return block
 
@@ -168,6 +174,16 @@ class LoopBlock:
         return self.language.integer.get(NARROW if is_small else WIDE, "")
 
     # Ends.
+
+    def close(self, outer: LoopBlock) -> None:
+        """Adds the lines of the block, and of those around it, to one that is further outside."""
+        if self.parent is None or self is outer:
+            return
+        if self.condition:
+            self.parent.close_guard(self, self.condition)
+        else:
+            self.parent.close_loop(self)
+        self.parent.close(outer)
 
     def close_loop(self, inner: LoopBlock, pragma: str = "") -> None:
         """Adds the loop over a block's last variable, with the lines of the block in it.
@@ -420,7 +436,6 @@ class _Nest:
     taken: set[str]
     known: dict[str, Form] = field(default_factory=dict[str, Form])
     """The form of each identifier of the domain in the blocks."""
-    opened: list[_Nested] = field(default_factory=list["_Nested"])
     masks: list[_Mask] = field(default_factory=list["_Mask"])
 
     def __post_init__(self) -> None:
@@ -451,8 +466,7 @@ class _Nest:
             self._end_masks(block)
         self._write_results(block, left, lambda _: True)
         block.lines += body.lines.splitlines()
-        for each in reversed(self.opened):
-            each.close()
+        block.close(self.top)
 
     def function(self, name: str, body: Body) -> list[str]:
         """The lines of the function."""
@@ -473,11 +487,7 @@ class _Nest:
         if self.is_of_arrays:
             self._mask(block, self._questions(block, facts))
             return block
-        if not facts:
-            return block
-        inner = block.guarded(facts)
-        self.opened.append(_Nested(block, inner, " && ".join(self._questions(block, facts))))
-        return inner
+        return block.guarded(facts, " && ".join(self._questions(block, facts)))
 
     def _taken(self, block: LoopBlock, rows: Sequence[Constraint]) -> list[Constraint]:
         """Constraints as they are in a block, without those that hold; they are asked no more."""
@@ -532,15 +542,12 @@ class _Nest:
         sizes = digits_of(divisors_of(results, identifier, size), size)
         if facts or self.is_of_arrays or not sizes[1:]:
             inner, self.known[identifier] = block.loop(bounds, name, facts)
-            self.opened.append(_Nested(block, inner))
             return inner
         block.names.taken.add(name)
         total = Form(0, {})
         for size, stride in sizes:
-            inner, digit = block.loop(Interval(0, size - 1), f"{name}_by_{stride}")
+            block, digit = block.loop(Interval(0, size - 1), f"{name}_by_{stride}")
             total += digit * stride
-            self.opened.append(_Nested(block, inner))
-            block = inner
         self.known[identifier] = total
         self._assign(block, name, total)
         return block
@@ -594,22 +601,6 @@ class _Nest:
 def _is_total(form: Form) -> bool:
     """Whether a form has a value wherever its variables have one: it divides by no variable."""
     return all(atom.divisor for atom in forms.postorder((form,)) if atom.kind in DIVISIONS)
-
-
-@dataclass(frozen=True, slots=True)
-class _Nested:
-    """A block in a loop, or under a condition."""
-
-    outer: LoopBlock
-    inner: LoopBlock
-    condition: str = ""
-
-    def close(self) -> None:
-        """Adds the lines of the inner block to the outer one."""
-        if self.condition:
-            self.outer.close_guard(self.inner, self.condition)
-        else:
-            self.outer.close_loop(self.inner)
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,18 +56,13 @@ class ArrayWriter(ElementWriter):
         if facts:
             asked = self.condition(facts, block)
             around = self.mask_of(block)
-            self.masks[inner] = self.mask(f"{around} & {asked}" if around else asked, block)
+            mask = self.masks[inner] = self.names.fresh("is_inside")
+            text = f"{around} & {asked}" if around else asked
+            block.lines.append(self.dialect.constant.format(name=mask, value=text))
         return inner
 
-    def mask(self, text: str, block: LoopBlock) -> str:
-        """The name of a mask."""
-        name = self.names.fresh("is_inside")
-        block.lines.append(self.dialect.constant.format(name=name, value=text))
-        return name
-
-    def close_guard(self, block: LoopBlock, inner: LoopBlock, facts: Sequence[Constraint]) -> None:
+    def close_guard(self, block: LoopBlock, inner: LoopBlock) -> None:
         """Adds the lines of a block: they compute all elements, and change only some."""
-        del facts
         block.lines += inner.lines
 
     def assign(self, block: LoopBlock, values: Mapping[str, str]) -> None:
@@ -252,14 +247,13 @@ class NumpyKernel(ArrayWriter):
             counters.append(counter)
             axes.append(inner)
         point = (*index, *counters)
-        facts = self.asked(found, point, inner)
-        body = self.guarded(inner, facts) if facts else inner
+        body = self.guarded(inner, self.asked(found, point, inner))
         value = yield self.element(source.operands[0], 0, self.applied(found, point), body)
         element_type = source.shape.element_type
         nothing = self.dialect.number(neutral_element(operation, element_type), element_type)
-        if facts:
+        if body is not inner:
             value = self.chosen_by(self.masks[body], value, nothing)
-            self.close_guard(inner, body, facts)
+            self.close(body, inner)
         if inner.parent is not block or not self.runs_along(value, inner):
             sizes = [*map(_length, reversed(axes)), *["1"] * behind]
             value = f"spread({value}, {_tuple_of(sizes)})"
@@ -351,6 +345,8 @@ class TritonKernel(ArrayWriter):
         self._name = name
         self._widths: dict[LoopBlock, int] = {}
         """The elements of the vectors in blocks."""
+        self._heads: dict[LoopBlock, tuple[Sequence[str], Sequence[str]]] = {}
+        """What begins a block that is in no plain loop: the lines around it, and its first ones."""
         self._folds: dict[Computation, tuple[str, list[str]]] = {}
         """The functions that fold, by what they compute."""
         self._programs: Size = 1
@@ -411,32 +407,26 @@ class TritonKernel(ArrayWriter):
             self.sizes.of(source, output),
             elements.major_first(elements.array_of(source, output)),
         )
-        opened: list[_Opened] = []
         index = dict.fromkeys(order, constant(0))
         block = top
         if plan.is_of_blocks:
             count = _size(sizes, plan.vector)
-            block, place = self._block_of_program(block, count, opened)
+            block, place = self._block_of_program(block, count)
             index |= elements.index_of(place, sizes, order, block, plan.vector)
         else:
-            block, place = self._program(block, _size(sizes, plan.programs), opened)
+            block, place = self._program(block, _size(sizes, plan.programs))
             index |= elements.index_of(place, sizes, order, block, plan.programs)
             if plan.vector:
-                block, place = self._along(block, _size(sizes, plan.vector), "i", opened)
+                block, place = self._along(block, _size(sizes, plan.vector), "i")
                 index |= elements.index_of(place, sizes, order, block, plan.vector)
         for dimension in order:
             if dimension in plan.loops:
-                inner, index[dimension] = self.looped(block, sizes[dimension], f"d{dimension}")
-                opened.append(_Opened(block, inner))
-                block = inner
+                block, index[dimension] = self.looped(block, sizes[dimension], f"d{dimension}")
         for pointer, source, output in results:
             self._store(block, pointer, source, output, elements.in_order(index))
-        for each in reversed(opened):
-            each.close()
+        self.close(block, top)
 
-    def _program(
-        self, block: LoopBlock, count: Size, opened: list[_Opened]
-    ) -> tuple[LoopBlock, Form]:
+    def _program(self, block: LoopBlock, count: Size) -> tuple[LoopBlock, Form]:
         """The program as an index."""
         if count == self._programs == 1:
             return block, constant(0)
@@ -445,36 +435,39 @@ class TritonKernel(ArrayWriter):
         name = inner.variables[-1].name
         guard = () if count == self._programs else (f"if {name} < {text}:",)
         program = _program_in_bits(inner.variables[-1].bounds)
-        opened.append(_Opened(block, inner, (f"{name} = {program}", *guard)))
+        self._heads[inner] = (f"{name} = {program}", *guard), ()
         return inner, place
 
-    def _block_of_program(
-        self, block: LoopBlock, count: Size, opened: list[_Opened]
-    ) -> tuple[LoopBlock, Form]:
+    def _block_of_program(self, block: LoopBlock, count: Size) -> tuple[LoopBlock, Form]:
         """A vector of neighbours for each program."""
         width = _width(count, block)
         inner, place = self.looped(block, count, "i")
         covered = self._programs * width
         program = _program_in_bits(Interval(0, block.range_of(as_form(covered)).upper))
-        lines = self._vector(inner, f"{program} * {width} + ", count, covered)
-        opened.append(_Opened(block, inner, lines))
+        self._heads[inner] = self._vector(inner, f"{program} * {width} + ", count, covered), ()
         return inner, place
 
-    def _along(
-        self, block: LoopBlock, count: Size, wish: str, opened: list[_Opened]
-    ) -> tuple[LoopBlock, Form]:
+    def _along(self, block: LoopBlock, count: Size, wish: str) -> tuple[LoopBlock, Form]:
         """A vector of so many elements, in a loop if it is long."""
         width = _width(count, block)
         inner, place = self.looped(block, count, wish)
         if _most(count, block) <= width:
-            opened.append(_Opened(block, inner, self._vector(inner, "", count, width)))
+            self._heads[inner] = self._vector(inner, "", count, width), ()
             return inner, place
         start = self.names.fresh("start")
         lines = self._vector(inner, f"{start} + ", count, ceil_divided(count, width) * width)
         (limit,) = block.texts([as_form(count)])
-        head = (f"for {start} in range(0, {limit}, {width}):",)
-        opened.append(_Opened(block, inner, head, lines))
+        self._heads[inner] = (f"for {start} in range(0, {limit}, {width}):",), lines
         return inner, place
+
+    def close_loop(self, block: LoopBlock, inner: LoopBlock, pragma: str) -> None:
+        """Adds the lines of a block behind what begins it, if that is no plain loop."""
+        if inner not in self._heads:
+            super().close_loop(block, inner, pragma)
+            return
+        head, first = self._heads[inner]
+        lines = [*first, *inner.lines]
+        block.lines += [*head, *(_indented(lines) if head[-1].endswith(":") else lines)]
 
     def _vector(self, inner: LoopBlock, start: str, count: Size, covered: Size) -> tuple[str, ...]:
         """The lines that make the last variable of a block a vector."""
@@ -587,17 +580,16 @@ class TritonKernel(ArrayWriter):
         operation, computation = operation_of(source), source.attributes["to_apply"]
         nothing = yield self._nothing(source, operation, block)
         sizes = [_size_of(each) for each in self.ranges_of(found)]
-        opened: list[_Opened] = []
-        inner, place = self._along(block, product(sizes), "s0", opened)
+        inner, place = self._along(block, product(sizes), "s0")
         point = (*index, *elements.digits(place, sizes, inner))
         values = yield self._row(source, found, point, nothing, inner)
         width = self._widths[inner]
-        if opened[0].is_loop:
+        if self._heads[inner][1]:
             spread = [f"tl.broadcast_to({each}, ({width},))" for each in nothing]
             partial = [self._line(source, block, each) for each in spread]
             self.combine(source, computation, partial, values, inner)
             values = partial
-        opened[0].close()
+        self.close(inner, block)
         totals = [self.names.fresh(source.name) for _ in values]
         given = values[0] if len(values) == 1 else f"({', '.join(values)})"
         fold = self._fold(source, computation)
@@ -621,13 +613,11 @@ class TritonKernel(ArrayWriter):
         inner: LoopBlock,
     ) -> Steps[list[str]]:
         """The elements to reduce, as vectors; the neutral element where there is none."""
-        facts = self.asked(found, point, inner)
-        body = self.guarded(inner, facts) if facts else inner
+        body = self.guarded(inner, self.asked(found, point, inner))
         inputs, place = source.operands[: len(nothing)], self.applied(found, point)
         values = yield self.elements(inputs, place, body)
         mask = self.mask_of(body)
-        if facts:
-            self.close_guard(inner, body, facts)
+        self.close(body, inner)
         width = self._widths[inner]
         rows: list[str] = []
         for value, other in zip(values, nothing, strict=True):
@@ -654,30 +644,6 @@ class TritonKernel(ArrayWriter):
         name = self.names.fresh(source.name)
         block.lines.append(f"{name} = {text}")
         return name
-
-
-@dataclass(frozen=True, slots=True)
-class _Opened:
-    """A block inside another one: a loop over its variable, or the code that other lines begin."""
-
-    outer: LoopBlock
-    inner: LoopBlock
-    head: tuple[str, ...] = ()
-    first: tuple[str, ...] = ()
-
-    @property
-    def is_loop(self) -> bool:
-        """Whether the block is run more than once."""
-        return not self.head or self.head[-1].startswith("for ")
-
-    def close(self) -> None:
-        """Adds the lines of the inner block to the outer one."""
-        if not self.head:
-            self.outer.close_loop(self.inner)
-            return
-        lines = [*self.first, *self.inner.lines]
-        is_nested = self.head[-1].endswith(":")
-        self.outer.lines += [*self.head, *(_indented(lines) if is_nested else lines)]
 
 
 def _indented(lines: Sequence[str]) -> list[str]:

@@ -93,15 +93,13 @@ class CKernel(ElementWriter):
         if inside := inside_of(self, source):
             write_inside(self, top, pointer, source, *inside)
             return
-        block, loops = top, list[tuple[LoopBlock, LoopBlock]]()
-        index: dict[int, Form] = {}
+        block, index = top, dict[int, Form]()
         for group in joined_dimensions(self, source, output):
             total = constant(0)
             for size, stride in self._split(source, output, group):
                 if size != 1:
-                    inner, counter = self.looped(block, size, f"d{group[0]}")
-                    loops.append((block, inner))
-                    block, total = inner, total + counter * stride
+                    block, counter = self.looped(block, size, f"d{group[0]}")
+                    total += counter * stride
             found = (
                 elements.index_of(total, sizes, order, block, group)
                 if group[1:]
@@ -109,8 +107,7 @@ class CKernel(ElementWriter):
             )
             index |= found
         self._store(block, elements.in_order(index), pointer, source, output)
-        for outer, inner in reversed(loops):
-            outer.close_loop(inner)
+        self.close(block, top)
 
     def _split(
         self, source: Instruction, output: int, group: Sequence[int]
@@ -226,7 +223,7 @@ def write_columns(writer: ElementWriter, top: LoopBlock, pointer: str, source: I
     shape, sizes = source.shape, writer.sizes.of(source, 0)
     *others, kept = elements.major_first(shape)
     columns = Interval(0, shape.dimensions[kept] - 1)
-    block, index, close = _nested(writer, top, {number: sizes[number] for number in others})
+    block, index = _nested(writer, top, {number: sizes[number] for number in others})
     total = writer.names.fresh(source.name)
     start = writer.value(source.operands[1], 0, (), block)
     block.lines.append(f"{writer.type_of(source, shape)} {total}[{shape.dimensions[kept]}];")
@@ -238,8 +235,7 @@ def write_columns(writer: ElementWriter, top: LoopBlock, pointer: str, source: I
     offset = writer.place(source, 0, elements.in_order(index), last)
     value = f"{total}[{_counter(last)}]"
     last.lines.append(f"{pointer}[{offset}] = {writer.stored(shape, value)};")
-    block.close_loop(last)
-    close()
+    writer.close(last, top)
 
 
 def _fold_rows(
@@ -247,19 +243,14 @@ def _fold_rows(
 ) -> None:
     """Loops over the reduced dimensions, and inside over the columns."""
     found, kept = writer.map_of(source, 0), elements.major_first(source.shape)[-1]
-    opened, counters, facts = writer.loops_over(found, elements.in_order(index), block)
-    row = opened[-1] if opened else block
-    body = row.guarded(facts) if facts else row
+    body, point = writer.loops_over(found, elements.in_order(index), block)
     column, place = body.loop(Interval(0, source.shape.dimensions[kept] - 1), f"d{kept}")
-    read = writer.applied(found, (*elements.in_order({**index, kept: place}), *counters))
+    columns = elements.in_order({**index, kept: place})
+    read = writer.applied(found, (*columns, *point[len(columns) :]))
     value = writer.value(source.operands[0], 0, read, column)
     cell = f"{total}[{_counter(column)}]"
     writer.combine(source, source.attributes["to_apply"], [cell], [value], column)
-    body.close_loop(column, "#pragma omp simd")
-    if facts:
-        writer.close_guard(row, body, facts)
-    for around, within in reversed([*zip((block, *opened), opened, strict=False)]):
-        around.close_loop(within)
+    writer.close(column, block, "#pragma omp simd")
 
 
 # Padding.
@@ -338,11 +329,11 @@ def write_inside(
         return
     fill(top, constant(0), prod(source.shape.dimensions))
     bounds = {number: to.dims[number].bounds for number in elements.major_first(operand.shape)}
-    block, found, close = _nested(writer, top, bounds)
+    block, found = _nested(writer, top, bounds)
     index.update(found)
     known = dict(zip(to.domain.identifiers, elements.in_order(index), strict=True))
     store(block, writer.offset(source, 0, forms.substitute(to.forms, known), block))
-    close()
+    writer.close(block, top)
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,19 +390,12 @@ def _levels(
 
 def _nested(
     writer: ElementWriter, top: LoopBlock, extents: Mapping[int, Extent]
-) -> tuple[LoopBlock, dict[int, Form], Callable[[], None]]:
-    """The block in loops over numbered variables, their forms, and the function to close them."""
-    block, forms, loops = top, dict[int, Form](), list[tuple[LoopBlock, LoopBlock]]()
+) -> tuple[LoopBlock, dict[int, Form]]:
+    """The block in loops over numbered variables, and their forms."""
+    block, forms = top, dict[int, Form]()
     for number, extent in extents.items():
-        inner, forms[number] = writer.looped(block, extent, f"d{number}")
-        loops.append((block, inner))
-        block = inner
-
-    def close() -> None:
-        for outer, inner in reversed(loops):
-            outer.close_loop(inner)
-
-    return block, forms, close
+        block, forms[number] = writer.looped(block, extent, f"d{number}")
+    return block, forms
 
 
 def _counter(block: LoopBlock) -> str:
@@ -540,23 +524,19 @@ def write_scheduled(
     has_threads: bool,
 ) -> None:
     """Writes the elements of a map from the coordinates of a launch."""
-    coordinates = dict.fromkeys(range(len(written.dims)), constant(0))
-    opened: list[tuple[LoopBlock, LoopBlock]] = []
+    coordinates: dict[int, Form] = {}
     block = top
     for number, name in reversed([*enumerate(COORDINATES)]):
         bounds = written.dims[number].bounds
         coordinates[number] = constant(bounds.lower or 0)
         if bounds.size != 1:
-            inner, coordinates[number] = block.loop(bounds, name)
-            opened.append((block, inner))
-            block = inner
-    index = tuple(coordinates[number] for number in range(len(written.dims)))
-    _write_thread(writer, block, written, index, store)
-    for outer, inner in reversed(opened):
-        if has_threads:
-            outer.lines += [_coordinate(inner, outer), *inner.lines]
-        else:
-            outer.close_loop(inner)
+            block, coordinates[number] = block.loop(bounds, name)
+    _write_thread(writer, block, written, elements.in_order(coordinates), store)
+    if not has_threads:
+        writer.close(block, top)
+    while block is not top and block.parent is not None and has_threads:
+        block.parent.lines += [_coordinate(block, block.parent), *block.lines]
+        block = block.parent
 
 
 def _coordinate(inner: LoopBlock, outer: LoopBlock) -> str:
@@ -576,15 +556,7 @@ def _write_thread(
     """The loops of one thread; conditions on its coordinates alone are checked outside of them."""
     known = dict(zip(written.domain.identifiers, index, strict=False))
     rows = [row for row in written.domain.constraints if known.keys() >= {*variables_of((row[0],))}]
-    outside = elements.unknown(elements.placed(rows, known), block)
-    thread = writer.guarded(block, outside) if outside else block
-    opened, counters, inside = writer.loops_over(written, index, thread)
-    inner = opened[-1] if opened else thread
-    body = writer.guarded(inner, inside) if inside else inner
-    store(body, writer.applied(written, (*index, *counters)))
-    if inside:
-        writer.close_guard(inner, body, inside)
-    for outer, within in reversed([*zip((thread, *opened), opened, strict=False)]):
-        outer.close_loop(within)
-    if outside:
-        writer.close_guard(block, thread, outside)
+    thread = writer.guarded(block, elements.unknown(elements.placed(rows, known), block))
+    body, point = writer.loops_over(written, index, thread)
+    store(body, writer.applied(written, point))
+    writer.close(body, block)

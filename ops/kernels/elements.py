@@ -187,7 +187,7 @@ class ElementWriter:
             inner = self.guarded(block, facts)
             value = yield self.element(operand, 0, self.applied(found, index), inner)
             self.assign(inner, {result: value})
-            self.close_guard(block, inner, facts)
+            self.close(inner, block)
         return result
 
     # Reductions.
@@ -220,18 +220,12 @@ class ElementWriter:
         self, source: Instruction, totals: Sequence[str], index: Index, block: LoopBlock
     ) -> Steps[None]:
         found = self.map_of(source, 0)
-        opened, counters, facts = self.loops_over(found, index, block)
-        inner = opened[-1] if opened else block
-        body = self.guarded(inner, facts) if facts else inner
-        place = self.applied(found, (*index, *counters))
+        body, point = self.loops_over(found, index, block)
+        place = self.applied(found, point)
         values = yield self.elements(source.operands[: len(totals)], place, body)
         self.combine(source, source.attributes["to_apply"], totals, values, body)
-        if facts:
-            self.close_guard(inner, body, facts)
-        outer = [block, *opened[:-1]]
-        pragma = self.pragma_of(source, totals) if opened and not facts else ""
-        for around, within in reversed([*zip(outer, opened, strict=False)]):
-            around.close_loop(within, pragma if within is inner else "")
+        is_plain = body is not block and not body.asked
+        self.close(body, block, self.pragma_of(source, totals) if is_plain else "")
 
     def pragma_of(self, source: Instruction, totals: Sequence[str]) -> str:
         """The pragma before the innermost loop of a reduction."""
@@ -240,11 +234,10 @@ class ElementWriter:
 
     def loops_over(
         self, found: IndexingMap, index: Index, block: LoopBlock
-    ) -> tuple[list[LoopBlock], list[Form], list[Constraint]]:
-        """Loops over the ranges of a map, their counters, and the constraints to check inside."""
+    ) -> tuple[LoopBlock, Index]:
+        """A block in loops over the ranges of a map, where it is defined, and its point there."""
         known = {**self.sizes.known, **dict(zip(found.domain.identifiers, index, strict=False))}
         left = [*found.domain.constraints]
-        opened: list[LoopBlock] = []
         inner = block
         looped = found.domain.identifiers[len(index) : len(index) + len(found.ranges)]
         for identifier, each in zip(looped, found.ranges, strict=True):
@@ -259,10 +252,9 @@ class ElementWriter:
             met = [asked for asked, row in zip(about, rows, strict=True) if row in facts]
             left = [row for row in left if row not in met]
             inner, _ = inner.loop(each.bounds, "s0", facts)
-            opened.append(inner)
         bounds = zip(index, (each.bounds for each in found.dims), strict=True)
-        counters = [known[each] for each in looped]
-        return opened, counters, unknown([*bounds, *placed(left, known)], inner)
+        asked = unknown([*bounds, *placed(left, known)], inner)
+        return self.guarded(inner, asked), (*index, *(known[each] for each in looped))
 
     def may_solve(self, constraint: Constraint, block: LoopBlock) -> bool:
         """Whether a loop may go where a constraint holds."""
@@ -307,9 +299,22 @@ class ElementWriter:
         """A block inside a condition."""
         return block.guarded(facts)
 
-    def close_guard(self, block: LoopBlock, inner: LoopBlock, facts: Sequence[Constraint]) -> None:
+    def close_guard(self, block: LoopBlock, inner: LoopBlock) -> None:
         """Adds the lines of a block under its condition."""
-        block.close_guard(inner, self.condition(facts, block))
+        block.close_guard(inner, self.condition(inner.asked, block))
+
+    def close_loop(self, block: LoopBlock, inner: LoopBlock, pragma: str) -> None:
+        """Adds the loop over a block's last variable, with the lines of the block in it."""
+        block.close_loop(inner, pragma)
+
+    def close(self, inner: LoopBlock, outer: LoopBlock, pragma: str = "") -> None:
+        """Adds the lines of a block, and of those around it, to one that is further outside."""
+        while inner is not outer and inner.parent is not None:
+            if inner.asked:
+                self.close_guard(inner.parent, inner)
+            else:
+                self.close_loop(inner.parent, inner, pragma)
+            inner, pragma = inner.parent, ""
 
     def assign(self, block: LoopBlock, values: Mapping[str, str]) -> None:
         """Gives names new values."""
@@ -334,8 +339,6 @@ class ElementWriter:
     def condition(self, facts: Sequence[Constraint], block: LoopBlock) -> str:
         """The text of a question."""
         language = self.dialect.language
-        if not facts:
-            return language.true
         texts = block.texts([form for form, _ in facts])
         rows = zip(texts, map(block.left_to_ask, facts), strict=True)
         return language.both.join(comparisons(rows, language))
