@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from ops.jax.primitives import (
     FOLDS,
     INDEXED,
     SELECTED,
+    Equation,
     JaxprBuilder,
     OfJax,
     rule_of,
@@ -97,10 +98,7 @@ class _Builder(JaxprBuilder):
             for number, variable in enumerate(closed.jaxpr.invars)
         ]
         results = self.run(closed, parameters)
-        if len(results) == 1:
-            root = self.made("copy", results[0].shape, results[0].sizes, results)
-        else:
-            root = self.together(results)
+        root = self.root_of(results, is_tuple=len(results) != 1)
         entry = Computation("main", tuple(self.instructions), root)
         facts = tuple(self._facts)
         return HloModule(name, (*self.computations, entry), entry, {}, "", size_facts=facts)
@@ -116,14 +114,14 @@ class _Builder(JaxprBuilder):
             return self.constant(atom.aval, atom.val) if hasattr(atom, "val") else known[atom]
 
         for equation in jaxpr.eqns:
-            found = self._apply(equation, [read(atom) for atom in equation.invars])
+            operands = [read(atom) for atom in equation.invars]
+            found = self._apply(Equation.of(equation, operands))
             known |= zip(equation.outvars, found, strict=True)
         return [read(atom) for atom in jaxpr.outvars]
 
-    def _apply(self, equation: OfJax, operands: list[Instruction]) -> list[Instruction]:
+    def _apply(self, equation: Equation) -> list[Instruction]:
         """The results of an equation."""
-        name, given = equation.primitive.name, equation.params
-        avals = [variable.aval for variable in equation.outvars]
+        name, given, operands, _, avals = equation
         if name in CALLS:
             called = given[CALLS[name]]
             return self.run(called if hasattr(called, "jaxpr") else _closed(called), operands)
@@ -132,7 +130,7 @@ class _Builder(JaxprBuilder):
         if name in INDEXED:
             self._facts |= dict.fromkeys(self._fitting(operands[0], operands[INDEXED[name] :]))
         if name in COMPOSITES:
-            return COMPOSITES[name](self, equation, operands, avals)
+            return COMPOSITES[name](self, equation)
         opcode, attributes = rule_of(name)(given)
         if name in FOLDS:
             attributes = {**attributes, "to_apply": self.fold(FOLDS[name], operands[0].shape)}
@@ -140,17 +138,12 @@ class _Builder(JaxprBuilder):
             attributes = {**attributes, "index_vector_dim": operands[1].shape.rank - 1}
         if name in ELEMENTWISE or name in COMPARISONS:
             operands = [self._stretched(operand, avals[0]) for operand in operands]
-        operands = self._operands(name, given, operands, avals)
-        return self.elements(self.add(opcode, avals, operands, attributes))
+        operands = self._operands(equation._replace(operands=operands))
+        return self.elements_of(self.add(opcode, avals, operands, attributes))
 
-    def _operands(
-        self,
-        name: str,
-        given: Mapping[str, Any],
-        operands: list[Instruction],
-        avals: Sequence[OfJax],
-    ) -> list[Instruction]:
+    def _operands(self, equation: Equation) -> list[Instruction]:
         """The operands as HLO has them: some that are parameters in JAX are constants there."""
+        name, given, operands, _, avals = equation
         if name in FOLDS:
             first = neutral_element(FOLDS[name], operands[0].shape.element_type)
             return [*operands, self.constant(scalar_of(avals[0]), first)]

@@ -22,71 +22,62 @@ from ops.hlo.shape_inference import array_shape
 from ops.hlo.values import DimensionLabels
 from ops.index_maps import Size, as_form
 from ops.jax import primitives
-from ops.jax.primitives import SCATTERS, SYMBOLIC_DILATION, JaxprBuilder, OfJax
+from ops.jax.primitives import SCATTERS, SYMBOLIC_DILATION, Equation, JaxprBuilder, OfJax
 from simplifier import forms
 from simplifier.forms import Atom, AtomKind, Form, Interval, scope_of
 
 # JAX's primitives that become several instructions of HLO.
 
-Composite: TypeAlias = (
-    "Callable[[JaxprBuilder, OfJax, list[Instruction], list[OfJax]], list[Instruction]]"
-)
-"""From an equation, its operands and its abstract results to the results."""
+Composite: TypeAlias = "Callable[[JaxprBuilder, Equation], list[Instruction]]"
+"""From an equation to its results."""
 
 
-def _split(
-    add: JaxprBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
-) -> list[Instruction]:
+def _split(add: JaxprBuilder, equation: Equation) -> list[Instruction]:
     """Slices that follow each other along a dimension."""
     found: list[Instruction] = []
-    axis: int = equation.params["axis"]
+    axis: int = equation.given["axis"]
     begin = primitives.written(0)
-    for aval in avals:
+    for aval in equation.after:
         rows = [(primitives.written(0), primitives.written(size), 1) for size in aval.shape]
         rows[axis] = (begin, begin + rows[axis][1], 1)
-        found.append(add.add("slice", [aval], operands, {"slice": tuple(rows)}))
+        found.append(add.add("slice", [aval], equation.operands, {"slice": tuple(rows)}))
         begin = rows[axis][1]
     return found
 
 
-def _tile(
-    add: JaxprBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
-) -> list[Instruction]:
+def _tile(add: JaxprBuilder, equation: Equation) -> list[Instruction]:
     """Every dimension repeated: a dimension in front of it, which is joined with it."""
-    (operand,) = operands
-    reps = map(primitives.size_of, equation.params["reps"])
+    (operand,) = equation.operands
+    reps = map(primitives.size_of, equation.given["reps"])
     sizes = (operand.sizes or ((),))[0]
     apart = tuple(size for pair in zip(reps, sizes, strict=True) for size in pair)
     shape = array_shape(operand.shape.element_type, apart)
     dimensions = {"dimensions": tuple(range(1, len(apart), 2))}
     repeated = add.made("broadcast", shape, (apart,), [operand], dimensions)
-    return [add.add("reshape", avals, [repeated])]
+    return [add.add("reshape", equation.after, [repeated])]
 
 
-def _stack(
-    add: JaxprBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
-) -> list[Instruction]:
+def _stack(add: JaxprBuilder, equation: Equation) -> list[Instruction]:
     """A dimension of size 1 in each operand, along which they are concatenated."""
-    axis = equation.params["axis"]
-    sizes = list(primitives.sizes_of(avals[0]))
+    axis = equation.given["axis"]
+    sizes = list(primitives.sizes_of(equation.after[0]))
     sizes[axis] = 1
+    operands = equation.operands
     shape = array_shape(operands[0].shape.element_type, sizes)
     thin = [add.made("reshape", shape, (tuple(sizes),), [operand]) for operand in operands]
-    return [add.add("concatenate", avals, thin, {"dimensions": (axis,)})]
+    return [add.add("concatenate", equation.after, thin, {"dimensions": (axis,)})]
 
 
-def _convolution(
-    add: JaxprBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
-) -> list[Instruction]:
-    given = equation.params
+def _convolution(add: JaxprBuilder, equation: Equation) -> list[Instruction]:
+    given, operands = equation.given, equation.operands
     numbers = given["dimension_numbers"]
     spatial: Sequence[int] = numbers.rhs_spec[2:]
-    _, kernel = (variable.aval.shape for variable in equation.invars)
+    _, kernel = (aval.shape for aval in equation.before)
     dilations = given["lhs_dilation"], given["rhs_dilation"]
     window = primitives.window_of((kernel[axis] for axis in spatial), given, *dilations)
     if window is None:
         target = f"conv_general_dilated {SYMBOLIC_DILATION}"
-        return [add.add("custom-call", avals, operands, {"custom_call_target": target})]
+        return [add.add("custom-call", equation.after, operands, {"custom_call_target": target})]
     labels = DimensionLabels(
         _labels(numbers.lhs_spec, "bf"),
         _labels(numbers.rhs_spec, "oi"),
@@ -94,7 +85,7 @@ def _convolution(
     )
     counts = {name: given[name] for name in ("feature_group_count", "batch_group_count")}
     attributes = {"window": window, "dim_labels": labels, **counts}
-    return [add.add("convolution", avals, operands, attributes)]
+    return [add.add("convolution", equation.after, operands, attributes)]
 
 
 def _labels(spec: Sequence[int], first: str) -> str:
@@ -106,17 +97,15 @@ def _labels(spec: Sequence[int], first: str) -> str:
 def _cumulative(opcode: str) -> Composite:
     """Each element folded with all before it, or behind it."""
 
-    def composite(
-        add: JaxprBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
-    ) -> list[Instruction]:
-        (aval,), axis = avals, equation.params["axis"]
+    def composite(add: JaxprBuilder, equation: Equation) -> list[Instruction]:
+        (aval,), axis = equation.after, equation.given["axis"]
         row = SimpleNamespace(shape=aval.shape[:axis] + aval.shape[axis + 1 :], dtype=aval.dtype)
         first = add.constant(primitives.scalar_of(aval))
         start = add.add("broadcast", [row], [first], {"dimensions": ()})
         step = add.computation(f"cumulative_{opcode}", _step(opcode, row))
         attributes: dict[str, Any] = {"dimensions": (axis,), "num_carries": 1, "to_apply": step}
-        attributes["is_reverse"] = equation.params["reverse"]
-        both = add.add("scan", [aval, row], [*operands, start], attributes)
+        attributes["is_reverse"] = equation.given["reverse"]
+        both = add.add("scan", [aval, row], [*equation.operands, start], attributes)
         return [add.add("get-tuple-element", [aval], [both], {"index": 0})]
 
     return composite
@@ -139,12 +128,9 @@ def _step(opcode: str, row: OfJax) -> list[Instruction]:
 def _place_of_extremum(direction: str) -> Composite:
     """The index of the greatest or least element, the first of equal ones."""
 
-    def composite(
-        add: JaxprBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
-    ) -> list[Instruction]:
-        (operand,), (aval,) = operands, avals
-        (axis,) = equation.params["axes"]
-        (whole,) = (variable.aval for variable in equation.invars)
+    def composite(add: JaxprBuilder, equation: Equation) -> list[Instruction]:
+        _, _, (operand,), (whole,), (aval,) = equation
+        (axis,) = equation.given["axes"]
         places = SimpleNamespace(shape=whole.shape, dtype=aval.dtype)
         values = SimpleNamespace(shape=aval.shape, dtype=whole.dtype)
         numbers = add.add("iota", [places], attributes={"iota_dimension": axis})
@@ -200,10 +186,8 @@ def _first_extremum(direction: str, value: Shape, place: Shape) -> list[Instruct
 def _scatter(opcode: str) -> Composite:
     """Updates combined with elements by an opcode, or put in their places."""
 
-    def composite(
-        add: JaxprBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
-    ) -> list[Instruction]:
-        numbers = equation.params["dimension_numbers"]
+    def composite(add: JaxprBuilder, equation: Equation) -> list[Instruction]:
+        numbers, operands = equation.given["dimension_numbers"], equation.operands
         attributes = {
             "update_window_dims": tuple(numbers.update_window_dims),
             "inserted_window_dims": tuple(numbers.inserted_window_dims),
@@ -213,7 +197,7 @@ def _scatter(opcode: str) -> Composite:
             "index_vector_dim": operands[1].shape.rank - 1,
             "to_apply": add.fold(opcode, operands[0].shape),
         }
-        return [add.add("scatter", avals, operands, attributes)]
+        return [add.add("scatter", equation.after, operands, attributes)]
 
     return composite
 
@@ -221,11 +205,9 @@ def _scatter(opcode: str) -> Composite:
 # Loops and branches of JAX as those of HLO.
 
 
-def _while(
-    builder: JaxprBuilder, equation: OfJax, operands: list[Instruction], _: list[OfJax]
-) -> list[Instruction]:
+def _while(builder: JaxprBuilder, equation: Equation) -> list[Instruction]:
     """A loop that runs while a jaxpr gives true; its state begins with the reads of both jaxprs."""
-    given, state = equation.params, _avals(equation.invars)
+    given = equation.given
     condition, body = given["cond_nconsts"], given["cond_nconsts"] + given["body_nconsts"]
 
     def next_state(inside: JaxprBuilder, before: list[Instruction]) -> list[Instruction]:
@@ -235,59 +217,73 @@ def _while(
     def goes_on(inside: JaxprBuilder, before: list[Instruction]) -> list[Instruction]:
         return inside.run(given["cond_jaxpr"], before[:condition] + before[body:])
 
-    return _loop(builder, state, operands, next_state, goes_on)[body:]
+    return _loop(builder, equation.before, equation.operands, next_state, goes_on)[body:]
 
 
-def _cond(
-    builder: JaxprBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
-) -> list[Instruction]:
+def _cond(builder: JaxprBuilder, equation: Equation) -> list[Instruction]:
     """Jaxprs of which the first operand chooses one; each takes all other operands."""
-    chosen, *given = operands
-    state = _avals(equation.invars[1:])
+    chosen, *given = equation.operands
 
     def branch(closed: OfJax) -> InsideOfCall:
         return lambda inside, arguments: inside.run(closed, arguments)
 
-    jaxprs = equation.params["branches"]
+    jaxprs, state = equation.given["branches"], equation.before[1:]
     branches = tuple(_called(builder, "branch", state, branch(each)) for each in jaxprs)
-    arguments = [builder.together(given)] * len(branches)
-    attributes = {"branch_computations": branches}
-    return builder.elements(
-        builder.made("conditional", *_state(avals), [chosen, *arguments], attributes)
-    )
+    arguments = [builder.tuple_of(given)] * len(branches)
+    attributes, after = {"branch_computations": branches}, _state(equation.after)
+    made = builder.made("conditional", *after, [chosen, *arguments], attributes)
+    return builder.elements_of(made)
 
 
-def _scan(
-    builder: JaxprBuilder, equation: OfJax, operands: list[Instruction], avals: list[OfJax]
-) -> list[Instruction]:
+def _scan(builder: JaxprBuilder, equation: Equation) -> list[Instruction]:
     """A jaxpr for slice after slice, which carries values from each to the next."""
-    scanned = _Scan(equation.params, _avals(equation.invars), avals)
+    scanned = _Scan(equation)
     if scanned.is_symbolic and scanned.has_rows:
-        return scanned.at_once(builder, operands)
+        return scanned.at_once(builder, equation.operands)
     if isinstance(scanned.length, int):
-        return scanned.step_by_step(builder, operands)
+        return scanned.step_by_step(builder, equation.operands)
     target = {"custom_call_target": "scan of symbolic length without rows"}
-    return builder.elements(builder.add("custom-call", avals, operands, target))
+    return builder.elements_of(
+        builder.add("custom-call", equation.after, equation.operands, target)
+    )
 
 
 InsideOfCall: TypeAlias = "Callable[[JaxprBuilder, list[Instruction]], list[Instruction]]"
 """Adds what a loop or branch computes of the arrays of its state to a computation it calls."""
 
+COMPOSITES: Final[Mapping[str, Composite]] = {
+    "argmax": _place_of_extremum("GT"),
+    "argmin": _place_of_extremum("LT"),
+    "cond": _cond,
+    "conv_general_dilated": _convolution,
+    "cummax": _cumulative("maximum"),
+    "cummin": _cumulative("minimum"),
+    "cumprod": _cumulative("multiply"),
+    "cumsum": _cumulative("add"),
+    "scan": _scan,
+    "scatter": _scatter("second"),
+    **{name: _scatter(opcode) for name, opcode in SCATTERS.items()},
+    "split": _split,
+    "stack": _stack,
+    "tile": _tile,
+    "while": _while,
+}
+"""The primitives of several instructions, or of computations that these call, by name."""
+
 
 class _Scan:
     """The parts of a scan: the values that its jaxpr reads, carries, slices, and stacks up."""
 
-    def __init__(
-        self, given: Mapping[str, Any], before: Sequence[OfJax], after: Sequence[OfJax]
-    ) -> None:
+    def __init__(self, equation: Equation) -> None:
+        given = equation.given
         self.jaxpr = given["jaxpr"]
         self.length = given["length"]
         self.is_reverse = given["reverse"]
-        self.before = before
+        self.before = equation.before
         self.carries = given["num_carry"]
         self.fixed = given["num_consts"]
         self.kept = self.fixed + self.carries
-        self.stacked = after[self.carries :]
+        self.stacked = equation.after[self.carries :]
         self.integer = SimpleNamespace(shape=(), dtype="int32")
 
     @property
@@ -383,7 +379,7 @@ class _Scan:
         slices, carried = parameters[: len(rows)], parameters[len(rows) :]
         results = inside.run(self.jaxpr, [*carried, *slices])
         after = [*results[self.carries :], *carried[: self.fixed], *results[: self.carries]]
-        inside.together(after)
+        inside.tuple_of(after)
         attributes: dict[str, Any] = {
             "dimensions": (0,),
             "num_carries": self.kept,
@@ -391,7 +387,7 @@ class _Scan:
             "to_apply": inside.computation("step", inside.instructions),
         }
         avals = [*self.stacked, *self.before[: self.kept]]
-        found = builder.elements(builder.add("scan", avals, [*inputs, *kept], attributes))
+        found = builder.elements_of(builder.add("scan", avals, [*inputs, *kept], attributes))
         outputs, last = found[: len(self.stacked)], found[len(self.stacked) :]
         return [*last[self.fixed :], *outputs]
 
@@ -408,8 +404,10 @@ def _loop(
         "condition": _called(builder, "condition", avals, goes_on, is_tuple=False),
         "body": _called(builder, "body", avals, next_state),
     }
-    before = builder.together(state)
-    return builder.elements(builder.made("while", before.shape, before.sizes, [before], attributes))
+    before = builder.tuple_of(state)
+    return builder.elements_of(
+        builder.made("while", before.shape, before.sizes, [before], attributes)
+    )
 
 
 def _called(
@@ -424,11 +422,7 @@ def _called(
     inside = builder.nested()
     shape, sizes = _state(avals)
     given = inside.made("parameter", shape, sizes, number=0)
-    results = make(inside, inside.elements(given))
-    if is_tuple:
-        inside.together(results)
-    else:
-        inside.made("copy", results[0].shape, results[0].sizes, results)
+    inside.root_of(make(inside, inside.elements_of(given)), is_tuple=is_tuple)
     return inside.computation(name, inside.instructions)
 
 
@@ -436,10 +430,6 @@ def _state(avals: Sequence[OfJax]) -> tuple[Shape, tuple[Any, ...]]:
     return Shape.of_tuple([primitives.shape_of(each) for each in avals]), tuple(
         map(primitives.sizes_of, avals)
     )
-
-
-def _avals(atoms: Sequence[OfJax]) -> list[OfJax]:
-    return [each.aval for each in atoms]
 
 
 def _aval(like: OfJax, shape: Sequence[OfJax]) -> OfJax:

@@ -8,7 +8,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import sympy
 
@@ -277,6 +277,22 @@ _RULES: Final[Mapping[str, Rule]] = {
 # Their shapes are those of JAX's abstract values.
 
 
+class Equation(NamedTuple):
+    """An equation of a jaxpr: its primitive with parameters, operands, and abstract values."""
+
+    primitive: str
+    given: Mapping[str, Any]
+    operands: list[Instruction]
+    before: Sequence[OfJax]
+    after: Sequence[OfJax]
+
+    @classmethod
+    def of(cls, equation: OfJax, operands: list[Instruction]) -> Equation:
+        """The equation, as JAX has it, of some operands."""
+        sides = ([each.aval for each in side] for side in (equation.invars, equation.outvars))
+        return cls(equation.primitive.name, equation.params, operands, *sides)
+
+
 class JaxprBuilder(InstructionBuilder, ABC):
     """A builder that knows JAX's abstract values."""
 
@@ -299,20 +315,28 @@ class JaxprBuilder(InstructionBuilder, ABC):
         sizes = tuple(map(sizes_of, avals))
         return self.made(opcode, shape, sizes, operands, attributes, number=number, name=name)
 
-    def together(self, arrays: Sequence[Instruction]) -> Instruction:
+    def tuple_of(self, arrays: Sequence[Instruction]) -> Instruction:
         """A tuple of arrays."""
         sizes = tuple(size for each in arrays for size in each.sizes or ())
         shape = Shape.of_tuple([each.shape for each in arrays])
         return self.made("tuple", shape, sizes, arrays)
 
-    def elements(self, made: Instruction) -> list[Instruction]:
+    def root_of(self, results: Sequence[Instruction], *, is_tuple: bool) -> Instruction:
+        """The last instruction of a computation: a tuple, or a copy of the only result."""
+        if is_tuple:
+            return self.tuple_of(results)
+        (result,) = results
+        return self.made("copy", result.shape, result.sizes, results)
+
+    def elements_of(self, made: Instruction) -> list[Instruction]:
         """The elements of a tuple, or an array itself."""
         if not made.shape.is_tuple:
             return [made]
-        pairs = zip(made.shape.elements, made.sizes or (), strict=True)
         return [
             self.made("get-tuple-element", shape, (size,), [made], {"index": number})
-            for number, (shape, size) in enumerate(pairs)
+            for number, (shape, size) in enumerate(
+                zip(made.shape.elements, made.sizes or (), strict=True)
+            )
         ]
 
     def constant(self, aval: OfJax, value: OfJax = None) -> Instruction:
