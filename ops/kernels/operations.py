@@ -17,31 +17,6 @@ from ops.hlo.module import Instruction
 SMALL_FLOATS: Final = (ElementType.F16, ElementType.BF16)
 """Only stored: their values are computed as those of ``f32``."""
 
-FUNCTIONS: Final = {
-    "floor": "floor",
-    "ceil": "ceil",
-    "round-nearest-even": "rint",
-    "round-nearest-afz": "round",
-    "exponential": "exp",
-    "exponential-minus-one": "expm1",
-    "log": "log",
-    "log-plus-one": "log1p",
-    "tanh": "tanh",
-    "sine": "sin",
-    "cosine": "cos",
-    "tan": "tan",
-    "erf": "erf",
-    "sqrt": "sqrt",
-    "cbrt": "cbrt",
-}
-"""Opcode -> a function of one float, as C calls it; NumPy and Triton call theirs alike."""
-
-
-def calls_of(template: str, opcodes: Iterable[str] = FUNCTIONS) -> dict[str, str]:
-    """The templates of opcodes from that of a ``{function}``."""
-    return {opcode: template.replace("{function}", FUNCTIONS[opcode]) for opcode in opcodes}
-
-
 DIRECTIONS: Final = {"EQ": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}
 
 
@@ -141,70 +116,101 @@ TYPES: Final[Mapping[ElementType, str]] = {
 }
 """The element types of arrays."""
 
-_WRAPPING: Final = {
-    "add": "({t})(({u}){0} + ({u}){1})",
-    "subtract": "({t})(({u}){0} - ({u}){1})",
-    "multiply": "({t})(({u}){0} * ({u}){1})",
-    "negate": "({t})(-({u}){0})",
-}
-"""Integers wrap in HLO; in C, only unsigned ones do."""
+_CLAMPED: Final = "{1} < {0} ? ({0} < {2} ? {0} : {2}) : {1} > {2} ? {2} : {1}"
+"""A minimum of a maximum: where the bounds have changed sides, it is the upper one."""
 
-_ON_BITS: Final = {"and": "({t})({0} & {1})", "or": "({t})({0} | {1})", "xor": "({t})({0} ^ {1})"}
+_KEEPS_NAN: Final = "propagate_nan=tl.PropagateNan.ALL"
 
-_ANY: Final = {"copy": "{0}", "optimization-barrier": "{0}", "select": "{0} ? {1} : {2}"}
+_OPERATIONS: Final[Sequence[tuple[str, str, *tuple[str, ...]]]] = (
+    ("copy", "bif", "{0}"),
+    ("optimization-barrier", "bif", "{0}"),
+    ("select", "bif", "{0} ? {1} : {2}", "{m}.where({0}, {1}, {2})"),
+    # Integers wrap in HLO; in C, only unsigned ones do.
+    ("add", "i", "({t})(({u}){0} + ({u}){1})", "{0} + {1}"),
+    ("subtract", "i", "({t})(({u}){0} - ({u}){1})", "{0} - {1}"),
+    ("multiply", "i", "({t})(({u}){0} * ({u}){1})", "{0} * {1}"),
+    ("negate", "i", "({t})(-({u}){0})", "-{0}"),
+    ("abs", "i", "{0} < 0 ? ({t})(-({u}){0}) : {0}", "{m}.abs({0})"),
+    ("add", "b", "{0} | {1}"),
+    ("multiply", "b", "{0} & {1}"),
+    ("and", "bi", "({t})({0} & {1})", "{0} & {1}"),
+    ("or", "bi", "({t})({0} | {1})", "{0} | {1}"),
+    ("xor", "bi", "({t})({0} ^ {1})", "{0} ^ {1}"),
+    ("not", "i", "({t})~{0}", "~{0}"),
+    ("not", "b", "!{0}", "~{0}", "{0} == 0"),
+    ("maximum", "i", "{0} > {1} ? {0} : {1}", "{m}.maximum({0}, {1})"),
+    ("minimum", "i", "{0} < {1} ? {0} : {1}", "{m}.minimum({0}, {1})"),
+    ("clamp", "i", _CLAMPED, "{m}.minimum({m}.maximum({1}, {0}), {2})"),
+    ("maximum", "b", "{0} > {1} ? {0} : {1}", "{0} | {1}"),
+    ("minimum", "b", "{0} < {1} ? {0} : {1}", "{0} & {1}"),
+    ("clamp", "b", _CLAMPED, ""),
+    (
+        *("maximum", "f", "{0} > {1} || {0} != {0} ? {0} : {1}", "np.maximum({0}, {1})"),
+        f"tl.maximum({{0}}, {{1}}, {_KEEPS_NAN})",
+    ),
+    (
+        *("minimum", "f", "{0} < {1} || {0} != {0} ? {0} : {1}", "np.minimum({0}, {1})"),
+        f"tl.minimum({{0}}, {{1}}, {_KEEPS_NAN})",
+    ),
+    (
+        *("clamp", "f"),
+        f"{{0}} != {{0}} ? {{0}} : {{2}} != {{2}} ? {{2}} : {_CLAMPED}",
+        "np.minimum(np.maximum({1}, {0}), {2})",
+        f"tl.minimum(tl.maximum({{1}}, {{0}}, {_KEEPS_NAN}), {{2}}, {_KEEPS_NAN})",
+    ),
+    ("add", "f", "{0} + {1}"),
+    ("subtract", "f", "{0} - {1}"),
+    ("multiply", "f", "{0} * {1}"),
+    ("divide", "f", "{0} / {1}"),
+    ("negate", "f", "-{0}"),
+    ("abs", "f", "fabs{f}({0})", "{m}.abs({0})"),
+    (
+        *("sign", "f", "{0} != {0} ? {0} : ({t})(({0} > 0) - ({0} < 0))", "np.sign({0})"),
+        "tl.where({0} > 0, 1.0, tl.where({0} < 0, -1.0, {0}))",
+    ),
+    ("remainder", "f", "fmod{f}({0}, {1})", "np.fmod({0}, {1})", "libdevice.fmod({0}, {1})"),
+    ("power", "f", "pow{f}({0}, {1})", "np.power({0}, {1})", "libdevice.pow({0}, {1})"),
+    ("atan2", "f", "atan2{f}({0}, {1})", "np.arctan2({0}, {1})", "libdevice.atan2({0}, {1})"),
+    ("rsqrt", "f", "1 / sqrt{f}({0})", "1 / np.sqrt({0})", "tl.rsqrt({0})"),
+    ("logistic", "f", "1 / (1 + exp{f}(-{0}))", "1 / (1 + np.exp(-{0}))", "tl.sigmoid({0})"),
+    *(
+        (opcode, "f", *(f"{home}({{0}})" for home in (f"{function}{{f}}", numpy, triton)))
+        for opcode, function, numpy, triton in (
+            ("floor", "floor", "np.floor", "tl.floor"),
+            ("ceil", "ceil", "np.ceil", "tl.ceil"),
+            ("round-nearest-even", "rint", "np.rint", "libdevice.rint"),
+            ("exponential", "exp", "np.exp", "tl.exp"),
+            ("exponential-minus-one", "expm1", "np.expm1", "libdevice.expm1"),
+            ("log", "log", "np.log", "tl.log"),
+            ("log-plus-one", "log1p", "np.log1p", "libdevice.log1p"),
+            ("tanh", "tanh", "np.tanh", "libdevice.tanh"),
+            ("sine", "sin", "np.sin", "tl.sin"),
+            ("cosine", "cos", "np.cos", "tl.cos"),
+            ("tan", "tan", "np.tan", "libdevice.tan"),
+            ("sqrt", "sqrt", "np.sqrt", "tl.sqrt"),
+            ("cbrt", "cbrt", "np.cbrt", "libdevice.cbrt"),
+        )
+    ),
+    ("erf", "f", "erf{f}({0})", "", "tl.erf({0})"),
+    ("round-nearest-afz", "f", "round{f}({0})", "", "libdevice.round({0})"),
+)
+"""An opcode, the kinds of its result (boolean, integer, float), and its text in C, NumPy, Triton.
 
-_ORDERED: Final = {
-    "maximum": "{0} > {1} ? {0} : {1}",
-    "minimum": "{0} < {1} ? {0} : {1}",
-    "clamp": "{1} < {0} ? ({0} < {2} ? {0} : {2}) : {1} > {2} ? {2} : {1}",
-}
-"""A clamp is a minimum of a maximum: where the bounds have changed sides, it is the upper one."""
+A text that is left out is the one before it, with ``{m}`` for the module; an empty one is none.
+"""
 
-_ON_INTEGERS: Final = {
-    **_ANY,
-    **_ORDERED,
-    **_WRAPPING,
-    **_ON_BITS,
-    "not": "({t})~{0}",
-    "abs": "{0} < 0 ? ({t})(-({u}){0}) : {0}",
-}
+_KINDS: Final = {"b": (Kind.BOOLEAN,), "i": (Kind.SIGNED, Kind.UNSIGNED), "f": (Kind.FLOAT,)}
 
-_ON_TRUTH: Final = {
-    **_ANY,
-    **_ORDERED,
-    **_ON_BITS,
-    "add": "{0} | {1}",
-    "multiply": "{0} & {1}",
-    "not": "!{0}",
-}
 
-_ON_FLOATS: Final = {
-    **_ANY,
-    **_ORDERED,
-    **calls_of("{function}{f}({0})"),
-    "maximum": "{0} > {1} || {0} != {0} ? {0} : {1}",
-    "minimum": "{0} < {1} || {0} != {0} ? {0} : {1}",
-    "clamp": f"{{0}} != {{0}} ? {{0}} : {{2}} != {{2}} ? {{2}} : {_ORDERED['clamp']}",
-    "add": "{0} + {1}",
-    "subtract": "{0} - {1}",
-    "multiply": "{0} * {1}",
-    "divide": "{0} / {1}",
-    "remainder": "fmod{f}({0}, {1})",
-    "power": "pow{f}({0}, {1})",
-    "atan2": "atan2{f}({0}, {1})",
-    "negate": "-{0}",
-    "abs": "fabs{f}({0})",
-    "sign": "{0} != {0} ? {0} : ({t})(({0} > 0) - ({0} < 0))",
-    "rsqrt": "1 / sqrt{f}({0})",
-    "logistic": "1 / (1 + exp{f}(-{0}))",
-}
+def _operations(place: int, module: str = "") -> dict[Kind, dict[str, str]]:
+    """The templates of the language at a place of the table, by the kind of the result."""
+    found: dict[Kind, dict[str, str]] = {kind: {} for kinds in _KINDS.values() for kind in kinds}
+    for opcode, kinds, *texts in _OPERATIONS:
+        text = texts[min(place, len(texts) - 1)]
+        for kind in (kind for letter in kinds for kind in _KINDS[letter] if text):
+            found[kind][opcode] = text.replace("{m}", module)
+    return found
 
-_BY_KIND: Final[Mapping[Kind, Mapping[str, str]]] = {
-    Kind.BOOLEAN: _ON_TRUTH,
-    Kind.SIGNED: _ON_INTEGERS,
-    Kind.UNSIGNED: _ON_INTEGERS,
-    Kind.FLOAT: _ON_FLOATS,
-}
 
 _BESIDE_A_NUMBER: Final = {"maximum": "{0} < {1} ? {1} : {0}", "minimum": "{0} > {1} ? {1} : {0}"}
 """Beside a number, this keeps what is none without asking for it."""
@@ -225,7 +231,7 @@ def names_in_templates(element_types: Iterable[ElementType]) -> set[str]:
     >>> {"exp", "expf"} & names_in_templates([ElementType.F32])
     {'expf'}
     """
-    functions = re.findall(r"(\w+)\{f\}", " ".join(_ON_FLOATS.values()))
+    functions = re.findall(r"(\w+)\{f\}", " ".join(C.operations[Kind.FLOAT].values()))
     endings = {ending(each) for each in element_types if each.kind is Kind.FLOAT}
     called = {f"{function}{ending}" for function in functions for ending in endings}
     kept = {"isfinite", "INFINITY", "INT64_MIN", "NAN", *_HELPERS, *_CUDA_HELPERS}
@@ -285,7 +291,7 @@ _CUDA_HELPERS: Final = _helpers("static __device__ __forceinline__")
 C: Final = Dialect(
     language=LANGUAGES["c"],
     types=TYPES,
-    operations=_BY_KIND,
+    operations=_operations(0),
     number=number,
     cast="({t}){0}",
     is_finite="isfinite({0})",
@@ -328,57 +334,9 @@ def _types(prefix: str, truth: str) -> dict[ElementType, str]:
     }
 
 
-_SAME: Final = {"copy": "{0}", "optimization-barrier": "{0}"}
-_ARITHMETIC: Final = {
-    **_SAME,
-    "add": "{0} + {1}",
-    "subtract": "{0} - {1}",
-    "multiply": "{0} * {1}",
-    "negate": "-{0}",
-}
-_BITS_OF_ARRAYS: Final = {"and": "{0} & {1}", "or": "{0} | {1}", "xor": "{0} ^ {1}", "not": "~{0}"}
-_TRUTH_OF_ARRAYS: Final = {
-    **_SAME,
-    **_BITS_OF_ARRAYS,
-    **dict.fromkeys(("add", "maximum"), _BITS_OF_ARRAYS["or"]),
-    **dict.fromkeys(("multiply", "minimum"), _BITS_OF_ARRAYS["and"]),
-}
-_DIVISION: Final = {"divide": "{0} / {1}"}
-
-
-def _by_kind(
-    any_kind: Mapping[str, str], numbers: Mapping[str, str], floats: Mapping[str, str], truth: str
-) -> dict[Kind, dict[str, str]]:
-    integers = {**any_kind, **_ARITHMETIC, **_BITS_OF_ARRAYS, **numbers}
-    return {
-        Kind.BOOLEAN: {**any_kind, **_TRUTH_OF_ARRAYS, "not": truth},
-        Kind.SIGNED: integers,
-        Kind.UNSIGNED: integers,
-        Kind.FLOAT: {**any_kind, **_ARITHMETIC, **_DIVISION, **numbers, **floats},
-    }
-
-
 # NumPy.
 
 _NUMPY_TYPES: Final = _types("np", "np.bool_")
-_NUMPY_ORDERED: Final = {
-    "maximum": "np.maximum({0}, {1})",
-    "minimum": "np.minimum({0}, {1})",
-    "clamp": "np.minimum(np.maximum({1}, {0}), {2})",
-    "abs": "np.abs({0})",
-}
-_FUNCTIONS_OF_NUMPY: Final = [
-    each for each in FUNCTIONS if each not in {"erf", "round-nearest-afz"}
-]
-_NUMPY_FLOATS: Final = {
-    **calls_of("np.{function}({0})", _FUNCTIONS_OF_NUMPY),
-    "sign": "np.sign({0})",
-    "remainder": "np.fmod({0}, {1})",
-    "power": "np.power({0}, {1})",
-    "atan2": "np.arctan2({0}, {1})",
-    "rsqrt": "1 / np.sqrt({0})",
-    "logistic": "1 / (1 + np.exp(-{0}))",
-}
 
 
 def _numpy_number(value: float, element_type: ElementType) -> str:
@@ -393,9 +351,7 @@ def _numpy_number(value: float, element_type: ElementType) -> str:
 NUMPY: Final = Dialect(
     language=replace(LANGUAGES["numpy"], integer={}),  # its integers have 64 bits by themselves
     types=_NUMPY_TYPES,
-    operations=_by_kind(
-        {"select": "np.where({0}, {1}, {2})"}, _NUMPY_ORDERED, _NUMPY_FLOATS, "~{0}"
-    ),
+    operations=_operations(1, "np"),
     number=_numpy_number,
     cast="np.asarray({0}).astype({t})",
     is_finite="np.isfinite({0})",
@@ -406,30 +362,6 @@ NUMPY: Final = Dialect(
 # Triton.
 
 _TRITON_TYPES: Final = {**_types("tl", "tl.int1"), ElementType.BF16: "tl.bfloat16"}
-_KEEPS_NAN: Final = "propagate_nan=tl.PropagateNan.ALL"
-_TRITON_NUMBERS: Final = {
-    "maximum": "tl.maximum({0}, {1})",
-    "minimum": "tl.minimum({0}, {1})",
-    "clamp": "tl.minimum(tl.maximum({1}, {0}), {2})",
-    "abs": "tl.abs({0})",
-}
-_FUNCTIONS_OF_TRITON: Final = (
-    *("floor", "ceil", "exponential", "log", "sine", "cosine", "erf", "sqrt"),
-)
-"""Its own; the others are of ``libdevice``."""
-_TRITON_FLOATS: Final = {
-    **calls_of("libdevice.{function}({0})"),
-    **calls_of("tl.{function}({0})", _FUNCTIONS_OF_TRITON),
-    "rsqrt": "tl.rsqrt({0})",
-    "logistic": "tl.sigmoid({0})",
-    "maximum": f"tl.maximum({{0}}, {{1}}, {_KEEPS_NAN})",
-    "minimum": f"tl.minimum({{0}}, {{1}}, {_KEEPS_NAN})",
-    "clamp": f"tl.minimum(tl.maximum({{1}}, {{0}}, {_KEEPS_NAN}), {{2}}, {_KEEPS_NAN})",
-    "sign": "tl.where({0} > 0, 1.0, tl.where({0} < 0, -1.0, {0}))",
-    "remainder": "libdevice.fmod({0}, {1})",
-    "power": "libdevice.pow({0}, {1})",
-    "atan2": "libdevice.atan2({0}, {1})",
-}
 
 
 def _triton_number(value: float, element_type: ElementType) -> str:
@@ -445,9 +377,7 @@ def _python_number(value: float, element_type: ElementType) -> str:
 TRITON: Final = Dialect(
     language=LANGUAGES["triton"],
     types=_TRITON_TYPES,
-    operations=_by_kind(
-        {"select": "tl.where({0}, {1}, {2})"}, _TRITON_NUMBERS, _TRITON_FLOATS, "{0} == 0"
-    ),
+    operations=_operations(2, "tl"),
     number=_triton_number,
     cast="tl.cast({0}, {t})",
     is_finite='tl.abs({0}) < float("inf")',
