@@ -183,7 +183,7 @@ class _Builder(JaxprBuilder):
         JAX computes the indices of ``x[::2]`` in 32 bits: it has no place for greater sizes.
         """
         waiting, seen, counted = [*indices], set[Instruction](), list[Form]()
-        types = {index.shape.element_type for index in waiting}
+        types = dict.fromkeys(index.shape.element_type for index in waiting)
         while waiting:
             one = waiting.pop()
             if one in seen or one.opcode == "constant":
