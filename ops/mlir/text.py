@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from math import copysign, frexp, inf, ldexp, nan
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, NamedTuple, TypeAlias, TypeVar
 
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Kind, Shape, ShapeError
 from indexing.passes import ARRAY_TYPES
@@ -436,7 +436,7 @@ class AttributeReader:
 
     def _value(self) -> Attribute:
         lexer = self.lexer
-        read = _BY_KIND.get(lexer.kind) or _BY_TEXT.get(lexer.text)
+        read = self._by_kind.get(lexer.kind) or self._by_text.get(lexer.text)
         if read:
             return read(self)
         if at_type(lexer):
@@ -466,16 +466,6 @@ class AttributeReader:
             name = self.lexer.symbol("a symbol")
         return SymbolReference(name)
 
-    def _list(self) -> tuple[Attribute, ...]:
-        return self.lexer.listed(self.value, "[", "]", "the items of a list")
-
-    def _boolean(self) -> bool:
-        return self.lexer.advance() == "true"
-
-    def _unit(self) -> bool:
-        self.lexer.advance()
-        return True
-
     def _array(self) -> tuple[Attribute, ...]:
         """Take ``array<i64: 1, 2>``."""
         lexer = self.lexer
@@ -485,12 +475,6 @@ class AttributeReader:
         if lexer.accept(">"):
             return ()
         return lexer.listed(self.value, ":", ">", "the items of an array")
-
-    def _dense(self) -> DenseElements:
-        return read_dense(self.lexer, self.type)
-
-    def _location(self) -> Location:
-        return read_location(self.lexer)
 
     def _alias(self) -> Attribute:
         """Take ``#name``, ``#dialect<body>`` or ``#dialect.name<body>``."""
@@ -509,28 +493,25 @@ class AttributeReader:
         start = self.lexer.start + 1
         return DialectAttribute(name, self.lexer.balanced(f"'<' after {name}")[1:-1], start)
 
-
-_BY_KIND: Final[Mapping[str, Callable[[AttributeReader], Attribute]]] = {
-    "number": AttributeReader._number,  # noqa: SLF001 - its own
-    "string": AttributeReader._string,  # noqa: SLF001 - likewise
-    "symbol": AttributeReader._symbol,  # noqa: SLF001 - likewise
-    "alias": AttributeReader._alias,  # noqa: SLF001 - likewise
-}
-
-_BY_TEXT: Final[Mapping[str, Callable[[AttributeReader], Attribute]]] = {
-    "[": AttributeReader._list,  # noqa: SLF001 - its own
-    "{": AttributeReader.dictionary,
-    "true": AttributeReader._boolean,  # noqa: SLF001 - likewise
-    "false": AttributeReader._boolean,  # noqa: SLF001 - likewise
-    "unit": AttributeReader._unit,  # noqa: SLF001 - likewise
-    "array": AttributeReader._array,  # noqa: SLF001 - likewise
-    "dense": AttributeReader._dense,  # noqa: SLF001 - likewise
-    "dense_resource": AttributeReader._dense,  # noqa: SLF001 - likewise
-    "loc": AttributeReader._location,  # noqa: SLF001 - likewise
-    "affine_map": AttributeReader._affine,  # noqa: SLF001 - likewise
-    "affine_set": AttributeReader._affine,  # noqa: SLF001 - likewise
-}
-"""How a value is read, by the kind of its first token, or by the token."""
+    _by_kind: ClassVar[Mapping[str, Callable[[AttributeReader], Attribute]]] = {
+        "number": _number,
+        "string": _string,
+        "symbol": _symbol,
+        "alias": _alias,
+    }
+    _by_text: ClassVar[Mapping[str, Callable[[AttributeReader], Attribute]]] = {
+        "[": lambda self: self.lexer.listed(self.value, "[", "]", "the items of a list"),
+        "{": dictionary,
+        **dict.fromkeys(("true", "unit"), lambda self: bool(self.lexer.advance())),
+        "false": lambda self: not self.lexer.advance(),
+        "array": _array,
+        **dict.fromkeys(
+            ("dense", "dense_resource"), lambda self: read_dense(self.lexer, self.type)
+        ),
+        "loc": lambda self: read_location(self.lexer),
+        **dict.fromkeys(("affine_map", "affine_set"), _affine),
+    }
+    """How a value is read, by the kind of its first token, or by the token."""
 
 
 # Dense elements, the values of constants: `dense<[1, 2]>`, or bytes: `dense<"0x01A2">`.
