@@ -22,7 +22,7 @@ from indexing.code.functions import (
     passable,
     text_of_maps,
 )
-from indexing.code.language import LANGUAGES, Language
+from indexing.code.language import LANGUAGES, Language, guarded_helper
 from indexing.code.loops import (
     Body,
     LocalNames,
@@ -64,6 +64,7 @@ __all__ = [
     "divisors_of",
     "emit",
     "emit_loops",
+    "guarded_helper",
     "helpers_in",
     "is_narrow",
     "solving",

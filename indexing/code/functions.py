@@ -35,9 +35,9 @@ def text_of_maps(
 
 
 def text_of_functions(
-    maps: Sequence[Relation], functions: Sequence[list[str]], language: Language
+    maps: Sequence[Relation], functions: Sequence[Sequence[str]], language: Language
 ) -> str:
-    """One text with these functions, the helpers that they call, and maps in comments above."""
+    """The text of functions about maps, with what they need before them."""
     comments = [language.comment.format(for_comment(each)) for each in maps]
     helpers = helpers_in((line for lines in functions for line in lines), language.helpers)
     top = [*language.head, *language.blank] if language.head else []

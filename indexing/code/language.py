@@ -124,20 +124,20 @@ _C_VALUES: Final = {
 _C_TYPES: Final = {bits: f"int{bits}_t" for bits in (NARROW, WIDE)}
 
 
+def guarded_helper(name: str, text: str) -> str:
+    """A helper of C that two texts in one file may have, each."""
+    guard = f"INDEXING_{name.upper()}"
+    return f"#ifndef {guard}\n#define {guard}\n{text}\n#endif"
+
+
 def _c_helpers(function: str) -> dict[str, str]:
-    """The helpers in both widths, each guarded, so that two texts can be in one file."""
-    return {
-        f"{name}{bits}": "\n".join(
-            (
-                f"#ifndef INDEXING_{name.upper()}{bits}",
-                f"#define INDEXING_{name.upper()}{bits}",
-                f"{function} {kind} {name}{bits}({kind} a, {kind} b) {{ return {value}; }}",
-                "#endif",
-            )
-        )
+    """The helpers in both widths."""
+    texts = {
+        f"{name}{bits}": f"{kind} {name}{bits}({kind} a, {kind} b) {{ return {value}; }}"
         for name, value in _C_VALUES.items()
         for bits, kind in _C_TYPES.items()
     }
+    return {name: guarded_helper(name, f"{function} {text}") for name, text in texts.items()}
 
 
 C: Final = Language(

@@ -393,9 +393,8 @@ def text_of_loops(
     _check_results(results, domain, asker)
     nest = _Nest(domain, looped, language, body.names | {*results, MASK})
     nest.write(results, body)
-    return functions.text_of_functions(
-        maps, [nest.function(f"{'_'.join(names)}_loops", body)], language
-    )
+    lines = nest.function(f"{'_'.join(names)}_loops", body)
+    return functions.text_of_functions(maps, [lines], language)
 
 
 def _looped(domains: Sequence[Domain], asker: str) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from indexing.code import LANGUAGES, Language
+from indexing.code import LANGUAGES, Language, guarded_helper
 from indexing.layout import ElementType, Kind
 from ops.hlo.module import Instruction
 
@@ -267,22 +267,12 @@ _TO_BFLOAT = (
 
 
 def _helpers(function: str) -> dict[str, str]:
-    """Conversions, each guarded, so that two texts can be in one file."""
-    bodies = {
-        "float_of_bfloat": ("float", "uint16_t stored", _FROM_BFLOAT),
-        "bfloat_of_float": ("uint16_t", "float value", _TO_BFLOAT),
+    """Conversions, as functions of a kind."""
+    texts = {
+        "float_of_bfloat": f"float float_of_bfloat(uint16_t stored) {{ {_FROM_BFLOAT} }}",
+        "bfloat_of_float": f"uint16_t bfloat_of_float(float value) {{ {_TO_BFLOAT} }}",
     }
-    return {
-        name: "\n".join(
-            (
-                f"#ifndef INDEXING_{name.upper()}",
-                f"#define INDEXING_{name.upper()}",
-                f"{function} {kind} {name}({parameter}) {{ {body} }}",
-                "#endif",
-            )
-        )
-        for name, (kind, parameter, body) in bodies.items()
-    }
+    return {name: guarded_helper(name, f"{function} {text}") for name, text in texts.items()}
 
 
 _HELPERS: Final = _helpers("static inline")
