@@ -444,6 +444,7 @@ def analyze(module: HloModule, *, registry: Registry = REGISTRY) -> ModuleAnalys
     return ModuleAnalysis(module, registry)
 
 
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class ModuleAnalysis:
     """A module and the answers about its instructions; it never changes.
 
@@ -452,33 +453,20 @@ class ModuleAnalysis:
     between instructions.
     """
 
-    __slots__ = ("_findings", "_module", "_registry")
+    module: HloModule
+    registry: Registry = REGISTRY
+    """The rules of operations."""
+    findings: Findings = field(init=False)
+    """The answers so far."""
 
-    def __init__(self, module: HloModule, registry: Registry = REGISTRY) -> None:
-        self._module = module
-        self._registry = registry
-        self._findings = Findings(registry)
-
-    @property
-    def module(self) -> HloModule:
-        """The module."""
-        return self._module
-
-    @property
-    def registry(self) -> Registry:
-        """The rules of operations."""
-        return self._registry
-
-    @property
-    def findings(self) -> Findings:
-        """The answers so far."""
-        return self._findings
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "findings", Findings(self.registry))
 
     def __len__(self) -> int:
-        return sum(len(computation.instructions) for computation in self._module.computations)
+        return sum(len(computation.instructions) for computation in self.module.computations)
 
     def __iter__(self) -> Iterator[InstructionAnalysis]:
-        return (InstructionAnalysis(self, each) for each in self._module.instructions)
+        return (InstructionAnalysis(self, each) for each in self.module.instructions)
 
     def __getitem__(self, which: Instruction | str) -> InstructionAnalysis:
         """The analysis of one instruction, given itself or its name.
@@ -488,10 +476,10 @@ class ModuleAnalysis:
             AmbiguousNameError: instructions of several computations have the name.
         """
         if isinstance(which, str):
-            return InstructionAnalysis(self, self._module[which])
-        if which.computation.module is not self._module:
-            near = near_names(which.name, [each.name for each in self._module.instructions])
-            raise NoSuchInstructionError(which.name, near, self._module.file)
+            return InstructionAnalysis(self, self.module[which])
+        if which.computation.module is not self.module:
+            near = near_names(which.name, [each.name for each in self.module.instructions])
+            raise NoSuchInstructionError(which.name, near, self.module.file)
         return InstructionAnalysis(self, which)
 
     def groups(self) -> list[tuple[InstructionAnalysis, ...]]:
@@ -515,20 +503,24 @@ class ModuleAnalysis:
         """
         groups: dict[int, list[InstructionAnalysis]] = {}
         for each in self:
-            groups.setdefault(self._findings.number(each.instruction), []).append(each)
+            groups.setdefault(self.findings.number(each.instruction), []).append(each)
         return [tuple(group) for group in groups.values()]
 
     def __reduce__(self) -> tuple[Callable[..., ModuleAnalysis], tuple[object, ...]]:
         """A pickle holds the module, and each answer so far once."""
-        given = self._findings.collected(self._module)
-        return _analysis_of, (self._module, self._registry, given)
+        given = self.findings.collected(self.module)
+        return _analysis_of, (self.module, self.registry, given)
 
     def __repr__(self) -> str:
         count = f"{len(self)} instruction{'s' * (len(self) != 1)}"
-        return f"<analysis of {count} of {self._module.name}>"
+        return f"<analysis of {count} of {self.module.name}>"
 
     def _repr_html_(self) -> str:
-        return _html_of_module(self)
+        rows = (
+            (each.computation.name, each.name, each.opcode, str(each.shape))
+            for each in islice(self.module.instructions, MAX_ROWS)
+        )
+        return html_of_table(_COLUMNS, rows, title=repr(self), total=len(self))
 
 
 def _analysis_of(module: HloModule, registry: Registry, given: Iterable[Finding]) -> ModuleAnalysis:
@@ -589,30 +581,18 @@ class InstructionAnalysis:
         return f"<analysis of {self.instruction.definition}>"
 
     def _repr_html_(self) -> str:
-        return _html_of_instruction(self)
+        pairs = [*islice(_pairs(self), MAX_ROWS + 1)]
+        answers = "".join(
+            f"<p>{title}</p>{answer._repr_html_()}" for title, answer in pairs[:MAX_ROWS]
+        )
+        rest = "<p>and more</p>" if len(pairs) > MAX_ROWS else ""
+        nothing = "" if pairs else "<p>depends on nothing</p>"
+        return f"<div><p>{escape(repr(self))}</p>{answers}{rest}{nothing}</div>"
 
 
 # HTML for notebooks.
 
 _COLUMNS: Final = ("computation", "instruction", "opcode", "shape")
-
-
-def _html_of_module(analysis: ModuleAnalysis) -> str:
-    """The first instructions of a module, a row for each."""
-    rows = (
-        (each.computation.name, each.name, each.opcode, str(each.shape))
-        for each in islice(analysis.module.instructions, MAX_ROWS)
-    )
-    return html_of_table(_COLUMNS, rows, title=repr(analysis), total=len(analysis))
-
-
-def _html_of_instruction(part: InstructionAnalysis) -> str:
-    """The maps from every result of an instruction to the operands that it needs."""
-    pairs = [*islice(_pairs(part), MAX_ROWS + 1)]
-    answers = "".join(f"<p>{title}</p>{answer._repr_html_()}" for title, answer in pairs[:MAX_ROWS])
-    rest = "<p>and more</p>" if len(pairs) > MAX_ROWS else ""
-    nothing = "" if pairs else "<p>depends on nothing</p>"
-    return f"<div><p>{escape(repr(part))}</p>{answers}{rest}{nothing}</div>"
 
 
 def _pairs(part: InstructionAnalysis) -> Iterator[tuple[str, AnyDependence]]:
