@@ -493,17 +493,17 @@ class AttributeReader:
         start = self.lexer.start + 1
         return DialectAttribute(name, self.lexer.balanced(f"'<' after {name}")[1:-1], start)
 
-    _by_kind: ClassVar[Mapping[str, Callable[[AttributeReader], Attribute]]] = {
+    _by_kind: ClassVar[Mapping[str, Callable[..., Attribute]]] = {
         "number": _number,
         "string": _string,
         "symbol": _symbol,
         "alias": _alias,
     }
-    _by_text: ClassVar[Mapping[str, Callable[[AttributeReader], Attribute]]] = {
+    _by_text: ClassVar[Mapping[str, Callable[..., Attribute]]] = {
         "[": lambda self: self.lexer.listed(self.value, "[", "]", "the items of a list"),
         "{": dictionary,
-        **dict.fromkeys(("true", "unit"), lambda self: bool(self.lexer.advance())),
-        "false": lambda self: not self.lexer.advance(),
+        **dict.fromkeys(("true", "false"), lambda self: self.lexer.advance() == "true"),
+        "unit": lambda self: self.lexer.advance() == "unit",
         "array": _array,
         **dict.fromkeys(
             ("dense", "dense_resource"), lambda self: read_dense(self.lexer, self.type)
