@@ -139,7 +139,7 @@ class _Builder(JaxprBuilder):
         if name in ELEMENTWISE or name in COMPARISONS:
             operands = [self._stretched(operand, avals[0]) for operand in operands]
         operands = self._operands(equation._replace(operands=operands))
-        return self.elements_of(self.add(opcode, avals, operands, attributes))
+        return self.elements(self.add(opcode, avals, operands, attributes))
 
     def _operands(self, equation: Equation) -> list[Instruction]:
         """The operands as HLO has them: some that are parameters in JAX are constants there."""

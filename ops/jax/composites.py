@@ -229,10 +229,10 @@ def _cond(builder: JaxprBuilder, equation: Equation) -> list[Instruction]:
 
     jaxprs, state = equation.given["branches"], equation.before[1:]
     branches = tuple(_called(builder, "branch", state, branch(each)) for each in jaxprs)
-    arguments = [builder.tuple_of(given)] * len(branches)
+    arguments = [builder.together(given)] * len(branches)
     attributes, after = {"branch_computations": branches}, _state(equation.after)
     made = builder.made("conditional", *after, [chosen, *arguments], attributes)
-    return builder.elements_of(made)
+    return builder.elements(made)
 
 
 def _scan(builder: JaxprBuilder, equation: Equation) -> list[Instruction]:
@@ -243,32 +243,11 @@ def _scan(builder: JaxprBuilder, equation: Equation) -> list[Instruction]:
     if isinstance(scanned.length, int):
         return scanned.step_by_step(builder, equation.operands)
     target = {"custom_call_target": "scan of symbolic length without rows"}
-    return builder.elements_of(
-        builder.add("custom-call", equation.after, equation.operands, target)
-    )
+    return builder.elements(builder.add("custom-call", equation.after, equation.operands, target))
 
 
 InsideOfCall: TypeAlias = "Callable[[JaxprBuilder, list[Instruction]], list[Instruction]]"
 """Adds what a loop or branch computes of the arrays of its state to a computation it calls."""
-
-COMPOSITES: Final[Mapping[str, Composite]] = {
-    "argmax": _place_of_extremum("GT"),
-    "argmin": _place_of_extremum("LT"),
-    "cond": _cond,
-    "conv_general_dilated": _convolution,
-    "cummax": _cumulative("maximum"),
-    "cummin": _cumulative("minimum"),
-    "cumprod": _cumulative("multiply"),
-    "cumsum": _cumulative("add"),
-    "scan": _scan,
-    "scatter": _scatter("second"),
-    **{name: _scatter(opcode) for name, opcode in SCATTERS.items()},
-    "split": _split,
-    "stack": _stack,
-    "tile": _tile,
-    "while": _while,
-}
-"""The primitives of several instructions, or of computations that these call, by name."""
 
 
 class _Scan:
@@ -379,7 +358,7 @@ class _Scan:
         slices, carried = parameters[: len(rows)], parameters[len(rows) :]
         results = inside.run(self.jaxpr, [*carried, *slices])
         after = [*results[self.carries :], *carried[: self.fixed], *results[: self.carries]]
-        inside.tuple_of(after)
+        inside.together(after)
         attributes: dict[str, Any] = {
             "dimensions": (0,),
             "num_carries": self.kept,
@@ -387,7 +366,7 @@ class _Scan:
             "to_apply": inside.computation("step", inside.instructions),
         }
         avals = [*self.stacked, *self.before[: self.kept]]
-        found = builder.elements_of(builder.add("scan", avals, [*inputs, *kept], attributes))
+        found = builder.elements(builder.add("scan", avals, [*inputs, *kept], attributes))
         outputs, last = found[: len(self.stacked)], found[len(self.stacked) :]
         return [*last[self.fixed :], *outputs]
 
@@ -404,10 +383,8 @@ def _loop(
         "condition": _called(builder, "condition", avals, goes_on, is_tuple=False),
         "body": _called(builder, "body", avals, next_state),
     }
-    before = builder.tuple_of(state)
-    return builder.elements_of(
-        builder.made("while", before.shape, before.sizes, [before], attributes)
-    )
+    before = builder.together(state)
+    return builder.elements(builder.made("while", before.shape, before.sizes, [before], attributes))
 
 
 def _called(
@@ -422,7 +399,7 @@ def _called(
     inside = builder.nested()
     shape, sizes = _state(avals)
     given = inside.made("parameter", shape, sizes, number=0)
-    inside.root_of(make(inside, inside.elements_of(given)), is_tuple=is_tuple)
+    inside.root_of(make(inside, inside.elements(given)), is_tuple=is_tuple)
     return inside.computation(name, inside.instructions)
 
 

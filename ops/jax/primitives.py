@@ -315,7 +315,7 @@ class JaxprBuilder(InstructionBuilder, ABC):
         sizes = tuple(map(sizes_of, avals))
         return self.made(opcode, shape, sizes, operands, attributes, number=number, name=name)
 
-    def tuple_of(self, arrays: Sequence[Instruction]) -> Instruction:
+    def together(self, arrays: Sequence[Instruction]) -> Instruction:
         """A tuple of arrays."""
         sizes = tuple(size for each in arrays for size in each.sizes or ())
         shape = Shape.of_tuple([each.shape for each in arrays])
@@ -324,11 +324,11 @@ class JaxprBuilder(InstructionBuilder, ABC):
     def root_of(self, results: Sequence[Instruction], *, is_tuple: bool) -> Instruction:
         """The last instruction of a computation: a tuple, or a copy of the only result."""
         if is_tuple:
-            return self.tuple_of(results)
+            return self.together(results)
         (result,) = results
         return self.made("copy", result.shape, result.sizes, results)
 
-    def elements_of(self, made: Instruction) -> list[Instruction]:
+    def elements(self, made: Instruction) -> list[Instruction]:
         """The elements of a tuple, or an array itself."""
         if not made.shape.is_tuple:
             return [made]

@@ -493,6 +493,21 @@ class AttributeReader:
         start = self.lexer.start + 1
         return DialectAttribute(name, self.lexer.balanced(f"'<' after {name}")[1:-1], start)
 
+    def _list(self) -> tuple[Attribute, ...]:
+        return self.lexer.listed(self.value, "[", "]", "the items of a list")
+
+    def _boolean(self) -> bool:
+        return self.lexer.advance() == "true"
+
+    def _unit(self) -> bool:
+        return self.lexer.advance() == "unit"
+
+    def _dense(self) -> DenseElements:
+        return read_dense(self.lexer, self.type)
+
+    def _location(self) -> Location:
+        return read_location(self.lexer)
+
     _by_kind: ClassVar[Mapping[str, Callable[..., Attribute]]] = {
         "number": _number,
         "string": _string,
@@ -500,15 +515,13 @@ class AttributeReader:
         "alias": _alias,
     }
     _by_text: ClassVar[Mapping[str, Callable[..., Attribute]]] = {
-        "[": lambda self: self.lexer.listed(self.value, "[", "]", "the items of a list"),
+        "[": _list,
         "{": dictionary,
-        **dict.fromkeys(("true", "false"), lambda self: self.lexer.advance() == "true"),
-        "unit": lambda self: self.lexer.advance() == "unit",
+        **dict.fromkeys(("true", "false"), _boolean),
+        "unit": _unit,
         "array": _array,
-        **dict.fromkeys(
-            ("dense", "dense_resource"), lambda self: read_dense(self.lexer, self.type)
-        ),
-        "loc": lambda self: read_location(self.lexer),
+        **dict.fromkeys(("dense", "dense_resource"), _dense),
+        "loc": _location,
         **dict.fromkeys(("affine_map", "affine_set"), _affine),
     }
     """How a value is read, by the kind of its first token, or by the token."""
