@@ -21,8 +21,8 @@ from ops.jax.primitives import (
     FOLDS,
     INDEXED,
     SELECTED,
-    Equation,
     JaxprBuilder,
+    JaxprEquation,
     OfJax,
     rule_of,
     scalar_of,
@@ -115,11 +115,11 @@ class _Builder(JaxprBuilder):
 
         for equation in jaxpr.eqns:
             operands = [read(atom) for atom in equation.invars]
-            found = self._apply(Equation.of(equation, operands))
+            found = self._apply(JaxprEquation.of(equation, operands))
             known |= zip(equation.outvars, found, strict=True)
         return [read(atom) for atom in jaxpr.outvars]
 
-    def _apply(self, equation: Equation) -> list[Instruction]:
+    def _apply(self, equation: JaxprEquation) -> list[Instruction]:
         """The results of an equation."""
         name, given, operands, _, avals = equation
         if name in CALLS:
@@ -141,7 +141,7 @@ class _Builder(JaxprBuilder):
         operands = self._operands(equation._replace(operands=operands))
         return self.elements(self.add(opcode, avals, operands, attributes))
 
-    def _operands(self, equation: Equation) -> list[Instruction]:
+    def _operands(self, equation: JaxprEquation) -> list[Instruction]:
         """The operands as HLO has them: some that are parameters in JAX are constants there."""
         name, given, operands, _, avals = equation
         if name in FOLDS:

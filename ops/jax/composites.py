@@ -22,17 +22,17 @@ from ops.hlo.shape_inference import array_shape
 from ops.hlo.values import DimensionLabels
 from ops.index_maps import Size, as_form
 from ops.jax import primitives
-from ops.jax.primitives import SCATTERS, SYMBOLIC_DILATION, Equation, JaxprBuilder, OfJax
+from ops.jax.primitives import SCATTERS, SYMBOLIC_DILATION, JaxprBuilder, JaxprEquation, OfJax
 from simplifier import forms
 from simplifier.forms import Atom, AtomKind, Form, Interval, scope_of
 
 # JAX's primitives that become several instructions of HLO.
 
-Composite: TypeAlias = "Callable[[JaxprBuilder, Equation], list[Instruction]]"
+Composite: TypeAlias = "Callable[[JaxprBuilder, JaxprEquation], list[Instruction]]"
 """From an equation to its results."""
 
 
-def _split(add: JaxprBuilder, equation: Equation) -> list[Instruction]:
+def _split(add: JaxprBuilder, equation: JaxprEquation) -> list[Instruction]:
     """Slices that follow each other along a dimension."""
     found: list[Instruction] = []
     axis: int = equation.given["axis"]
@@ -45,7 +45,7 @@ def _split(add: JaxprBuilder, equation: Equation) -> list[Instruction]:
     return found
 
 
-def _tile(add: JaxprBuilder, equation: Equation) -> list[Instruction]:
+def _tile(add: JaxprBuilder, equation: JaxprEquation) -> list[Instruction]:
     """Every dimension repeated: a dimension in front of it, which is joined with it."""
     (operand,) = equation.operands
     reps = map(primitives.size_of, equation.given["reps"])
@@ -57,7 +57,7 @@ def _tile(add: JaxprBuilder, equation: Equation) -> list[Instruction]:
     return [add.add("reshape", equation.after, [repeated])]
 
 
-def _stack(add: JaxprBuilder, equation: Equation) -> list[Instruction]:
+def _stack(add: JaxprBuilder, equation: JaxprEquation) -> list[Instruction]:
     """A dimension of size 1 in each operand, along which they are concatenated."""
     axis = equation.given["axis"]
     sizes = list(primitives.sizes_of(equation.after[0]))
@@ -68,7 +68,7 @@ def _stack(add: JaxprBuilder, equation: Equation) -> list[Instruction]:
     return [add.add("concatenate", equation.after, thin, {"dimensions": (axis,)})]
 
 
-def _convolution(add: JaxprBuilder, equation: Equation) -> list[Instruction]:
+def _convolution(add: JaxprBuilder, equation: JaxprEquation) -> list[Instruction]:
     given, operands = equation.given, equation.operands
     numbers = given["dimension_numbers"]
     spatial: Sequence[int] = numbers.rhs_spec[2:]
@@ -97,7 +97,7 @@ def _labels(spec: Sequence[int], first: str) -> str:
 def _cumulative(opcode: str) -> Composite:
     """Each element folded with all before it, or behind it."""
 
-    def composite(add: JaxprBuilder, equation: Equation) -> list[Instruction]:
+    def composite(add: JaxprBuilder, equation: JaxprEquation) -> list[Instruction]:
         (aval,), axis = equation.after, equation.given["axis"]
         row = SimpleNamespace(shape=aval.shape[:axis] + aval.shape[axis + 1 :], dtype=aval.dtype)
         first = add.constant(primitives.scalar_of(aval))
@@ -128,7 +128,7 @@ def _step(opcode: str, row: OfJax) -> list[Instruction]:
 def _place_of_extremum(direction: str) -> Composite:
     """The index of the greatest or least element, the first of equal ones."""
 
-    def composite(add: JaxprBuilder, equation: Equation) -> list[Instruction]:
+    def composite(add: JaxprBuilder, equation: JaxprEquation) -> list[Instruction]:
         _, _, (operand,), (whole,), (aval,) = equation
         (axis,) = equation.given["axes"]
         places = SimpleNamespace(shape=whole.shape, dtype=aval.dtype)
@@ -186,7 +186,7 @@ def _first_extremum(direction: str, value: Shape, place: Shape) -> list[Instruct
 def _scatter(opcode: str) -> Composite:
     """Updates combined with elements by an opcode, or put in their places."""
 
-    def composite(add: JaxprBuilder, equation: Equation) -> list[Instruction]:
+    def composite(add: JaxprBuilder, equation: JaxprEquation) -> list[Instruction]:
         numbers, operands = equation.given["dimension_numbers"], equation.operands
         attributes = {
             "update_window_dims": tuple(numbers.update_window_dims),
@@ -205,7 +205,7 @@ def _scatter(opcode: str) -> Composite:
 # Loops and branches of JAX as those of HLO.
 
 
-def _while(builder: JaxprBuilder, equation: Equation) -> list[Instruction]:
+def _while(builder: JaxprBuilder, equation: JaxprEquation) -> list[Instruction]:
     """A loop that runs while a jaxpr gives true; its state begins with the reads of both jaxprs."""
     given = equation.given
     condition, body = given["cond_nconsts"], given["cond_nconsts"] + given["body_nconsts"]
@@ -220,7 +220,7 @@ def _while(builder: JaxprBuilder, equation: Equation) -> list[Instruction]:
     return _loop(builder, equation.before, equation.operands, next_state, goes_on)[body:]
 
 
-def _cond(builder: JaxprBuilder, equation: Equation) -> list[Instruction]:
+def _cond(builder: JaxprBuilder, equation: JaxprEquation) -> list[Instruction]:
     """Jaxprs of which the first operand chooses one; each takes all other operands."""
     chosen, *given = equation.operands
 
@@ -235,7 +235,7 @@ def _cond(builder: JaxprBuilder, equation: Equation) -> list[Instruction]:
     return builder.elements(made)
 
 
-def _scan(builder: JaxprBuilder, equation: Equation) -> list[Instruction]:
+def _scan(builder: JaxprBuilder, equation: JaxprEquation) -> list[Instruction]:
     """A jaxpr for slice after slice, which carries values from each to the next."""
     scanned = _Scan(equation)
     if scanned.is_symbolic and scanned.has_rows:
@@ -253,7 +253,7 @@ InsideOfCall: TypeAlias = "Callable[[JaxprBuilder, list[Instruction]], list[Inst
 class _Scan:
     """The parts of a scan: the values that its jaxpr reads, carries, slices, and stacks up."""
 
-    def __init__(self, equation: Equation) -> None:
+    def __init__(self, equation: JaxprEquation) -> None:
         given = equation.given
         self.jaxpr = given["jaxpr"]
         self.length = given["length"]

@@ -277,7 +277,7 @@ _RULES: Final[Mapping[str, Rule]] = {
 # Their shapes are those of JAX's abstract values.
 
 
-class Equation(NamedTuple):
+class JaxprEquation(NamedTuple):
     """An equation of a jaxpr: its primitive with parameters, operands, and abstract values."""
 
     primitive: str
@@ -287,7 +287,7 @@ class Equation(NamedTuple):
     after: Sequence[OfJax]
 
     @classmethod
-    def of(cls, equation: OfJax, operands: list[Instruction]) -> Equation:
+    def of(cls, equation: OfJax, operands: list[Instruction]) -> JaxprEquation:
         """The equation, as JAX has it, of some operands."""
         sides = ([each.aval for each in side] for side in (equation.invars, equation.outvars))
         return cls(equation.primitive.name, equation.params, operands, *sides)
