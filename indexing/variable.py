@@ -8,15 +8,17 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import index
-from typing import Final, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 import sympy
-from typing_extensions import TypeIs
 
 from indexing.errors import MapError
 from simplifier import IntervalError, forms
 from simplifier.errors import quoted
 from simplifier.forms import Form, Interval, IntervalLike, assumed, is_name, read_whole
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs  # type checkers bring it; Python has it from 3.13 on
 
 SymbolicEnds: TypeAlias = "tuple[sympy.Expr | None, sympy.Expr | None]"
 """The ends of an interval that are expressions."""

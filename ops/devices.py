@@ -21,8 +21,6 @@ from simplifier import forms
 from simplifier.errors import check_type
 from simplifier.forms import Form, Interval, floordiv, mod, tabulated, tabulated_partly
 
-# The numbers of devices, and the groups in which they work together.
-
 # The devices that a program runs on, and their numbers.
 #
 # A program runs on `replica_count` times `num_partitions` devices. All of them are numbered
