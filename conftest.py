@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-import ops  # noqa: F401 - else pytest loads a module twice whose doctests are named alone
+# Else pytest loads a module twice whose doctests alone are named.
+import_module("ops")
 
 # No deadline: how long an example takes says nothing on a busy machine.
 settings.register_profile("dev", deadline=None, max_examples=20)
