@@ -355,7 +355,7 @@ def _solved(factor: int, rest: Form, end: int, *, is_lower: bool) -> Form:
     return numerator if abs(factor) == 1 else divide(numerator, forms.constant(abs(factor)))
 
 
-# Maps as loop nests: loops over their ranges, around lines of the caller's own.
+# The loop nest of a map.
 
 MASK: Final = "mask"
 """What arrays of points call whether each of them is inside."""

@@ -213,7 +213,7 @@ def _ranges_of(
         yield taken[name].within(bounds) if name in taken else Variable(bounds)
 
 
-# Solves equations between integers for their variables: how an index is inverted.
+# Solving.
 
 _NOTHING: Final = Interval(0, 0)
 

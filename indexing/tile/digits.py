@@ -520,7 +520,7 @@ def _stride(total: DigitSum, radices: Mapping[str, Radices], sign: int) -> Form:
     return stride
 
 
-# The results of a map as sums of digits: of variables, and of sums that are split again.
+# The digits of results.
 
 
 class Refusal(NamedTuple):

@@ -152,7 +152,7 @@ def _styled(text: str, style: str) -> str:
     return f"\x1b[{style}m{text}\x1b[0m"
 
 
-# The console: answers, errors, and a progress bar for people who wait.
+# The console.
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)

@@ -286,7 +286,7 @@ def gathered(options: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-# The command line: a table of commands with their arguments, and how one of them runs.
+# The run of a command, and the table of commands.
 
 _PROGRAM: Final = "python -m indexing"
 

@@ -281,7 +281,7 @@ def _uses_ranges(index: IndexingMap) -> bool:
     return not {*ranges}.isdisjoint(forms.variables_of((*index.forms, *limited)))
 
 
-# All indexings from one array to another, as one value that composes and unites.
+# Dependences.
 
 
 class Dependence(tuple[OperandIndexing, ...]):  # noqa: SLOT001 - it remembers its hash

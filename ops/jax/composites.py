@@ -202,7 +202,7 @@ def _scatter(opcode: str) -> Composite:
     return composite
 
 
-# Loops and branches of JAX as those of HLO.
+# Loops and branches.
 
 
 def _while(builder: JaxprBuilder, equation: JaxprEquation) -> list[Instruction]:

@@ -39,7 +39,7 @@ def refused(instruction: Instruction, reason: str) -> KernelError:
     return KernelError(f"emit_kernel: %{instruction.name}: {reason}")
 
 
-# The values of a fusion's elements, line by line, in any language.
+# Values of elements.
 
 T = TypeVar("T")
 Steps: TypeAlias = "Generator[Steps[Any], Any, T]"

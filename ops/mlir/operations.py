@@ -90,7 +90,7 @@ class MlirModule:
     file: str
 
 
-# Operations of MLIR from text: the generic form of all, and the forms of dialects.
+# The reader of operations.
 
 
 @dataclass(slots=True)

@@ -242,7 +242,7 @@ def _plain(result: object) -> object:
     return operator.index(cast("Any", result)) if is_integer else result
 
 
-# An array of a call of Pallas: which block of it each step of the grid takes.
+# Blocked arrays.
 
 
 class PrefetchedScalar(NamedTuple):

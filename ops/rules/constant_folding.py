@@ -153,7 +153,7 @@ _DIRECTIONS: Final[Mapping[str, tuple[Callable[[int, int], bool], Callable[[Form
 """Each direction as a function of two numbers, and as a condition on their difference."""
 
 
-# The integers that instructions compute from constants and iotas, as forms over an index.
+# Folding.
 
 _INTEGERS: Final = {Kind.BOOLEAN, Kind.SIGNED, Kind.UNSIGNED}
 

@@ -365,7 +365,7 @@ def _check_ascending(op: str, role: str, dimensions: Sequence[int]) -> None:
             raise ShapeError(f"{message}; expected them in ascending order")
 
 
-# Gather and scatter: windows of a tensor, read or changed where indices say.
+# Gathers and scatters.
 
 _GATHER_NAMES: Final = Names(
     op="gather",

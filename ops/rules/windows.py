@@ -174,7 +174,7 @@ RULES: Final[Mapping[str, OpRule]] = {
 }
 
 
-# Windows that slide over a tensor: how many there are, and which elements each of them holds.
+# Sliding windows.
 
 ConstrainedIndex: TypeAlias = "tuple[Form, list[Constraint]]"
 """An index, and the constraints under which it exists."""

@@ -527,7 +527,7 @@ _UNARY: Final[Mapping[type, Callable[[Value], Value]]] = {
 }
 
 
-# Expressions of a kernel, evaluated on formulas instead of numbers.
+# Evaluation.
 
 MAX_SHIFT: Final = 63
 """Bits by which an integer is moved: it has no more than 64."""

@@ -215,7 +215,7 @@ def within(sizes: Sequence[int], index: Sequence[Form]) -> list[Constraint]:
     return [(part, Interval(0, size - 1)) for part, size in zip(index, sizes, strict=True)]
 
 
-# A schedule: which elements each thread of a launch reads and writes, and whether that is all.
+# Schedules.
 
 
 @dataclass(frozen=True, slots=True, repr=False)

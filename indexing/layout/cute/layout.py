@@ -289,7 +289,7 @@ def _has_empty(shape: IntTuple) -> bool:
     return not isinstance(shape, int) and (not shape or any(map(_has_empty, shape)))
 
 
-# CuTe's layout algebra: coalesce, composition, complement and inverses.
+# The algebra.
 
 T = TypeVar("T")
 
