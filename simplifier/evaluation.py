@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 from simplifier.bounds.interval import Interval
 from simplifier.conditions import outermost
 from simplifier.errors import IndexingError
-from simplifier.expr import form as fold
 from simplifier.expr import form as forms
 from simplifier.expr.form import BITWISE, FOREIGN, Atom, AtomKind, Form
 from simplifier.expr.operations import ON_BITS, floordiv, mod
@@ -63,7 +62,7 @@ def values_of(wanted: Sequence[Form], used: Mapping[str, Value]) -> tuple[Value,
     (7,)
     """
     known = {atom: _chosen(atom, used) for atom in outermost(wanted, (AtomKind.SELECT,))}
-    return fold.evaluate(wanted, used, OPERATIONS, known)
+    return forms.evaluate(wanted, used, OPERATIONS, known)
 
 
 def _chosen(atom: Atom, used: Mapping[str, Value]) -> Value:
@@ -121,7 +120,7 @@ def magnitudes(wanted: Sequence[Form], sizes: Mapping[str, int]) -> Iterator[int
         terms = (abs(factor) * known[atom] for atom, factor in form.terms.items())
         return abs(form.constant) + sum(terms)
 
-    known = fold.fold(wanted, of_atom, of_form)
+    known = forms.fold(wanted, of_atom, of_form)
     yield from known.values()
     for form in wanted:
         yield of_form(form, known)

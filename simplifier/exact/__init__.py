@@ -29,7 +29,6 @@ from simplifier.exact.isl import (
     kept_context,
     load_isl,
     number,
-    own_context,
     quasi_affine,
 )
 from simplifier.exact.questions import (
