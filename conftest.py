@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections import Counter
@@ -11,6 +12,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# Modules and tests stay to the end: nothing of them is garbage, see `pytest_collection_finish`.
+gc.disable()
 
 # Else pytest loads a module twice whose doctests alone are named.
 import_module("ops")
@@ -52,6 +56,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if missing:
             reason = f"need {missing[0]} (pip install -e '.[test-all]')"
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage from now on, and only among what the tests make.
+
+    Else every tenth of a second of a test goes through the hundred thousands of objects that are
+    there before.
+    """
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
