@@ -25,16 +25,7 @@ from indexing.variable import Variable, check_parameter, parameter_identifier
 from simplifier import exact, forms
 from simplifier.errors import Span, TextError, quoted
 from simplifier.exact import ATTEMPT, Allowance, Budget, BudgetError, Space
-from simplifier.forms import (
-    EXTREMA,
-    INFINITY,
-    ZERO,
-    Form,
-    Infinity,
-    Interval,
-    cost_of_form,
-    postorder,
-)
+from simplifier.forms import EXTREMA, INFINITY, ZERO, Form, Infinity, Interval
 
 if TYPE_CHECKING:
     import islpy
@@ -200,7 +191,7 @@ def _read(
 def _has_many_cases(made: Relation) -> bool:
     """Whether the map distinguishes so many cases that simplifying it would take too long."""
     limits = (form for form, _ in made.domain.constraints)
-    atoms = postorder((*made.forms, *limits))
+    atoms = forms.postorder((*made.forms, *limits))
     operands = sum(len(atom.arguments) for atom in atoms if atom.kind in EXTREMA)
     divisions = sum(bool(atom.divisor) for atom in atoms)
     return operands > _MAX_CASES or operands * divisions > _MAX_DIVIDED_CASES
@@ -308,7 +299,7 @@ class _RangeChoice(NamedTuple):
     @property
     def order(self) -> tuple[int | Infinity, int]:
         """The fewest values come first, then the cheapest base."""
-        return self.values, cost_of_form(self.base)
+        return self.values, forms.cost_of_form(self.base)
 
 
 class _RelationReader:

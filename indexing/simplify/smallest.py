@@ -28,17 +28,7 @@ from indexing.variable import Variable
 from simplifier import forms
 from simplifier.exact import MAX_ATTEMPTS, Allowance, Budget, BudgetError, range_within
 from simplifier.exact import finished as finished_form
-from simplifier.forms import (
-    FLOORDIV,
-    VARIABLE,
-    ZERO,
-    Atom,
-    AtomKind,
-    Form,
-    Interval,
-    range_of,
-    scope_of,
-)
+from simplifier.forms import FLOORDIV, VARIABLE, ZERO, Atom, AtomKind, Form, Interval
 from simplifier.forms import simplified as simplified_form
 from simplifier.tools.graphs import connected_components
 
@@ -124,7 +114,7 @@ def result_bounds(indexing_map: Relation) -> tuple[Interval, ...]:
     if indexing_map.is_known_empty:
         return tuple(Interval(0, -1) for _ in indexing_map.forms)
     scope = scope_with_facts(indexing_map.domain)
-    return tuple(range_of(scope, form) for form in indexing_map.forms)
+    return tuple(forms.range_of(scope, form) for form in indexing_map.forms)
 
 
 def simplified_by_isl(
@@ -172,7 +162,7 @@ class _ExactSimplification(NamedTuple):
             for identifier, bounds in domain.bounds.items()
             if not (self.preserve_size_one and bounds.is_point)
         }
-        scope = scope_of(tuple(bounds.items()), constraints)
+        scope = forms.scope_of(tuple(bounds.items()), constraints)
         return finished_form(scope, form, bounds, constraints, self.allowance)
 
     def domain(self, domain: Domain) -> Domain:

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from indexing import IndexingMap, Variable
 from indexing.layout import ElementType
 from indexing.passes import from_zero, without_determined_ranges
-from ops import limits
+from ops import index_maps, limits
 from ops.analysis.dataflow import Array, Budget, Interner
 from ops.dependence.dependence import (
     NOTHING,
@@ -37,16 +37,6 @@ from ops.dependence.operand_indexing import (
 )
 from ops.devices import Devices
 from ops.hlo import Instruction
-from ops.index_maps import (
-    constrained,
-    dim,
-    dimensions_of,
-    every_element,
-    index_map,
-    no_dimensions,
-    runtime_value,
-    symbol,
-)
 from ops.rules.constant_folding import clamped, value_of
 from ops.rules.control import source_within
 from ops.rules.counted_loops import CountedLoop
@@ -71,7 +61,11 @@ def decided(array: Array, direction: Direction) -> AnyDependence:
     sizes = known_sizes(*array)
     if isinstance(sizes, Unknown):
         return sizes
-    between = no_dimensions if direction is Direction.OUTPUT_TO_INPUT else every_element
+    between = (
+        index_maps.no_dimensions
+        if direction is Direction.OUTPUT_TO_INPUT
+        else index_maps.every_element
+    )
     return Dependence((OperandIndexing(with_bounds(between(sizes), array[0])),))
 
 
@@ -84,7 +78,7 @@ def chosen(array: Array, calls: Calls, number: int) -> AnyDependence | None:
     count = len(calls.choices)
     if calls.selector is None or count == 1:
         return None
-    selector, value = array[0].operands[calls.selector], runtime_value(0)
+    selector, value = array[0].operands[calls.selector], index_maps.runtime_value(0)
     is_flag = selector.shape.element_type is ElementType.PRED
     values = Interval(0, 1) if is_flag else Interval(-1, count - 1)
     is_last = not is_flag and number == count - 1
@@ -336,8 +330,8 @@ class _Walks:
         """All arrays that walks through all iterations end at, and the dependences on them."""
         loop = self._loop
         sizes = loop.sizes(begin)
-        results = [*dimensions_of(sizes), forms.constant(loop.trips)]
-        start = Dependence((OperandIndexing(index_map(results, sizes)),))
+        results = [*index_maps.dimensions_of(sizes), forms.constant(loop.trips)]
+        start = Dependence((OperandIndexing(index_maps.index_map(results, sizes)),))
         found = [(end, self._after(start, each)) for end, each in self._left[begin].items()]
         if loop.is_backward and begin not in loop.kept:
             found += self._decisions_behind(begin)
@@ -559,7 +553,7 @@ def _shift(step: AnyDependence) -> tuple[int, ...] | None:
 def _shift_of(step: OperandIndexing) -> tuple[int, ...] | None:
     if step.runtime or step.replica_id is not None or step.approximation:
         return None
-    *moved, _ = (form - dim(axis) for axis, form in enumerate(step.map.forms))
+    *moved, _ = (form - index_maps.dim(axis) for axis, form in enumerate(step.map.forms))
     return (
         tuple(each.constant for each in moved) if all(each.is_constant for each in moved) else None
     )
@@ -603,14 +597,14 @@ class TimedLoop:
 
     def index(self, number: int) -> list[Form]:
         """An element of an array, and how many iterations are left, as variables."""
-        return [*map(dim, range(len(self.sizes(number)) + 1))]
+        return [*map(index_maps.dim, range(len(self.sizes(number)) + 1))]
 
     # One iteration.
 
     def step(self, indexing: OperandIndexing) -> OperandIndexing:
         """One iteration, from a map of the body that holds for any of them."""
         own = indexing.map
-        left = dim(len(own.dims))
+        left = index_maps.dim(len(own.dims))
         value = self.counted.induction.after(left - 1 if self.is_backward else -left + self.trips)
         loop = self.counted.instruction
         known = {n: value for n, origin in enumerate(indexing.runtime) if origin.loop is loop}
@@ -621,29 +615,29 @@ class TimedLoop:
         """One iteration of an array that is kept."""
         *index, left = self.index(number)
         extents = [*self.timed(number)[:-1], Interval(1, self.trips)]
-        return OperandIndexing(index_map([*index, left - 1], extents))
+        return OperandIndexing(index_maps.index_map([*index, left - 1], extents))
 
     # Any number of iterations.
 
     def at_once(self, number: int) -> OperandIndexing:
         """No iteration."""
         extents = self.timed(number)
-        return OperandIndexing(index_map(self.index(number), extents))
+        return OperandIndexing(index_maps.index_map(self.index(number), extents))
 
     def moved(self, number: int, shift: Sequence[int]) -> OperandIndexing:
         """Iterations that each move elements by as much."""
         extents = self.timed(number)
         *index, left = self.index(number)
-        after = symbol(0)
+        after = index_maps.symbol(0)
         moved = [each + (left - after) * by for each, by in zip(index, shift, strict=True)]
         within = [*zip(moved, extents, strict=False), (left - after, extents[-1])]
-        return OperandIndexing(index_map([*moved, after], extents, extents[-1:], within))
+        return OperandIndexing(index_maps.index_map([*moved, after], extents, extents[-1:], within))
 
     def spared(self, number: int, window: UpdateWindow) -> OperandIndexing:
         """One iteration or more, of the elements that none of them overwrites."""
         extents = self.timed(number)
         *index, left = self.index(number)
-        after = symbol(0)
+        after = index_maps.symbol(0)
         first, last = (
             (after, left - 1)
             if self.is_backward
@@ -653,31 +647,31 @@ class TimedLoop:
             (window.outside(first, last), Interval(1, None)),
             (left - after, Interval(1, self.trips)),
         ]
-        return OperandIndexing(index_map([*index, after], extents, extents[-1:], within))
+        return OperandIndexing(index_maps.index_map([*index, after], extents, extents[-1:], within))
 
     def arrival(self, number: int) -> AnyDependence:
         """The elements of an array when no iteration is left."""
         extents = [*self.timed(number)[:-1], Interval(0, 0)]
-        done = index_map(dimensions_of(self.sizes(number)), extents)
+        done = index_maps.index_map(index_maps.dimensions_of(self.sizes(number)), extents)
         return Dependence((OperandIndexing(done),))
 
     def itself(self, number: int) -> OperandIndexing:
         """An array, without time."""
         sizes = self.sizes(number)
-        return OperandIndexing(index_map(dimensions_of(sizes), sizes))
+        return OperandIndexing(index_maps.index_map(index_maps.dimensions_of(sizes), sizes))
 
     def after(self, indexing: OperandIndexing, count: int, period: int) -> OperandIndexing:
         """A number of iterations, or so many more as are a multiple of a period."""
-        left = dim(len(indexing.map.dims))
+        left = index_maps.dim(len(indexing.map.dims))
         if not period:
             times = Interval(count, self.trips)
             return _extended(indexing, [left - count], dims=[times])
-        times, after = Interval(0, self.trips), symbol(len(indexing.map.ranges))
+        times, after = Interval(0, self.trips), index_maps.symbol(len(indexing.map.ranges))
         wide = _extended(indexing, [after], dims=[times], ranges=[times])
         more = left - after - count
-        timed = constrained(wide.map, more, times)
+        timed = index_maps.constrained(wide.map, more, times)
         multiple = forms.mod(more, forms.constant(period))
-        return replace(wide, map=constrained(timed, multiple, Interval(0, 0)))
+        return replace(wide, map=index_maps.constrained(timed, multiple, Interval(0, 0)))
 
     def some_time(self, indexing: OperandIndexing) -> OperandIndexing:
         """Any number of iterations, from a map of all of them."""
@@ -685,7 +679,7 @@ class TimedLoop:
 
     def ever(self, indexing: OperandIndexing) -> OperandIndexing:
         """The same, ending when any number of iterations is left."""
-        after = symbol(len(indexing.map.ranges))
+        after = index_maps.symbol(len(indexing.map.ranges))
         return _extended(indexing, [after], ranges=[Interval(0, self.trips)])
 
     def whenever(self, indexing: OperandIndexing) -> OperandIndexing:
@@ -705,7 +699,7 @@ def for_any_iteration(indexing: OperandIndexing) -> OperandIndexing:
         if _is_affine_in_ranges(form, len(own.domain.ranges)):
             results.append(form)
         else:
-            results.append(symbol(len(free)))
+            results.append(index_maps.symbol(len(free)))
             free.append(bounds)
     affine = [each for each in own.domain.constraints if _is_affine_in_ranges(each[0], len(free))]
     domain = replace(own.domain, ranges=tuple(map(Variable, free)), constraints=())
@@ -760,16 +754,16 @@ class UpdateWindow(NamedTuple):
     def outside(self, first: Form, last: Form) -> Form:
         """A form that is positive at the elements that none of some iterations overwrites.
 
-        >>> form = UpdateWindow(0, 2, 4, 4).outside(forms.constant(0), dim(1))
+        >>> form = UpdateWindow(0, 2, 4, 4).outside(forms.constant(0), index_maps.dim(1))
         >>> print(form)
         max(-d0 + 2, d0 - d1 * 4 - 5)
         """
         low, high = (first, last) if self.step >= 0 else (last, first)
         begin = low * self.step + self.start
         end = high * self.step + (self.start + self.size - 1)
-        sides = [begin - dim(self.axis), dim(self.axis) - end]
+        sides = [begin - index_maps.dim(self.axis), index_maps.dim(self.axis) - end]
         if abs(self.step) > self.size:
-            place = dim(self.axis) - self.start
+            place = index_maps.dim(self.axis) - self.start
             sides.append(forms.mod(place, forms.constant(abs(self.step))) - (self.size - 1))
         return forms.maximum(sides)
 
@@ -807,7 +801,7 @@ def window_of(update: Instruction, loop: CountedLoop) -> UpdateWindow | None:
 
 def offset_of(start: Instruction, loop: CountedLoop, clamp: Interval) -> tuple[int, int] | None:
     """A clamped start index in the first iteration, and the step that each further one adds."""
-    iterations = index_map((), (Interval(0, loop.trip_count - 1),))
+    iterations = index_maps.index_map((), (Interval(0, loop.trip_count - 1),))
     value = value_of(start, iterations, None, loop.given_after(_ITERATION))
     if value is None:
         return None
@@ -817,4 +811,4 @@ def offset_of(start: Instruction, loop: CountedLoop, clamp: Interval) -> tuple[i
     return (rest.constant, step) if rest.is_constant else None
 
 
-_ITERATION: Final = dim(0)
+_ITERATION: Final = index_maps.dim(0)

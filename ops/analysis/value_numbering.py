@@ -18,14 +18,8 @@ from typing import Any, ClassVar, Final, TypeAlias, cast
 
 from indexing.layout import Shape, ShapeError
 from ops import limits
-from ops.dependence.dependence import (
-    Link,
-    check_answer,
-    errors_in,
-    links_of,
-    links_of_unfit,
-    reads_operands,
-)
+from ops.dependence import dependence
+from ops.dependence.dependence import Link
 from ops.hlo import Computation, Instruction
 from ops.hlo.attributes import CALLED_ATTRIBUTES, COMMON_ATTRIBUTES
 from ops.hlo.errors import HloTextError
@@ -157,13 +151,13 @@ class ValueNumbering:
         found = memory.links.get(question)
         if found is None:
             try:
-                with errors_in(instruction):
+                with dependence.errors_in(instruction):
                     answer = self._answer_of_rule(instruction, self._key(instruction))
-                    found = tuple(links_of(instruction, answer, direction))
+                    found = tuple(dependence.links_of(instruction, answer, direction))
             except HloTextError as error:
                 if not self._registry.is_standard(instruction):
                     raise
-                found = tuple(links_of_unfit(instruction, error, direction))
+                found = tuple(dependence.links_of_unfit(instruction, error, direction))
             memory.links[question] = found
         return found
 
@@ -179,7 +173,7 @@ class ValueNumbering:
                 for each in callee.instructions
             )
         try:
-            return reads_operands(self._answer_of_rule(instruction, key))
+            return dependence.reads_operands(self._answer_of_rule(instruction, key))
         except IndexingError:
             return True
 
@@ -190,7 +184,7 @@ class ValueNumbering:
         if found is None:
             routes = self._registry.routes(instruction)
             found = self._registry.maps(instruction) if routes is None else routes
-            check_answer(instruction, found)
+            dependence.check_answer(instruction, found)
             memory.answers[key] = found
         return found
 

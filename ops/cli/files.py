@@ -19,19 +19,9 @@ from typing import Any, ClassVar, Final, NamedTuple, Protocol, TypeAlias, TypeVa
 
 from indexing.startup import collect_seldom
 from ops import Batch, FileAnswer, ModuleAnalysis, analyze, analyze_files, hlo
+from ops.cli import documents
 from ops.cli.console import Console
-from ops.cli.documents import (
-    Document,
-    ErrorLog,
-    Fields,
-    Item,
-    Rendering,
-    Row,
-    Selection,
-    Verbatim,
-    attempt,
-    fields_of_command,
-)
+from ops.cli.documents import Document, ErrorLog, Fields, Item, Rendering, Row, Selection, Verbatim
 from ops.hlo import HloFileError, HloModule
 from ops.hlo.errors import NoSuchComputationError, NoSuchInstructionError
 from ops.hlo.files import decoded, read_text
@@ -97,7 +87,7 @@ def answer_files(
     """
     if len(files) == 1 and not Path(files[0]).is_dir():
         return _about_one(command, query, files[0], console)
-    fields = fields_of_command(command) | query.about()
+    fields = documents.fields_of_command(command) | query.about()
     return Document("modules", _about_all(query, files, jobs, console), fields, separator="")
 
 
@@ -105,12 +95,12 @@ def answer_files(
 
 
 def _about_one(command: str, query: AnyQuery, file: str, console: Console) -> Document:
-    module = attempt(load_module, file)
+    module = documents.attempt(load_module, file)
     if isinstance(module, IndexingError):
         name, items = None, [module]
     else:
         name, items = module.name, _sections(query, module, console)
-    fields = fields_of_command(command) | {"file": file, "module": name} | query.about()
+    fields = documents.fields_of_command(command) | {"file": file, "module": name} | query.about()
     return Document(query.name, items, fields)
 
 
@@ -126,7 +116,7 @@ def load_module(file: str) -> HloModule:
 def _sections(
     query: AnyQuery, module: HloModule, console: Console
 ) -> Iterable[Item | IndexingError]:
-    subjects = attempt(query.subjects, module)
+    subjects = documents.attempt(query.subjects, module)
     if isinstance(subjects, IndexingError):
         return [subjects]
     return _answered(query, analyze(module), console.track(subjects, query.name))
@@ -135,7 +125,7 @@ def _sections(
 def _answered(
     query: AnyQuery, analysis: ModuleAnalysis, subjects: Iterable[Any]
 ) -> Iterator[Item | IndexingError]:
-    answers = (attempt(query.answer, analysis, subject) for subject in subjects)
+    answers = (documents.attempt(query.answer, analysis, subject) for subject in subjects)
     return query.selection.kept(answers)
 
 
@@ -174,7 +164,7 @@ def _about_all(
     query: AnyQuery, files: Sequence[str], jobs: int, console: Console
 ) -> Iterator[Item | IndexingError]:
     """The entries of files and folders, in their order."""
-    found = [attempt(_files_in, file) for file in files]
+    found = [documents.attempt(_files_in, file) for file in files]
     yield from (each for each in found if isinstance(each, IndexingError))
     paths = [path for each in found if not isinstance(each, IndexingError) for path in each]
     nameless: list[_NoSuch] = []

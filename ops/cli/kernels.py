@@ -10,17 +10,8 @@ from typing import ClassVar, Final, TypeAlias
 from indexing import IndexSet, MapError, TileError
 from indexing.layout import Shape, ShapeError
 from ops import ModuleAnalysis
-from ops.cli import maps
-from ops.cli.documents import (
-    Cells,
-    Fields,
-    Lines,
-    SelectedQuery,
-    Selection,
-    TableQuery,
-    by_weight,
-    write_svg,
-)
+from ops.cli import documents, maps
+from ops.cli.documents import Cells, Fields, Lines, SelectedQuery, Selection, TableQuery
 from ops.dependence.dependence import Unknown
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion import FusionError, Reason, TileRead, access_picture, reads, why
@@ -199,7 +190,7 @@ class InstructionReads(SelectedQuery):
         if self.picture is not None:
             output = self._outputs_with_tiles(subject)[0]
             region = self._region(subject.shape.arrays[output])
-            write_svg(self.picture, access_picture(subject, region, output=output).svg())
+            documents.write_svg(self.picture, access_picture(subject, region, output=output).svg())
         return Lines(
             [maps.heading_of(subject), *lines] if lines else [],
             lambda: (
@@ -375,7 +366,7 @@ class ModuleLoops(TableQuery):
         """A row for each loop, in the order of the module, then errors."""
         chosen = frozenset(self.selection.of(module))
         rows = [_row(loop) for loop in loops(module) if loop.instruction in chosen]
-        return by_weight(_OF_LOOPS, rows, self.selection)
+        return documents.by_weight(_OF_LOOPS, rows, self.selection)
 
 
 def _row(loop: Loop) -> Cells | HloTextError:

@@ -24,17 +24,9 @@ from indexing.layout import (
     tiling_steps,
 )
 from indexing.passes import text_of_layout
+from ops.cli import documents
 from ops.cli.console import Console
-from ops.cli.documents import (
-    Document,
-    Fields,
-    Item,
-    Lines,
-    Row,
-    Selection,
-    attempt,
-    fields_of_command,
-)
+from ops.cli.documents import Document, Fields, Item, Lines, Row, Selection
 from ops.cli.files import load_module
 from ops.cli.maps import indented, map_fields, map_text
 from ops.explorer import explore as page_about
@@ -118,14 +110,14 @@ def diff(
 ) -> Document:
     """Changes from the module of one file to that of another."""
     files = (before, after)
-    found = attempt(_difference, files, seconds, console)
+    found = documents.attempt(_difference, files, seconds, console)
     if isinstance(found, IndexingError):
         items, title, ends = [found], None, [*map(_end_fields, files)]
     else:
         items, title = _items(found, selection), "\n".join(found.heading())
         modules = (found.before, found.after)
         ends = [*map(_end_fields, files, modules, found.traffic)]
-    about = fields_of_command("diff") | {"seconds": seconds}
+    about = documents.fields_of_command("diff") | {"seconds": seconds}
     fields = about | dict(zip(("before", "after"), ends, strict=True))
     return Document("changes", items, fields, title=title)
 
@@ -145,7 +137,7 @@ def _end_fields(
 
 def _items(found: ModuleDifference, selection: Selection) -> Iterator[Item | IndexingError]:
     """The changes of the instructions that are selected, in either module."""
-    checked = attempt(selection.check_any, (found.before, found.after))
+    checked = documents.attempt(selection.check_any, (found.before, found.after))
     if isinstance(checked, IndexingError):
         return iter([checked])
     ends = ((each, filter(None, (each.before, each.after))) for each in found)
@@ -192,8 +184,8 @@ class WrittenPage(Row):
 
 def explore(*, file: str, output: str, console: Console) -> Document:
     """The page of a module, written to the file ``output``."""
-    pages = (attempt(_written, each, output) for each in console.track([file], "pages"))
-    return Document("pages", pages, fields_of_command("explore") | {"file": file})
+    pages = (documents.attempt(_written, each, output) for each in console.track([file], "pages"))
+    return Document("pages", pages, documents.fields_of_command("explore") | {"file": file})
 
 
 def _written(file: str, output: str) -> WrittenPage:
@@ -235,8 +227,8 @@ def example(*, name: str, console: Console) -> Document:
     """One example; without a name, a list of all."""
     known = _files()
     wanted = console.track([name] if name else [*known], "examples")
-    items = (attempt(_read, each, known, name) for each in wanted)
-    return Document("examples", items, fields_of_command("example"))
+    items = (documents.attempt(_read, each, known, name) for each in wanted)
+    return Document("examples", items, documents.fields_of_command("example"))
 
 
 def _read(wanted: str, known: Mapping[str, Traversable], name: str) -> StoredExample:

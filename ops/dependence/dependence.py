@@ -14,17 +14,8 @@ from indexing import IndexingMap, UndefinedMap
 from indexing.layout import UNBOUNDED_SIZE, Shape, ShapeError
 from indexing.passes import arranged, box, holds, hull
 from ops import limits
-from ops.dependence.operand_indexing import (
-    OperandIndexing,
-    RuntimeOrigin,
-    devices_in,
-    joint_form,
-    jointly,
-    separate_form,
-    with_known_values,
-    with_values,
-    within_reach,
-)
+from ops.dependence import operand_indexing
+from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
 from ops.devices import ANY, DeviceIndex, Devices, JointIndexing, devices_of, own_device
 from ops.hlo import Instruction
 from ops.hlo.errors import HloTextError
@@ -66,9 +57,9 @@ def widened(
     first = indexings[0]
     if len(indexings) == 1:
         return replace(first, approximation=reason)
-    devices = devices_in(indexings)
+    devices = operand_indexing.devices_in(indexings)
     whole = _hull(indexings, _bounds(sizes, first), devices)
-    return separate_form(replace(whole, approximation=reason), first.element)
+    return operand_indexing.separate_form(replace(whole, approximation=reason), first.element)
 
 
 def boxed(
@@ -84,12 +75,12 @@ def boxed(
     if the element alone tells it; in all others it leads everywhere.
     """
     first = indexings[0]
-    devices = devices or devices_in(indexings)
+    devices = devices or operand_indexing.devices_in(indexings)
     whole = _hull(indexings, _bounds(end, first), devices)
     dims = [*_bounds(begin, first), whole.devices]
     results = [*_bounds(end, first), whole.devices]
     every = whole.element_as(box(whole.element, dims, results))
-    return separate_form(replace(every, approximation=reason), first.element)
+    return operand_indexing.separate_form(replace(every, approximation=reason), first.element)
 
 
 def shortened(indexing: OperandIndexing, reason: str) -> OperandIndexing:
@@ -102,7 +93,7 @@ def shortened(indexing: OperandIndexing, reason: str) -> OperandIndexing:
         wide = joint.for_any_values()
         return wide.shortened(limits.MAX_TERMS_OF_WIDE, wide.element.result_bounds(), why)
 
-    return jointly(indexing, short)
+    return operand_indexing.jointly(indexing, short)
 
 
 def is_part_at_a_glance(narrow: OperandIndexing, wide: OperandIndexing) -> bool:
@@ -128,7 +119,7 @@ def _hull(
     Values that are not the same in all of them are taken for any values.
     """
     points = [each for each in indexings if not each.map.is_known_empty] or indexings[:1]
-    joints = [joint_form(each, devices) for each in points]
+    joints = [operand_indexing.joint_form(each, devices) for each in points]
     first = joints[0]
     values = [_values(each) for each in joints]
     shared = [value for value in values[0] if all(value in others for others in values)]
@@ -223,7 +214,7 @@ def _whole(one: OperandIndexing, other: OperandIndexing) -> OperandIndexing | No
     whole = one.map if one.map == other.map else _without_condition(one.map, other.map)
     if whole is None:
         return None
-    return with_values(replace(one, map=whole), {})
+    return operand_indexing.with_values(replace(one, map=whole), {})
 
 
 def _key(origin: RuntimeOrigin) -> object:
@@ -590,8 +581,8 @@ def _bound(instruction: Instruction, found: MapOfOperand) -> AnyDependence:
         RuntimeOrigin(_source(instruction, each.operand), each.map, each.clamp, each.replica)
         for each in found.origins
     )
-    indexing = within_reach(OperandIndexing(found.map, runtime, found.replica))
-    return Dependence((with_known_values(indexing),))
+    indexing = operand_indexing.within_reach(OperandIndexing(found.map, runtime, found.replica))
+    return Dependence((operand_indexing.with_known_values(indexing),))
 
 
 def _source(instruction: Instruction, operand: int | None) -> Instruction:

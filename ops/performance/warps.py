@@ -10,15 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from indexing import IndexingMap, MapError, VariableKind
-from indexing.passes import (
-    GRID,
-    MAX_INT64,
-    Constraint,
-    Domain,
-    check_without_parameters,
-    substituted_constraints,
-)
+from indexing import IndexingMap, MapError, VariableKind, passes
+from indexing.passes import GRID, MAX_INT64, Constraint, Domain
 from ops.performance.tally import Column, size_of
 from simplifier import forms
 from simplifier.forms import Atom, Form, Interval, np, points_in, substitute, variables_of
@@ -209,7 +202,7 @@ class _Launch(NamedTuple):
         variables[number] = variables[number].within(Interval(0, (bounds.size or 0) // vector - 1))
         domain = self.domain.with_variables(variables)
         results = substitute(self.results, {innermost: iteration})
-        constraints = substituted_constraints(self.constraints, {innermost: iteration})
+        constraints = passes.substituted_constraints(self.constraints, {innermost: iteration})
         return _Launch(domain, results, constraints)
 
     def is_of_vectors(self, width: int, period: int) -> bool:
@@ -270,7 +263,7 @@ def _check_work(loads: int) -> None:
 
 def check_launch(indexing_map: IndexingMap) -> None:
     """Raise a :class:`MapError` unless a map is bounded, and from coordinates of a launch."""
-    check_without_parameters(indexing_map, "coalescing")
+    passes.check_without_parameters(indexing_map, "coalescing")
     for variable, name in zip(indexing_map.dims, indexing_map.domain.names, strict=False):
         if variable.kind not in GRID:
             expected = "expected th_x, th_y, th_z, bl_x, bl_y, bl_z"

@@ -18,38 +18,13 @@ from typing import Final, TypeVar
 from indexing import IndexingMap
 from indexing.layout import ShapeError
 from indexing.passes import Constraint, Ends, substituted_constraints
-from ops import devices
+from ops import devices, index_maps
 from ops.devices import DeviceGroups, DeviceIndex, JointIndexing
 from ops.hlo import Instruction
-from ops.index_maps import (
-    CheckedSizes,
-    Size,
-    Sizes,
-    between,
-    block_and_offset,
-    check_count,
-    checked_dimensions,
-    checked_operand_count,
-    checked_sizes,
-    dim,
-    dimensions_of,
-    divided,
-    index_map,
-    scaled,
-    symbol,
-    with_value,
-)
+from ops.index_maps import CheckedSizes, Size, Sizes
+from ops.rules import rule
 from ops.rules.elementwise import elementwise
-from ops.rules.rule import (
-    Maps,
-    MapsFunction,
-    OpIndexing,
-    OpRule,
-    Origin,
-    Pair,
-    only_dimension,
-    sizes_of,
-)
+from ops.rules.rule import Maps, MapsFunction, OpIndexing, OpRule, Origin, Pair
 from simplifier import forms
 from simplifier.forms import Form, Interval, substitute
 
@@ -76,15 +51,15 @@ def all_reduce(
     >>> print(indexing.output_replicas[0])
     (d0)[s0]{rt0} -> ((rt0 floordiv 2) * 2 + s0), domain: d0 in [0, 7], s0 in [0, 1], rt0 in [0, 3]
     """
-    sizes = checked_sizes("all-reduce", "operand", operand_sizes)
+    sizes = index_maps.checked_sizes("all-reduce", "operand", operand_sizes)
     groups = devices.device_groups("all-reduce", replica_groups, replica_count).sorted()
-    member = groups.member(OWN_REPLICA, symbol(0))
+    member = groups.member(OWN_REPLICA, index_maps.symbol(0))
     replica_map = ReplicaMap(
         sizes,
-        dimensions_of(sizes),
+        index_maps.dimensions_of(sizes),
         member,
         [groups.size],
-        groups.constraints(OWN_REPLICA, symbol(0)),
+        groups.constraints(OWN_REPLICA, index_maps.symbol(0)),
     )
     return indexing_between(sizes, groups.count, replica_map, replica_map)
 
@@ -118,10 +93,10 @@ def all_gather(
     rt0 in [0, 1]
     """
     op = "all-gather"
-    sizes = checked_sizes(op, "operand", operand_sizes)
-    (axis,) = checked_dimensions(op, "dimensions", [all_gather_dimension], len(sizes))
+    sizes = index_maps.checked_sizes(op, "operand", operand_sizes)
+    (axis,) = index_maps.checked_dimensions(op, "dimensions", [all_gather_dimension], len(sizes))
     groups = devices.even_groups(op, replica_groups, replica_count)
-    output_sizes = with_value(sizes, axis, sizes[axis] * groups.size)
+    output_sizes = index_maps.with_value(sizes, axis, sizes[axis] * groups.size)
     there, back = _whole_and_blocks(groups, output_sizes, sizes, axis)
     return indexing_between(output_sizes, groups.count, there, back)
 
@@ -130,13 +105,17 @@ def _whole_and_blocks(
     groups: DeviceGroups, sizes: CheckedSizes, block_sizes: CheckedSizes, axis: int
 ) -> tuple[ReplicaMap, ReplicaMap]:
     """Map from an array to the block of each replica that an element lies in, and back."""
-    element, taking_part = dimensions_of(sizes), groups.constraints(OWN_REPLICA)
-    number, within = block_and_offset(dim(axis), block_sizes[axis])
-    place = dim(axis) + scaled(groups.position(OWN_REPLICA), block_sizes[axis])
+    element, taking_part = index_maps.dimensions_of(sizes), groups.constraints(OWN_REPLICA)
+    number, within = index_maps.block_and_offset(index_maps.dim(axis), block_sizes[axis])
+    place = index_maps.dim(axis) + index_maps.scaled(
+        groups.position(OWN_REPLICA), block_sizes[axis]
+    )
     member = groups.member(OWN_REPLICA, number)
-    whole = ReplicaMap(sizes, with_value(element, axis, within), member, constraints=taking_part)
-    every, extents = groups.member(OWN_REPLICA, symbol(0)), [groups.size]
-    block = with_value(element, axis, place)
+    whole = ReplicaMap(
+        sizes, index_maps.with_value(element, axis, within), member, constraints=taking_part
+    )
+    every, extents = groups.member(OWN_REPLICA, index_maps.symbol(0)), [groups.size]
+    block = index_maps.with_value(element, axis, place)
     return whole, ReplicaMap(block_sizes, block, every, extents, taking_part)
 
 
@@ -167,11 +146,11 @@ def reduce_scatter(
     (d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 1]
     """
     op = "reduce-scatter"
-    sizes = checked_sizes(op, "operand", operand_sizes)
-    (axis,) = checked_dimensions(op, "dimensions", [scatter_dimension], len(sizes))
+    sizes = index_maps.checked_sizes(op, "operand", operand_sizes)
+    (axis,) = index_maps.checked_dimensions(op, "dimensions", [scatter_dimension], len(sizes))
     groups = devices.even_groups(op, replica_groups, replica_count)
     block, conditions = _block(op, sizes, axis, groups.size)
-    output_sizes = with_value(sizes, axis, block)
+    output_sizes = index_maps.with_value(sizes, axis, block)
     back, there = _whole_and_blocks(groups, sizes, output_sizes, axis)
     maps = indexing_between(output_sizes, groups.count, there, back)
     return maps.on_condition(conditions)
@@ -206,23 +185,25 @@ def all_to_all(
     (d0, d1) -> (d0 floordiv 4), domain: d0 in [0, 7], d1 in [0, 3]
     """
     op = "all-to-all"
-    sizes = checked_sizes(op, "operand", operand_sizes)
+    sizes = index_maps.checked_sizes(op, "operand", operand_sizes)
     concat = split_dimension if concat_dimension is None else concat_dimension
     split, concat = (
-        *checked_dimensions(op, "split dimension", [split_dimension], len(sizes)),
-        *checked_dimensions(op, "concat dimension", [concat], len(sizes)),
+        *index_maps.checked_dimensions(op, "split dimension", [split_dimension], len(sizes)),
+        *index_maps.checked_dimensions(op, "concat dimension", [concat], len(sizes)),
     )
     groups = devices.even_groups(op, replica_groups, replica_count)
     block, conditions = _block(op, sizes, split, groups.size)
-    block_sizes = with_value(sizes, split, block)
-    output_sizes = with_value(block_sizes, concat, block_sizes[concat] * groups.size)
+    block_sizes = index_maps.with_value(sizes, split, block)
+    output_sizes = index_maps.with_value(block_sizes, concat, block_sizes[concat] * groups.size)
     taking_part, position = groups.constraints(OWN_REPLICA), groups.position(OWN_REPLICA)
 
     def replica_map(from_sizes: Sizes, cut: int, laid: int) -> ReplicaMap:
         """Map from blocks along one dimension to blocks along another."""
-        number, within = block_and_offset(dim(cut), block_sizes[cut])
-        element = with_value(dimensions_of(sizes), cut, within)
-        moved = with_value(element, laid, element[laid] + scaled(position, block_sizes[laid]))
+        number, within = index_maps.block_and_offset(index_maps.dim(cut), block_sizes[cut])
+        element = index_maps.with_value(index_maps.dimensions_of(sizes), cut, within)
+        moved = index_maps.with_value(
+            element, laid, element[laid] + index_maps.scaled(position, block_sizes[laid])
+        )
         return ReplicaMap(
             from_sizes, moved, groups.member(OWN_REPLICA, number), constraints=taking_part
         )
@@ -260,8 +241,8 @@ def all_to_all_of_tuple(
     (d0) -> (1), domain: d0 in [0, 2]
     """
     op = "all-to-all"
-    sizes = checked_sizes(op, "operand", operand_sizes)
-    operand_count = checked_operand_count(op, "operands", operand_count)
+    sizes = index_maps.checked_sizes(op, "operand", operand_sizes)
+    operand_count = index_maps.checked_operand_count(op, "operands", operand_count)
     groups = devices.even_groups(op, replica_groups, replica_count)
     if groups.size != operand_count:
         message = f"{op}: there are {operand_count} operands for groups of {groups.size} replicas"
@@ -272,7 +253,9 @@ def all_to_all_of_tuple(
         """Map from the replica at position ``at`` of a group to the one at ``towards``."""
         member = groups.member(OWN_REPLICA, forms.constant(towards))
         here = (position, Interval(at, at))
-        return ReplicaMap(sizes, dimensions_of(sizes), member, constraints=[*taking_part, here])
+        return ReplicaMap(
+            sizes, index_maps.dimensions_of(sizes), member, constraints=[*taking_part, here]
+        )
 
     return tuple(
         with_all_operands(
@@ -288,7 +271,7 @@ def all_to_all_of_tuple(
 def _block(op: str, sizes: CheckedSizes, axis: int, count: int) -> tuple[Size, list[Constraint]]:
     """The size of the blocks into which a dimension is cut, and the condition that it can be."""
     message = f"{op}: dimension {axis} of size {sizes[axis]} cannot be cut"
-    return divided(sizes[axis], count, f"{message} for groups of {count} replicas")
+    return index_maps.divided(sizes[axis], count, f"{message} for groups of {count} replicas")
 
 
 # Reading instructions.
@@ -299,7 +282,7 @@ def _in_groups(build: Callable[..., OpIndexing]) -> Callable[[Instruction, Sizes
 
     def of_operand(instruction: Instruction, sizes: Sizes) -> OpIndexing:
         is_along = "dimensions" in instruction.attributes
-        axes = [only_dimension(instruction)] if is_along else []
+        axes = [rule.only_dimension(instruction)] if is_along else []
         return build(
             sizes, *axes, devices.groups_of(instruction), devices.device_count(instruction)
         )
@@ -312,9 +295,9 @@ def each_operand(build: Callable[[Instruction, Sizes], OpIndexing]) -> MapsFunct
 
     def maps(instruction: Instruction) -> Mapping[Pair, OpIndexing]:
         results, operands = instruction.shape.arrays, instruction.operands
-        check_count(instruction.opcode, "the result", results, len(operands), "operand")
+        index_maps.check_count(instruction.opcode, "the result", results, len(operands), "operand")
         return {
-            (number, number): build(instruction, sizes_of(operand))
+            (number, number): build(instruction, rule.sizes_of(operand))
             for number, operand in enumerate(operands)
         }
 
@@ -326,7 +309,7 @@ def started(build: Callable[[Instruction, Sizes], OpIndexing]) -> MapsFunction:
 
     def maps(instruction: Instruction) -> Mapping[Pair, OpIndexing]:
         count = len(instruction.operands)
-        every = [sizes_of(operand) for operand in instruction.operands]
+        every = [rule.sizes_of(operand) for operand in instruction.operands]
         themselves = {(number, number): elementwise([sizes]) for number, sizes in enumerate(every)}
         results = {
             (count + number, number): build(instruction, sizes)
@@ -339,9 +322,9 @@ def started(build: Callable[[Instruction, Sizes], OpIndexing]) -> MapsFunction:
 
 def _all_to_all(instruction: Instruction) -> Maps:
     groups, count = devices.groups_of(instruction), devices.device_count(instruction)
-    every = [sizes_of(operand) for operand in instruction.operands]
+    every = [rule.sizes_of(operand) for operand in instruction.operands]
     if "dimensions" in instruction.attributes:
-        axis = only_dimension(instruction)
+        axis = rule.only_dimension(instruction)
         return {
             (number, number): all_to_all(sizes, axis, groups, count)
             for number, sizes in enumerate(every)
@@ -385,7 +368,7 @@ class RuntimeElement:
     @property
     def clamp(self) -> Interval | Ends:
         """The values that it has."""
-        return between(0, self.largest)
+        return index_maps.between(0, self.largest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -442,12 +425,12 @@ def _simplified(
     replica_map: ReplicaMap, count: int
 ) -> tuple[IndexingMap, tuple[Origin, ...], IndexingMap | None]:
     """The map to the element, the origins of its runtime variables, and the map to the replica."""
-    device = {_OWN: dim(len(replica_map.sizes))}
+    device = {_OWN: index_maps.dim(len(replica_map.sizes))}
     parts = [
         (replica_map.element, replica_map.replica, None),
         *(([read.index], read.replica, read) for read in replica_map.reads),
     ]
-    domain = index_map(
+    domain = index_maps.index_map(
         (),
         (*replica_map.sizes, count),
         replica_map.ranges,

@@ -7,16 +7,10 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 from indexing.layout import ElementType
+from ops import index_maps
 from ops.hlo import Computation, HloModule, Instruction
 from ops.hlo.attributes import COMMON_ATTRIBUTES
-from ops.index_maps import (
-    Sizes,
-    checked_operand_count,
-    checked_sizes,
-    every_element,
-    no_dimensions,
-    paired,
-)
+from ops.index_maps import Sizes
 from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.rule import (
     Call,
@@ -286,7 +280,7 @@ def generated(output_sizes: Sizes) -> OpIndexing:
     >>> generated((5, 111)).output_to_input
     ()
     """
-    return OpIndexing(checked_sizes("generated", "output", output_sizes))
+    return OpIndexing(index_maps.checked_sizes("generated", "output", output_sizes))
 
 
 def rng(output_sizes: Sizes, parameters: int = 2) -> OpIndexing:
@@ -302,10 +296,12 @@ def rng(output_sizes: Sizes, parameters: int = 2) -> OpIndexing:
     >>> print(rng((4,)).output_to_input[1])
     (d0) -> (), domain: d0 in [0, 3]
     """
-    sizes = checked_sizes("rng", "result", output_sizes)
-    parameters = checked_operand_count("rng", "parameters", parameters)
+    sizes = index_maps.checked_sizes("rng", "result", output_sizes)
+    parameters = index_maps.checked_operand_count("rng", "parameters", parameters)
     return OpIndexing(
-        sizes, (no_dimensions(sizes),) * parameters, (every_element(sizes),) * parameters
+        sizes,
+        (index_maps.no_dimensions(sizes),) * parameters,
+        (index_maps.every_element(sizes),) * parameters,
     )
 
 
@@ -326,9 +322,9 @@ def rng_bit_generator(state_sizes: Sizes, output_sizes: Sizes) -> tuple[OpIndexi
     >>> print(bits.output_to_input[0])
     (d0, d1)[s0] -> (s0), domain: d0 in [0, 2], d1 in [0, 4], s0 in [0, 1]
     """
-    state = checked_sizes("rng-bit-generator", "state", state_sizes)
-    bits = checked_sizes("rng-bit-generator", "result", output_sizes)
-    after_maps, bits_maps = paired(state, state), paired(bits, state)
+    state = index_maps.checked_sizes("rng-bit-generator", "state", state_sizes)
+    bits = index_maps.checked_sizes("rng-bit-generator", "result", output_sizes)
+    after_maps, bits_maps = index_maps.paired(state, state), index_maps.paired(bits, state)
     return (
         OpIndexing(state, after_maps[:1], after_maps[1:]),
         OpIndexing(bits, bits_maps[:1], bits_maps[1:]),

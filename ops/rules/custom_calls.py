@@ -13,19 +13,12 @@ from indexing import UndefinedMap
 from indexing.layout import UNBOUNDED_SIZE, Shape, ShapeError
 from ops.hlo import Instruction
 from ops.hlo.opcodes import Arity
+from ops.rules import rule
 from ops.rules.convolution import convolution_of
 from ops.rules.data_movement import broadcast
 from ops.rules.dot import dot
 from ops.rules.elementwise import elementwise
-from ops.rules.rule import (
-    Maps,
-    MapsFunction,
-    OpIndexing,
-    OpRule,
-    Unknown,
-    arrays_in_operands,
-    sizes_of,
-)
+from ops.rules.rule import Maps, MapsFunction, OpIndexing, OpRule, Unknown
 from ops.rules.sort import top_k
 
 
@@ -38,7 +31,7 @@ def _arrays_in(instruction: Instruction) -> Iterator[Shape]:
     """All arrays in the operands, in order."""
     return (
         instruction.operands[operand].shape.arrays[element]
-        for operand, element in arrays_in_operands(instruction)
+        for operand, element in rule.arrays_in_operands(instruction)
     )
 
 
@@ -91,7 +84,7 @@ def _top_k(instruction: Instruction) -> Maps:
     """Finds the largest elements along the last dimension, and their indices."""
     (operand,) = instruction.operands
     (count,) = instruction.shape.arrays[0].dimensions[-1:] or (1,)
-    return top_k(sizes_of(operand), count)
+    return top_k(rule.sizes_of(operand), count)
 
 
 # Libraries of a GPU. Behind the result stands scratch memory, which depends on nothing.
@@ -111,7 +104,7 @@ def _matrix_product(instruction: Instruction) -> Maps:
     dimensions = _dimension_numbers(instruction)
     if dimensions is None:
         return _no_map(instruction, "its backend_config names no dimensions")
-    product = dot(sizes_of(lhs), sizes_of(rhs), **dimensions)
+    product = dot(rule.sizes_of(lhs), rule.sizes_of(rhs), **dimensions)
     return _first_result(instruction, product, added, len(product.output_sizes) - 1)
 
 
@@ -146,7 +139,7 @@ def _first_result(
     terms = [(product, number) for number in range(len(product.output_to_input))]
     for operand in added:
         axes = range(len(sizes)) if operand.shape.rank == len(sizes) else (feature,)
-        terms.append((broadcast(sizes_of(operand), sizes, axes), 0))
+        terms.append((broadcast(rule.sizes_of(operand), sizes, axes), 0))
     return {
         (0, number): OpIndexing(
             sizes, (term.output_to_input[index],), (term.input_to_output[index],)

@@ -7,31 +7,10 @@ from typing import Final
 
 from indexing.layout import ShapeError
 from indexing.passes import Constraint, Ends
+from ops import index_maps
 from ops.hlo import Instruction
 from ops.hlo.shape_inference import padded_size
-from ops.index_maps import (
-    Size,
-    SizeLike,
-    Sizes,
-    as_form,
-    between,
-    check_count,
-    checked_dimensions,
-    checked_numbers,
-    checked_sizes,
-    difference,
-    dim,
-    equal,
-    every_element,
-    floor_divided,
-    index_map,
-    is_negative,
-    may_be,
-    met,
-    no_dimensions,
-    not_negative,
-    symbol,
-)
+from ops.index_maps import Size, SizeLike, Sizes
 from ops.rules.rule import OpIndexing, OpRule, check_scalars, sizes_of
 from ops.rules.slice import strided_indices, strided_numbers
 from simplifier import forms
@@ -64,8 +43,8 @@ def pad(operand_sizes: Sizes, padding: Sequence[tuple[SizeLike, SizeLike, int]])
     (d0, d1) -> ((d0 - 1) floordiv 2, d1 - 4), domain: d0 in [1, 7], d1 in [4, 7], (d0 - 1) mod
     2 in [0, 0]
     """
-    operand_sizes = checked_sizes("pad", "operand", operand_sizes)
-    check_count("pad", "padding", padding, len(operand_sizes))
+    operand_sizes = index_maps.checked_sizes("pad", "operand", operand_sizes)
+    index_maps.check_count("pad", "padding", padding, len(operand_sizes))
     triples = [_checked_triple(axis, triple) for axis, triple in enumerate(padding)]
     output_sizes = tuple(
         _padded_size(axis, size, *triple)
@@ -77,13 +56,13 @@ def pad(operand_sizes: Sizes, padding: Sequence[tuple[SizeLike, SizeLike, int]])
     kept = [_kept(size, *triple) for size, triple in bounds]
     return OpIndexing(
         output_sizes,
-        (strided_numbers(taken, lows, steps), no_dimensions(output_sizes)),
-        (strided_indices(kept, lows, steps), every_element(output_sizes)),
-    ).on_condition(not_negative((*operand_sizes, *output_sizes)))
+        (strided_numbers(taken, lows, steps), index_maps.no_dimensions(output_sizes)),
+        (strided_indices(kept, lows, steps), index_maps.every_element(output_sizes)),
+    ).on_condition(index_maps.not_negative((*operand_sizes, *output_sizes)))
 
 
 def _checked_triple(axis: int, triple: Sequence[SizeLike]) -> tuple[Size, Size, int]:
-    checked = checked_numbers("pad", f"padding[{axis}]", triple)
+    checked = index_maps.checked_numbers("pad", f"padding[{axis}]", triple)
     try:
         low, high, interior = checked
     except ValueError:
@@ -98,7 +77,7 @@ def _checked_triple(axis: int, triple: Sequence[SizeLike]) -> tuple[Size, Size, 
 
 def _padded_size(axis: int, size: Size, low: Size, high: Size, interior: int) -> Size:
     padded = padded_size(size, low, high, interior)
-    if is_negative(padded):
+    if index_maps.is_negative(padded):
         message = f"pad: dimension {axis} has size {size}, with padding {low}_{high}_{interior}"
         raise ShapeError(f"{message} {padded}; expected 0 or more")
     return padded
@@ -110,13 +89,15 @@ def _taken(size: Size, low: Size, high: Size, interior: int) -> Interval | Ends:
     If there is an element, the last one and what follows it tell the size of the result.
     """
     last = low + (size - 1) * (interior + 1)
-    return met(between(low, last), between(0, last + high))
+    return index_maps.met(index_maps.between(low, last), index_maps.between(0, last + high))
 
 
 def _kept(size: Size, low: Size, high: Size, interior: int) -> Interval | Ends:
     """The elements of the operand that are not cut off."""
-    before, after = (floor_divided(each, interior + 1) for each in (low, high))
-    return met(between(-before, size - 1 + after), between(0, size - 1))
+    before, after = (index_maps.floor_divided(each, interior + 1) for each in (low, high))
+    return index_maps.met(
+        index_maps.between(-before, size - 1 + after), index_maps.between(0, size - 1)
+    )
 
 
 # Reading instructions.
@@ -159,11 +140,13 @@ def broadcast(operand_sizes: Sizes, output_sizes: Sizes, dimensions: Sequence[in
     (d0)<N> -> (min(N - 1, d0)), domain: d0 in [0, 7], N in [1, 8],
     (N != 8 and N != 1) in [0, 0]
     """
-    operand_sizes = checked_sizes("broadcast", "operand", operand_sizes)
-    output_sizes = checked_sizes("broadcast", "output", output_sizes)
-    dimensions = checked_dimensions("broadcast", "dimensions", dimensions, len(output_sizes))
-    check_count("broadcast", "dimensions", dimensions, len(operand_sizes))
-    conditions = not_negative((*operand_sizes, *output_sizes))
+    operand_sizes = index_maps.checked_sizes("broadcast", "operand", operand_sizes)
+    output_sizes = index_maps.checked_sizes("broadcast", "output", output_sizes)
+    dimensions = index_maps.checked_dimensions(
+        "broadcast", "dimensions", dimensions, len(output_sizes)
+    )
+    index_maps.check_count("broadcast", "dimensions", dimensions, len(operand_sizes))
+    conditions = index_maps.not_negative((*operand_sizes, *output_sizes))
     kept: dict[int, int] = {}
     to_input: list[Form] = []
     for axis, (size, target) in enumerate(zip(operand_sizes, dimensions, strict=True)):
@@ -171,28 +154,30 @@ def broadcast(operand_sizes: Sizes, output_sizes: Sizes, dimensions: Sequence[in
         is_kept = not _may_stretch(size, output_sizes[target])
         if is_kept:
             kept[target] = axis
-        to_input.append(dim(target) if is_kept else _copied(dim(target), size))
+        to_input.append(
+            index_maps.dim(target) if is_kept else _copied(index_maps.dim(target), size)
+        )
     new = [target for target in range(len(output_sizes)) if target not in kept]
     to_output = [
-        dim(kept[target]) if target in kept else symbol(new.index(target))
+        index_maps.dim(kept[target]) if target in kept else index_maps.symbol(new.index(target))
         for target in range(len(output_sizes))
     ]
     copied_from = [
-        (_copied(symbol(new.index(target)), size) - dim(axis), Interval(0, 0))
+        (_copied(index_maps.symbol(new.index(target)), size) - index_maps.dim(axis), Interval(0, 0))
         for axis, (size, target) in enumerate(zip(operand_sizes, dimensions, strict=True))
         if target in new and isinstance(size, Form)
     ]
     ranges = [output_sizes[target] for target in new]
     return OpIndexing(
         output_sizes,
-        (index_map(to_input, output_sizes),),
-        (index_map(to_output, operand_sizes, ranges, copied_from),),
+        (index_maps.index_map(to_input, output_sizes),),
+        (index_maps.index_map(to_output, operand_sizes, ranges, copied_from),),
     ).on_condition(conditions)
 
 
 def _may_stretch(size: Size, target_size: Size) -> bool:
     """Whether a dimension may be one that is stretched, to more or to less than one element."""
-    return size != target_size and may_be(size, 1)
+    return size != target_size and index_maps.may_be(size, 1)
 
 
 def _copied(index: Form, size: Size) -> Form:
@@ -205,14 +190,16 @@ def _fits(axis: int, size: Size, target: int, target_size: Size) -> list[Constra
     if size in (1, target_size):
         return []
     if _may_stretch(size, target_size):
-        apart = (as_form(difference(size, choice)) for choice in (1, target_size))
+        apart = (
+            index_maps.as_form(index_maps.difference(size, choice)) for choice in (1, target_size)
+        )
         neither = forms.conjunction(map(forms.negation, map(forms.zero, apart)))
         return [*read_fact(neither, Interval(0, 0))]
     message = (
         f"broadcast: operand dimension {axis} has size {size}, but result dimension {target} "
         f"(dimensions[{axis}]) has size {target_size}; expected 1 or {target_size}"
     )
-    return equal(size, target_size, message)
+    return index_maps.equal(size, target_size, message)
 
 
 # Reading instructions.
@@ -227,7 +214,7 @@ def _broadcast(instruction: Instruction) -> OpIndexing:
     conditions: list[Constraint] = []
     for axis, (size, target) in enumerate(zip(sizes, dimensions, strict=False)):
         if isinstance(size, Form) and target in range(len(output_sizes)):
-            conditions += equal(size, output_sizes[target], "broadcast: sizes differ")
+            conditions += index_maps.equal(size, output_sizes[target], "broadcast: sizes differ")
             sizes[axis] = output_sizes[target]
     return broadcast(sizes, output_sizes, dimensions).on_condition(conditions)
 

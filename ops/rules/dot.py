@@ -9,29 +9,9 @@ from typing import Final, NamedTuple
 from indexing import IndexingMap
 from indexing.layout import ShapeError
 from indexing.passes import Constraint
+from ops import index_maps
 from ops.hlo import Instruction
-from ops.index_maps import (
-    Size,
-    Sizes,
-    block_and_offset,
-    check_count,
-    checked_dimensions,
-    checked_sizes,
-    constrained,
-    dim,
-    divided,
-    equal,
-    every_element,
-    index_map,
-    no_dimensions,
-    not_negative,
-    on_condition,
-    paired,
-    scaled,
-    shown_sizes,
-    symbol,
-    unrelated,
-)
+from ops.index_maps import Size, Sizes
 from ops.rules.rule import Doubt, OpIndexing, OpRule, bounds_of, reading, sizes_of
 from simplifier.forms import Form, Interval
 
@@ -131,25 +111,34 @@ class _Blocks(NamedTuple):
 
 
 def _blocks(side: _Side, scale_sizes: Sizes) -> _Blocks:
-    scales = checked_sizes("scaled-dot", f"{side.name}_scale", scale_sizes)
+    scales = index_maps.checked_sizes("scaled-dot", f"{side.name}_scale", scale_sizes)
     if not scales:
-        return _Blocks(no_dimensions(side.sizes), every_element(side.sizes))
-    check_count("scaled-dot", f"{side.name}_scale", scales, len(side.sizes))
+        return _Blocks(index_maps.no_dimensions(side.sizes), index_maps.every_element(side.sizes))
+    index_maps.check_count("scaled-dot", f"{side.name}_scale", scales, len(side.sizes))
     widths: list[Size] = []
     conditions: list[Constraint] = []
     for axis, (size, scale) in enumerate(zip(side.sizes, scales, strict=True)):
         message = f"scaled-dot: dimension {axis} of {side.name} has size {size}"
         message = f"{message}, but {side.name}_scale has {scale}; expected a divisor"
-        width, needed = divided(size, scale, message)
+        width, needed = index_maps.divided(size, scale, message)
         widths.append(width)
         conditions += needed
         if isinstance(scale, Form):  # A tensor without scales has no elements.
             conditions.append((scale, Interval(1, None)))
-    block = [block_and_offset(dim(axis), width)[0] for axis, width in enumerate(widths)]
-    element = (scaled(dim(axis), width) + symbol(axis) for axis, width in enumerate(widths))
-    there, back = index_map(block, side.sizes), index_map(element, scales, widths)
-    known = on_condition(there, conditions).simplify()
-    return _Blocks(known, on_condition(back, conditions), conditions)
+    block = [
+        index_maps.block_and_offset(index_maps.dim(axis), width)[0]
+        for axis, width in enumerate(widths)
+    ]
+    element = (
+        index_maps.scaled(index_maps.dim(axis), width) + index_maps.symbol(axis)
+        for axis, width in enumerate(widths)
+    )
+    there, back = (
+        index_maps.index_map(block, side.sizes),
+        index_maps.index_map(element, scales, widths),
+    )
+    known = index_maps.on_condition(there, conditions).simplify()
+    return _Blocks(known, index_maps.on_condition(back, conditions), conditions)
 
 
 def ragged_dot(  # noqa: PLR0913 - these are the operation's attributes
@@ -201,7 +190,7 @@ def ragged_dot(  # noqa: PLR0913 - these are the operation's attributes
     lhs = _Side(op, "lhs", lhs_sizes, lhs_contracting_dims, lhs_batch_dims)
     rhs = _Side(op, "rhs", rhs_sizes, rhs_contracting_dims, rhs_batch_dims, rhs_group_dims)
     ragged = _checked_ragged(lhs, lhs_ragged_dims)
-    counts = checked_sizes(op, "group_sizes", group_sizes)
+    counts = index_maps.checked_sizes(op, "group_sizes", group_sizes)
     before, conditions = _checked_lists(lhs, ragged, counts)
     conditions += _check_groups(rhs, ragged in lhs.free, counts[-1])
     conditions += _check_operands(op, lhs, rhs)
@@ -210,9 +199,9 @@ def ragged_dot(  # noqa: PLR0913 - these are the operation's attributes
     kept = lhs.kept_axes(len(leading), len(leading) + len(lhs.batch))
     same = [(kept[axis], number) for number, axis in enumerate(before) if axis in kept]
     if ragged in lhs.batch:
-        to_counts, to_output = unrelated(product.output_sizes, counts)
+        to_counts, to_output = index_maps.unrelated(product.output_sizes, counts)
     else:
-        to_counts, to_output = paired(product.output_sizes, counts, same)
+        to_counts, to_output = index_maps.paired(product.output_sizes, counts, same)
     if leading:
         to_counts, to_output = _of_groups_before(to_counts), _of_groups_from(to_output)
     return OpIndexing(
@@ -224,17 +213,19 @@ def ragged_dot(  # noqa: PLR0913 - these are the operation's attributes
 
 def _of_groups_before(to_counts: IndexingMap) -> IndexingMap:
     """A group's sum needs its own size and the sizes before it, which say where it begins."""
-    group, counted = dim(0), to_counts.forms[-1]
-    return constrained(to_counts, group - counted, Interval(0, None))
+    group, counted = index_maps.dim(0), to_counts.forms[-1]
+    return index_maps.constrained(to_counts, group - counted, Interval(0, None))
 
 
 def _of_groups_from(to_output: IndexingMap) -> IndexingMap:
-    group, counted = to_output.forms[0], dim(len(to_output.dims) - 1)
-    return constrained(to_output, group - counted, Interval(0, None))
+    group, counted = to_output.forms[0], index_maps.dim(len(to_output.dims) - 1)
+    return index_maps.constrained(to_output, group - counted, Interval(0, None))
 
 
 def _checked_ragged(lhs: _Side, dimensions: Sequence[int]) -> int:
-    checked = checked_dimensions("ragged-dot", "lhs_ragged_dims", dimensions, len(lhs.sizes))
+    checked = index_maps.checked_dimensions(
+        "ragged-dot", "lhs_ragged_dims", dimensions, len(lhs.sizes)
+    )
     if len(checked) != 1:
         raise ShapeError(f"ragged-dot: lhs_ragged_dims has {len(checked)} entries; expected 1")
     return checked[0]
@@ -251,13 +242,15 @@ def _checked_lists(
     if len(counts) == 1:
         return (), []
     expected = (*lhs.sizes_of(before), counts[-1])
-    shapes = dict.fromkeys(map(shown_sizes, (counts[-1:], expected)))
+    shapes = dict.fromkeys(map(index_maps.shown_sizes, (counts[-1:], expected)))
     wanted = " or ".join(map(str, shapes))
-    message = f"ragged-dot: group_sizes has sizes {shown_sizes(counts)}; expected {wanted}"
+    message = (
+        f"ragged-dot: group_sizes has sizes {index_maps.shown_sizes(counts)}; expected {wanted}"
+    )
     if len(counts) != len(expected):
         raise ShapeError(message)
     pairs = zip(counts, expected, strict=True)
-    return before, [condition for pair in pairs for condition in equal(*pair, message)]
+    return before, [condition for pair in pairs for condition in index_maps.equal(*pair, message)]
 
 
 def _check_groups(rhs: _Side, has_groups: bool, count: Size) -> list[Constraint]:  # noqa: FBT001
@@ -269,7 +262,7 @@ def _check_groups(rhs: _Side, has_groups: bool, count: Size) -> list[Constraint]
     for axis in rhs.group:
         message = f"ragged-dot: group dimension {axis} of rhs has size {rhs.sizes[axis]}"
         message = f"{message}, but there are {count} groups; expected the same"
-        conditions += equal(rhs.sizes[axis], count, message)
+        conditions += index_maps.equal(rhs.sizes[axis], count, message)
     return conditions
 
 
@@ -306,15 +299,15 @@ class _Side:
         group: Sequence[int] = (),
     ) -> None:
         self.name = name
-        self.sizes = checked_sizes(op, name, sizes)
+        self.sizes = index_maps.checked_sizes(op, name, sizes)
         roles = {"contracting": contracting, "batch": batch, "group": group}
         self.contracting, self.batch, self.group = (
-            checked_dimensions(op, f"{name}_{role}_dims", given, len(self.sizes))
+            index_maps.checked_dimensions(op, f"{name}_{role}_dims", given, len(self.sizes))
             for role, given in roles.items()
         )
         taken = self.batch + self.contracting + self.group
         named = " and ".join(f"{name}_{role}_dims" for role in ("batch", "contracting"))
-        checked_dimensions(op, named, taken, len(self.sizes))
+        index_maps.checked_dimensions(op, named, taken, len(self.sizes))
         self.free = tuple(axis for axis in range(len(self.sizes)) if axis not in taken)
 
     def sizes_of(self, axes: Sequence[int]) -> list[Size]:
@@ -328,20 +321,22 @@ class _Side:
     def from_output(self, output_sizes: Sizes, kept: Mapping[int, int]) -> IndexingMap:
         """Map from the result to this operand."""
         summed = self.contracting + self.group
-        element = {axis: dim(number) for axis, number in kept.items()}
-        element |= {axis: symbol(number) for number, axis in enumerate(summed)}
+        element = {axis: index_maps.dim(number) for axis, number in kept.items()}
+        element |= {axis: index_maps.symbol(number) for number, axis in enumerate(summed)}
         results = (element[axis] for axis in range(len(self.sizes)))
-        return index_map(results, output_sizes, self.sizes_of(summed))
+        return index_maps.index_map(results, output_sizes, self.sizes_of(summed))
 
     def to_output(self, output_sizes: Sizes, kept: Mapping[int, int]) -> IndexingMap:
         """From this operand to the result; the other operand's free dimensions take all values."""
-        return paired(output_sizes, self.sizes, [(there, axis) for axis, there in kept.items()])[1]
+        return index_maps.paired(
+            output_sizes, self.sizes, [(there, axis) for axis, there in kept.items()]
+        )[1]
 
 
 def _check_operands(op: str, lhs: _Side, rhs: _Side) -> list[Constraint]:
     """The conditions that the operands fit together."""
     return [
-        *not_negative((*lhs.sizes, *rhs.sizes)),
+        *index_maps.not_negative((*lhs.sizes, *rhs.sizes)),
         *_check_pairs(op, "contracting", lhs, lhs.contracting, rhs, rhs.contracting),
         *_check_pairs(op, "batch", lhs, lhs.batch, rhs, rhs.batch),
     ]
@@ -359,7 +354,7 @@ def _check_pairs(
             f"{op}: {role} dimension {left} of lhs has size {lhs.sizes[left]}, "
             f"but dimension {right} of rhs has size {rhs.sizes[right]}; expected the same"
         )
-        conditions += equal(lhs.sizes[left], rhs.sizes[right], message)
+        conditions += index_maps.equal(lhs.sizes[left], rhs.sizes[right], message)
     return conditions
 
 

@@ -9,36 +9,13 @@ from typing import Final, NamedTuple, TypeAlias, cast
 from indexing import IndexingMap, UndefinedMap, Variable
 from indexing.layout import UNBOUNDED_SIZE, Shape, common_blocks
 from indexing.passes import PARAMETER, united
+from ops import index_maps
 from ops.hlo import Instruction
 from ops.hlo.true_sizes import array_sizes, bounded_parameters, parameters_of, size_facts
-from ops.index_maps import (
-    Size,
-    Sizes,
-    checked_dimensions,
-    checked_numeric_sizes,
-    checked_sizes,
-    dimensions_of,
-    equal,
-    every_element,
-    index_map,
-    no_dimensions,
-    not_negative,
-    product,
-    read_integer,
-    unrelated,
-)
+from ops.index_maps import Size, Sizes
+from ops.rules import rule
 from ops.rules.reshape import reshape
-from ops.rules.rule import (
-    Maps,
-    MapsFunction,
-    OpIndexing,
-    OpRule,
-    Unknown,
-    bounds_of,
-    check_scalars,
-    only_dimension,
-    sizes_of,
-)
+from ops.rules.rule import Maps, MapsFunction, OpIndexing, OpRule, Unknown
 from simplifier import forms
 from simplifier.forms import Form
 
@@ -62,9 +39,9 @@ def get_dimension_size(operand_sizes: Sizes, dimension: int) -> OpIndexing:
     >>> print(get_dimension_size((2, 4), 1).input_to_output[0])
     (d0, d1) -> (), domain: KNOWN EMPTY
     """
-    sizes = checked_sizes("get-dimension-size", "operand", operand_sizes)
-    checked_dimensions("get-dimension-size", "dimensions", [dimension], len(sizes))
-    to_input, to_output = unrelated((), sizes)
+    sizes = index_maps.checked_sizes("get-dimension-size", "operand", operand_sizes)
+    index_maps.checked_dimensions("get-dimension-size", "dimensions", [dimension], len(sizes))
+    to_input, to_output = index_maps.unrelated((), sizes)
     return OpIndexing((), (to_input,), (to_output,))
 
 
@@ -87,10 +64,14 @@ def set_dimension_size(operand_sizes: Sizes, dimension: int) -> OpIndexing:
     >>> print(set_dimension_size((2, 4), 1).output_to_input[0])
     (d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 3]
     """
-    sizes = checked_sizes("set-dimension-size", "operand", operand_sizes)
-    checked_dimensions("set-dimension-size", "dimensions", [dimension], len(sizes))
-    identity = index_map(dimensions_of(sizes), sizes)
-    return OpIndexing(sizes, (identity, no_dimensions(sizes)), (identity, every_element(sizes)))
+    sizes = index_maps.checked_sizes("set-dimension-size", "operand", operand_sizes)
+    index_maps.checked_dimensions("set-dimension-size", "dimensions", [dimension], len(sizes))
+    identity = index_maps.index_map(index_maps.dimensions_of(sizes), sizes)
+    return OpIndexing(
+        sizes,
+        (identity, index_maps.no_dimensions(sizes)),
+        (identity, index_maps.every_element(sizes)),
+    )
 
 
 def dynamic_reshape(
@@ -123,17 +104,20 @@ def dynamic_reshape(
     """
     moved = reshape(operand_sizes, output_sizes)
     dynamic = [
-        checked_dimensions("dynamic-reshape", role, dimensions, len(sizes))
+        index_maps.checked_dimensions("dynamic-reshape", role, dimensions, len(sizes))
         for role, sizes, dimensions in (
             ("operand", operand_sizes, operand_dynamic),
             ("result", output_sizes, output_dynamic),
         )
     ]
     to_input, to_output = moved.output_to_input[0], moved.input_to_output[0]
-    before, after = (product(map(read_integer, each)) for each in (operand_sizes, output_sizes))
+    before, after = (
+        index_maps.product(map(index_maps.read_integer, each))
+        for each in (operand_sizes, output_sizes)
+    )
     conditions = [
-        *equal(before, after, "dynamic-reshape: the numbers of elements differ"),
-        *not_negative(map(read_integer, (*operand_sizes, *output_sizes))),
+        *index_maps.equal(before, after, "dynamic-reshape: the numbers of elements differ"),
+        *index_maps.not_negative(map(index_maps.read_integer, (*operand_sizes, *output_sizes))),
     ]
     behind = _behind_the_first(operand_sizes, output_sizes) if operand_dynamic else ()
     decisive = [(number, axis) for number, axis in behind if axis in dynamic[number]]
@@ -145,16 +129,16 @@ def dynamic_reshape(
     count = len(output_sizes)
     return OpIndexing(
         moved.output_sizes,
-        (to_input, *[no_dimensions(output_sizes)] * count),
-        (to_output, *[every_element(output_sizes)] * count),
+        (to_input, *[index_maps.no_dimensions(output_sizes)] * count),
+        (to_output, *[index_maps.every_element(output_sizes)] * count),
     ).on_condition(conditions)
 
 
 def _behind_the_first(operand_sizes: Sizes, output_sizes: Sizes) -> Axes:
     """The dimensions of both that are not the first of those that are reshaped together."""
     op = "dynamic-reshape"
-    sizes = checked_numeric_sizes(op, "operand", operand_sizes)
-    for block in common_blocks(sizes, checked_numeric_sizes(op, "result", output_sizes)):
+    sizes = index_maps.checked_numeric_sizes(op, "operand", operand_sizes)
+    for block in common_blocks(sizes, index_maps.checked_numeric_sizes(op, "result", output_sizes)):
         yield from ((number, axis) for number, axes in enumerate(block) for axis in axes[1:])
 
 
@@ -301,22 +285,26 @@ _REFUSED: Final[Mapping[str, _Refused]] = {
 
 
 def _get_dimension_size(instruction: Instruction) -> OpIndexing:
-    return get_dimension_size(sizes_of(instruction.operands[0]), only_dimension(instruction))
+    return get_dimension_size(
+        rule.sizes_of(instruction.operands[0]), rule.only_dimension(instruction)
+    )
 
 
 def _set_dimension_size(instruction: Instruction) -> OpIndexing:
     operand, size = instruction.operands
-    check_scalars("set-dimension-size", [size])
-    sizes, dimension = [*sizes_of(operand)], only_dimension(instruction)
-    checked_dimensions("set-dimension-size", "dimensions", [dimension], operand.shape.rank)
-    sizes[dimension] = bounds_of(operand)[dimension]
+    rule.check_scalars("set-dimension-size", [size])
+    sizes, dimension = [*rule.sizes_of(operand)], rule.only_dimension(instruction)
+    index_maps.checked_dimensions(
+        "set-dimension-size", "dimensions", [dimension], operand.shape.rank
+    )
+    sizes[dimension] = rule.bounds_of(operand)[dimension]
     return set_dimension_size(sizes, dimension)
 
 
 def _dynamic_reshape(instruction: Instruction) -> OpIndexing:
     operand, *sizes = instruction.operands
-    check_scalars("dynamic-reshape", sizes)
-    return dynamic_reshape(sizes_of(operand), sizes_of(instruction))
+    rule.check_scalars("dynamic-reshape", sizes)
+    return dynamic_reshape(rule.sizes_of(operand), rule.sizes_of(instruction))
 
 
 def _dynamic(shape: Shape) -> tuple[int, ...]:

@@ -9,23 +9,9 @@ from typing import Final
 from indexing import IndexingMap
 from indexing.layout import Kind, ShapeError
 from indexing.passes import Constraint
+from ops import index_maps
 from ops.hlo import Instruction
-from ops.index_maps import (
-    CheckedSizes,
-    Size,
-    Sizes,
-    as_form,
-    at_most,
-    between,
-    check_count,
-    checked_sizes,
-    dimensions_of,
-    index_map,
-    inside,
-    least,
-    not_negative,
-    paired,
-)
+from ops.index_maps import CheckedSizes, Size, Sizes
 from ops.rules.constant_folding import value_of
 from ops.rules.rule import OpIndexing, OpRule, Origin, bounds_of, sizes_and_part, sizes_of
 from simplifier import forms
@@ -71,8 +57,8 @@ def _sliced(
     *,
     is_vector: bool = False,
 ) -> OpIndexing:
-    operand = checked_sizes("dynamic-slice", "operand", operand_sizes)
-    part = checked_sizes("dynamic-slice", "slice", slice_sizes)
+    operand = index_maps.checked_sizes("dynamic-slice", "operand", operand_sizes)
+    part = index_maps.checked_sizes("dynamic-slice", "slice", slice_sizes)
     starts = _Starts("dynamic-slice", operand, part, start_indices, is_vector=is_vector)
     to_starts, from_starts = starts.maps(part)
     none = [()] * len(to_starts)
@@ -124,8 +110,8 @@ def _updated(
     *,
     is_vector: bool = False,
 ) -> OpIndexing:
-    operand = checked_sizes("dynamic-update-slice", "operand", operand_sizes)
-    update = checked_sizes("dynamic-update-slice", "update", update_sizes)
+    operand = index_maps.checked_sizes("dynamic-update-slice", "operand", operand_sizes)
+    update = index_maps.checked_sizes("dynamic-update-slice", "update", update_sizes)
     starts = _Starts("dynamic-update-slice", operand, update, start_indices, is_vector=is_vector)
     kept, covering = starts.outside(operand), starts.origins(2, operand)
     to_starts, from_starts = starts.maps(operand)
@@ -156,8 +142,8 @@ class _Starts:
     ) -> None:
         check_type(start_indices, Sequence, f"{op}: start_indices", "a list of integers and None")
         known = start_indices or [None] * len(sizes)
-        check_count(op, "the part", part_sizes, len(sizes))
-        check_count(op, "start_indices", known, len(sizes))
+        index_maps.check_count(op, "the part", part_sizes, len(sizes))
+        index_maps.check_count(op, "start_indices", known, len(sizes))
         for start in known:
             expected = "an integer, or None for one that is known when the program runs"
             check_type(start, (*INTEGER, NoneType), f"{op}: the start index", expected)
@@ -166,35 +152,35 @@ class _Starts:
         self._part_sizes = part_sizes
         self._last = [size - part for size, part in zip(sizes, part_sizes, strict=True)]
         self._known = [
-            start if start is None else least(max(start, 0), last)
+            start if start is None else index_maps.least(max(start, 0), last)
             for start, last in zip(known, self._last, strict=True)
         ]
         self._runtime = [axis for axis, start in enumerate(self._known) if start is None]
 
     def out_of(self, extents: Sizes) -> IndexingMap:
         """Map from an index in the part to the index in the tensor."""
-        pairs = zip(dimensions_of(extents), self._forms(), strict=True)
+        pairs = zip(index_maps.dimensions_of(extents), self._forms(), strict=True)
         return self._map([index + start for index, start in pairs], extents)
 
     def into(self, extents: Sizes) -> IndexingMap:
         """Map from the indices in the tensor that the part covers to those in the part."""
-        pairs = list(zip(dimensions_of(extents), self._forms(), strict=True))
+        pairs = list(zip(index_maps.dimensions_of(extents), self._forms(), strict=True))
         covered = [
             limit
             for (index, start), known, part in zip(
                 pairs, self._known, self._part_sizes, strict=True
             )
             for limit in (
-                inside(index - start, between(0, part - 1))
+                index_maps.inside(index - start, index_maps.between(0, part - 1))
                 if known is None
-                else inside(index, between(known, known + part - 1))
+                else index_maps.inside(index, index_maps.between(known, known + part - 1))
             )
         ]
         return self._map([index - start for index, start in pairs], extents, covered)
 
     def outside(self, extents: Sizes) -> IndexingMap:
         """The identity on the indices in the tensor that the part does not cover."""
-        identity = dimensions_of(extents)
+        identity = index_maps.dimensions_of(extents)
         rows = zip(identity, self._forms(), self._known, self._last, self._part_sizes, strict=True)
         covered = [condition for row in rows for condition in _covers(*row)]
         if 0 in self._part_sizes:
@@ -207,8 +193,8 @@ class _Starts:
         return tuple(
             Origin(
                 first if self._is_vector else first + axis,
-                index_map([forms.constant(axis)] if self._is_vector else [], extents),
-                between(0, self._last[axis]),
+                index_maps.index_map([forms.constant(axis)] if self._is_vector else [], extents),
+                index_maps.between(0, self._last[axis]),
             )
             for axis in self._runtime
         )
@@ -216,28 +202,33 @@ class _Starts:
     def maps(self, result_sizes: Sizes) -> tuple[list[IndexingMap], list[IndexingMap]]:
         """From a result to each operand with starts, and back: everything depends on them."""
         count = len(self._last)
-        pairs = [paired(result_sizes, s) for s in ([(count,)] if self._is_vector else [()] * count)]
+        pairs = [
+            index_maps.paired(result_sizes, s)
+            for s in ([(count,)] if self._is_vector else [()] * count)
+        ]
         return [there for there, _ in pairs], [back for _, back in pairs]
 
     def _forms(self) -> list[Form]:
         numbers = iter(range(len(self._runtime)))
         return [
-            forms.variable(f"rt{next(numbers)}") if start is None else as_form(start)
+            forms.variable(f"rt{next(numbers)}") if start is None else index_maps.as_form(start)
             for start in self._known
         ]
 
     def _map(
         self, results: Iterable[Form], extents: Sizes, constraints: Iterable[Constraint] = ()
     ) -> IndexingMap:
-        runtime = [between(0, self._last[axis]) for axis in self._runtime]
-        return index_map(results, extents, (), constraints, runtime, over=self._part_sizes)
+        runtime = [index_maps.between(0, self._last[axis]) for axis in self._runtime]
+        return index_maps.index_map(
+            results, extents, (), constraints, runtime, over=self._part_sizes
+        )
 
 
 def _check_part(op: str, sizes: CheckedSizes, part_sizes: CheckedSizes) -> list[Constraint]:
-    conditions = not_negative((*sizes, *part_sizes))
+    conditions = index_maps.not_negative((*sizes, *part_sizes))
     for axis, (size, part) in enumerate(zip(sizes, part_sizes, strict=True)):
         message = f"{op}: dimension {axis} of size {size} has a part of size {part}"
-        conditions += at_most(part, size, f"{message}; expected {size} or less")
+        conditions += index_maps.at_most(part, size, f"{message}; expected {size} or less")
     return conditions
 
 
@@ -284,9 +275,11 @@ def start_values(instruction: Instruction) -> tuple[int | None, ...]:
     rank = len(sizes_of(instruction.operands[0]))
     _check_starts(instruction.opcode, starts, rank)
     if _are_scalars(starts):
-        elements = [(start, index_map((), ())) for start in starts]
+        elements = [(start, index_maps.index_map((), ())) for start in starts]
     else:
-        elements = [(starts[0], index_map([forms.constant(axis)], ())) for axis in range(rank)]
+        elements = [
+            (starts[0], index_maps.index_map([forms.constant(axis)], ())) for axis in range(rank)
+        ]
     values = (value_of(start, element) for start, element in elements)
     return tuple(value.constant if value and value.is_constant else None for value in values)
 

@@ -7,20 +7,11 @@ from functools import lru_cache
 from typing import Final, cast
 
 from indexing.layout import ShapeError
+from ops import index_maps
 from ops.hlo import Instruction
 from ops.hlo.opcodes import LIKE_OPERANDS
 from ops.hlo.true_sizes import array_sizes
-from ops.index_maps import (
-    Size,
-    Sizes,
-    check_sizes,
-    checked_sizes,
-    dimensions_of,
-    every_element,
-    index_map,
-    no_dimensions,
-    not_negative,
-)
+from ops.index_maps import Size, Sizes
 from ops.rules.rule import OpIndexing, OpRule, Pair, as_large_as, sizes_of
 from simplifier.errors import check_type
 
@@ -71,7 +62,7 @@ def elementwise(operand_sizes: Sequence[Sizes]) -> OpIndexing:
     check_type(operand_sizes, Iterable, "elementwise: operand_sizes", "the sizes of each operand")
     return _shared(
         tuple(
-            checked_sizes("elementwise", f"operand {number}", sizes)
+            index_maps.checked_sizes("elementwise", f"operand {number}", sizes)
             for number, sizes in enumerate(operand_sizes)
         )
     )
@@ -81,18 +72,18 @@ def elementwise(operand_sizes: Sequence[Sizes]) -> OpIndexing:
 def _shared(operand_sizes: tuple[tuple[Size, ...], ...]) -> OpIndexing:
     """The maps for some sizes. They are kept: most instructions are elementwise, on few sizes."""
     output_sizes = max(operand_sizes, key=len, default=())
-    conditions = [limit for sizes in operand_sizes for limit in not_negative(sizes)]
+    conditions = [limit for sizes in operand_sizes for limit in index_maps.not_negative(sizes)]
     for number, sizes in enumerate(operand_sizes):
         if sizes:
-            conditions += check_sizes(
+            conditions += index_maps.check_sizes(
                 "elementwise", f"operand {number}", sizes, output_sizes, "as in another operand"
             )
-    identity = index_map(dimensions_of(output_sizes), output_sizes)
+    identity = index_maps.index_map(index_maps.dimensions_of(output_sizes), output_sizes)
     full = [len(sizes) == len(output_sizes) for sizes in operand_sizes]
     return OpIndexing(
         output_sizes,
-        tuple(identity if is_full else no_dimensions(output_sizes) for is_full in full),
-        tuple(identity if is_full else every_element(output_sizes) for is_full in full),
+        tuple(identity if is_full else index_maps.no_dimensions(output_sizes) for is_full in full),
+        tuple(identity if is_full else index_maps.every_element(output_sizes) for is_full in full),
     ).on_condition(conditions)
 
 

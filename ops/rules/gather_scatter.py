@@ -12,28 +12,9 @@ from typing import Any, Final, NamedTuple
 from indexing import IndexingMap
 from indexing.layout import ShapeError
 from indexing.passes import Constraint, Ends
+from ops import index_maps
 from ops.hlo import Computation, Instruction
-from ops.index_maps import (
-    CheckedSizes,
-    Size,
-    Sizes,
-    at_most,
-    between,
-    check_count,
-    check_sizes,
-    checked_dimensions,
-    checked_integers,
-    checked_sizes,
-    dim,
-    dimensions_of,
-    equal,
-    index_map,
-    inside,
-    least,
-    not_negative,
-    runtime_value,
-    symbol,
-)
+from ops.index_maps import CheckedSizes, Size, Sizes
 from ops.rules.control import routed_from
 from ops.rules.rule import Doubt, OpIndexing, OpRule, Origin, bounds_of, sizes_and_part, sizes_of
 from simplifier import forms
@@ -98,7 +79,7 @@ class IndexedWindows:
         _check_vectors(self)
         _check_operand_dimensions(self)
         sizes = (*self.operand_sizes, *self.indices_sizes, *self.window_sizes)
-        conditions = [*not_negative(sizes), *_check_batching(self)]
+        conditions = [*index_maps.not_negative(sizes), *_check_batching(self)]
         _check_window_dims(self)
         object.__setattr__(self, "conditions", [*conditions, *_check_single(self)])
 
@@ -142,7 +123,7 @@ class IndexedWindows:
     def reached_sizes(self) -> tuple[Size, ...]:
         """Sizes that windows can reach in each dimension of the operand."""
         return tuple(
-            size if window and self._is_moved(axis) else least(size, window)
+            size if window and self._is_moved(axis) else index_maps.least(size, window)
             for axis, (size, window) in enumerate(
                 zip(self.operand_sizes, self.window_sizes, strict=True)
             )
@@ -155,34 +136,38 @@ class IndexedWindows:
 
     def windows_to_operand(self) -> tuple[IndexingMap, tuple[Origin, ...]]:
         """Map from the elements of windows to their indices in the operand."""
-        batch = [dim(axis) for axis in self.batch_dims]
+        batch = [index_maps.dim(axis) for axis in self.batch_dims]
         results = self._starts(batch)
         for axis, kept in zip(self.window_dims, self.kept_dims, strict=True):
-            results[kept] += dim(axis)
+            results[kept] += index_maps.dim(axis)
         constraints = [
             limit
             for axis in (*self.dropped_dims, *self.operand_batching_dims)
-            for limit in inside(forms.constant(0), between(0, self.window_sizes[axis] - 1))
+            for limit in index_maps.inside(
+                forms.constant(0), index_maps.between(0, self.window_sizes[axis] - 1)
+            )
         ]
         return (
-            index_map(results, self.sizes, (), constraints, self._runtime()),
+            index_maps.index_map(results, self.sizes, (), constraints, self._runtime()),
             self._origins(batch, self.sizes),
         )
 
     def operand_to_windows(self) -> tuple[IndexingMap, tuple[Origin, ...]]:
         """Map from an index in the operand to the elements of windows that lie there."""
         batch, others = self.batch_of_operand()
-        distances = [dim(axis) - start for axis, start in enumerate(self._starts(batch))]
+        distances = [index_maps.dim(axis) - start for axis, start in enumerate(self._starts(batch))]
         results = dict(zip(self.batch_dims, batch, strict=True))
         for axis, kept in zip(self.window_dims, self.kept_dims, strict=True):
             results[axis] = distances[kept]
         constraints: list[Constraint] = [
             limit
             for axis in self.indexed_dims
-            for limit in inside(distances[axis], between(0, self.window_sizes[axis] - 1))
+            for limit in index_maps.inside(
+                distances[axis], index_maps.between(0, self.window_sizes[axis] - 1)
+            )
         ]
         return (
-            index_map(
+            index_maps.index_map(
                 (results[axis] for axis in range(len(results))),
                 self.reached_sizes,
                 others,
@@ -197,10 +182,10 @@ class IndexedWindows:
 
         Second are the sizes of the ranges over which they run.
         """
-        known = {number: dim(axis) for axis, number in self._batching.items()}
+        known = {number: index_maps.dim(axis) for axis, number in self._batching.items()}
         numbers = count()
         batch = [
-            known[axis] if axis in known else symbol(next(numbers))
+            known[axis] if axis in known else index_maps.symbol(next(numbers))
             for axis in range(len(self.batch_sizes))
         ]
         others = [size for axis, size in enumerate(self.batch_sizes) if axis not in known]
@@ -219,12 +204,14 @@ class IndexedWindows:
 
     def batch_of_vector(self) -> list[Form]:
         """The batch index of an element of the indices."""
-        index = dimensions_of(self.indices_sizes)
+        index = index_maps.dimensions_of(self.indices_sizes)
         return index[: self.index_vector_dim] + index[self.index_vector_dim + 1 :]
 
     def _starts(self, batch: Sequence[Form]) -> list[Form]:
         """Begin of the window of a batch index in each dimension of the operand."""
-        known = {axis: runtime_value(number) for number, axis in enumerate(self.indexed_dims)}
+        known = {
+            axis: index_maps.runtime_value(number) for number, axis in enumerate(self.indexed_dims)
+        }
         known |= self.operand_of_batch(batch)
         return [known.get(axis, forms.constant(0)) for axis in range(len(self.operand_sizes))]
 
@@ -241,7 +228,7 @@ class IndexedWindows:
     def _runtime(self) -> list[Interval | Ends]:
         """Valid begins of windows in the dimensions that are indexed, within the operand."""
         return [
-            between(0, self.operand_sizes[axis] - self.window_sizes[axis])
+            index_maps.between(0, self.operand_sizes[axis] - self.window_sizes[axis])
             for axis in self.indexed_dims
         ]
 
@@ -252,7 +239,9 @@ class IndexedWindows:
         return tuple(
             Origin(
                 self.indices,
-                index_map(self.vector_element(batch, forms.constant(number)), dims, ranges),
+                index_maps.index_map(
+                    self.vector_element(batch, forms.constant(number)), dims, ranges
+                ),
                 bounds if self.is_clamped else None,
             )
             for number, bounds in enumerate(self._runtime())
@@ -286,7 +275,7 @@ def _check_operand_dimensions(windows: IndexedWindows) -> None:
     indexed = (names.indexed_dims, windows.indexed_dims)
     batching = (names.operand_batching_dims, windows.operand_batching_dims)
     for role, listed in (dropped, indexed, batching):
-        checked_dimensions(names.op, role, listed, rank)
+        index_maps.checked_dimensions(names.op, role, listed, rank)
     for role, listed in (dropped, batching):
         _check_ascending(names.op, role, listed)
     for role, listed in (dropped, indexed):
@@ -300,11 +289,13 @@ def _check_batching(windows: IndexedWindows) -> list[Constraint]:
     """Batching dimensions of operand and indices are pairs of one size."""
     names, operand, indices = windows.names, windows.operand_sizes, windows.indices_sizes
     role = names.indices_batching_dims
-    checked_dimensions(names.op, role, windows.indices_batching_dims, len(indices))
+    index_maps.checked_dimensions(names.op, role, windows.indices_batching_dims, len(indices))
     if windows.index_vector_dim in windows.indices_batching_dims:
         message = f"{names.op}: {role} lists dimension {windows.index_vector_dim}"
         raise ShapeError(f"{message}, which is index_vector_dim; expected others")
-    check_count(names.op, role, windows.indices_batching_dims, len(windows.operand_batching_dims))
+    index_maps.check_count(
+        names.op, role, windows.indices_batching_dims, len(windows.operand_batching_dims)
+    )
     conditions: list[Constraint] = []
     for axis, number in zip(
         windows.operand_batching_dims, windows.indices_batching_dims, strict=True
@@ -313,7 +304,7 @@ def _check_batching(windows: IndexedWindows) -> list[Constraint]:
             f"{names.op}: batching dimension {axis} of the operand has size {operand[axis]}, "
             f"but dimension {number} of the indices has {indices[number]}; expected the same"
         )
-        conditions += equal(operand[axis], indices[number], message)
+        conditions += index_maps.equal(operand[axis], indices[number], message)
     return conditions
 
 
@@ -327,7 +318,7 @@ def _check_window_dims(windows: IndexedWindows) -> None:
             f"{kept} of the operand; expected {len(kept)}"
         )
     rank = len(windows.batch_sizes) + len(kept)
-    checked_dimensions(names.op, names.window_dims, windows.window_dims, rank)
+    index_maps.checked_dimensions(names.op, names.window_dims, windows.window_dims, rank)
     _check_ascending(names.op, names.window_dims, windows.window_dims)
 
 
@@ -338,7 +329,7 @@ def _check_single(windows: IndexedWindows) -> list[Constraint]:
         if axis not in windows.kept_dims:
             message = f"{windows.names.op}: windows have size {size} in dimension {axis}"
             message = f"{message}, which {windows.names.windows} lacks; expected 1 or 0"
-            conditions += at_most(size, 1, message)
+            conditions += index_maps.at_most(size, 1, message)
     return conditions
 
 
@@ -354,7 +345,7 @@ def check_windows_fit(windows: IndexedWindows, axes: Iterable[int]) -> list[Cons
             f"{windows.names.op}: windows have size {size} in dimension {axis} of the "
             f"operand, which has size {most}; expected {most} or less"
         )
-        conditions += at_most(size, most, message)
+        conditions += index_maps.at_most(size, most, message)
     return conditions
 
 
@@ -426,18 +417,20 @@ def gather(  # noqa: PLR0913 - the attributes of the operation
     >>> print(indexing.input_origins[0][0].map)
     (d0, d1)[s0] -> (s0, 0), domain: d0 in [0, 9], d1 in [0, 2], s0 in [0, 5]
     """
-    operand = checked_sizes("gather", "operand", operand_sizes)
-    check_count("gather", "slice_sizes", slice_sizes, len(operand))
+    operand = index_maps.checked_sizes("gather", "operand", operand_sizes)
+    index_maps.check_count("gather", "slice_sizes", slice_sizes, len(operand))
     slices = IndexedWindows(
         _GATHER_NAMES,
         indices=1,
         is_clamped=True,
         operand_sizes=operand,
-        indices_sizes=checked_sizes("gather", "indices", indices_sizes),
-        window_sizes=checked_sizes("gather", "slice", slice_sizes),
-        window_dims=checked_integers("gather", "offset_dims", offset_dims),
-        dropped_dims=checked_integers("gather", "collapsed_slice_dims", collapsed_slice_dims),
-        indexed_dims=checked_integers("gather", "start_index_map", start_index_map),
+        indices_sizes=index_maps.checked_sizes("gather", "indices", indices_sizes),
+        window_sizes=index_maps.checked_sizes("gather", "slice", slice_sizes),
+        window_dims=index_maps.checked_integers("gather", "offset_dims", offset_dims),
+        dropped_dims=index_maps.checked_integers(
+            "gather", "collapsed_slice_dims", collapsed_slice_dims
+        ),
+        indexed_dims=index_maps.checked_integers("gather", "start_index_map", start_index_map),
         index_vector_dim=index_vector_dim,
         operand_batching_dims=tuple(operand_batching_dims),
         indices_batching_dims=tuple(start_indices_batching_dims),
@@ -456,16 +449,18 @@ def gather(  # noqa: PLR0913 - the attributes of the operation
 
 def _gathered_to_indices(slices: IndexedWindows) -> IndexingMap:
     """Map from an element of the result to the index vector of its slice."""
-    batch = [dim(axis) for axis in slices.batch_dims]
-    return index_map(slices.vector_element(batch, symbol(0)), slices.sizes, slices.component_sizes)
+    batch = [index_maps.dim(axis) for axis in slices.batch_dims]
+    return index_maps.index_map(
+        slices.vector_element(batch, index_maps.symbol(0)), slices.sizes, slices.component_sizes
+    )
 
 
 def _indices_to_gathered(slices: IndexedWindows) -> IndexingMap:
     """Map from a component of an index vector to all elements of its slice."""
     results = dict(zip(slices.batch_dims, slices.batch_of_vector(), strict=True))
     for number, axis in enumerate(slices.window_dims):
-        results[axis] = symbol(number)
-    return index_map(
+        results[axis] = index_maps.symbol(number)
+    return index_maps.index_map(
         (results[axis] for axis in range(len(results))),
         slices.indices_sizes,
         [slices.sizes[axis] for axis in slices.window_dims],
@@ -541,23 +536,23 @@ def scatter(  # noqa: PLR0913 - the attributes of the operation
     >>> print(indexing.input_to_output[2])
     (d0, d1){rt0} -> (rt0, d1), domain: d0 in [0, 5], d1 in [0, 2], rt0 in [0, 9]
     """
-    operand = checked_sizes("scatter", "operand", operand_sizes)
-    updates = checked_sizes("scatter", "updates", updates_sizes)
-    window_dims = checked_dimensions(
+    operand = index_maps.checked_sizes("scatter", "operand", operand_sizes)
+    updates = index_maps.checked_sizes("scatter", "updates", updates_sizes)
+    window_dims = index_maps.checked_dimensions(
         "scatter", "update_window_dims", update_window_dims, len(updates)
     )
-    dropped = checked_integers("scatter", "inserted_window_dims", inserted_window_dims)
-    batching = checked_integers("scatter", "input_batching_dims", input_batching_dims)
+    dropped = index_maps.checked_integers("scatter", "inserted_window_dims", inserted_window_dims)
+    batching = index_maps.checked_integers("scatter", "input_batching_dims", input_batching_dims)
     windows = IndexedWindows(
         _SCATTER_NAMES,
         indices=inputs,
         is_clamped=False,
         operand_sizes=operand,
-        indices_sizes=checked_sizes("scatter", "indices", indices_sizes),
+        indices_sizes=index_maps.checked_sizes("scatter", "indices", indices_sizes),
         window_sizes=_window_sizes(len(operand), updates, window_dims, (*dropped, *batching)),
         window_dims=window_dims,
         dropped_dims=dropped,
-        indexed_dims=checked_integers(
+        indexed_dims=index_maps.checked_integers(
             "scatter", "scatter_dims_to_operand_dims", scatter_dims_to_operand_dims
         ),
         index_vector_dim=index_vector_dim,
@@ -568,9 +563,9 @@ def scatter(  # noqa: PLR0913 - the attributes of the operation
     conditions = [
         *windows.conditions,
         *check_windows_fit(windows, windows.kept_dims),
-        *check_sizes("scatter", "the updates", updates, windows.sizes, given),
+        *index_maps.check_sizes("scatter", "the updates", updates, windows.sizes, given),
     ]
-    identity = index_map(dimensions_of(operand), operand)
+    identity = index_maps.index_map(index_maps.dimensions_of(operand), operand)
     to_updates, origins = windows.operand_to_windows()
     from_updates, starts = windows.windows_to_operand()
     return OpIndexing(
@@ -585,8 +580,8 @@ def scatter(  # noqa: PLR0913 - the attributes of the operation
 def _scattered_to_indices(windows: IndexedWindows) -> IndexingMap:
     """Map from an element to the index vectors that could move a window there."""
     batch, others = windows.batch_of_operand()
-    component = symbol(len(others))
-    return index_map(
+    component = index_maps.symbol(len(others))
+    return index_maps.index_map(
         windows.vector_element(batch, component),
         windows.reached_sizes,
         [*others, *windows.component_sizes],
@@ -598,8 +593,8 @@ def _indices_to_scattered(windows: IndexedWindows) -> IndexingMap:
     known = windows.operand_of_batch(windows.batch_of_vector())
     numbers = count()
     axes = range(len(windows.operand_sizes))
-    return index_map(
-        [known[axis] if axis in known else symbol(next(numbers)) for axis in axes],
+    return index_maps.index_map(
+        [known[axis] if axis in known else index_maps.symbol(next(numbers)) for axis in axes],
         windows.indices_sizes,
         [windows.reached_sizes[axis] for axis in axes if axis not in known],
     )

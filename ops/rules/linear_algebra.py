@@ -11,18 +11,9 @@ from typing import Final, TypeAlias
 from indexing import IndexingMap
 from indexing.layout import ShapeError
 from indexing.passes import Constraint
+from ops import index_maps
 from ops.hlo.shape_inference import fft_sizes
-from ops.index_maps import (
-    CheckedSizes,
-    Size,
-    Sizes,
-    checked_sizes,
-    dim,
-    equal,
-    index_map,
-    paired,
-    symbol,
-)
+from ops.index_maps import CheckedSizes, Size, Sizes
 from ops.rules.rule import OpIndexing, OpRule, reading
 from simplifier import forms
 from simplifier.errors import check_type
@@ -107,7 +98,7 @@ def triangular_solve(
     (d0, d1)[s0] -> (s0, d1), domain: d0 in [0, 2], d1 in [0, 4], s0 in [0, 2], d0 - s0 in [-2, 0]
     """
     a, conditions = _checked_matrices("triangular-solve", "a", a_sizes)
-    sizes = checked_sizes("triangular-solve", "b", b_sizes)
+    sizes = index_maps.checked_sizes("triangular-solve", "b", b_sizes)
     conditions += _check_solvable(a, sizes, left_side=left_side)
     is_transposed = _is_transposed(transpose_a)
     # x @ a = b is a.T @ x.T = b.T, and the transpose of a lower triangle is an upper one.
@@ -162,31 +153,33 @@ def _both_ways(
 
 def _matrix_map(sizes: Sizes, others: Sizes, relation: _Relation) -> IndexingMap:
     """Map from an element of a batch of matrices to the related elements of another batch."""
-    batch = [dim(axis) for axis in range(len(sizes) - _MATRIX_RANK)]
-    here = dim(len(batch)), dim(len(batch) + 1)
-    there = symbol(0), symbol(1)
+    batch = [index_maps.dim(axis) for axis in range(len(sizes) - _MATRIX_RANK)]
+    here = index_maps.dim(len(batch)), index_maps.dim(len(batch) + 1)
+    there = index_maps.symbol(0), index_maps.symbol(1)
     within, related = others[-_MATRIX_RANK:], relation(here, there)
-    return index_map((*batch, *there), sizes, within, related).simplify()
+    return index_maps.index_map((*batch, *there), sizes, within, related).simplify()
 
 
 def _on_one_side(sizes: Sizes, axis: int, distance: Interval) -> IndexingMap:
     """Map from an element to those along an axis that lie at this distance before it."""
-    results = (symbol(0) if each == axis else dim(each) for each in range(len(sizes)))
-    related = [(dim(axis) - symbol(0), distance)]
-    return index_map(results, sizes, [sizes[axis]], related).simplify()
+    results = (
+        index_maps.symbol(0) if each == axis else index_maps.dim(each) for each in range(len(sizes))
+    )
+    related = [(index_maps.dim(axis) - index_maps.symbol(0), distance)]
+    return index_maps.index_map(results, sizes, [sizes[axis]], related).simplify()
 
 
 def _checked_matrices(
     op: str, role: str, sizes: Sizes
 ) -> tuple[tuple[Size, ...], list[Constraint]]:
     """The sizes, and the condition that matrices are square."""
-    checked = checked_sizes(op, role, sizes)
+    checked = index_maps.checked_sizes(op, role, sizes)
     rank = len(checked)
     if rank < _MATRIX_RANK:
         raise ShapeError(f"{op}: {role} has rank {rank}; expected 2 or more")
     message = f"{op}: {role} dimension {rank - 2} has size {checked[-2]}"
     message = f"{message}, but dimension {rank - 1} has size {checked[-1]}; expected the same"
-    return checked, equal(checked[-1], checked[-2], message)
+    return checked, index_maps.equal(checked[-1], checked[-2], message)
 
 
 def _check_solvable(a: CheckedSizes, b: CheckedSizes, *, left_side: bool) -> list[Constraint]:
@@ -198,7 +191,7 @@ def _check_solvable(a: CheckedSizes, b: CheckedSizes, *, left_side: bool) -> lis
     for axis in axes:
         message = f"triangular-solve: dimension {axis} of a has size {a[axis]}"
         message = f"{message}, but dimension {axis} of b has {b[axis]}; expected the same"
-        conditions += equal(a[axis], b[axis], message)
+        conditions += index_maps.equal(a[axis], b[axis], message)
     return conditions
 
 
@@ -225,7 +218,7 @@ def fft(operand_sizes: Sizes, fft_type: str, fft_length: Sizes) -> OpIndexing:
     """
     sizes, output_sizes, batch, conditions = fft_sizes(operand_sizes, fft_type, fft_length)
     same = [(axis, axis) for axis in range(batch)]
-    to_input, to_output = paired(output_sizes, sizes, same)
+    to_input, to_output = index_maps.paired(output_sizes, sizes, same)
     return OpIndexing(output_sizes, (to_input,), (to_output,)).on_condition(conditions)
 
 

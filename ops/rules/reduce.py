@@ -8,18 +8,9 @@ from typing import Final
 
 from indexing import IndexingMap
 from indexing.layout import ShapeError
+from ops import index_maps
 from ops.hlo import Instruction
-from ops.index_maps import (
-    Size,
-    Sizes,
-    checked_dimensions,
-    checked_operand_count,
-    checked_sizes,
-    every_element,
-    no_dimensions,
-    paired,
-    unrelated,
-)
+from ops.index_maps import Size, Sizes
 from ops.rules.elementwise import elementwise
 from ops.rules.rule import Maps, MapsFunction, OpIndexing, OpRule, folded_inputs, sizes_of
 
@@ -50,16 +41,16 @@ def reduce(operand_sizes: Sizes, dimensions: Sequence[int], inputs: int = 1) -> 
     >>> print(indexing.input_to_output[1])
     ()[s0, s1] -> (s0, s1), domain: s0 in [0, 149], s1 in [0, 9]
     """
-    sizes = checked_sizes("reduce", "operand", operand_sizes)
-    inputs = checked_operand_count("reduce", "inputs", inputs)
-    folded = sorted(checked_dimensions("reduce", "dimensions", dimensions, len(sizes)))
+    sizes = index_maps.checked_sizes("reduce", "operand", operand_sizes)
+    inputs = index_maps.checked_operand_count("reduce", "inputs", inputs)
+    folded = sorted(index_maps.checked_dimensions("reduce", "dimensions", dimensions, len(sizes)))
     kept = [axis for axis in range(len(sizes)) if axis not in folded]
     output_sizes = tuple(sizes[axis] for axis in kept)
-    to_input, to_output = paired(output_sizes, sizes, enumerate(kept))
+    to_input, to_output = index_maps.paired(output_sizes, sizes, enumerate(kept))
     return OpIndexing(
         output_sizes,
-        (to_input,) * inputs + (no_dimensions(output_sizes),) * inputs,
-        (to_output,) * inputs + (every_element(output_sizes),) * inputs,
+        (to_input,) * inputs + (index_maps.no_dimensions(output_sizes),) * inputs,
+        (to_output,) * inputs + (index_maps.every_element(output_sizes),) * inputs,
     )
 
 
@@ -190,9 +181,9 @@ class _FeatureArray:
 
     def _maps_between(self, operand: _FeatureArray, need: str) -> tuple[IndexingMap, IndexingMap]:
         if need == "-":
-            return unrelated(self.sizes, operand.sizes)
+            return index_maps.unrelated(self.sizes, operand.sizes)
         same = [(axis, axis) for axis in range(len(self.sizes))]
-        return paired(
+        return index_maps.paired(
             self.sizes, operand.sizes, same if need == "same" else [(self.feature, operand.feature)]
         )
 
@@ -200,8 +191,8 @@ class _FeatureArray:
 def _tensor_and_vector(
     op: str, operand_sizes: Sizes, feature_index: int
 ) -> tuple[_FeatureArray, _FeatureArray]:
-    sizes = checked_sizes(op, "operand", operand_sizes)
-    (feature,) = checked_dimensions(op, "feature_index", [feature_index], len(sizes))
+    sizes = index_maps.checked_sizes(op, "operand", operand_sizes)
+    (feature,) = index_maps.checked_dimensions(op, "feature_index", [feature_index], len(sizes))
     return _FeatureArray(sizes, feature), _FeatureArray((sizes[feature],), 0)
 
 

@@ -11,23 +11,9 @@ from typing import Final
 from indexing import IndexingMap, UndefinedMap
 from indexing.layout import Reshape, Shape, ShapeError, bitcast_map, step_map
 from indexing.passes import Constraint
+from ops import index_maps
 from ops.hlo import Instruction
-from ops.index_maps import (
-    CheckedSizes,
-    Sizes,
-    as_form,
-    checked_sizes,
-    difference,
-    dimensions_of,
-    equal,
-    index_map,
-    not_negative,
-    numbers,
-    on_condition,
-    product,
-    shown_sizes,
-    symbol,
-)
+from ops.index_maps import CheckedSizes, Sizes
 from ops.rules.rule import MapsFunction, OpIndexing, OpRule, sizes_of
 from simplifier import forms
 from simplifier.forms import Form
@@ -67,9 +53,9 @@ def reshape(operand_sizes: Sizes, output_sizes: Sizes) -> OpIndexing:
     (d0, d1)<M, N> -> (d0 * 4 + d1), domain: d0 in [0, M - 1], d1 in [0, 3], M in [1, inf],
     N in [4, inf], M * 4 - N in [0, 0]
     """
-    operand_sizes = checked_sizes("reshape", "operand", operand_sizes)
-    output_sizes = checked_sizes("reshape", "output", output_sizes)
-    before, after = numbers(operand_sizes), numbers(output_sizes)
+    operand_sizes = index_maps.checked_sizes("reshape", "operand", operand_sizes)
+    output_sizes = index_maps.checked_sizes("reshape", "output", output_sizes)
+    before, after = index_maps.numbers(operand_sizes), index_maps.numbers(output_sizes)
     if before is None or after is None:
         return reshape_over_parameters(operand_sizes, output_sizes)
     if prod(before) != prod(after):
@@ -130,16 +116,16 @@ def bitcast_convert(operand_sizes: Sizes, output_sizes: Sizes) -> OpIndexing:
     >>> print(indexing.input_to_output[0])
     (d0)[s0] -> (d0, s0), domain: d0 in [0, 6], s0 in [0, 3]
     """
-    operand_sizes = checked_sizes("bitcast-convert", "operand", operand_sizes)
-    output_sizes = checked_sizes("bitcast-convert", "output", output_sizes)
+    operand_sizes = index_maps.checked_sizes("bitcast-convert", "operand", operand_sizes)
+    output_sizes = index_maps.checked_sizes("bitcast-convert", "output", output_sizes)
     common = min(len(operand_sizes), len(output_sizes))
     message = f"bitcast-convert: the operand has sizes {operand_sizes}, the result {output_sizes}"
     message = f"{message}; expected them to differ at most by a last dimension"
     if abs(len(operand_sizes) - len(output_sizes)) > 1:
         raise ShapeError(message)
-    conditions = not_negative((*operand_sizes, *output_sizes))
+    conditions = index_maps.not_negative((*operand_sizes, *output_sizes))
     for size, other in zip(operand_sizes[:common], output_sizes[:common], strict=True):
-        conditions += equal(size, other, message)
+        conditions += index_maps.equal(size, other, message)
     return OpIndexing(
         output_sizes,
         (_with_all_parts(output_sizes, operand_sizes),),
@@ -150,8 +136,11 @@ def bitcast_convert(operand_sizes: Sizes, output_sizes: Sizes) -> OpIndexing:
 def _with_all_parts(source: Sizes, target: Sizes) -> IndexingMap:
     """Map from an element to the one at its index in the other shape, or to all parts of it."""
     parts = target[len(source) :]
-    return index_map(
-        (*dimensions_of(source)[: len(target)], *(symbol(axis) for axis in range(len(parts)))),
+    return index_maps.index_map(
+        (
+            *index_maps.dimensions_of(source)[: len(target)],
+            *(index_maps.symbol(axis) for axis in range(len(parts))),
+        ),
         source,
         parts,
     )
@@ -197,12 +186,14 @@ def reshape_over_parameters(operand_sizes: CheckedSizes, output_sizes: CheckedSi
         ShapeError: the numbers of elements differ for all values of the parameters.
     """
     message = (
-        f"reshape: the operand has sizes {shown_sizes(operand_sizes)}, "
-        f"the result {shown_sizes(output_sizes)}; expected as many elements"
+        f"reshape: the operand has sizes {index_maps.shown_sizes(operand_sizes)}, "
+        f"the result {index_maps.shown_sizes(output_sizes)}; expected as many elements"
     )
     conditions = [
-        *equal(product(operand_sizes), product(output_sizes), message),
-        *not_negative((*operand_sizes, *output_sizes)),
+        *index_maps.equal(
+            index_maps.product(operand_sizes), index_maps.product(output_sizes), message
+        ),
+        *index_maps.not_negative((*operand_sizes, *output_sizes)),
     ]
     to_input = _regrouped(output_sizes, operand_sizes, conditions)
     to_output = _regrouped(operand_sizes, output_sizes, conditions)
@@ -213,11 +204,13 @@ def _regrouped(
     source: CheckedSizes, target: CheckedSizes, conditions: Sequence[Constraint]
 ) -> IndexingMap:
     """Map from an index to that of the same element in the other shape."""
-    index, results = iter(dimensions_of(source)), list[Form]()
+    index, results = iter(index_maps.dimensions_of(source)), list[Form]()
     for before, after in _blocks(source, target):
         position = _position([*islice(index, len(before))], before)
         results += _digits(position, after)
-    return on_condition(index_map(results, source, over=target), conditions).simplify()
+    return index_maps.on_condition(
+        index_maps.index_map(results, source, over=target), conditions
+    ).simplify()
 
 
 def _blocks(
@@ -239,7 +232,12 @@ def _first_block(source: CheckedSizes, target: CheckedSizes) -> tuple[int, int] 
         if width <= len(target) and length - width <= len(source)
     )
     for one, other in pairs:
-        if difference(product(source[:one]), product(target[:other])) == 0:
+        if (
+            index_maps.difference(
+                index_maps.product(source[:one]), index_maps.product(target[:other])
+            )
+            == 0
+        ):
             return one, other
     return None
 
@@ -247,7 +245,7 @@ def _first_block(source: CheckedSizes, target: CheckedSizes) -> tuple[int, int] 
 def _position(index: Sequence[Form], sizes: CheckedSizes) -> Form:
     """The row-major position of an index."""
     terms = (
-        forms.product((place, as_form(product(sizes[axis + 1 :]))))
+        forms.product((place, index_maps.as_form(index_maps.product(sizes[axis + 1 :]))))
         for axis, place in enumerate(index)
     )
     return sum(terms, forms.ZERO)
@@ -256,6 +254,6 @@ def _position(index: Sequence[Form], sizes: CheckedSizes) -> Form:
 def _digits(position: Form, sizes: CheckedSizes) -> Iterator[Form]:
     """The index of the element at a row-major position."""
     for axis, size in zip(count(), sizes, strict=False):
-        stride = product(sizes[axis + 1 :])
-        quotient = position if stride == 1 else forms.floordiv(position, as_form(stride))
-        yield forms.mod(quotient, as_form(size)) if axis else quotient
+        stride = index_maps.product(sizes[axis + 1 :])
+        quotient = position if stride == 1 else forms.floordiv(position, index_maps.as_form(stride))
+        yield forms.mod(quotient, index_maps.as_form(size)) if axis else quotient

@@ -11,26 +11,10 @@ from typing import Final, cast
 from indexing import IndexingMap
 from indexing.layout import ShapeError
 from indexing.passes import Constraint
+from ops import index_maps
 from ops.hlo import Computation, Instruction
 from ops.hlo.true_sizes import array_sizes
-from ops.index_maps import (
-    Size,
-    Sizes,
-    as_form,
-    between,
-    check_count,
-    checked_dimensions,
-    checked_sizes,
-    dim,
-    dimensions_of,
-    equal,
-    inside,
-    not_negative,
-    on_condition,
-    paired,
-    shown_sizes,
-    unrelated,
-)
+from ops.index_maps import Size, Sizes
 from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.rule import Doubt, OpIndexing, OpRule, only_dimension, sizes_of
 from simplifier import forms
@@ -103,7 +87,7 @@ def scan(  # noqa: PLR0913 - the attributes of the operation, and its computatio
         check_type(listed, Iterable, f"scan: {role} sizes", "the sizes of each array")
     inputs = [_stacked("input", sizes, dimension) for sizes in input_sizes]
     outputs = [_stacked("output", sizes, dimension) for sizes in output_sizes]
-    carries = [checked_sizes("scan", "carry", sizes) for sizes in carry_sizes]
+    carries = [index_maps.checked_sizes("scan", "carry", sizes) for sizes in carry_sizes]
     length, conditions = _common_length(inputs + outputs)
     ends = (0, length - 1 if length else 0)
     first, last = reversed(ends) if is_reverse else ends
@@ -152,28 +136,32 @@ class _Slices:
 
     def place_of(self, index: Sequence[Form]) -> Form:
         """Position of an element along the dimension that is cut."""
-        return as_form(self.place) if self.steps is None else index[self.steps]
+        return index_maps.as_form(self.place) if self.steps is None else index[self.steps]
 
 
 def _way(source: _Slices, target: _Slices, used: _Used) -> IndexingMap:
     """The map to the elements of a target that lie so many steps before the source."""
     if used.use is StepUse.NONE:
-        return unrelated(source.sizes, target.sizes)[0]
+        return index_maps.unrelated(source.sizes, target.sizes)[0]
     is_elementwise = used.use is StepUse.ELEMENTWISE
     same = [*zip(source.within, target.within, strict=True)] if is_elementwise else []
     if used.is_single and source.steps is not None and target.steps is not None:
-        found, _ = paired(source.sizes, target.sizes, [*same, (source.steps, target.steps)])
-        place = dim(source.steps) - used.first * used.sign
+        found, _ = index_maps.paired(
+            source.sizes, target.sizes, [*same, (source.steps, target.steps)]
+        )
+        place = index_maps.dim(source.steps) - used.first * used.sign
         moved = (place if axis == target.steps else each for axis, each in enumerate(found.forms))
-        within = inside(place, between(0, target.sizes[target.steps] - 1))
+        within = index_maps.inside(place, index_maps.between(0, target.sizes[target.steps] - 1))
         found = type(found).from_forms(moved, found.domain)
     else:
-        found, _ = paired(source.sizes, target.sizes, same)
-        distance = source.place_of(dimensions_of(source.sizes)) - target.place_of(found.forms)
+        found, _ = index_maps.paired(source.sizes, target.sizes, same)
+        distance = source.place_of(index_maps.dimensions_of(source.sizes)) - target.place_of(
+            found.forms
+        )
         within = used.constraints(distance)
         if used.length_if_kept is not None and not is_elementwise:
             within += _kept_without_steps(source, found.forms, used.length_if_kept)
-    return on_condition(found, within).simplify(preserve_size_one=True)
+    return index_maps.on_condition(found, within).simplify(preserve_size_one=True)
 
 
 def _kept_without_steps(
@@ -181,7 +169,7 @@ def _kept_without_steps(
 ) -> Iterator[Constraint]:
     """Conditions that a carried value has steps behind it, or is the same element as before."""
     some = forms.nonnegative(length - 1)
-    for index, other in zip(dimensions_of(source.sizes), element, strict=True):
+    for index, other in zip(index_maps.dimensions_of(source.sizes), element, strict=True):
         same = forms.zero(index - other)
         neither = forms.conjunction(map(forms.negation, (some, same)))
         yield neither, Interval(0, 0)
@@ -324,8 +312,8 @@ class _Used:
 
 
 def _stacked(role: str, sizes: Sizes, dimension: int) -> _Slices:
-    checked = checked_sizes("scan", role, sizes)
-    (steps,) = checked_dimensions("scan", "dimensions", [dimension], len(checked))
+    checked = index_maps.checked_sizes("scan", role, sizes)
+    (steps,) = index_maps.checked_dimensions("scan", "dimensions", [dimension], len(checked))
     return _Slices(checked, steps)
 
 
@@ -337,11 +325,11 @@ def _common_length(stacked: Sequence[_Slices]) -> tuple[Size, list[Constraint]]:
             "scan: there is neither an input nor an output; expected one to step along"
         )
     chosen = min(lengths, key=lambda length: isinstance(length, Form))
-    conditions = not_negative(size for array in stacked for size in array.sizes)
+    conditions = index_maps.not_negative(size for array in stacked for size in array.sizes)
     for length in lengths:
         message = f"scan: dimension {stacked[0].steps} has size {chosen} in one input"
         message = f"{message}, but {length} in another or in an output; expected the same"
-        conditions += equal(chosen, length, message)
+        conditions += index_maps.equal(chosen, length, message)
     return chosen, conditions
 
 
@@ -350,20 +338,20 @@ def _check_slices(
 ) -> list[Constraint]:
     """The conditions that slices are of one shape where they are used element by element."""
     conditions: list[Constraint] = []
-    check_count("scan", "the result of to_apply", uses, len(results), "result")
+    index_maps.check_count("scan", "the result of to_apply", uses, len(results), "result")
     for result, row in zip(results, uses, strict=True):
-        check_count("scan", "the parameters of to_apply", row, len(operands), "operand")
+        index_maps.check_count("scan", "the parameters of to_apply", row, len(operands), "operand")
         for operand, use in zip(operands, row, strict=True):
             if use is not StepUse.ELEMENTWISE:
                 continue
             one, other = result.of_slice, operand.of_slice
-            shown = f"{shown_sizes(one)} and {shown_sizes(other)}"
+            shown = f"{index_maps.shown_sizes(one)} and {index_maps.shown_sizes(other)}"
             message = f"scan: an elementwise computation takes slices {shown}"
             message = f"{message}; expected one shape"
             if len(one) != len(other):
                 raise ShapeError(message)
             for size, wanted in zip(one, other, strict=True):
-                conditions += equal(size, wanted, message)
+                conditions += index_maps.equal(size, wanted, message)
     return conditions
 
 

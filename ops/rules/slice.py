@@ -9,28 +9,9 @@ from typing import Final
 from indexing import IndexingMap
 from indexing.layout import ShapeError
 from indexing.passes import Constraint
+from ops import index_maps
 from ops.hlo import Instruction
-from ops.index_maps import (
-    CheckedSizes,
-    Extent,
-    Size,
-    SizeLike,
-    Sizes,
-    as_form,
-    at_most,
-    between,
-    ceil_divided,
-    check_count,
-    check_sizes,
-    checked_dimensions,
-    checked_numbers,
-    checked_sizes,
-    dim,
-    index_map,
-    not_negative,
-    product,
-    with_value,
-)
+from ops.index_maps import CheckedSizes, Extent, Size, SizeLike, Sizes
 from ops.rules.rule import OpIndexing, OpRule, as_large_as, only_dimension, sizes_of
 from simplifier import forms
 from simplifier.errors import check_type
@@ -61,18 +42,18 @@ def slice(  # noqa: A001 - the operation's name
     (d0, d1) -> ((d0 - 3) floordiv 7, d1 floordiv 2), domain: d0 in [3, 17], d1 in [0, 48],
     (d0 - 3) mod 7 in [0, 0], d1 mod 2 in [0, 0]
     """
-    operand_sizes = checked_sizes("slice", "operand", operand_sizes)
-    starts = checked_numbers("slice", "start_indices", start_indices)
-    limits = checked_numbers("slice", "limit_indices", limit_indices)
+    operand_sizes = index_maps.checked_sizes("slice", "operand", operand_sizes)
+    starts = index_maps.checked_numbers("slice", "start_indices", start_indices)
+    limits = index_maps.checked_numbers("slice", "limit_indices", limit_indices)
     check_type(strides, Iterable, "slice: strides", "a list of integers")
-    steps = checked_numbers("slice", "strides", strides) or (1,) * len(operand_sizes)
+    steps = index_maps.checked_numbers("slice", "strides", strides) or (1,) * len(operand_sizes)
     conditions = _check_slice(operand_sizes, starts, limits, steps)
     output_sizes = tuple(
-        ceil_divided(limit - start, step)
+        index_maps.ceil_divided(limit - start, step)
         for start, limit, step in zip(starts, limits, steps, strict=True)
     )
     taken = [
-        between(start, start + product((size - 1, step)))
+        index_maps.between(start, start + index_maps.product((size - 1, step)))
         for start, size, step in zip(starts, output_sizes, steps, strict=True)
     ]
     return OpIndexing(
@@ -87,10 +68,10 @@ def strided_indices(
 ) -> IndexingMap:
     """From the number of an element to its index, where elements lie at a start and in steps."""
     results = (
-        forms.product((dim(number), as_form(step))) + start
+        forms.product((index_maps.dim(number), index_maps.as_form(step))) + start
         for number, (start, step) in enumerate(zip(starts, steps, strict=True))
     )
-    return index_map(results, extents, over=(*starts, *steps))
+    return index_maps.index_map(results, extents, over=(*starts, *steps))
 
 
 def strided_numbers(
@@ -100,28 +81,28 @@ def strided_numbers(
     results: list[Form] = []
     constraints: list[tuple[Form, Interval]] = []
     for number, (start, step) in enumerate(zip(starts, steps, strict=True)):
-        distance, stride = dim(number) - start, as_form(step)
+        distance, stride = index_maps.dim(number) - start, index_maps.as_form(step)
         results.append(distance if step == 1 else forms.floordiv(distance, stride))
         if step != 1:
             constraints.append((forms.mod(distance, stride), Interval(0, 0)))
-    return index_map(results, extents, (), constraints, over=(*starts, *steps))
+    return index_maps.index_map(results, extents, (), constraints, over=(*starts, *steps))
 
 
 def _check_slice(
     sizes: CheckedSizes, starts: CheckedSizes, limits: CheckedSizes, steps: CheckedSizes
 ) -> list[Constraint]:
     for role, values in (("start_indices", starts), ("limit_indices", limits), ("strides", steps)):
-        check_count("slice", role, values, len(sizes))
-    conditions = not_negative(sizes)
+        index_maps.check_count("slice", role, values, len(sizes))
+    conditions = index_maps.not_negative(sizes)
     for axis, (size, start, limit, step) in enumerate(
         zip(sizes, starts, limits, steps, strict=True)
     ):
         message = f"slice: dimension {axis} of size {size} is cut from {start} to {limit}"
         message = f"{message}; expected 0 <= start <= limit <= size"
         for less, more in pairwise((0, start, limit, size)):
-            conditions += at_most(less, more, message)
+            conditions += index_maps.at_most(less, more, message)
         message = f"slice: dimension {axis} has stride {step}; expected 1 or more"
-        conditions += at_most(1, step, message)
+        conditions += index_maps.at_most(1, step, message)
     return conditions
 
 
@@ -148,18 +129,20 @@ def concatenate(operand_sizes: Sequence[Sizes], dimension: int) -> OpIndexing:
     """
     check_type(operand_sizes, Iterable, "concatenate: operand_sizes", "the sizes of each operand")
     checked = [
-        checked_sizes("concatenate", f"operand {number}", sizes)
+        index_maps.checked_sizes("concatenate", f"operand {number}", sizes)
         for number, sizes in enumerate(operand_sizes)
     ]
     conditions = _check_concatenate(checked, dimension)
     offsets = list(accumulate((sizes[dimension] for sizes in checked), initial=0))
     total = offsets.pop()
-    output_sizes = with_value(checked[0], dimension, total)
+    output_sizes = index_maps.with_value(checked[0], dimension, total)
     return OpIndexing(
         output_sizes,
         tuple(
             _moved(
-                with_value(sizes, dimension, between(offset, offset + sizes[dimension] - 1)),
+                index_maps.with_value(
+                    sizes, dimension, index_maps.between(offset, offset + sizes[dimension] - 1)
+                ),
                 dimension,
                 -offset,
             )
@@ -173,20 +156,22 @@ def concatenate(operand_sizes: Sequence[Sizes], dimension: int) -> OpIndexing:
 
 def _moved(extents: Sequence[Extent], axis: int, distance: Size) -> IndexingMap:
     """The identity, moved by a distance along one dimension."""
-    results = [dim(other) + (distance if other == axis else 0) for other in range(len(extents))]
-    return index_map(results, extents, over=[distance])
+    results = [
+        index_maps.dim(other) + (distance if other == axis else 0) for other in range(len(extents))
+    ]
+    return index_maps.index_map(results, extents, over=[distance])
 
 
 def _check_concatenate(operand_sizes: Sequence[CheckedSizes], dimension: int) -> list[Constraint]:
     if not operand_sizes:
         raise ShapeError("concatenate: no operands; expected one or more")
-    conditions = [limit for sizes in operand_sizes for limit in not_negative(sizes)]
+    conditions = [limit for sizes in operand_sizes for limit in index_maps.not_negative(sizes)]
     first = operand_sizes[0]
-    checked_dimensions("concatenate", "dimension", (dimension,), len(first))
+    index_maps.checked_dimensions("concatenate", "dimension", (dimension,), len(first))
     for number, sizes in enumerate(operand_sizes):
         own = (sizes if dimension < len(sizes) else first)[dimension]
-        expected = with_value(first, dimension, own)
-        conditions += check_sizes(
+        expected = index_maps.with_value(first, dimension, own)
+        conditions += index_maps.check_sizes(
             "concatenate", f"operand {number}", sizes, expected, "as in operand 0"
         )
     return conditions
@@ -206,7 +191,7 @@ def _slice(instruction: Instruction) -> OpIndexing:
 
 def _up_to_the_end(operand: Instruction, limits: Sizes) -> list[SizeLike]:
     """The limits; one at the bound of a dynamic dimension goes to its end."""
-    check_count("slice", "limits", limits, operand.shape.rank)
+    index_maps.check_count("slice", "limits", limits, operand.shape.rank)
     rows = zip(limits, operand.shape.dimensions, sizes_of(operand), strict=True)
     return [size if limit == bound else limit for limit, bound, size in rows]
 

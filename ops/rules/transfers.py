@@ -12,39 +12,12 @@ from typing import Final
 
 from indexing.layout import ShapeError
 from indexing.passes import Constraint
-from ops import devices
+from ops import devices, index_maps
 from ops.devices import DeviceGroups
 from ops.hlo import Instruction
-from ops.index_maps import (
-    CheckedSizes,
-    Sizes,
-    between,
-    block_and_offset,
-    check_count,
-    check_sizes,
-    checked_integers,
-    checked_operand_count,
-    checked_sizes,
-    dim,
-    dimensions_of,
-    equal,
-    index_map,
-    inside,
-    least,
-    not_negative,
-    runtime_value,
-    symbol,
-    with_value,
-)
-from ops.rules.collectives import (
-    OWN_REPLICA,
-    ReplicaMap,
-    RuntimeElement,
-    each_operand,
-    indexing_between,
-    started,
-    with_all_operands,
-)
+from ops.index_maps import CheckedSizes, Sizes
+from ops.rules import collectives
+from ops.rules.collectives import OWN_REPLICA, ReplicaMap, RuntimeElement
 from ops.rules.elementwise import elementwise
 from ops.rules.rule import Maps, MapsFunction, OpIndexing, OpRule, Pair, Unknown, sizes_of
 from simplifier import forms
@@ -86,12 +59,14 @@ def collective_permute(
     (d0){rt0} -> (rt0 + 1), domain: d0 in [0, 7], rt0 in [0, 2]
     """
     op = "collective-permute"
-    sizes = checked_sizes(op, "operand", operand_sizes)
+    sizes = index_maps.checked_sizes(op, "operand", operand_sizes)
     check_type(source_target_pairs, Iterable, f"{op}: source_target_pairs", "pairs of replicas")
-    pairs = [checked_integers(op, "source_target_pairs", pair) for pair in source_target_pairs]
+    pairs = [
+        index_maps.checked_integers(op, "source_target_pairs", pair) for pair in source_target_pairs
+    ]
     count = _count_of_pairs(op, pairs, replica_count)
     there = _moved(op, sizes, [pair[::-1] for pair in pairs], "target")
-    return indexing_between(sizes, count, there, _moved(op, sizes, pairs, "source"))
+    return collectives.indexing_between(sizes, count, there, _moved(op, sizes, pairs, "source"))
 
 
 def collective_broadcast(
@@ -120,10 +95,10 @@ def collective_broadcast(
     (d0){rt0} -> (rt0), domain: d0 in [0, 7], rt0 in [0, 2]
     """
     check_type(root, (Root, NoneType), "collective-broadcast: root", "a Root")
-    sizes = checked_sizes("collective-broadcast", "operand", operand_sizes)
+    sizes = index_maps.checked_sizes("collective-broadcast", "operand", operand_sizes)
     groups = devices.device_groups("collective-broadcast", replica_groups, replica_count)
     there, back = _to_root(groups, sizes, root), _from_root(groups, sizes, root)
-    return indexing_between(sizes, groups.count, there, back)
+    return collectives.indexing_between(sizes, groups.count, there, back)
 
 
 def collective_reduce(
@@ -152,18 +127,18 @@ def collective_reduce(
     (d0){rt0} -> ((rt0 floordiv 2) * 2), domain: d0 in [0, 7], rt0 in [0, 3]
     """
     check_type(root, (Root, NoneType), "collective-reduce: root", "a Root")
-    sizes = checked_sizes("collective-reduce", "operand", operand_sizes)
+    sizes = index_maps.checked_sizes("collective-reduce", "operand", operand_sizes)
     groups = devices.device_groups("collective-reduce", replica_groups, replica_count)
     there, back = _from_root(groups, sizes, root), _to_root(groups, sizes, root)
-    return indexing_between(sizes, groups.count, there, back)
+    return collectives.indexing_between(sizes, groups.count, there, back)
 
 
 def _to_root(groups: DeviceGroups, sizes: Sizes, root: Root | None) -> ReplicaMap:
     """Map from every replica of a group to its root."""
-    position = runtime_value(0) if root else forms.ZERO
+    position = index_maps.runtime_value(0) if root else forms.ZERO
     return ReplicaMap(
         sizes,
-        dimensions_of(sizes),
+        index_maps.dimensions_of(sizes),
         groups.member(OWN_REPLICA, position),
         constraints=groups.constraints(OWN_REPLICA, position),
         reads=_reads(groups, root),
@@ -172,14 +147,14 @@ def _to_root(groups: DeviceGroups, sizes: Sizes, root: Root | None) -> ReplicaMa
 
 def _from_root(groups: DeviceGroups, sizes: Sizes, root: Root | None) -> ReplicaMap:
     """Map from the root of a group to all replicas of it."""
-    position = runtime_value(0) if root else forms.ZERO
+    position = index_maps.runtime_value(0) if root else forms.ZERO
     is_root = (groups.position(OWN_REPLICA) - position, Interval(0, 0))
     return ReplicaMap(
         sizes,
-        dimensions_of(sizes),
-        groups.member(OWN_REPLICA, symbol(0)),
+        index_maps.dimensions_of(sizes),
+        groups.member(OWN_REPLICA, index_maps.symbol(0)),
         [groups.size],
-        [*groups.constraints(OWN_REPLICA, symbol(0)), is_root],
+        [*groups.constraints(OWN_REPLICA, index_maps.symbol(0)), is_root],
         _reads(groups, root),
     )
 
@@ -199,15 +174,18 @@ def _moved(op: str, sizes: Sizes, pairs: Sequence[Sequence[int]], role: str) -> 
         partners[first] = second
     if not partners:
         return ReplicaMap(
-            sizes, dimensions_of(sizes), OWN_REPLICA, constraints=[(OWN_REPLICA, Interval(0, -1))]
+            sizes,
+            index_maps.dimensions_of(sizes),
+            OWN_REPLICA,
+            constraints=[(OWN_REPLICA, Interval(0, -1))],
         )
     partner, constraints = tabulated_partly(partners, OWN_REPLICA)
-    return ReplicaMap(sizes, dimensions_of(sizes), partner, constraints=constraints)
+    return ReplicaMap(sizes, index_maps.dimensions_of(sizes), partner, constraints=constraints)
 
 
 def _count_of_pairs(op: str, pairs: Sequence[Sequence[int]], count: int | None) -> int:
     for pair in pairs:
-        check_count(op, f"the pair {tuple(pair)}", pair, 2)
+        index_maps.check_count(op, f"the pair {tuple(pair)}", pair, 2)
     named = [replica for pair in pairs for replica in pair]
     return max(1, devices.checked_replica_count(op, named, count))
 
@@ -229,8 +207,8 @@ def _rooted(build: Callable[..., OpIndexing]) -> MapsFunction:
         data = instruction.operands[: len(instruction.operands) - has_roots]
         if has_roots:
             roots = sizes_of(instruction.operands[-1])
-            check_sizes(instruction.opcode, "the vector of roots", roots, (len(data),))
-        check_count(
+            index_maps.check_sizes(instruction.opcode, "the vector of roots", roots, (len(data),))
+        index_maps.check_count(
             instruction.opcode, "the result", instruction.shape.arrays, len(data), "operand"
         )
         found: dict[Pair, OpIndexing] = {}
@@ -248,9 +226,9 @@ def _rooted(build: Callable[..., OpIndexing]) -> MapsFunction:
 def _from_element(number: int, sizes: Sizes) -> OpIndexing:
     """Every element of a result depends on one element of a vector."""
     chosen = forms.constant(number)
-    index = (symbol(axis) for axis in range(len(sizes)))
-    back = index_map(index, [Interval(number, number)], sizes)
-    return OpIndexing(tuple(sizes), (index_map([chosen], sizes),), (back,))
+    index = (index_maps.symbol(axis) for axis in range(len(sizes)))
+    back = index_maps.index_map(index, [Interval(number, number)], sizes)
+    return OpIndexing(tuple(sizes), (index_maps.index_map([chosen], sizes),), (back,))
 
 
 def _on_arrays(build: MapsFunction) -> MapsFunction:
@@ -304,14 +282,14 @@ def ragged_all_to_all(
     [None, 2, 3, 4]
     """
     op = "ragged-all-to-all"
-    sizes = checked_sizes(op, "operand", operand_sizes)
-    offset_count = checked_operand_count(op, "offsets", offset_count)
-    results = checked_sizes(op, "output", output_sizes)
+    sizes = index_maps.checked_sizes(op, "operand", operand_sizes)
+    offset_count = index_maps.checked_operand_count(op, "offsets", offset_count)
+    results = index_maps.checked_sizes(op, "output", output_sizes)
     groups = devices.even_groups(op, replica_groups, replica_count)
     conditions = _check(op, sizes, results, offset_count, groups.size)
     rows = _rows(sizes, results, offset_count // groups.size, groups)
     offsets = _offsets(results, offset_count, groups)
-    return with_all_operands(
+    return collectives.with_all_operands(
         [rows, elementwise([results]), *[offsets] * 3, _own(results, offset_count)]
     ).on_condition(conditions)
 
@@ -320,56 +298,60 @@ def _rows(
     sizes: CheckedSizes, results: CheckedSizes, updates: int, groups: DeviceGroups
 ) -> OpIndexing:
     """From a row of the result to the one that was sent there, if this is so, and back."""
-    start, count, target = (runtime_value(number) for number in range(3))
-    member, update = groups.member(OWN_REPLICA, symbol(0)), symbol(1)
+    start, count, target = (index_maps.runtime_value(number) for number in range(3))
+    member, update = groups.member(OWN_REPLICA, index_maps.symbol(0)), index_maps.symbol(1)
     theirs = groups.position(OWN_REPLICA) * updates + update, member
-    mine = symbol(0) * updates + update, OWN_REPLICA
+    mine = index_maps.symbol(0) * updates + update, OWN_REPLICA
 
     def replica_map(
         begin: CheckedSizes, end: CheckedSizes, before: Form, after: Form, source: tuple[Form, Form]
     ) -> ReplicaMap:
         """Between rows that begin at ``before`` and rows that begin at ``after``."""
-        row = dim(0) - before
+        row = index_maps.dim(0) - before
         within = [(row, Interval(0, None)), (row - count, Interval(None, -1))]
         reached = row + after
         return ReplicaMap(
             begin,
-            with_value(dimensions_of(begin), 0, reached),
+            index_maps.with_value(index_maps.dimensions_of(begin), 0, reached),
             member,
             (groups.size, updates),
-            [*groups.constraints(OWN_REPLICA), *within, *inside(reached, between(0, end[0] - 1))],
+            [
+                *groups.constraints(OWN_REPLICA),
+                *within,
+                *index_maps.inside(reached, index_maps.between(0, end[0] - 1)),
+            ],
             [
                 RuntimeElement(2, sizes[0], *source),
-                RuntimeElement(3, least(sizes[0], results[0]), *source),
+                RuntimeElement(3, index_maps.least(sizes[0], results[0]), *source),
                 RuntimeElement(4, results[0], *source),
             ],
         )
 
     there = replica_map(results, sizes, target, start, theirs)
     back = replica_map(sizes, results, start, target, mine)
-    return indexing_between(results, groups.count, there, back)
+    return collectives.indexing_between(results, groups.count, there, back)
 
 
 def _offsets(results: Sizes, count: int, groups: DeviceGroups) -> OpIndexing:
     """Every element of a result depends on the offsets of every replica of the group."""
     updates = count // groups.size
     taking_part = groups.constraints(OWN_REPLICA)
-    position = groups.position(OWN_REPLICA) * updates + symbol(1)
-    number, _ = block_and_offset(dim(0), updates)
-    member = groups.member(OWN_REPLICA, symbol(0))
+    position = groups.position(OWN_REPLICA) * updates + index_maps.symbol(1)
+    number, _ = index_maps.block_and_offset(index_maps.dim(0), updates)
+    member = groups.member(OWN_REPLICA, index_maps.symbol(0))
     there = ReplicaMap(results, [position], member, (groups.size, updates), taking_part)
-    every = [symbol(axis) for axis in range(len(results))]
+    every = [index_maps.symbol(axis) for axis in range(len(results))]
     back = ReplicaMap((count,), every, groups.member(OWN_REPLICA, number), results, taking_part)
-    return indexing_between(results, groups.count, there, back)
+    return collectives.indexing_between(results, groups.count, there, back)
 
 
 def _own(results: Sizes, count: int) -> OpIndexing:
     """Every element of a result depends on all elements of a vector on its own replica."""
-    there = ReplicaMap(results, [symbol(0)], OWN_REPLICA, (count,))
+    there = ReplicaMap(results, [index_maps.symbol(0)], OWN_REPLICA, (count,))
     back = ReplicaMap(
-        (count,), [symbol(axis) for axis in range(len(results))], OWN_REPLICA, results
+        (count,), [index_maps.symbol(axis) for axis in range(len(results))], OWN_REPLICA, results
     )
-    return indexing_between(results, 1, there, back)
+    return collectives.indexing_between(results, 1, there, back)
 
 
 def _check(
@@ -379,10 +361,10 @@ def _check(
     if not sizes or len(sizes) != len(results):
         message = f"{op}: the operand has rank {len(sizes)} and the output {len(results)}"
         raise ShapeError(f"{message}; expected the same, and not 0")
-    conditions = not_negative((*sizes, *results))
+    conditions = index_maps.not_negative((*sizes, *results))
     for axis, (size, other) in enumerate(zip(sizes[1:], results[1:], strict=True), 1):
         message = f"{op}: dimension {axis} has size {size} in the operand, {other} in the output"
-        conditions += equal(size, other, f"{message}; expected the same")
+        conditions += index_maps.equal(size, other, f"{message}; expected the same")
     if offset_count < 1 or offset_count % group_size:
         message = f"{op}: there are {offset_count} offsets for groups of {group_size} replicas"
         raise ShapeError(f"{message}; expected as many, or a multiple")
@@ -396,7 +378,7 @@ def _ragged_all_to_all(instruction: Instruction) -> OpIndexing:
     operand, output, *offsets = instruction.operands
     count, *_ = *offsets[0].shape.dimensions, 0
     for each in offsets:
-        check_sizes(instruction.opcode, f"%{each.name}", sizes_of(each), (count,))
+        index_maps.check_sizes(instruction.opcode, f"%{each.name}", sizes_of(each), (count,))
     return ragged_all_to_all(
         sizes_of(operand),
         sizes_of(output),
@@ -409,10 +391,10 @@ def _ragged_all_to_all(instruction: Instruction) -> OpIndexing:
 RULES: Final[Mapping[str, OpRule]] = {
     "collective-broadcast": OpRule(_rooted(collective_broadcast), values=devices.devices_running),
     "collective-permute": OpRule(
-        _on_arrays(each_operand(_collective_permute)), values=devices.devices_running
+        _on_arrays(collectives.each_operand(_collective_permute)), values=devices.devices_running
     ),
     "collective-permute-start": OpRule(
-        _on_arrays(started(_collective_permute)), values=devices.devices_running
+        _on_arrays(collectives.started(_collective_permute)), values=devices.devices_running
     ),
     "collective-reduce": OpRule(_rooted(collective_reduce), values=devices.devices_running),
     "ragged-all-to-all": OpRule(_ragged_all_to_all, values=devices.devices_running),

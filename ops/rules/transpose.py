@@ -6,21 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from indexing import IndexingMap
+from ops import index_maps
 from ops.hlo import Instruction
-from ops.index_maps import (
-    CheckedSizes,
-    Size,
-    Sizes,
-    as_form,
-    check_count,
-    checked_dimensions,
-    checked_numbers,
-    checked_sizes,
-    dim,
-    dimensions_of,
-    index_map,
-    symbol,
-)
+from ops.index_maps import CheckedSizes, Size, Sizes
 from ops.rules.rule import OpIndexing, OpRule, Unknown, reading, sizes_of
 from simplifier import forms
 
@@ -42,15 +30,17 @@ def transpose(operand_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
     >>> print(indexing.output_to_input[0])
     (d0, d1, d2) -> (d0, d2, d1), domain: d0 in [0, 2], d1 in [0, 5], d2 in [0, 12287]
     """
-    operand_sizes = checked_sizes("transpose", "operand", operand_sizes)
-    dimensions = checked_dimensions("transpose", "dimensions", dimensions, len(operand_sizes))
-    check_count("transpose", "dimensions", dimensions, len(operand_sizes))
+    operand_sizes = index_maps.checked_sizes("transpose", "operand", operand_sizes)
+    dimensions = index_maps.checked_dimensions(
+        "transpose", "dimensions", dimensions, len(operand_sizes)
+    )
+    index_maps.check_count("transpose", "dimensions", dimensions, len(operand_sizes))
     output_sizes = tuple(operand_sizes[source] for source in dimensions)
-    to_input = [dim(dimensions.index(source)) for source in range(len(dimensions))]
+    to_input = [index_maps.dim(dimensions.index(source)) for source in range(len(dimensions))]
     return OpIndexing(
         output_sizes,
-        (index_map(to_input, output_sizes),),
-        (index_map(map(dim, dimensions), operand_sizes),),
+        (index_maps.index_map(to_input, output_sizes),),
+        (index_maps.index_map(map(index_maps.dim, dimensions), operand_sizes),),
     )
 
 
@@ -69,13 +59,15 @@ def reverse(operand_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
     >>> print(reverse((1, 17, 9), (1, 2)).output_to_input[0])
     (d0, d1, d2) -> (d0, -d1 + 16, -d2 + 8), domain: d0 in [0, 0], d1 in [0, 16], d2 in [0, 8]
     """
-    sizes = checked_sizes("reverse", "operand", operand_sizes)
-    turned = checked_dimensions("reverse", "dimensions", dimensions, len(sizes))
+    sizes = index_maps.checked_sizes("reverse", "operand", operand_sizes)
+    turned = index_maps.checked_dimensions("reverse", "dimensions", dimensions, len(sizes))
     results = [
         size - 1 - index if axis in turned else index
-        for axis, (size, index) in enumerate(zip(sizes, dimensions_of(sizes), strict=True))
+        for axis, (size, index) in enumerate(
+            zip(sizes, index_maps.dimensions_of(sizes), strict=True)
+        )
     ]
-    own_inverse = (index_map(results, sizes),)
+    own_inverse = (index_maps.index_map(results, sizes),)
     return OpIndexing(sizes, own_inverse, own_inverse)
 
 
@@ -97,10 +89,10 @@ def rotate(operand_sizes: Sizes, dimensions: Sequence[int], shifts: Sizes) -> Op
     >>> print(rotate((2, 10), (1,), (3,)).output_to_input[0])
     (d0, d1) -> (d0, (d1 + 3) mod 10), domain: d0 in [0, 1], d1 in [0, 9]
     """
-    sizes = checked_sizes("shuffle", "operand", operand_sizes)
-    turned = checked_dimensions("shuffle", "dimensions", dimensions, len(sizes))
-    distances = checked_numbers("shuffle", "shifts", shifts)
-    check_count("shuffle", "shifts", distances, len(turned))
+    sizes = index_maps.checked_sizes("shuffle", "operand", operand_sizes)
+    turned = index_maps.checked_dimensions("shuffle", "dimensions", dimensions, len(sizes))
+    distances = index_maps.checked_numbers("shuffle", "shifts", shifts)
+    index_maps.check_count("shuffle", "shifts", distances, len(turned))
     pairs = list(zip(turned, distances, strict=True))
     return OpIndexing(
         sizes,
@@ -110,11 +102,13 @@ def rotate(operand_sizes: Sizes, dimensions: Sequence[int], shifts: Sizes) -> Op
 
 
 def _rotated(sizes: CheckedSizes, distances: Sequence[tuple[int, Size]]) -> IndexingMap:
-    results = dimensions_of(sizes)
+    results = index_maps.dimensions_of(sizes)
     for axis, distance in distances:
         if sizes[axis]:
-            results[axis] = forms.mod(dim(axis) + distance, as_form(sizes[axis]))
-    return index_map(results, sizes, over=[distance for _, distance in distances])
+            results[axis] = forms.mod(
+                index_maps.dim(axis) + distance, index_maps.as_form(sizes[axis])
+            )
+    return index_maps.index_map(results, sizes, over=[distance for _, distance in distances])
 
 
 def permute(operand_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
@@ -135,12 +129,12 @@ def permute(operand_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
     >>> print(permute((3, 2), (0,)).output_to_input[0])
     (d0, d1)[s0] -> (s0, d1), domain: d0 in [0, 2], d1 in [0, 1], s0 in [0, 2]
     """
-    sizes = checked_sizes("shuffle", "operand", operand_sizes)
-    moved = checked_dimensions("shuffle", "dimensions", dimensions, len(sizes))
-    results = dimensions_of(sizes)
+    sizes = index_maps.checked_sizes("shuffle", "operand", operand_sizes)
+    moved = index_maps.checked_dimensions("shuffle", "dimensions", dimensions, len(sizes))
+    results = index_maps.dimensions_of(sizes)
     for number, axis in enumerate(moved):
-        results[axis] = symbol(number)
-    own_inverse = (index_map(results, sizes, [sizes[axis] for axis in moved]),)
+        results[axis] = index_maps.symbol(number)
+    own_inverse = (index_maps.index_map(results, sizes, [sizes[axis] for axis in moved]),)
     return OpIndexing(sizes, own_inverse, own_inverse)
 
 

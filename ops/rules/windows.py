@@ -15,31 +15,11 @@ from typing import Final, TypeAlias
 
 from indexing import IndexingMap
 from indexing.passes import Constraint, Ends, has_parameters
+from ops import index_maps
 from ops.hlo import Instruction
 from ops.hlo.shape_inference import WindowRow
 from ops.hlo.values import Window
-from ops.index_maps import (
-    Extent,
-    Size,
-    Sizes,
-    as_form,
-    between,
-    ceil_divided,
-    check_sizes,
-    checked_operand_count,
-    checked_sizes,
-    dim,
-    every_element,
-    floor_divided,
-    index_map,
-    inside,
-    least,
-    no_dimensions,
-    not_negative,
-    numbers,
-    scaled,
-    symbol,
-)
+from ops.index_maps import Extent, Size, Sizes
 from ops.rules.rule import Doubt, OpIndexing, OpRule, check_scalars, folded_inputs, sizes_of
 from simplifier import forms
 from simplifier.errors import check_type
@@ -87,16 +67,16 @@ def reduce_window(operand_sizes: Sizes, window: Window, inputs: int = 1) -> OpIn
     (d0)[s0]<K, N> -> (d0 + s0), domain: d0 in [0, N - K], s0 in [0, K - 1], K in [1, inf],
     N in [1, inf]
     """
-    operand_sizes = checked_sizes("reduce-window", "operand", operand_sizes)
-    inputs = checked_operand_count("reduce-window", "inputs", inputs)
+    operand_sizes = index_maps.checked_sizes("reduce-window", "operand", operand_sizes)
+    inputs = index_maps.checked_operand_count("reduce-window", "inputs", inputs)
     windows = sliding_windows("reduce-window", operand_sizes, window)
     conditions = [condition for each in windows for condition in each.conditions]
     output_sizes = tuple(window.count for window in windows)
     return OpIndexing(
         output_sizes,
-        (from_windows(windows),) * inputs + (no_dimensions(output_sizes),) * inputs,
-        (to_windows(windows),) * inputs + (every_element(output_sizes),) * inputs,
-    ).on_condition([*not_negative(operand_sizes), *conditions])
+        (from_windows(windows),) * inputs + (index_maps.no_dimensions(output_sizes),) * inputs,
+        (to_windows(windows),) * inputs + (index_maps.every_element(output_sizes),) * inputs,
+    ).on_condition([*index_maps.not_negative(operand_sizes), *conditions])
 
 
 def select_and_scatter(operand_sizes: Sizes, source_sizes: Sizes, window: Window) -> OpIndexing:
@@ -132,20 +112,22 @@ def select_and_scatter(operand_sizes: Sizes, source_sizes: Sizes, window: Window
     s0 in [0, 1], s1 in [0, 1]
     """
     op = "select-and-scatter"
-    operand_sizes = checked_sizes(op, "operand", operand_sizes)
+    operand_sizes = index_maps.checked_sizes(op, "operand", operand_sizes)
     windows = sliding_windows(op, operand_sizes, window)
     counts = [window.count for window in windows]
-    source_sizes = checked_sizes(op, "source", source_sizes)
-    conditions = check_sizes(op, "the source", source_sizes, counts, "as a reduce-window has")
-    conditions += not_negative((*operand_sizes, *source_sizes))
+    source_sizes = index_maps.checked_sizes(op, "source", source_sizes)
+    conditions = index_maps.check_sizes(
+        op, "the source", source_sizes, counts, "as a reduce-window has"
+    )
+    conditions += index_maps.not_negative((*operand_sizes, *source_sizes))
     conditions += [condition for each in windows for condition in each.conditions]
     to_source, to_result = to_windows(windows), from_windows(windows)
     # Sharing a window is symmetric, so both directions are one map.
     to_operand = through_windows(windows)
     return OpIndexing(
         operand_sizes,
-        (to_operand, to_source, no_dimensions(operand_sizes)),
-        (to_operand, to_result, every_element(operand_sizes)),
+        (to_operand, to_source, index_maps.no_dimensions(operand_sizes)),
+        (to_operand, to_result, index_maps.every_element(operand_sizes)),
     ).on_condition(conditions)
 
 
@@ -225,7 +207,7 @@ class SlidingWindow(WindowRow):
         For sizes over parameters, no window is taken for such a one unless all are.
         """
         given = (self.count, self.operand_size, self.stride, self.low, self.window_size)
-        if (known := numbers(given)) is None:
+        if (known := index_maps.numbers(given)) is None:
             return self._is_one_to_one
         count, operand_size, stride, low, window_size = known
         windows, elements = count - 1, operand_size - 1
@@ -263,19 +245,21 @@ class SlidingWindow(WindowRow):
             return element, self._meeting(element)[1]
         position = element * self.base_dilation + self.low
         if self._may_be_any_window:
-            own = position - scaled(choice, self.stride)
+            own = position - index_maps.scaled(choice, self.stride)
             return choice, _index_of(own, max(1, self._spread), 0, self.window_size)[1]
         step = self._common_step
         position, constraints = _quotient(position, step)
-        stride, spread = floor_divided(self.stride, step), self._spread // step
+        stride, spread = index_maps.floor_divided(self.stride, step), self._spread // step
         if spread == 1:
-            window = forms.floordiv(position, as_form(stride)) - choice
-            offset = forms.mod(position, as_form(stride)) + scaled(choice, stride)
-            constraints += inside(offset, between(0, self.window_size - 1))
+            window = forms.floordiv(position, index_maps.as_form(stride)) - choice
+            offset = forms.mod(position, index_maps.as_form(stride)) + index_maps.scaled(
+                choice, stride
+            )
+            constraints += index_maps.inside(offset, index_maps.between(0, self.window_size - 1))
         else:
             window, more = _quotient(position - choice * spread, stride)
             constraints += more
-        return window, [*constraints, *inside(window, self._existing)]
+        return window, [*constraints, *index_maps.inside(window, self._existing)]
 
     def window_at(self, offset: Form, choice: Form) -> ConstrainedIndex:
         """A window that holds an element at an offset; ``choice`` is below `windows_per_offset`."""
@@ -286,15 +270,21 @@ class SlidingWindow(WindowRow):
         window, constraints = choice, [(distance, Interval(0, 0))]
         if growth:
             window, constraints = _quotient(distance if growth > 0 else -distance, abs(growth))
-        return window, [*constraints, *inside(window, between(0, self._holders - 1))]
+        return window, [
+            *constraints,
+            *index_maps.inside(window, index_maps.between(0, self._holders - 1)),
+        ]
 
     # If a window holds one element at most.
 
     def _meeting(self, window: Form) -> ConstrainedIndex:
         """The offset at which a window holds its element."""
-        distance, spread = scaled(window, self._growth) + self.low, max(1, self._spread)
+        distance, spread = index_maps.scaled(window, self._growth) + self.low, max(1, self._spread)
         offset, constraints = _index_of(distance, spread, 0, self.window_size)
-        return offset, [*constraints, *inside(window, between(0, self._holders - 1))]
+        return offset, [
+            *constraints,
+            *index_maps.inside(window, index_maps.between(0, self._holders - 1)),
+        ]
 
     @property
     def _growth(self) -> Size:
@@ -304,21 +294,21 @@ class SlidingWindow(WindowRow):
     @property
     def _holders(self) -> Size:
         """Number of windows that have an element."""
-        return least(self.count, self.operand_size) if self.is_paired else self.count
+        return index_maps.least(self.count, self.operand_size) if self.is_paired else self.count
 
     # If it may hold several.
 
     def _held(self, window: Form, offset: Form) -> ConstrainedIndex:
         """The element at an offset; padding and the gaps of a dilated operand hold none."""
-        position = scaled(window, self.stride) + offset * self.window_dilation
+        position = index_maps.scaled(window, self.stride) + offset * self.window_dilation
         return _index_of(position, self.base_dilation, self.low, self.operand_size)
 
     @property
     def _existing(self) -> Interval | Ends:
         """The numbers of windows, unbounded where no window beyond could hold an element anyway."""
         given = (self.count, self.operand_size, self.stride, self.low, self.window_size)
-        if (known := numbers(given)) is None:
-            return between(0, self.count - 1)
+        if (known := index_maps.numbers(given)) is None:
+            return index_maps.between(0, self.count - 1)
         count, operand_size, stride, low, window_size = known
         last_offset = (window_size - 1) * self.window_dilation
         last_element = low + (operand_size - 1) * self.base_dilation
@@ -342,7 +332,7 @@ class SlidingWindow(WindowRow):
         step = self._common_step
         if self._spread != step:
             return self.window_size
-        return ceil_divided(self.window_size * step, self.stride)
+        return index_maps.ceil_divided(self.window_size * step, self.stride)
 
     @property
     def _may_be_any_window(self) -> bool:
@@ -355,14 +345,17 @@ class SlidingWindow(WindowRow):
 def _index_of(position: Form, step: int, start: Size, size: Size) -> ConstrainedIndex:
     """The index of a position among ``size`` positions, in steps from a start on."""
     index, constraints = _quotient(position - start, step)
-    return index, [*inside(position, between(start, start + (size - 1) * step)), *constraints]
+    return index, [
+        *index_maps.inside(position, index_maps.between(start, start + (size - 1) * step)),
+        *constraints,
+    ]
 
 
 def _quotient(distance: Form, step: Size) -> ConstrainedIndex:
     """The number of steps in a distance, which must be a multiple of the step."""
     if step == 1:
         return distance, []
-    divisor = as_form(step)
+    divisor = index_maps.as_form(step)
     remainder = forms.mod(distance, divisor)
     return forms.floordiv(distance, divisor), [(remainder, Interval(0, 0))]
 
@@ -372,7 +365,7 @@ def _quotient(distance: Form, step: Size) -> ConstrainedIndex:
 
 def index_variable(axis: int, size: Size) -> Form:
     """The dimension variable of an axis, or 0 if its size leaves no other index."""
-    return ZERO if size == 1 else dim(axis)
+    return ZERO if size == 1 else index_maps.dim(axis)
 
 
 def range_variables(sizes: Iterable[Size]) -> tuple[list[Form], list[Size]]:
@@ -384,7 +377,7 @@ def range_variables(sizes: Iterable[Size]) -> tuple[list[Form], list[Size]]:
     indices: list[Form] = []
     ranges: list[Size] = []
     for size in sizes:
-        indices.append(ZERO if size == 1 else symbol(len(ranges)))
+        indices.append(ZERO if size == 1 else index_maps.symbol(len(ranges)))
         if size != 1:
             ranges.append(size)
     return indices, ranges
@@ -437,7 +430,7 @@ def simplified_map(
     constraints = [constraint for _, needed in found for constraint in needed]
     used = (*results, *(form for form, _ in constraints))
     over = filter(has_parameters, used)
-    made = index_map(results, dims, ranges, constraints, over=over)
+    made = index_maps.index_map(results, dims, ranges, constraints, over=over)
     return made.simplify(preserve_size_one=True)
 
 
@@ -447,7 +440,7 @@ def sliding_windows(op: str, operand_sizes: Sizes, window: Window) -> tuple[Slid
     Raises:
         ShapeError: the window has another rank, or a size, stride or dilation below 1.
     """
-    checked = checked_sizes(op, "operand", operand_sizes)
+    checked = index_maps.checked_sizes(op, "operand", operand_sizes)
     check_type(window, Window, f"{op}: the window", "a Window")
     return SlidingWindow.each(op, checked, window)
 

@@ -19,15 +19,8 @@ from ops.hlo.verifier import verify
 from ops.index_maps import Size
 from ops.mlir.operations import Argument, MlirBlock, MlirModule, MlirOperation, Name
 from ops.mlir.text import DialectAttribute, Location, MlirTextError, Number
-from ops.stablehlo.given import (
-    ModuleContext,
-    SourceOperation,
-    common_attributes,
-    donations,
-    entry_layouts,
-    laid_out,
-    mesh_of,
-)
+from ops.stablehlo import given
+from ops.stablehlo.given import ModuleContext, SourceOperation
 from ops.stablehlo.sizes import RAW, SizedBuilder, note_division
 from simplifier import forms
 from simplifier.errors import Span, quoted
@@ -64,8 +57,8 @@ class OperationWriter:
         """A parameter for each argument; ``sizes`` and ``layouts`` are those of some."""
         for number, argument in enumerate(arguments):
             layout = layouts[number] if number < len(layouts) else None
-            shape = laid_out(self.module.shape_of(argument), layout)
-            attributes = common_attributes(
+            shape = given.laid_out(self.module.shape_of(argument), layout)
+            attributes = given.common_attributes(
                 argument.attributes, argument.location, shape, self.module.context
             )
             self.values[argument.name.text] = self.builder.made(
@@ -233,7 +226,7 @@ class OperationWriter:
         """
         _check(op, opcode, len(operands), attributes)
         operation = op.operation
-        noted = common_attributes(
+        noted = given.common_attributes(
             operation.attributes, operation.location, shape, self.module.context
         )
         own = self.name_of(op)
@@ -493,7 +486,7 @@ class ModuleWriter:
     def _donations(self, main: MlirOperation, root: Instruction) -> dict[str, Any]:
         found: dict[str, Any] = {}
         try:
-            for name, each in donations(main.regions[0][0].arguments, root.shape):
+            for name, each in given.donations(main.regions[0][0].arguments, root.shape):
                 found[name] = (*found.get(name, ()), each)
         except ShapeError as error:
             SourceOperation(main, self.text).fail(str(error))
@@ -549,7 +542,7 @@ class ModuleWriter:
         writer = OperationWriter(self, self.builder())
         block = writer.block_of(op, operation.regions[0] if operation.regions else ())
         sizes = self._sizes_of(block.arguments) if is_entry and self.is_polymorphic else {}
-        layouts = entry_layouts(self._attributes) if is_entry else ()
+        layouts = given.entry_layouts(self._attributes) if is_entry else ()
         writer.parameters(block.arguments, sizes, layouts)
         self._made[name] = writer.finished(name_in_hlo(name, "_"), writer.run(block))
         self._waiting.pop()
@@ -622,4 +615,4 @@ def _meshes(operations: list[MlirOperation]) -> Iterator[tuple[str, Mapping[str,
     for each in operations:
         mesh: Any = each.attributes.get("mesh")
         if isinstance(mesh, DialectAttribute):
-            yield str(each.attributes.get("sym_name", "")), mesh_of(mesh.body)
+            yield str(each.attributes.get("sym_name", "")), given.mesh_of(mesh.body)
