@@ -59,6 +59,8 @@ The value of a function may have bounds, too: ``{g(x): (0, 5)}``.
 
 Ends may be expressions: ``{x: (0, n - 1)}``.
 """
+NOTHING: Final[Bounds] = {}
+"""Of no symbol is more known than its assumptions."""
 Constraints: TypeAlias = "Iterable[tuple[Expression, IntervalLike] | Boolean | bool]"
 """Expressions with the intervals that they lie in, and conditions that hold."""
 

@@ -20,6 +20,7 @@ from simplifier.expr.text import parse_form
 from simplifier.extraction.cost import cost_of_form, operator_count_of_form
 from simplifier.fixpoint import range_of, settled, simplified, with_natural_dividends
 from simplifier.problem import (
+    NOTHING,
     Bounds,
     BoundsError,
     Constraints,
@@ -37,7 +38,7 @@ Target: TypeAlias = Literal["c", "cuda", "triton", "torch"]
 
 def simplify(  # noqa: PLR0913 - options
     expression: Expression,
-    bounds: Bounds | Facts,
+    bounds: Bounds | Facts = NOTHING,
     constraints: Constraints = (),
     *,
     exact: bool = False,
@@ -154,7 +155,7 @@ class SymbolicInterval(NamedTuple):
 @overload
 def bounds_of(
     expression: Expression,
-    bounds: Bounds | Facts,
+    bounds: Bounds | Facts = ...,
     constraints: Constraints = ...,
     *,
     over: None = ...,
@@ -166,7 +167,7 @@ def bounds_of(
 @overload
 def bounds_of(
     expression: Expression,
-    bounds: Bounds | Facts,
+    bounds: Bounds | Facts = ...,
     constraints: Constraints = ...,
     *,
     over: Iterable[Name],
@@ -177,7 +178,7 @@ def bounds_of(
 
 def bounds_of(
     expression: Expression,
-    bounds: Bounds | Facts,
+    bounds: Bounds | Facts = NOTHING,
     constraints: Constraints = (),
     *,
     over: Iterable[Name] | None = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Final, TypeAlias, final
 
 from simplifier.errors import IndexingError, UndecidedError, quoted
@@ -130,6 +131,8 @@ Ternary: TypeAlias = "bool | Undecided"
 class Interval:
     """All integers from ``lower`` to ``upper``, both included; ``None`` is an end without bound.
 
+    An infinite end, such as sympy's ``-oo`` below and ``oo`` above, is ``None``, too.
+
     Comparisons answer for every pair of values: ``True``, ``False``, or an unknown whose ``bool``
     raises :class:`~simplifier.errors.UndecidedError`. ``==`` compares the intervals themselves;
     :meth:`eq` their values. An interval with ``lower > upper`` is empty.
@@ -148,11 +151,13 @@ class Interval:
     def __post_init__(self) -> None:
         if type(self.lower) is int and type(self.upper) is int:
             return
-        for name, end in (("lower", self.lower), ("upper", self.upper)):
-            if end is not None and (not hasattr(end, "__index__") or isinstance(end, bool)):
+        for name, end, endless in (("lower", self.lower, -inf), ("upper", self.upper, inf)):
+            if end == endless:
+                object.__setattr__(self, name, None)
+            elif end is not None and (not hasattr(end, "__index__") or isinstance(end, bool)):
                 given = f"Interval: {name} end has value {quoted(end)}"
                 raise IntervalError(f"{given}; expected an integer or None")
-            if end is not None and type(end) is not int:
+            elif end is not None and type(end) is not int:
                 object.__setattr__(self, name, end.__index__())
 
     @classmethod

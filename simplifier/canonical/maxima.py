@@ -86,7 +86,7 @@ def choices(form: Form, sign: int) -> list[Form]:
 def prune(context: Context, operands: Iterable[Form]) -> list[Form]:
     """``max(max(A, B), C) = max(A, B, C)``; and ``A`` goes where the others are not below it."""
     whole = _undominated(context, operands)
-    flat = _flat(whole)
+    flat = _flat(whole) if len(whole) > 1 else None
     if flat is None:
         return whole
     context.fired(law.FLATTEN_MAXIMA)

@@ -22,7 +22,7 @@ from simplifier.extraction.cost import DIVISIONS, cost_of_form
 from simplifier.extraction.prices import divides_by_negative, natural_width, width_as_written
 from simplifier.fixpoint import simplified
 from simplifier.limits import MAX_EXACT_ATOMS, MAX_EXACT_GROUP, MAX_EXACT_PIECES, MAX_TABLE
-from simplifier.problem import Bounds, Constraints, Expression, Facts, Problem, ask
+from simplifier.problem import NOTHING, Bounds, Constraints, Expression, Facts, Problem, ask
 
 if TYPE_CHECKING:
     import islpy
@@ -36,7 +36,7 @@ EVERYTHING: Final = Interval(None, None)
 def equivalent(
     a: Expression,
     b: Expression,
-    bounds: Bounds | Facts,
+    bounds: Bounds | Facts = NOTHING,
     constraints: Constraints = (),
     *,
     budget: Budget = BUDGET,
@@ -66,7 +66,7 @@ def equivalent(
 def witness(
     a: Expression,
     b: Expression,
-    bounds: Bounds | Facts,
+    bounds: Bounds | Facts = NOTHING,
     constraints: Constraints = (),
     *,
     budget: Budget = BUDGET,

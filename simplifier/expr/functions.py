@@ -180,6 +180,12 @@ class _Division(IntegerFunction):
             return sympy.Integer(cls._on_integers(int(numerator), int(divisor)))
         return None
 
+    def _eval_is_nonnegative(self) -> bool | None:
+        """What sympy asks: a quotient of numbers of one sign is not negative."""
+        numerator, divisor = self.args
+        is_natural = numerator.is_nonnegative and divisor.is_positive
+        return is_natural or (numerator.is_nonpositive and divisor.is_negative) or None
+
     def _operands(self, printer: Printer) -> tuple[str, str]:
         """Both arguments, in parentheses where an operator of the rank of ``*`` needs them."""
         level = PRECEDENCE["Mul"]
@@ -315,6 +321,12 @@ class Mod(_Division):
     @staticmethod
     def _on_integers(numerator: int, divisor: int) -> int:
         return numerator % divisor
+
+    def _eval_is_nonnegative(self) -> bool | None:
+        return self.args[1].is_positive or None
+
+    def _eval_is_nonpositive(self) -> bool | None:
+        return self.args[1].is_negative or None
 
     def _eval_rewrite_as_Mod(  # noqa: N802 - sympy looks for this name
         self, numerator: sympy.Expr, divisor: sympy.Expr, **_: object

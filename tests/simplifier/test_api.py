@@ -62,6 +62,9 @@ SIMPLIFIED: list[tuple[Expression, Bounds, Expression]] = [
     (Min(positive, 1), {}, 1),
     (Max(negative, 0), {}, 0),
     (Mod(natural, 8), {"n": (None, 7)}, natural),
+    # an infinite end is none
+    (FloorDiv(x, 4), {x: (0, sympy.oo)}, FloorDiv(x, 4)),
+    (Max(FloorDiv(x, 4), 0), {x: (-sympy.oo, float("inf"))}, Max(FloorDiv(x, 4), 0)),
     (sympy.floor(even / 2) * 2, {}, even),
     (sympy.Symbol("nought", zero=True), {}, 0),
     # no value at all
@@ -77,6 +80,12 @@ SIMPLIFIED: list[tuple[Expression, Bounds, Expression]] = [
 def test_simplified(expression: Expression, bounds: Bounds, result: Expression) -> None:
     assert simplify(expression, bounds) == result
     assert simplify(result, bounds) == result
+
+
+def test_without_bounds_nothing_is_known() -> None:
+    assert simplify(8 * FloorDiv(x, 8) + Mod(x, 8)) == x
+    assert bounds_of(Mod(x, 8)) == Interval(0, 7)
+    assert equivalent(Mod(x, 6) // 2, FloorDiv(x, 2) % 3)
 
 
 UNDER_CONSTRAINTS: list[tuple[Expression, Expression, Ends, Expression]] = [

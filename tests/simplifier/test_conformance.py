@@ -63,6 +63,12 @@ CASES: list[tuple[str, Bounds, str]] = [
         {"d0": (0, 2), "d1": (0, 7)},
         "(d0 * 8 + d1) floordiv 12",
     ),
+    ("min(min(i, 6) + min(j, 3), 9)", {}, "min(i, 6) + min(j, 3)"),
+    (
+        "min(max(min(max(i, 0), 6) + min(max(j, 0), 3), 0), 9)",
+        {},
+        "min(max(i, 0), 6) + min(max(j, 0), 3)",
+    ),
     ("x * y - y * x", {}, "0"),
     ("(x * y) floordiv y", {"y": (1, None)}, "x"),
     ("x mod y", {"x": (0, 3), "y": (4, 9)}, "x"),

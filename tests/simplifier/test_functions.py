@@ -395,3 +395,27 @@ def test_what_was_rewritten_for_sympy_is_read_back(name: str) -> None:
     for function in functions:
         written: Any = function(x + y, 5)
         assert equivalent(written.rewrite(target), written, bounds)
+
+
+natural = sympy.Symbol("natural", integer=True, nonnegative=True)
+negative = sympy.Symbol("negative", integer=True, negative=True)
+positive = sympy.Symbol("positive", integer=True, positive=True)
+SIGNS: list[tuple[sympy.Expr, bool | None, bool | None]] = [
+    # expression, whether it is at least 0, and at most 0, as far as sympy knows
+    (FloorDiv(natural, 4), True, None),
+    (FloorDiv(-natural, -4), True, None),
+    (CeilDiv(natural, positive), True, None),
+    (FloorDiv(negative, negative), True, None),
+    (FloorDiv(negative, positive), None, None),
+    (FloorDiv(natural, natural), None, None),
+    (Mod(x, 4), True, None),
+    (Mod(x, negative), None, True),
+    (Mod(natural, natural), None, None),
+]
+
+
+@pytest.mark.parametrize(("expression", "is_natural", "is_nonpositive"), SIGNS, ids=map(str, SIGNS))
+def test_sympy_knows_signs(
+    expression: sympy.Expr, is_natural: bool | None, is_nonpositive: bool | None
+) -> None:
+    assert (expression.is_nonnegative, expression.is_nonpositive) == (is_natural, is_nonpositive)

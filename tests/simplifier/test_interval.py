@@ -179,6 +179,7 @@ REFUSED = [
         lambda: Interval(0, cast("int", "7")),
         "upper end has value '7'; expected an integer or None",
     ),
+    ("wrong end", lambda: Interval(cast("int", float("inf")), None), "lower end has value inf"),
     ("truth", lambda: Interval(0, True), "upper end has value True; expected an integer or None"),
     ("triple", lambda: Interval.of(cast("int", (1, 2, 3))), "(1, 2, 3) has 3 ends; expected 2"),
     ("zero", lambda: Interval(0, 1) // 0, "[0, 1] // 0: expected a divisor other than zero"),
@@ -193,6 +194,13 @@ def test_what_is_refused(make: Callable[[], object], message: str) -> None:
     with pytest.raises(IntervalError) as caught:
         make()
     assert message in str(caught.value)
+
+
+def test_infinite_ends_are_none() -> None:
+    import sympy
+
+    assert Interval.of((cast("int", -sympy.oo), cast("int", sympy.oo))) == Interval(None, None)
+    assert Interval(cast("int", float("-inf")), 3) == Interval(None, 3)
 
 
 def test_numpy_integers_are_integers() -> None:
