@@ -30,27 +30,8 @@ from indexing.pictures.access_picture import AccessPicture, Choices, PlaneChoice
 from indexing.relation import RelationT
 from indexing.simplify import result_bounds, simplified, simplified_by_isl
 from indexing.tile.tile import Tile, masked_tile_of
-from indexing.transform import unused
-from indexing.transform.evaluate import (
-    NO_PARAMETERS,
-    CompiledMap,
-    Index,
-    Point,
-    Value,
-    called,
-    contains,
-    evaluate,
-    points,
-)
-from indexing.transform.substitute import (
-    compose,
-    concatenate_results,
-    ranges_to_dims,
-    rename,
-    select_results,
-    substitute,
-    symbols_to_dims,
-)
+from indexing.transform import evaluate, substitute
+from indexing.transform.evaluate import NO_PARAMETERS, CompiledMap, Index, Point, Value
 from indexing.validation import ByName, Condition, Parameter, Results, Size, Sizes, Variables
 from simplifier.errors import check_type
 from simplifier.exact import BUDGET, Budget, NotQuasiAffineError
@@ -315,7 +296,7 @@ class IndexingMap(ExactRelation):
         Raises:
             MapError: the producer has another number of dimensions than this map has results.
         """
-        return compose(self, producer)
+        return substitute.compose(self, producer)
 
     def inverse(self) -> IndexingMap:
         """The map from results to dimensions: the same relation, read the other way.
@@ -474,7 +455,7 @@ class IndexingMap(ExactRelation):
         (60,)
         """
         given = validation.read_names(parameters, "evaluate: parameters")
-        return evaluate(self, dims, ranges, runtime, given)
+        return evaluate.evaluate(self, dims, ranges, runtime, given)
 
     def __call__(self, *values: Value, **by_name: Value) -> Index:
         """The index at a point of the domain, or at many: NumPy arrays broadcast.
@@ -492,7 +473,7 @@ class IndexingMap(ExactRelation):
         Traceback (most recent call last):
         indexing.errors.MapError: call: d0 = 2, s0 = 4 is outside the domain; see contains()
         """
-        return called(self, values, by_name)
+        return evaluate.called(self, values, by_name)
 
     def contains(
         self,
@@ -510,7 +491,7 @@ class IndexingMap(ExactRelation):
         array([ True,  True, False, False])
         """
         given = validation.read_names(parameters, "contains: parameters")
-        return contains(self, dims, ranges, runtime, given)
+        return evaluate.contains(self, dims, ranges, runtime, given)
 
     def points(self) -> Iterator[Point]:
         """All points of the domain with their results, in order; the last variable is fastest.
@@ -520,7 +501,7 @@ class IndexingMap(ExactRelation):
         Raises:
             MapError: a variable is not bounded.
         """
-        return points(self)
+        return evaluate.points(self)
 
     def picture(
         self,
@@ -856,14 +837,14 @@ class IndexingMap(ExactRelation):
         >>> parse_map(m).unused_variables()
         ((0,), (0,), (0,))
         """
-        return unused.unused_variables(self)
+        return substitute.unused_variables(self)
 
     def unused_symbols(self) -> ByRole[int]:
         """The positions of the unused ranges and runtime variables.
 
         As :meth:`unused_variables`, but dimensions count as used.
         """
-        return unused.unused_symbols(self)
+        return substitute.unused_symbols(self)
 
     def without_unused_variables(self) -> Self:
         """The map without its :meth:`unused_variables` and the constraints on them.
@@ -875,7 +856,7 @@ class IndexingMap(ExactRelation):
         >>> print(parse_map(odd).without_unused_variables())
         (d0) -> (d0), domain: d0 in [0, 59]
         """
-        return self._derive(unused.without_unused_variables)
+        return self._derive(substitute.without_unused_variables)
 
     def without_unused_symbols(self) -> Self:
         """The map without its :meth:`unused_symbols` and the constraints on them.
@@ -887,7 +868,7 @@ class IndexingMap(ExactRelation):
         >>> print(parse_map(reduced).without_unused_symbols())
         (d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 9]
         """
-        return self._derive(unused.without_unused_symbols)
+        return self._derive(substitute.without_unused_symbols)
 
     # Other roles, steps and names.
 
@@ -905,7 +886,7 @@ class IndexingMap(ExactRelation):
         >>> print(parse_map(pairs).ranges_to_dims([1]))
         (d0)[s0] -> (s0, d0), domain: d0 in [0, 9], s0 in [0, 7]
         """
-        return self._derive(ranges_to_dims, indices)
+        return self._derive(substitute.ranges_to_dims, indices)
 
     def symbols_to_dims(self) -> Self:
         """The map with all ranges and then all runtime variables as trailing dimensions.
@@ -915,7 +896,7 @@ class IndexingMap(ExactRelation):
         >>> print(parse_map(sliced + "rt0 in [0, 9]").symbols_to_dims())
         (d0, d1, d2) -> (d0 + d2, d1), domain: d0 in [0, 3], d1 in [0, 7], d2 in [0, 9]
         """
-        return self._derive(symbols_to_dims)
+        return self._derive(substitute.symbols_to_dims)
 
     def rescale_symbols(self) -> Self:
         """The map with symbols that count steps, if constraints leave only every n-th value.
@@ -929,7 +910,7 @@ class IndexingMap(ExactRelation):
         >>> print(parse_map(m).rescale_symbols())
         ()[s0] -> (s0 * 6 + 3), domain: s0 in [-1, 6]
         """
-        return self._derive(unused.rescale_symbols)
+        return self._derive(substitute.rescale_symbols)
 
     def rename(self, names: ByName[str | None] = _NO_NAMES, /, **by_name: str | None) -> Self:
         """The map with other names of variables, by their old names; all change at once.
@@ -947,7 +928,7 @@ class IndexingMap(ExactRelation):
         >>> print(IndexingMap.identity([4, 8]).rename({"d0": "d1", "d1": "d0"}))
         (d1, d0) -> (d1, d0), domain: d1 in [0, 3], d0 in [0, 7]
         """
-        return self._derive(rename, validation.read_names(names, "rename") | by_name)
+        return self._derive(substitute.rename, validation.read_names(names, "rename") | by_name)
 
     def substitute(
         self,
@@ -987,7 +968,7 @@ class IndexingMap(ExactRelation):
         (d0, d1)<M> -> (d0, d1), domain: d0 in [0, M * 4 - 1], d1 in [0, 7], M in [0, inf]
         """
         return self._derive(
-            substitute,
+            substitute.substitute,
             validation.read_values(values, "substitute"),
             validation.read_roles(dims, ranges, runtime),
             validation.read_parameters(parameters),
@@ -1035,7 +1016,7 @@ class IndexingMap(ExactRelation):
         >>> print(IndexingMap.identity([4, 8]).select_results([1, 0, 0]))
         (d0, d1) -> (d1, d0, d0), domain: d0 in [0, 3], d1 in [0, 7]
         """
-        return self._derive(select_results, indices)
+        return self._derive(substitute.select_results, indices)
 
     def concatenate_results(self, other: Self) -> Self:
         """The results of this map, then those of another, on the points where both are defined.
@@ -1051,7 +1032,7 @@ class IndexingMap(ExactRelation):
         >>> print(halves.concatenate_results(IndexingMap.identity([8])))
         (d0) -> (d0 floordiv 2, d0), domain: d0 in [0, 7]
         """
-        return concatenate_results(self, other)
+        return substitute.concatenate_results(self, other)
 
 
 def _with_constraints(indexing_map: RelationT, constraints: Sequence[Constraint]) -> RelationT:

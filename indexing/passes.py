@@ -38,7 +38,7 @@ from indexing.layout.shape import (
     plain_array,
     read_shape,
 )
-from indexing.relation import check_without_parameters
+from indexing.relation import check_without_parameters, longest_formula, terms_in, weight
 from indexing.simplify import conditioned
 from indexing.tile.tile import Formulas, tile_of
 from indexing.transform.evaluate import MAX_INT64, evaluate_forms, numbered, result_columns
@@ -48,16 +48,18 @@ from indexing.transform.hull import (
     box,
     holds,
     hull,
-    longest_formula,
     retabulated,
     shortened,
-    terms_in,
     values_in_box,
-    weight,
     with_tables,
 )
-from indexing.transform.substitute import arranged, over_domain, part_over
-from indexing.transform.unused import from_zero, without_determined_ranges
+from indexing.transform.substitute import (
+    arranged,
+    from_zero,
+    over_domain,
+    part_over,
+    without_determined_ranges,
+)
 from indexing.validation import read_grid
 from indexing.variable import (
     GRID,

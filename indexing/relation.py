@@ -6,7 +6,7 @@ make maps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Generic, Self, TypeVar, overload
 
@@ -15,7 +15,7 @@ from indexing.errors import MapError
 from indexing.variable import Variable
 from simplifier.errors import listed, quoted
 from simplifier.exact import BUDGET, Budget
-from simplifier.forms import ZERO, Form
+from simplifier.forms import ZERO, Atom, Form, fold
 
 
 class Relation:
@@ -129,6 +129,60 @@ def check_map(given: object, where: str) -> None:
     """Raise a :class:`MapError` that names the argument, unless a map is given."""
     if not isinstance(given, Relation):
         raise MapError(f"{where} is {quoted(given)}; expected an IndexingMap")
+
+
+# How long the formulas of a map are.
+
+
+def formulas(indexing_map: Relation) -> Iterator[Form]:
+    """The results, then the forms of the constraints."""
+    yield from indexing_map.forms
+    yield from (form for form, _ in indexing_map.domain.constraints)
+
+
+def terms_in(form: Form) -> int:
+    """The number of terms as the form is written, with those inside of operations.
+
+    >>> from simplifier.forms import parse_form
+    >>> terms_in(parse_form("(d0 + d1) floordiv 4 + ((d0 + d1) mod 4) * 8"))
+    6
+    """
+    if form.is_affine:
+        return len(form.terms)  # as most are
+
+    def of_atom(_: Atom, arguments: tuple[int, ...]) -> int:
+        return 1 + sum(arguments)
+
+    def of_form(form: Form, known: Mapping[Atom, int]) -> int:
+        return sum(known[atom] for atom in form.terms)
+
+    return of_form(form, fold((form,), of_atom, of_form))
+
+
+def longest_formula(indexing_map: Relation) -> int:
+    """The number of terms of the longest result or constraint, counted as by :func:`terms_in`.
+
+    >>> from indexing import parse_map
+    >>> longest_formula(parse_map("(d0) -> (d0, (d0 * 3 + 1) floordiv 2), domain: d0 in [0, 9]"))
+    2
+    """
+    return max(map(terms_in, formulas(indexing_map)), default=0)
+
+
+def weight(indexing_map: Relation) -> int:
+    """The number of terms that are looked at together when a map is simplified.
+
+    Results are simplified one by one, so the longest counts. Constraints are compared with each
+    other, so all of them count.
+
+    >>> from indexing import parse_map
+    >>> weight(parse_map("(d0)[s0] -> (d0, d0 + s0), domain: d0 in [0, 9], s0 in [0, 1]"))
+    2
+    >>> weight(parse_map("(d0)[s0] -> (d0), domain: d0 in [0, 9], s0 in [0, 9], d0 + s0 in [2, 9]"))
+    3
+    """
+    constraints = (terms_in(form) for form, _ in indexing_map.domain.constraints)
+    return max(map(terms_in, indexing_map.forms), default=0) + sum(constraints)
 
 
 # Whether a set or map is empty: a question that can be asked with and without parentheses.

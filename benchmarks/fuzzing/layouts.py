@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.problems import happens
 from indexing.layout import Shape, linear_index, linear_to_logical, logical_to_linear, multi_index
-from indexing.layout.steps import memory_size
+from indexing.layout.maps import memory_size
 from tests.layout.model import PADDING, Array, memory_of
 
 MAX_ELEMENTS: Final = 400

@@ -38,7 +38,7 @@ from indexing.exact.isl import check_quasi_affine
 from indexing.exact.symbolic_inverse import symbolic_inverse
 from indexing.relation import Relation, RelationT
 from indexing.simplify import result_bounds, simplified
-from indexing.transform.unused import without_unused_symbols
+from indexing.transform.substitute import without_unused_symbols
 from indexing.variable import Variable
 from simplifier import forms
 from simplifier.exact import NotQuasiAffineError

@@ -35,6 +35,11 @@ from indexing.layout.layout import (
     SplitConfig,
 )
 from indexing.layout.maps import (
+    Crop,
+    Pad,
+    Reshape,
+    Step,
+    Transpose,
     linear_to_logical,
     logical_to_linear,
     logical_to_physical,
@@ -42,7 +47,9 @@ from indexing.layout.maps import (
     physical_to_logical,
     step_map,
     strides,
+    tiled_sizes,
     tiled_to_logical,
+    tiling_steps,
 )
 from indexing.layout.memory import (
     ArraySize,
@@ -56,7 +63,6 @@ from indexing.layout.memory import (
 )
 from indexing.layout.picture import LayoutPicture, layout_picture, order_in_words, size_in_words
 from indexing.layout.shape import Shape
-from indexing.layout.steps import Crop, Pad, Reshape, Step, Transpose, tiled_sizes, tiling_steps
 from indexing.layout.tile_formats import (
     FORMATS,
     UNTILED,

@@ -16,23 +16,8 @@ from indexing.exact.few_points import first_elsewhere, has_few_points
 from indexing.layout import maps
 from indexing.layout.dimensions import common_blocks
 from indexing.layout.layout import check_shapes
+from indexing.layout.maps import Crop, Index, Limit, Pad, Reshape, Sizes, Step, Transpose
 from indexing.layout.shape import Shape
-from indexing.layout.steps import (
-    Crop,
-    Index,
-    Limit,
-    Pad,
-    Reshape,
-    Sizes,
-    Step,
-    Transpose,
-    backward,
-    forward,
-    memory_size,
-    memory_steps,
-    tiled_sizes,
-    tiling_steps,
-)
 from indexing.map import IndexingMap, UndefinedMap
 from indexing.simplify import simplified_in
 from simplifier import forms
@@ -106,7 +91,7 @@ def _obstacle(source: Shape, target: Shape) -> str:
 
 
 def _bytes(shape: Shape) -> int:
-    return -(-memory_size(shape) * shape.element_size_in_bits // 8)
+    return -(-maps.memory_size(shape) * shape.element_size_in_bits // 8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,22 +114,22 @@ class _Array:
     @property
     def sizes(self) -> Sizes:
         """The tiled dimensions, and the parts of each element."""
-        return (*tiled_sizes(self.shape), self.parts)
+        return (*maps.tiled_sizes(self.shape), self.parts)
 
     @property
     def has_padding(self) -> bool:
         """Whether some places in memory belong to no element."""
-        return memory_size(self.shape) != self.shape.element_count
+        return maps.memory_size(self.shape) != self.shape.element_count
 
     @property
     def position(self) -> Index:
         """Position of a part of an element in these."""
         dims = maps.dims_of(self.shape.dimensions)
-        return (*forward(tiling_steps(self.shape), dims), self.part)
+        return (*maps.forward(maps.tiling_steps(self.shape), dims), self.part)
 
     def element_at(self, position: Index) -> tuple[Index, list[Limit]]:
         """The index of the element at such a position, and the limits that it keeps."""
-        return backward(tiling_steps(self.shape), position[:-1])
+        return maps.backward(maps.tiling_steps(self.shape), position[:-1])
 
 
 def _parts(source: Shape, target: Shape) -> tuple[_Array, _Array]:
@@ -296,7 +281,7 @@ def decompose_bitcast(source: Shape, target: Shape) -> tuple[Step, ...]:
         )
     index = maps.dims_of(source.dimensions)
     for steps in _without_tiles(source, target):
-        if keeps_offsets(source, target, forward(steps, index)):
+        if keeps_offsets(source, target, maps.forward(steps, index)):
             return _shortened(steps)
     return _shortened(_through_memory(source, target))
 
@@ -317,8 +302,8 @@ def _without_tiles(source: Shape, target: Shape) -> Iterator[_Steps]:
 
 
 def _through_memory(source: Shape, target: Shape) -> _Steps:
-    back = (step.inverse for step in reversed(memory_steps(target)))
-    return (*memory_steps(source), *back)
+    back = (step.inverse for step in reversed(maps.memory_steps(target)))
+    return (*maps.memory_steps(source), *back)
 
 
 def _shortened(steps: _Steps) -> _Steps:
@@ -447,7 +432,7 @@ def keeps_offsets(
     is_as_wide = source.element_size_in_bits == target.element_size_in_bits
     if not (ignore_element_size or is_as_wide):
         return False
-    if memory_size(source) != memory_size(target):
+    if maps.memory_size(source) != maps.memory_size(target):
         return False
     box = maps.box_of(source.dimensions)
     values = {f"d{axis}": maps.form_of(value) for axis, value in enumerate(index)}

@@ -11,7 +11,7 @@ from itertools import pairwise, product
 
 from indexing.errors import ShapeError
 from indexing.layout.layout import SHAPE, ArrayShape, check_shapes
-from indexing.layout.steps import Index, Value, backward, forward, memory_size, memory_steps
+from indexing.layout.maps import Index, Value, backward, forward, memory_size, memory_steps
 from indexing.transform.evaluate import checked_value
 from simplifier.errors import check_type, quoted
 from simplifier.forms import MAX_INT64, is_array, np

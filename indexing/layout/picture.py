@@ -13,21 +13,10 @@ from itertools import groupby, islice, pairwise, product
 from math import prod
 from typing import Final, TypeAlias
 
+from indexing.layout import maps
 from indexing.layout.layout import COMBINE_DIMENSION, ArrayShape, Layout, check_shapes, write_tiles
+from indexing.layout.maps import Reshape, Sizes, Step, TileLevel
 from indexing.layout.memory import array_size, multi_index
-from indexing.layout.steps import (
-    Reshape,
-    Sizes,
-    Step,
-    TileLevel,
-    forward,
-    memory_size,
-    memory_steps,
-    sizes_after,
-    tile_levels,
-    tiling_steps,
-    with_tile_levels,
-)
 from indexing.pictures import grids, svg
 from indexing.pictures.grids import (
     MAX_CELLS,
@@ -210,7 +199,7 @@ class TiledArray:
 
     def offset(self, index: GridIndex) -> int:
         """The offset in memory at an index of the grid."""
-        return forward(self.steps, index[len(index) - self.rank :])[0]
+        return maps.forward(self.steps, index[len(index) - self.rank :])[0]
 
     def tiles(self, offset: int) -> tuple[int | None, ...]:
         """The number of the tile of each level at an offset."""
@@ -232,8 +221,8 @@ def grid_of(shape: ArrayShape) -> TiledArray:
     >>> grid.groups, grid.padded_sizes
     (((0, 1, 2), (3, 4)), (112, 111))
     """
-    steps, before = memory_steps(shape), _steps_before_cut(shape)
-    padded = sizes_after(steps[:before], shape)
+    steps, before = maps.memory_steps(shape), _steps_before_cut(shape)
+    padded = maps.sizes_after(steps[:before], shape)
     missing = max(0, _MIN_DIMENSIONS - len(padded))
     return TiledArray(
         shape,
@@ -241,13 +230,13 @@ def grid_of(shape: ArrayShape) -> TiledArray:
         (1,) * missing + padded,
         len(padded),
         steps[before:],
-        tile_levels(shape),
+        maps.tile_levels(shape),
     )
 
 
 def _steps_before_cut(shape: ArrayShape) -> int:
     """The number of steps before the first tile cuts; without tiles, before memory."""
-    steps = tiling_steps(with_tile_levels(shape, 1))
+    steps = maps.tiling_steps(maps.with_tile_levels(shape, 1))
     if not shape.array_layout.tiles:
         return len(steps)
     cuts = [number for number, step in enumerate(steps) if isinstance(step, Reshape)]
@@ -284,7 +273,7 @@ def _axis(grid: TiledArray, dimension: int) -> Axis:
 
 
 def _most_columns(grid: TiledArray) -> int:
-    digits = len(str(memory_size(grid.shape)))
+    digits = len(str(maps.memory_size(grid.shape)))
     return min(MAX_COLUMNS, max(_MIN_COLUMNS, MAX_CHARACTERS // (digits + 1)))
 
 
@@ -329,7 +318,7 @@ def _cells_of_plane(
 
 def _memory(grid: TiledArray) -> Iterator[MemoryCell]:
     """The first cells of memory, side by side."""
-    total = memory_size(grid.shape)
+    total = maps.memory_size(grid.shape)
     count = total if total <= MAX_OFFSETS else MAX_OFFSETS // 2
     tiles = [(), *map(grid.tiles, range(count)), grid.tiles(count) if count < total else ()]
     for offset, (before, here, after) in enumerate(zip(tiles, tiles[1:], tiles[2:], strict=False)):
@@ -351,7 +340,7 @@ def _cell(grid: TiledArray, offset: int, tiles: Tiles, around: Sequence[Tiles]) 
 
 
 def _notes(grid: TiledArray, axes: tuple[Axis, Axis], planes: int) -> Iterator[str]:
-    total = memory_size(grid.shape)
+    total = maps.memory_size(grid.shape)
     if not total:
         yield "The array has no elements."
         return
@@ -410,7 +399,7 @@ def size_in_words(shape: ArrayShape) -> str:
 
 def _tiles_in_words(shape: ArrayShape) -> Iterator[str]:
     outer: Sizes = ()
-    for tile, level in zip(shape.array_layout.tiles, tile_levels(shape), strict=True):
+    for tile, level in zip(shape.array_layout.tiles, maps.tile_levels(shape), strict=True):
         of = f"of {_product(level.tile)}"
         if not outer:
             yield f"in {_tiles(level.counts)} {of}"
@@ -541,7 +530,7 @@ def _memory_picture(picture: LayoutPicture, colors: int) -> Panel:
 
 
 def _memory_title(picture: LayoutPicture) -> str:
-    shown, total = len(picture.memory), memory_size(picture.shape)
+    shown, total = len(picture.memory), maps.memory_size(picture.shape)
     of_all = f", the first {shown} of {total:,}" if shown < total else ""
     return f"in memory: the index of the element at each offset{of_all}"
 

@@ -7,7 +7,7 @@ the least and the greatest that it has in any of them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache, reduce
 from itertools import chain, pairwise
@@ -15,12 +15,12 @@ from math import prod
 from typing import Final
 
 from indexing.domain import Constraint, Domain
-from indexing.relation import Relation, RelationT
+from indexing.relation import Relation, RelationT, formulas, terms_in
 from indexing.simplify import result_bounds, simplified
 from indexing.transform.evaluate import evaluate, result_columns
 from indexing.variable import Variable
 from simplifier import forms
-from simplifier.forms import Atom, Form, Interval, fold, np, substitute, tabulated, tabulated_partly
+from simplifier.forms import Form, Interval, np, substitute, tabulated, tabulated_partly
 
 
 def hull(maps: Sequence[RelationT], limits: Sequence[Interval] | None = None) -> RelationT:
@@ -97,51 +97,6 @@ def box(indexing_map: RelationT, dims: Sequence[Interval], limits: Sequence[Inte
     return simplified(indexing_map.derived(results, held))
 
 
-def terms_in(form: Form) -> int:
-    """The number of terms as the form is written, with those inside of operations.
-
-    >>> from simplifier.forms import parse_form
-    >>> terms_in(parse_form("(d0 + d1) floordiv 4 + ((d0 + d1) mod 4) * 8"))
-    6
-    """
-    if form.is_affine:
-        return len(form.terms)  # as most are
-
-    def of_atom(_: Atom, arguments: tuple[int, ...]) -> int:
-        return 1 + sum(arguments)
-
-    def of_form(form: Form, known: Mapping[Atom, int]) -> int:
-        return sum(known[atom] for atom in form.terms)
-
-    return of_form(form, fold((form,), of_atom, of_form))
-
-
-def longest_formula(indexing_map: Relation) -> int:
-    """The number of terms of the longest result or constraint, counted as by :func:`terms_in`.
-
-    >>> from indexing import parse_map
-    >>> longest_formula(parse_map("(d0) -> (d0, (d0 * 3 + 1) floordiv 2), domain: d0 in [0, 9]"))
-    2
-    """
-    return max(map(terms_in, _formulas(indexing_map)), default=0)
-
-
-def weight(indexing_map: Relation) -> int:
-    """The number of terms that are looked at together when a map is simplified.
-
-    Results are simplified one by one, so the longest counts. Constraints are compared with each
-    other, so all of them count.
-
-    >>> from indexing import parse_map
-    >>> weight(parse_map("(d0)[s0] -> (d0, d0 + s0), domain: d0 in [0, 9], s0 in [0, 1]"))
-    2
-    >>> weight(parse_map("(d0)[s0] -> (d0), domain: d0 in [0, 9], s0 in [0, 9], d0 + s0 in [2, 9]"))
-    3
-    """
-    constraints = (terms_in(form) for form, _ in indexing_map.domain.constraints)
-    return max(map(terms_in, indexing_map.forms), default=0) + sum(constraints)
-
-
 def shortened(indexing_map: RelationT, most: int, limits: Sequence[Interval]) -> RelationT:
     """A map that holds another one, without formulas of more than ``most`` terms.
 
@@ -161,12 +116,6 @@ def shortened(indexing_map: RelationT, most: int, limits: Sequence[Interval]) ->
     ranges = (*domain.ranges, *free)
     shorter = replace(domain, ranges=ranges, constraints=constraints)
     return indexing_map.derived(results, shorter)
-
-
-def _formulas(indexing_map: Relation) -> Iterator[Form]:
-    """The results, then the forms of the constraints."""
-    yield from indexing_map.forms
-    yield from (form for form, _ in indexing_map.domain.constraints)
 
 
 def _shared_domain(domains: Sequence[Domain]) -> Domain:
@@ -242,7 +191,7 @@ def _results_hold(wide: Relation, narrow: Relation) -> bool:
 
 def _free_ranges(wide: Relation) -> dict[Form, Interval]:
     """The results that are ranges used nowhere else, with their bounds."""
-    uses = Counter(name for form in _formulas(wide) for name in forms.variables_of([form]))
+    uses = Counter(name for form in formulas(wide) for name in forms.variables_of([form]))
     return {
         form: wide.domain.bounds[identifier]
         for form in wide.forms

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, NoReturn, Protocol, TypeVar, cast
+from typing import Any, Final, NoReturn, Protocol, TypeVar, cast
 from weakref import WeakValueDictionary
 
 from indexing.layout import Shape, ShapeError
@@ -73,9 +73,9 @@ def parse(text: str | Printable, file: str = "") -> HloModule:
     (<%a = f32[8]{0} parameter(0)>, <%b = f32[8]{0} parameter(1)>)
     """
     text = text if isinstance(text, str) else _printed(text)
-    for reader in OTHER_READERS:
-        if reader.recognises(text):
-            return reader.parse(text, file)
+    for beginning, read in OTHER_READERS.items():
+        if beginning.match(text):
+            return read(text, file)
     lexer = HloLexer(text, file)
     try:
         return _ModuleReader(lexer).module()
@@ -89,15 +89,8 @@ def parse(text: str | Printable, file: str = "") -> HloModule:
         raise HloTextError(error.message, span, error.hint, lexer.instruction) from None
 
 
-class TextReader(NamedTuple):
-    """A reader of texts that are no HLO: which ones it recognises, and how it reads them."""
-
-    recognises: Callable[[str], bool]
-    parse: Callable[[str, str], HloModule]
-
-
-OTHER_READERS: Final[list[TextReader]] = []
-"""The readers that :func:`parse` tries first; the package of a dialect adds its own."""
+OTHER_READERS: Final[dict[re.Pattern[str], Callable[[str, str], HloModule]]] = {}
+"""Readers of texts that are no HLO, by how these begin; the package of a dialect adds its own."""
 
 
 def _printed(program: Printable) -> str:

@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 from ops.hlo.module import HloModule
-from ops.hlo.parser import OTHER_READERS, TextReader
+from ops.hlo.parser import OTHER_READERS
 from ops.mlir.operations import read_module
 from ops.mlir.text import MlirTextError
 from ops.stablehlo.assembly import FORMS
@@ -18,7 +18,7 @@ from ops.stablehlo.sizes import solved
 from ops.stablehlo.writer import ModuleWriter
 from simplifier.errors import check_type
 
-__all__ = ["MlirTextError", "is_stablehlo", "parse"]
+__all__ = ["MlirTextError", "parse"]
 
 
 def parse(text: str, file: str = "") -> HloModule:
@@ -57,16 +57,10 @@ _BEGINNING: Final = re.compile(
     (?:module\b(?=\s*(?:@|attributes\b|\{\s*(?:\}|\#|"|func\.|sdy\.)))|"?builtin\.module\b|"?func\.func\b)""",
     re.VERBOSE,
 )
-"""Comments and names of locations, types and maps stand before the module."""
+"""The beginning of a module of MLIR: comments and names of locations, types and maps stand before.
 
+>>> [_BEGINNING.match(text) is not None for text in ("module @jit_f {}", "HloModule m")]
+[True, False]
+"""
 
-def is_stablehlo(text: str) -> bool:
-    """Whether a text begins as a module of MLIR.
-
-    >>> is_stablehlo("module @jit_f {}"), is_stablehlo("HloModule m")
-    (True, False)
-    """
-    return _BEGINNING.match(text) is not None
-
-
-OTHER_READERS.append(TextReader(is_stablehlo, parse))
+OTHER_READERS[_BEGINNING] = parse

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing import IndexingMap, parse_map
-from indexing.transform.hull import holds, hull, terms_in
+from indexing.relation import terms_in
+from indexing.transform.hull import holds, hull
 from simplifier.expr.form import Form
 from tests.evaluation import related
 from tests.extent import seldom

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from indexing import IndexingMap, MapError, Variable, VariableKind, parse_map
 from indexing.domain import Domain
 from indexing.transform.evaluate import Point
-from indexing.transform.unused import without_determined_ranges
+from indexing.transform.substitute import without_determined_ranges
 from simplifier import ConversionError, Interval, symbol
 from simplifier.expr import form as forms
 from simplifier.expr import operations

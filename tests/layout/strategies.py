@@ -6,7 +6,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from indexing.layout import COMBINE_DIMENSION, ElementType, Layout, Shape
-from indexing.layout.steps import memory_size
+from indexing.layout.maps import memory_size
 
 MAX_LEVELS = 3
 

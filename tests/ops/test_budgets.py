@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from indexing import parse_map
-from indexing.transform.hull import longest_formula
+from indexing.relation import longest_formula
 from ops import (
     OperandIndexing,
     Unknown,

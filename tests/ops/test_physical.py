@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, parse_map
 from indexing.layout import ElementType, Shape, tiled_sizes
-from indexing.layout.steps import memory_size
+from indexing.layout.maps import memory_size
 from ops import OperandIndexing, Unknown, hlo, input_to_output, output_to_input
 from ops.analysis.queries import Addressing
 from ops.dependence.dependence import Indexings

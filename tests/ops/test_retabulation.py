@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing import parse_map
-from indexing.transform.hull import retabulated, terms_in
+from indexing.relation import terms_in
+from indexing.transform.hull import retabulated
 from ops import OperandIndexing, Unknown, hlo, output_to_input
 from tests.evaluation import related
 from tests.extent import seldom
