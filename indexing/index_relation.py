@@ -456,10 +456,8 @@ def flow_dependences(
     >>> print(flow_dependences(writes, reads))
     (i) -> (i + 1), domain: i in [1, 8]
     """
-    source, sink = (
-        _required(writes, "flow_dependences: writes"),
-        _required(reads, "flow_dependences: reads"),
-    )
+    source = _required(writes, "flow_dependences: writes")
+    sink = _required(reads, "flow_dependences: reads")
     if source.ranks != sink.ranks:
         accesses = f"writes have {_counts(source.ranks)}, reads {_counts(sink.ranks)}"
         raise MapError(f"flow_dependences: {accesses}; expected as many")

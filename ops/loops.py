@@ -754,11 +754,9 @@ class IterationSpace:
 
         A value that varies within an iteration is one more range.
         """
-        own, first, approximation = (
-            indexing.map.domain,
-            len(self.common) + 1,
-            indexing.approximation,
-        )
+        own = indexing.map.domain
+        first = len(self.common) + 1
+        approximation = indexing.approximation
         dims, inner = (own.dims, ()) if is_by_element else ((), own.dims)
         free = [*inner, *own.ranges]
         places = [*map(dim, range(first, first + len(dims))), *map(symbol, range(len(free)))]

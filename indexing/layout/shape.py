@@ -322,10 +322,8 @@ class _ShapeReader(ScanningLexer):
         """Take a shape token by token."""
         if self.depth == MAX_NESTING:
             raise self.error(f"shapes are nested more than {MAX_NESTING} deep")
-        start, read = (
-            self.start,
-            {"(": self.tuple_shape, "b": self.buffer}.get(self.text, self.array),
-        )
+        start = self.start
+        read = {"(": self.tuple_shape, "b": self.buffer}.get(self.text, self.array)
         self.depth += 1
         try:
             return read()

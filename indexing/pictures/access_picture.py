@@ -310,10 +310,8 @@ def access_picture(
     if len(array) != len(indexing_map.forms) or min(array, default=0) < 0:
         expected = f"expected {len(indexing_map.forms)}, one a result, none of them negative"
         raise MapError(f"picture: sizes are {array}; {expected}")
-    from_, to = (
-        f"({', '.join(chosen.names)})",
-        svg.shortened(formula_of(indexing_map), _MAX_FORMULA),
-    )
+    from_ = f"({', '.join(chosen.names)})"
+    to = svg.shortened(formula_of(indexing_map), _MAX_FORMULA)
     left = chosen.grid(from_, plane)
     right, notes = grid_of_results(to, array, chosen.results, result_plane)
     return AccessPicture(f"{from_} -> {to}{chosen.words}", (left, right), notes)

@@ -403,10 +403,8 @@ class TritonKernel(ArrayWriter):
     ) -> None:
         """Writes results of one shape."""
         _, source, output = results[0]
-        sizes, order = (
-            self.sizes.of(source, output),
-            elements.major_first(elements.array_of(source, output)),
-        )
+        sizes = self.sizes.of(source, output)
+        order = elements.major_first(elements.array_of(source, output))
         index = dict.fromkeys(order, constant(0))
         block = top
         if plan.is_of_blocks:

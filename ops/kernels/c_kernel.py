@@ -80,10 +80,8 @@ class CKernel(ElementWriter):
     # Results.
 
     def _write_result(self, top: LoopBlock, pointer: str, source: Instruction, output: int) -> None:
-        sizes, order = (
-            self.sizes.of(source, output),
-            elements.major_first(elements.array_of(source, output)),
-        )
+        sizes = self.sizes.of(source, output)
+        order = elements.major_first(elements.array_of(source, output))
         if self.dialect is CUDA:
             self._write_by_threads(top, pointer, source, output)
             return
@@ -130,10 +128,8 @@ class CKernel(ElementWriter):
     def _write_by_threads(
         self, top: LoopBlock, pointer: str, source: Instruction, output: int
     ) -> None:
-        sizes, order = (
-            self.sizes.of(source, output),
-            elements.major_first(elements.array_of(source, output)),
-        )
+        sizes = self.sizes.of(source, output)
+        order = elements.major_first(elements.array_of(source, output))
         count = product(sizes)
         inner, place = self.looped(top, count or 1, "i")
         counter = inner.variables[-1]
@@ -207,10 +203,8 @@ def has_columns(writer: ElementWriter, source: Instruction) -> bool:
         return False
     if source in writer.pointers or not source.shape.rank:
         return False
-    kept, read = (
-        elements.major_first(source.shape)[-1],
-        elements.major_first(source.operands[0].shape)[-1],
-    )
+    kept = elements.major_first(source.shape)[-1]
+    read = elements.major_first(source.operands[0].shape)[-1]
     found, column = writer.map_of(source, 0), f"d{kept}"
     is_asked = any(column in variables_of((form,)) for form, _ in found.domain.constraints)
     size, columns = writer.sizes.of(source, 0)[kept], found.dims[kept].bounds.size

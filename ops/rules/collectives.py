@@ -187,10 +187,8 @@ def all_to_all(
     op = "all-to-all"
     sizes = index_maps.checked_sizes(op, "operand", operand_sizes)
     concat = split_dimension if concat_dimension is None else concat_dimension
-    split, concat = (
-        *index_maps.checked_dimensions(op, "split dimension", [split_dimension], len(sizes)),
-        *index_maps.checked_dimensions(op, "concat dimension", [concat], len(sizes)),
-    )
+    (split,) = index_maps.checked_dimensions(op, "split dimension", [split_dimension], len(sizes))
+    (concat,) = index_maps.checked_dimensions(op, "concat dimension", [concat], len(sizes))
     groups = devices.even_groups(op, replica_groups, replica_count)
     block, conditions = _block(op, sizes, split, groups.size)
     block_sizes = index_maps.with_value(sizes, split, block)

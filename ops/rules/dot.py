@@ -133,10 +133,8 @@ def _blocks(side: _Side, scale_sizes: Sizes) -> _Blocks:
         index_maps.scaled(index_maps.dim(axis), width) + index_maps.symbol(axis)
         for axis, width in enumerate(widths)
     )
-    there, back = (
-        index_maps.index_map(block, side.sizes),
-        index_maps.index_map(element, scales, widths),
-    )
+    there = index_maps.index_map(block, side.sizes)
+    back = index_maps.index_map(element, scales, widths)
     known = index_maps.on_condition(there, conditions).simplify()
     return _Blocks(known, index_maps.on_condition(back, conditions), conditions)
 

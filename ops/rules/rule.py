@@ -412,11 +412,9 @@ class OpIndexing:
     def map_of_operand(self, direction: Direction, number: int) -> MapOfOperand:
         """The map, origins and replica of one operand in one direction."""
         if direction is Direction.OUTPUT_TO_INPUT:
-            maps, origins, replicas = (
-                self.output_to_input,
-                self.output_origins,
-                self.output_replicas,
-            )
+            maps = self.output_to_input
+            origins = self.output_origins
+            replicas = self.output_replicas
         else:
             maps, origins, replicas = self.input_to_output, self.input_origins, self.input_replicas
         own, replica = origins[number] if origins else (), replicas[number] if replicas else None

@@ -83,10 +83,8 @@ def _operands(call: FunctionCall) -> list[Value]:
 
 
 def _ceiling(reader: ExpressionReader, call: FunctionCall) -> Value:
-    numerator, divisor = (
-        expressions.as_block(call.get(0, "x")),
-        expressions.as_block(call.get(1, "div")),
-    )
+    numerator = expressions.as_block(call.get(0, "x"))
+    divisor = expressions.as_block(call.get(1, "div"))
     return reader.quotient(expressions.combined(_before_next, numerator, divisor), divisor)
 
 
@@ -154,10 +152,8 @@ def _filled(reader: ExpressionReader, call: FunctionCall, value: Value, dtype: V
 
 def _cast(reader: ExpressionReader, call: FunctionCall) -> Value:
     """A value of another type, of which only 32 or 64 bits count."""
-    value, dtype = (
-        reader.kept(expressions.as_block(call.get(0, "input"))),
-        str(call.get(1, "dtype")),
-    )
+    value = reader.kept(expressions.as_block(call.get(0, "input")))
+    dtype = str(call.get(1, "dtype"))
     if not isinstance(value, IntegerBlock) or not dtype.endswith(("int32", "int64")):
         return value
     return reader.kept(replace(value, is_wide=dtype.endswith("int64")))
@@ -180,10 +176,8 @@ def _reshaped(reader: ExpressionReader, call: FunctionCall) -> Value:
 
 
 def _dot(_reader: ExpressionReader, call: FunctionCall) -> Value:
-    left, right = (
-        expressions.as_block(call.get(0, "input")),
-        expressions.as_block(call.get(1, "other")),
-    )
+    left = expressions.as_block(call.get(0, "input"))
+    right = expressions.as_block(call.get(1, "other"))
     return UnknownBlock((*left.shape[:-1], right.shape[-1]), "a product of matrices")
 
 

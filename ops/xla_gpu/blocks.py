@@ -218,10 +218,8 @@ class _Distribution:
 
     def _own(self, first_loop: int) -> list[Form]:
         """The place of a thread along each dimension, before the tile ends."""
-        lane, warp = (
-            forms.mod(thread_id(), forms.constant(WARP_SIZE)),
-            forms.floordiv(thread_id(), forms.constant(WARP_SIZE)),
-        )
+        lane = forms.mod(thread_id(), forms.constant(WARP_SIZE))
+        warp = forms.floordiv(thread_id(), forms.constant(WARP_SIZE))
         lanes, warps = self.threads
         digits = zip(self._digits(warp, warps), lanes, self._digits(lane, lanes), strict=True)
         own = [warp * count + lane for warp, count, lane in digits]
