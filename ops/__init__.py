@@ -51,8 +51,16 @@ from ops.rules.collectives import (
     reduce_scatter,
 )
 from ops.rules.control import generated, rng, rng_bit_generator
-from ops.rules.convolution import convolution
-from ops.rules.data_movement import broadcast, pad
+from ops.rules.data_movement import (
+    broadcast,
+    concatenate,
+    pad,
+    permute,
+    reverse,
+    rotate,
+    slice,  # noqa: A004 - the operation's name
+    transpose,
+)
 from ops.rules.dot import dot, ragged_dot, scaled_dot
 from ops.rules.dynamic_sizes import dynamic_reshape, get_dimension_size, set_dimension_size
 from ops.rules.dynamic_slice import dynamic_slice, dynamic_update_slice
@@ -64,7 +72,6 @@ from ops.rules.registry import REGISTRY, Registry
 from ops.rules.reshape import bitcast, bitcast_convert, reshape
 from ops.rules.rule import OpIndexing, Origin, Unknown
 from ops.rules.scan import StepUse, scan
-from ops.rules.slice import concatenate, slice  # noqa: A004 - the operation's name
 from ops.rules.sort import sort, top_k
 from ops.rules.transfers import (
     Root,
@@ -73,8 +80,7 @@ from ops.rules.transfers import (
     collective_reduce,
     ragged_all_to_all,
 )
-from ops.rules.transpose import permute, reverse, rotate, transpose
-from ops.rules.windows import reduce_window, select_and_scatter
+from ops.rules.windows import convolution, reduce_window, select_and_scatter
 from ops.stablehlo import MlirTextError
 from ops.tiling import (
     ArrayTile,

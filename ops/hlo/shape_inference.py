@@ -17,31 +17,12 @@ from typing import Any, Final, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Layout, Shape, ShapeError, common_blocks
 from indexing.passes import Constraint
+from ops import index_maps
 from ops.hlo.errors import AttributeValueError
 from ops.hlo.module import Instruction
 from ops.hlo.opcodes import LIKE_OPERANDS
 from ops.hlo.values import DimensionLabels, Window
-from ops.index_maps import (
-    Size,
-    Sizes,
-    as_form,
-    at_least,
-    check_count,
-    check_sizes,
-    checked_numbers,
-    checked_sizes,
-    difference,
-    divided,
-    equal,
-    floor_divided,
-    least,
-    not_negative,
-    plain,
-    product,
-    read_integer,
-    total,
-    with_value,
-)
+from ops.index_maps import Size, Sizes
 from simplifier import forms
 from simplifier.errors import check_type
 from simplifier.forms import Form, Interval
@@ -432,9 +413,11 @@ def _concatenate(op: Application) -> Sized:
         raise AttributeValueError("the operands have different ranks")
     own = first.shape.dimensions[along]
     for each in op.operands:
-        _check_same(first.shape, each.shape, with_value(each.shape.dimensions, along, own))
-    along_all = total(each.own[along] for each in op.operands)
-    sizes = with_value(_common_sizes(op.operands), along, along_all)
+        _check_same(
+            first.shape, each.shape, index_maps.with_value(each.shape.dimensions, along, own)
+        )
+    along_all = index_maps.total(each.own[along] for each in op.operands)
+    sizes = index_maps.with_value(_common_sizes(op.operands), along, along_all)
     return Sized.array(_widest(op.operands), sizes)
 
 
@@ -482,7 +465,9 @@ def _of_part(operand: Sized, part: Sequence[int]) -> Sequence[Size]:
     if len(part) != operand.shape.rank:
         return part
     rows = zip(operand.rows, part, strict=True)
-    return [size if taken == bound else read_integer(taken) for (size, bound), taken in rows]
+    return [
+        size if taken == bound else index_maps.read_integer(taken) for (size, bound), taken in rows
+    ]
 
 
 def _gather(op: Application) -> Sized:
@@ -511,10 +496,12 @@ def _reshape(op: Application) -> Sized:
     for before, after in common_blocks(*bounds) if is_bounded else whole:
         dynamic = [axis for axis in after if any(shape.dynamic_dimensions[axis : axis + 1])]
         if len(dynamic) == 1:
-            rest = product(shape.dimensions[axis] for axis in after if axis != dynamic[0])
-            elements = product(operand.own[axis] for axis in before)
+            rest = index_maps.product(
+                shape.dimensions[axis] for axis in after if axis != dynamic[0]
+            )
+            elements = index_maps.product(operand.own[axis] for axis in before)
             if isinstance(rest, int) and rest:
-                found[dynamic[0]] = floor_divided(elements, rest)
+                found[dynamic[0]] = index_maps.floor_divided(elements, rest)
     return Sized(shape, (found,))
 
 
@@ -532,13 +519,13 @@ def _set_dimension_size(op: Application) -> Sized:
     if isinstance(value, int):
         value = max(value, 0) if bound == UNBOUNDED_SIZE else min(max(value, 0), bound)
     shape = replace(operand.shape, dynamic_dimensions=tuple(flags))
-    return Sized(shape, (with_value(operand.own, dimension, value),))
+    return Sized(shape, (index_maps.with_value(operand.own, dimension, value),))
 
 
 def _topk(op: Application) -> Sized:
     operand, k = op.operands[0], op.attributes["k"]
     (last,) = _checked(operand.shape, (operand.shape.rank - 1,))
-    values = Sized.array(operand.shape.element_type, with_value(operand.own, last, k))
+    values = Sized.array(operand.shape.element_type, index_maps.with_value(operand.own, last, k))
     return Sized.together([values, values.of_type(ElementType.S32)])
 
 
@@ -628,10 +615,12 @@ class WindowRow:
         Raises:
             ShapeError: the window has another rank, or a size, stride or dilation below 1.
         """
-        check_count(op, "window", window.size, len(operand_sizes))
+        index_maps.check_count(op, "window", window.size, len(operand_sizes))
         _check_positive(op, window)
         lows, highs = ([pair[side] for pair in window.pad] for side in range(2))
-        columns = (map(read_integer, each) for each in (window.size, window.stride, lows, highs))
+        columns = (
+            map(index_maps.read_integer, each) for each in (window.size, window.stride, lows, highs)
+        )
         rows = zip(operand_sizes, *columns, window.lhs_dilate, window.rhs_dilate, strict=True)
         return tuple(cls(*row) for row in rows)
 
@@ -643,11 +632,15 @@ class WindowRow:
         7
         """
         spread = -((self.window_size - 1) * self.window_dilation)
-        padding = total((self.low, self.high, spread, -1))
-        room = total((_dilated(self.operand_size, self.base_dilation), padding))
-        count = total((floor_divided(room, self.stride), 1))
-        of_nothing = floor_divided(padding, self.stride) + 1
-        return count if isinstance(of_nothing, int) and of_nothing >= 0 else at_least(0, count)
+        padding = index_maps.total((self.low, self.high, spread, -1))
+        room = index_maps.total((_dilated(self.operand_size, self.base_dilation), padding))
+        count = index_maps.total((index_maps.floor_divided(room, self.stride), 1))
+        of_nothing = index_maps.floor_divided(padding, self.stride) + 1
+        return (
+            count
+            if isinstance(of_nothing, int) and of_nothing >= 0
+            else index_maps.at_least(0, count)
+        )
 
     @property
     def conditions(self) -> list[Constraint]:
@@ -657,7 +650,7 @@ class WindowRow:
 
 
 def _dilated(size: Size, dilation: int) -> Size:
-    return size if dilation == 1 else at_least(0, (size - 1) * dilation + 1)
+    return size if dilation == 1 else index_maps.at_least(0, (size - 1) * dilation + 1)
 
 
 def _check_positive(op: str, window: Window) -> None:
@@ -743,10 +736,12 @@ def convolution_sizes(
     lhs = _labelled("lhs", labels.input, lhs_sizes)
     rhs = _labelled("rhs", labels.kernel, rhs_sizes)
     batches, conditions = _check_groups(lhs, rhs, groups)
-    conditions += not_negative((*lhs.values(), *rhs.values()))
+    conditions += index_maps.not_negative((*lhs.values(), *rhs.values()))
     kernel = [rhs[label] for label in spatial]
-    windows = [*map(read_integer, window.size)]
-    conditions += check_sizes("convolution", "the window", windows, kernel, "as in the kernel")
+    windows = [*map(index_maps.read_integer, window.size)]
+    conditions += index_maps.check_sizes(
+        "convolution", "the window", windows, kernel, "as in the kernel"
+    )
     rows = WindowRow.each("convolution", [lhs[label] for label in spatial], window)
     conditions += [condition for row in rows for condition in row.conditions]
     sizes = {label: row.count for label, row in zip(spatial, rows, strict=True)}
@@ -771,7 +766,7 @@ def _spatial(labels: DimensionLabels) -> list[str]:
 
 
 def _labelled(role: str, labels: str, sizes: Sizes) -> dict[str, Size]:
-    checked = checked_sizes("convolution", role, sizes)
+    checked = index_maps.checked_sizes("convolution", role, sizes)
     if len(checked) != len(labels):
         message = f"convolution: {role} has rank {len(checked)}, but dim_labels name {labels!r}"
         raise ShapeError(f"{message}; expected a label for each dimension")
@@ -788,14 +783,14 @@ def _check_groups(
         raise ShapeError(f"convolution: {message}; expected 1 or more of one kind, 1 of the other")
     message = f"convolution: lhs has {lhs['f']} input features, but rhs has {rhs['i']}"
     message = f"{message} in each of {groups.features} groups; expected as many"
-    conditions = equal(lhs["f"], rhs["i"] * groups.features, message)
+    conditions = index_maps.equal(lhs["f"], rhs["i"] * groups.features, message)
     parts: list[Size] = []
     for what, size, count in (
         ("batches of lhs", lhs["b"], groups.batches),
         ("output features of rhs", rhs["o"], many),
     ):
         message = f"convolution: the {size} {what} are shared by {count} groups"
-        part, needed = divided(size, count, f"{message}; expected a multiple of {count}")
+        part, needed = index_maps.divided(size, count, f"{message}; expected a multiple of {count}")
         parts.append(part)
         conditions += needed
     return parts[0], conditions
@@ -831,18 +826,18 @@ def fft_sizes(operand_sizes: Sizes, fft_type: str, fft_length: Sizes) -> FftSize
     >>> fft_sizes((5, 9), "IRFFT", (17,)).output
     (5, 17)
     """
-    sizes = checked_sizes("fft", "operand", operand_sizes)
+    sizes = index_maps.checked_sizes("fft", "operand", operand_sizes)
     lengths = _checked_lengths(fft_length, len(sizes))
     check_type(fft_type, str, "fft: the type", "a string")
     if fft_type not in _TYPES:
         raise ShapeError(f"fft: the type is {fft_type!r}; expected one of {', '.join(_TYPES)}")
     halved = (*lengths[:-1], _half(lengths[-1]))
     batch = sizes[: len(sizes) - len(lengths)]
-    conditions = not_negative((*sizes, *lengths))
+    conditions = index_maps.not_negative((*sizes, *lengths))
     expected = (*batch, *(halved if fft_type == "IRFFT" else lengths))
     for axis, (size, wanted) in enumerate(zip(sizes, expected, strict=True)):
         message = f"fft: operand dimension {axis} has size {size}; expected {wanted}"
-        conditions += equal(size, wanted, message)
+        conditions += index_maps.equal(size, wanted, message)
     output = (*batch, *(halved if fft_type == "RFFT" else lengths))
     return FftSizes(sizes, output, len(batch), conditions)
 
@@ -855,11 +850,11 @@ _MAX_LENGTHS = 3
 
 def _half(length: Size) -> Size:
     """Number of frequencies of a real signal: 0 of 0, or else half of the length and one."""
-    return least(length, floor_divided(length, 2) + 1)
+    return index_maps.least(length, index_maps.floor_divided(length, 2) + 1)
 
 
 def _checked_lengths(fft_length: Sizes, rank: int) -> tuple[Size, ...]:
-    lengths = checked_numbers("fft", "fft_length", fft_length)
+    lengths = index_maps.checked_numbers("fft", "fft_length", fft_length)
     most = min(rank, _MAX_LENGTHS)
     if not 1 <= len(lengths) <= most:
         message = f"fft: fft_length has {len(lengths)} entries for an operand of rank {rank}"
@@ -976,13 +971,17 @@ def _combined(
 
 _VALUES: Final[Mapping[str, Callable[[Instruction, Known], Found | None]]] = {
     **dict.fromkeys(("broadcast", "convert", "copy", "reshape"), _same),
-    "add": _combined(total),
+    "add": _combined(index_maps.total),
     "concatenate": _joined,
     "constant": _constant,
     "get-dimension-size": _dimension_size,
-    "maximum": _combined(lambda sizes: plain(forms.maximum(map(as_form, sizes)))),
-    "minimum": _combined(lambda sizes: plain(forms.minimum(map(as_form, sizes)))),
-    "multiply": _combined(product),
+    "maximum": _combined(
+        lambda sizes: index_maps.plain(forms.maximum(map(index_maps.as_form, sizes)))
+    ),
+    "minimum": _combined(
+        lambda sizes: index_maps.plain(forms.minimum(map(index_maps.as_form, sizes)))
+    ),
+    "multiply": _combined(index_maps.product),
     "slice": _part,
-    "subtract": _combined(lambda sizes: difference(*sizes)),
+    "subtract": _combined(lambda sizes: index_maps.difference(*sizes)),
 }

@@ -14,12 +14,12 @@ from indexing.layout import UNBOUNDED_SIZE, Shape, ShapeError
 from ops.hlo import Instruction
 from ops.hlo.opcodes import Arity
 from ops.rules import rule
-from ops.rules.convolution import convolution_of
 from ops.rules.data_movement import broadcast
 from ops.rules.dot import dot
 from ops.rules.elementwise import elementwise
 from ops.rules.rule import Maps, MapsFunction, OpIndexing, OpRule, Unknown
 from ops.rules.sort import top_k
+from ops.rules.windows import convolution_of
 
 
 def _no_map(instruction: Instruction, why: str) -> Unknown:

@@ -10,17 +10,10 @@ from typing import Any, Final, NamedTuple, NoReturn, TypeAlias, cast
 from indexing import IndexingMap, UndefinedMap
 from indexing.layout import UNBOUNDED_SIZE, Shape, ShapeError
 from indexing.passes import Constraint, Ends, format_head
+from ops import index_maps
 from ops.hlo import Computation, Instruction
 from ops.hlo.true_sizes import array_sizes
-from ops.index_maps import (
-    Size,
-    SizeLike,
-    check_sizes,
-    is_numeric,
-    on_condition,
-    read_integer,
-    shown_sizes,
-)
+from ops.index_maps import Size, SizeLike
 from simplifier.forms import Interval
 from simplifier.tools.display import html_of_text
 
@@ -150,8 +143,8 @@ def sizes_and_part(
     """
     sizes, bounds = sizes_of(instruction), bounds_of(instruction)
     if len(part) != len(sizes):
-        return sizes, tuple(map(read_integer, part))
-    rows = [*zip(sizes, bounds, map(read_integer, part), strict=True)]
+        return sizes, tuple(map(index_maps.read_integer, part))
+    rows = [*zip(sizes, bounds, map(index_maps.read_integer, part), strict=True)]
     return (
         tuple(size if taken == bound else bound for size, bound, taken in rows),
         tuple(size if taken == bound else taken for size, bound, taken in rows),
@@ -219,7 +212,9 @@ def folded_inputs(instruction: Instruction) -> tuple[Instruction, ...]:
     op, operands = instruction.opcode, instruction.operands
     inputs = operands[: len(operands) // 2]
     for number, each in enumerate(inputs):
-        check_sizes(op, f"operand {number}", sizes_of(each), sizes_of(inputs[0]), "as in operand 0")
+        index_maps.check_sizes(
+            op, f"operand {number}", sizes_of(each), sizes_of(inputs[0]), "as in operand 0"
+        )
     check_scalars(op, operands[len(inputs) :])
     results = len(instruction.shape.arrays)
     if results != len(inputs):
@@ -377,12 +372,16 @@ class OpIndexing:
 
     def __post_init__(self) -> None:
         """Sizes over parameters are shown as expressions."""
-        if not is_numeric(self.output_sizes):
-            object.__setattr__(self, "output_sizes", shown_sizes(self.output_sizes))
+        if not index_maps.is_numeric(self.output_sizes):
+            object.__setattr__(self, "output_sizes", index_maps.shown_sizes(self.output_sizes))
 
     def on_condition(self, conditions: Sequence[Constraint]) -> OpIndexing:
         """All maps where these conditions on parameters hold."""
-        return self.apply(lambda each: on_condition(each, conditions)) if conditions else self
+        return (
+            self.apply(lambda each: index_maps.on_condition(each, conditions))
+            if conditions
+            else self
+        )
 
     def apply(self, of_map: Callable[[IndexingMap], IndexingMap]) -> OpIndexing:
         """The same with each map changed, those of origins and replicas, too."""

@@ -6,17 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from indexing.layout import ShapeError
+from ops import index_maps
 from ops.hlo import Instruction
-from ops.index_maps import (
-    SizeLike,
-    Sizes,
-    at_most,
-    checked_dimensions,
-    checked_numbers,
-    checked_operand_count,
-    checked_sizes,
-    paired,
-)
+from ops.index_maps import SizeLike, Sizes
 from ops.rules.elementwise import elementwise
 from ops.rules.rule import OpIndexing, OpRule, only_dimension, sizes_of
 
@@ -42,11 +34,13 @@ def sort(operand_sizes: Sizes, dimension: int, inputs: int = 1) -> OpIndexing:
     >>> sort((4, 10), 1).input_to_output == sort((4, 10), 1).output_to_input
     True
     """
-    sizes = checked_sizes("sort", "operand", operand_sizes)
-    inputs = checked_operand_count("sort", "inputs", inputs)
-    (sorted_dimension,) = checked_dimensions("sort", "dimensions", [dimension], len(sizes))
+    sizes = index_maps.checked_sizes("sort", "operand", operand_sizes)
+    inputs = index_maps.checked_operand_count("sort", "inputs", inputs)
+    (sorted_dimension,) = index_maps.checked_dimensions(
+        "sort", "dimensions", [dimension], len(sizes)
+    )
     same = [(axis, axis) for axis in range(len(sizes)) if axis != sorted_dimension]
-    to_input, to_output = paired(sizes, sizes, same)
+    to_input, to_output = index_maps.paired(sizes, sizes, same)
     return OpIndexing(sizes, (to_input,) * inputs, (to_output,) * inputs)
 
 
@@ -71,16 +65,21 @@ def top_k(operand_sizes: Sizes, k: SizeLike) -> OpIndexing:
     >>> print(top_k((4, 32), 5).input_to_output[0])
     (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 31], s0 in [0, 4]
     """
-    sizes = checked_sizes("topk", "operand", operand_sizes)
+    sizes = index_maps.checked_sizes("topk", "operand", operand_sizes)
     if not sizes:
         raise ShapeError("topk: the operand is a scalar; expected a dimension to choose along")
-    (chosen,) = checked_numbers("topk", "k", [k])
+    (chosen,) = index_maps.checked_numbers("topk", "k", [k])
     last = len(sizes) - 1
     message = f"topk: k is {chosen}, but operand dimension {last} has size {sizes[last]}"
     message = f"{message}; expected 0 to {sizes[last]}"
-    conditions = [*at_most(0, chosen, message), *at_most(chosen, sizes[last], message)]
+    conditions = [
+        *index_maps.at_most(0, chosen, message),
+        *index_maps.at_most(chosen, sizes[last], message),
+    ]
     output_sizes = (*sizes[:last], chosen)
-    to_input, to_output = paired(output_sizes, sizes, [(axis, axis) for axis in range(last)])
+    to_input, to_output = index_maps.paired(
+        output_sizes, sizes, [(axis, axis) for axis in range(last)]
+    )
     return OpIndexing(output_sizes, (to_input,), (to_output,)).on_condition(conditions)
 
 

@@ -10,9 +10,9 @@ from typing import Final
 from indexing import IndexingMap
 from indexing.layout import Shape, ShapeError
 from ops.index_maps import check_sizes, checked_dimensions, dim, dimensions_of, index_map, symbol
+from ops.rules.data_movement import concatenate
 from ops.rules.dynamic_slice import dynamic_update_slice
 from ops.rules.gather_scatter import scatter
-from ops.rules.slice import concatenate
 from ops.xla_gpu.launch import (
     WARP_SIZE,
     Access,
