@@ -272,6 +272,7 @@ class _Reader:
     def _choice(self, branches: Sequence[tuple[Form, Form]]) -> Form:
         """Each branch where its condition holds, and none of those before it."""
         kept: list[_Branch] = []
+        failing: list[Form] = []
         scope = self._scope
         for condition, value in branches:
             (holds,) = self._simplified(scope, [condition])
@@ -283,33 +284,24 @@ class _Reader:
             if found != value:
                 self._fired(law.CHOSEN)
                 self._note(within)
-            kept.append(_Branch(holds, found, within))
-            scope = self._scope.under(
-                operations.conjunction(
-                    operations.negation(each.condition) for each in kept[-MAX_CONDITIONS:]
-                )
-            )
+            failing.append(operations.negation(holds))
+            scope = self._scope.under(operations.conjunction(failing[-MAX_CONDITIONS:]))
+            kept.append(_Branch(holds, found, within, scope))
             if holds == ONE or scope.is_empty:
                 break
         if not kept:
             return branches[-1][1]  # no values reach the choice
-        value, elsewhere = kept[-1].value, kept[-1].scope
+        value = kept[-1].value
         for branch in reversed(kept[:-1]):
-            value = self._chosen(branch, value, elsewhere)
-            elsewhere = self._scope.under(operations.negation(branch.condition))
+            value = self._chosen(branch, value)
         return value
 
-    def _chosen(self, branch: _Branch, other: Form, elsewhere: Scope) -> Form:
+    def _chosen(self, branch: _Branch, other: Form) -> Form:
         """The select of a branch and the rest, which holds where the branch does not."""
-        condition, value, within = branch
-        if value == other:
-            return value
-        if self._simplified(elsewhere, [value]) == (other,):
-            self._fired(law.CHOSEN)
-            return value
-        if self._simplified(within, [other]) == (value,):
-            self._fired(law.CHOSEN)
-            return other
+        found = self._agreed(branch, other) or self._computed(branch, other)
+        if found is not None:
+            return found
+        condition, value, *_ = branch
         inner = other.only_atom
         if inner and inner.kind is AtomKind.SELECT and inner.arguments[1] == value:
             self._fired(law.CHOSEN_TWICE)
@@ -321,6 +313,42 @@ class _Reader:
             both = operations.conjunction((condition, inner.arguments[0]))
             return self._select(both, inner.arguments[1], other)
         return self._select(condition, value, other)
+
+    def _agreed(self, branch: _Branch, other: Form) -> Form | None:
+        """The branch that equals the other one where that is chosen."""
+        _, value, within, elsewhere = branch
+        if value == other:
+            return value
+        for scope, one, another in ((elsewhere, value, other), (within, other, value)):
+            if self._simplified(scope, [one]) == (another,):
+                self._fired(law.CHOSEN)
+                return one
+        return None
+
+    def _computed(self, branch: _Branch, other: Form) -> Form | None:
+        """The remainder, minimum or maximum that a choice is; no branch may be without a value."""
+        _, value, within, elsewhere = branch
+        if _divides_by_symbols((value, other)):
+            return None
+        difference = value - other
+        if not difference.terms:
+            size = abs(difference.constant)
+            chosen = ((within, value), (elsewhere, other))
+            if not all(
+                Interval(0, size - 1).contains(self._asks.range_of(*each)) for each in chosen
+            ):
+                return None
+            self._fired(law.CHOSEN_RESIDUE)
+            return operations.mod(other, constant(size))
+        here, there = (self._asks.range_of(scope, difference) for scope in (within, elsewhere))
+        for extremum, greater, lesser in (
+            (operations.maximum, here, there),
+            (operations.minimum, there, here),
+        ):
+            if _NATURAL.contains(greater) and _NATURAL.contains(-lesser):
+                self._fired(law.CHOSEN_GREATEST)
+                return extremum((value, other))
+        return None
 
     def _select(self, condition: Form, chosen: Form, other: Form) -> Form:
         """The select, with common terms of both branches outside."""
@@ -341,6 +369,15 @@ class _Reader:
         self.laws[law] = None
 
 
+_NATURAL: Final = Interval(0, None)
+
+
+def _divides_by_symbols(forms: Iterable[Form]) -> bool:
+    return any(
+        atom.kind in DIVISIONS and bool(atom.arguments[1].terms) for atom in postorder(forms)
+    )
+
+
 def _replaced(form: Form, values: dict[Atom, Form]) -> Form:
     """The form with the values in place of those atoms that are not their own."""
     return operations.replace(
@@ -354,11 +391,15 @@ def _cost_of_condition(form: Form) -> int:
 
 
 class _Branch(NamedTuple):
-    """A value where a condition holds, and the scope of these points."""
+    """A value where a condition holds, and the scope of these points.
+
+    The other scope is that of the points where neither it nor a condition before it holds.
+    """
 
     condition: Form
     value: Form
     scope: Scope
+    elsewhere: Scope
 
 
 def laws_logged(scope: Scope) -> Iterator[Law]:

@@ -32,6 +32,7 @@ from simplifier.expr.form import (
     content,
     postorder,
     variable_atom,
+    variables_of,
 )
 from simplifier.limits import MAX_END_SIZE, MAX_ENDS, MAX_LINKED_ATOMS
 
@@ -109,6 +110,7 @@ class _Bounding:
     ) -> None:
         self._context = context
         self._parameters = parameters
+        self._constraints = constraints
         self._fixed: dict[Atom, bool] = {}
         """Whether an atom is over parameters alone."""
         self._ranges: dict[Atom, Range] = {}
@@ -138,6 +140,25 @@ class _Bounding:
         value = Form(0, {_VALUE: 1})
         rows = [*(value - end for end in found.lower), *(end - value for end in found.upper)]
         return _ends_in(self._undominated(rows))
+
+    def quotients(
+        self, numerator: Form, divisor: Form, numerators: ParametricEnds
+    ) -> ParametricEnds:
+        """The ends of ``floor(A/B)``, which grows with ``A`` where ``B`` is positive.
+
+        Ends of ``A`` over ``B``, too, may have such quotients: with ``n <= X*Y - 1``,
+        ``floor(n/Y) <= X - 1``.
+        """
+        if self.range_of(divisor)[0] <= 0:
+            return ParametricEnds()
+        if self.is_fixed(divisor):
+            return numerators.of_each(lambda end: _quotient(end, divisor))
+        if not numerator.is_affine:
+            return ParametricEnds()
+        names = self._parameters.union(variables_of((divisor,)))
+        ends = _Bounding(self._context, names, self._constraints).ends_of(numerator, UNBOUNDED)
+        found = ends.of_each(lambda end: self._context.canonical(_quotient(end, divisor)))
+        return ParametricEnds(*(tuple(filter(self.is_fixed, side)) for side in found))
 
     def range_of(self, form: Form) -> Range:
         """The numbers between which an operand lies."""
@@ -304,16 +325,13 @@ def _quotient(numerator: Form, divisor: Form) -> Form:
 
 
 def _of_quotient(bounding: _Bounding, atom: Atom, operands: list[ParametricEnds]) -> ParametricEnds:
-    """``floor(A/B)`` grows with ``A`` where ``B`` is positive."""
-    divisor = atom.arguments[1]
-    if not bounding.is_fixed(divisor) or bounding.range_of(divisor)[0] <= 0:
-        return ParametricEnds()
-    return operands[0].of_each(lambda end: _quotient(end, divisor))
+    return bounding.quotients(atom.arguments[0], atom.arguments[1], operands[0])
 
 
 def _of_ceiling(bounding: _Bounding, atom: Atom, operands: list[ParametricEnds]) -> ParametricEnds:
     """``ceil(A/B)`` is ``-floor(-A/B)``."""
-    return _of_quotient(bounding, atom, [operands[0].turned]).turned
+    numerator, divisor = atom.arguments
+    return bounding.quotients(-numerator, divisor, operands[0].turned).turned
 
 
 def _of_remainder(

@@ -48,17 +48,35 @@ def _without_factor(context: Context, form: Form) -> Form | None:
 
 
 def _without_quotient(context: Context, form: Form) -> Form | None:
-    """A form with the same sign, without its only quotient."""
-    quotients = [atom for atom in form.terms if atom.kind is FLOORDIV]
-    if len(quotients) != 1 or abs(form.terms[quotients[0]]) != 1:
+    """A form with the same sign, without its only quotient, or with one for a difference of two."""
+    found = _quotient_and_rest(context, form)
+    if found is None:
         return None
-    (quotient,) = quotients
-    rest, divisor = form.without(quotient).times(quotient.divisor), quotient.divisor
-    if form.terms[quotient] > 0:
+    sign, numerator, divisor, rest = found
+    if sign > 0:
         context.fired(law.COMPARED_QUOTIENT)
-        return rest.plus(quotient.numerator)
+        return rest.times(divisor).plus(numerator)
     context.fired(law.COMPARED_QUOTIENT_TURNED)
-    return rest.plus(quotient.numerator, -1).plus_constant(divisor - 1)
+    return rest.times(divisor).plus(numerator, -1).plus_constant(divisor - 1)
+
+
+def _quotient_and_rest(context: Context, form: Form) -> tuple[int, Form, int, Form] | None:
+    """``s``, ``A``, ``c`` and ``B`` of a form ``s * (A floordiv c) + B``, where ``s`` is 1 or -1.
+
+    ``(N + k) floordiv c - N floordiv c`` is ``(N mod c + k) floordiv c``.
+    """
+    quotients = [atom for atom in form.terms if atom.kind is FLOORDIV]
+    if not 1 <= len(quotients) <= 2 or any(abs(form.terms[each]) != 1 for each in quotients):  # noqa: PLR2004 - a difference
+        return None
+    *others, far = sorted(quotients, key=lambda atom: atom.numerator.constant)
+    sign, numerator, divisor = form.terms[far], far.numerator, far.divisor
+    for near in others:
+        is_alike = near.numerator.terms == numerator.terms and near.divisor == divisor
+        if not is_alike or form.terms[near] == sign:
+            return None
+        context.fired(law.COMPARED_QUOTIENTS)
+        numerator = numerator.plus_atom(near, -divisor)
+    return sign, numerator, divisor, form.without(*quotients)
 
 
 def zero(context: Context, form: Form) -> Form:
@@ -77,6 +95,9 @@ def zero(context: Context, form: Form) -> Form:
             return ZERO
         context.fired(law.EQUATED_MULTIPLE)
         form = form.exactly_divided(scale)
+    for end, side in ((upper, form), (lower, -form)):
+        if end == 0 and len(side.terms) > 1 and (shorter := _without_quotient(context, side)):
+            return nonnegative(context, shorter)
     return _known(context, operations.zero(form))
 
 

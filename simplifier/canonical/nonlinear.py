@@ -58,6 +58,7 @@ def quotient(context: Context, numerator: Form, divisor: Form) -> Form:
         return by_zero(context, AtomKind.QUOTIENT, numerator)
     if forms.is_deep(numerator) or forms.is_deep(divisor):
         return _atom(context, numerator, divisor)
+    divisor = _as_factor(numerator, divisor)
     numerator, divisor = _oriented(context, numerator, divisor)
     for shorten in (_without_common_integer, _without_common_atom):
         shorter = shorten(context, numerator, divisor)
@@ -76,6 +77,15 @@ def quotient(context: Context, numerator: Form, divisor: Form) -> Form:
     if outside != ZERO:
         context.fired(law.POLYNOMIAL_PART)
     return outside.plus(_remaining_quotient(context, numerator, divisor))
+
+
+def _as_factor(numerator: Form, divisor: Form) -> Form:
+    """The divisor as one term, where the numerator has it so: a product of very long sums."""
+    for atom in numerator.terms:
+        for factor in digits.factors(atom):
+            if factor.kind is AtomKind.SUM and factor.arguments[0] == divisor:
+                return Form(0, {factor: 1})
+    return divisor
 
 
 def _remaining_quotient(context: Context, numerator: Form, divisor: Form) -> Form:

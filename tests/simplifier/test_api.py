@@ -63,8 +63,8 @@ SIMPLIFIED: list[tuple[Expression, Bounds, Expression]] = [
     (Max(negative, 0), {}, 0),
     (Mod(natural, 8), {"n": (None, 7)}, natural),
     # an infinite end is none
-    (FloorDiv(x, 4), {x: (0, sympy.oo)}, FloorDiv(x, 4)),
-    (Max(FloorDiv(x, 4), 0), {x: (-sympy.oo, float("inf"))}, Max(FloorDiv(x, 4), 0)),
+    (FloorDiv(x, 4), {x: (0, sympy.S.Infinity)}, FloorDiv(x, 4)),
+    (Max(FloorDiv(x, 4), 0), {x: (sympy.S.NegativeInfinity, float("inf"))}, Max(FloorDiv(x, 4), 0)),
     (sympy.floor(even / 2) * 2, {}, even),
     (sympy.Symbol("nought", zero=True), {}, 0),
     # no value at all

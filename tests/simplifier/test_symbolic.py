@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplifier import Interval, bounds_of, format_expr, parse_expr, simplify
+from simplifier import FloorDiv, Interval, Mod, bounds_of, format_expr, parse_expr, simplify, symbol
 from simplifier.canonical.scope import scope_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -211,3 +211,11 @@ def test_powers_of_powers_end_with_a_sound_result(grow: Callable[[Form], Form]) 
 def test_a_power_of_what_is_zero_or_one_is_itself() -> None:
     problem = Problem(parse_form(" * ".join("x" * 300)), {"x": Interval(0, 1)})
     assert problem.result() == forms.variable("x")
+
+
+def test_a_product_cancels_however_long_its_sum_is() -> None:
+    sizes = [symbol(f"u{number}") for number in range(40)]
+    q, total = symbol("q"), sum(sizes[1:], sizes[0])
+    bounds = dict.fromkeys(sizes, (1, None))
+    assert simplify(FloorDiv(q * total, total), bounds) == q
+    assert simplify(Mod(q * total, total), bounds) == 0

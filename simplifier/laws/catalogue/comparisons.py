@@ -71,6 +71,19 @@ COMPARED_QUOTIENT_TURNED = Law(
     ),
 )
 
+COMPARED_QUOTIENTS = Law(
+    name="quotients in a comparison",
+    identity="(A + k) floordiv c - A floordiv c == (A mod c + k) floordiv c",
+    why="A step passes a multiple of the divisor where the remainder is large.",
+    example=Example("(x floordiv 8 < (x + 3) floordiv 8) * 5", "", "select(x mod 8 >= 5, 5, 0)"),
+    near_miss=NearMiss(
+        "(x floordiv 8 < (x + y) floordiv 8) * 5",
+        "",
+        "select(x floordiv 8 >= (x + y) floordiv 8, 0, 5)",
+        "y is no number",
+    ),
+)
+
 EQUATED_MULTIPLE = Law(
     name="multiple in an equation",
     identity="(c * A == 0) == (A == 0)",
@@ -113,7 +126,7 @@ SHARED = Law(
     name="terms of both branches",
     identity="select(A >= 0, B + C, B + D) == B + select(A >= 0, C, D)",
     why="What both branches add is added in either case.",
-    example=Example("select(x >= y, x + z, y + z)", "", "z + select(x >= y, x, y)"),
+    example=Example("select(x >= y, x + z, n + z)", "", "z + select(x >= y, x, n)"),
     near_miss=NearMiss(
         "select(x >= y, x + z, y - z)", "", "select(x >= y, x + z, y - z)", "z has two signs"
     ),

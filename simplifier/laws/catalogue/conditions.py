@@ -30,6 +30,26 @@ CHOSEN = Law(
     ),
 )
 
+CHOSEN_GREATEST = Law(
+    name="choice of the greater",
+    identity="select(A >= 0, B, C) == max(B, C)",
+    condition="select(A >= 0, B - C, C - B) >= 0",
+    why="Each branch is the greater one where it is chosen. So it is with the lesser.",
+    example=Example("select(x >= 5, x, 5) + z", "", "max(x, 5) + z"),
+    near_miss=NearMiss("select(x >= 5, x, 7)", "", "select(x >= 5, x, 7)", "x may be 6"),
+)
+
+CHOSEN_RESIDUE = Law(
+    name="choice of the residue",
+    identity="select(A >= 0, B + k * c, B) == B mod c",
+    condition="0 <= select(A >= 0, B + k * c, B) <= c - 1",
+    why="Both branches are congruent, and the chosen one is a remainder.",
+    example=Example("select(x >= 8, x - 8, x)", "0 <= x <= 15", "x mod 8"),
+    near_miss=NearMiss(
+        "select(x >= 8, x - 8, x)", "0 <= x <= 16", "x + select(x >= 8, -8, 0)", "x may be 16"
+    ),
+)
+
 CHOSEN_TWICE = Law(
     name="choice within a choice",
     identity="select(A >= 0, B, select(D >= 0, B, C)) == select(A >= 0 or D >= 0, B, C)",
