@@ -276,7 +276,7 @@ def test_nothing_is_said_that_is_not_in_the_schema(
     documents.append(printed(["simplify", str(file)], capsys))
     for document in documents:
         assert WHOLE.is_valid(document)
-        for position in range(len(objects_in(document))):
+        for position in part(range(len(objects_in(document))), 20):
             assert not WHOLE.is_valid(with_surprise(document, position))
 
 

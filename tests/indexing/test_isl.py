@@ -19,6 +19,7 @@ from simplifier import NotQuasiAffineError, TextError, symbol
 from simplifier.exact import BudgetError
 from simplifier.expr import form as forms
 from tests.evaluation import related
+from tests.extent import seldom
 from tests.indexing.tables import table
 from tests.strategies import index_maps, maps
 
@@ -31,11 +32,13 @@ def test_read(text: str, expected: str) -> None:
     assert from_isl(text) == from_isl(islpy.Map(text))
 
 
+@seldom
 @given(maps())
 def test_there_and_back(made: IndexingMap) -> None:
     assert related(from_isl(made.to_isl(), budget=None)) == related(made)
 
 
+@seldom
 @given(maps())
 def test_there_and_back_as_text(made: IndexingMap) -> None:
     back = from_isl(str(made.to_isl()), budget=None)
@@ -43,6 +46,7 @@ def test_there_and_back_as_text(made: IndexingMap) -> None:
     assert parse_map(str(back)) == back
 
 
+@seldom
 @given(maps())
 def test_parameters_come_back_as_runtime_variables(made: IndexingMap) -> None:
     back = from_isl(made.to_isl(runtime_as_parameters=True), budget=None)

@@ -71,12 +71,13 @@ def processes(method: str, workers: int = 2) -> ProcessPoolExecutor:
 
 
 spawned = partial(processes, "spawn")
+one_spawned = partial(processes, "spawn", 1)
 
 EXECUTORS: dict[str, Callable[[], Executor] | None] = {
     "one after another": None,
     "threads": partial(ThreadPoolExecutor, 2),
     "spawned processes": spawned,
-    "processes of a server": partial(processes, "forkserver"),
+    "processes of a server": partial(processes, "forkserver", 1),
     "an executor of its user": Immediate,
 }
 
@@ -163,7 +164,7 @@ def test_what_is_wrong_is_the_answer_about_its_file(
 
 
 def test_an_unexpected_error_says_where_it_was_raised(tmp_path: Path) -> None:
-    (found,) = analyze_files(written(tmp_path, ["raised"]), refuses_some, executor=spawned)
+    (found,) = analyze_files(written(tmp_path, ["raised"]), refuses_some, executor=one_spawned)
     assert found.error is not None
     (note,) = found.error.__notes__
     assert "in refuses_some" in note
@@ -171,7 +172,7 @@ def test_an_unexpected_error_says_where_it_was_raised(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ordered", part([False, True], 1))
 def test_a_process_that_dies_takes_only_its_file_along(ordered: bool, tmp_path: Path) -> None:
-    deaths = [0, 5]
+    deaths = part([0, 5], 1)
     files = written(tmp_path, ["die" if number in deaths else "fine" for number in range(8)])
     found = list(analyze_files(files, refuses_some, executor=spawned, ordered=ordered))
     assert sorted(each.path for each in found) == files
@@ -201,7 +202,7 @@ def test_a_question_that_cannot_be_sent(
 
 
 def test_an_answer_that_cannot_be_sent_back(files: list[str]) -> None:
-    found = list(analyze_files(files, answers_without_pickle, executor=spawned))
+    found = list(analyze_files(files, answers_without_pickle, executor=one_spawned))
     assert all("pickle" in str(each.error) for each in found)
     assert len(found) == len(files)
 

@@ -33,7 +33,7 @@ def forget() -> None:
 def answers(seed: int, threads: int) -> dict[str, str]:
     """All questions and their answers, found in an order and in threads that must not matter."""
     asked = questions()
-    shuffled = asked * 2
+    shuffled = [*asked, *asked]
     Random(seed).shuffle(shuffled)  # noqa: S311 - an order, not a secret
     with ThreadPoolExecutor(threads) as pool:
         found = dict(zip(shuffled, pool.map(answer, shuffled), strict=True))

@@ -8,6 +8,7 @@ the first interval of a variable is its bounds, everything else is a constraint.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -16,6 +17,7 @@ import sympy
 
 from simplifier import Interval, parse_expr
 from tests.conformance import rows
+from tests.extent import part
 
 Limit: TypeAlias = tuple[str, Interval]
 """The text of a variable or an expression, and where it lies."""
@@ -93,12 +95,12 @@ def families() -> tuple[Row, ...]:
     )
 
 
-def questions() -> list[Question]:
-    """The published questions, and those of all families; each once."""
+def questions() -> Sequence[Question]:
+    """The published questions, and those of all families; each once, some of them outside of CI."""
     published = [
         Question(
             row["expr"], tuple((name, Interval(*ends)) for name, ends in row["bounds"].items())
         )
         for row in rows("expressions")
     ]
-    return list(dict.fromkeys([*published, *(row.question for row in families())]))
+    return part([*dict.fromkeys([*published, *(row.question for row in families())])], 400)

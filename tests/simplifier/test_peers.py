@@ -29,7 +29,7 @@ RANGES = [row for row in ROWS if "expected_bounds" in row]
 OF_TORCH = [row for row in SIMPLIFICATIONS if row["id"].startswith(("pytorch", "inductor"))]
 
 
-@for_all(part(SIMPLIFICATIONS, 800), itemgetter("id"))
+@for_all(part(SIMPLIFICATIONS, 400), itemgetter("id"))
 def test_no_peer_expects_a_cheaper_result(row: Row) -> None:
     expression, bounds, constraints = question(row)
     result = simplify(expression, bounds, constraints)
@@ -40,7 +40,7 @@ def test_no_peer_expects_a_cheaper_result(row: Row) -> None:
     assert simplify(result, bounds, constraints) == result
 
 
-@for_all(OF_TORCH, itemgetter("id"))
+@for_all(part(OF_TORCH, 200), itemgetter("id"))
 def test_torch_expects_no_fewer_operators(row: Row) -> None:
     result = simplify(*question(row))
     assert operator_count(result) <= operator_count(parse_expr(row["expected"])), result

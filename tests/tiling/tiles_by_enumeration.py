@@ -132,13 +132,10 @@ def _loaded(found: Propagation, numbers: list[int], rows: np.ndarray[Any, Any]) 
     for place, number in reversed([*enumerate(numbers)]):
         if number >= parallel:
             others = np.delete(rows, place, axis=1)
-            steps = {_set_of(others[rows[:, place] == id_]) for id_ in range(found.grid[number])}
+            ids = range(found.grid[number])
+            steps = {others[rows[:, place] == id_].tobytes() for id_ in ids}  # rows are in order
             rows = _different(others) if len(steps) == 1 else rows
     return len(rows)
-
-
-def _set_of(rows: np.ndarray[Any, Any]) -> frozenset[Index]:
-    return frozenset(map(tuple, rows.tolist()))
 
 
 def _placed(access: OperandIndexing) -> IndexingMap:

@@ -23,6 +23,7 @@ from ops import ArrayTile, DimensionKind, Propagation
 from ops.tiling.propagation import propagate_in
 from simplifier import Interval, format_expr
 from tests.conformance import Row
+from tests.extent import IN_CI
 from tests.xla.facts import Verdict
 from tests.xla.outcome import Outcome, Question, of_map, of_values
 from tests.xla.spaces import (
@@ -35,7 +36,7 @@ from tests.xla.spaces import (
     verdict_on_elements,
 )
 
-MAX_PROGRAMS: Final = 32
+MAX_PROGRAMS: Final = 32 if IN_CI else 12
 """Of so many programs the tiles are compared; all, if there are no more."""
 
 MAX_POINTS: Final = 4000

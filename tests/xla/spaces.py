@@ -31,6 +31,7 @@ from ops.tiling.propagation import dimensions_of_one_value, propagate_in
 from simplifier import symbol
 from simplifier.expr.form import Form
 from tests.conformance import Row
+from tests.extent import IN_CI
 from tests.xla.facts import Verdict
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ Elements: TypeAlias = "set[Index] | None"
 """The elements of a tile, each behind the replica that has it, if maps tell; or none is given."""
 
 MAX_SIZES: Final = 10
-MAX_TILES: Final = 8
+MAX_TILES: Final = 8 if IN_CI else 3
 """So many sizes, and so many tiles of each, are drawn."""
 
 MAX_POINTS: Final = 1000

@@ -17,6 +17,7 @@ from ops.tiling import tilings
 from ops.tiling.propagation import propagate_in
 from ops.xla_gpu.blocks import block_level, contracted_tile
 from tests.conformance import Row
+from tests.extent import IN_CI
 from tests.xla.facts import Verdict
 from tests.xla.outcome import Outcome, Question, of_values
 from tests.xla.spaces import Index, Space, Steps
@@ -24,7 +25,7 @@ from tests.xla.spaces import Index, Space, Steps
 MAX_SIZES: Final = 4096
 """So many combinations of sizes are tried."""
 
-MAX_CHECKED: Final = 6
+MAX_CHECKED: Final = 6 if IN_CI else 3
 """For so many of them all arrays' tiles are compared with all elements."""
 
 MAX_POINTS: Final = 1 << 13

@@ -7,6 +7,7 @@ A kernel is the entry's root, or the ``instruction`` that a row names, maybe joi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Final
 
 from ops import Fusion, FusionSchedule, Unknown, hlo, schedule_of
@@ -166,7 +167,7 @@ def _of_tiling(answer: Callable[[TilingCandidate], object]) -> Question:
     """A question to the tiling whose sizes are given, of the results' dimensions and the others."""
 
     def question(row: Row) -> Outcome:
-        found = _tilings(row, [[size] for size in row["tile_sizes"]])
+        found = _of_sizes(row)
         return of_values(answer(found[0]) if found else None, row)
 
     return question
@@ -174,16 +175,23 @@ def _of_tiling(answer: Callable[[TilingCandidate], object]) -> Question:
 
 def tile_fits(row: Row) -> Outcome:
     """Whether tiles of these sizes fit into the registers of a block."""
-    return of_values(bool(_tilings(row, [[size] for size in row["tile_sizes"]])), row)
+    return of_values(bool(_of_sizes(row)), row)
 
 
 def best_tile(row: Row) -> Outcome:
     """The tile sizes that move the fewest bytes."""
-    return of_values(list(_tilings(row, None)[0].sizes), row)
+    return of_values(list(tilings(kernel_of(row), RTX_A6000)[0].sizes), row)
 
 
-def _tilings(row: Row, sizes: list[list[int]] | None) -> Tilings:
-    return tilings(kernel_of(row), RTX_A6000, sizes=sizes)
+def _of_sizes(row: Row) -> Tilings:
+    kernel = {name: row[name] for name in ("hlo", "instruction", "producer") if name in row}
+    return _of_kernel(tuple(kernel.items()), tuple(row["tile_sizes"]))
+
+
+@lru_cache(maxsize=1)
+def _of_kernel(kernel: tuple[tuple[str, str], ...], sizes: tuple[int, ...]) -> Tilings:
+    """The tilings of a kernel; rows ask one after the other what its tiles read and write."""
+    return tilings(kernel_of(dict(kernel)), RTX_A6000, sizes=[[size] for size in sizes])
 
 
 QUESTIONS: Final[dict[str, Question]] = {
