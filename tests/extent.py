@@ -23,5 +23,11 @@ def part(cases: Sequence[_Case], count: int) -> Sequence[_Case]:
 in_ci = pytest.mark.skipif(not IN_CI, reason="run with CI=1")
 """Marks a test that takes seconds for what quick ones nearly say."""
 
-seldom: Final = settings(max_examples=40 if IN_CI else 8)
+
+def examples(count: int) -> settings:
+    """So many random examples in CI, and a third elsewhere."""
+    return settings(max_examples=count if IN_CI else max(5, count // 3))
+
+
+seldom: Final = examples(40)
 """For what takes tenths of a second for each random example."""

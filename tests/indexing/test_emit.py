@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing import IndexingMap, MapError, emit, parse_map
 from simplifier.errors import ArgumentError
-from tests.extent import in_ci
+from tests.extent import examples, in_ci
 from tests.indexing import mlir_stand_in
 from tests.indexing.code_maps import MAPS, grid, inside, is_inside
 from tests.indexing.stand_in import functions_of, plain_values, tensors
 from tests.strategies import maps
 
 by_map = pytest.mark.parametrize("text", [row[1] for row in MAPS], ids=[row[0] for row in MAPS])
-few = settings(max_examples=15)
+few = examples(15)
 
 
 def needs(program: str) -> pytest.MarkDecorator:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from indexing import IndexingMap, parse_map
 from simplifier import BudgetError, NotQuasiAffineError
 from tests.evaluation import related
+from tests.extent import examples
 from tests.strategies import maps
 
 FINISHED = [
@@ -92,7 +93,7 @@ def test_finished(text: str, expected: str) -> None:
     assert finished.simplify() == finished
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(maps())
 def test_a_finished_map_is_the_same_relation_and_settled(made: IndexingMap) -> None:
     try:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from indexing import MapError, parse_map
@@ -19,7 +19,7 @@ from indexing.layout.cute.layout import unflattened
 from simplifier.errors import ArgumentError, IndexingError, TextError
 from tests.carets import DrawnError, drawn_errors
 from tests.cases import for_all
-from tests.extent import seldom
+from tests.extent import examples, seldom
 
 DATA: Final = Path(__file__).parents[1] / "data" / "cute"
 
@@ -85,7 +85,7 @@ def layouts(draw: st.DrawFn, depth: int = 2) -> CuteLayout:
     return CuteLayout(chosen.shape, unflattened(iter(strides), chosen.shape))
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(layouts())
 def test_maps_have_the_offsets_of_the_layout(layout: CuteLayout) -> None:
     assert parse(str(layout)) == layout
@@ -97,7 +97,7 @@ def test_maps_have_the_offsets_of_the_layout(layout: CuteLayout) -> None:
         assert [offset for _, offset in sorted(found)] == offsets
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(layouts())
 def test_layouts_come_back_from_their_maps(layout: CuteLayout) -> None:
     by_mode = cute.coalesce(layout, (1,) * layout.rank)

@@ -7,7 +7,7 @@ from functools import reduce
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from indexing import IndexingMap
 from indexing.layout import (
@@ -25,6 +25,7 @@ from indexing.layout import (
 )
 from simplifier import cost, parse_expr
 from simplifier.extraction.cost import overlaps
+from tests.extent import examples
 from tests.layout.model import PADDING, index_of, memory_of
 from tests.layout.strategies import small_arrays
 
@@ -129,7 +130,7 @@ def test_the_physical_index_is_the_index_in_the_order_of_memory(shape: Shape) ->
         assert physical[dims] == elements[results]
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(shape=small_arrays())
 def test_maps_are_bijections_and_inverses(shape: Shape) -> None:
     for there, back in [

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing import MapError, parse_map
@@ -17,6 +17,7 @@ from indexing.layout.linear import BlockSplit, LinearLayout
 from simplifier.errors import ArgumentError, IndexingError, TextError
 from tests.carets import DrawnError, drawn_errors
 from tests.cases import for_all
+from tests.extent import examples
 
 # The cases of unittest/Dialect/TritonGPU/LinearLayoutConversionsTest.cpp in triton-lang/triton, by
 # their names there. A row of bases is written as digits: the indices along the dimensions.
@@ -498,7 +499,7 @@ def _rank(array: np.ndarray) -> int:
     return rank
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(linear_layouts(), linear_layouts(invertible=True))
 def test_algebra_as_in_numpy(layout: LinearLayout, other: LinearLayout) -> None:
     array = _array(layout)
@@ -515,7 +516,7 @@ def test_algebra_as_in_numpy(layout: LinearLayout, other: LinearLayout) -> None:
     assert (_array(back_first) == _array(chained)).all()
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(linear_layouts())
 def test_maps_say_the_same_as_bases(layout: LinearLayout) -> None:
     indexing_map = linear.to_map(layout)

@@ -15,11 +15,12 @@ from typing import Final
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing.layout import linear
 from indexing.layout.linear import LinearLayout
+from tests.extent import examples
 
 DATA: Final = Path(__file__).parents[1] / "data" / "layout" / "triton_kernels.mlir"
 KERNELS: Final = dict(
@@ -110,7 +111,7 @@ def _surjective(draw: st.DrawFn) -> LinearLayout:
     return LinearLayout(bases, {"dim0": 4})
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(_surjective(), _surjective(), st.sampled_from(LEVELS))
 def test_elements_come_from_the_nearest_place(
     source: LinearLayout, other: LinearLayout, changed: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.extent import examples
 from tests.ops.agreement import check_felt, said
 from tests.ops.labelled_elements import shapes
 from tests.ops.oracle import program
@@ -41,7 +42,7 @@ FAMILIES = {
 
 
 @pytest.mark.parametrize("opcode", FAMILIES)
-@settings(max_examples=20)
+@examples(20)
 @given(drawn=tensors())
 def test_normalized_elements_feel_their_feature(
     opcode: str, drawn: tuple[tuple[int, ...], int]
@@ -59,7 +60,7 @@ def test_normalized_elements_feel_their_feature(
     check_felt(text, wider=no_elements, given=known, disturbances=MODERATE)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(sizes=shapes(6, most_elements=MAX_ELEMENTS))
 def test_random_numbers_lie_between_bounds(sizes: tuple[int, ...]) -> None:
     text = module(array("f64", sizes), "rng", ["f64[]", "f64[]"], "distribution=rng_uniform")
@@ -70,7 +71,7 @@ def test_random_numbers_lie_between_bounds(sizes: tuple[int, ...]) -> None:
         assert ((numbers >= low) & (numbers < low + 1)).all()
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(sizes=shapes(6, most_elements=MAX_ELEMENTS))
 def test_random_bits_may_depend_on_all_of_the_state(sizes: tuple[int, ...]) -> None:
     """Which part of the state changes which bits is the algorithm's own."""

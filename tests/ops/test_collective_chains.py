@@ -10,11 +10,12 @@ from itertools import pairwise
 from typing import TypeAlias
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ops import Unknown, hlo, input_to_output, output_to_input
 from tests.cases import for_all
+from tests.extent import examples
 from tests.ops import replicas
 from tests.ops.many_devices import Program, relations
 from tests.ops.replicas import Array, Element, Groups, mapped, operands, relation_of, relation_told
@@ -412,7 +413,7 @@ def listed(lists: Groups) -> str:
     return ",".join(f"{{{','.join(map(str, each))}}}" for each in lists)
 
 
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(st.data())
 def test_any_chain(data: st.DataObject) -> None:
     values, lines, name = operands((4, 4), 4), list[str](), "p"

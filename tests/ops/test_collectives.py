@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ops import (
@@ -27,6 +27,7 @@ from ops import (
 )
 from ops.dependence.operand_indexing import OperandIndexing
 from simplifier import Interval
+from tests.extent import examples
 from tests.ops import replicas
 from tests.ops.replicas import Array, Groups, operands, relation_of, relation_read, relation_told
 
@@ -115,7 +116,7 @@ def test_permutations(pairs: Groups, devices: int) -> None:
     check(collective_permute([3], pairs, devices), [3], moved)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.data())
 def test_any_permutation(data: st.DataObject) -> None:
     devices = data.draw(st.integers(1, 7))
@@ -125,7 +126,7 @@ def test_any_permutation(data: st.DataObject) -> None:
     check(collective_permute([2], pairs, devices), [2], moved)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.data())
 def test_any_groups(data: st.DataObject) -> None:
     size, number = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 3))

@@ -8,7 +8,7 @@ from itertools import count
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing import IndexingMap, parse_map
@@ -20,6 +20,7 @@ from simplifier import Interval
 from simplifier.expr import form as forms
 from tests.cases import for_all
 from tests.evaluation import related
+from tests.extent import examples
 from tests.ops.oracle import moved
 
 ROWS = 6
@@ -141,7 +142,7 @@ def gather_text(indices: Computed, place: str = VECTOR) -> str:
 
 
 @pytest.mark.needs("jaxlib")
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(computed())
 def test_known_values_are_those_that_xla_computes(indices: Computed) -> None:
     text = gather_text(indices)

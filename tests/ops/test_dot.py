@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.evaluation import Pair
+from tests.extent import examples
 from tests.ops.agreement import said
 from tests.ops.oracle import Array, felt_by
 from tests.ops.programs import array, braced, module
@@ -92,7 +93,7 @@ def ragged_dots(draw: st.DrawFn) -> Ragged:
     return Ragged(lhs, rhs, (*lists, count), result, rank, places, rank - 1)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(case=ragged_dots())
 def test_any_group_may_be_the_one_that_is_met(case: Ragged) -> None:
     """All elements in one group, and that in each: together this is all that can be."""

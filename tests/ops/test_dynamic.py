@@ -9,7 +9,7 @@ from math import prod
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ops
@@ -17,11 +17,12 @@ from indexing.layout import ShapeError
 from ops import OperandIndexing, Unknown, fusion_indexing, hlo, input_to_output, output_to_input
 from ops.dependence.dependence import Indexings
 from tests.evaluation import Pair, related
+from tests.extent import examples
 from tests.ops.oracle import felt, moved
 from tests.ops.runtime_values import related_given
 from tests.ops.unfit import why_unfit
 
-EXAMPLES = settings(max_examples=60, deadline=None)
+EXAMPLES = examples(60)
 MAX_ELEMENTS = 120
 
 Sizes = tuple[int, ...]
@@ -124,7 +125,7 @@ def test_an_update_is_written_where_xla_writes_it(part: Part) -> None:
 
 
 @pytest.mark.needs("jaxlib")
-@settings(EXAMPLES, max_examples=20)
+@examples(20)
 @given(parts(least_rank=1))
 def test_starts_are_felt_where_the_maps_say(part: Part) -> None:
     for opcode, first in (("dynamic-slice", 1), ("dynamic-update-slice", 2)):
@@ -229,7 +230,7 @@ def _braced(sizes: Sequence[int]) -> str:
 
 
 @pytest.mark.needs("jaxlib")
-@settings(EXAMPLES, max_examples=30)
+@examples(30)
 @given(nested())
 def test_a_slice_of_a_slice_has_the_starts_of_both(
     drawn: tuple[Sizes, Sizes, Sizes, tuple[int, ...]],

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import ops
@@ -17,13 +17,14 @@ from indexing.layout import ShapeError
 from ops import REGISTRY, OpIndexing, Origin, Unknown, hlo, input_to_output, output_to_input
 from ops.dependence.dependence import Indexings
 from tests.evaluation import Pair, related
+from tests.extent import examples
 from tests.ops.oracle import felt, moved
 from tests.ops.runtime_values import related_given
 from tests.ops.unfit import why_unfit
 
 Sizes = tuple[int, ...]
 
-EXAMPLES = settings(max_examples=60, deadline=None)
+EXAMPLES = examples(60)
 
 
 @dataclass(frozen=True)
@@ -300,7 +301,7 @@ def test_all_dimension_numbers_mean_what_is_specified(windows: Windows) -> None:
 
 
 @pytest.mark.needs("jaxlib")
-@settings(EXAMPLES, max_examples=20)
+@examples(20)
 @given(all_windows())
 def test_indices_are_felt_where_the_maps_say(windows: Windows) -> None:
     assume(can_scatter(windows))
@@ -333,7 +334,7 @@ def test_simplified_maps_say_the_same(windows: Windows) -> None:
             assert related(way.simplify()) == related(way)
 
 
-@settings(EXAMPLES, max_examples=20)
+@examples(20)
 @given(all_windows())
 def test_instructions_have_the_maps_of_their_operations(windows: Windows) -> None:
     for text, indexing in (

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ops import OpIndexing, cholesky, triangular_solve
 from tests.evaluation import Pair, related
+from tests.extent import examples
 from tests.ops.agreement import check_felt, said
 from tests.ops.labelled_elements import shapes
 from tests.ops.oracle import felt
@@ -35,7 +36,7 @@ batches = shapes(most_dimensions=4, most_elements=2)
 
 
 @pytest.mark.needs("jax")
-@settings(max_examples=20)
+@examples(20)
 @given(batch=batches, size=st.integers(0, 4), lower=st.booleans())
 def test_a_factor_needs_exactly_part_of_a_triangle(
     batch: tuple[int, ...], size: int, lower: bool
@@ -48,7 +49,7 @@ def test_a_factor_needs_exactly_part_of_a_triangle(
 
 
 @pytest.mark.needs("jax")
-@settings(max_examples=40)
+@examples(40)
 @given(
     sizes=st.tuples(batches, st.integers(0, 4), st.integers(0, 3)),
     left=st.booleans(),
@@ -149,7 +150,7 @@ def transforms(draw: st.DrawFn, fft_type: str) -> str:
 
 @pytest.mark.needs("jax")
 @pytest.mark.parametrize("fft_type", ["FFT", "IFFT", "RFFT", "IRFFT"])
-@settings(max_examples=20)
+@examples(20)
 @given(data=st.data())
 def test_a_transform_needs_all_elements_along_its_dimensions(
     fft_type: str, data: st.DataObject

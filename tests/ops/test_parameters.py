@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import sympy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ops
@@ -24,6 +24,7 @@ from simplifier.expr import form as forms
 from simplifier.expr import operations
 from tests.cases import for_all
 from tests.evaluation import related
+from tests.extent import examples
 
 Size = Any
 """A number, or an expression."""
@@ -249,7 +250,7 @@ def _over_parameters(build: Build) -> OpIndexing | tuple[OpIndexing, ...]:
 
 
 @pytest.mark.parametrize("build", BUILDERS.values(), ids=BUILDERS)
-@settings(max_examples=20)
+@examples(25)
 @given(sizes=st.tuples(st.integers(0, 6), st.integers(0, 4), st.integers(0, 4)))
 def test_numbers_for_sizes(build: Build, sizes: tuple[int, int, int]) -> None:
     """Where these are no sizes of the operation, no map but of what needs none has a point."""

@@ -6,12 +6,13 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ops
 from indexing import IndexingMap
 from tests.evaluation import Pair, related
+from tests.extent import examples
 from tests.ops.agreement import check_felt
 from tests.ops.labelled_elements import FAMILIES, Case, unary
 
@@ -55,7 +56,7 @@ PROGRAMS = [family for family in FAMILIES if family not in NO_PROGRAMS]
 
 @pytest.mark.needs("jax")
 @pytest.mark.parametrize("family", PROGRAMS)
-@settings(max_examples=20)
+@examples(20)
 @given(data=st.data())
 def test_instructions_say_what_xla_does(family: str, data: st.DataObject) -> None:
     case = data.draw(FAMILIES[family].filter(lambda case: case.is_program))

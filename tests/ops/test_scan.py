@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ops import StepUse, Unknown, hlo, output_to_input, scan
 from ops.rules import scan as scan_module
 from tests.cases import for_all
 from tests.evaluation import related
+from tests.extent import examples
 from tests.ops.agreement import check_felt
 from tests.ops.labelled_elements import Sizes, shapes
 from tests.ops.programs import array, braced, module
@@ -34,7 +35,7 @@ sum {{
 
 
 @pytest.mark.needs("jaxlib")
-@settings(max_examples=25)
+@examples(25)
 @given(data=st.data())
 def test_scans_need_what_came_before(data: st.DataObject) -> None:
     sizes = data.draw(shapes(4, smallest=1, most_elements=MAX_ELEMENTS).filter(len))
@@ -122,7 +123,7 @@ def test_a_slice_arrives_as_many_steps_late_as_it_is_carried() -> None:
 
 
 @pytest.mark.needs("jax")
-@settings(max_examples=25)
+@examples(25)
 @given(data=st.data())
 def test_no_step_uses_more_than_is_said(data: st.DataObject) -> None:
     letters = st.sets(st.sampled_from("xycd")).map(lambda found: "".join(sorted(found)) or "-")

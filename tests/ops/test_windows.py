@@ -10,7 +10,7 @@ from typing import cast
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import ops
@@ -20,6 +20,7 @@ from ops.hlo import DimensionLabels, Window
 from ops.rules.windows import SlidingWindow, from_windows, to_windows
 from simplifier.expr import form as forms
 from tests.evaluation import Pair, related
+from tests.extent import examples
 from tests.ops.oracle import felt
 from tests.ops.programs import array
 from tests.ops.unfit import why_unfit
@@ -353,7 +354,7 @@ def test_windows_fold_what_jax_folds(case: tuple[Sizes, Window]) -> None:
 
 
 @pytest.mark.needs("jax")
-@settings(max_examples=10)
+@examples(10)
 @given(case=windowed(least_rank=1))  # XLA forgets all but one operand of scalars
 def test_each_of_several_results_folds_every_input(case: tuple[Sizes, Window]) -> None:
     text = double_reduction(*case)
@@ -445,7 +446,7 @@ def test_a_window_on_one_element_is_read_at_one_place() -> None:
 
 
 @pytest.mark.needs("jax")
-@settings(max_examples=20)
+@examples(20)
 @given(case=selected())
 def test_what_jax_selects_and_scatters_may_be(case: tuple[Sizes, Window]) -> None:
     text, (sizes, _) = scattering(*case), case

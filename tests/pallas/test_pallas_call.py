@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing import parse_map
 from ops.pallas import BlockSpec, ElementBlock, PallasCall, PallasError, pallas_call
 from simplifier import FloorDiv, Min
 from simplifier.errors import ArgumentError
+from tests.extent import examples
 from tests.pallas.grid_model import GridModel
 
 SEMANTICS = ("parallel", "arbitrary")
@@ -70,7 +71,7 @@ def call_of(model: GridModel, semantics: tuple[str, ...] = ()) -> PallasCall:
     return pallas_call(model.grid, {}, {"out": (f"f32[{sizes}]", spec)}, semantics=semantics)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(models(), st.data())
 def test_answers_are_those_of_the_model(model: GridModel, data: st.DataObject) -> None:
     drawn = [data.draw(st.sampled_from(SEMANTICS)) for _ in model.grid]
@@ -97,7 +98,7 @@ def test_answers_are_those_of_the_model(model: GridModel, data: st.DataObject) -
     assert (traffic.copies, traffic.bytes) == (copies, 4 * elements)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(models())
 def test_each_step_has_the_elements_of_its_block(model: GridModel) -> None:
     (array,) = call_of(model).outputs

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simplifier import (
@@ -40,6 +40,7 @@ from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.prices import divides_by_negative
 from simplifier.fixpoint import simplified
 from tests.evaluation import first_difference, values_of, where
+from tests.extent import examples
 from tests.simplifier.objective import is_good
 from tests.strategies import bounded_boxes, points_of, quasi_affine
 
@@ -186,7 +187,7 @@ def test_exact_bounds_are_those_of_all_points(
 
 
 @pytest.mark.parametrize("share", [exact.ATTEMPT, 500], ids=["enough", "little"])
-@settings(max_examples=60)
+@examples(60)
 @given(form=quasi_affine(leaves=7), box=bounded_boxes(), constraints=constraint_lists())
 def test_a_finished_form_is_equal_no_dearer_and_settled(
     form: Form, box: dict[str, Interval], constraints: list[tuple[Form, Interval]], share: int

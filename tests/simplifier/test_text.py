@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simplifier import Interval, TextError, TextWarning, format_expr, parse_expr, symbol
@@ -17,7 +17,7 @@ from simplifier.expr.text import parse_form
 from tests.carets import DrawnError, drawn_errors
 from tests.cases import for_all
 from tests.evaluation import values_of
-from tests.extent import IN_CI
+from tests.extent import IN_CI, examples
 from tests.strategies import NAMES, expressions, points_of
 
 ROUND_TRIPS = [
@@ -282,7 +282,7 @@ def test_a_deep_text_is_read() -> None:
     assert parse_form("-" * depth + "x") == parse_form("x")
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.text("xy0123456789+-*/%()[]{},: \t\n<>.minaxfloordv", max_size=30))
 def test_any_text_is_read_or_refused_politely(text: str) -> None:
     form = read_or_refused(text)

@@ -16,7 +16,7 @@ from simplifier import symbol
 from simplifier.errors import ArgumentError
 from tests.call_counts import calls_of
 from tests.cases import for_all
-from tests.extent import part
+from tests.extent import IN_CI, part
 from tests.fusion.random_programs import SHAPE, Program, programs
 from tests.fusion.units import ADD, MAXIMUM, entry, named
 from tests.pages import generated_in
@@ -76,7 +76,7 @@ def fusion_of(body: str) -> Fusion:
     return Fusion.of_computation(entry(body, f"{ADD}\n{MAXIMUM}\n{CALLEES}").entry)
 
 
-def all_sizes(fusion: Fusion, most: int = 40) -> list[list[int]]:
+def all_sizes(fusion: Fusion, most: int = 40 if IN_CI else 12) -> list[list[int]]:
     """Sizes for all dimensions that may be cut, spread evenly."""
     choices = [
         range(1, (each.size or 0) + 1) if each.can_be_cut else [each.size or 0]
