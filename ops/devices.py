@@ -323,9 +323,8 @@ def even_groups(
     groups = device_groups(op, replica_groups, replica_count)
     if not groups.is_even:
         sizes = ", ".join(str(len(group)) for group in groups.groups)
-        raise ShapeError(
-            f"{op}: the replica groups have {sizes} replicas; expected as many in each"
-        )
+        message = f"{op}: the replica groups have {sizes} replicas; expected as many in each"
+        raise ShapeError(message)
     return groups
 
 

@@ -93,9 +93,8 @@ def first_difference(
     if left == right:
         return None
     if not are_comparable(left, right, runtime_as_parameters=runtime_as_parameters):
-        raise MapError(
-            f"first_difference: {_arity(left)} against {_arity(right)}; expected as many"
-        )
+        message = f"first_difference: {_arity(left)} against {_arity(right)}; expected as many"
+        raise MapError(message)
 
     one, two = with_same_parameters((left, right))
 

@@ -545,9 +545,8 @@ def _checked_labels(number: int, given: Relation, sizes: dict[str, object]) -> l
     names = [format_form(given.domain.named(form)) for form in given.forms]
     for position, name in enumerate(names):
         if name not in variables:
-            raise MapError(
-                f"{where}: result {position} is {beginning_of(name)}; expected a variable"
-            )
+            message = f"{where}: result {position} is {beginning_of(name)}; expected a variable"
+            raise MapError(message)
     return names
 
 

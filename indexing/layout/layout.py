@@ -278,13 +278,11 @@ class Layout:
             tiles = tuple(tuple(map(_combined, tile)) for tile in self.tiles)
             object.__setattr__(self, "tiles", tiles)
         if any(dimension < 0 for dimension in self.minor_to_major):
-            raise ShapeError(
-                f"minor_to_major {_braces(self.minor_to_major)} has a negative dimension"
-            )
+            message = f"minor_to_major {_braces(self.minor_to_major)} has a negative dimension"
+            raise ShapeError(message)
         if len(set(self.minor_to_major)) != len(self.minor_to_major):
-            raise ShapeError(
-                f"minor_to_major {_braces(self.minor_to_major)} lists a dimension twice"
-            )
+            message = f"minor_to_major {_braces(self.minor_to_major)} lists a dimension twice"
+            raise ShapeError(message)
         for name, smallest in _SMALLEST.items():
             check_type(getattr(self, name), INTEGER, f"Layout: {name}", "an integer")
             if getattr(self, name) < smallest:
@@ -359,13 +357,11 @@ class Layout:
         """Raise a :class:`ShapeError` unless an array of that rank can have this layout."""
         size = len(self.minor_to_major)
         if size != rank:
-            raise ShapeError(
-                f"the shape has {rank} dimensions, but the layout {self} orders {size}"
-            )
+            message = f"the shape has {rank} dimensions, but the layout {self} orders {size}"
+            raise ShapeError(message)
         if any(dimension >= rank for dimension in self.minor_to_major):
-            raise ShapeError(
-                f"the layout {self} is no permutation of the dimensions 0 to {rank - 1}"
-            )
+            message = f"the layout {self} is no permutation of the dimensions 0 to {rank - 1}"
+            raise ShapeError(message)
         self._check_tiles()
         if any(config.dimension >= rank for config in self.split_configs):
             raise ShapeError(f"the layout {self} splits a dimension that the shape does not have")
@@ -390,9 +386,8 @@ class Layout:
         if self.is_sparse and self.tiles:
             raise ShapeError(f"the layout {self} has tiles, but is for a sparse array")
         if self.physical_shape is not None and not self.is_sparse:
-            raise ShapeError(
-                f"the layout {self} has a physical shape, but is not for a sparse array"
-            )
+            message = f"the layout {self} has a physical shape, but is not for a sparse array"
+            raise ShapeError(message)
 
     def __str__(self) -> str:
         order, fields = _list(self.minor_to_major), "".join(self._fields())

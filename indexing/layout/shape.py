@@ -61,9 +61,8 @@ class Shape(ArrayShape):
         if self.is_array:
             ArrayShape.__post_init__(self)
         elif self.dimensions or self.layout is not None:
-            raise ShapeError(
-                f"a shape of type {self.element_type} has neither dimensions nor a layout"
-            )
+            message = f"a shape of type {self.element_type} has neither dimensions nor a layout"
+            raise ShapeError(message)
         self._check_elements()
 
     def _check_elements(self) -> None:

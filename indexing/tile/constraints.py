@@ -626,9 +626,8 @@ def _read_size(
     """A size as a form; a number must fit into the dimension."""
     if not is_symbolic(size):
         if isinstance(size, bool) or not hasattr(size, "__index__"):
-            raise TileError(
-                f"tile: {where} is {quoted(size)}; expected an integer or an expression"
-            )
+            message = f"tile: {where} is {quoted(size)}; expected an integer or an expression"
+            raise TileError(message)
         number = int(size)
         count = forms.constant(number)
         if (refusal := TileSize(count, extent, name).refusal(where, number)) is not None:

@@ -254,9 +254,8 @@ class Tile(Displayed):
         check_type(ids, Sized, "elements: ids", "one integer for each dimension")
         names = (*self.symbols, *(each.name for each in self.domain.parameters))
         if names:
-            raise TileError(
-                f"elements: the sizes have the symbols {listed(names)}; expected numbers"
-            )
+            message = f"elements: the sizes have the symbols {listed(names)}; expected numbers"
+            raise TileError(message)
         if len(ids) != len(self.tiles):
             expected = f"expected {len(self.tiles)}, one for each dimension"
             raise TileError(f"elements: {len(ids)} ids are given; {expected}")

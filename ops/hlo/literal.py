@@ -194,9 +194,8 @@ def _read_array(lexer: HloLexer, shape: Shape) -> tuple[Scalar, ...]:
             if not counts:
                 return tuple(values)
         elif len(counts) != shape.rank:
-            raise lexer.error(
-                f"expected braces nested {shape.rank} deep for {shape.text(layout=False)}"
-            )
+            message = f"expected braces nested {shape.rank} deep for {shape.text(layout=False)}"
+            raise lexer.error(message)
         else:
             values.append(read(lexer, shape.element_type))
             counts[-1] += 1

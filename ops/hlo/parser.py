@@ -408,9 +408,8 @@ class InstructionReader:
         self._table = table
         while lexer.text != "}":
             if lexer.kind == "end":
-                raise lexer.error(
-                    f"the text ends inside of computation %{owner}, which no '}}' closes"
-                )
+                message = f"the text ends inside of computation %{owner}, which no '}}' closes"
+                raise lexer.error(message)
             self._instruction("'}' or an instruction")
         if not table.instructions:
             raise lexer.error(f"computation %{owner} has no instructions")

@@ -398,9 +398,8 @@ def _transpose(op: Application) -> Sized:
     (operand,), permutation = op.operands, op.attributes["dimensions"]
     layout, rank = operand.shape.layout, operand.shape.rank
     if sorted(permutation) != list(range(rank)) or layout is None:
-        raise AttributeValueError(
-            f"dimensions {permutation} are no permutation of those of {operand.shape}"
-        )
+        message = f"dimensions {permutation} are no permutation of those of {operand.shape}"
+        raise AttributeValueError(message)
     order = tuple(permutation.index(dimension) for dimension in layout.minor_to_major)
     found = Sized.array(operand.shape.element_type, operand.taken(permutation))
     return replace(found, shape=found.shape.with_layout(Layout(order)))
@@ -424,9 +423,8 @@ def _concatenate(op: Application) -> Sized:
 def _pad(op: Application) -> Sized:
     operand, padding = op.operands[0], op.attributes["padding"]
     if len(padding) != operand.shape.rank:
-        raise AttributeValueError(
-            f"the padding has {len(padding)} dimensions, but the operand is {operand.shape}"
-        )
+        message = f"the padding has {len(padding)} dimensions, but the operand is {operand.shape}"
+        raise AttributeValueError(message)
     pairs = zip(operand.own, padding, strict=True)
     return Sized.array(_widest(op.operands), [padded_size(size, *row) for size, row in pairs])
 
@@ -476,9 +474,8 @@ def _gather(op: Application) -> Sized:
     part = _of_part(operand, op.attributes["slice_sizes"])
     found = gather_sizes(part, indices.own, op.attributes)
     if any(size is None for size in found):
-        raise AttributeValueError(
-            "offset_dims, collapsed_slice_dims and slice_sizes do not fit together"
-        )
+        message = "offset_dims, collapsed_slice_dims and slice_sizes do not fit together"
+        raise AttributeValueError(message)
     return Sized.array(operand.shape.element_type, found)
 
 

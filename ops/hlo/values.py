@@ -100,9 +100,8 @@ class DimensionLabels:
         """
         found = LABELS_TEXT.fullmatch(text)
         if found is None:
-            raise AttributeValueError(
-                f"the labels are {text!r}; expected some such as b0f_0io->b0f"
-            )
+            message = f"the labels are {text!r}; expected some such as b0f_0io->b0f"
+            raise AttributeValueError(message)
         return cls(*found.groups())
 
     def __str__(self) -> str:
@@ -275,9 +274,8 @@ class IotaGroups:
     def __post_init__(self) -> None:
         _check_iota(self.reshape_sizes, self.permutation)
         if not self.sizes or math.prod(self.sizes) != math.prod(self.reshape_sizes):
-            raise AttributeValueError(
-                f"[{_list(self.sizes)}] and [{_list(self.reshape_sizes)}] differ in size"
-            )
+            message = f"[{_list(self.sizes)}] and [{_list(self.reshape_sizes)}] differ in size"
+            raise AttributeValueError(message)
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]:
@@ -451,9 +449,8 @@ def _check_iota(sizes: tuple[int, ...], permutation: tuple[int, ...]) -> None:
     if any(size < 1 for size in sizes):
         raise AttributeValueError(f"[{_list(sizes)}] has a size below 1")
     if permutation and sorted(permutation) != list(range(len(sizes))):
-        raise AttributeValueError(
-            f"T({_list(permutation)}) is no permutation of the dimensions of [{_list(sizes)}]"
-        )
+        message = f"T({_list(permutation)}) is no permutation of the dimensions of [{_list(sizes)}]"
+        raise AttributeValueError(message)
 
 
 def _iota(sizes: tuple[int, ...], permutation: tuple[int, ...]) -> Iterator[int]:

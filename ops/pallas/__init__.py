@@ -177,9 +177,8 @@ def _read_array(
 def _block_size(size: OfJax, where: str) -> BlockSize:
     kind = type(size).__name__
     if kind not in _BLOCK_SIZES:
-        raise PallasError(
-            f"{where}: a dimension of the block is a {kind}, of unknown place or size"
-        )
+        message = f"{where}: a dimension of the block is a {kind}, of unknown place or size"
+        raise PallasError(message)
     return _BLOCK_SIZES[kind](size)
 
 

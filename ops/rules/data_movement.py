@@ -72,9 +72,8 @@ def _checked_triple(axis: int, triple: Sequence[SizeLike]) -> tuple[Size, Size, 
         message = f"pad: padding[{axis}] is {checked}; expected (low, high, interior)"
         raise ShapeError(message) from None
     if not isinstance(interior, int) or interior < 0:
-        raise ShapeError(
-            f"pad: dimension {axis} has interior padding {interior}; expected 0 or more"
-        )
+        message = f"pad: dimension {axis} has interior padding {interior}; expected 0 or more"
+        raise ShapeError(message)
     return low, high, interior
 
 

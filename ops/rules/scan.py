@@ -321,9 +321,8 @@ def _common_length(stacked: Sequence[_Slices]) -> tuple[Size, list[Constraint]]:
     """The number of steps, and the conditions that all have it: numbers tell more than forms."""
     lengths = [array.sizes[array.steps or 0] for array in stacked]
     if not lengths:
-        raise ShapeError(
-            "scan: there is neither an input nor an output; expected one to step along"
-        )
+        message = "scan: there is neither an input nor an output; expected one to step along"
+        raise ShapeError(message)
     chosen = min(lengths, key=lambda length: isinstance(length, Form))
     conditions = index_maps.not_negative(size for array in stacked for size in array.sizes)
     for length in lengths:

@@ -923,9 +923,8 @@ def _shifted_right(value: Formula, by: Formula) -> Formula:
 
 def _power_of_two(exponent: Formula) -> Formula:
     if not exponent.is_Integer or not 0 <= exponent <= MAX_SHIFT:
-        raise ArithmeticError(
-            f"bits are moved by {exponent}; expected a number from 0 to {MAX_SHIFT}"
-        )
+        message = f"bits are moved by {exponent}; expected a number from 0 to {MAX_SHIFT}"
+        raise ArithmeticError(message)
     return 2**exponent
 
 

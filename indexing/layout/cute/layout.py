@@ -278,9 +278,8 @@ def _check(value: object, what: str, level: int = 0) -> None:
 def _check_sizes(shape: IntTuple) -> None:
     for size in flattened(shape):
         if size < 1:
-            raise ShapeError(
-                f"CuteLayout: shape {text_of(shape)} has the size {size}; expected 1 or more"
-            )
+            message = f"CuteLayout: shape {text_of(shape)} has the size {size}; expected 1 or more"
+            raise ShapeError(message)
     if _has_empty(shape):
         raise ShapeError(f"CuteLayout: shape {text_of(shape)} has a tuple without sizes")
 

@@ -279,9 +279,8 @@ def shared_access(
     check_type(shared, LinearLayout, "shared_access: the shared layout", "a LinearLayout")
     check_type(element_bytes, INTEGER, "shared_access: element_bytes", "an integer")
     if element_bytes not in (1, 2, 4, 8, 16):
-        raise ShapeError(
-            f"shared_access: elements of {element_bytes} bytes; expected 1, 2, 4, 8 or 16"
-        )
+        message = f"shared_access: elements of {element_bytes} bytes; expected 1, 2, 4, 8 or 16"
+        raise ShapeError(message)
     offsets = _offsets(distributed, shared)
     width = min(_width_of(offsets), MAX_ACCESS_BYTES // element_bytes)
     lanes = range(offsets.in_dims.get(LANE, 1))

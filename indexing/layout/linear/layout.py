@@ -239,9 +239,8 @@ class LinearLayout(Displayed):
         where out dims are: [offset (size 16)]
         """
         if not self.is_injective:
-            raise ShapeError(
-                "inverse: the layout has elements at several places; pseudo_inverse picks one"
-            )
+            message = "inverse: the layout has elements at several places; pseudo_inverse picks one"
+            raise ShapeError(message)
         return self.pseudo_inverse()
 
     def pseudo_inverse(self) -> LinearLayout:
@@ -289,9 +288,8 @@ class LinearLayout(Displayed):
         """
         sizes = self.out_dims
         if sorted(names) != sorted(sizes):
-            raise ShapeError(
-                f"with_out_dims: {listed(names)}; expected {listed(sizes)} in any order"
-            )
+            message = f"with_out_dims: {listed(names)}; expected {listed(sizes)} in any order"
+            raise ShapeError(message)
         return LinearLayout(self._over(names), {name: sizes[name] for name in names})
 
     def sublayout(self, in_dims: Iterable[str], out_dims: Iterable[str]) -> LinearLayout:
