@@ -7,11 +7,12 @@ any length; a long one is printed in pieces. JSON has one item of a :class:`Row`
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from ops.analysis.queries import ModuleAnalysis
 from ops.fusion import Fusion
@@ -32,25 +33,8 @@ SCHEMA_VERSION: Final = 1
 """Goes up when a program that reads older documents would misread newer ones."""
 
 
-class Item(Protocol):
-    """One part of a document, in both renderings; each piece is one or more whole lines."""
-
-    @property
-    def is_unknown(self) -> bool:
-        """Whether a part of the answer is unknown."""
-        ...
-
-    def text_pieces(self) -> Iterator[str]:
-        """The item for people."""
-        ...
-
-    def json_pieces(self) -> Iterator[str]:
-        """The item for programs."""
-        ...
-
-
 class Row:
-    """An item of one piece, whose JSON is an object of fields."""
+    """An item of one piece in both renderings, whose JSON is an object of fields."""
 
     __slots__ = ()
 
@@ -120,6 +104,10 @@ class Verbatim:
     def json_pieces(self) -> Iterator[str]:
         """The pieces."""
         return iter(self._pieces)
+
+
+Item: TypeAlias = "Row | Verbatim"
+"""One part of a document, in both renderings; each piece is one or more whole lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,8 +261,13 @@ def by_weight(
 
 
 @dataclass(frozen=True, slots=True)
-class SelectedQuery:
-    """A query of the selected instructions; documents hold its other fields."""
+class SelectedQuery(ABC):
+    """A query of each subject of a module: of the selected instructions, and the answers wanted.
+
+    ``name`` is the name of the subjects in documents, which hold the other fields of the query.
+    """
+
+    name: ClassVar[str]
 
     selection: Selection
 
@@ -282,6 +275,23 @@ class SelectedQuery:
         """The fields of the query in documents."""
         names = (each.name for each in fields(self))
         return {name: getattr(self, name) for name in names if name != "selection"}
+
+    @abstractmethod
+    def subjects(self, module: HloModule) -> Sequence[Any]:
+        """The subjects in a module.
+
+        Raises:
+            NoSuchInstructionError, NoSuchComputationError: the module has nothing with a name
+                that it asks for.
+        """
+
+    @abstractmethod
+    def answer(self, analysis: ModuleAnalysis, subject: Any) -> Row:  # noqa: ANN401 - of each query
+        """The answer about a subject.
+
+        Raises:
+            HloTextError: what a rule of the user answers does not fit an instruction.
+        """
 
 
 class TableQuery(SelectedQuery):

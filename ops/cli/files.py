@@ -15,55 +15,17 @@ from difflib import get_close_matches
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import Any, ClassVar, Final, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from indexing.startup import collect_seldom
 from ops import Batch, FileAnswer, ModuleAnalysis, analyze, analyze_files, hlo
 from ops.cli import documents
 from ops.cli.console import Console
-from ops.cli.documents import Document, ErrorLog, Fields, Item, Rendering, Row, Selection, Verbatim
+from ops.cli.documents import Document, ErrorLog, Item, Rendering, SelectedQuery, Verbatim
 from ops.hlo import HloFileError, HloModule
 from ops.hlo.errors import NoSuchComputationError, NoSuchInstructionError
 from ops.hlo.files import decoded, read_text
 from simplifier.errors import IndexingError, listed
-
-Subject = TypeVar("Subject")
-
-
-class ModuleQuery(Protocol[Subject]):
-    """A query of each subject of a module; ``name`` is their name in documents."""
-
-    name: ClassVar[str]
-
-    @property
-    def selection(self) -> Selection:
-        """The instructions of the query, and the answers wanted."""
-        ...
-
-    def about(self) -> Fields:
-        """The fields of the query in documents."""
-        ...
-
-    def subjects(self, module: HloModule) -> Sequence[Subject]:
-        """The subjects in a module.
-
-        Raises:
-            NoSuchInstructionError, NoSuchComputationError: the module has nothing with a name
-                that it asks for.
-        """
-        ...
-
-    def answer(self, analysis: ModuleAnalysis, subject: Subject) -> Row:
-        """The answer about a subject.
-
-        Raises:
-            HloTextError: what a rule of the user answers does not fit an instruction.
-        """
-        ...
-
-
-AnyQuery: TypeAlias = ModuleQuery[Any]
-
 
 _FILES_PER_JOB: Final = 8
 """The number of files for each process that may be ahead of the one that is printed next."""
@@ -78,7 +40,7 @@ _STANDARD_INPUT: Final = "-"
 
 
 def answer_files(
-    command: str, query: AnyQuery, files: Sequence[str], jobs: int, console: Console
+    command: str, query: SelectedQuery, files: Sequence[str], jobs: int, console: Console
 ) -> Document:
     """The document of a command about files, and about the modules in folders.
 
@@ -94,7 +56,7 @@ def answer_files(
 # One file.
 
 
-def _about_one(command: str, query: AnyQuery, file: str, console: Console) -> Document:
+def _about_one(command: str, query: SelectedQuery, file: str, console: Console) -> Document:
     module = documents.attempt(load_module, file)
     if isinstance(module, IndexingError):
         name, items = None, [module]
@@ -114,7 +76,7 @@ def load_module(file: str) -> HloModule:
 
 
 def _sections(
-    query: AnyQuery, module: HloModule, console: Console
+    query: SelectedQuery, module: HloModule, console: Console
 ) -> Iterable[Item | IndexingError]:
     subjects = documents.attempt(query.subjects, module)
     if isinstance(subjects, IndexingError):
@@ -123,7 +85,7 @@ def _sections(
 
 
 def _answered(
-    query: AnyQuery, analysis: ModuleAnalysis, subjects: Iterable[Any]
+    query: SelectedQuery, analysis: ModuleAnalysis, subjects: Iterable[Any]
 ) -> Iterator[Item | IndexingError]:
     answers = (documents.attempt(query.answer, analysis, subject) for subject in subjects)
     return query.selection.kept(answers)
@@ -161,7 +123,7 @@ class _Printed(NamedTuple):
 
 
 def _about_all(
-    query: AnyQuery, files: Sequence[str], jobs: int, console: Console
+    query: SelectedQuery, files: Sequence[str], jobs: int, console: Console
 ) -> Iterator[Item | IndexingError]:
     """The entries of files and folders, in their order."""
     found = [documents.attempt(_files_in, file) for file in files]
@@ -201,7 +163,7 @@ def _files_in(file: str) -> list[str]:
 
 
 def _batch(
-    query: AnyQuery, paths: Sequence[str], jobs: int, rendering: Rendering
+    query: SelectedQuery, paths: Sequence[str], jobs: int, rendering: Rendering
 ) -> Batch[Document] | Batch[_Printed]:
     """The documents of files; those that other processes make are printed there."""
     workers = jobs or os.cpu_count() or 1
@@ -230,7 +192,7 @@ def _start() -> None:
     collect_seldom()
 
 
-def _document(query: AnyQuery, analysis: ModuleAnalysis) -> Document:
+def _document(query: SelectedQuery, analysis: ModuleAnalysis) -> Document:
     """The document of one among many files; its items are made when it is printed."""
     module = analysis.module
     items = _answered(query, analysis, query.subjects(module))
@@ -249,7 +211,7 @@ def _unexpected(file: str, error: Exception | None) -> HloFileError:
     return HloFileError(file, f"{type(error).__name__}: {error}")
 
 
-def _unread(query: AnyQuery, answer: FileAnswer[Any]) -> Document:
+def _unread(query: SelectedQuery, answer: FileAnswer[Any]) -> Document:
     """The document of a file without an answer."""
     error = answer.error
     if not isinstance(error, IndexingError):
@@ -258,13 +220,13 @@ def _unread(query: AnyQuery, answer: FileAnswer[Any]) -> Document:
 
 
 def _titled(
-    query: AnyQuery, items: Iterable[Item | IndexingError], file: str, module: str | None
+    query: SelectedQuery, items: Iterable[Item | IndexingError], file: str, module: str | None
 ) -> Document:
     fields = {"file": file, "module": module}
     return Document(query.name, items, fields, title=f"==> {file} <==")
 
 
-def _printed(query: AnyQuery, rendering: Rendering, analysis: ModuleAnalysis) -> _Printed:
+def _printed(query: SelectedQuery, rendering: Rendering, analysis: ModuleAnalysis) -> _Printed:
     """The document of a file as text; it is made in the process that reads the file."""
     errors, content = ErrorLog(), BytesIO()
     document = _document(query, analysis)

@@ -19,8 +19,8 @@ from indexing.passes import svg_of_layout
 from indexing.startup import INTERRUPTED, version
 from ops.cli import documents, maps
 from ops.cli.console import COLORS, PLAIN, Console, look_of, report
-from ops.cli.documents import Document, Rendering, Selection, Verbatim
-from ops.cli.files import AnyQuery, answer_files
+from ops.cli.documents import Document, Lines, Rendering, SelectedQuery, Selection, Verbatim
+from ops.cli.files import answer_files
 from ops.cli.kernels import FusionSchedules, InstructionReads, InstructionReasons, ModuleLoops
 from ops.cli.maps import DIRECTIONS, FusionMaps, InstructionMaps, View
 from ops.cli.memory import (
@@ -31,7 +31,7 @@ from ops.cli.memory import (
     KernelTiles,
     KernelUtilization,
 )
-from ops.cli.others import LayoutReport, diff, example, explore
+from ops.cli.others import diff, example, explore, layout_lines
 from ops.fusion.reasons import FEW_PATHS
 from ops.performance import DEVICES
 from ops.performance.utilization import SECONDS
@@ -40,7 +40,7 @@ from simplifier.errors import ArgumentError, IndexingError, Span, TextError
 # The commands: a function for each, or one for all about modules, from options to a document.
 
 
-def module_command(command: str, query: Callable[..., AnyQuery]) -> Callable[..., Document]:
+def module_command(command: str, query: Callable[..., SelectedQuery]) -> Callable[..., Document]:
     """The command of a query of modules, whose fields are the options of the command."""
 
     def run(*, files: Sequence[str], jobs: int, console: Console, **options: object) -> Document:
@@ -81,11 +81,11 @@ def layout(*, shape: str, output: str | None, console: Console) -> Document:
     return Document("layouts", items, documents.fields_of_command("layout") | {"picture": output})
 
 
-def _drawn(shape: str, output: str | None) -> LayoutReport:
+def _drawn(shape: str, output: str | None) -> Lines:
     array = _read_array(shape)
     if output is not None:
         documents.write_svg(output, svg_of_layout(array))
-    return LayoutReport(array)
+    return layout_lines(array)
 
 
 def _read_array(text: str) -> Shape:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import ClassVar, Final, TypeAlias, TypeVar
 
 from indexing import IndexingMap, Variable, format_map, parse_map
 from indexing.passes import Ends, format_head
 from ops import InstructionAnalysis, ModuleAnalysis, hlo
 from ops.analysis.queries import Addressing, slice_from
-from ops.cli.documents import Fields, Row, SelectedQuery
+from ops.cli.documents import Fields, Lines, Row, SelectedQuery
 from ops.cli.files import read_input
 from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, of_element
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
@@ -462,21 +462,6 @@ def _size_origin_fields(name: str, origin: SizeOrigin) -> Fields:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class MapReport(Row):
-    """A map by itself."""
-
-    map: IndexingMap
-
-    def text(self) -> str:
-        """The map, a line for each part of its domain."""
-        return map_text(self.map)
-
-    def fields(self) -> Fields:
-        """The map, whole and in its parts."""
-        return map_fields(self.map)
-
-
 # Runtime origins hold on to their module, so only indexings without them are cached.
 
 
@@ -570,23 +555,6 @@ def _ends(interval: Interval) -> list[int | None]:
 # Texts of maps and of expressions, and their smallest forms.
 
 
-@dataclass(frozen=True, slots=True)
-class ExpressionReport(Row):
-    """An expression by itself."""
-
-    expression: str
-
-    def text(self) -> str:
-        """The expression."""
-        return self.expression
-
-    def fields(self) -> Fields:
-        """The expression."""
-        return {"expression": self.expression}
-
-
-# Texts.
-
 _SEPARATOR: Final = re.compile(r"^---[ \t\r]*$", re.MULTILINE)
 
 
@@ -611,7 +579,7 @@ def _spans(text: str, name: str) -> list[Span]:
     return [Span(text, *span, name) for span in ends if text[slice(*span)].strip()]
 
 
-def simplified(span: Span) -> MapReport | ExpressionReport:
+def simplified(span: Span) -> Lines:
     """The smallest form of a map or an expression.
 
     Raises:
@@ -619,8 +587,10 @@ def simplified(span: Span) -> MapReport | ExpressionReport:
     """
     text = span.source[span.start : span.stop]
     if "->" in text:
-        return MapReport(_read(text, span, 0, len(text)).simplify())
-    return ExpressionReport(_simplified_expression(text, span))
+        found = _read(text, span, 0, len(text)).simplify()
+        return Lines([map_text(found)], partial(map_fields, found))
+    expression = _simplified_expression(text, span)
+    return Lines([expression], lambda: {"expression": expression})
 
 
 _DOMAIN: Final = re.compile(r"\s*,?\s*domain\s*:\s*")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.resources import files as resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -26,7 +26,7 @@ from indexing.layout import (
 from indexing.passes import text_of_layout
 from ops.cli import documents
 from ops.cli.console import Console
-from ops.cli.documents import Document, Fields, Item, Lines, Row, Selection
+from ops.cli.documents import Document, Fields, Item, Lines, Selection
 from ops.cli.files import load_module
 from ops.cli.maps import indented, map_fields, map_text
 from ops.explorer import explore as page_about
@@ -45,53 +45,48 @@ _MAPS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class LayoutReport(Row):
-    """The layout of an array."""
+def layout_lines(shape: Shape) -> Lines:
+    """The layout of an array: a line for each fact, the maps, the grid."""
+    facts = (f"{name}: {value}" for name, value in _facts(shape))
+    maps = (f"{title}:\n{indented(map_text(of(shape)))}" for title, of in _MAPS.items())
+    parts = "\n".join([*facts, *maps, text_of_layout(shape)])
+    return Lines([f"{shape}:", indented(parts)], partial(_layout_fields, shape))
 
-    shape: Shape
 
-    def text(self) -> str:
-        """A line for each fact, the maps, the grid."""
-        facts = (f"{name}: {value}" for name, value in self._facts())
-        maps = (f"{title}:\n{indented(map_text(of(self.shape)))}" for title, of in _MAPS.items())
-        parts = "\n".join([*facts, *maps, text_of_layout(self.shape)])
-        return f"{self.shape}:\n{indented(parts)}"
+def _facts(shape: Shape) -> Iterator[tuple[str, str]]:
+    layout, known = shape.array_layout, format_of(shape.array_layout)
+    yield "order", order_in_words(shape)
+    yield "size", size_in_words(shape)
+    yield "physical shape", f"{shape.element_type}[{','.join(map(str, tiled_sizes(shape)))}]"
+    if tiling_steps(shape):
+        yield "steps", ", ".join(map(str, tiling_steps(shape)))
+    if shape.dimensions:
+        yield "strides", ", ".join(map(_stride, shape.dimension_names, strides(shape)))
+    yield "format", f"{known.name if known else 'none with a name'}; {_on_tpu(shape)}"
+    yield "memory space", f"{layout.memory_space}, {layout.memory_space_name}"
 
-    def _facts(self) -> Iterator[tuple[str, str]]:
-        shape, layout = self.shape, self.shape.array_layout
-        known = format_of(layout)
-        yield "order", order_in_words(shape)
-        yield "size", size_in_words(shape)
-        yield "physical shape", f"{shape.element_type}[{','.join(map(str, tiled_sizes(shape)))}]"
-        if tiling_steps(shape):
-            yield "steps", ", ".join(map(str, tiling_steps(shape)))
-        if shape.dimensions:
-            yield "strides", ", ".join(map(_stride, shape.dimension_names, strides(shape)))
-        yield "format", f"{known.name if known else 'none with a name'}; {_on_tpu(shape)}"
-        yield "memory space", f"{layout.memory_space}, {layout.memory_space_name}"
 
-    def fields(self) -> Fields:
-        """The same in numbers; a stride is null where a tile cuts its dimension."""
-        shape, layout, size = self.shape, self.shape.array_layout, array_size(self.shape)
-        known = format_of(layout)
-        return {
-            "shape": str(shape),
-            "order": order_in_words(shape),
-            "physical_shape": list(tiled_sizes(shape)),
-            "steps": list(map(str, tiling_steps(shape))),
-            "places": size.elements,
-            "padding": size.padding,
-            "element_bits": size.element_bits,
-            "bits": size.bits,
-            "bytes": size.bytes,
-            "strides": list(strides(shape)),
-            "format": known.name if known else None,
-            "tpu_format": tile_format(shape).name,
-            "memory_space": layout.memory_space,
-            "memory_space_name": layout.memory_space_name,
-            "maps": {of.__name__: map_fields(of(shape)) for of in _MAPS.values()},
-        }
+def _layout_fields(shape: Shape) -> Fields:
+    """The same in numbers; a stride is null where a tile cuts its dimension."""
+    layout, size = shape.array_layout, array_size(shape)
+    known = format_of(layout)
+    return {
+        "shape": str(shape),
+        "order": order_in_words(shape),
+        "physical_shape": list(tiled_sizes(shape)),
+        "steps": list(map(str, tiling_steps(shape))),
+        "places": size.elements,
+        "padding": size.padding,
+        "element_bits": size.element_bits,
+        "bits": size.bits,
+        "bytes": size.bytes,
+        "strides": list(strides(shape)),
+        "format": known.name if known else None,
+        "tpu_format": tile_format(shape).name,
+        "memory_space": layout.memory_space,
+        "memory_space_name": layout.memory_space_name,
+        "maps": {of.__name__: map_fields(of(shape)) for of in _MAPS.values()},
+    }
 
 
 def _stride(name: str, stride: int | None) -> str:
@@ -164,31 +159,13 @@ def _change_fields(change: Change) -> Fields:
 # The explorer page of a module, in a file.
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenPage(Row):
-    """A page that was written: of which module, where, and how large."""
-
-    module: str
-    instructions: int
-    page: str
-    bytes: int
-
-    def text(self) -> str:
-        """All of it on a line."""
-        return f"{self.page}: {self.instructions:,} instructions, {self.bytes:,} bytes"
-
-    def fields(self) -> Fields:
-        """All of it."""
-        return asdict(self)
-
-
 def explore(*, file: str, output: str, console: Console) -> Document:
     """The page of a module, written to the file ``output``."""
     pages = (documents.attempt(_written, each, output) for each in console.track([file], "pages"))
     return Document("pages", pages, documents.fields_of_command("explore") | {"file": file})
 
 
-def _written(file: str, output: str) -> WrittenPage:
+def _written(file: str, output: str) -> Lines:
     """Write the page.
 
     Raises:
@@ -199,28 +176,12 @@ def _written(file: str, output: str) -> WrittenPage:
     module = load_module(file)
     page = page_about(module).html
     write_text(output, page)
-    count = sum(1 for _ in module.instructions)
-    return WrittenPage(module.name, count, output, len(page.encode()))
+    count, size = sum(1 for _ in module.instructions), len(page.encode())
+    fields = {"module": module.name, "instructions": count, "page": output, "bytes": size}
+    return Lines([f"{output}: {count:,} instructions, {size:,} bytes"], lambda: fields)
 
 
 # The examples that come with the library: modules to try commands on, and passes to copy from.
-
-
-@dataclass(frozen=True, slots=True)
-class StoredExample(Row):
-    """An example: in a list its file's name, alone its text."""
-
-    file: str
-    content: str
-    is_alone: bool
-
-    def text(self) -> str:
-        """The name or the text."""
-        return self.content.removesuffix("\n") if self.is_alone else self.file
-
-    def fields(self) -> Fields:
-        """Both."""
-        return {"file": self.file, "text": self.content}
 
 
 def example(*, name: str, console: Console) -> Document:
@@ -231,8 +192,8 @@ def example(*, name: str, console: Console) -> Document:
     return Document("examples", items, documents.fields_of_command("example"))
 
 
-def _read(wanted: str, known: Mapping[str, Traversable], name: str) -> StoredExample:
-    """An example by its name, with or without the ending of its file.
+def _read(wanted: str, known: Mapping[str, Traversable], name: str) -> Lines:
+    """An example by its name, with or without the ending of its file; in a list, its name alone.
 
     Raises:
         ArgumentError: there is none.
@@ -241,7 +202,9 @@ def _read(wanted: str, known: Mapping[str, Traversable], name: str) -> StoredExa
     if found is None:
         hint = nearby(wanted, known) or f"expected one of {listed(known)}"
         raise ArgumentError(f"example: there is no example {wanted}; {hint}")
-    return StoredExample(found.name, found.read_text("utf-8"), is_alone=bool(name))
+    text = found.read_text("utf-8")
+    shown = text.removesuffix("\n") if name else found.name
+    return Lines([shown], lambda: {"file": found.name, "text": text})
 
 
 def _files() -> dict[str, Traversable]:
