@@ -17,7 +17,7 @@ from ops.pallas.blocks import (
     axis_names,
     steps_of_numbers,
 )
-from simplifier import symbol
+from simplifier import NotQuasiAffineError, symbol
 from simplifier.errors import INTEGER, check_integers, check_type, listed, quoted
 from simplifier.tools.display import Displayed, html_of_table
 
@@ -269,8 +269,7 @@ class PallasCall(Displayed):
             lines.append(f"  {str(each).partition(': ')[0]}: {head}")
             lines.append(f"    {_text_of_traffic(each)}")
         none = "no problems: blocks are in bounds, results are written, no steps are in conflict"
-        problems = self.problems()
-        lines += [f"  {each}" for each in problems] or [f"  {none}"]
+        lines += [f"  {each}" for each in self._texts_of_problems() or [none]]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -278,9 +277,15 @@ class PallasCall(Displayed):
             (each.name, each.shape.short_text, str(each.indices), _text_of_traffic(each))
             for each in self.arrays
         )
-        title = "; ".join(map(str, self.problems())) or "no problems"
+        title = "; ".join(self._texts_of_problems()) or "no problems"
         heading = ("array", "shape", "block of a step", "copied")
         return html_of_table(heading, rows, title=f"grid {self.grid}: {title}")
+
+    def _texts_of_problems(self) -> list[str]:
+        try:
+            return [*map(str, self.problems())]
+        except NotQuasiAffineError as error:
+            return [f"problems are not known: {error}"]
 
 
 Problem: TypeAlias = "OutOfBoundsBlock | UnwrittenElement | WriteRace | LateRevisit | AliasConflict"
@@ -423,7 +428,10 @@ def _may(array: BlockedArray) -> bool:
 
 
 def _text_of_traffic(array: BlockedArray) -> str:
-    traffic = array.traffic()
+    try:
+        traffic = array.traffic()
+    except NotQuasiAffineError as error:
+        return f"copies are not known: {error}"
     if traffic is None:
         return "the kernel copies" if not array.buffers else "values decide what is copied"
     return f"{traffic.copies} copies, {traffic.bytes} bytes for {traffic.needed_bytes}"

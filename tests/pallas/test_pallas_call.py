@@ -310,3 +310,12 @@ def test_a_call_shows_itself() -> None:
     (call, _) = CASES["the block after the last"]
     assert "takes block (4, 0)" in call._repr_html_()
     assert repr(call).startswith("<PallasCall: grid (3,), arbitrary;")
+
+
+def test_a_call_whose_blocks_multiply_axes_says_what_is_not_known() -> None:
+    whole = ("f32[24,512]", BlockSpec((8, 128), lambda i, j: (i * j, j)))
+    call = pallas_call((3, 4), {}, {"o": whole})
+    reason = "not known: (n mod 4) * (n floordiv 4): is a product of variables"
+    for line in ("copies are", "problems are"):
+        assert f"{line} {reason}" in str(call)
+        assert f"{line} {reason}" in call._repr_html_()
