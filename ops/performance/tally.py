@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from functools import lru_cache
 from math import gcd, isnan, prod
-from time import monotonic
+from time import process_time
 from typing import Any, Final, NamedTuple, TypeAlias, overload
 
 import sympy
@@ -51,10 +51,10 @@ class OutOfTimeError(Exception):
 
 
 class Deadline:
-    """A time from now on; ``None`` is forever."""
+    """Seconds of processor time from now on, as isl counts them; ``None`` is forever."""
 
     def __init__(self, seconds: float | None) -> None:
-        self._end = None if seconds is None else monotonic() + seconds
+        self._end = None if seconds is None else process_time() + seconds
 
     @classmethod
     def of(cls, op: str, seconds: float | None) -> Deadline:
@@ -71,7 +71,7 @@ class Deadline:
 
     def check(self) -> None:
         """Raise an :class:`OutOfTimeError` unless there is time left."""
-        if self._end is not None and monotonic() >= self._end:
+        if self._end is not None and process_time() >= self._end:
             raise OutOfTimeError
 
     @property
@@ -84,7 +84,7 @@ class Deadline:
         self.check()
         if self._end is None:
             return None
-        return timedelta(seconds=min(self._end - monotonic(), _YEAR))
+        return timedelta(seconds=min(self._end - process_time(), _YEAR))
 
 
 class Tally(NamedTuple):
