@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import SimpleNamespace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from indexing.layout import Shape, ShapeError
 from indexing.passes import Constraint
@@ -33,7 +33,9 @@ from ops.jax.primitives import (
 from simplifier.errors import ArgumentError, IndexingError, quoted
 from simplifier.forms import Form, Interval
 
-__all__ = ["OfJax", "from_jax", "shape_of", "traced"]
+__all__ = ["OfJax", "evaluated", "from_jax", "shape_of", "traced"]
+
+T = TypeVar("T")
 
 
 # Runs a jaxpr once, equation after equation, and adds an instruction for each.
@@ -82,6 +84,30 @@ def traced(
     return make_jaxpr(function)(*arguments)
 
 
+def evaluated(
+    jaxpr: OfJax,
+    constants: Iterable[OfJax],
+    arguments: Iterable[T],
+    constant: Callable[[OfJax, OfJax], T],
+    apply: Callable[[OfJax, list[T]], Iterable[T]],
+) -> list[T]:
+    """The results of a jaxpr: ``apply`` gives those of an equation for some operands.
+
+    ``constant`` gives the value of a constant, of which JAX knows the abstract value.
+    """
+    known: dict[Any, T] = dict(zip(jaxpr.invars, arguments, strict=True))
+    rows = zip(jaxpr.constvars, constants, strict=True)
+    known |= {variable: constant(variable.aval, value) for variable, value in rows}
+
+    def read(atom: OfJax) -> T:
+        return constant(atom.aval, atom.val) if hasattr(atom, "val") else known[atom]
+
+    for equation in jaxpr.eqns:
+        found = apply(equation, [read(atom) for atom in equation.invars])
+        known |= zip(equation.outvars, found, strict=True)
+    return [read(atom) for atom in jaxpr.outvars]
+
+
 class _Builder(JaxprBuilder):
     """Makes the entry of a module, and the computations that it calls."""
 
@@ -105,23 +131,12 @@ class _Builder(JaxprBuilder):
 
     def run(self, closed: OfJax, arguments: Sequence[Instruction]) -> list[Instruction]:
         """The results of a jaxpr for some arguments."""
-        jaxpr = closed.jaxpr
-        known: dict[Any, Instruction] = dict(zip(jaxpr.invars, arguments, strict=True))
-        constants = zip(jaxpr.constvars, closed.consts, strict=True)
-        known |= {variable: self.constant(variable.aval, value) for variable, value in constants}
+        return evaluated(closed.jaxpr, closed.consts, arguments, self.constant, self._apply)
 
-        def read(atom: OfJax) -> Instruction:
-            return self.constant(atom.aval, atom.val) if hasattr(atom, "val") else known[atom]
-
-        for equation in jaxpr.eqns:
-            operands = [read(atom) for atom in equation.invars]
-            found = self._apply(JaxprEquation.of(equation, operands))
-            known |= zip(equation.outvars, found, strict=True)
-        return [read(atom) for atom in jaxpr.outvars]
-
-    def _apply(self, equation: JaxprEquation) -> list[Instruction]:
+    def _apply(self, of_jax: OfJax, operands: list[Instruction]) -> list[Instruction]:
         """The results of an equation."""
-        name, given, operands, _, avals = equation
+        equation = JaxprEquation.of(of_jax, operands)
+        name, given, _, _, avals = equation
         if name in CALLS:
             called = given[CALLS[name]]
             return self.run(called if hasattr(called, "jaxpr") else _closed(called), operands)

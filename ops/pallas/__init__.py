@@ -14,7 +14,7 @@ import sympy
 
 from indexing import IndexingMap, Variable
 from indexing.layout import ShapeError
-from ops.jax import OfJax, shape_of, traced
+from ops.jax import OfJax, evaluated, shape_of, traced
 from ops.pallas.blocks import (
     BlockedArray,
     BlockSize,
@@ -273,23 +273,14 @@ class _IndexMapReader:
 
     def run(self, jaxpr: OfJax, constants: Sequence[Any], arguments: Sequence[Value]) -> list[Any]:
         """The results of a jaxpr for some arguments."""
-        known: dict[Any, Value] = dict(zip(jaxpr.invars, arguments, strict=True))
-        known |= zip(jaxpr.constvars, map(_number, constants), strict=True)
+        return evaluated(
+            jaxpr, constants, arguments, lambda _, value: _number(value), self._results
+        )
 
-        def read(atom: OfJax) -> Value:
-            return _number(atom.val) if hasattr(atom, "val") else known[atom]
-
-        for equation in jaxpr.eqns:
-            values = self._results(equation, [read(atom) for atom in equation.invars], read)
-            known |= zip(equation.outvars, values, strict=True)
-        return [read(atom) for atom in jaxpr.outvars]
-
-    def _results(
-        self, equation: OfJax, operands: list[Value], read: Callable[[OfJax], Value]
-    ) -> list[Value]:
+    def _results(self, equation: OfJax, operands: list[Value]) -> list[Value]:
         name, given = equation.primitive.name, equation.params
         if name == "get":
-            return [self._prefetched(equation, operands[0], read)]
+            return [self._prefetched(equation, *operands)]
         if name in _CALLS:
             called = given[_CALLS[name]]
             known = _known_function(given.get("name"), called.jaxpr)
@@ -332,20 +323,16 @@ class _IndexMapReader:
             raise PallasError(f"{message}; expected a number from 0 to {_BITS - 1}")
         return value * 2**by if name == "shift_left" else FloorDiv(value, 2**by)
 
-    def _prefetched(
-        self, equation: OfJax, operand: Value, read: Callable[[OfJax], Value]
-    ) -> sympy.Expr:
+    def _prefetched(self, equation: OfJax, operand: Value, *leaves: Value) -> sympy.Expr:
         """The element of a prefetched operand, as a runtime variable."""
         import jax  # noqa: PLC0415  (an extra)
 
-        tree, atoms = equation.params["tree"], equation.invars[1:]
         unflatten: OfJax = jax.tree_util.tree_unflatten  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
-        transforms = unflatten(tree, atoms)
+        transforms = unflatten(equation.params["tree"], leaves)
         aval = equation.outvars[0].aval
         if len(transforms) != 1 or aval.shape or not np.issubdtype(aval.dtype, np.integer):
             raise PallasError(f"{self._where}: the index map reads more than an integer")
-        places = transforms[0].indices
-        index = tuple(each if isinstance(each, int) else read(each) for each in places)
+        index = tuple(map(_number, transforms[0].indices))
         if not isinstance(operand, str):
             for each, size in zip(index, operand.shape, strict=True):
                 if not Interval(0, size - 1).contains(bounds_of(each, self._bounds)):

@@ -343,27 +343,27 @@ def _branches(
 
 
 def _case(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
-    return _chosen(writer, op, lambda branches: {"branch_computations": branches})
+    return _chosen(writer, op)
 
 
 def _if(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
     if len(op.operation.regions) != 2:  # noqa: PLR2004 - for true and for false
         op.fail(f"expected two branches, not {len(op.operation.regions)}")
-    names = "true_computation", "false_computation"
-    return _chosen(writer, op, lambda branches: dict(zip(names, branches, strict=True)))
+    return _chosen(writer, op, "true_computation", "false_computation")
 
 
-def _chosen(
-    writer: OperationWriter,
-    op: SourceOperation,
-    attributes: Callable[[tuple[Computation, ...]], dict[str, Any]],
-) -> Sequence[Instruction]:
-    """A conditional: the first operand chooses a branch, each other one is read by one."""
+def _chosen(writer: OperationWriter, op: SourceOperation, *names: str) -> Sequence[Instruction]:
+    """A conditional: the first operand chooses a branch, each other one is read by one.
+
+    The branches are attributes of these names, or all together one.
+    """
     pairs = _branches(writer, op)
     if not pairs:
         op.fail("expected a branch")
     operands, branches = zip(*pairs, strict=True)
-    return writer.results(op, "conditional", attributes(branches), [*op.operands, *operands])
+    together = {"branch_computations": branches}
+    attributes = dict(zip(names, branches, strict=True)) if names else together
+    return writer.results(op, "conditional", attributes, [*op.operands, *operands])
 
 
 def _manual_computation(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
@@ -452,39 +452,30 @@ def _permute(op: SourceOperation) -> dict[str, Any]:
 # Transfers.
 
 
-def _transfer(
-    opcode: str,
-    write: Callable[[OperationWriter, SourceOperation, dict[str, Any]], Sequence[Instruction]],
-) -> Conversion:
-    """An operation that sends, receives, or talks to the host: data goes with a token."""
-
-    def construct(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
-        attributes = _collective(op)
-        if op.flag("is_host_transfer"):
-            attributes["is_host_transfer"] = True
-        config = op.get(f"{opcode}_config", "")
-        if isinstance(config, str) and config:
-            attributes[f"{opcode}_config"] = config
-        return write(writer, op, attributes)
-
-    return construct
+def _transfer(op: SourceOperation, opcode: str) -> dict[str, Any]:
+    """The attributes of what sends, receives, or talks to the host: data goes with a token."""
+    attributes = _collective(op)
+    if op.flag("is_host_transfer"):
+        attributes["is_host_transfer"] = True
+    config = op.get(f"{opcode}_config", "")
+    if isinstance(config, str) and config:
+        attributes[f"{opcode}_config"] = config
+    return attributes
 
 
-def _outfeed(
-    writer: OperationWriter, op: SourceOperation, attributes: dict[str, Any]
-) -> Sequence[Instruction]:
+def _outfeed(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
     op.at_least(1)
     *data, token = op.operands
+    attributes = _transfer(op, "outfeed")
     attributes.pop("channel_id", None)
     sent = writer.bundled(op, data)
     return writer.results(op, "outfeed", attributes, [sent, token])
 
 
-def _infeed(
-    writer: OperationWriter, op: SourceOperation, attributes: dict[str, Any]
-) -> Sequence[Instruction]:
+def _infeed(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
     *data, token = _fed(op)
     shape = Shape.of_tuple([one_or_tuple(data), token])
+    attributes = _transfer(op, "infeed")
     fed = writer.add(op, "infeed", shape, op.operands, attributes, name="infeed")
     return _unpacked(writer, op, fed, data)
 
@@ -496,23 +487,21 @@ def _fed(op: SourceOperation) -> tuple[Shape, ...]:
     return op.shapes
 
 
-def _send(
-    writer: OperationWriter, op: SourceOperation, attributes: dict[str, Any]
-) -> Sequence[Instruction]:
+def _send(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
     op.at_least(1)
     *data, token = op.operands
     sent = writer.bundled(op, data)
     shape = Shape.of_tuple([sent.shape, Shape(ElementType.U32), token.shape])
+    attributes = _transfer(op, "send")
     begun = writer.add(op, "send", shape, [sent, token], attributes, name="send")
     return writer.results(op, "send-done", attributes, [begun])
 
 
-def _recv(
-    writer: OperationWriter, op: SourceOperation, attributes: dict[str, Any]
-) -> Sequence[Instruction]:
+def _recv(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
     *data, token = _fed(op)
     received = one_or_tuple(data)
     begun_shape = Shape.of_tuple([received, Shape(ElementType.U32), token])
+    attributes = _transfer(op, "recv")
     begun = writer.add(op, "recv", begun_shape, op.operands, attributes, name="recv")
     shape = Shape.of_tuple([received, token])
     done = writer.add(op, "recv-done", shape, [begun], attributes, name="recv-done")
@@ -785,14 +774,14 @@ CONVERSIONS: Final[Mapping[str, Conversion]] = {
     "fusion": _fusion,
     "gather": one_instruction("gather", _gather),
     "if": _if,
-    "infeed": _transfer("infeed", _infeed),
+    "infeed": _infeed,
     "manual_computation": _manual_computation,
     "mesh": _nothing,
     "optimization_barrier": _barrier,
-    "outfeed": _transfer("outfeed", _outfeed),
+    "outfeed": _outfeed,
     "pad": one_instruction("pad", _pad),
     "real_dynamic_slice": _real_dynamic_slice,
-    "recv": _transfer("recv", _recv),
+    "recv": _recv,
     "reduce_precision": one_instruction("reduce-precision", _reduce_precision),
     "reduce_scatter": one_instruction("reduce-scatter", _along("scatter_dimension"), "to_apply"),
     "reduce_window": one_instruction("reduce-window", _reduce_window, "to_apply"),
@@ -802,7 +791,7 @@ CONVERSIONS: Final[Mapping[str, Conversion]] = {
     "select_and_scatter": one_instruction(
         "select-and-scatter", _reduce_window, "select", "scatter"
     ),
-    "send": _transfer("send", _send),
+    "send": _send,
     "sharding_constraint": _sharding_constraint,
     "slice": one_instruction("slice", _slice),
     "sort": one_instruction("sort", _sort, "to_apply"),
