@@ -44,42 +44,47 @@ from ops.performance import (
     utilization,
 )
 from ops.rules.collectives import (
+    Root,
     all_gather,
     all_reduce,
     all_to_all,
     all_to_all_of_tuple,
+    collective_broadcast,
+    collective_permute,
+    collective_reduce,
+    ragged_all_to_all,
     reduce_scatter,
 )
 from ops.rules.control import generated, rng, rng_bit_generator
 from ops.rules.data_movement import (
+    bitcast,
+    bitcast_convert,
     broadcast,
     concatenate,
     pad,
     permute,
+    reshape,
     reverse,
     rotate,
     slice,  # noqa: A004 - the operation's name
     transpose,
 )
-from ops.rules.dot import dot, ragged_dot, scaled_dot
 from ops.rules.dynamic_sizes import dynamic_reshape, get_dimension_size, set_dimension_size
 from ops.rules.dynamic_slice import dynamic_slice, dynamic_update_slice
 from ops.rules.elementwise import elementwise
 from ops.rules.gather_scatter import gather, scatter
-from ops.rules.linear_algebra import cholesky, fft, triangular_solve
-from ops.rules.reduce import batch_norm_grad, batch_norm_inference, batch_norm_training, reduce
+from ops.rules.linear_algebra import cholesky, dot, fft, ragged_dot, scaled_dot, triangular_solve
+from ops.rules.reduce import (
+    batch_norm_grad,
+    batch_norm_inference,
+    batch_norm_training,
+    reduce,
+    sort,
+    top_k,
+)
 from ops.rules.registry import REGISTRY, Registry
-from ops.rules.reshape import bitcast, bitcast_convert, reshape
 from ops.rules.rule import OpIndexing, Origin, Unknown
 from ops.rules.scan import StepUse, scan
-from ops.rules.sort import sort, top_k
-from ops.rules.transfers import (
-    Root,
-    collective_broadcast,
-    collective_permute,
-    collective_reduce,
-    ragged_all_to_all,
-)
 from ops.rules.windows import convolution, reduce_window, select_and_scatter
 from ops.stablehlo import MlirTextError
 from ops.tiling import (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ops.hlo.attributes import DimensionLabels, ReplicaGroups, Window
 from ops.hlo.editor import ModuleEditor, edit
 from ops.hlo.errors import (
     AmbiguousNameError,
@@ -17,7 +18,6 @@ from ops.hlo.literal import Literal
 from ops.hlo.module import Computation, HloModule, Instruction
 from ops.hlo.parser import DumpedModule, dumped_modules, load, parse
 from ops.hlo.true_sizes import SizeOrigin, size_origins, true_sizes
-from ops.hlo.values import DimensionLabels, ReplicaGroups, Window
 
 __all__ = [
     "AmbiguousNameError",

@@ -1,25 +1,481 @@
-"""Attributes of instructions and modules: by name, the codec that reads and writes their values."""
+"""Attributes of instructions and modules: their values, and the codecs that read and write these.
+
+``str()`` of each value is its text.
+"""
 
 from __future__ import annotations
 
 import enum
+import itertools
+import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
+from indexing.layout import Shape
 from ops.hlo.errors import AttributeValueError
 from ops.hlo.lexer import HloLexer, escape
-from ops.hlo.values import (
-    read_alias,
-    read_donor,
-    read_labels,
-    read_program_shape,
-    read_replica_groups,
-    read_rows,
-    read_window,
-)
+from ops.index_maps import SizeLike
+from simplifier.errors import quoted
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A window that slides over an operand; every field has an entry for each dimension.
+
+    ``pad`` is the padding before and after, which may be negative. ``lhs_dilate`` and
+    ``rhs_dilate`` dilate the operand (base) and the window. ``rhs_reversal`` reverses the window.
+    Sizes, strides and padding may be expressions of sympy over symbolic sizes.
+
+    >>> print(Window(size=(3, 3), stride=(2, 1), pad=((0, 1), (-1, 1))))
+    size=3x3 stride=2x1 pad=0_1x-1_1
+    """
+
+    size: tuple[SizeLike, ...] = ()
+    stride: tuple[SizeLike, ...] = ()
+    pad: tuple[tuple[SizeLike, SizeLike], ...] = ()
+    lhs_dilate: tuple[int, ...] = ()
+    rhs_dilate: tuple[int, ...] = ()
+    rhs_reversal: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, standard in _WINDOW_DEFAULTS.items():
+            if not getattr(self, name):
+                object.__setattr__(self, name, (standard,) * self.rank)
+            if len(getattr(self, name)) != self.rank:
+                raise AttributeValueError(
+                    f"the window has {self.rank} sizes, but {name} has {len(getattr(self, name))}"
+                )
+
+    @property
+    def rank(self) -> int:
+        """Number of dimensions."""
+        return len(self.size)
+
+    def __str__(self) -> str:
+        names = [name for name in _WINDOW_DEFAULTS if self._is_special(name)]
+        return " ".join(self._written(name) for name in (["size", *names] if self.size else names))
+
+    def _is_special(self, name: str) -> bool:
+        return any(value != _WINDOW_DEFAULTS[name] for value in getattr(self, name))
+
+    def _written(self, name: str) -> str:
+        if name == "pad":
+            return "pad=" + "x".join(f"{low}_{high}" for low, high in self.pad)
+        return f"{name}=" + "x".join(map(str, getattr(self, name)))
+
+
+_WINDOW_DEFAULTS = {"stride": 1, "pad": (0, 0), "lhs_dilate": 1, "rhs_dilate": 1, "rhs_reversal": 0}
+"""The entries of a window without the field, in the order of the text."""
+
+
+LABELS_TEXT: Final = re.compile(r"([0-9a-z?]+)_([0-9a-z?]+)->([0-9a-z?]+)")
+"""The text of :class:`DimensionLabels`."""
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionLabels:
+    """The roles of the dimensions of a convolution, a character for each.
+
+    ``b`` is the batch, ``f`` the features, ``i`` and ``o`` are the input and output features of the
+    kernel; digits are spatial dimensions.
+
+    >>> print(DimensionLabels("b01f", "01io", "b01f"))
+    b01f_01io->b01f
+    """
+
+    input: str
+    kernel: str
+    output: str
+
+    @classmethod
+    def parse(cls, text: str) -> DimensionLabels:
+        """The labels from their text; nothing checks whether they make sense.
+
+        Raises:
+            AttributeValueError: the text is not of the form ``input_kernel->output``.
+
+        >>> DimensionLabels.parse("b0f_0io->b0f").kernel
+        '0io'
+        """
+        found = LABELS_TEXT.fullmatch(text)
+        if found is None:
+            message = f"the labels are {text!r}; expected some such as b0f_0io->b0f"
+            raise AttributeValueError(message)
+        return cls(*found.groups())
+
+    def __str__(self) -> str:
+        return f"{self.input}_{self.kernel}->{self.output}"
+
+
+@dataclass(frozen=True, slots=True)
+class Aliasing:
+    """An output that shares the memory of an operand; the indices are positions in tuples."""
+
+    output_index: tuple[int, ...]
+    operand: int
+    operand_index: tuple[int, ...]
+    kind: str = ""
+
+    def __str__(self) -> str:
+        kind = f", {self.kind}" if self.kind else ""
+        operand_index = _list(self.operand_index)
+        return f"{{{_list(self.output_index)}}}: ({self.operand}, {{{operand_index}}}{kind})"
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramShape:
+    """The shapes of the parameters and of the result of a program."""
+
+    parameters: tuple[Shape, ...]
+    result: Shape
+
+    def is_compatible_with(self, other: ProgramShape) -> bool:
+        """Whether all shapes are equal up to layouts and dynamic dimensions."""
+        mine, theirs = (Shape.of_tuple([*p.parameters, p.result]) for p in (self, other))
+        return mine.is_compatible_with(theirs)
+
+    def __str__(self) -> str:
+        return f"({', '.join(map(str, self.parameters))})->{self.result}"
+
+
+def _list(values: Iterable[object]) -> str:
+    return ",".join(map(str, values))
+
+
+# Reading.
+
+
+def read_window(lexer: HloLexer) -> Window:
+    """Take a window, such as ``{size=3x3 pad=0_1x0_1}``."""
+    fields: dict[str, tuple[Any, ...]] = {}
+    lexer.expect("{", "before a window")
+    while not lexer.accept("}"):
+        if lexer.text not in _WINDOW_FIELDS or lexer.text in fields:
+            raise lexer.expected(f"'}}' or a new one of {', '.join(_WINDOW_FIELDS)}")
+        name = lexer.advance()
+        lexer.expect("=", f"after {name}")
+        fields[name] = _WINDOW_FIELDS[name](lexer)
+    return Window(**fields)
+
+
+def read_rows(lexer: HloLexer, pattern: re.Pattern[str], what: str) -> tuple[tuple[int, ...], ...]:
+    """Take numbers joined by ``_`` for each dimension, which are joined by ``x``."""
+    rows = lexer.matching(pattern, what).split("x")
+    return tuple(tuple(map(int, row.split("_"))) for row in rows)
+
+
+def _read_sizes(lexer: HloLexer) -> tuple[int, ...]:
+    return tuple(size for (size,) in read_rows(lexer, _SIZES, "numbers joined by x, such as 3x3"))
+
+
+def _read_edges(lexer: HloLexer) -> tuple[tuple[int, ...], ...]:
+    return read_rows(lexer, _EDGES, "paddings joined by x, such as 0_1x-1_2")
+
+
+def read_labels(lexer: HloLexer) -> DimensionLabels:
+    """Take the labels of a convolution, such as ``b01f_01io->b01f``."""
+    text = lexer.matching(LABELS_TEXT, "dimension labels such as b01f_01io->b01f")
+    labels = DimensionLabels.parse(text)
+    check_labels(labels)
+    return labels
+
+
+def check_labels(labels: DimensionLabels) -> None:
+    """Check that each role has its two labels once, and all have the same spatial dimensions.
+
+    Raises:
+        AttributeValueError: they do not.
+    """
+    spatial = sorted(filter(str.isdecimal, labels.input))
+    for part, roles in ((labels.input, "bf"), (labels.kernel, "io"), (labels.output, "bf")):
+        known = part.replace("?", "")
+        if sorted(known) != sorted([*spatial, *roles]) or len(set(known)) != len(known):
+            message = f"{part} in the labels {labels} has other dimensions"
+            raise AttributeValueError(f"{message}; expected {', '.join([*spatial, *roles])} once")
+
+
+def read_alias(lexer: HloLexer) -> Aliasing:
+    """Take an alias, such as ``{1}: (0, {2}, may-alias)``."""
+    output_index = lexer.integers()
+    lexer.expect(":", "after the index of an output")
+    lexer.expect("(", "before an aliased operand")
+    operand = lexer.integer("the number of an operand")
+    lexer.expect(",", "after the number of an operand")
+    operand_index = lexer.integers()
+    kind = lexer.word("a kind of alias") if lexer.accept(",") else ""
+    lexer.expect(")", "after an aliased operand")
+    return Aliasing(output_index, operand, operand_index, kind)
+
+
+def read_donor(lexer: HloLexer) -> tuple[int, tuple[int, ...]]:
+    """Take a parameter and an index in it, such as ``(1, {2})``."""
+    lexer.expect("(", "before a buffer donor")
+    parameter = lexer.integer("the number of a parameter")
+    lexer.expect(",", "after the number of a parameter")
+    index = lexer.integers()
+    lexer.expect(")", "after a buffer donor")
+    return parameter, index
+
+
+def read_program_shape(lexer: HloLexer) -> ProgramShape:
+    """Take the shape of a program, such as ``{(f32[2])->f32[2]}``."""
+    lexer.expect("{", "before a program shape")
+    parameters = lexer.listed(lexer.shape, "(", ")", "the parameter shapes")
+    lexer.expect("->", "after the parameter shapes")
+    shape = ProgramShape(parameters, lexer.shape())
+    lexer.expect("}", "after a program shape")
+    return shape
+
+
+_SIZES = re.compile(r"-?\d{1,18}(?:x-?\d{1,18})*")
+_EDGES = re.compile(r"-?\d{1,18}_-?\d{1,18}(?:x-?\d{1,18}_-?\d{1,18})*")
+
+_WINDOW_FIELDS: dict[str, Callable[[HloLexer], tuple[Any, ...]]] = {
+    "size": _read_sizes,
+    "stride": _read_sizes,
+    "pad": _read_edges,
+    "lhs_dilate": _read_sizes,
+    "rhs_dilate": _read_sizes,
+    "rhs_reversal": _read_sizes,
+}
+
+
+# Groups of devices that take part in a collective operation together, in HLO's three forms.
+
+
+@dataclass(frozen=True, slots=True)
+class ListedGroups:
+    """Groups of devices as lists; no groups mean one group of all devices.
+
+    >>> print(ListedGroups(((0, 1), (2, 3))))
+    {{0,1},{2,3}}
+    """
+
+    groups: tuple[tuple[int, ...], ...]
+
+    def __str__(self) -> str:
+        return f"{{{','.join(f'{{{_list(group)}}}' for group in self.groups)}}}"
+
+
+@dataclass(frozen=True, slots=True)
+class IotaGroups:
+    """Groups of devices by a formula: ``0, 1, 2, ...`` reshaped, transposed, cut into groups.
+
+    >>> groups = IotaGroups((2, 4), (4, 2), (1, 0))
+    >>> print(groups, groups.groups)
+    [2,4]<=[4,2]T(1,0) ((0, 2, 4, 6), (1, 3, 5, 7))
+    """
+
+    sizes: tuple[int, ...]
+    reshape_sizes: tuple[int, ...]
+    permutation: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check_iota(self.reshape_sizes, self.permutation)
+        if not self.sizes or math.prod(self.sizes) != math.prod(self.reshape_sizes):
+            message = f"[{_list(self.sizes)}] and [{_list(self.reshape_sizes)}] differ in size"
+            raise AttributeValueError(message)
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """The devices of each group."""
+        return _cut(_iota(self.reshape_sizes, self.permutation), self.sizes[-1])
+
+    def __str__(self) -> str:
+        return f"[{_list(self.sizes)}]<={_iota_text(self.reshape_sizes, self.permutation)}"
+
+
+@dataclass(frozen=True, slots=True)
+class MeshAxis:
+    """An axis of a mesh; with a ``size``, the part of it behind ``before`` major steps."""
+
+    name: str
+    before: int = 1
+    size: int = 0
+
+    def __str__(self) -> str:
+        return f"'{self.name}':({self.before}){self.size}" if self.size else f"'{self.name}'"
+
+
+@dataclass(frozen=True, slots=True)
+class MeshGroups:
+    """Groups of devices that differ only in some axes of a mesh.
+
+    The devices of the mesh are ``0, 1, 2, ...`` reshaped to ``reshape_sizes`` and transposed, or
+    those of ``device_ids``, or in order.
+
+    >>> groups = MeshGroups((("x", 2), ("y", 2)), (MeshAxis("x"),))
+    >>> print(groups, groups.groups)
+    mesh['x'=2,'y'=2] {'x'} ((0, 2), (1, 3))
+    """
+
+    mesh: tuple[tuple[str, int], ...]
+    axes: tuple[MeshAxis, ...]
+    reshape_sizes: tuple[int, ...] = ()
+    permutation: tuple[int, ...] = ()
+    device_ids: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        count = math.prod(size for _, size in self.mesh)
+        _check_iota(self.reshape_sizes, self.permutation)
+        listed = len(self.device_ids) or math.prod(self.reshape_sizes)
+        if (self.device_ids or self.reshape_sizes) and listed != count:
+            raise AttributeValueError(f"the mesh has {count} devices, but {listed} are listed")
+        for axis in self.axes:
+            self._check_axis(axis)
+
+    def _check_axis(self, axis: MeshAxis) -> None:
+        size = dict(self.mesh).get(axis.name)
+        if size is None:
+            raise AttributeValueError(f"the mesh has no axis {quoted(axis.name)}")
+        if axis.size < 0 or axis.before < 1 or (axis.size and size % (axis.before * axis.size)):
+            raise AttributeValueError(f"{axis} is no part of an axis of size {size}")
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """The devices of each group."""
+        parts = [part for name, size in self.mesh for part in self._parts(name, size)]
+        chosen = [
+            number for axis in self.axes for number, part in enumerate(parts) if _is_in(part, axis)
+        ]
+        others = [number for number in range(len(parts)) if number not in chosen]
+        positions = _iota(tuple(size for _, _, size in parts), (*others, *chosen))
+        group_size = math.prod(parts[number][2] for number in chosen)
+        return _cut(map(self._devices().__getitem__, positions), group_size)
+
+    def _devices(self) -> Sequence[int]:
+        """The device at each position of the mesh."""
+        if self.reshape_sizes:
+            return tuple(_iota(self.reshape_sizes, self.permutation))
+        return self.device_ids or range(math.prod(size for _, size in self.mesh))
+
+    def _parts(self, name: str, size: int) -> list[tuple[str, int, int]]:
+        """The parts (name, steps before, size) into which ``axes`` cut an axis."""
+        mine = [axis for axis in self.axes if axis.name == name and axis.size]
+        cuts = sorted(
+            {1, size, *(axis.before for axis in mine), *(axis.before * axis.size for axis in mine)}
+        )
+        return [(name, low, high // low) for low, high in itertools.pairwise(cuts)]
+
+    def __str__(self) -> str:
+        mesh = ",".join(f"'{name}'={size}" for name, size in self.mesh)
+        order = (
+            _iota_text(self.reshape_sizes, self.permutation)
+            if self.reshape_sizes
+            else _list(self.device_ids)
+        )
+        devices = f", device_ids=({order})" if order else ""
+        return f"mesh[{mesh}]{devices} {{{_list(self.axes)}}}"
+
+
+ReplicaGroups: TypeAlias = ListedGroups | IotaGroups | MeshGroups
+"""Groups of devices that take part in a collective operation together; ``groups`` lists them."""
+
+
+def read_replica_groups(lexer: HloLexer) -> ReplicaGroups:
+    """Take groups of devices in any form."""
+    if lexer.text == "{":
+        return ListedGroups(lexer.braced(lambda: _read_group(lexer), "the groups"))
+    if lexer.text == "[":
+        return _read_iota_groups(lexer)
+    if lexer.accept("mesh"):
+        return _read_mesh_groups(lexer)
+    raise lexer.expected("replica groups such as {{0,1},{2,3}}, [2,2]<=[4] or mesh['x'=2] {'x'}")
+
+
+def _read_group(lexer: HloLexer) -> tuple[int, ...]:
+    return lexer.braced(lexer.integer, "the devices of a group")
+
+
+def _read_bracketed_sizes(lexer: HloLexer) -> tuple[int, ...]:
+    return lexer.listed(lexer.integer, "[", "]", "the sizes")
+
+
+def _read_permutation(lexer: HloLexer) -> tuple[int, ...]:
+    if not lexer.accept("T"):
+        return ()
+    return lexer.listed(lexer.integer, "(", ")", "the permutation")
+
+
+def _read_iota_groups(lexer: HloLexer) -> IotaGroups:
+    sizes = _read_bracketed_sizes(lexer)
+    lexer.expect("<=", "after the sizes of the groups")
+    return IotaGroups(sizes, _read_bracketed_sizes(lexer), _read_permutation(lexer))
+
+
+def _read_mesh_groups(lexer: HloLexer) -> MeshGroups:
+    mesh = lexer.listed(lambda: _read_axis_size(lexer), "[", "]", "the axes of the mesh")
+    order: dict[str, tuple[int, ...]] = {}
+    if lexer.accept(","):
+        order = _read_device_ids(lexer)
+    return MeshGroups(mesh, lexer.braced(lambda: _read_axis(lexer), "the axes"), **order)
+
+
+def _read_axis_size(lexer: HloLexer) -> tuple[str, int]:
+    name = lexer.string("the name of an axis in quotes")
+    lexer.expect("=", "after the name of an axis")
+    return name, lexer.integer("the size of an axis")
+
+
+def _read_device_ids(lexer: HloLexer) -> dict[str, tuple[int, ...]]:
+    lexer.expect("device_ids", "after the mesh")
+    lexer.expect("=", "after device_ids")
+    if lexer.source.startswith("([", lexer.start):
+        lexer.advance()
+        order = {
+            "reshape_sizes": _read_bracketed_sizes(lexer),
+            "permutation": _read_permutation(lexer),
+        }
+        lexer.expect(")", "after device_ids")
+        return order
+    return {"device_ids": lexer.listed(lexer.integer, "(", ")", "the devices")}
+
+
+def _read_axis(lexer: HloLexer) -> MeshAxis:
+    name = lexer.string("the name of an axis in quotes")
+    if not lexer.accept(":"):
+        return MeshAxis(name)
+    lexer.expect("(", "before the steps that precede a part of an axis")
+    before = lexer.integer()
+    lexer.expect(")", "after the steps that precede a part of an axis")
+    return MeshAxis(name, before, lexer.integer())
+
+
+def _is_in(part: tuple[str, int, int], axis: MeshAxis) -> bool:
+    name, before, size = part
+    end = axis.before * axis.size if axis.size else math.inf
+    return name == axis.name and before >= axis.before and before * size <= end
+
+
+def _check_iota(sizes: tuple[int, ...], permutation: tuple[int, ...]) -> None:
+    if any(size < 1 for size in sizes):
+        raise AttributeValueError(f"[{_list(sizes)}] has a size below 1")
+    if permutation and sorted(permutation) != list(range(len(sizes))):
+        message = f"T({_list(permutation)}) is no permutation of the dimensions of [{_list(sizes)}]"
+        raise AttributeValueError(message)
+
+
+def _iota(sizes: tuple[int, ...], permutation: tuple[int, ...]) -> Iterator[int]:
+    """``0, 1, 2, ...`` reshaped to ``sizes``, transposed, and read in order."""
+    strides = [math.prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
+    order = permutation or range(len(sizes))
+    steps = [range(0, sizes[axis] * strides[axis], strides[axis]) for axis in order]
+    return map(sum, itertools.product(*steps))
+
+
+def _iota_text(sizes: tuple[int, ...], permutation: tuple[int, ...]) -> str:
+    return f"[{_list(sizes)}]" + (f"T({_list(permutation)})" if permutation else "")
+
+
+def _cut(devices: Iterable[int], size: int) -> tuple[tuple[int, ...], ...]:
+    listed = tuple(devices)
+    return tuple(listed[start : start + size] for start in range(0, len(listed), size))
+
+
+# Attributes of instructions and modules: by name, the codec that reads and writes their values.
 
 _F = TypeVar("_F")
 

@@ -21,6 +21,7 @@ from ops.hlo.attributes import (
     COMMON_ATTRIBUTES,
     MODULE_ATTRIBUTES,
     Codec,
+    ProgramShape,
     Reference,
     read_attributes,
     read_value,
@@ -32,7 +33,6 @@ from ops.hlo.literal import Literal, read_literal, read_shaped_literal
 from ops.hlo.module import NO_ATTRIBUTES, Computation, HloModule, Instruction
 from ops.hlo.opcodes import LIKE_OPERANDS, OPCODES, Opcode, find_opcode, nearby
 from ops.hlo.shape_inference import infer_shape
-from ops.hlo.values import ProgramShape
 from ops.hlo.verifier import signature, verify
 from simplifier.errors import TextError, check_type, quoted
 

@@ -18,10 +18,10 @@ from typing import Any, Final, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Layout, Shape, ShapeError, common_blocks
 from indexing.passes import Constraint
 from ops import index_maps
+from ops.hlo.attributes import DimensionLabels, Window
 from ops.hlo.errors import AttributeValueError
 from ops.hlo.module import Instruction
 from ops.hlo.opcodes import LIKE_OPERANDS
-from ops.hlo.values import DimensionLabels, Window
 from ops.index_maps import Size, Sizes
 from simplifier import forms
 from simplifier.errors import check_type

@@ -16,10 +16,10 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from indexing.layout import ElementType, Shape
 from indexing.passes import Constraint
+from ops.hlo.attributes import DimensionLabels
 from ops.hlo.module import Computation, Instruction
 from ops.hlo.opcodes import neutral_element
 from ops.hlo.shape_inference import array_shape
-from ops.hlo.values import DimensionLabels
 from ops.index_maps import Size, as_form
 from ops.jax import primitives
 from ops.jax.primitives import SCATTERS, SYMBOLIC_DILATION, JaxprBuilder, JaxprEquation, OfJax

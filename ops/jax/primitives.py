@@ -13,11 +13,11 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 import sympy
 
 from indexing.layout import ElementType, Kind, Shape, ShapeError
+from ops.hlo.attributes import Window
 from ops.hlo.builder import InstructionBuilder
 from ops.hlo.literal import Literal
 from ops.hlo.module import Instruction
 from ops.hlo.shape_inference import array_shape, one_or_tuple
-from ops.hlo.values import Window
 from ops.index_maps import Size, read_integer
 from ops.rules.constant_folding import MAX_TABLE
 from simplifier import FloorDiv, Max, Min, Mod, symbol

@@ -33,7 +33,7 @@ from ops.devices import value_on
 from ops.hlo import Instruction
 from ops.hlo.true_sizes import array_sizes
 from ops.index_maps import as_form, dim
-from ops.rules import control, data_movement, dot, elementwise, reduce, reshape
+from ops.rules import control, data_movement, elementwise, linear_algebra, reduce
 from ops.rules.control import Array, source_of
 from ops.rules.rule import MapsFunction, OpIndexing, only_dimension
 from simplifier import forms
@@ -300,7 +300,7 @@ def _read(instruction: Instruction, element: _Element) -> list[tuple[Instruction
 
 _MAPS: Final[Mapping[str, MapsFunction]] = {
     opcode: rule.maps
-    for family in (data_movement, dot, elementwise, control, reduce, reshape)
+    for family in (data_movement, elementwise, control, linear_algebra, reduce)
     for opcode, rule in family.RULES.items()
     if rule.maps
 }

@@ -15,10 +15,10 @@ from ops.hlo import Instruction
 from ops.hlo.opcodes import Arity
 from ops.rules import rule
 from ops.rules.data_movement import broadcast
-from ops.rules.dot import dot
 from ops.rules.elementwise import elementwise
+from ops.rules.linear_algebra import dot
+from ops.rules.reduce import top_k
 from ops.rules.rule import Maps, MapsFunction, OpIndexing, OpRule, Unknown
-from ops.rules.sort import top_k
 from ops.rules.windows import convolution_of
 
 

@@ -14,7 +14,7 @@ from ops.hlo import Instruction
 from ops.hlo.true_sizes import array_sizes, bounded_parameters, parameters_of, size_facts
 from ops.index_maps import Size, Sizes
 from ops.rules import rule
-from ops.rules.reshape import reshape
+from ops.rules.data_movement import reshape
 from ops.rules.rule import Maps, MapsFunction, OpIndexing, OpRule, Unknown
 from simplifier import forms
 from simplifier.forms import Form

@@ -1,23 +1,399 @@
-"""Cholesky decomposition, triangular solve and Fourier transform.
-
-The maps of triangles hold exactly the elements that are read.
-"""
+"""Linear algebra: products, Cholesky decomposition, triangular solve, Fourier transform."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Final, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+from typing import Final, NamedTuple, TypeAlias
 
 from indexing import IndexingMap
 from indexing.layout import ShapeError
 from indexing.passes import Constraint
 from ops import index_maps
+from ops.hlo import Instruction
 from ops.hlo.shape_inference import fft_sizes
 from ops.index_maps import CheckedSizes, Size, Sizes
-from ops.rules.rule import OpIndexing, OpRule, reading
+from ops.rules.rule import Doubt, OpIndexing, OpRule, bounds_of, reading, sizes_of
 from simplifier import forms
 from simplifier.errors import check_type
 from simplifier.forms import Form, Interval
+
+
+def dot(
+    lhs_sizes: Sizes,
+    rhs_sizes: Sizes,
+    *,
+    lhs_contracting_dims: Sequence[int] = (),
+    rhs_contracting_dims: Sequence[int] = (),
+    lhs_batch_dims: Sequence[int] = (),
+    rhs_batch_dims: Sequence[int] = (),
+) -> OpIndexing:
+    """Sums products of both operands along contracting dimensions.
+
+    Shapes:
+        operands: equal sizes in each pair of contracting dimensions and in each pair of batch
+            dimensions.
+        result: batch dimensions, then the other dimensions of the left operand, then those of
+            the right.
+
+    Source:
+        XLA operation semantics, DotGeneral.
+
+    Raises:
+        ShapeError: a pair of dimensions differs in size, or a dimension is listed twice.
+
+    >>> matmul = dot((128, 256), (256, 64), lhs_contracting_dims=(1,), rhs_contracting_dims=(0,))
+    >>> print(matmul.output_to_input[1])
+    (d0, d1)[s0] -> (s0, d1), domain: d0 in [0, 127], d1 in [0, 63], s0 in [0, 255]
+    >>> print(matmul.input_to_output[1])
+    (d0, d1)[s0] -> (s0, d1), domain: d0 in [0, 255], d1 in [0, 63], s0 in [0, 127]
+    """
+    lhs = _Side("dot", "lhs", lhs_sizes, lhs_contracting_dims, lhs_batch_dims)
+    rhs = _Side("dot", "rhs", rhs_sizes, rhs_contracting_dims, rhs_batch_dims)
+    return _product(lhs, rhs, _check_operands("dot", lhs, rhs))
+
+
+def scaled_dot(  # noqa: PLR0913 - these are the operation's attributes
+    lhs_sizes: Sizes,
+    rhs_sizes: Sizes,
+    lhs_scale_sizes: Sizes,
+    rhs_scale_sizes: Sizes,
+    *,
+    lhs_contracting_dims: Sequence[int] = (),
+    rhs_contracting_dims: Sequence[int] = (),
+    lhs_batch_dims: Sequence[int] = (),
+    rhs_batch_dims: Sequence[int] = (),
+) -> OpIndexing:
+    """Multiplies two tensors block by block with scales, and computes their dot.
+
+    The operands are both tensors, then their scales. Along each dimension a scale is for a block of
+    ``size // scale_size`` elements; a scalar scales all elements.
+
+    Shapes:
+        tensors, result: as for :func:`dot`.
+        scales: scalars, or sizes that divide those of their tensor.
+
+    Source:
+        XLA's operation ScaledDot.
+
+    Raises:
+        ShapeError: as for :func:`dot`, or a size of a scale does not divide that of its tensor.
+
+    >>> scaled = scaled_dot(
+    ...     (4, 64), (64, 2), (4, 2), (2, 2), lhs_contracting_dims=(1,), rhs_contracting_dims=(0,)
+    ... )
+    >>> print(scaled.output_to_input[2])
+    (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 1], s0 in [0, 1]
+    >>> print(scaled.input_to_output[2])
+    (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 1], s0 in [0, 1]
+    """
+    lhs = _Side("scaled-dot", "lhs", lhs_sizes, lhs_contracting_dims, lhs_batch_dims)
+    rhs = _Side("scaled-dot", "rhs", rhs_sizes, rhs_contracting_dims, rhs_batch_dims)
+    product = _product(lhs, rhs, _check_operands("scaled-dot", lhs, rhs))
+    blocks = _blocks(lhs, lhs_scale_sizes), _blocks(rhs, rhs_scale_sizes)
+    pairs = list(zip(blocks, product.output_to_input, product.input_to_output, strict=True))
+    scales_of = [_after(to_input, each.to_scale) for each, to_input, _ in pairs]
+    scaled_by = [_after(each.to_elements, to_output) for each, _, to_output in pairs]
+    return OpIndexing(
+        product.output_sizes,
+        (*product.output_to_input, *scales_of),
+        (*product.input_to_output, *scaled_by),
+    ).on_condition([condition for each in blocks for condition in each.conditions])
+
+
+def _after(consumer: IndexingMap, producer: IndexingMap) -> IndexingMap:
+    return consumer.compose(producer).simplify().without_unused_symbols()
+
+
+class _Blocks(NamedTuple):
+    """Maps from the elements of a tensor to their scales, and back; and conditions for them."""
+
+    to_scale: IndexingMap
+    to_elements: IndexingMap
+    conditions: Sequence[Constraint] = ()
+
+
+def _blocks(side: _Side, scale_sizes: Sizes) -> _Blocks:
+    scales = index_maps.checked_sizes("scaled-dot", f"{side.name}_scale", scale_sizes)
+    if not scales:
+        return _Blocks(index_maps.no_dimensions(side.sizes), index_maps.every_element(side.sizes))
+    index_maps.check_count("scaled-dot", f"{side.name}_scale", scales, len(side.sizes))
+    widths: list[Size] = []
+    conditions: list[Constraint] = []
+    for axis, (size, scale) in enumerate(zip(side.sizes, scales, strict=True)):
+        message = f"scaled-dot: dimension {axis} of {side.name} has size {size}"
+        message = f"{message}, but {side.name}_scale has {scale}; expected a divisor"
+        width, needed = index_maps.divided(size, scale, message)
+        widths.append(width)
+        conditions += needed
+        if isinstance(scale, Form):  # A tensor without scales has no elements.
+            conditions.append((scale, Interval(1, None)))
+    block = [
+        index_maps.block_and_offset(index_maps.dim(axis), width)[0]
+        for axis, width in enumerate(widths)
+    ]
+    element = (
+        index_maps.scaled(index_maps.dim(axis), width) + index_maps.symbol(axis)
+        for axis, width in enumerate(widths)
+    )
+    there = index_maps.index_map(block, side.sizes)
+    back = index_maps.index_map(element, scales, widths)
+    known = index_maps.on_condition(there, conditions).simplify()
+    return _Blocks(known, index_maps.on_condition(back, conditions), conditions)
+
+
+def ragged_dot(  # noqa: PLR0913 - these are the operation's attributes
+    lhs_sizes: Sizes,
+    rhs_sizes: Sizes,
+    group_sizes: Sizes,
+    *,
+    lhs_ragged_dims: Sequence[int] = (),
+    rhs_group_dims: Sequence[int] = (),
+    lhs_contracting_dims: Sequence[int] = (),
+    rhs_contracting_dims: Sequence[int] = (),
+    lhs_batch_dims: Sequence[int] = (),
+    rhs_batch_dims: Sequence[int] = (),
+) -> OpIndexing:
+    """Computes a dot along a ragged dimension, cut into groups whose sizes are operands.
+
+    The operands are both tensors and the group sizes. If the ragged dimension is a free one of the
+    left operand, its elements meet the part of the right operand for their group, which may be
+    any group. If it is contracting, the result has a sum for each group, over elements that may be
+    any. If it is a batch dimension, this is a dot, and group sizes do not matter.
+
+    Shapes:
+        operands: as for :func:`dot`, but ``rhs_group_dims`` for a free ragged dimension, which has
+            the number of groups for its size.
+        group sizes: ``(..., groups)``: one list for all, or one for each element of the left
+            operand's batch dimensions and of those free or contracting dimensions before the ragged
+            one.
+        result: as for :func:`dot`, behind a dimension of groups if the ragged dimension is
+            contracting.
+
+    Source:
+        XLA's operation RaggedDot; JAX, ``jax.lax.ragged_dot_general``.
+
+    Raises:
+        ShapeError: as for :func:`dot`, or the numbers of ragged and of group dimensions or the
+            shape of the group sizes do not fit.
+
+    >>> experts = ragged_dot(
+    ...     (11, 5), (3, 5, 7), (3,), lhs_ragged_dims=(0,), rhs_group_dims=(0,),
+    ...     lhs_contracting_dims=(1,), rhs_contracting_dims=(1,),
+    ... )
+    >>> print(experts.output_to_input[1])
+    (d0, d1)[s0, s1] -> (s1, s0, d1), domain: d0 in [0, 10], d1 in [0, 6], s0 in [0, 4],
+    s1 in [0, 2]
+    >>> print(experts.output_to_input[2])
+    (d0, d1)[s0] -> (s0), domain: d0 in [0, 10], d1 in [0, 6], s0 in [0, 2]
+    """
+    op = "ragged-dot"
+    lhs = _Side(op, "lhs", lhs_sizes, lhs_contracting_dims, lhs_batch_dims)
+    rhs = _Side(op, "rhs", rhs_sizes, rhs_contracting_dims, rhs_batch_dims, rhs_group_dims)
+    ragged = _checked_ragged(lhs, lhs_ragged_dims)
+    counts = index_maps.checked_sizes(op, "group_sizes", group_sizes)
+    before, conditions = _checked_lists(lhs, ragged, counts)
+    conditions += _check_groups(rhs, ragged in lhs.free, counts[-1])
+    conditions += _check_operands(op, lhs, rhs)
+    leading = counts[-1:] if ragged in lhs.contracting else ()
+    product = _product(lhs, rhs, conditions, leading)
+    kept = lhs.kept_axes(len(leading), len(leading) + len(lhs.batch))
+    same = [(kept[axis], number) for number, axis in enumerate(before) if axis in kept]
+    if ragged in lhs.batch:
+        to_counts, to_output = index_maps.unrelated(product.output_sizes, counts)
+    else:
+        to_counts, to_output = index_maps.paired(product.output_sizes, counts, same)
+    if leading:
+        to_counts, to_output = _of_groups_before(to_counts), _of_groups_from(to_output)
+    return OpIndexing(
+        product.output_sizes,
+        (*product.output_to_input, to_counts),
+        (*product.input_to_output, to_output),
+    ).on_condition(conditions)
+
+
+def _of_groups_before(to_counts: IndexingMap) -> IndexingMap:
+    """A group's sum needs its own size and the sizes before it, which say where it begins."""
+    group, counted = index_maps.dim(0), to_counts.forms[-1]
+    return index_maps.constrained(to_counts, group - counted, Interval(0, None))
+
+
+def _of_groups_from(to_output: IndexingMap) -> IndexingMap:
+    group, counted = to_output.forms[0], index_maps.dim(len(to_output.dims) - 1)
+    return index_maps.constrained(to_output, group - counted, Interval(0, None))
+
+
+def _checked_ragged(lhs: _Side, dimensions: Sequence[int]) -> int:
+    checked = index_maps.checked_dimensions(
+        "ragged-dot", "lhs_ragged_dims", dimensions, len(lhs.sizes)
+    )
+    if len(checked) != 1:
+        raise ShapeError(f"ragged-dot: lhs_ragged_dims has {len(checked)} entries; expected 1")
+    return checked[0]
+
+
+def _checked_lists(
+    lhs: _Side, ragged: int, counts: Sequence[Size]
+) -> tuple[tuple[int, ...], list[Constraint]]:
+    """The dimensions of the left operand that have group sizes of their own, and that they fit."""
+    if not counts:
+        raise ShapeError("ragged-dot: group_sizes is a scalar; expected 1 dimension or more")
+    choices = (lhs.batch, (*lhs.batch, *lhs.free), (*lhs.batch, *lhs.contracting))
+    before = next(each[: each.index(ragged)] for each in choices if ragged in each)
+    if len(counts) == 1:
+        return (), []
+    expected = (*lhs.sizes_of(before), counts[-1])
+    shapes = dict.fromkeys(map(index_maps.shown_sizes, (counts[-1:], expected)))
+    wanted = " or ".join(map(str, shapes))
+    message = (
+        f"ragged-dot: group_sizes has sizes {index_maps.shown_sizes(counts)}; expected {wanted}"
+    )
+    if len(counts) != len(expected):
+        raise ShapeError(message)
+    pairs = zip(counts, expected, strict=True)
+    return before, [condition for pair in pairs for condition in index_maps.equal(*pair, message)]
+
+
+def _check_groups(rhs: _Side, has_groups: bool, count: Size) -> list[Constraint]:  # noqa: FBT001
+    """The condition that the right operand has a part for each group."""
+    if len(rhs.group) != has_groups:
+        message = f"ragged-dot: rhs_group_dims has {len(rhs.group)} entries"
+        raise ShapeError(f"{message}; expected {int(has_groups)} for this ragged dimension")
+    conditions: list[Constraint] = []
+    for axis in rhs.group:
+        message = f"ragged-dot: group dimension {axis} of rhs has size {rhs.sizes[axis]}"
+        message = f"{message}, but there are {count} groups; expected the same"
+        conditions += index_maps.equal(rhs.sizes[axis], count, message)
+    return conditions
+
+
+def _product(
+    lhs: _Side, rhs: _Side, conditions: Sequence[Constraint], leading: Sizes = ()
+) -> OpIndexing:
+    """The maps of a dot whose result may have further dimensions in front."""
+    first_lhs = len(leading) + len(lhs.batch)
+    kept = (
+        (lhs, lhs.kept_axes(len(leading), first_lhs)),
+        (rhs, rhs.kept_axes(len(leading), first_lhs + len(lhs.free))),
+    )
+    batch, rows, columns = (
+        side.sizes_of(part) for side, part in ((lhs, lhs.batch), (lhs, lhs.free), (rhs, rhs.free))
+    )
+    output_sizes = (*leading, *batch, *rows, *columns)
+    return OpIndexing(
+        output_sizes,
+        tuple(side.from_output(output_sizes, axes) for side, axes in kept),
+        tuple(side.to_output(output_sizes, axes) for side, axes in kept),
+    ).on_condition(conditions)
+
+
+class _Side:
+    """One operand: its sizes, and its dimensions by their role."""
+
+    def __init__(
+        self,
+        op: str,
+        name: str,
+        sizes: Sizes,
+        contracting: Sequence[int],
+        batch: Sequence[int],
+        group: Sequence[int] = (),
+    ) -> None:
+        self.name = name
+        self.sizes = index_maps.checked_sizes(op, name, sizes)
+        roles = {"contracting": contracting, "batch": batch, "group": group}
+        self.contracting, self.batch, self.group = (
+            index_maps.checked_dimensions(op, f"{name}_{role}_dims", given, len(self.sizes))
+            for role, given in roles.items()
+        )
+        taken = self.batch + self.contracting + self.group
+        named = " and ".join(f"{name}_{role}_dims" for role in ("batch", "contracting"))
+        index_maps.checked_dimensions(op, named, taken, len(self.sizes))
+        self.free = tuple(axis for axis in range(len(self.sizes)) if axis not in taken)
+
+    def sizes_of(self, axes: Sequence[int]) -> list[Size]:
+        return [self.sizes[axis] for axis in axes]
+
+    def kept_axes(self, first_batch: int, first_free: int) -> dict[int, int]:
+        """The dimensions that the result has, too, and their numbers there."""
+        batch = {axis: number for number, axis in enumerate(self.batch, first_batch)}
+        return batch | {axis: number for number, axis in enumerate(self.free, first_free)}
+
+    def from_output(self, output_sizes: Sizes, kept: Mapping[int, int]) -> IndexingMap:
+        """Map from the result to this operand."""
+        summed = self.contracting + self.group
+        element = {axis: index_maps.dim(number) for axis, number in kept.items()}
+        element |= {axis: index_maps.symbol(number) for number, axis in enumerate(summed)}
+        results = (element[axis] for axis in range(len(self.sizes)))
+        return index_maps.index_map(results, output_sizes, self.sizes_of(summed))
+
+    def to_output(self, output_sizes: Sizes, kept: Mapping[int, int]) -> IndexingMap:
+        """From this operand to the result; the other operand's free dimensions take all values."""
+        return index_maps.paired(
+            output_sizes, self.sizes, [(there, axis) for axis, there in kept.items()]
+        )[1]
+
+
+def _check_operands(op: str, lhs: _Side, rhs: _Side) -> list[Constraint]:
+    """The conditions that the operands fit together."""
+    return [
+        *index_maps.not_negative((*lhs.sizes, *rhs.sizes)),
+        *_check_pairs(op, "contracting", lhs, lhs.contracting, rhs, rhs.contracting),
+        *_check_pairs(op, "batch", lhs, lhs.batch, rhs, rhs.batch),
+    ]
+
+
+def _check_pairs(
+    op: str, role: str, lhs: _Side, lhs_dims: Sequence[int], rhs: _Side, rhs_dims: Sequence[int]
+) -> list[Constraint]:
+    if len(lhs_dims) != len(rhs_dims):
+        message = f"{op}: lhs has {len(lhs_dims)} {role} dimensions, but rhs has {len(rhs_dims)}"
+        raise ShapeError(f"{message}; expected as many")
+    conditions: list[Constraint] = []
+    for left, right in zip(lhs_dims, rhs_dims, strict=True):
+        message = (
+            f"{op}: {role} dimension {left} of lhs has size {lhs.sizes[left]}, "
+            f"but dimension {right} of rhs has size {rhs.sizes[right]}; expected the same"
+        )
+        conditions += index_maps.equal(lhs.sizes[left], rhs.sizes[right], message)
+    return conditions
+
+
+_PAIRED: Final = (
+    "lhs_contracting_dims",
+    "rhs_contracting_dims",
+    "lhs_batch_dims",
+    "rhs_batch_dims",
+)
+
+
+def _dot_of_two(instruction: Instruction) -> OpIndexing:
+    """A static dimension is read as far as the dynamic one that it is paired with.
+
+    XLA fills what is beyond a dynamic size with zeros, up to the bound, which is the static size.
+    """
+    attributes = {name: instruction.attributes.get(name, ()) for name in _PAIRED}
+    lhs, rhs = (dict(enumerate(sizes_of(operand))) for operand in instruction.operands)
+    lhs_bounds, rhs_bounds = (dict(enumerate(bounds_of(each))) for each in instruction.operands)
+    contracting_and_batch = zip(_PAIRED[::2], _PAIRED[1::2], strict=True)
+    pairs = (zip(attributes[a], attributes[b], strict=False) for a, b in contracting_and_batch)
+    for left, right in chain.from_iterable(pairs):  # the builder checks them
+        if left in lhs and right in rhs and lhs_bounds[left] == rhs_bounds[right]:
+            dynamic = [size for size in (lhs[left], rhs[right]) if isinstance(size, Form)]
+            if len(dynamic) == 1:
+                lhs[left] = rhs[right] = dynamic[0]
+    return dot([*lhs.values()], [*rhs.values()], **attributes)
+
+
+def _may_be_of_group(instruction: Instruction, _: int, operand: int) -> Doubt | None:
+    """A group has any part of the ragged dimension, unless that is a batch dimension."""
+    attributes = instruction.attributes
+    is_batch = {*attributes.get("lhs_ragged_dims", ())} <= {*attributes.get("lhs_batch_dims", ())}
+    is_sizes = operand == len(instruction.operands) - 1
+    return None if is_batch or is_sizes else Doubt("the sizes decide which group a row is in")
+
+
+# Cholesky decomposition, triangular solve and Fourier transform.
 
 _Entry: TypeAlias = "tuple[Form, Form]"
 """The row and the column of an element of a matrix."""
@@ -223,6 +599,11 @@ def fft(operand_sizes: Sizes, fft_type: str, fft_length: Sizes) -> OpIndexing:
 
 
 RULES: Final[Mapping[str, OpRule]] = {
+    "dot": OpRule(_dot_of_two),
+    "ragged-dot": OpRule(
+        reading(ragged_dot, *_PAIRED, "lhs_ragged_dims", "rhs_group_dims"), doubt=_may_be_of_group
+    ),
+    "scaled-dot": OpRule(reading(scaled_dot, *_PAIRED)),
     "cholesky": OpRule(reading(cholesky, "lower")),
     "fft": OpRule(reading(fft, "fft_type", "fft_length")),
     "triangular-solve": OpRule(

@@ -18,13 +18,13 @@ from indexing import IndexingMap
 from indexing.passes import Constraint, Ends, has_parameters
 from ops import index_maps
 from ops.hlo import Instruction
+from ops.hlo.attributes import DimensionLabels, Window
 from ops.hlo.shape_inference import (
     ConvolutionGroups,
     ConvolutionSizes,
     WindowRow,
     convolution_sizes,
 )
-from ops.hlo.values import DimensionLabels, Window
 from ops.index_maps import Extent, Size, Sizes
 from ops.rules.rule import Doubt, OpIndexing, OpRule, check_scalars, folded_inputs, sizes_of
 from simplifier import forms

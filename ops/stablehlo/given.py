@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import Any, Final, NoReturn, TypeAlias, TypeVar, cast
 
 from indexing.layout import Layout, Shape, ShapeError
+from ops.hlo.attributes import Aliasing
 from ops.hlo.module import Instruction
-from ops.hlo.values import Aliasing
 from ops.mlir.operations import Argument, MlirBlock, MlirModule, MlirOperation
 from ops.mlir.text import (
     AttributeReader,

@@ -7,12 +7,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Layout, Shape
-from ops.hlo.attributes import ATTRIBUTES, BOOLEAN, FLOAT, INTEGER, INTEGERS
+from ops.hlo.attributes import (
+    ATTRIBUTES,
+    BOOLEAN,
+    FLOAT,
+    INTEGER,
+    INTEGERS,
+    DimensionLabels,
+    ListedGroups,
+    Window,
+    check_labels,
+)
 from ops.hlo.lexer import escape
 from ops.hlo.module import Computation, Instruction
 from ops.hlo.opcodes import OPCODES
 from ops.hlo.shape_inference import one_or_tuple, padded_size
-from ops.hlo.values import DimensionLabels, ListedGroups, Window, check_labels
 from ops.index_maps import Size, ceil_divided, difference, shown_sizes
 from ops.mlir.operations import MlirBlock
 from ops.mlir.text import DenseElements, DialectAttribute

@@ -21,8 +21,8 @@ from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion import Fusion, FusionError
 from ops.fusion.slicing import Flow, FlowNode, FlowStep, Region
 from ops.hlo import Instruction
+from ops.hlo.attributes import DimensionLabels
 from ops.hlo.module import INSTRUCTION
-from ops.hlo.values import DimensionLabels
 from ops.index_maps import dim
 from ops.performance.kernels import evaluated_by
 from ops.rules.rule import Direction, Unknown

@@ -57,11 +57,12 @@ from ops.xla_gpu.loops import (
     sort_schedule,
     sorted_scatter_schedule,
 )
-from ops.xla_gpu.reduce import ReductionDimensions, reduce_schedule
-from ops.xla_gpu.transpose import (
+from ops.xla_gpu.shared_memory import (
+    ReductionDimensions,
     SharedTile,
     TransposeSchedule,
     packed_transpose_schedule,
+    reduce_schedule,
     transpose_schedule,
 )
 from simplifier.errors import INTEGER, check_type

@@ -18,11 +18,11 @@ from ops.fusion.fusion import FusionError
 from ops.hlo import Computation, Instruction
 from ops.limits import Device
 from ops.rules.elementwise import ELEMENTWISE
-from ops.xla_gpu import loops, transpose
+from ops.xla_gpu import loops, shared_memory
 from ops.xla_gpu.blocks import BlockLevel, block_level
 from ops.xla_gpu.launch import WARP_SIZE, LaunchDimensions, Schedule
 from ops.xla_gpu.loops import WARPS_OF_BLOCK
-from ops.xla_gpu.reduce import ReductionDimensions, block_count, reduce_schedule, threads_of_row
+from ops.xla_gpu.shared_memory import ReductionDimensions
 from simplifier.tools.graphs import connected_components
 
 # Purposes of XLA's GPU emitters: the heroes, and the instructions that fit into one kernel.
@@ -102,7 +102,7 @@ def is_tiled_transpose(instruction: Instruction) -> bool:
 
 def is_packed_transpose(instruction: Instruction) -> bool:
     """Whether the elements are narrow, and words of shared memory hold several of them."""
-    return transpose.is_packable(*transpose_in_memory(instruction), instruction.shape)
+    return shared_memory.is_packable(*transpose_in_memory(instruction), instruction.shape)
 
 
 def is_update_in_place(instruction: Instruction) -> bool:
@@ -153,7 +153,7 @@ def fit_transposes(results: Sequence[Instruction], heroes: Heroes) -> bool:
 
 def transpose_in_memory(hero: Instruction) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The sizes and the order of a transpose in memory."""
-    return transpose.merged_in_memory(hero.operands[0].shape, hero.shape, permutation_of(hero))
+    return shared_memory.merged_in_memory(hero.operands[0].shape, hero.shape, permutation_of(hero))
 
 
 def _is_same_memory(shape: Shape, other: Shape) -> bool:
@@ -292,15 +292,15 @@ def _transpose(hero: Instruction, plan: KernelPlan) -> Schedule:
     (operand,) = hero.operands
     shapes = operand.shape, hero.shape, permutation_of(hero)
     if is_packed_transpose(plan.first):
-        return transpose.packed_transpose_schedule(*shapes)
+        return shared_memory.packed_transpose_schedule(*shapes)
     vector_size = plan.unrolling.of_transpose([plan.first])
-    return transpose.transpose_schedule(*shapes, vector_size=vector_size)
+    return shared_memory.transpose_schedule(*shapes, vector_size=vector_size)
 
 
 def _reduction(hero: Instruction, plan: KernelPlan) -> Schedule:
     operand, (result, *others) = hero.operands[0].shape, hero.shape.arrays
     kind, vector_size = plan.unrolling.of_reduction(plan.first)
-    return reduce_schedule(
+    return shared_memory.reduce_schedule(
         operand,
         result,
         hero.attributes["dimensions"],
@@ -458,7 +458,7 @@ class Unrolling:
             if several:
                 return "multi_row", several
             minor = found.sizes[2]
-            return "row", self._vector(minor, threads_of_row(minor), hero)
+            return "row", self._vector(minor, shared_memory.threads_of_row(minor), hero)
         _, folded, minor = found.sizes
         columns = minor * folded if found.kind == "small_column" else minor
         return found.kind, self._vector(columns, _TILE, hero)
@@ -552,7 +552,7 @@ class Unrolling:
             vector = min(128 // max(narrow, outputs), vector)
         cores = device.figure("core_count", "schedule_of")
         while WARP_SIZE * vector >= minor:
-            if vector <= 1 or block_count(found, "multi_row", vector) >= cores:
+            if vector <= 1 or shared_memory.block_count(found, "multi_row", vector) >= cores:
                 return vector
             vector //= 2
         return None

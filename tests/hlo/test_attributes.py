@@ -9,18 +9,22 @@ import pytest
 
 from indexing.layout import Shape
 from ops import hlo
-from ops.hlo.attributes import ATTRIBUTES, COMMON_ATTRIBUTES, MODULE_ATTRIBUTES, Codec, read_value
-from ops.hlo.lexer import HloLexer
-from ops.hlo.opcodes import OPCODES
-from ops.hlo.values import (
+from ops.hlo.attributes import (
+    ATTRIBUTES,
+    COMMON_ATTRIBUTES,
+    MODULE_ATTRIBUTES,
     Aliasing,
+    Codec,
     DimensionLabels,
     IotaGroups,
     ListedGroups,
     MeshAxis,
     MeshGroups,
     Window,
+    read_value,
 )
+from ops.hlo.lexer import HloLexer
+from ops.hlo.opcodes import OPCODES
 from tests.cases import for_all
 
 VALUES: list[tuple[str, str, Any]] = [

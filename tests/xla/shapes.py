@@ -31,7 +31,7 @@ from indexing.layout import (
     tiling_steps,
     transpose_is_bitcast,
 )
-from ops.xla_gpu.transpose import merged_in_memory
+from ops.xla_gpu.shared_memory import merged_in_memory
 from simplifier import TextError
 from tests.conformance import Row
 from tests.xla.outcome import Question, of_values
