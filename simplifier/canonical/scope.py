@@ -352,7 +352,8 @@ def scope_about(
     known = dict(bounds) | {name: part.bounds[name] for part, name in linked.items()}
     scope = make(*relevant(forms, tuple(sorted(known.items())), tuple(chain(near, *unlinked))))
     if any(
-        scope.smaller or scope.bounds[name] != part.bounds[name] for part, name in linked.items()
+        not _is_one_sided(near, name) and (scope.smaller or scope.bounds[name] != part.bounds[name])
+        for part, name in linked.items()
     ):
         scope = make(*relevant(forms, bounds, constraints))
     return None if scope.is_empty else scope
@@ -368,15 +369,22 @@ def _apart(bounds: Bounds, constraints: Constraints) -> tuple[Scope, ...]:
 def _linked(scopes: Iterable[Scope], near: Constraints) -> Iterator[tuple[Scope, str]]:
     """Scopes that one variable links to facts, of which it is no operand; and the variable.
 
-    Not those that solve an equation, which says more than bounds.
+    Not those that solve an equation, which says more than bounds, but where all that is said of the
+    variable is how large, or how small, it must be at least: there its greatest value counts.
     """
     reached = _names_of(near)
     operands = _names(each for form, _ in near for atom in form.terms for each in atom.arguments)
     for scope in scopes:
         name, *others = _names_of(scope.given[1]) & reached or ("",)
-        is_bounded = name in scope.bounds and scope.smaller is None
+        is_bounded = name in scope.bounds and (scope.smaller is None or _is_one_sided(near, name))
         if is_bounded and not others and name not in operands:
             yield scope, name
+
+
+def _is_one_sided(facts: Constraints, name: str) -> bool:
+    """Whether one fact alone is about a variable, and bounds it from one side."""
+    about = [interval for form, interval in facts if name in _names_in(form)]
+    return len(about) == 1 and None in (about[0].lower, about[0].upper)
 
 
 def _foreign(scope: Scope, atom: Atom, arguments: tuple[Form, ...]) -> Form:

@@ -132,7 +132,8 @@ GUARDS = Facts(
         fact
         for one, other in pairwise(g)
         for fact in (FloorDiv(one, 3) <= 4 * FloorDiv(other, 2) + 7, Ne(one * other, 5))
-    ],
+    ]
+    + [Eq(Mod(g[2], 8), 0), Eq(g[3], 2 * g[4])],
 )
 MAX_SHARE_OF_GUARDS = 2.5
 """What new names cost under many facts about others, in terms of the same under one: it was 40."""
