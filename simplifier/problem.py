@@ -10,6 +10,7 @@ bounded number of them, so no answer depends on earlier questions.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -23,12 +24,12 @@ from simplifier.bounds.context import Bounds as Box
 from simplifier.bounds.context import Constraint, assumed, read_fact, variables_multiplied
 from simplifier.bounds.context import Constraints as Known
 from simplifier.bounds.interval import Interval, IntervalLike
-from simplifier.canonical.scope import Scope, scope_about, scope_of, traced_scope
+from simplifier.canonical.scope import Group, Scope, scope_about, scope_of, traced_scope
 from simplifier.conditions import hidden, outermost
 from simplifier.errors import IndexingError, check_type
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import ZERO, AtomKind, Form
+from simplifier.expr.form import ZERO, AtomKind, Form, natural_order, variables_of
 from simplifier.expr.functions import symbol
 from simplifier.expr.printer import format_form
 from simplifier.expr.sympy import (
@@ -80,15 +81,18 @@ class Problem:
         known: Iterable[Problem] = (),
     ) -> None:
         self._symbols: dict[str, sympy.Symbol] = {}
+        self.aliases: Mapping[str, str] = {}
+        """The names that variables have here in place of their own."""
         self._fractions: list[tuple[Fraction, ReadExpression]] = []
         self.bounds: dict[str, Interval] = {}
         """Bounds by name: those given, met with the symbols' assumptions."""
         self.constraints: list[Constraint] = []
         """The given constraints, and those of even and odd symbols."""
-        self._known: list[Known] = []
-        """The first constraints, by the problem that each was taken over from."""
+        self.groups: list[Group] = []
+        """Constraints of other problems, which were given together."""
         for problem in known:
             self._join(problem)
+        taken = len(self.constraints)
         expressions = tuple(expressions)
         self.forms = tuple(map(self._read, expressions))
         self._is_condition = is_relation(next(iter(expressions), None))
@@ -96,6 +100,7 @@ class Problem:
             self.constraints += read_fact(self._read(expression), interval)
         for name, interval in bounds:
             self._restrict(name, interval)
+        self.groups.append(Group.of(self.constraints[taken:]))
         self._check_fractions()
 
     def _join(self, other: Problem) -> None:
@@ -104,14 +109,8 @@ class Problem:
             self._name(each)
         for name, interval in other.bounds.items():
             self._restrict(name, interval)
-        self._known += other.groups
+        self.groups += other.groups
         self.constraints += other.constraints
-
-    @property
-    def groups(self) -> tuple[Known, ...]:
-        """The constraints by where they were given: those of other problems, and its own."""
-        own = self.constraints[sum(map(len, self._known)) :]
-        return (*self._known, tuple(own))
 
     @property
     def form(self) -> Form:
@@ -128,14 +127,45 @@ class Problem:
         bounds = tuple(sorted(self.bounds.items()))
         return scope_about((*self.forms, *about), bounds, self.groups, make)
 
+    def renamed(self) -> Problem:
+        """The problem with names that only tell the order of the variables.
+
+        So what is remembered serves all problems that differ in names. Facts that say nothing of
+        the expressions keep their names; so do all others, where they are many.
+        """
+        names, far = set(variables_of(self.forms)), set[str]()
+        own = set(names)
+        for group in self.groups:
+            (far if names.isdisjoint(group.names) else own).update(group.names)
+        own -= far
+        if self.aliases or len(own) > _MAX_RENAMED:
+            return self
+        renamed = copy(self)
+        ordered = enumerate(sorted(own, key=natural_order))
+        renamed.aliases = aliases = {name: f"{_ALIAS}{place}" for place, name in ordered}
+        new = {name: forms.variable(alias) for name, alias in aliases.items()}
+        renamed.forms = operations.substitute(self.forms, new)
+        renamed.bounds = {aliases.get(name, name): ends for name, ends in self.bounds.items()}
+        renamed.groups = [
+            group if own.isdisjoint(group.names) else _renamed(group, new) for group in self.groups
+        ]
+        renamed.constraints = [fact for group in renamed.groups for fact in group.facts]
+        return renamed
+
+    def named(self, form: Form) -> Form:
+        """The form with the variables' own names."""
+        own = {alias: forms.variable(name) for name, alias in self.aliases.items()}
+        (named,) = operations.substitute([form], own)
+        return named
+
     def restored(self, form: Form) -> Any:  # noqa: ANN401 - what was asked: sympy types neither alike
         """The expression of a form, over the user's own symbols; a condition, if that was asked."""
         restore = to_condition if self._is_condition else to_sympy
-        return restore(form, self._symbols)
+        return restore(self.named(form), self._symbols)
 
     def expression_of(self, form: Form) -> sympy.Expr:
         """The expression of an integer form, over the user's own symbols."""
-        return to_sympy(form, self._symbols)
+        return to_sympy(self.named(form), self._symbols)
 
     def _check_fractions(self) -> None:
         """Check that fractions are integers, by the facts."""
@@ -186,6 +216,11 @@ class Problem:
             raise BoundsError(message)
         old = self.bounds.get(name)
         self.bounds[name] = interval if old is None else old.intersect(interval)
+
+
+def _renamed(group: Group, names: Mapping[str, Form]) -> Group:
+    changed = operations.substitute([form for form, _ in group.facts], names)
+    return Group.of(zip(changed, (interval for _, interval in group.facts), strict=True))
 
 
 class Facts:
@@ -385,6 +420,10 @@ Answer = TypeVar("Answer")
 _REMEMBERED: Final = 1 << 12
 _EVERYTHING: Final = Interval(None, None)
 _PAIR: Final = 2
+_ALIAS: Final = "\1"
+"""Begins the names of variables of problems whose own names do not matter."""
+_MAX_RENAMED: Final = 16
+"""Of more names in facts, all stay: to rename facts takes longer than to ask a small question."""
 
 
 # The memory of answers.
@@ -613,7 +652,7 @@ class Trace(Displayed, Sequence[Step]):
 
 
 def _step(rewrite: Rewrite, problem: Problem, otherwise: str) -> Step:
-    before, after = format_form(rewrite.before), format_form(rewrite.after)
+    before, after = (format_form(problem.named(form)) for form in rewrite[1:])
     names = ", ".join(law.name for law in rewrite.laws) or otherwise
     text = f"{before}\n  -> {after}  ({names})"
     return Step(

@@ -111,6 +111,7 @@ def _simplified(
     trace: Trace | None,
     target: Target | None,
 ) -> sympy.Expr:
+    problem = problem if exact else problem.renamed()
     scope = problem.scope()
     begun = ZERO if trace is None else trace.follow(problem)
     if scope is None:
@@ -231,6 +232,7 @@ def _names_of(over: Iterable[Name], *, exact: bool) -> frozenset[str]:
 
 
 def _bounds(problem: Problem) -> Interval:
+    problem = problem.renamed()
     scope = problem.scope()
     if scope is None:
         return EMPTY
@@ -242,6 +244,8 @@ def _bounds(problem: Problem) -> Interval:
 
 
 def _symbolic_bounds(problem: Problem, parameters: frozenset[str]) -> SymbolicInterval:
+    problem = problem.renamed()
+    parameters = frozenset(problem.aliases.get(name, name) for name in parameters)
     scope = problem.scope(about=map(variable, parameters))
     if scope is None:
         return SymbolicInterval(sympy.Integer(0), sympy.Integer(-1))

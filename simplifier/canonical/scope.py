@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import chain
 from operator import attrgetter, itemgetter
-from typing import Final
+from typing import Final, NamedTuple
 
 from simplifier.bounds import context, digits, ranges
 from simplifier.bounds.context import Bounds, Constraint, Constraints, Context, DigitView
@@ -328,10 +328,23 @@ def _names_of(facts: Iterable[Constraint]) -> frozenset[str]:
     return frozenset[str]().union(*(_names_in(form) for form, _ in facts))
 
 
+class Group(NamedTuple):
+    """Facts that were given together, and the names in them."""
+
+    facts: Constraints
+    names: frozenset[str]
+
+    @classmethod
+    def of(cls, facts: Iterable[Constraint]) -> Group:
+        """The group of some facts."""
+        facts = tuple(facts)
+        return cls(facts, _names_of(facts))
+
+
 def scope_about(
     forms: Sequence[Form],
     bounds: Bounds,
-    groups: Sequence[Constraints],
+    groups: Sequence[Group],
     make: Callable[[Bounds, Constraints], Scope],
 ) -> Scope | None:
     """The scope of facts about forms; ``None`` if no value is left to some variable.
@@ -340,11 +353,12 @@ def scope_about(
     variable links them to those about the forms, only its bounds count: in ``x < n``, how large
     ``n`` may be. Where ``x < n`` says more of ``n`` than they do, all are read together.
     """
-    names, constraints = _names(forms), tuple(chain.from_iterable(groups))
-    others = [group for group in groups if names.isdisjoint(_names_of(group))]
-    near = tuple(chain.from_iterable(group for group in groups if group not in others))
-    far = tuple(chain.from_iterable(others))
-    apart = _apart(_bounds_of(_names_of(far), bounds), far) if far else ()
+    names = _names(forms)
+    others = [group for group in groups if names.isdisjoint(group.names)]
+    near = _facts_of(group for group in groups if not names.isdisjoint(group.names))
+    far = _facts_of(others)
+    about = frozenset[str]().union(*(group.names for group in others))
+    apart = _apart(_bounds_of(about, bounds), far) if far else ()
     if any(part.is_empty for part in apart):
         return None
     linked = dict(_linked(apart, near))
@@ -355,8 +369,12 @@ def scope_about(
         not _is_one_sided(near, name) and (scope.smaller or scope.bounds[name] != part.bounds[name])
         for part, name in linked.items()
     ):
-        scope = make(*relevant(forms, bounds, constraints))
+        scope = make(*relevant(forms, bounds, (*near, *far)))
     return None if scope.is_empty else scope
+
+
+def _facts_of(groups: Iterable[Group]) -> Constraints:
+    return tuple(chain.from_iterable(group.facts for group in groups))
 
 
 @lru_cache(maxsize=_REMEMBERED_SCOPES)

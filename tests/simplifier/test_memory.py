@@ -9,14 +9,25 @@ from typing import Any, TypeAlias
 
 import pytest
 import sympy
+from sympy import Eq
 
-from simplifier import FloorDiv, IndexingError, Interval, Mod, bounds_of, fixpoint, simplify, symbol
+from simplifier import (
+    Facts,
+    FloorDiv,
+    IndexingError,
+    Interval,
+    Mod,
+    bounds_of,
+    fixpoint,
+    simplify,
+    symbol,
+)
 from simplifier import problem as memory
 from simplifier.canonical.scope import scope_of
 from simplifier.expr.text import parse_form
 from simplifier.fixpoint import simplified
 
-x, y = symbol("x"), symbol("y")
+x, y, n, k = map(symbol, "xynk")
 EXPRESSION = 8 * FloorDiv(x, 8) + Mod(x, 8) + 3 * FloorDiv(y, 3)
 MAX_MICROSECONDS = 20
 """Ten times of what it takes on an idle machine."""
@@ -157,3 +168,22 @@ def test_a_scope_of_very_many_results_is_forgotten(monkeypatch: pytest.MonkeyPat
     again, scopes = answers()
     assert again == expected
     assert 1 < scopes < len(forms) // 4
+
+
+names = [symbol(name) for name in ("r2", "r10", "p", "q", "s", "t1")]
+LINKED = {"facts of others": Facts({n: (1, 99)}, [Eq(n, 2 * k)]), "nothing": Facts()}
+
+
+@pytest.mark.parametrize("known", LINKED.values(), ids=LINKED)
+def test_other_names_are_answered_from_memory(known: Facts) -> None:
+    """As long as they have the same order: that of terms is by names."""
+
+    def asked(one: sympy.Symbol, other: sympy.Symbol) -> tuple[sympy.Expr, Interval]:
+        facts = Facts({one: (0, 63), other: (0, 2)}, [one < n]) & known
+        return simplify(EXPRESSION.xreplace({x: one, y: other}), facts), bounds_of(one, facts)
+
+    first = asked(x, y)
+    before = scope_of.cache_info().misses
+    for one, other in zip(names[::2], names[1::2], strict=True):
+        assert asked(one, other) == (first[0].xreplace({x: one, y: other}), first[1])
+    assert scope_of.cache_info().misses == before

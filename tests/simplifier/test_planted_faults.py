@@ -51,9 +51,9 @@ SIMPLIFIED: dict[str, tuple[str, Mapping[str, Ends], str]] = {
     ),
     "merge": ("((x * 3) floordiv 2) mod 2", {"x": (0, 2)}, "(x + 1) floordiv 2"),
     "_flat": (
-        "max(max(x, 0) + max(x, 1) + min(x + 2, 0), 0)",
-        {"x": (-3, 2)},
-        "max(x * 2, min(x + 3, 1))",
+        "max(max(x, 1) + max(x, -2) - min(x, 0), -x)",
+        {"x": (-4, 4)},
+        "max(x * -2, x, 1) + x",
     ),
     "_digits_of": (
         "(x floordiv (k * 2)) * 6 - (x floordiv (k * n * 2)) * 6 * n",
