@@ -24,7 +24,7 @@ from simplifier.bounds.context import Bounds as Box
 from simplifier.bounds.context import Constraint, assumed, read_fact, variables_multiplied
 from simplifier.bounds.context import Constraints as Known
 from simplifier.bounds.interval import Interval, IntervalLike
-from simplifier.canonical.scope import Group, Scope, scope_about, scope_of, traced_scope
+from simplifier.canonical.scope import FactGroup, Scope, scope_about, scope_of, traced_scope
 from simplifier.conditions import hidden, outermost
 from simplifier.errors import IndexingError, check_type
 from simplifier.expr import form as forms
@@ -88,7 +88,7 @@ class Problem:
         """Bounds by name: those given, met with the symbols' assumptions."""
         self.constraints: list[Constraint] = []
         """The given constraints, and those of even and odd symbols."""
-        self.groups: list[Group] = []
+        self.groups: list[FactGroup] = []
         """Constraints of other problems, which were given together."""
         for problem in known:
             self._join(problem)
@@ -100,7 +100,7 @@ class Problem:
             self.constraints += read_fact(self._read(expression), interval)
         for name, interval in bounds:
             self._restrict(name, interval)
-        self.groups.append(Group.of(self.constraints[taken:]))
+        self.groups.append(FactGroup.of(self.constraints[taken:]))
         self._check_fractions()
 
     def _join(self, other: Problem) -> None:
@@ -218,9 +218,9 @@ class Problem:
         self.bounds[name] = interval if old is None else old.intersect(interval)
 
 
-def _renamed(group: Group, names: Mapping[str, Form]) -> Group:
+def _renamed(group: FactGroup, names: Mapping[str, Form]) -> FactGroup:
     changed = operations.substitute([form for form, _ in group.facts], names)
-    return Group.of(zip(changed, (interval for _, interval in group.facts), strict=True))
+    return FactGroup.of(zip(changed, (interval for _, interval in group.facts), strict=True))
 
 
 class Facts:

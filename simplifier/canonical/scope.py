@@ -328,14 +328,14 @@ def _names_of(facts: Iterable[Constraint]) -> frozenset[str]:
     return frozenset[str]().union(*(_names_in(form) for form, _ in facts))
 
 
-class Group(NamedTuple):
+class FactGroup(NamedTuple):
     """Facts that were given together, and the names in them."""
 
     facts: Constraints
     names: frozenset[str]
 
     @classmethod
-    def of(cls, facts: Iterable[Constraint]) -> Group:
+    def of(cls, facts: Iterable[Constraint]) -> FactGroup:
         """The group of some facts."""
         facts = tuple(facts)
         return cls(facts, _names_of(facts))
@@ -344,7 +344,7 @@ class Group(NamedTuple):
 def scope_about(
     forms: Sequence[Form],
     bounds: Bounds,
-    groups: Sequence[Group],
+    groups: Sequence[FactGroup],
     make: Callable[[Bounds, Constraints], Scope],
 ) -> Scope | None:
     """The scope of facts about forms; ``None`` if no value is left to some variable.
@@ -373,7 +373,7 @@ def scope_about(
     return None if scope.is_empty else scope
 
 
-def _facts_of(groups: Iterable[Group]) -> Constraints:
+def _facts_of(groups: Iterable[FactGroup]) -> Constraints:
     return tuple(chain.from_iterable(group.facts for group in groups))
 
 
