@@ -14,8 +14,7 @@ from ops.mlir.operations import read_module
 from ops.mlir.text import MlirTextError
 from ops.stablehlo.assembly import FORMS
 from ops.stablehlo.operations import CONVERSIONS
-from ops.stablehlo.sizes import solved
-from ops.stablehlo.writer import ModuleWriter
+from ops.stablehlo.writer import ModuleWriter, solved
 from simplifier.errors import check_type
 
 __all__ = ["MlirTextError", "parse"]

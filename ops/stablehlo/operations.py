@@ -27,11 +27,11 @@ from ops.mlir.operations import MlirBlock
 from ops.mlir.text import DenseElements, DialectAttribute
 from ops.stablehlo.assembly import ROWS
 from ops.stablehlo.given import SourceOperation
-from ops.stablehlo.sizes import fact
 from ops.stablehlo.writer import (
     AttributesOf,
     Conversion,
     OperationWriter,
+    fact,
     is_constant,
     one_instruction,
 )

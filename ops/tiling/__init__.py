@@ -27,8 +27,16 @@ from ops.performance.tally import (
     volume,
 )
 from ops.tiling.equal_tiles import TileComparison
-from ops.tiling.propagation import ArrayTile, Propagation, propagate, propagate_in, values_of
-from ops.tiling.space import DimensionKind, TilingDimension, TilingSpace
+from ops.tiling.propagation import (
+    ArrayTile,
+    DimensionKind,
+    Propagation,
+    TilingDimension,
+    TilingSpace,
+    propagate,
+    propagate_in,
+    values_of,
+)
 from simplifier import forms, symbol
 from simplifier.errors import INTEGER, check_type
 from simplifier.exact import NotQuasiAffineError

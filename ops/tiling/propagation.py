@@ -1,29 +1,454 @@
-"""Tile propagation: from tile sizes of the results to the tile of every array of a fusion."""
+"""The tiling space of a fusion, the dimensions that a kernel may tile, and the tiles of its arrays.
+
+The dimensions of the results come first, then those that instructions go through, such as the
+contracting dimensions of a dot. Each array of the fusion has maps from this space to its elements.
+So a range variable keeps its identity along compositions: it is a dimension of the space.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import enum
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from math import prod
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import sympy
 
 from indexing import IndexingMap, Tile, TileConstraints, TileError, Variable
 from indexing.passes import Domain, Formulas, is_symbolic, tile_of
+from ops.analysis.dataflow import Array
+from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, identity_of
 from ops.dependence.operand_indexing import OperandIndexing
-from ops.fusion import Fusion
-from ops.fusion.slicing import FlowNode
-from ops.hlo.module import Instruction
+from ops.fusion import Fusion, FusionError
+from ops.fusion.slicing import Flow, FlowNode, FlowStep, Region
+from ops.hlo import Instruction
+from ops.hlo.attributes import DimensionLabels
+from ops.hlo.module import INSTRUCTION
 from ops.index_maps import dim
-from ops.rules.rule import Unknown
-from ops.tiling.space import TilingDimension, TilingSpace
+from ops.performance.kernels import evaluated_by
+from ops.rules.rule import Direction, Unknown
 from ops.xla_gpu import unflattened
 from simplifier import forms
-from simplifier.errors import check_integers, check_type, listed
+from simplifier.errors import IndexingError, check_integers, check_type, listed
 from simplifier.forms import Form, Interval
 from simplifier.tools.display import Displayed
+
+Lifted: TypeAlias = "list[tuple[tuple[Form, ...], OperandIndexing]]"
+"""Indexings with ranges as trailing dimensions, and what these are in the space."""
+
+
+@dataclass(frozen=True, slots=True)
+class TilingSpace:
+    """All dimensions that a kernel of a fusion may tile, and the maps from there to its arrays.
+
+    Attributes:
+        fusion: what runs as one kernel.
+        dimensions: the parallel ones, then those that instructions go through.
+        accesses: for each array, which of its elements a point of the space reads or gives: maps
+            with one dimension for each dimension of the space, and no ranges.
+        results: the arrays of :attr:`Fusion.results <ops.Fusion.results>`.
+
+    >>> from ops import hlo
+    >>> module = hlo.parse('''
+    ... max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT m = f32[] maximum(a, b) }
+    ... ENTRY e { x = f32[4,8] parameter(0) i = f32[] constant(-inf)
+    ...   m = f32[4] reduce(x, i), dimensions={1}, to_apply=max
+    ...   b = f32[4,8] broadcast(m), dimensions={0}
+    ...   ROOT d = f32[4,8] subtract(x, b) }''')
+    >>> space = TilingSpace.of(Fusion.of_computation(module.entry))
+    >>> for indexing in space.of_instruction(module.entry.parameters[0]):
+    ...     print(indexing)
+    (d0, d1, d2) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 7], d2 in [0, 7]
+    (d0, d1, d2) -> (d0, d2), domain: d0 in [0, 3], d1 in [0, 7], d2 in [0, 7]
+    >>> print(space.dimensions[2])
+    reduced dimension of %m, 1 of %x, in [0, 7]
+    """
+
+    fusion: Fusion
+    dimensions: tuple[TilingDimension, ...]
+    accesses: Mapping[FlowNode, AnyDependence]
+    results: tuple[FlowNode, ...]
+
+    @classmethod
+    def of(cls, fusion: Fusion) -> TilingSpace:
+        """The space from the results of a fusion back to all that they are computed from."""
+        check_type(fusion, Fusion, "TilingSpace.of: the fusion", "an ops.Fusion")
+        flow = Flow(Region(fusion.instructions, fusion.registry), Direction.OUTPUT_TO_INPUT)
+        written = (each.written for each in evaluated_by(fusion))
+        results = [flow.result(FlowNode(*array, _callers(array, fusion))) for array in written]
+        return _space(fusion, flow, results)
+
+    @classmethod
+    def from_operand(cls, fusion: Fusion, operand: Instruction, element: int = 0) -> TilingSpace:
+        """The space from an operand forward to all that is computed from it.
+
+        Raises:
+            FusionError: the operand is none of the fusion, or has no such array.
+        """
+        check_type(fusion, Fusion, "TilingSpace.from_operand: the fusion", "an ops.Fusion")
+        check_type(operand, Instruction, "TilingSpace.from_operand: the operand", INSTRUCTION)
+        if operand not in fusion.operands and operand not in fusion.instructions:
+            message = f"fusion: %{operand.name} is neither in it nor read"
+            raise FusionError(message)
+        if element not in operand.shape.array_indices:
+            message = f"fusion: %{operand.name} has no array {element}"
+            raise FusionError(f"{message}; expected 0 to {len(operand.shape.arrays) - 1}")
+        region = Region(fusion.instructions, fusion.registry)
+        flow = Flow(region, Direction.INPUT_TO_OUTPUT)
+        return _space(fusion, flow, [FlowNode(operand, element)])
+
+    @property
+    def parallel(self) -> tuple[TilingDimension, ...]:
+        """The dimensions of results, which different programs compute."""
+        return tuple(each for each in self.dimensions if each.kind is DimensionKind.PARALLEL)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The values of the dimensions."""
+        return tuple(each.variable for each in self.dimensions)
+
+    def of_instruction(self, instruction: Instruction, element: int = 0) -> AnyDependence:
+        """The maps to an array of an instruction, in all runs together."""
+        found = [
+            each
+            for node, each in self.accesses.items()
+            if node.instruction is instruction and node.element == element
+        ]
+        return NOTHING.union(*found)
+
+
+def _callers(array: Array, fusion: Fusion) -> tuple[Instruction, ...]:
+    """The fusion in which an array is that it writes."""
+    return () if array[0].computation is fusion.computation else fusion.roots
+
+
+def _space(fusion: Fusion, flow: Flow, results: Sequence[FlowNode]) -> TilingSpace:
+    """The space in which each result has dimensions, its own or those of others."""
+    solver = _SpaceBuilder(flow, results)
+    begins = solver.unreached()
+    while True:
+        accesses = solver.solve(begins)
+        others = [node for node in solver.results if node not in begins]
+        missing = [node for node in others if not _is_covered(node, accesses[node])]
+        if not missing:
+            return TilingSpace(fusion, tuple(solver.dimensions), accesses, tuple(results))
+        begins = [*begins, missing[0]]
+
+
+def _is_covered(node: FlowNode, accesses: AnyDependence) -> bool:
+    """Whether one of the maps leads to every element, so that its tiles are all that there is."""
+    return any(_is_onto(indexing.map, node.sizes) for indexing in accesses.indexings)
+
+
+def _is_onto(indexing_map: IndexingMap, sizes: Sequence[int]) -> bool:
+    if indexing_map.runtime or indexing_map.parameters:
+        return False
+    try:
+        return indexing_map.covers(sizes)
+    except IndexingError:  # too much for isl
+        return False
+
+
+class _SpaceBuilder:
+    """Numbers the dimensions of a space, and follows maps from there."""
+
+    def __init__(self, flow: Flow, results: Sequence[FlowNode]) -> None:
+        self.is_backward = flow.direction is Direction.OUTPUT_TO_INPUT
+        self.nodes = flow.nodes_from(results)
+        self.steps = {node: flow.steps_from(node) for node in self.nodes}
+        wanted = frozenset(results)
+        self.results = [node for node in self.nodes if node in wanted]
+        self.sources = {n: flow.source(n) if self.is_backward else n for n in self.nodes}
+        self.numbers: dict[TilingDimension, int] = {}
+
+    @property
+    def dimensions(self) -> list[TilingDimension]:
+        """The dimensions that are numbered."""
+        return [*self.numbers]
+
+    def unreached(self) -> list[FlowNode]:
+        """Results that no other leads to; back to the arrays that they pass on, without a range."""
+        reached: set[FlowNode] = set()
+        alike: set[FlowNode] = set()
+        begins: list[FlowNode] = []
+        for node in self.nodes:
+            given = [each for each in self.results if self.sources[each] == node]
+            begins += [each for each in given if each not in reached and node not in alike]
+            if node in reached or given:
+                reached |= {step.target for step in self.steps[node]}
+            if node in alike or given:
+                alike |= {step.target for step in self.steps[node] if not step.has_ranges}
+        return begins
+
+    def solve(self, begins: Sequence[FlowNode]) -> dict[FlowNode, AnyDependence]:
+        """The maps from the space to each array; results of equal sizes share dimensions."""
+        self.numbers = {}
+        of_sizes: dict[tuple[int, ...], list[int]] = {}
+        own: dict[FlowNode, list[int]] = {}
+        for node in begins:
+            if node.sizes not in of_sizes:
+                of_sizes[node.sizes] = [*map(self._number, _parallel(node))]
+            own[node] = of_sizes[node.sizes]
+        steps = {node: [*map(self._lifted, self.steps[node])] for node in self.nodes}
+        domain = Domain.of([each.variable for each in self.numbers])
+        found: dict[FlowNode, AnyDependence] = defaultdict(lambda: NOTHING)
+        for node in self.nodes:
+            if node in own:
+                found[node] = found[node].union(_beginning(node, own[node], domain))
+            for target, lifted in steps[node]:
+                behind = found[node] if lifted is None else _behind(found[node], lifted)
+                found[target] = found[target].union(behind)
+        for node in self.nodes:
+            if found[node] == NOTHING:
+                found[node] = found[self.sources[node]]
+        return {node: found[node] for node in self.nodes}
+
+    def _number(self, dimension: TilingDimension) -> int:
+        return self.numbers.setdefault(dimension, len(self.numbers))
+
+    def _lifted(self, step: FlowStep) -> tuple[FlowNode, Lifted | Unknown | None]:
+        """A step with a dimension of the space for each range."""
+        dependence = step.dependence
+        if dependence is None or isinstance(dependence, Unknown):
+            return step.target, dependence
+        lifted = [
+            (
+                tuple(self._range(step, each, at) for at in range(len(each.map.ranges))),
+                each.ranges_to_dims(),
+            )
+            for each in dependence
+        ]
+        return step.target, lifted
+
+    def _range(self, step: FlowStep, indexing: OperandIndexing, at: int) -> Form:
+        """A range of an indexing, over the dimensions of the space."""
+        variable, name = indexing.map.ranges[at], f"s{at}"
+        if self.is_backward:
+            group = group_of_range(step.operand, step.instruction, indexing.map, name)
+        else:
+            axes = axes_of(indexing.map, name)
+            outputs = tuple((step.target.element, axis) for axis in axes)
+            group = AxisGroup(DimensionKind.SPREAD, outputs)
+        made = TilingDimension(step.instruction, *group, variable, step.callers)
+        known = next((each for each in self.numbers if each == made), made)
+        wide, narrow = known.size, variable.bounds.size
+        if wide != narrow and wide and narrow and wide % narrow == 0 and variable.bounds.lower == 0:
+            return forms.floordiv(dim(self._number(known)), forms.constant(wide // narrow))
+        if known.variable.bounds != variable.bounds:
+            axes = tuple((step.operand, axis) for axis in axes_of(indexing.map, name))
+            made = replace(made, kind=DimensionKind.WHOLE, axes=axes)
+        return dim(self._number(made))
+
+
+def _parallel(node: FlowNode) -> Iterator[TilingDimension]:
+    """The dimensions of a result."""
+    instruction, element, callers = node
+    found = identity_of(instruction, element)
+    known = found.indexings[0].map.dims if found.indexings else map(Variable.of_size, node.sizes)
+    for axis, variable in enumerate(known):
+        kind, axes = DimensionKind.PARALLEL, ((element, axis),)
+        yield TilingDimension(instruction, kind, axes, variable, callers)
+
+
+def _beginning(node: FlowNode, own: Sequence[int], domain: Domain) -> AnyDependence:
+    """The map from a space to a result that has these dimensions."""
+    onto = OperandIndexing(IndexingMap.from_forms(map(dim, own), domain))
+    return Dependence((onto,)).compose(identity_of(node.instruction, node.element))
+
+
+def _behind(here: AnyDependence, step: Lifted | Unknown) -> AnyDependence:
+    """The dependence behind a step from an array."""
+    if isinstance(here, Unknown):
+        return here
+    if isinstance(step, Unknown):
+        return step
+    return NOTHING.union(
+        *(
+            Dependence((_with_results(consumer, ranges).compose(producer),))
+            for ranges, producer in step
+            for consumer in here
+        )
+    )
+
+
+def _with_results(indexing: OperandIndexing, more: Sequence[Form]) -> OperandIndexing:
+    """The indexing with further results."""
+    if not more:
+        return indexing
+    results = (*indexing.map.forms, *more)
+    return replace(indexing, map=IndexingMap.from_forms(results, indexing.map.domain))
+
+
+# The dimensions of a tiling space: what each range variable of an instruction's maps counts.
+
+Axis: TypeAlias = "tuple[int, int]"
+"""The number of an array that an instruction reads or gives, and a dimension of it."""
+
+
+class DimensionKind(enum.Enum):
+    """Kind of a dimension of an instruction."""
+
+    PARALLEL = "parallel"
+    """It computes each element of the result by itself."""
+    REDUCED = "reduced"
+    """It folds the elements of an operand."""
+    CONTRACTING = "contracting"
+    """It adds up products."""
+    WINDOW = "window"
+    """It folds the elements of a window."""
+    WHOLE = "whole"
+    """It needs all elements at once, as a sort does."""
+    SPREAD = "spread"
+    """Seen from an operand: its elements take part in all elements of the result along it."""
+
+
+@dataclass(frozen=True, slots=True)
+class TilingDimension:
+    """A dimension that a kernel may tile: of a result, or one that an instruction goes through.
+
+    Attributes:
+        instruction: the one whose dimension it is.
+        kind: what the instruction does along it.
+        axes: where it is: dimensions of the result, or of operands, which are numbered.
+        variable: its values.
+        callers: the fusions and calls, outermost first, in whose run the instruction is meant.
+
+    >>> from ops import Fusion, TilingSpace, hlo
+    >>> module = hlo.parse('''ENTRY e { x = f32[4,8] parameter(0) y = f32[8,2] parameter(1)
+    ...   ROOT d = f32[4,2] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} }''')
+    >>> for dimension in TilingSpace.of(Fusion.of_computation(module.entry)).dimensions:
+    ...     print(dimension)
+    parallel dimension 0 of %d, in [0, 3]
+    parallel dimension 1 of %d, in [0, 1]
+    contracting dimension of %d, 1 of %x, 0 of %y, in [0, 7]
+    """
+
+    instruction: Instruction
+    kind: DimensionKind
+    axes: tuple[Axis, ...]
+    variable: Variable = field(compare=False)
+    callers: tuple[Instruction, ...] = ()
+
+    @property
+    def size(self) -> int | None:
+        """Number of its values; ``None`` if that is a parameter."""
+        return self.variable.bounds.size
+
+    @property
+    def can_be_cut(self) -> bool:
+        """Whether a kernel may go through it tile by tile."""
+        return self.kind not in (DimensionKind.WHOLE, DimensionKind.SPREAD)
+
+    def check_size(self, op: str, size: int) -> None:
+        """Raise a :class:`TileError` unless a tile may have so many values along it."""
+        most = None if self.size is None else max(self.size, 1)
+        given = f"{op}: {self} has the tile size {size}"
+        if size < 1 or (most is not None and size > most):
+            raise TileError(f"{given}; expected {'1 or more' if most is None else f'1 to {most}'}")
+        if size != most and not self.can_be_cut:
+            raise TileError(f"{given}, but it needs all elements at once; expected {most}")
+
+    def __str__(self) -> str:
+        within = "".join(f" in %{caller.name}" for caller in reversed(self.callers))
+        if self.kind in (DimensionKind.PARALLEL, DimensionKind.SPREAD):
+            places = " and ".join(str(axis) for _, axis in self.axes)
+            head = f"{self.kind.value} dimension {places} of %{self.instruction.name}{within}"
+        else:
+            operands = self.instruction.operands
+            places = listed([f"{axis} of %{operands[at].name}" for at, axis in self.axes])
+            head = f"{self.kind.value} dimension of %{self.instruction.name}{within}, {places}"
+        return f"{head}, in {self.variable.bounds}"
+
+
+class AxisGroup(NamedTuple):
+    """Dimensions of operands that one range variable goes through together."""
+
+    kind: DimensionKind
+    axes: tuple[Axis, ...]
+
+
+def groups_of(instruction: Instruction) -> Sequence[AxisGroup]:
+    """The dimensions that an instruction goes through, in the order of its attributes.
+
+    >>> from ops import hlo
+    >>> text = "ENTRY e { x = f32[4,8,2] parameter(0) y = f32[8,2] parameter(1) ROOT d = f32[4] "
+    >>> text += "dot(x, y), lhs_contracting_dims={2,1}, rhs_contracting_dims={1,0} }"
+    >>> for group in groups_of(hlo.parse(text).entry.root):
+    ...     print(group.kind.value, group.axes)
+    contracting ((0, 2), (1, 1))
+    contracting ((0, 1), (1, 0))
+    """
+    listing = _GROUPS.get(instruction.opcode)
+    return () if listing is None else tuple(listing(instruction))
+
+
+def group_of_range(
+    operand: int, instruction: Instruction, of_range: IndexingMap, name: str
+) -> AxisGroup:
+    """The dimension of a range of the map to an operand; a new one if nobody names it."""
+    axes = axes_of(of_range, name)
+    groups = groups_of(instruction)
+    found = [group for group in groups if any((operand, axis) in group.axes for axis in axes)]
+    if len(found) == 1:
+        return found[0]
+    return AxisGroup(DimensionKind.WHOLE, tuple((operand, axis) for axis in axes))
+
+
+def axes_of(of_range: IndexingMap, name: str) -> list[int]:
+    """The numbers of the results that use a range."""
+    results = enumerate(of_range.forms)
+    return [axis for axis, form in results if name in forms.variables_of([form])]
+
+
+# By opcode.
+
+
+def _contracted(instruction: Instruction) -> Iterator[AxisGroup]:
+    named = instruction.attributes
+    pairs = zip(
+        named.get("lhs_contracting_dims", ()), named.get("rhs_contracting_dims", ()), strict=False
+    )
+    for pair in pairs:
+        sides = enumerate(pair * (len(instruction.operands) // 2))  # scales follow their tensors
+        yield AxisGroup(DimensionKind.CONTRACTING, tuple(sides))
+
+
+def _folded(instruction: Instruction) -> Iterator[AxisGroup]:
+    inputs = range(len(instruction.operands) // 2)
+    for axis in instruction.attributes["dimensions"]:
+        yield AxisGroup(DimensionKind.REDUCED, tuple((number, axis) for number in inputs))
+
+
+def _windows(instruction: Instruction) -> Iterator[AxisGroup]:
+    inputs = range(len(instruction.operands) // 2)
+    for axis in range(instruction.operands[0].shape.rank):
+        yield AxisGroup(DimensionKind.WINDOW, tuple((number, axis) for number in inputs))
+
+
+def _convolved(instruction: Instruction) -> Iterator[AxisGroup]:
+    labels: DimensionLabels = instruction.attributes["dim_labels"]
+    for axis, label in enumerate(labels.kernel):
+        if label == "i":
+            axes = (0, labels.input.index("f")), (1, axis)
+            yield AxisGroup(DimensionKind.CONTRACTING, axes)
+        elif label != "o":
+            yield AxisGroup(DimensionKind.WINDOW, ((0, labels.input.index(label)), (1, axis)))
+
+
+_GROUPS: Final[Mapping[str, Callable[[Instruction], Iterator[AxisGroup]]]] = {
+    "convolution": _convolved,
+    "dot": _contracted,
+    "ragged-dot": _contracted,
+    "reduce": _folded,
+    "reduce-window": _windows,
+    "scaled-dot": _contracted,
+}
+
+
+# Tile propagation: from tile sizes of the results to the tile of every array of a fusion.
 
 TileSize: TypeAlias = "sympy.Expr | int | None"
 """How many values a tile has along a dimension; ``None`` for all of them."""
