@@ -9,19 +9,9 @@ from typing import TYPE_CHECKING, Literal
 import sympy
 
 from indexing.errors import MapError
-from indexing.exact import few_points
+from indexing.exact import few_points, isl
 from indexing.exact.counting import count_points, independent_parts
 from indexing.exact.index_set import IndexSet, read_set, set_of_rows
-from indexing.exact.isl import (
-    EVERYTHING,
-    coordinates,
-    first_point,
-    image_of,
-    point_set,
-    points_of,
-    relation_at_runtime,
-    relation_of,
-)
 from indexing.exact.symbolic_counting import symbolic_count
 from indexing.exact.symbolic_inverse import tells_points
 from indexing.relation import Relation, RelationT, check_map, check_without_parameters
@@ -100,14 +90,16 @@ def first_difference(
 
     def ask(space: Space) -> Difference | None:
         mine, others = (
-            relation_at_runtime(each, space.context, runtime_as_parameters=runtime_as_parameters)
+            isl.relation_at_runtime(
+                each, space.context, runtime_as_parameters=runtime_as_parameters
+            )
             for each in (one, two)
         )
         only_one = mine.subtract(others).union(others.subtract(mine))
         if only_one.is_empty():
             return None
-        point = first_point(only_one.domain())
-        element = first_point(_reached(only_one, point))
+        point = isl.first_point(only_one.domain())
+        element = isl.first_point(_reached(only_one, point))
         reached = [_reached(side, point) for side in (mine, others)]
         dims, named = len(left.domain.dims), one.parameters
         here, there = (read_set(points, space, budget=budget) for points in reached)
@@ -135,7 +127,7 @@ def with_same_parameters(maps: Sequence[RelationT]) -> Sequence[RelationT]:
     """The maps with the parameters of all: a map holds for every value of one it has not."""
     if len({each.parameters for each in maps}) <= 1:
         return maps
-    every = [parameter.within(EVERYTHING) for each in maps for parameter in each.parameters]
+    every = [parameter.within(isl.EVERYTHING) for each in maps for parameter in each.parameters]
     return [_with_parameters(each, every) for each in maps]
 
 
@@ -146,7 +138,7 @@ def _with_parameters(relation: RelationT, more: Iterable[Variable]) -> RelationT
 
 def _reached(relation: islpy.Map, point: tuple[int, ...]) -> islpy.Set:
     """The elements related to a point."""
-    where = point_set(point, relation.domain().get_space())
+    where = isl.point_set(point, relation.domain().get_space())
     return relation.intersect_domain(where).range()
 
 
@@ -187,7 +179,7 @@ def reached(maps: Iterable[Relation], rank: int, *, budget: Budget = BUDGET) -> 
     def ask(space: Space) -> IndexSet:
         found = _nothing(rank + len(names), space.context)
         for each in given:
-            found = found.union(image_of(each, space.context))
+            found = found.union(isl.image_of(each, space.context))
         return read_set(found, space, parameters=names, budget=budget)
 
     def go_through(most: int) -> IndexSet | None:
@@ -235,7 +227,7 @@ def reached_again(maps: Iterable[Relation], rank: int, *, budget: Budget = BUDGE
     def ask(space: Space) -> IndexSet:
         again = seen = _nothing(rank, space.context)
         for each in given:
-            image = image_of(each, space.context)
+            image = isl.image_of(each, space.context)
             again = again.union(_reached_twice(each, image)).union(image.intersect(seen))
             seen = seen.union(image)
         return read_set(again, space, budget=budget)
@@ -253,23 +245,23 @@ def _without_parameters(maps: Iterable[Relation]) -> list[Relation]:
 
 
 def _nothing(rank: int, context: islpy.Context) -> islpy.Set:
-    isl = load_isl()
-    return isl.Set.empty(isl.Space.set_alloc(context, 0, rank))
+    islpy = load_isl()
+    return islpy.Set.empty(islpy.Space.set_alloc(context, 0, rank))
 
 
 def _reached_twice(indexing_map: Relation, image: islpy.Set) -> islpy.Set:
     """The elements that a map reaches from two points: two points of some part lead there."""
     parts, (rest,) = independent_parts([indexing_map])
     context, rank = image.get_ctx(), len(indexing_map.forms)
-    if count_points(points_of(rest, context)) > 1:
+    if count_points(isl.points_of(rest, context)) > 1:
         return image
     found = _nothing(rank, context)
     for part in parts:
         (each,) = part.maps
-        twice = _from_two_points(relation_of(each, context))
+        twice = _from_two_points(isl.relation_of(each, context))
         for axis in range(rank):
             if axis not in part.coordinates:
-                twice = twice.insert_dims(coordinates(), axis, 1)
+                twice = twice.insert_dims(isl.coordinates(), axis, 1)
         found = found.union(twice.intersect(image))
     return found
 

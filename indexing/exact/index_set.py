@@ -20,19 +20,10 @@ from indexing import validation
 from indexing.domain import Constraint, Domain, limit_texts, limits
 from indexing.errors import MapError
 from indexing.exact import boxes as box_algebra
+from indexing.exact import isl
 from indexing.exact.boxes import MAX_BOXES, Box, Boxes, StridedInterval
 from indexing.exact.counting import count_points
 from indexing.exact.few_points import MAX_POINTS, Rows, boxes_of_rows, elements, rows_of_mask
-from indexing.exact.isl import (
-    EVERYTHING,
-    extent,
-    in_order,
-    isl_set,
-    rank_of,
-    readable,
-    slice_at,
-    united_parts,
-)
 from indexing.exact.symbolic_counting import symbolic_count
 from indexing.formats.notebook import latex_of_set
 from indexing.formats.text import declarations, read_declarations, read_ends
@@ -269,7 +260,7 @@ class IndexSet(Displayed):
     def _made_in(self, context: islpy.Context) -> islpy.Set:
         if self._boxes is None:
             return isl_of(self._names, self.pieces, context)
-        space = Space(dict.fromkeys(map(str, range(self.rank)), EVERYTHING), context)
+        space = Space(dict.fromkeys(map(str, range(self.rank)), isl.EVERYTHING), context)
         nothing = exact.load_isl().Set.empty(space.domain().get_space())
         return reduce(
             lambda union, box: union.union(box_algebra.box_set(box, context)), self._boxes, nothing
@@ -324,7 +315,7 @@ class IndexSet(Displayed):
         if self.boxes is not None:
             return merge(*map(elements_of, self.boxes))
         context = exact.load_isl().Context()  # of its own: the iterator may live long
-        return in_order(isl_of(self._names, self.pieces, context))
+        return isl.in_order(isl_of(self._names, self.pieces, context))
 
     def count(self, *, budget: Budget = BUDGET) -> int | sympy.Expr:
         """The number of elements, without looking at each.
@@ -527,7 +518,7 @@ class IndexSet(Displayed):
         def fix(context: islpy.Context) -> IndexSet:
             points = parameters_last(self.points_in(context), self._names)
             for number in reversed(values):
-                points = slice_at(points, rank_of(points) - 1, number)
+                points = isl.slice_at(points, isl.rank_of(points) - 1, number)
             return self.made(SetNames(self._names.coordinates), None, points)
 
         return exact.asked_of_kept(fix, budget)
@@ -540,10 +531,10 @@ class IndexSet(Displayed):
         >>> print(even.to_isl())
         { [d0] : (d0) mod 2 = 0 and 0 <= d0 <= 18 }
         """
-        isl = exact.load_isl()
+        islpy = exact.load_isl()
         points = isl_of(self._names, self.pieces, exact.context_of(context))
         for axis, name in enumerate(self.hull.names[: self.rank]):
-            points = points.set_dim_name(isl.dim_type.set, axis, name)
+            points = points.set_dim_name(islpy.dim_type.set, axis, name)
         return points
 
     def __eq__(self, other: object) -> bool:
@@ -622,7 +613,7 @@ def read_set(
     and the parameters that the set depends on. Boxes that take more than a budget of their own, or
     than a part of the question's, are left out.
     """
-    rank = rank_of(points) - len(runtime) - len(parameters)
+    rank = isl.rank_of(points) - len(runtime) - len(parameters)
     called = SetNames((*names, *[""] * (rank - len(names))), tuple(runtime), tuple(parameters))
     reading = reading_of_points(points, space, called, budget)
     return IndexSet.made(SetNames.of(reading.hull), reading.boxes, None, reading)
@@ -668,7 +659,7 @@ def _set_of_isl(points: str | islpy.Set | islpy.BasicSet, asker: str) -> IndexSe
         MapError: it is no set, or a parameter is called as a coordinate is by its place.
     """
     with exact.kept_context() as context:
-        found = isl_set(points, context, asker)
+        found = isl.isl_set(points, context, asker)
     kinds = exact.load_isl().dim_type
     coordinates, parameters = (
         [str(found.get_dim_name(kind, place) or "") for place in range(found.dim(kind))]
@@ -678,7 +669,7 @@ def _set_of_isl(points: str | islpy.Set | islpy.BasicSet, asker: str) -> IndexSe
         if name in {f"d{place}" for place in range(len(coordinates))}:
             message = f"{asker}: a parameter is called {name}, as a coordinate is by its place"
             raise MapError(f"{message}; expected another name")
-    names = SetNames(tuple(map(readable, coordinates)), (), tuple(sorted(parameters)))
+    names = SetNames(tuple(map(isl.readable, coordinates)), (), tuple(sorted(parameters)))
     return IndexSet.made(names, None, found)
 
 
@@ -692,7 +683,7 @@ def side_of(side: IntervalLike | StridedInterval | range, where: str) -> Strided
     [1, 9] step 4
     """
     if isinstance(side, StridedInterval):
-        if side.step < 1 or (side.step > 1 and side.bounds == EVERYTHING):
+        if side.step < 1 or (side.step > 1 and side.bounds == isl.EVERYTHING):
             raise MapError(f"{where} is {side!r}; expected a positive step, counted from an end")
         return box_algebra.in_class(
             side.lower, side.upper, side.step, side.anchor
@@ -766,11 +757,12 @@ def elements_of(box: Box) -> Iterator[tuple[int, ...]]:
 
 def isl_of(names: SetNames, pieces: Sequence[Domain], context: islpy.Context) -> islpy.Set:
     """The points of some domains of the same variables; their parameters are those of the set."""
-    isl = exact.load_isl()
-    kinds, rank = isl.dim_type, len(names.coordinates)
-    nothing = Space(dict.fromkeys(map(str, range(rank + len(names.given))), EVERYTHING), context)
+    islpy = exact.load_isl()
+    kinds, rank = islpy.dim_type, len(names.coordinates)
+    coordinates = map(str, range(rank + len(names.given)))
+    nothing = Space(dict.fromkeys(coordinates, isl.EVERYTHING), context)
     given = [Space(piece.bounds, context).domain(piece.constraints) for piece in pieces]
-    points = united_parts([isl.Set.empty(nothing.domain().get_space()), *given])
+    points = isl.united_parts([islpy.Set.empty(nothing.domain().get_space()), *given])
     points = points.move_dims(kinds.param, 0, kinds.set, rank, len(names.given))
     for axis, name in enumerate(names.given):
         points = points.set_dim_name(kinds.param, axis, name)
@@ -785,7 +777,7 @@ def parameters_last(points: islpy.Set, names: SetNames) -> islpy.Set:
         if place < 0:
             points = points.add_dims(kinds.set, 1)
         else:
-            points = points.move_dims(kinds.set, rank_of(points), kinds.param, place, 1)
+            points = points.move_dims(kinds.set, isl.rank_of(points), kinds.param, place, 1)
     return points
 
 
@@ -793,7 +785,7 @@ def coordinates_of(point: islpy.Set) -> tuple[int, ...]:
     """The coordinates of the only point of a set."""
     found, kind = point.sample_point(), exact.load_isl().dim_type.set
     return tuple(
-        exact.integer(found.get_coordinate_val(kind, axis)) for axis in range(rank_of(point))
+        exact.integer(found.get_coordinate_val(kind, axis)) for axis in range(isl.rank_of(point))
     )
 
 
@@ -872,7 +864,7 @@ def reading_of_points(
     if lone is not None:
         return reading_of_boxes((lone,), names)
     axes = range(len(names.coordinates) + len(names.given))
-    hull = names.hull([Interval(0, -1) if is_empty else extent(points, axis) for axis in axes])
+    hull = names.hull([Interval(0, -1) if is_empty else isl.extent(points, axis) for axis in axes])
     # Coalescing may bring quotients in that are not known as such.
     points = points.compute_divs().coalesce().compute_divs()
     pieces = sorted(_pieces(points, hull), key=_order)
@@ -897,8 +889,8 @@ def _operations_for_boxes(context: islpy.Context, budget: Budget) -> int:
 def _pieces(points: islpy.Set, hull: Domain) -> Iterator[Domain]:
     """The conjunctions of a set; ends over parameters take the place of numbers that follow."""
     if hull.parameters:
-        hull = hull.with_variables(variable.within(EVERYTHING) for variable in hull)
-    space = Space(dict.fromkeys(hull.identifiers, EVERYTHING), points.get_ctx())
+        hull = hull.with_variables(variable.within(isl.EVERYTHING) for variable in hull)
+    space = Space(dict.fromkeys(hull.identifiers, isl.EVERYTHING), points.get_ctx())
     for conjunction in points.get_basic_sets():
         if not conjunction.is_empty():
             yield simplified_domain(hull.constrained(constraints_of(conjunction, space)))

@@ -10,15 +10,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from indexing.domain import Constraint, Domain, depths_of, distinctly_named
 from indexing.errors import MapError
+from indexing.exact import isl
 from indexing.exact.index_set import constraints_of
-from indexing.exact.isl import (
-    EVERYTHING,
-    check_isl_text,
-    extent,
-    readable,
-    relation_at_runtime,
-    shown,
-)
 from indexing.relation import Relation
 from indexing.simplify import simplified
 from indexing.variable import Variable, check_parameter, parameter_identifier
@@ -69,13 +62,13 @@ def to_isl(
 
     See :meth:`IndexingMap.to_isl`.
     """
-    isl = exact.load_isl()
+    islpy = exact.load_isl()
     relation = pairs_of(
         indexing_map, exact.context_of(context), runtime_as_parameters=runtime_as_parameters
     )
     domain = _readably_named(indexing_map.domain)
     dims, *_ = domain.by_role(domain.names)
-    return _named(relation, isl.dim_type.in_, dims)
+    return _named(relation, islpy.dim_type.in_, dims)
 
 
 def pairs_of(
@@ -86,7 +79,7 @@ def pairs_of(
     first = len(domain.dims) + len(domain.ranges)
     first += 0 if runtime_as_parameters else len(domain.runtime)
     parameters = _readably_named(domain).names[first:]
-    relation = relation_at_runtime(
+    relation = isl.relation_at_runtime(
         indexing_map, context, runtime_as_parameters=runtime_as_parameters
     )
     relation = relation.move_dims(kinds.param, 0, kinds.in_, len(domain.dims), len(parameters))
@@ -107,11 +100,11 @@ def _readably_named(domain: Domain) -> Domain:
         MapError: isl cannot read the name of a parameter.
     """
     for parameter in domain.parameters:
-        if not readable(parameter.name):
+        if not isl.readable(parameter.name):
             message = f"to_isl: {quoted(parameter.name)} cannot name a parameter in isl"
             raise MapError(f"{message}; expected another name, see rename()")
     roles = (
-        [Variable(variable.bounds, readable(variable.given_name)) for variable in role]
+        [Variable(variable.bounds, isl.readable(variable.given_name)) for variable in role]
         for role in domain.roles
     )
     return distinctly_named(*roles, parameters=domain.parameters)
@@ -171,7 +164,7 @@ def _read(
     kinds = exact.load_isl().dim_type
     dims, given, outputs = (
         [
-            Variable(EVERYTHING, readable(relation.get_dim_name(kind, position)))
+            Variable(isl.EVERYTHING, isl.readable(relation.get_dim_name(kind, position)))
             for position in range(relation.dim(kind))
         ]
         for kind in (kinds.in_, kinds.param, kinds.out)
@@ -199,17 +192,17 @@ def _has_many_cases(made: Relation) -> bool:
 
 def _converted(relation: object, asker: str) -> islpy.Map:
     """One of islpy's objects as a relation."""
-    isl = exact.load_isl()
-    if isinstance(relation, isl.Map):
+    islpy = exact.load_isl()
+    if isinstance(relation, islpy.Map):
         return cast("islpy.Map", relation)
-    if isinstance(relation, isl.BasicMap):
-        return isl.Map(relation)
+    if isinstance(relation, islpy.BasicMap):
+        return islpy.Map(relation)
     conversion = _CONVERSIONS.get(type(relation).__name__)
     if conversion is not None:
-        with suppress(isl.Error):
-            return getattr(isl.Map, conversion)(relation)
+        with suppress(islpy.Error):
+            return getattr(islpy.Map, conversion)(relation)
     raise MapError(
-        f"{asker}: {shown(relation)} is not one relation; expected islpy's Map, PwMultiAff "
+        f"{asker}: {isl.shown(relation)} is not one relation; expected islpy's Map, PwMultiAff "
         "or the like, or isl's text"
     )
 
@@ -233,11 +226,11 @@ _CONVERSIONS: Final = MappingProxyType(
 
 def _parsed(text: str, asker: str) -> islpy.Map:
     """A text of isl as a relation."""
-    check_isl_text(text)
-    isl = exact.load_isl()
-    for read in (isl.Map.read_from_str, isl.UnionMap.read_from_str):
-        with suppress(isl.Error):
-            return _converted(read(isl.Context(), text), asker)
+    isl.check_isl_text(text)
+    islpy = exact.load_isl()
+    for read in (islpy.Map.read_from_str, islpy.UnionMap.read_from_str):
+        with suppress(islpy.Error):
+            return _converted(read(islpy.Context(), text), asker)
     raise TextError(
         "isl does not read this as a relation",
         Span(text, 0, len(text)),
@@ -308,7 +301,7 @@ class _RelationReader:
     def __init__(self, left: islpy.Map, identifiers: Sequence[str], *, joins_cases: bool) -> None:
         self._left = left
         self._joins_cases = joins_cases
-        self._space = Space(dict.fromkeys(identifiers, EVERYTHING), left.get_ctx())
+        self._space = Space(dict.fromkeys(identifiers, isl.EVERYTHING), left.get_ctx())
         self.ranges: dict[str, int] = {}
 
     def functions(self) -> list[Form] | None:
@@ -336,7 +329,7 @@ class _RelationReader:
             return [_NEVER]
         identifiers = self._space.bounds
         bounds = [
-            (forms.variable(identifier), extent(points, number))
+            (forms.variable(identifier), isl.extent(points, number))
             for number, identifier in enumerate(identifiers)
         ]
         return [*bounds, *_constraints_of_union(points, self._space)]
@@ -388,7 +381,7 @@ class _RelationReader:
     def _range_choices(self, values: islpy.Map) -> Iterator[_RangeChoice]:
         """The choices of a range for the values of the only output."""
         everything = values.range()
-        ends, step = extent(everything, 0), max(1, exact.integer(everything.get_stride(0)))
+        ends, step = isl.extent(everything, 0), max(1, exact.integer(everything.get_stride(0)))
         size = INFINITY if ends.size is None else (ends.size - 1) // step + 1
         start = ends.lower if ends.lower is not None else ends.upper
         if step == 1 or start is None:
@@ -417,7 +410,7 @@ class _RelationReader:
         for _, base in end.get_pieces():
             start = exact.load_isl().Map.from_aff(base).intersect_domain(domain)
             apart = values.sum(start.neg()).range()
-            ends = extent(apart, 0)
+            ends = isl.extent(apart, 0)
             if ends.size is not None and ends.lower is not None:
                 yield _RangeChoice(
                     self._space.form_of(base).plus_constant(ends.lower), 1, ends.size
@@ -428,7 +421,7 @@ class _RelationReader:
         identifier = f"s{len(self.ranges)}"
         self.ranges[identifier] = number
         old = list(self._space.bounds)
-        self._space = Space(dict.fromkeys([*old, identifier], EVERYTHING), self._left.get_ctx())
+        self._space = Space(dict.fromkeys([*old, identifier], isl.EVERYTHING), self._left.get_ctx())
         result = forms.variable(identifier).times(choice.step).plus(choice.base)
         kind = exact.load_isl().dim_type
         moved = self._left.move_dims(kind.in_, len(old), kind.out, 0, 1)
