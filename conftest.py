@@ -20,11 +20,11 @@ gc.disable()
 import_module("ops")
 
 # No deadline: how long an example takes says nothing on a busy machine.
-settings.register_profile("dev", deadline=None, max_examples=20)
+settings.register_profile("dev", deadline=None, max_examples=15)
 settings.register_profile(
     "ci",
     deadline=None,
-    max_examples=60,
+    max_examples=40,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
@@ -64,7 +64,7 @@ def pytest_collection_finish() -> None:
     What is remembered grows to a million objects, which take seconds to go through.
     """
     gc.freeze()
-    gc.set_threshold(20_000, 20, 100)
+    gc.set_threshold(20_000, 20, 30)
     gc.enable()
 
 

@@ -513,7 +513,7 @@ REFUSED_AT_ONCE: dict[str, Callable[[int], str]] = {
 @pytest.mark.parametrize("shape", list(REFUSED_AT_ONCE))
 def test_an_error_about_megabytes_is_short(shape: str) -> None:
     with pytest.raises(TextError) as caught:
-        parse_map(REFUSED_AT_ONCE[shape](10_000_000 if IN_CI else 1_000_000))
+        parse_map(REFUSED_AT_ONCE[shape](3_000_000 if IN_CI else 1_000_000))
     assert len(str(caught.value)) < 400
 
 

@@ -183,7 +183,7 @@ def nested(depth: int) -> sympy.Expr:
 
 
 def test_deep_expressions_are_converted() -> None:
-    depth = 10_000 if IN_CI else 2_000
+    depth = 5_000 if IN_CI else 2_000
     deep = nested(depth)
     form = from_sympy(deep)
     assert form.depth == depth

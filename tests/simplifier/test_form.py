@@ -27,7 +27,7 @@ from tests.strategies import NAMES, Problem, boxes, expressions, points_of, prob
 
 x, y, z = map(forms.variable, NAMES)
 TWO, THREE = forms.constant(2), forms.constant(3)
-DEEP = 10_000 if IN_CI else 2_000
+DEEP = 5_000 if IN_CI else 2_000
 
 
 @lru_cache

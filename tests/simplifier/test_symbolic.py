@@ -189,7 +189,7 @@ def test_digits_of_symbolic_radix_may_have_symbolic_strides(text: str, expected:
 
 # Powers of powers: the exponent doubles with every level.
 
-LEVELS = 200 if IN_CI else 60
+LEVELS = 120 if IN_CI else 60
 TOWERS: dict[str, Callable[[Form], Form]] = {
     "squares": lambda form: operations.product((form, form)),
     "neighbours": lambda form: operations.product((form, form + 1)),
