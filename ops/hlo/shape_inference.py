@@ -49,6 +49,16 @@ class Sized:
         return cls(shape, tuple(array.dimensions for array in shape.arrays))
 
     @classmethod
+    def open(cls, number: int, shape: Shape) -> Sized:
+        """The shape of an operand, with a variable for each size that is dynamic."""
+        flags = shape.dynamic_dimensions or (False,) * len(shape.dimensions)
+        own = [
+            forms.variable(f"size{number}_{axis}") if is_dynamic else size
+            for axis, (size, is_dynamic) in enumerate(zip(shape.dimensions, flags, strict=True))
+        ]
+        return cls(shape, (own,)) if shape.is_array else cls.of(shape)
+
+    @classmethod
     def array(cls, element_type: ElementType, sizes: Iterable[Size | None]) -> Sized:
         """An array in the default layout."""
         found = tuple(sizes)
@@ -139,13 +149,31 @@ def infer_shape(
     >>> a = Shape.parse("f32[2,3]")
     >>> print(infer_shape("transpose", [a], {"dimensions": (1, 0)}))
     f32[3,2]{0,1}
+    >>> print(infer_shape("transpose", [Shape.parse("f32[<=8,4]")], {"dimensions": (1, 0)}))
+    f32[4,<=8]{0,1}
     """
     rule = _RULES.get(opcode)
     if rule is not None:
-        return rule(Application(opcode, [*map(Sized.of, operands)], attributes, given)).shape
+        found = rule(Application(opcode, [*map(Sized.of, operands)], attributes, given)).shape
+        if given is not None or not any(each.dynamic_dimensions for each in operands):
+            return found
+        open_sizes = [Sized.open(*each) for each in enumerate(operands)]
+        return _dynamic(opcode, found, rule(Application(opcode, open_sizes, attributes)).sizes)
     if given is None:
         raise _not_inferred(opcode)
     return given
+
+
+def _dynamic(opcode: str, shape: Shape, sizes: Sequence[Found]) -> Shape:
+    """The shape of an array that is dynamic where its sizes are no numbers.
+
+    As for XLA, slicing a single element out leaves a dimension that is not.
+    """
+    if not shape.is_array:
+        return shape
+    pairs = zip(sizes[0], shape.dimensions, strict=True)
+    flags = [not isinstance(each, int) and (opcode, n) != ("slice", 1) for each, n in pairs]
+    return replace(shape, dynamic_dimensions=tuple(flags))
 
 
 def _not_inferred(what: str) -> AttributeValueError:

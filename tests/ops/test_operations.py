@@ -51,6 +51,32 @@ def test_the_shape_that_is_written_is_the_one_that_follows() -> None:
     assert not wrong
 
 
+DYNAMIC = {
+    "add(y, x)": "f32[<=8,4]",
+    "compare(y, x), direction=LT": "pred[<=8,4]",
+    "concatenate(x, y), dimensions={0}": "f32[<=16,4]",
+    "concatenate(x, x), dimensions={1}": "f32[<=8,8]",
+    "dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}": "f32[<=8,<=3]",
+    "dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}": "f32[4,4]",
+    "pad(x, z), padding=1_0x0_0": "f32[<=9,4]",
+    "reduce(x, z), dimensions={1}, to_apply=sum": "f32[<=8]",
+    "reduce(x, z), dimensions={0}, to_apply=sum": "f32[4]",
+    "slice(x), slice={[0:4],[0:2]}": "f32[<=4,2]",
+    "slice(x), slice={[0:1],[0:2]}": "f32[1,2]",
+    "transpose(x), dimensions={1,0}": "f32[4,<=8]",
+    "transpose(u), dimensions={1,0}": "f32[4,?]",
+}
+
+
+@for_all(DYNAMIC.items())
+def test_shapes_that_follow_are_dynamic_where_operands_are(text: str, expected: str) -> None:
+    module = hlo.parse(f"""sum {{ a = f32[] parameter(0) b = f32[] parameter(1)
+        ROOT c = f32[] add(a, b) }}
+    ENTRY e {{ x = f32[<=8,4] parameter(0) y = f32[8,4] parameter(1) z = f32[] constant(0)
+        w = f32[4,<=3] parameter(2) u = f32[?,4] parameter(3) ROOT r = {text} }}""")
+    assert module.entry.root.shape.text(layout=False) == expected
+
+
 @for_all(PROGRAMS)
 def test_every_opcode_is_answered_in_both_directions(program: Program) -> None:
     root = program.root
