@@ -326,9 +326,12 @@ class _Reader:
         return None
 
     def _computed(self, branch: _Branch, other: Form) -> Form | None:
-        """The remainder, minimum or maximum that a choice is; no branch may be without a value."""
+        """The remainder, minimum or maximum that a choice is; no branch may be without a value.
+
+        Nor may it be a choice itself: each would be read where the others hold, again and again.
+        """
         _, value, within, elsewhere = branch
-        if _divides_by_symbols((value, other)):
+        if any(map(_is_chosen_or_undefined, postorder((value, other)))):
             return None
         difference = value - other
         if not difference.terms:
@@ -372,10 +375,10 @@ class _Reader:
 _NATURAL: Final = Interval(0, None)
 
 
-def _divides_by_symbols(forms: Iterable[Form]) -> bool:
-    return any(
-        atom.kind in DIVISIONS and bool(atom.arguments[1].terms) for atom in postorder(forms)
-    )
+def _is_chosen_or_undefined(atom: Atom) -> bool:
+    """Whether the value is one of several, or none where a divisor is 0."""
+    divides_by_symbols = atom.kind in DIVISIONS and bool(atom.arguments[1].terms)
+    return divides_by_symbols or atom.kind is AtomKind.SELECT
 
 
 def _replaced(form: Form, values: dict[Atom, Form]) -> Form:

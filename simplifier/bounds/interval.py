@@ -152,7 +152,7 @@ class Interval:
         if type(self.lower) is int and type(self.upper) is int:
             return
         for name, end, endless in (("lower", self.lower, -inf), ("upper", self.upper, inf)):
-            if end == endless:
+            if not hasattr(end, "__index__") and end == endless:
                 object.__setattr__(self, name, None)
             elif end is not None and (not hasattr(end, "__index__") or isinstance(end, bool)):
                 given = f"Interval: {name} end has value {quoted(end)}"

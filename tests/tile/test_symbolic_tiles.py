@@ -404,7 +404,7 @@ TILES = {
     ),
     "a range that begins anywhere": (
         "()[s0]<N> -> (s0 floordiv 4), domain: s0 in [N, N + 3], N in [0, 9]",
-        "offsets: N floordiv 4; sizes: 2; strides: 1; mask: (i0 != (N mod 4 + 7) floordiv 4)",
+        "offsets: N floordiv 4; sizes: 2; strides: 1; mask: (i0 * 4 != N mod 4 + 4)",
     ),
     "a range twice": (
         "(d0)[s0] -> (d0, s0, s0), domain: d0 in [0, 9], s0 in [0, 9]",
