@@ -251,12 +251,20 @@ def table(heading: Sequence[str], rows: Iterable[Cells]) -> list[Lines]:
 
 
 def by_weight(
-    heading: Sequence[str], found: Iterable[Cells | HloTextError], selection: Selection
+    heading: Sequence[str],
+    subjects: Iterable[T],
+    rows_of: Callable[[T], Iterable[Cells]],
+    selection: Selection,
 ) -> list[Lines | HloTextError]:
-    """The table of an answer, the heaviest rows first, and the errors behind it."""
-    listed = [*found]
-    rows = sorted((row for row in listed if isinstance(row, Cells)), key=lambda row: -row.weight)
-    errors = (error for error in listed if isinstance(error, HloTextError))
+    """The table of the rows of some subjects, the heaviest first, and the errors behind it."""
+    rows: list[Cells] = []
+    errors: list[HloTextError] = []
+    for each in subjects:
+        try:
+            rows += [*rows_of(each)]
+        except HloTextError as error:
+            errors.append(error)
+    rows.sort(key=lambda row: -row.weight)
     return [*table(heading, selection.kept(rows)), *errors]
 
 

@@ -365,16 +365,13 @@ class ModuleLoops(TableQuery):
     def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
         """A row for each loop, in the order of the module, then errors."""
         chosen = frozenset(self.selection.of(module))
-        rows = [_row(loop) for loop in loops(module) if loop.instruction in chosen]
-        return documents.by_weight(_OF_LOOPS, rows, self.selection)
+        wanted = (loop for loop in loops(module) if loop.instruction in chosen)
+        return documents.by_weight(_OF_LOOPS, wanted, _rows, self.selection)
 
 
-def _row(loop: Loop) -> Cells | HloTextError:
-    try:
-        fields = _fields(loop)
-    except HloTextError as error:
-        return error
-    return Cells(_cells(fields), lambda: fields, is_unknown=bool(fields["unknown"]))
+def _rows(loop: Loop) -> Iterator[Cells]:
+    fields = _fields(loop)
+    yield Cells(_cells(fields), lambda: fields, is_unknown=bool(fields["unknown"]))
 
 
 def _fields(loop: Loop) -> Fields:

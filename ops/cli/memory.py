@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 
 from indexing import MapError
 from indexing.layout import ShapeError
-from ops.cli.documents import Cells, Fields, Lines, TableQuery, by_weight, table
+from ops.cli.documents import Cells, Fields, Lines, TableQuery, by_weight
 from ops.fusion import Fusion, FusionError
 from ops.hlo import HloModule, HloTextError, Instruction
 from ops.hlo.module import source_locations
@@ -47,16 +47,13 @@ class FusionCoalescing(TableQuery):
     def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
         """A row for each access, then one for each fusion without a schedule, then errors."""
         fusions = (each for each in self.selection.of(module) if each.opcode == "fusion")
-        rows = (row for each in fusions for row in self._rows(each))
-        return by_weight(_OF_ACCESSES, rows, self.selection)
+        return by_weight(_OF_ACCESSES, fusions, self._rows, self.selection)
 
-    def _rows(self, fusion: Instruction) -> Iterator[Cells | HloTextError]:
+    def _rows(self, fusion: Instruction) -> Sequence[Cells]:
         try:
-            yield from list(self._accesses(fusion))
-        except HloTextError as error:
-            yield error
+            return list(self._accesses(fusion))
         except (FusionError, MapError, ShapeError) as error:
-            yield _no_schedule(fusion, str(error))
+            return [_unknown(_OF_ACCESSES, "fusion", fusion, str(error), str(error))]
 
     def _accesses(self, fusion: Instruction) -> Iterator[Cells]:
         schedule = schedule_of(fusion, unroll=self.unroll)
@@ -98,10 +95,12 @@ def _access(
     return Cells(cells, lambda: fields, _greatest(found.wasted_sectors), (), bool(bounds))
 
 
-def _no_schedule(fusion: Instruction, reason: str) -> Cells:
-    cells = ("",) * (len(_OF_ACCESSES) - 1) + (reason,)
-    fields = {"fusion": fusion.name, "unknown": reason}
-    return Cells(cells, lambda: fields, -1, is_unknown=True)
+def _unknown(
+    heading: Sequence[str], role: str, kernel: Instruction, reason: str, text: str
+) -> Cells:
+    """The row of a kernel of which nothing is known; the text stands in the last column."""
+    fields = {role: kernel.name, "unknown": reason}
+    return Cells([*[""] * (len(heading) - 1), text], lambda: fields, -1, is_unknown=True)
 
 
 # Summary.
@@ -128,16 +127,14 @@ class KernelSummaries(TableQuery):
     def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
         """A row for each kernel, then errors."""
         counter = OperandCounter(Deadline(self.seconds))
-        found: list[KernelSummary] = []
-        errors: list[HloTextError] = []
-        for kernel in self.selection.kernels(module):
-            try:
-                found.append(KernelSummary(kernel, counter.rows(kernel)))
-            except HloTextError as error:
-                errors.append(error)
-        if self.sort != "module":
-            found.sort(key=lambda each: _greatest(_OF_KERNELS[self.sort](each)), reverse=True)
-        return [*table(HEADING, map(_kernel, self.selection.kept(found))), *errors]
+        kernels = self.selection.kernels(module)
+        return by_weight(HEADING, kernels, partial(self._rows, counter), self.selection)
+
+    def _rows(self, counter: OperandCounter, kernel: Fusion) -> Iterator[Cells]:
+        found = KernelSummary(kernel, counter.rows(kernel))
+        weight = 0 if self.sort == "module" else _greatest(_OF_KERNELS[self.sort](found))
+        fields = partial(_summary_fields, found)
+        yield Cells(cells_of(found), fields, weight, is_unknown=found.is_unknown)
 
 
 def _greatest(count: Count | float | None) -> float:
@@ -145,11 +142,6 @@ def _greatest(count: Count | float | None) -> float:
     if isinstance(count, Interval):
         count = count.upper
     return count if isinstance(count, int | float) else inf
-
-
-def _kernel(found: KernelSummary) -> Cells:
-    fields = partial(_summary_fields, found)
-    return Cells(cells_of(found), fields, is_unknown=found.is_unknown)
 
 
 def _summary_fields(kernel: KernelSummary) -> Fields:
@@ -186,16 +178,11 @@ class KernelUtilization(TableQuery):
         """A row for each array that a kernel reads, then errors."""
         counter = OperandCounter(Deadline(self.seconds))
         kernels = self.selection.kernels(module)
-        found = (row for kernel in kernels for row in self._rows(kernel, counter))
-        return by_weight(_OF_OPERANDS, found, self.selection)
+        return by_weight(_OF_OPERANDS, kernels, partial(self._rows, counter), self.selection)
 
-    def _rows(self, kernel: Fusion, counter: OperandCounter) -> Iterator[Cells | HloTextError]:
-        try:
-            rows = counter.rows(kernel)
-        except HloTextError as error:
-            yield error
-        else:
-            yield from (_operand(row) for row in rows if self.selection.is_read(row.operand))
+    def _rows(self, counter: OperandCounter, kernel: Fusion) -> Iterator[Cells]:
+        rows = counter.rows(kernel)
+        return (_operand(row) for row in rows if self.selection.is_read(row.operand))
 
 
 def _operand(row: OperandUtilization) -> Cells:
@@ -270,10 +257,9 @@ class KernelTiles(TableQuery):
             kernels: Iterable[Fusion] = self.selection.kernels(module)
         else:
             kernels = map(Fusion.of_instruction, _moving(module.named(self.fusion)))
-        rows = (row for kernel in kernels for row in self._rows(kernel))
-        return by_weight(_OF_TILINGS, rows, self.selection)
+        return by_weight(_OF_TILINGS, kernels, self._rows, self.selection)
 
-    def _rows(self, kernel: Fusion) -> Iterator[Cells | HloTextError]:
+    def _rows(self, kernel: Fusion) -> Iterator[Cells]:
         (root,) = kernel.roots
         try:
             found = tilings(kernel, DEVICES[self.device])
@@ -282,8 +268,8 @@ class KernelTiles(TableQuery):
             for candidate in found[: self.most or (_FEW if self.fusion else 1)]:
                 row = _tiling(root, found, candidate)
                 yield row if self.fusion is None else _with_tiles(row)
-        except HloTextError as error:
-            yield error
+        except HloTextError:
+            raise
         except IndexingError as error:
             yield _no_tiles(root, str(error))
 
@@ -348,6 +334,4 @@ def _remark(tile: Fields) -> str:
 
 
 def _no_tiles(root: Instruction, reason: str) -> Cells:
-    cells = ("",) * (len(_OF_TILINGS) - 1) + (f"%{root.name}: {reason}",)
-    fields = {"kernel": root.name, "unknown": reason}
-    return Cells(cells, lambda: fields, -1, is_unknown=True)
+    return _unknown(_OF_TILINGS, "kernel", root, reason, f"%{root.name}: {reason}")
