@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import islpy
 import pytest
-from hypothesis import given
+from hypothesis import given, reject
 
 from indexing import (
     IndexingMap,
@@ -32,16 +32,24 @@ def test_read(text: str, expected: str) -> None:
     assert from_isl(text) == from_isl(islpy.Map(text))
 
 
+def within_seconds(relation: islpy.Map | str) -> IndexingMap:
+    """The map of a relation, unless isl takes long to say it."""
+    try:
+        return from_isl(relation)
+    except BudgetError:
+        reject()
+
+
 @seldom
 @given(maps())
 def test_there_and_back(made: IndexingMap) -> None:
-    assert related(from_isl(made.to_isl(), budget=None)) == related(made)
+    assert related(within_seconds(made.to_isl())) == related(made)
 
 
 @seldom
 @given(maps())
 def test_there_and_back_as_text(made: IndexingMap) -> None:
-    back = from_isl(str(made.to_isl()), budget=None)
+    back = within_seconds(str(made.to_isl()))
     assert related(back) == related(made)
     assert parse_map(str(back)) == back
 
@@ -49,7 +57,7 @@ def test_there_and_back_as_text(made: IndexingMap) -> None:
 @seldom
 @given(maps())
 def test_parameters_come_back_as_runtime_variables(made: IndexingMap) -> None:
-    back = from_isl(made.to_isl(runtime_as_parameters=True), budget=None)
+    back = within_seconds(made.to_isl(runtime_as_parameters=True))
     assert len(back.runtime) == len(made.runtime)
     assert related(_with_runtime_as_results(back)) == related(_with_runtime_as_results(made))
 
@@ -61,7 +69,7 @@ def _with_runtime_as_results(made: IndexingMap) -> IndexingMap:
 
 @given(index_maps())
 def test_indices_come_back_as_functions(made: IndexingMap) -> None:
-    back = from_isl(made.to_isl(), budget=None)
+    back = within_seconds(made.to_isl())
     assert related(back) == related(made)
     assert not back.ranges
 

@@ -18,7 +18,7 @@ from ops.performance import A100, MI300X, RTX_A6000, TPU_V5E, Device, DeviceErro
 from ops.performance.tally import Deadline, Tally, tally_of
 from simplifier.errors import ArgumentError
 from simplifier.expr.form import variables_of
-from tests.extent import seldom
+from tests.extent import IN_CI, seldom
 from tests.fusion.units import ADD, MAXIMUM, entry
 from tests.tiling.random_fusions import fusions, swapped
 from tests.tiling.real_fusions import MODULES, different_fusions
@@ -29,6 +29,9 @@ TILINGS = import_module("ops.tiling")
 
 MAX_TILES = 600
 """Tiles of a candidate that are walked: milliseconds for each."""
+
+WALKED = 12 if IN_CI else 4
+"""Candidates whose tiles are."""
 
 SOFTMAX = """x = f32[{rows},{columns}] parameter(0)
   lowest = f32[] constant(-inf) zero = f32[] constant(0)
@@ -184,7 +187,7 @@ def test_bytes_are_those_of_all_tiles(module: HloModule) -> None:
     found = tilings(of(module), A100)
     small = [number for number in range(len(found)) if size_of(found, number) <= MAX_TILES]
     assert small
-    for number in small[:: max(1, len(small) // 12)]:
+    for number in small[:: max(1, len(small) // WALKED)]:
         tiling = found[number]
         propagation = found.propagation(tiling).check()
         assert propagation.constraints.is_always_satisfied
