@@ -200,14 +200,10 @@ def split(context: Context, residue: DigitView, divisor: int) -> tuple[Form, int
 
 
 def _common_factors(residue: DigitView, divisor: int) -> list[int]:
-    """Common factors of the divisor and sets of weights, greatest first."""
+    """Common factors of the divisor and one or two weights, greatest first."""
     found = {gcd(weight, divisor) for weight, _ in residue.units}
-    found.discard(1)
-    if len(found) > 1:
-        found |= {gcd(a, b) for a in found for b in found}
-        found |= {gcd(a, b) for a in found for b in found}
-        found.discard(1)
-    return sorted(found, reverse=True)
+    found |= {gcd(a, b) for a in found for b in found}
+    return sorted(found - {1}, reverse=True)
 
 
 def _affine_quotient(residue: DigitView, divisor: int) -> tuple[Form, Law] | None:
@@ -223,12 +219,6 @@ def _affine_remainder(small: DigitView, divisor: int) -> tuple[Form, Law] | None
     value = _cell(*ends, divisor)
     if value is not None:
         return forms.constant(value), law.ONE_VALUE if small.units else law.COMMON_FACTOR
-    for weight, unit in small.units:
-        if 2 * weight == divisor:
-            value = _cell(*_other_sign(ends, weight, unit), divisor)
-            if value is not None:
-                return unit.value.plus_constant(value), law.HALF
-            break
     if len(small.units) == 1:
         ((weight, unit),) = small.units
         found = _two_valued(unit, weight, small.constant, divisor)
@@ -241,12 +231,6 @@ def _cell(lower: End, upper: End, divisor: int) -> int | None:
     """The quotient of all values of a range, if it is one."""
     quotient = lower // divisor
     return quotient if quotient == upper // divisor and isinstance(quotient, int) else None
-
-
-def _other_sign(ends: tuple[End, End], weight: int, tie: Unit) -> tuple[End, End]:
-    """The range with ``-c/2`` in place of ``c/2`` as the weight of a unit."""
-    shift = weight * (tie.lower + tie.upper)
-    return ends[0] - shift, ends[1] - shift
 
 
 def _two_valued(unit: Unit, weight: int, offset: int, divisor: int) -> Form | None:

@@ -61,20 +61,6 @@ EXTRACTION = Law(
     ),
 )
 
-HALF = Law(
-    name="half of the divisor",
-    identity="(c * A + B) floordiv (2 * c) == A + (B - c * A) floordiv (2 * c)",
-    why="Half of a divisor is as near to zero as its negative. If the rest has a single"
-    " value with one of the two signs, this sign is chosen.",
-    example=Example("(x * 2 + y) floordiv 4", "-1 <= x <= 0 and 0 <= y <= 1", "x"),
-    near_miss=NearMiss(
-        "(x * 2 + y) floordiv 4",
-        "-1 <= x <= 0 and 0 <= y <= 2",
-        "(x * 2 + y) floordiv 4",
-        "y + 2 * x and y - 2 * x both pass a multiple of 4",
-    ),
-)
-
 SPLIT = Law(
     name="split",
     identity="(g * A + S) floordiv (g * c) == (A + S floordiv g) floordiv c",
