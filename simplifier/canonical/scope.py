@@ -359,10 +359,12 @@ def scope_about(
     far = _facts_of(others)
     about = frozenset[str]().union(*(group.names for group in others))
     apart = _apart(_bounds_of(about, bounds), far) if far else ()
-    if any(part.is_empty for part in apart):
+    if any(part.is_empty for part, _ in apart):
         return None
-    linked = dict(_linked(apart, near))
-    unlinked = (part.given[1] for part in apart if part not in linked)
+    reached = _names_of(near)
+    touched = [(part, own & reached) for part, own in apart if own & reached]
+    linked = dict(_linked(touched, near))
+    unlinked = (part.given[1] for part, _ in touched if part not in linked)
     known = dict(bounds) | {name: part.bounds[name] for part, name in linked.items()}
     scope = make(*relevant(forms, tuple(sorted(known.items())), tuple(chain(near, *unlinked))))
     if any(
@@ -378,22 +380,23 @@ def _facts_of(groups: Iterable[FactGroup]) -> Constraints:
 
 
 @lru_cache(maxsize=_REMEMBERED_SCOPES)
-def _apart(bounds: Bounds, constraints: Constraints) -> tuple[Scope, ...]:
-    """The scopes of facts in groups that have no variable in common."""
+def _apart(bounds: Bounds, constraints: Constraints) -> tuple[tuple[Scope, frozenset[str]], ...]:
+    """The scopes of facts in groups that have no variable in common, and the names in each."""
     groups = connected_components(constraints, lambda each: _names_in(each[0]))
-    return tuple(scope_of(_bounds_of(_names_of(each), bounds), tuple(each)) for each in groups)
+    named = ((tuple(each), _names_of(each)) for each in groups)
+    return tuple((scope_of(_bounds_of(names, bounds), each), names) for each, names in named)
 
 
-def _linked(scopes: Iterable[Scope], near: Constraints) -> Iterator[tuple[Scope, str]]:
+def _linked(
+    scopes: Iterable[tuple[Scope, frozenset[str]]], near: Constraints
+) -> Iterator[tuple[Scope, str]]:
     """Scopes that one variable links to facts, of which it is no operand; and the variable.
 
     Not those that solve an equation, which says more than bounds, but where all that is said of the
     variable is how large, or how small, it must be at least: there its greatest value counts.
     """
-    reached = _names_of(near)
     operands = _names(each for form, _ in near for atom in form.terms for each in atom.arguments)
-    for scope in scopes:
-        name, *others = _names_of(scope.given[1]) & reached or ("",)
+    for scope, (name, *others) in scopes:
         is_bounded = name in scope.bounds and (scope.smaller is None or _is_one_sided(near, name))
         if is_bounded and not others and name not in operands:
             yield scope, name
