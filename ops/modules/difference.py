@@ -161,18 +161,9 @@ def diff(
         check_type(module, HloModule, f"diff: the {which} module", "an HloModule")
     deadline = Deadline.of("diff", seconds)
     sides = _Compared(before, registry, deadline), _Compared(after, registry, deadline)
-    return ModuleDifference(before, after, tuple(_changes(*sides)), _traffic(sides))
-
-
-def _traffic(sides: tuple[_Compared, _Compared]) -> tuple[Traffic, Traffic]:
-    old, new = (
-        Traffic(
-            sum_of_counts(kernel.bytes_read for kernel in kernels),
-            sum_of_counts(kernel.bytes_written for kernel in kernels),
-        )
-        for kernels in (each.kernels.values() for each in sides)
+    return ModuleDifference(
+        before, after, tuple(_changes(*sides)), (sides[0].traffic, sides[1].traffic)
     )
-    return old, new
 
 
 # The operation of an instruction.
@@ -222,6 +213,12 @@ class _Compared:
         self.kernels = {
             kernel.fusion.roots[0]: kernel for kernel in _kernels(module, registry, deadline)
         }
+
+    @property
+    def traffic(self) -> Traffic:
+        """The bytes that all kernels read and write."""
+        read = sum_of_counts(kernel.bytes_read for kernel in self.kernels.values())
+        return Traffic(read, sum_of_counts(each.bytes_written for each in self.kernels.values()))
 
     def place(self, instruction: Instruction) -> tuple[str | None, str]:
         """The name, and that of the computation unless it is the entry."""
