@@ -10,7 +10,7 @@ from indexing.layout import Shape
 from indexing.passes import BLANK, PLAIN_ARRAY, SHAPE_TYPES, read_shape
 from ops.hlo.errors import HloTextError
 from simplifier.errors import Span, quoted
-from simplifier.tools.lexer import ScanningLexer
+from simplifier.tools.lexer import ScanningLexer, unescaped
 
 _T = TypeVar("_T")
 
@@ -188,13 +188,7 @@ class HloLexer(ScanningLexer):
     ) -> tuple[_T, ...]:
         """Take items with commas between them, inside of two marks; there may be none."""
         self.expect(opening, f"before {what}")
-        items: list[_T] = []
-        while self.text != closing:
-            items.append(read())
-            if not self.accept(",") and self.text != closing:
-                raise self.expected(f"',' or '{closing}' after one of {what}")
-        self.jump(self.stop)
-        return tuple(items)
+        return tuple(self.separated(read, closing, f"after one of {what}"))
 
     def braced(self, read: Callable[[], _T], what: str) -> tuple[_T, ...]:
         """Take items with commas between them, in braces."""
@@ -225,15 +219,10 @@ def unescape(quoted: str) -> str:
     >>> unescape(r'"a\n\"b\" \x41 \303\251"')
     'a\n"b" A é'
     """
-    inner = quoted[1:-1]
-    if "\\" not in inner:
-        return inner
-    return _ESCAPE.sub(_unescaped, inner.encode("utf-8", "surrogateescape")).decode(
-        "utf-8", "surrogateescape"
-    )
+    return unescaped(quoted, _ESCAPE, _meaning)
 
 
-def _unescaped(match: re.Match[bytes]) -> bytes:
+def _meaning(match: re.Match[bytes]) -> bytes:
     if match[1]:
         return bytes([int(match[1], 16)])
     if match[2]:

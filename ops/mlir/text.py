@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final, NamedTuple, TypeAlias, TypeVar
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Kind, Shape, ShapeError
 from indexing.passes import ARRAY_TYPES
 from simplifier.errors import Span, TextError, quoted
-from simplifier.tools.lexer import ScanningLexer
+from simplifier.tools.lexer import ScanningLexer, unescaped
 
 # The tokens of MLIR text: `MlirLexer` is what its readers work with.
 
@@ -147,14 +147,10 @@ def unescape(quoted_text: str) -> str:
     >>> unescape(r'"a\22b\22 \0A"')
     'a"b" \n'
     """
-    inner = quoted_text[1:-1]
-    if "\\" not in inner:
-        return inner
-    found = _ESCAPE.sub(_unescaped, inner.encode("utf-8", "surrogateescape"))
-    return found.decode("utf-8", "surrogateescape")
+    return unescaped(quoted_text, _ESCAPE, _meaning)
 
 
-def _unescaped(match: re.Match[bytes]) -> bytes:
+def _meaning(match: re.Match[bytes]) -> bytes:
     if match[1]:
         return bytes([int(match[1], 16)])
     return _ESCAPED.get(match[2], match[2])

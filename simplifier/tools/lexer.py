@@ -47,7 +47,7 @@ class Lexer:
             raise self.expected(f"{text!r}{purpose and ' ' + purpose}")
         self.advance()
 
-    def separated(self, read: Callable[[], T], closing: str) -> list[T]:
+    def separated(self, read: Callable[[], T], closing: str, purpose: str = "") -> list[T]:
         """Items with commas between them, up to and including ``closing``; maybe none.
 
         A comma may follow the last item.
@@ -56,7 +56,7 @@ class Lexer:
         while not self.accept(closing):
             items.append(read())
             if self.text != closing and not self.accept(","):
-                raise self.expected(f"',' or {closing!r}")
+                raise self.expected(f"',' or {closing!r}{purpose and ' ' + purpose}")
         return items
 
     def finish(self) -> None:
@@ -156,6 +156,20 @@ class ScanningLexer(Lexer):
             raise self.expected(what)
         self.jump(match.end())
         return match[0]
+
+
+def unescaped(
+    text: str, escape: re.Pattern[bytes], meaning: Callable[[re.Match[bytes]], bytes]
+) -> str:
+    """A text in quotes without them, and with the meanings of what is escaped in it.
+
+    Bytes that are no UTF-8 become surrogates.
+    """
+    inner = text[1:-1]
+    if "\\" not in inner:
+        return inner
+    found = escape.sub(meaning, inner.encode("utf-8", "surrogateescape"))
+    return found.decode("utf-8", "surrogateescape")
 
 
 _INCOMPLETE: Final = "the pattern of a lexer matches at every position"
