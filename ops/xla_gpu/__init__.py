@@ -17,13 +17,6 @@ from ops.hlo import Computation, HloModule, Instruction
 from ops.hlo.module import INSTRUCTION
 from ops.index_maps import no_dimensions
 from ops.limits import Device
-from ops.xla_gpu.blocks import (
-    BlockLevel,
-    BlockSchedule,
-    block_level,
-    block_schedule,
-    contracted_tile,
-)
 from ops.xla_gpu.emitters import (
     KERNELS,
     Emitter,
@@ -38,15 +31,6 @@ from ops.xla_gpu.emitters import (
     permutation_of,
     results_of,
 )
-from ops.xla_gpu.launch import (
-    WARP_SIZE,
-    Access,
-    AnyOrigin,
-    LaunchDimensions,
-    Schedule,
-    check_positive,
-    unflattened,
-)
 from ops.xla_gpu.loops import (
     SortKernel,
     SortSchedule,
@@ -56,6 +40,20 @@ from ops.xla_gpu.loops import (
     scatter_schedule,
     sort_schedule,
     sorted_scatter_schedule,
+)
+from ops.xla_gpu.schedule import (
+    WARP_SIZE,
+    Access,
+    AnyOrigin,
+    BlockLevel,
+    BlockSchedule,
+    LaunchDimensions,
+    Schedule,
+    block_level,
+    block_schedule,
+    check_positive,
+    contracted_tile,
+    unflattened,
 )
 from ops.xla_gpu.shared_memory import (
     ReductionDimensions,

@@ -19,9 +19,8 @@ from ops.hlo import Computation, Instruction
 from ops.limits import Device
 from ops.rules.elementwise import ELEMENTWISE
 from ops.xla_gpu import loops, shared_memory
-from ops.xla_gpu.blocks import BlockLevel, block_level
-from ops.xla_gpu.launch import WARP_SIZE, LaunchDimensions, Schedule
 from ops.xla_gpu.loops import WARPS_OF_BLOCK
+from ops.xla_gpu.schedule import WARP_SIZE, BlockLevel, LaunchDimensions, Schedule, block_level
 from ops.xla_gpu.shared_memory import ReductionDimensions
 from simplifier.tools.graphs import connected_components
 

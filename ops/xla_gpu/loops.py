@@ -13,7 +13,7 @@ from ops.index_maps import check_sizes, checked_dimensions, dim, dimensions_of, 
 from ops.rules.data_movement import concatenate
 from ops.rules.dynamic_slice import dynamic_update_slice
 from ops.rules.gather_scatter import scatter
-from ops.xla_gpu.launch import (
+from ops.xla_gpu.schedule import (
     WARP_SIZE,
     Access,
     LaunchDimensions,

@@ -12,7 +12,7 @@ from indexing import IndexingMap
 from indexing.layout import Shape, ShapeError, Transpose, delete_dimensions
 from indexing.passes import Constraint
 from ops.index_maps import check_count, check_sizes, checked_dimensions
-from ops.xla_gpu.launch import (
+from ops.xla_gpu.schedule import (
     WARP_SIZE,
     Access,
     LaunchDimensions,

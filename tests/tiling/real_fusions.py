@@ -11,7 +11,7 @@ from typing import Final
 
 from ops import DimensionKind, Fusion, TilingSpace, hlo
 from ops.hlo import Instruction
-from ops.xla_gpu.blocks import block_level, contracted_tile
+from ops.xla_gpu.schedule import block_level, contracted_tile
 from tests.hlo.modules import ALL, NAMES, module_text
 
 MODULES: Final = [name for name in NAMES if name.startswith(("cpu/", "gpu/"))]

@@ -15,7 +15,7 @@ from ops import Fusion, FusionError, TilingDimension, TilingSpace, hlo, schedule
 from ops.limits import Device
 from ops.tiling import tilings
 from ops.tiling.propagation import propagate_in
-from ops.xla_gpu.blocks import block_level, contracted_tile
+from ops.xla_gpu.schedule import block_level, contracted_tile
 from tests.conformance import Row
 from tests.extent import IN_CI
 from tests.xla.facts import Verdict
