@@ -370,6 +370,7 @@ def scope_about(
     if any(
         not _is_one_sided(near, name) and (scope.smaller or scope.bounds[name] != part.bounds[name])
         for part, name in linked.items()
+        if name in scope.bounds
     ):
         scope = make(*relevant(forms, bounds, (*near, *far)))
     return None if scope.is_empty else scope

@@ -32,7 +32,7 @@ from tests.call_counts import calls_of
 from tests.simplifier.test_constraints import solvable_problems
 from tests.strategies import Problem
 
-x, n, k = symbol("x"), symbol("n"), symbol("k")
+x, y, n, k = map(symbol, "xynk")
 FACTS = Facts({x: (0, 63), n: (1, None)}, [x < n, sympy.Eq(Mod(k, 8), 0)])
 
 
@@ -185,6 +185,11 @@ def test_facts_that_name_nothing_asked_count(facts: list[Any], expected: Interva
     ):
         found = bounds_of(x, known)
         assert found == expected or (found.is_empty and expected.is_empty)
+
+
+def test_facts_may_link_others_that_nothing_asked_depends_on() -> None:
+    near, far = Facts({}, [x + y >= 3, n >= 0, n <= 8]), Facts({k: (0, 5)}, [n <= k])
+    assert bounds_of(x + y, near & far) == Interval(3, None)
 
 
 WRONG: dict[str, Callable[[], Any]] = {
