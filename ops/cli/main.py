@@ -21,16 +21,19 @@ from ops.cli import documents, maps
 from ops.cli.console import COLORS, PLAIN, Console, look_of, report
 from ops.cli.documents import Document, Lines, Rendering, SelectedQuery, Selection, Verbatim
 from ops.cli.files import answer_files
-from ops.cli.kernels import FusionSchedules, InstructionReads, InstructionReasons, ModuleLoops
-from ops.cli.maps import DIRECTIONS, FusionMaps, InstructionMaps, View
-from ops.cli.memory import (
+from ops.cli.kernels import (
     ORDERS,
     WITH_WARPS,
     FusionCoalescing,
+    FusionSchedules,
+    InstructionReads,
+    InstructionReasons,
     KernelSummaries,
     KernelTiles,
     KernelUtilization,
+    ModuleLoops,
 )
+from ops.cli.maps import DIRECTIONS, FusionMaps, InstructionMaps, View
 from ops.cli.others import diff, example, explore, layout_lines
 from ops.fusion.reasons import FEW_PATHS
 from ops.performance import DEVICES
