@@ -17,23 +17,10 @@ from typing import Any, Final, NoReturn, TypeAlias
 from indexing.layout import Shape, ShapeError, tiling_steps
 from indexing.passes import svg_of_layout
 from indexing.startup import INTERRUPTED, version
-from ops.cli import documents, maps
+from ops.cli import documents, kernels, maps
 from ops.cli.console import COLORS, PLAIN, Console, look_of, report
 from ops.cli.documents import Document, Lines, Rendering, SelectedQuery, Selection, Verbatim
 from ops.cli.files import answer_files
-from ops.cli.kernels import (
-    ORDERS,
-    WITH_WARPS,
-    FusionCoalescing,
-    FusionSchedules,
-    InstructionReads,
-    InstructionReasons,
-    KernelSummaries,
-    KernelTiles,
-    KernelUtilization,
-    ModuleLoops,
-)
-from ops.cli.maps import DIRECTIONS, FusionMaps, InstructionMaps, View
 from ops.cli.others import diff, example, explore, layout_lines
 from ops.fusion.reasons import FEW_PATHS
 from ops.performance import DEVICES
@@ -54,7 +41,7 @@ def module_command(command: str, query: Callable[..., SelectedQuery]) -> Callabl
 
 def reads(*, files: Sequence[str], jobs: int, console: Console, **options: Any) -> Document:  # noqa: ANN401 - the fields of the query
     """Reads of each operand by each tile of the results of instructions."""
-    query = InstructionReads(**options)
+    query = kernels.InstructionReads(**options)
     if query.picture is not None and (len(files) > 1 or Path(files[0]).is_dir()):
         error = ArgumentError("reads: -o draws one instruction of one file; expected one file")
         return Document("modules", [error], documents.fields_of_command("reads") | query.about())
@@ -247,13 +234,16 @@ FILTERS: Final[Options] = _BY_PATTERN | {
 """The fields of a :class:`Selection`: all commands about instructions have these."""
 
 VIEWS: Final[Options] = {
-    "--direction": choice(DIRECTIONS, "from each result to what it needs (default), or back"),
+    "--direction": choice(maps.DIRECTIONS, "from each result to what it needs (default), or back"),
     "--physical-layout": flag("use the dimensions in memory, after tiles are cut"),
     "--linear-offsets": flag("lead to offsets in memory, counted in elements"),
 }
 """The fields of a :class:`View`: all commands that print maps between tensors have these."""
 
-TOGETHER: Final[Mapping[str, type[Selection | View]]] = {"selection": Selection, "view": View}
+TOGETHER: Final[Mapping[str, type[Selection | maps.View]]] = {
+    "selection": Selection,
+    "view": maps.View,
+}
 """The values that hold several options."""
 
 SECONDS_OF_MODULE: Final[Options] = {
@@ -394,7 +384,7 @@ _RENDERING: Final[Options] = {
 
 _COMMANDS: Final = {
     "summary": _Command(
-        module_command("summary", KernelSummaries),
+        module_command("summary", kernels.KernelSummaries),
         "print the kernels of modules at a glance: what each reads and writes, and how",
         (
             "summary examples/softmax.hlo",
@@ -405,10 +395,14 @@ _COMMANDS: Final = {
         | without(FILTERS, "--limit")
         | {"--limit --top": FILTERS["--limit"]}
         | SECONDS_OF_MODULE
-        | {"--sort": choice(ORDERS, "what the first kernel has most of (default: %(default)s)")},
+        | {
+            "--sort": choice(
+                kernels.ORDERS, "what the first kernel has most of (default: %(default)s)"
+            )
+        },
     ),
     "maps": _Command(
-        module_command("maps", InstructionMaps),
+        module_command("maps", maps.InstructionMaps),
         "print the indexing maps of every instruction of modules, or of one",
         (
             "maps examples/softmax.hlo",
@@ -420,7 +414,7 @@ _COMMANDS: Final = {
         MODULES | FILTERS | VIEWS | LONG,
     ),
     "fusions": _Command(
-        module_command("fusions", FusionMaps),
+        module_command("fusions", maps.FusionMaps),
         "print the maps from root to parameters: of the entry, and of each fusion of modules",
         (
             "fusions examples/softmax.hlo",
@@ -435,7 +429,7 @@ _COMMANDS: Final = {
         | {"--minimal": flag("leave out maps that another map to the same array contains")},
     ),
     "why": _Command(
-        module_command("why", InstructionReasons),
+        module_command("why", kernels.InstructionReasons),
         "print why instructions need what they read: the instructions on the way to each map",
         (
             "why examples/softmax.hlo --instruction ynn_fusion.1",
@@ -480,13 +474,13 @@ _COMMANDS: Final = {
         },
     ),
     "schedule": _Command(
-        module_command("schedule", FusionSchedules),
+        module_command("schedule", kernels.FusionSchedules),
         "print what each thread of a GPU reads and writes for each fusion",
         ("schedule examples/softmax.hlo", "schedule examples/softmax.hlo --unroll 4 --json"),
         MODULES | FILTERS | UNROLL,
     ),
     "loops": _Command(
-        module_command("loops", ModuleLoops),
+        module_command("loops", kernels.ModuleLoops),
         "print how often each loop runs, what it counts, and which iterations need earlier ones",
         ("loops examples/running_sum.hlo", "loops examples --json"),
         MODULES | FILTERS,
@@ -506,7 +500,7 @@ _COMMANDS: Final = {
         | SECONDS_OF_MODULE,
     ),
     "coalescing": _Command(
-        module_command("coalescing", FusionCoalescing),
+        module_command("coalescing", kernels.FusionCoalescing),
         "print what the warps of each fusion load from memory, the most wasteful access first",
         ("coalescing gpu_module.hlo", "coalescing gpu_module.hlo --device H100 --unroll 4 --json"),
         MODULES
@@ -514,18 +508,19 @@ _COMMANDS: Final = {
         | UNROLL
         | {
             "--device": choice(
-                WITH_WARPS, "the device whose sectors and warps count (default: %(default)s)"
+                kernels.WITH_WARPS,
+                "the device whose sectors and warps count (default: %(default)s)",
             )
         },
     ),
     "utilization": _Command(
-        module_command("utilization", KernelUtilization),
+        module_command("utilization", kernels.KernelUtilization),
         "print how much of its operands each kernel uses, and what it reads again",
         ("utilization examples/softmax.hlo", "utilization examples --seconds 60 --json"),
         MODULES | FILTERS | SECONDS_OF_MODULE,
     ),
     "tiles": _Command(
-        module_command("tiles", KernelTiles),
+        module_command("tiles", kernels.KernelTiles),
         "print the tile sizes of each kernel that move the fewest bytes on a device",
         (
             "tiles examples/softmax.hlo",
