@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from ops.xla_gpu import (
     reduce_schedule,
     transpose_schedule,
 )
+from tests.cases import for_all
 from tests.extent import seldom
 from tests.ops.launches import (
     loop_kernel,
@@ -58,9 +60,7 @@ LAUNCHES = (
 )
 
 
-@pytest.mark.parametrize("unroll", [1, 2, 3, 4])
-@pytest.mark.parametrize("launch", LAUNCHES, ids=lambda launch: str(launch.grid))
-@pytest.mark.parametrize("text", SHAPES)
+@for_all([*product(SHAPES, LAUNCHES, [1, 2, 3, 4])])
 def test_a_loop_goes_through_memory(text: str, launch: LaunchDimensions, unroll: int) -> None:
     shape = Shape.parse(text)
     schedule = loop_schedule(shape, launch, unroll)

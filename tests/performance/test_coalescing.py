@@ -8,6 +8,7 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -109,12 +110,14 @@ MAPS = {
 }
 
 
-@pytest.mark.parametrize("name", list(MAPS))
-@pytest.mark.parametrize("element_type", ["s8", "f32", "f64", "c128"])
-@pytest.mark.parametrize(("device", "gpu"), [(A100, Gpu()), (MI300X, MI300X_GPU)])
+GPUS = (A100, Gpu()), (MI300X, MI300X_GPU)
+
+
+@for_all([*product(MAPS, ["s8", "f32", "f64", "c128"], GPUS)])
 def test_loads_are_those_of_a_simulation(
-    name: str, element_type: str, device: Device, gpu: Gpu
+    name: str, element_type: str, gpus: tuple[Device, Gpu]
 ) -> None:
+    device, gpu = gpus
     size = {"s8": 1, "f32": 4, "f64": 8, "c128": 16}[element_type]
     found = coalescing(MAPS[name], device, element_type=element_type)
     assert totals(found) == simulated(MAPS[name], size, gpu)

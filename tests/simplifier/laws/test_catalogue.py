@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import pytest
-
 from simplifier import format_expr, simplify
 from simplifier.laws.catalogue import GROUPS, LAWS
 from simplifier.laws.law import Example, Law, NearMiss
+from tests.cases import for_all
 from tests.simplifier.laws.law_examples import every_case, question
 
-CASES = [pytest.param(case, id=f"{law.name}, {kind}") for law, kind, case in every_case()]
 
-
-@pytest.mark.parametrize("case", CASES)
+@for_all({f"{law.name}, {kind}": case for law, kind, case in every_case()})
 def test_cases(case: Example) -> None:
     assert format_expr(simplify(*question(case))) == case.result
 
 
-every_law = pytest.mark.parametrize("law", LAWS, ids=str)
-
-
-@every_law
+@for_all(LAWS)
 def test_a_law_says_what_it_must(law: Law) -> None:
     assert law.claim
     assert law.why.endswith(".")
@@ -29,7 +23,7 @@ def test_a_law_says_what_it_must(law: Law) -> None:
     assert all(len(letter) == 1 for letter in law.metavariables)
 
 
-@every_law
+@for_all(LAWS)
 def test_an_example_is_no_near_miss(law: Law) -> None:
     cases = (law.example, law.near_miss)
     assert len({(case.expression, case.where) for case in cases}) == len(cases)

@@ -28,10 +28,7 @@ from tests.simplifier.suite import Row as Family
 from tests.simplifier.suite import families
 from tests.strategies import Problem, points_of, problems, reshape_chains
 
-every_law_and_case = pytest.mark.parametrize(
-    ("law", "kind", "case"),
-    [pytest.param(*row, id=f"{row[0].name}, {row[1]}") for row in every_case()],
-)
+every_law_and_case = for_all({f"{row[0].name}, {row[1]}": row for row in every_case()})
 
 
 def traced(case: Example) -> Trace:
