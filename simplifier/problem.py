@@ -4,7 +4,8 @@ Users have their own symbols, bounds by symbol or by name, and assumptions. Two 
 if they agree in the expression, in names and ends of bounds, in constraints and options; whether an
 interval is given as pair, list, :class:`Interval` or integer makes no difference. ``True`` is not 1
 here, nor is ``1.0``: an input that was refused is refused again. Only answers are remembered, a
-bounded number of them, so no answer depends on earlier questions.
+bounded number of them, so no answer depends on earlier questions. What was found for a problem
+serves all that differ in names alone, as long as their names have the same order.
 """
 
 from __future__ import annotations

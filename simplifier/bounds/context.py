@@ -264,15 +264,15 @@ class Context(Recorder):
         """``numerator - divisor * floor(numerator / divisor)``."""
         raise NotImplementedError
 
-    def product(self, left: Form, right: Form) -> Form:
+    def product(self, left: Form, right: Form, /) -> Form:
         """The product, multiplied out."""
         raise NotImplementedError
 
-    def monomial(self, atoms: Iterable[Atom]) -> Atom:
+    def monomial(self, atoms: Iterable[Atom], /) -> Atom:
         """The atom that multiplies atoms."""
         raise NotImplementedError
 
-    def maximum(self, arguments: Iterable[Form]) -> Form:
+    def maximum(self, arguments: Iterable[Form], /) -> Form:
         """The greatest of canonical forms."""
         raise NotImplementedError
 

@@ -6,13 +6,13 @@ Branches are not looked into here: :mod:`simplifier.conditions` reads them under
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from math import gcd
 
 from simplifier.bounds.context import Context
 from simplifier.bounds.interval import Range
 from simplifier.expr import operations
-from simplifier.expr.form import FLOORDIV, ONE, ZERO, Atom, AtomKind, Form, constant, content
+from simplifier.expr.form import FLOORDIV, ONE, ZERO, AtomKind, Form, constant, content
 from simplifier.laws.catalogue import comparisons as law
 
 
@@ -164,14 +164,3 @@ def hull(ranges: Iterable[Range]) -> Range:
     """The least range that contains others."""
     lows, highs = zip(*ranges, strict=True)
     return min(lows), max(highs)
-
-
-def of_atom(context: Context, atom: Atom, arguments: Sequence[Form]) -> Form:
-    """The meaning of a condition or choice on canonical arguments."""
-    if atom.kind is AtomKind.NONNEGATIVE:
-        return nonnegative(context, *arguments)
-    if atom.kind is AtomKind.ZERO:
-        return zero(context, *arguments)
-    if atom.kind is AtomKind.AND:
-        return conjunction(context, arguments)
-    return select(context, *arguments)

@@ -22,7 +22,6 @@ from simplifier.canonical import bitwise, comparisons, floordiv, maxima, nonline
 from simplifier.expr import operations
 from simplifier.expr.form import (
     BITWISE,
-    CONDITIONS,
     FOREIGN,
     ZERO,
     Atom,
@@ -258,17 +257,9 @@ class Scope(Context):
             return numerator.plus(self.floordiv(numerator, divisor.constant), -divisor.constant)
         return nonlinear.mod(self, numerator, divisor)
 
-    def product(self, left: Form, right: Form) -> Form:
-        """The product, multiplied out."""
-        return nonlinear.product(self, left, right)
-
-    def monomial(self, atoms: Iterable[Atom]) -> Atom:
-        """The atom that multiplies atoms."""
-        return nonlinear.monomial(self, atoms)
-
-    def maximum(self, arguments: Iterable[Form]) -> Form:
-        """The greatest of canonical forms."""
-        return maxima.maximum(self, arguments)
+    product = nonlinear.product
+    monomial = nonlinear.monomial
+    maximum = maxima.maximum
 
     def minimum(self, arguments: Iterable[Form]) -> Form:
         """The least of canonical forms, as the negated greatest of the negated ones."""
@@ -435,7 +426,10 @@ _MEANINGS: Final[Mapping[AtomKind, Callable[[Scope, Atom, tuple[Form, ...]], For
     AtomKind.PRODUCT: lambda scope, _, arguments: nonlinear.product_of_all(scope, arguments),
     AtomKind.SUM: lambda scope, _, arguments: scope.single(*arguments),
     **dict.fromkeys(FOREIGN, _foreign),
-    **dict.fromkeys((*CONDITIONS, AtomKind.SELECT), comparisons.of_atom),
+    AtomKind.NONNEGATIVE: lambda scope, _, arguments: comparisons.nonnegative(scope, *arguments),
+    AtomKind.ZERO: lambda scope, _, arguments: comparisons.zero(scope, *arguments),
+    AtomKind.AND: lambda scope, _, arguments: comparisons.conjunction(scope, arguments),
+    AtomKind.SELECT: lambda scope, _, arguments: comparisons.select(scope, *arguments),
     **dict.fromkeys(
         BITWISE, lambda scope, atom, arguments: bitwise.bitwise(scope, atom.kind, arguments)
     ),
