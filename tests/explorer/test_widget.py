@@ -22,7 +22,7 @@ from tests.explorer.chromium import browser, needs_chromium
 
 SOFTMAX: Final = hlo.load("examples/softmax.hlo")
 CODE: Final = "from ops import explore, hlo\nexplore(hlo.load('softmax.hlo')['ynn_fusion.1'])"
-SECONDS: Final = 60
+SECONDS: Final = 600
 """How long JupyterLab may take to start, and a cell to run."""
 
 
