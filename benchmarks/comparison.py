@@ -14,7 +14,7 @@ from benchmarks.width import NaturalReading
 from simplifier.exact import BudgetError, NotQuasiAffineError, differing_point
 from simplifier.expr.form import Form
 from simplifier.extraction.cost import cost_of_form
-from simplifier.extraction.prices import divides_by_negative
+from simplifier.extraction.width import divides_by_negative
 from tests.evaluation import first_difference
 
 POINTS: Final = 200

@@ -34,7 +34,8 @@ from simplifier.expr.form import (
     variable,
     weighted_sum,
 )
-from simplifier.extraction.cost import DIVISIONS, cost_of_form
+from simplifier.extraction.cost import DIVISIONS, cost_of_form, operator_count_of_form
+from simplifier.extraction.steps import with_shared_quotients
 from simplifier.laws.catalogue import conditions as law
 from simplifier.laws.catalogue.bitwise import DIVIDED_BITS
 from simplifier.laws.catalogue.comparisons import CHOICE_OF_NUMBERS
@@ -60,17 +61,32 @@ def step(scope: Scope, form: Form, asks: Questions) -> Form:
         if rearranged is not None:
             readings = _readings(scope, rearranged, asks)
             found += [((reason, *laws), read) for laws, read in readings]
-    laws, result = min(found, key=_cost_of_reading) if len(found) > 1 else found[0]
-    if result == form or cost_of_form(result) > cost_of_form(form):
+    laws, result = min(found, key=lambda reading: operator_count_of_form(reading[1]))
+    if result == form or operator_count_of_form(result) > operator_count_of_form(form):
         return form
+    return logged(scope, laws, form, result)
+
+
+def logged(scope: Scope, laws: _Laws, form: Form, result: Form) -> Form:
+    """The result of a form, which needs no more steps."""
     scope.read(Rewrite(laws, form, result))
     if scope.log is not None:
         scope.log.parts[result.key] = []
     return result
 
 
-def _cost_of_reading(reading: tuple[_Laws, Form]) -> int:
-    return cost_of_form(reading[1])
+def with_values(scope: Scope, form: Form) -> Form:
+    """The form with the only values of variables that have one."""
+    values = scope.once(_only_values)
+    return operations.substitute([form], values)[0] if values else form
+
+
+def _only_values(scope: Scope) -> dict[str, Form]:
+    return {
+        name: constant(interval.lower)
+        for name, interval in scope.bounds.items()
+        if interval.is_point and interval.lower is not None
+    }
 
 
 def _readings(scope: Scope, form: Form, asks: Questions) -> Iterator[tuple[_Laws, Form]]:
@@ -78,7 +94,8 @@ def _readings(scope: Scope, form: Form, asks: Questions) -> Iterator[tuple[_Laws
     reader = _Reader(scope, asks)
     for reading in reader.readings(form):
         abstraction = without_logic(scope, reading, reader.range_of)
-        result = abstraction.restored(asks.simplified(abstraction.scope, abstraction.form))
+        restored = abstraction.restored(asks.simplified(abstraction.scope, abstraction.form))
+        result = with_shared_quotients(restored)
         laws = (*reader.laws, *abstraction.laws, *laws_logged(abstraction.scope))
         yield tuple(dict.fromkeys(laws)), result
 
@@ -174,12 +191,7 @@ class _Reader:
 
         First with all functions of bits by digits, so that equal digits cancel.
         """
-        values = {
-            name: constant(interval.lower)
-            for name, interval in self._scope.bounds.items()
-            if interval.is_point and interval.lower is not None
-        }
-        (form,) = operations.substitute([form], values)
+        form = with_values(self._scope, form)
         found = {atom: self._simplified_atom(atom) for atom in outermost([form])}
         by_digits = {atom: each.by_digits for atom, each in found.items()}
         cheapest = {atom: each.cheapest for atom, each in found.items()}

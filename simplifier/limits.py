@@ -153,23 +153,16 @@ MAX_RESIDUES: Final = 1024
 MAX_EXTRACTED_TERMS: Final = 128
 """A sum with more terms, those inside its operations counted, is left as it stands [clamps]."""
 
-MAX_QUOTIENTS_SEARCHED: Final = ((1, 4), (5, 8))
-"""How many quotients a sum may have for all steps of extraction, and for remainders alone.
+MAX_QUOTIENTS_SEARCHED: Final = (5, 8)
+"""How many quotients a sum may have for all steps of extraction, and for its digits alone.
 
-The first pair is for what a step brings in, the second for the sum itself. The steps grow with the
-square of the quotients [x // n * n].
+The steps grow with the square of the quotients [x // n * n].
 """
 
 MAX_MAXIMA_SEARCHED: Final = 2
 """Of more maxima in a form, what a step brings in is read and not searched [clamps].
 
 Terms move in and out of each, and each such step asks for all of the others.
-"""
-
-MAX_MAXIMA_INSIDE: Final = 1
-"""Of more maxima in a canonical form, extrema that are divided are read by themselves.
-
-Otherwise each step of the search moves terms in and out of all of them [clamps of clamps].
 """
 
 MAX_WIDENING: Final = 64
@@ -179,21 +172,11 @@ Canonical forms divide common factors out, so the width of a plain linear index 
 more than that of its digits. Formulas that exploit wide products need many more.
 """
 
-MAX_TERMS_MOVED: Final = 4
-"""Of so many terms those that are not in the operands may move into an extremum, too."""
+MAX_DEPTH_SEARCHED: Final = 2
+"""What a step brings in is only searched if its operations are nested no deeper."""
 
-MAX_EXPANSION: Final = 3
-"""If the mixed-radix form costs so many times as much as the input, nothing is searched.
-
-Digits of sums of digits expand canonical forms so much that a search is long and ends far above the
-input [EXPANDED of test_budget.py].
-"""
-
-MAX_EXPANSION_OF_DIGITS: Final = 1.5
-"""The same of digits of numbers in a part of a form: all of them are there to be seen."""
-
-MIN_COST_TO_READ_AGAIN: Final = 8
-"""Least cost of a result for which the form is read in another way: two divisions or so."""
+MAX_STEPS: Final = 2
+"""How many steps in a row a form is rewritten by on its way to a cheaper one: more hardly help."""
 
 # Exact answers.
 

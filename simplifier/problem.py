@@ -691,6 +691,8 @@ def _read(scope: Scope, form: Form) -> Iterator[Rewrite]:
         yield rewrite
         form = rewrite.after
     yield from whole_or_parts(scope, form)
+    if rewrite is None and form.key in _log(scope).shared:
+        yield _log(scope).shared[form.key]
 
 
 def _changed(laws: tuple[Law, ...], before: Form, after: Form) -> Iterator[Rewrite]:

@@ -17,6 +17,7 @@ from simplifier.expr.form import ZERO, Form, variable, variables_of
 from simplifier.expr.printer import format_form
 from simplifier.expr.sympy import from_sympy, to_sympy
 from simplifier.expr.text import parse_form
+from simplifier.extraction import costs_of
 from simplifier.extraction.cost import cost_of_form, operator_count_of_form
 from simplifier.fixpoint import range_of, settled, simplified, with_natural_dividends
 from simplifier.problem import (
@@ -89,11 +90,10 @@ def simplify(  # noqa: PLR0913 - options
     0
     >>> simplify(Mod(3 * Mod(x, 4), 5), {x: (0, 99)}, [(Mod(x, 4) + Mod(x, 6), 0)], exact=True)
     0
-    >>> n = symbol("n")
     >>> for target in (None, "c"):
-    ...     print(simplify(Mod(x + n - 2, n), {x: (0, n - 1), n: (4, None)}, target=target))
-    (x - 2) % n
-    (n + x - 2) % n
+    ...     print(simplify(FloorDiv(x - 2, 8), {x: (0, 63)}, target=target))
+    (x - 2)//8
+    ((x + 6)//8) - 1
     """
     if trace is not None:
         check_type(trace, Trace, "simplify: trace", "a Trace")
@@ -129,7 +129,7 @@ def _simplified(
 
     result = last = best(problem.form)
     if target is not None:
-        (*_, result) = settled(problem.form, natural)
+        (*_, result) = settled(scope, problem.form, natural)
     if trace is not None:
         trace.finish(problem, begun, last, "proved by isl")
         trace.finish(problem, last, result, f"for {target}")
@@ -270,30 +270,45 @@ def _exact_bounds(problem: Problem, budget: Budget) -> Interval:
     return exact_range(problem.form, problem.bounds, problem.constraints, budget)
 
 
-def cost(expression: Expression) -> int:
-    """Cost of the expression for a reader and a machine; :func:`simplify` looks for the least.
+def cost(
+    expression: Expression, bounds: Bounds | Facts | None = None, constraints: Constraints = ()
+) -> int:
+    """What a machine executes to compute the expression; :func:`simplify` looks for the least.
 
-    ``+ - *`` cost 1 each; ``floordiv``, ``mod`` and each further operand of ``min`` and ``max``
-    cost 3; ``ceildiv`` costs 4. A second use of the same numerator and divisor costs 1, and so does
-    ``d0 floordiv 32`` beside the digit ``(d0 floordiv 4) mod 8``. Terms whose coefficients have the
-    same size share one multiplication; a sum without a positive term and a negative divisor cost 1
-    more. Terms of a sum that read the same digits of one number cost 2 more, with opposite signs 8.
+    ``+``, ``-``, a comparison, and times, floordiv or mod by a power of two cost 1; times another
+    constant, a product of variables, and each further operand of ``min`` and ``max`` 2; floordiv by
+    another number 4, mod 6. Beside the quotient of the same numbers a remainder costs 2. A
+    dividend that may be negative makes such a division 4 dearer. What is used again costs nothing.
+
+    Args:
+        expression: as for :func:`simplify`.
+        bounds: as for :func:`simplify`; without them no dividend counts as negative.
+        constraints: as for :func:`simplify`.
 
     >>> cost(parse_expr("d0 * 8 + s0 mod 3"))
-    5
-    >>> cost(parse_expr("(d0 mod 8) * 4 + d0 floordiv 8"))
-    6
-    >>> cost(parse_expr("d0 * 4 - (d0 floordiv 8) * 31"))
-    14
+    8
+    >>> cost(parse_expr("(d0 mod 7) * 4 + d0 floordiv 7"))
+    8
+    >>> cost(parse_expr("d0 floordiv 7"), {"d0": (-5, 9)})
+    8
     """
-    return cost_of_form(from_sympy(expression))
+    if bounds is None:
+        return cost_of_form(from_sympy(expression))
+    return ask("cost", _cost, (expression,), bounds, constraints)
+
+
+def _cost(problem: Problem) -> int:
+    scope = problem.scope()
+    return 0 if scope is None else costs_of(scope).of(problem.form)
 
 
 def operator_count(expression: Expression) -> int:
-    """The operators of the expression, weighted as in :func:`cost`; nothing else counts.
+    """The operators of the expression as it is printed, weighted; a measure to compare with.
 
-    Each operator counts wherever it stands, also where a machine computes it once, and strides that
-    cannot be read off cost no more. Earlier versions had it as :func:`cost`; it is to compare with.
+    ``+ - *`` cost 1 each; ``floordiv``, ``mod`` and each further operand of ``min`` and ``max``
+    cost 3; ``ceildiv`` costs 4. Each operator counts wherever it stands, also where a machine
+    computes it once. Terms whose coefficients have the same size share one multiplication. Earlier
+    versions had it as :func:`cost`.
 
     >>> operator_count(parse_expr("(d0 mod 8) * 4 + d0 floordiv 8"))
     8

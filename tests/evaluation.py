@@ -19,7 +19,7 @@ from simplifier.expr.form import Atom, AtomKind, Form, postorder, variables_of
 from simplifier.expr.operations import ON_BITS
 from simplifier.expr.sympy import from_sympy
 from simplifier.extraction.cost import cost_of_form
-from simplifier.extraction.prices import divides_by_negative
+from simplifier.extraction.width import divides_by_negative
 
 Column: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 Columns: TypeAlias = "dict[str, Column]"

@@ -340,8 +340,16 @@ def ranges_as_written(context: Context, forms: Iterable[Form]) -> dict[Atom, Ran
     return fold(forms, of_atom, _arithmetic)
 
 
-def range_at_a_glance(context: Context, atom: Atom) -> Range:
-    """A cheap range of any operation by interval arithmetic alone, from those of its operands."""
+def sum_at_a_glance(context: Context, form: Form) -> Range:
+    """A cheap range of any form by interval arithmetic, one level deep where atoms are unknown."""
+    known = context.ranges
+    if known.keys() >= form.terms.keys():
+        return term_by_term(known, form)
+    ranges = {atom: known.get(atom) or _at_a_glance(context, atom) for atom in form.terms}
+    return term_by_term(ranges, form)
+
+
+def _at_a_glance(context: Context, atom: Atom) -> Range:
     if atom.kind not in _ARITHMETIC:
         return UNBOUNDED
     _, arithmetic = _ARITHMETIC[atom.kind]

@@ -19,7 +19,7 @@ from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import EXTREMA, FOREIGN, ZERO, Atom, AtomKind, Form, combine, postorder
 from simplifier.extraction.cost import DIVISIONS, cost_of_form
-from simplifier.extraction.prices import divides_by_negative, natural_width, width_as_written
+from simplifier.extraction.width import divides_by_negative, natural_width, width_as_written
 from simplifier.fixpoint import simplified
 from simplifier.limits import MAX_EXACT_ATOMS, MAX_EXACT_GROUP, MAX_EXACT_PIECES, MAX_TABLE
 from simplifier.problem import NOTHING, Bounds, Constraints, Expression, Facts, Problem, ask

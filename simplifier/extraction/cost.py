@@ -1,22 +1,23 @@
-"""Cost of an expression for a reader and a machine.
+"""Cost of an expression: what a machine executes, each distinct subexpression once.
 
-``+ - *`` cost 1 each; ``floordiv``, ``mod`` and each further operand of ``min`` and ``max`` cost 3;
-``a ceildiv c`` costs 4, as ``(a + c - 1) floordiv c`` does. A negative divisor costs 1 more, as the
-sign of ``-x`` does. A second use of the same numerator and divisor, as quotient or remainder, costs
-1: a compiler computes both at once. So does ``x floordiv 32`` beside the digit ``(x floordiv 4) mod
-8``, which divides ``x floordiv 4`` by 8, too.
+| operation | cost |
+| --- | --- |
+| ``+``, ``-``; times, floordiv and mod by a power of two; a comparison | 1 |
+| times another constant, or a product of variables; an extremum of two; a choice | 2 |
+| floordiv by another number | 4 |
+| mod by another number; beside the floordiv of the same numbers | 6; 2 |
+| the dividend of these may be negative, or the divisor | + 4 |
+| a subexpression used again | 0 |
 
-Terms of a sum whose coefficients have the same size share one multiplication, as if it were written
-``(a - b) * 3``; a sum without a positive term needs a sign, which costs 1. Terms of a sum that read
-the same digits of one number cost 2 more, with opposite signs 8 more: nobody reads a stride off
-``x - (x floordiv 8) * 7``. A remainder alone beside its dividend costs 1 more.
+The prices are fitted to the instructions of two C compilers, PTX and SASS. Of forms of equal cost
+that one is better from which strides can be read off, then the one with fewer operators.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations, pairwise, starmap
-from typing import Final
+from typing import Final, NamedTuple, TypeAlias
 
 from simplifier.bounds.digits import common_weight
 from simplifier.expr import form as forms
@@ -25,43 +26,198 @@ from simplifier.expr.operations import is_condition
 from simplifier.expr.printer import sides
 from simplifier.limits import MAX_QUOTIENTS
 
-OPERATOR: Final = 1
-DIVISION: Final = 3
-USED_AGAIN: Final = 1
+Node: TypeAlias = "Atom | Key"
+"""What a machine computes once: an operation, a multiple of one, a sum, or a division."""
+
+Operations: TypeAlias = "dict[Node, int]"
+"""The operations inside a form, each with its price."""
 
 
-def cost_of_operation(kind: AtomKind, operands: int) -> int:
-    """Cost of an operation without its operands."""
-    if kind in EXTREMA:
-        return DIVISION * (operands - 1)
-    if kind is AtomKind.PRODUCT:
-        return OPERATOR * (operands - 1)
-    if kind is AtomKind.CEILDIV:
-        return DIVISION + OPERATOR
-    if kind is AtomKind.SUM:
-        return 0
-    if kind in CONDITIONS:
-        return OPERATOR * max(operands - 1, 1)
-    return DIVISION if operands else 0
+class Reading(NamedTuple):
+    """How a form reads, by what it has too much of.
+
+    Digits are torn where a sum reads them twice, or where they are written the other way round:
+    ``(x mod 12) floordiv 4``.
+    """
+
+    torn: int
+    operators: int
+    signs: int
 
 
-def operators_of_sum(form: Form) -> int:
-    """Cost of a sum without its atoms: its operators, and digits that overlap."""
-    return operators_as_written(form) + overlaps(form)
+ADDITION: Final = 1
+NEGATION: Final = 1
+BY_POWER: Final = 1
+"""Times, floordiv or mod by a power of two: a shift or a mask."""
+
+MULTIPLICATION: Final = 2
+EXTREMUM: Final = 2
+DIVISION: Final = 4
+REMAINDER: Final = 2
+"""The remainder of a division that is paid already."""
+
+MAY_BE_NEGATIVE: Final = 4
+CALL: Final = 4
+CHOICE: Final = 2
+"""Of two values by a condition; a condition that is a number chooses between 0 and 1."""
 
 
-def operators_as_written(form: Form) -> int:
-    """The additions, multiplications and the sign of a sum."""
-    count = len(form.terms) + (form.constant != 0)
-    if not count:
-        return 0
-    factors = form.terms.values()
-    multipliers = set(map(abs, factors))
-    multipliers.discard(1)
-    cost = count - 1 + len(multipliers)
-    if form.constant <= 0 and max(factors, default=0) < 0 and not (count == 1 and multipliers):
-        cost += 1
-    return cost
+DIVISIONS: Final = frozenset({FLOORDIV, AtomKind.QUOTIENT, AtomKind.MOD, AtomKind.CEILDIV})
+"""Operations that divide."""
+
+
+class Costs:
+    """The costs of forms, where it is known which dividends and divisors may be negative."""
+
+    __slots__ = ("_may_be_negative", "_operations", "_ranks", "_readings")
+
+    def __init__(self, may_be_negative: Callable[[Form], bool]) -> None:
+        self._may_be_negative = may_be_negative
+        self._operations: dict[Atom, Operations] = {}
+        self._ranks: dict[Key, tuple[object, ...]] = {}
+        self._readings: dict[Atom, Reading] = {}
+
+    def rank(self, form: Form) -> tuple[object, ...]:
+        """Sorts equal forms: the cheapest first, then the one that reads best."""
+        found = self._ranks.get(form.key)
+        if found is None:
+            torn, *others = self._reading(form)
+            negative = any(map(self._may_be_negative, dividends(form)))
+            found = self._ranks[form.key] = (self.of(form), torn, negative, *others, form.order)
+        return found
+
+    def operators(self, form: Form) -> int:
+        """The operators of a form as it is printed."""
+        return self._reading(form).operators
+
+    def _reading(self, form: Form) -> Reading:
+        known = self._readings
+        for atom in forms.postorder((form,), skip=known.__contains__):
+            if atom.arguments:
+                torn, operators, signs = 0, _weight(atom.kind, len(atom.arguments)), 0
+                for each in atom.arguments:
+                    inside = _reading_of_sum(each, known)
+                    torn, signs = torn + inside[0], signs + inside[2]
+                    operators += inside[1]
+                known[atom] = Reading(torn + _is_reversed_digit(atom), operators, signs)
+        return _reading_of_sum(form, known)
+
+    def of(self, form: Form) -> int:
+        """The cost of a form."""
+        return sum(self.operations(form).values())
+
+    def operations(self, form: Form) -> Operations:
+        """The operations inside a form, each with its price."""
+        known = self._operations
+        found: Operations = {}
+        for atom in form.terms:
+            if atom.arguments:
+                if atom not in known:
+                    self._find(atom)
+                found.update(known[atom])
+        _add_sum(found, form)
+        return found
+
+    def _find(self, outer: Atom) -> None:
+        """The operations of an atom and of those inside it, these first."""
+        known = self._operations
+        for atom in forms.postorder((Form(0, {outer: 1}),), skip=known.__contains__):
+            if atom.arguments:
+                found: Operations = {}
+                for argument in atom.arguments:
+                    for inner in argument.terms:
+                        if inner.arguments:
+                            found.update(known[inner])
+                    if atom.kind not in _COMPARISONS:
+                        _add_sum(found, argument)
+                self._add_operation(found, atom)
+                known[atom] = found
+
+    def _add_operation(self, found: Operations, atom: Atom) -> None:
+        kind, operands = atom.kind, atom.arguments
+        if kind in DIVISIONS:
+            self._add_division(found, atom)
+        elif kind in _COMPARISONS:
+            left, _, right = sides(operands[0], ">=")
+            _add_sum(found, left)
+            _add_sum(found, right)
+            found[atom] = ADDITION
+        else:
+            found[atom] = _PRICES.get(kind, ADDITION) * max(len(operands) - 1, 1)
+
+    def _add_division(self, found: Operations, atom: Atom) -> None:
+        """A remainder and a quotient of the same numbers share one division.
+
+        ``x ceildiv 8`` is ``(x + 7) floordiv 8``.
+        """
+        dividend, divisor = atom.arguments
+        size = abs(atom.divisor)
+        if atom.divisor < 0:
+            found[atom, "sign"] = NEGATION
+        if atom.kind is AtomKind.CEILDIV:
+            dividend = dividend.plus(divisor).plus_constant(-1)
+            _add_sum(found, dividend)
+        if size and not size & (size - 1):
+            found[atom.kind is AtomKind.MOD, dividend.key, size] = BY_POWER
+            return
+        price = DIVISION
+        if self._may_be_negative(dividend) or (divisor.terms and self._may_be_negative(divisor)):
+            price += MAY_BE_NEGATIVE
+        found[dividend.key, divisor.key] = price
+        if atom.kind is AtomKind.MOD:
+            found[atom] = REMAINDER
+
+
+_COMPARISONS: Final = (AtomKind.NONNEGATIVE, AtomKind.ZERO)
+
+_PRICES: Final[Mapping[AtomKind, int]] = {
+    **dict.fromkeys(EXTREMA, EXTREMUM),
+    AtomKind.PRODUCT: MULTIPLICATION,
+    AtomKind.SELECT: CHOICE // 2,
+    AtomKind.CALL: CALL,
+    AtomKind.OPAQUE: 0,
+    AtomKind.SUM: 0,
+}
+"""Prices for each operand after the first, or for the only one."""
+
+
+def _add_sum(found: Operations, form: Form) -> None:
+    """The additions, multiplications and the sign of a sum. A negation in a choice is free."""
+    terms, constant = form.terms, form.constant
+    additions = len(terms) - 1 + (constant != 0)
+    is_negative = constant <= 0
+    for atom, factor in terms.items():
+        if atom.kind in CONDITIONS:
+            if is_condition(form):
+                return
+            found[atom, "as a number"] = CHOICE
+        if factor == 1:
+            is_negative = False
+        elif factor != -1:
+            size = abs(factor)
+            found[atom, size] = MULTIPLICATION if size & (size - 1) else BY_POWER
+            is_negative = False
+    additions += is_negative and bool(terms)
+    if additions > 0:
+        found[form.key] = additions * ADDITION
+
+
+def cost_of_form(form: Form) -> int:
+    """The cost of a form as it stands; no dividend counts as negative.
+
+    >>> from simplifier.expr.text import parse_form
+    >>> for text in ("x floordiv 8 + y", "x floordiv 7 + x mod 7", "(x mod 7) * 3 - x"):
+    ...     print(cost_of_form(parse_form(text)))
+    2
+    7
+    9
+    """
+    if form.cost is None:
+        form.cost = Costs(lambda _: False).of(form)
+    return form.cost
+
+
+# Of equal cost: strides that can be read off.
 
 
 BESIDE_DIVIDEND: Final = 1
@@ -173,91 +329,67 @@ def _cost_of_overlap(one: tuple[Digits, int], other: tuple[Digits, int]) -> int:
     return SAME_DIGITS if is_taken_back or high or other_high else 0
 
 
-def cost_of_form(form: Form) -> int:
-    """The cost of a form as it stands.
-
-    >>> from simplifier.expr.text import parse_form
-    >>> for text in ("x floordiv 8 + y", "x floordiv 8 + x mod 8", "(x mod 8) * 3 - x"):
-    ...     print(cost_of_form(parse_form(text)))
-    4
-    5
-    13
-    """
-    if form.cost is None:
-        form.cost = operators_as_written(form) if form.is_affine else _Shared().cost(form)
-    return form.cost
+def dividends(form: Form) -> Iterator[Form]:
+    """What is divided in a form."""
+    return (atom.numerator for atom in forms.postorder((form,)) if atom.kind in DIVISIONS)
 
 
-class _Shared:
-    """The cost of a form in which each division is paid once, and its further uses less."""
-
-    def __init__(self) -> None:
-        self._uses: dict[Atom, int] = {}
-        self._divisions: set[Key] = set()
-        self._deciding: dict[Atom, int] = {}
-        """How often conditions decide something; elsewhere they are numbers, chosen by them."""
-
-    def cost(self, form: Form) -> int:
-        """The cost of all atoms, those outside first: then it is known how often each is used."""
-        total = 0 if forms.negated(form) else operators_of_sum(form)
-        self._use(form, 1)
-        if is_condition(form):
-            self._decide(form, 1)
-        inside = forms.postorder((form,))
-        self._divisions = divided_by_digits(inside)
-        for atom in reversed(inside):
-            if atom.arguments:
-                total += self._cost_of_atom(atom, self._uses[atom])
-        return total
-
-    def _cost_of_atom(self, atom: Atom, uses: int) -> int:
-        times = uses
-        again = 0
-        if atom.kind in DIVISIONS:
-            key = atom.division or division_of(atom)
-            is_known = key in self._divisions
-            self._divisions.add(key)
-            times = 0 if is_known else 1
-            again = (uses - times) * USED_AGAIN
-        if not times:
-            return again
-        if atom.kind in _CHOOSING:
-            if atom.kind in CONDITIONS:
-                again = DIVISION * (uses - self._deciding.get(atom, 0))
-            for condition in _conditions_in(atom):
-                self._decide(condition, times)
-        for argument in atom.arguments:
-            self._use(argument, times)
-        return again + times * (atom.own_cost if atom.own_cost >= 0 else _own_cost(atom))
-
-    def _decide(self, condition: Form, times: int) -> None:
-        for atom in condition.terms:
-            self._deciding[atom] = self._deciding.get(atom, 0) + times
-
-    def _use(self, form: Form, times: int) -> None:
-        for atom in form.terms:
-            self._uses[atom] = self._uses.get(atom, 0) + times
+def _reading_of_sum(form: Form, known: Mapping[Atom, Reading]) -> Reading:
+    """How a sum reads, where it is known how its operations do."""
+    torn, operators, signs = overlaps(form), operators_as_written(form), int(form.constant < 0)
+    for atom, factor in form.terms.items():
+        signs += factor < 0
+        if atom.arguments:
+            inside = known[atom]
+            torn, operators, signs = torn + inside[0], operators + inside[1], signs + inside[2]
+    return Reading(torn, operators, signs)
 
 
-def _own_cost(atom: Atom) -> int:
-    """Cost of an operation with the sums that it is applied to, without their atoms."""
-    cost = cost_of_operation(atom.kind, len(atom.arguments)) + (atom.divisor < 0)
-    if atom.kind in _CHOOSING:
-        cost += operators_inside(atom, operators_of_sum)
-    else:
-        cost += sum(map(operators_of_sum, atom.arguments))
-    atom.own_cost = cost
+def _is_reversed_digit(atom: Atom) -> bool:
+    if atom.kind is not FLOORDIV or len(atom.numerator.terms) != 1:
+        return False
+    (inner,) = atom.numerator.terms
+    return inner.kind is AtomKind.MOD
+
+
+# How many operators an expression has as it is written, weighted: a measure to compare by.
+#
+# Nothing is shared, and digits that overlap cost no more.
+
+_OPERATOR: Final = 1
+_DIVISION: Final = 3
+
+
+def _weight(kind: AtomKind, operands: int) -> int:
+    """Cost of an operation without its operands."""
+    if kind in EXTREMA:
+        return _DIVISION * (operands - 1)
+    if kind is AtomKind.PRODUCT:
+        return _OPERATOR * (operands - 1)
+    if kind is AtomKind.CEILDIV:
+        return _DIVISION + _OPERATOR
+    if kind is AtomKind.SUM:
+        return 0
+    if kind in CONDITIONS:
+        return _OPERATOR * max(operands - 1, 1)
+    return _DIVISION if operands else 0
+
+
+def operators_as_written(form: Form) -> int:
+    """The additions, multiplications and the sign of a sum."""
+    count = len(form.terms) + (form.constant != 0)
+    if not count:
+        return 0
+    factors = form.terms.values()
+    multipliers = set(map(abs, factors))
+    multipliers.discard(1)
+    cost = count - 1 + len(multipliers)
+    conditions = sum(atom.kind in CONDITIONS for atom in form.terms)
+    if conditions and not is_condition(form):
+        cost += _DIVISION * conditions
+    if form.constant <= 0 and max(factors, default=0) < 0 and not (count == 1 and multipliers):
+        cost += 1
     return cost
-
-
-_CHOOSING: Final = frozenset({*CONDITIONS, AtomKind.SELECT})
-
-
-def _conditions_in(atom: Atom) -> tuple[Form, ...]:
-    """The conditions that a choice or condition looks at."""
-    if atom.kind is AtomKind.SELECT:
-        return atom.arguments[:1]
-    return atom.arguments if atom.kind is AtomKind.AND else ()
 
 
 def operators_inside(atom: Atom, of_sum: Callable[[Form], int]) -> int:
@@ -267,45 +399,6 @@ def operators_inside(atom: Atom, of_sum: Callable[[Form], int]) -> int:
         left, _, right = sides(arguments[0], ">=")
         return of_sum(left) + of_sum(right)
     return sum(of_sum(each) for each in arguments if not forms.negated(each))
-
-
-DIVISIONS: Final = frozenset({AtomKind.FLOORDIV, AtomKind.QUOTIENT, AtomKind.MOD, AtomKind.CEILDIV})
-"""Operations that divide."""
-
-
-def division_of(atom: Atom) -> Key:
-    """Key that two divisions share if a computer does them at once.
-
-    Digits are not divided further: a quotient or a remainder of one is written as one digit.
-    """
-    numerator, divisor = atom.arguments
-    inner = numerator.only_atom
-    is_digit = inner is not None and inner.kind in DIVISIONS
-    is_apart = atom.kind is AtomKind.CEILDIV or is_digit
-    atom.division = (numerator.key, divisor.key, atom.kind if is_apart else None)
-    return atom.division
-
-
-def divided_by_digits(atoms: Iterable[Atom]) -> set[Key]:
-    """The divisions that the digits among the atoms contain.
-
-    The digit ``(x floordiv 4) mod 8`` divides by 8 once more, which gives ``x floordiv 32``.
-    """
-    return {
-        (inner.numerator.key, forms.constant(inner.divisor * atom.divisor).key, None)
-        for atom in atoms
-        if atom.kind is AtomKind.MOD
-        and atom.divisor > 1
-        and (inner := atom.numerator.only_atom) is not None
-        and inner.kind is FLOORDIV
-        and inner.divisor > 0
-    }
-
-
-# How many operators an expression has as it is written, weighted: a measure to compare by.
-#
-# It was the cost function of earlier versions. Operators weigh as much as in the cost, but
-# nothing is shared, and digits that overlap cost no more.
 
 
 def operator_count_of_form(form: Form) -> int:
@@ -323,7 +416,7 @@ def operator_count_of_form(form: Form) -> int:
 
 
 def _of_atom(atom: Atom, inside: tuple[int, ...]) -> int:
-    own = cost_of_operation(atom.kind, len(inside))
+    own = _weight(atom.kind, len(inside))
     return own + operators_inside(atom, operators_as_written) + sum(inside)
 
 

@@ -8,17 +8,23 @@ form is easier to read, and no search is needed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from simplifier.bounds.context import DigitView
+from simplifier.bounds.digits import is_clamp
 from simplifier.bounds.interval import Range
 from simplifier.canonical.scope import Scope
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import FLOORDIV, MAX, VARIABLE, Atom, AtomKind, Form, constant, postorder
 from simplifier.extraction.cost import SAME_DIGITS, digits_of, overlaps
-from simplifier.extraction.prices import FINE, CostOf, fine_cost
-from simplifier.laws.catalogue.steps import CONGRUENT_RESIDUES, DIGIT, WHOLE_REMAINDER
+from simplifier.extraction.width import reduced
+from simplifier.laws.catalogue.steps import (
+    CONGRUENT_RESIDUES,
+    DIGIT,
+    REFLECTED_REMAINDER,
+    WHOLE_REMAINDER,
+)
 from simplifier.laws.law import Law
 from simplifier.laws.rewrite_log import Rewrite
 
@@ -32,21 +38,39 @@ class _Remainder(NamedTuple):
     radix: int
     law: Law
 
+    def reflected(self) -> _Remainder:
+        """The digit counted from its other end, ``L mod n = n - 1 - (n - 1 - L) mod n``."""
+        last = self.radix - 1
+        value, source = last - self.value, last - self.source
+        return self._replace(weight=-self.weight, value=value, source=source)
+
     def written(self, form: Form, numerator: Form) -> Form:
         """The form with a remainder of this numerator, which is congruent to the source."""
         remainder = operations.mod(numerator, constant(self.radix))
         return form.plus(self.value, -self.weight).plus(remainder, self.weight)
 
 
-def natural_reading(scope: Scope, form: Form, cost_of: CostOf) -> list[Rewrite]:
+Residue: TypeAlias = "Callable[[Form, int], Form]"
+"""The cheapest number congruent to a source by a radix."""
+
+CostOf: TypeAlias = "Callable[[Form, int], int]"
+"""What the remainder of a form by a radix costs."""
+
+
+def natural_reading(scope: Scope, form: Form, residue: Residue) -> list[Rewrite]:
     """The steps that write the digits of a canonical form as remainders, one after the other."""
     steps: list[Rewrite] = []
     if form.has_quotient_or_maximum and all(atom in scope.ranges for atom in form.terms):
-        for digit in _digits(scope, form):
-            numerator = cheapest_residue(scope, digit.source, digit.radix, cost_of)
-            laws = () if numerator == digit.source else (CONGRUENT_RESIDUES,)
+        for found in _digits(scope, form):
+            digit, laws = found, (found.law,)
+            beside = form.constant - digit.weight * digit.value.constant
+            if digit.source.constant and beside == -digit.weight * (digit.radix - 1) > 0:
+                digit, laws = found.reflected(), (found.law, REFLECTED_REMAINDER)
+            numerator = residue(digit.source, digit.radix)
+            if numerator != digit.source:
+                laws = (*laws, CONGRUENT_RESIDUES)
             after = digit.written(form, numerator)
-            steps.append(Rewrite((digit.law, *laws), form, after))
+            steps.append(Rewrite(laws, form, after))
             form = after
     return steps
 
@@ -60,37 +84,38 @@ def _digits(scope: Scope, form: Form) -> Iterator[_Remainder]:
 
 
 def cheapest_residue(scope: Scope, source: Form, radix: int, cost_of: CostOf) -> Form:
-    """The cheapest of the numbers congruent to the source, digits counted as remainders."""
-    known = scope.memory("residues")
-    key = source.key, radix, cost_of
-    found = known.get(key)
-    if found is None:
-        found = known[key] = _cheapest_residue(scope, source, radix, cost_of)
-    return found
-
-
-def _cheapest_residue(scope: Scope, source: Form, radix: int, cost_of: CostOf) -> Form:
+    """The number congruent to the source whose remainder is the cheapest."""
     residues = dict.fromkeys(_residues(scope, source, radix))
+    if any(atom.kind is MAX for atom in source.terms):
+        residues |= dict.fromkeys(_shifted_clamps(reduced(source, radix), radix))
     if len(residues) == 1:
-        return next(iter(residues))
-
-    def cost(residue: Form) -> int:
-        sign = 0 if residue.has_positive_term else FINE
-        return sign + fine_cost(_by_digits(scope, residue), cost_of, is_alone=False)
-
-    return min(residues, key=cost)
+        return source
+    return min(residues, key=lambda residue: cost_of(_by_digits(scope, residue), radix))
 
 
 def _residues(scope: Scope, source: Form, radix: int) -> Iterator[Form]:
-    """Congruent numbers with small weights: none negative, near zero, with the source's signs."""
+    """The source, and congruent numbers of small weights: none negative, near zero, its signs."""
     weighted = list(_weighted(scope.view(source)))
     if all(0 < 2 * weight <= radix for weight, _ in weighted):
-        yield Form(source.constant % radix, source.terms)
+        if source.constant >= radix:
+            yield Form(source.constant % radix, source.terms)
+        yield source
         return
-    for reduced in _REDUCED:
-        whole = forms.weighted_sum([(reduced(weight, radix), part) for weight, part in weighted])
+    for near in _REDUCED:
+        whole = forms.weighted_sum([(near(weight, radix), part) for weight, part in weighted])
         digits = sum(weight * part.constant for weight, part in weighted)
         yield Form((whole.constant + source.constant - digits) % radix, whole.terms)
+    yield source
+
+
+def _shifted_clamps(positive: Form, radix: int) -> Iterator[Form]:
+    """Congruent forms whose constant moves into a clamp: ``max(0, x + 6) - 6 = max(-6, x)``."""
+    for atom, factor in positive.terms.items():
+        if is_clamp(atom):
+            for weight in (factor, factor - radix):
+                offset = -weight * atom.arguments[1].constant
+                if (offset - positive.constant) % radix == 0:
+                    yield Form(offset, {**positive.terms, atom: weight})
 
 
 def _weighted(view: DigitView) -> Iterator[tuple[int, Form]]:

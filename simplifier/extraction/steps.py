@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain, combinations, permutations
 from math import gcd
-from typing import Final, NamedTuple, Protocol, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from simplifier.bounds import digits
 from simplifier.bounds.digits import SymbolicDigit
@@ -14,45 +14,18 @@ from simplifier.canonical.nonlinear import turned
 from simplifier.canonical.scope import Scope
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import EXTREMA, ONE, ZERO, Atom, AtomKind, Form, Key
-from simplifier.expr.operations import extremum_operands, mod, replace
-from simplifier.extraction.cost import DIVISION, DIVISIONS, USED_AGAIN
-from simplifier.extraction.natural import cheapest_residue
-from simplifier.extraction.prices import FINE, CostOf, Prices, fine_cost, reduced, with_multiples
+from simplifier.expr.form import ONE, ZERO, Atom, AtomKind, Form, Key
+from simplifier.expr.operations import mod, replace
+from simplifier.extraction.natural import Residue
+from simplifier.extraction.width import reduced, with_multiples
 from simplifier.laws.catalogue import steps as law
 from simplifier.laws.catalogue.floordiv import FLATTEN
 from simplifier.laws.catalogue.maxima import PRUNE
 from simplifier.laws.catalogue.nonlinear import INTEGER_OUTSIDE, TURNED_BY_SYMBOLS
 from simplifier.laws.law import Law
-from simplifier.laws.rewrite_log import Rewrite
-from simplifier.limits import MAX_TERMS_MOVED
+from simplifier.limits import MAX_QUOTIENTS
 
 _TakesIn: TypeAlias = "tuple[Form, int, tuple[Law, ...]]"
-
-
-# Candidates of one step of the search, and the cost that one of them has to undercut.
-#
-# A candidate is described before it is built. Most cost too much, and many are known to by what
-# stands beside the new operation, or by what it costs at least. Only of the others the operands
-# are extracted, and only what is below the limit is asked whether it is narrow.
-
-
-class CostModel(Protocol):
-    """Cost of the new parts of a candidate, by a helper."""
-
-    cost: CostOf
-
-    def cost_of(self, kind: AtomKind, operands: Sequence[Form], limit: int) -> int:
-        """The cost of an operation, its operands extracted; beyond the limit its least cost."""
-        ...
-
-    def extract(self, form: Form) -> Form:
-        """The cheapest form found, its arguments left as they are."""
-        ...
-
-
-_UNBUILT: Final = (AtomKind.MOD, AtomKind.FLOORDIV, *EXTREMA)
-"""The cost of these is found before they are built."""
 
 
 class Candidates(NamedTuple):
@@ -64,6 +37,8 @@ class Candidates(NamedTuple):
     alternatives: Iterable[tuple[Form, ...]]
     laws: tuple[Law, ...]
     """Why it is equal."""
+    divisor: int = 0
+    """Of a quotient or remainder."""
     source: Form | None = None
     """Of a remainder, what it is taken of; the alternatives are congruent to it."""
 
@@ -78,88 +53,6 @@ class Candidates(NamedTuple):
         return (*self.laws, law.CONGRUENT_RESIDUES)
 
 
-class _Best(NamedTuple):
-    """The cheapest candidate so far."""
-
-    candidates: Candidates
-    operands: tuple[Form, ...]
-
-
-class Limit:
-    """Limit for a candidate: the cost of the best one so far."""
-
-    __slots__ = ("_helper", "_prices", "cost", "cost_of")
-
-    def __init__(self, cost: int, prices: Prices, helper: CostModel) -> None:
-        self.cost = cost
-        self._prices = prices
-        self._helper = helper
-        self.cost_of: CostOf = helper.cost
-        """The cost of an atom that a candidate brings in."""
-
-    def admits_division(self, rest: Form) -> bool:
-        """Whether a division beside the rest may be cheap enough."""
-        return self._prices.sum(rest, 1, self.cost) + USED_AGAIN * FINE < self.cost
-
-    def admits_extrema(self, rest: Form, count: int) -> bool:
-        """Whether so many extrema may be cheap enough."""
-        return self._prices.sum(rest, 1, self.cost) + count * DIVISION * FINE < self.cost
-
-    def cheapest(self, form: Form, families: Iterable[Candidates]) -> Rewrite | None:
-        """The first of the cheapest candidates below the limit, and why it equals the form."""
-        best: _Best | None = None
-        for candidates in families:
-            beside = 0
-            if candidates.kind in _UNBUILT:
-                beside = self._prices.sum(candidates.rest, candidates.weight, self.cost)
-                if beside + USED_AGAIN * FINE > self.cost:
-                    continue
-            for operands in candidates.alternatives:
-                cost = self._cost(candidates, operands, beside)
-                if cost < self.cost and self._is_narrow(candidates, operands):
-                    best, self.cost = _Best(candidates, operands), cost
-        if best is None:
-            return None
-        candidates, operands = best
-        return Rewrite(candidates.laws_for(operands), form, candidates.built(operands))
-
-    def _is_narrow(self, candidates: Candidates, operands: tuple[Form, ...]) -> bool:
-        """Whether neither the operands nor the operation times its weight is too wide."""
-        if candidates.kind is AtomKind.SUM:
-            return True
-        return self._prices.is_narrow(operands) and (
-            self._prices.is_narrow_term(
-                operations.build(candidates.kind, operands), candidates.weight
-            )
-        )
-
-    def _cost(self, candidates: Candidates, operands: tuple[Form, ...], beside: int) -> int:
-        """The cost of a candidate, or a lower bound of it above the limit."""
-        kind, helper = candidates.kind, self._helper
-        if kind not in _UNBUILT or _is_beside(candidates.rest, kind, operands):
-            return self._prices.sum(candidates.built(operands), limit=self.cost)
-        if kind in EXTREMA:
-            operands = tuple(extremum_operands(kind, operands))
-            if len(operands) == 1:
-                return beside + fine_cost(helper.extract(operands[0]), helper.cost)
-        least = beside + helper.cost_of(kind, operands, self.cost - beside)
-        if least < self.cost and kind in DIVISIONS and candidates.rest.terms:
-            # With the digits that overlap.
-            return self._prices.sum(candidates.built(operands), limit=self.cost)
-        return least
-
-
-def _is_beside(rest: Form, kind: AtomKind, operands: tuple[Form, ...]) -> bool:
-    """Whether the operation is a term of the rest, or a division that shares work with one."""
-    count = len(operands)
-    for atom in rest.terms:
-        if atom.kind is not kind and not (kind in DIVISIONS and atom.kind in DIVISIONS):
-            continue
-        if len(atom.arguments) == count and all(operand in atom.arguments for operand in operands):
-            return True
-    return False
-
-
 # Quotients come back as remainders, take terms in, turn their signs, and merge with others.
 
 _WHOLE = (law.WHOLE_REMAINDER,), (law.WHOLE_REMAINDER, law.REFLECTED_REMAINDER)
@@ -167,21 +60,21 @@ _DIGIT = (law.DIGIT,), (law.DIGIT, law.REFLECTED_REMAINDER)
 """As it is, and reflected."""
 
 
-def remainder_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidates]:
-    """``k*floor(N/c) = m*(L mod n) - m*L`` with ``L = floor(N/g)``, ``n = c/g``, ``m = -k/n``."""
-    quotients = [atom for atom in form.terms if _is_quotient(scope, atom)]
-    for atom in quotients:
-        factor, divisor = form.terms[atom], atom.divisor
+def remainder_steps(scope: Scope, form: Form, residue: Residue) -> Iterator[Candidates]:
+    """``k*floor(N/c) = m*(L mod n) - m*L`` with ``L = floor(N/g)``, ``n = c/g``, ``m = -k/n``.
+
+    ``L`` is there already: ``N`` has atoms of the form, or ``floor(N/g)`` is a term of it.
+    """
+    terms = form.terms
+    for atom in [each for each in terms if _is_quotient(scope, each)]:
+        factor, divisor = terms[atom], atom.divisor
         smallest = divisor // gcd(factor, divisor)
-        divisors = {smallest, *(other.divisor for other in quotients)}
-        for step in sorted(divisors):
-            if step >= divisor or divisor % step or step % smallest:
+        for step in _steps_below(terms, atom):
+            if step % smallest:
                 continue
             source = scope.floordiv(atom.numerator, step)
             radix, weight = divisor // step, -factor * step // divisor
             rest = form.plus(source, -weight).without(atom)
-            if not limit.admits_division(Form(0, rest.terms)):
-                continue
             plain, reflected = _WHOLE if step == 1 else _DIGIT
             # L mod n = n - 1 - ((n - 1 - L) mod n).
             last = radix - 1
@@ -190,9 +83,23 @@ def remainder_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidat
                 (rest.plus_constant(weight * last), -weight, last - source, reflected),
             ):
                 residues = chain(
-                    _residues(scope, limit, dividend, radix), _divided(left, dividend, radix)
+                    _residues(residue, dividend, radix), _divided(left, dividend, radix)
                 )
-                yield Candidates(left, factor_of_digit, AtomKind.MOD, residues, why, dividend)
+                yield Candidates(
+                    left, factor_of_digit, AtomKind.MOD, residues, why, radix, dividend
+                )
+
+
+def _steps_below(terms: Mapping[Atom, int], quotient: Atom) -> Iterator[int]:
+    """Divisors of the divisor of a quotient by which its dividend is divided in a form, or is."""
+    numerator = quotient.numerator
+    if any(atom in terms for atom in numerator.terms):
+        yield 1
+    for atom in terms:
+        step = atom.divisor
+        is_below = 1 < step < quotient.divisor and quotient.divisor % step == 0
+        if is_below and atom.kind is AtomKind.FLOORDIV and atom.numerator == numerator:
+            yield step
 
 
 def _is_quotient(scope: Scope, atom: Atom) -> bool:
@@ -200,12 +107,9 @@ def _is_quotient(scope: Scope, atom: Atom) -> bool:
     return atom.kind is AtomKind.FLOORDIV and scope.is_canonical(atom)
 
 
-def _residues(scope: Scope, limit: Limit, source: Form, radix: int) -> Iterator[tuple[Form, Form]]:
+def _residues(residue: Residue, source: Form, radix: int) -> Iterator[tuple[Form, Form]]:
     """Numerators congruent to the source, over the radix."""
-    modulus = forms.constant(radix)
-    yield cheapest_residue(scope, source, radix, limit.cost_of), modulus
-    for shifted in _shifted_clamps(reduced(source, radix), radix):
-        yield shifted, modulus
+    yield residue(source, radix), forms.constant(radix)
 
 
 def _divided(beside: Form, source: Form, radix: int) -> Iterator[tuple[Form, Form]]:
@@ -224,55 +128,48 @@ def _is_congruent(one: Form, other: Form, modulus: int) -> bool:
     return forms.content(difference) % modulus == 0 and difference.constant % modulus == 0
 
 
-def _shifted_clamps(positive: Form, radix: int) -> Iterator[Form]:
-    """Congruent forms whose constant moves into a clamp: ``max(0, x + 6) - 6 = max(-6, x)``."""
-    for atom, factor in positive.terms.items():
-        if digits.is_clamp(atom):
-            for weight in (factor, factor - radix):
-                offset = -weight * atom.arguments[1].constant
-                if (offset - positive.constant) % radix == 0:
-                    yield Form(offset, {**positive.terms, atom: weight})
-
-
 # Quotients that take terms in or turn their signs.
 
 
-def quotient_steps(form: Form, limit: Limit) -> Iterator[Candidates]:
-    """``k*floor(N/c) + t = k*floor((N + c*t/k)/c)``, with either sign of the quotient."""
+def quotient_steps(form: Form) -> Iterator[Candidates]:
+    """``k*floor(N/c) + t = k*floor((N + c*t/k)/c)``, turned where nothing in it is positive."""
     for atom, factor in form.terms.items():
         if atom.kind is not AtomKind.FLOORDIV or atom.divisor < 1:
             continue
-        divisor, rest = atom.arguments[1], form.without(atom)
-        either_way = _either_way(atom, factor)
-        if limit.admits_division(rest):
-            turned, weight, _ = either_way[1]
-            yield Candidates(
-                rest, weight, AtomKind.FLOORDIV, [(turned, divisor)], (law.TURNED_QUOTIENT,)
-            )
-        for numerator, weight, laws in either_way:
-            for moved in _movable(rest, numerator, weight):
-                yield Candidates(
-                    rest.plus(moved, -1),
-                    weight,
-                    AtomKind.FLOORDIV,
-                    _with_term(numerator, moved, weight, divisor),
-                    laws,
+        rest, (straight, turned) = form.without(atom), _either_way(atom, factor)
+        if factor < 0 or any(value < 0 for value in atom.numerator.terms.values()):
+            yield _quotient(rest, turned[0], atom, -factor, (law.TURNED_QUOTIENT,))
+        for moved in _movable(rest, atom.numerator, factor):
+            left = rest.plus(moved, -1)
+            source = atom.numerator.plus(moved.exactly_divided(factor), atom.divisor)
+            is_positive = any(value > 0 for value in source.terms.values())
+            if is_positive:
+                yield _quotient(left, source, atom, factor, straight[2])
+            if not is_positive or factor < 0:
+                yield _quotient(
+                    left, _turned_source(source, atom.divisor), atom, -factor, turned[2]
                 )
+
+
+def _quotient(
+    rest: Form, source: Form, quotient: Atom, weight: int, laws: tuple[Law, ...]
+) -> Candidates:
+    operands = [(source, quotient.arguments[1])]
+    return Candidates(rest, weight, AtomKind.FLOORDIV, operands, laws, quotient.divisor)
+
+
+def _turned_source(source: Form, divisor: int) -> Form:
+    """``floor(N/c) = -floor((c - 1 - N)/c)``."""
+    return (-source).plus_constant(divisor - 1)
 
 
 def _either_way(quotient: Atom, factor: int) -> tuple[_TakesIn, _TakesIn]:
     """The numerator of a quotient, its weight, and why it takes terms in; then turned."""
-    turned = (-quotient.numerator).plus_constant(quotient.divisor - 1)
+    turned = _turned_source(quotient.numerator, quotient.divisor)
     return (
         (quotient.numerator, factor, (law.ABSORB_TERM,)),
         (turned, -factor, (law.TURNED_QUOTIENT, law.ABSORB_TERM)),
     )
-
-
-def _with_term(
-    numerator: Form, moved: Form, weight: int, divisor: Form
-) -> Iterator[tuple[Form, Form]]:
-    yield numerator.plus(moved.exactly_divided(weight), divisor.constant), divisor
 
 
 def _movable(rest: Form, numerator: Form, weight: int) -> Iterator[Form]:
@@ -324,7 +221,9 @@ def source_steps(scope: Scope, form: Form) -> Iterator[Candidates]:
             for source in _sources(rest, numerator, divisor, weight):
                 left = source.plus(numerator, -1).exactly_divided(divisor)
                 beside = _with_remainders_of(rest.plus(left, -weight), source, divisor)
-                yield Candidates(beside, weight, AtomKind.FLOORDIV, [(source, modulus)], laws)
+                yield Candidates(
+                    beside, weight, AtomKind.FLOORDIV, [(source, modulus)], laws, divisor
+                )
 
 
 def _sources(rest: Form, numerator: Form, divisor: int, weight: int) -> list[Form]:
@@ -381,6 +280,27 @@ def with_shared_numbers(form: Form) -> Form:
         if source != atom.numerator and _is_congruent(source, atom.numerator, atom.divisor)
     }
     return replace(form, shared) if shared else form
+
+
+def with_shared_quotients(form: Form) -> Form:
+    """The form with quotients of quotients that are there, where only powers of two are left.
+
+    >>> from simplifier.expr.text import parse_form
+    >>> print(with_shared_quotients(parse_form("((x floordiv 3) mod 8) * 5 + x floordiv 24")))
+    ((x floordiv 3) mod 8) * 5 + (x floordiv 3) floordiv 8
+    """
+    quotients: dict[Form, list[Atom]] = {}
+    for atom in forms.postorder((form,)):
+        if atom.kind is AtomKind.FLOORDIV:
+            quotients.setdefault(atom.numerator, []).append(atom)
+    nested: dict[Atom, Form] = {}
+    for atoms in quotients.values():
+        for inner, outer in permutations(atoms, 2) if len(atoms) <= MAX_QUOTIENTS else ():
+            ratio, rest = divmod(outer.divisor, inner.divisor)
+            is_dear = inner.divisor & (inner.divisor - 1)
+            if is_dear and not rest and ratio > 1 and ratio & (ratio - 1) == 0:
+                nested[outer] = operations.floordiv(Form(0, {inner: 1}), forms.constant(ratio))
+    return replace(form, nested) if nested else form
 
 
 # Sums of quotients.
@@ -440,7 +360,7 @@ def _all_residues(scope: Scope, form: Form, quotients: list[Atom]) -> Iterator[C
             # Every step-th residue: the sum is floor(N / step).
             operands = [(lowest, forms.constant(step))]
             rest = form.without(*atoms)
-            yield Candidates(rest, factor, AtomKind.FLOORDIV, operands, (law.ALL_RESIDUES,))
+            yield Candidates(rest, factor, AtomKind.FLOORDIV, operands, (law.ALL_RESIDUES,), step)
         if divisor > 2 * len(form.terms) + 2:
             continue
         missing = _missing(scope, lowest, divisor, atoms)
@@ -470,27 +390,27 @@ _PAIR: Final = 2
 _OTHER: Final = {AtomKind.MAX: AtomKind.MIN, AtomKind.MIN: AtomKind.MAX}
 
 
-def extremum_steps(scope: Scope, form: Form, limit: Limit) -> Iterator[Candidates]:
+def extremum_steps(scope: Scope, form: Form) -> Iterator[Candidates]:
     """Terms move into extrema; maxima come back as minima; quotients move to operands."""
     found = digits.maxima(form)
     for atom in found:
         factor, rest = form.terms[atom], form.without(atom)
         operands = [argument.times(factor) for argument in atom.arguments]
-        yield from _shifted(limit, rest, _greatest_of(factor), operands)
+        yield from _shifted(rest, _greatest_of(factor), operands)
     for atom, other in permutations(found, 2):
         if (
             form.terms[atom] * form.terms[other] < 0
             and digits.is_clamp(atom)
             and digits.is_clamp(other)
         ):
-            yield from _clamps(scope, form, limit, atom, other)
+            yield from _clamps(scope, form, atom, other)
     for atom in form.terms:
         if (
             atom.kind is AtomKind.FLOORDIV
             and digits.maxima(atom.numerator)
             and scope.is_canonical(atom)
         ):
-            yield from _quotients(scope, form, limit, atom)
+            yield from _quotients(scope, form, atom)
 
 
 def _greatest_of(factor: int) -> AtomKind:
@@ -498,7 +418,7 @@ def _greatest_of(factor: int) -> AtomKind:
     return AtomKind.MAX if factor > 0 else AtomKind.MIN
 
 
-def _clamps(scope: Scope, form: Form, limit: Limit, near: Atom, far: Atom) -> Iterator[Candidates]:
+def _clamps(scope: Scope, form: Form, near: Atom, far: Atom) -> Iterator[Candidates]:
     """``max(0, D) - max(0, E)`` with ends in order, each of which may be turned.
 
     ``min(max(0, D), D - E)`` where ``D >= E``; ``min(max(0, D), D + E) - E`` where ``D + E >= 0``;
@@ -514,13 +434,11 @@ def _clamps(scope: Scope, form: Form, limit: Limit, near: Atom, far: Atom) -> It
     step, total = lower.plus(upper, -1), lower.plus(upper)
     inner = _greatest_of(factor)
     if _is_never_negative(scope, step, factor):
-        yield from _clamped(limit, rest, inner, (ZERO, lower, step), law.DOUBLE_CLAMP)
+        yield from _clamped(rest, inner, (ZERO, lower, step), law.DOUBLE_CLAMP)
     if _is_never_negative(scope, total, factor):
-        yield from _clamped(
-            limit, rest.plus(upper, -1), inner, (ZERO, lower, total), law.DOUBLE_CLAMP
-        )
+        yield from _clamped(rest.plus(upper, -1), inner, (ZERO, lower, total), law.DOUBLE_CLAMP)
     if _is_never_negative(scope, total, -factor):
-        yield from _clamped(limit, rest, _OTHER[inner], (ZERO, -upper, lower), law.OPPOSITE_CLAMPS)
+        yield from _clamped(rest, _OTHER[inner], (ZERO, -upper, lower), law.OPPOSITE_CLAMPS)
 
 
 def _is_never_negative(scope: Scope, form: Form, sign: int) -> bool:
@@ -528,42 +446,48 @@ def _is_never_negative(scope: Scope, form: Form, sign: int) -> bool:
     return lower >= 0 if sign > 0 else upper <= 0
 
 
-def _clamped(
-    limit: Limit, rest: Form, inner: AtomKind, ends: Sequence[Form], why: Law
-) -> Iterator[Candidates]:
+def _clamped(rest: Form, inner: AtomKind, ends: Sequence[Form], why: Law) -> Iterator[Candidates]:
     """``min(max(A, B), C) + t = min(max(A + t, B + t), C + t)``."""
     for moved in dict.fromkeys(_moves(rest, ends)):
         left, inside = rest.plus(moved, -1), [end.plus(moved) for end in ends]
-        if not limit.admits_extrema(left, 2):
-            continue
         for weight, kind, (*clamped, last), turning in _turned(inner, inside):
             operands = (operations.build(kind, tuple(clamped)), last)
             laws = (why, *_moving(moved), *turning)
             yield Candidates(left, weight, _OTHER[kind], [operands], laws)
 
 
-def _quotients(scope: Scope, form: Form, limit: Limit, atom: Atom) -> Iterator[Candidates]:
+def _quotients(scope: Scope, form: Form, atom: Atom) -> Iterator[Candidates]:
     """``floor(max(A, B)/c) = max(floor(A/c), floor(B/c))``."""
     factor, rest, numerator = form.terms[atom], form.without(atom), atom.numerator
     inner = digits.maxima(numerator)[0]
     parts = digits.branches(numerator, inner)
     kind = _greatest_of(numerator.terms[inner] * factor)
     divided = [scope.floordiv(part, atom.divisor).times(factor) for part in parts]
-    greatest = scope.maximum(divided) if kind is AtomKind.MAX else scope.minimum(divided)
-    if greatest in divided:
+    greatest = _greatest(scope, divided, kind)
+    if greatest is not None:
         yield Candidates(rest, 1, AtomKind.SUM, [(greatest,)], (law.QUOTIENTS_INSIDE, PRUNE))
     operands = operations.extremum_operands(kind, divided)
-    yield from _shifted(limit, rest, kind, operands, (law.QUOTIENTS_INSIDE,))
+    yield from _shifted(rest, kind, operands, (law.QUOTIENTS_INSIDE,))
+
+
+def _greatest(scope: Scope, operands: Sequence[Form], kind: AtomKind) -> Form | None:
+    """The operand that is never exceeded by the others, or of a minimum never undercut."""
+    sign = 1 if kind is AtomKind.MAX else -1
+    ends = [scope.range_of(each.times(sign)) for each in operands]
+    least, most = max(lower for lower, _ in ends), [upper for _, upper in ends]
+    for place, operand in enumerate(operands):
+        others = most[:place] + most[place + 1 :]
+        if ends[place][0] == least and all(upper <= least for upper in others):
+            return operand
+    return None
 
 
 def _shifted(
-    limit: Limit, rest: Form, kind: AtomKind, operands: Sequence[Form], why: tuple[Law, ...] = ()
+    rest: Form, kind: AtomKind, operands: Sequence[Form], why: tuple[Law, ...] = ()
 ) -> Iterator[Candidates]:
     """``max(A, B) + t = max(A + t, B + t)``."""
     for moved in dict.fromkeys(_moves(rest, operands)):
         left, inside = rest.plus(moved, -1), [operand.plus(moved) for operand in operands]
-        if not limit.admits_extrema(left, len(inside) - 1):
-            continue
         for weight, extremum, parts, turning in _turned(kind, inside):
             laws = (*why, *_moving(moved), *turning)
             yield Candidates(left, weight, extremum, [parts], laws)
@@ -588,27 +512,13 @@ def _turned(
 
 
 def _moves(rest: Form, operands: Sequence[Form]) -> Iterator[Form]:
-    """Terms to move: none, all; of those near to the operands all, each, or those that cancel."""
+    """Terms to move: none, those near to the operands with the constant or without it, that."""
     close = {atom for operand in operands for atom in operand.terms}
     near = {atom: value for atom, value in rest.terms.items() if atom in close}
     yield ZERO
     yield Form(rest.constant, near)
-    if len(rest.terms) <= MAX_TERMS_MOVED and any(atom.kind is AtomKind.FLOORDIV for atom in near):
-        # With what is beside it a quotient may be a remainder.
-        far = {atom: value for atom, value in rest.terms.items() if atom.kind is AtomKind.VARIABLE}
-        yield Form(rest.constant, forms.in_order({**near, **far}))
-    for atom, value in near.items():
-        yield Form(0, {atom: value})
-    if rest.constant:
-        yield forms.constant(rest.constant)
-    for operand in operands:
-        terms = {
-            atom: -operand.terms[atom]
-            for atom, value in near.items()
-            if operand.terms.get(atom, 0) * value < 0
-        }
-        yield Form(-operand.constant if operand.constant * rest.constant < 0 else 0, terms)
     yield Form(0, near)
+    yield forms.constant(rest.constant)
 
 
 def _grouped(kind: AtomKind, operands: Sequence[Form]) -> Iterator[tuple[Form, ...]]:

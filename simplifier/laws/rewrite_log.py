@@ -57,6 +57,8 @@ class RewriteLog:
         """The way to the fixpoint, from the first form to the cheapest."""
         self.read: dict[Key, Rewrite] = {}
         """Forms that were read in another way before all else."""
+        self.shared: dict[Key, Rewrite] = {}
+        """What else became of the forms that others were written as."""
         self.solved: dict[Key, Rewrite] = {}
         """Results of the smaller problem for forms, in terms of the variables of this one."""
 
@@ -133,7 +135,13 @@ class Recorder:
         """Count and log the cheapest of all candidates of one step of the extraction."""
         _count(rewrite)
         if self.log is not None:
-            self.log.extracted.setdefault(rewrite.before.key, rewrite)
+            self.log.extracted[rewrite.before.key] = rewrite
+
+    def shared(self, form: Form, rewrite: Rewrite) -> None:
+        """What a form was written as shares more work as another form."""
+        _count(rewrite)
+        if self.log is not None:
+            self.log.shared[form.key] = rewrite
 
     def read(self, rewrite: Rewrite) -> None:
         """A form was read in another way, and the result is cheaper for it."""

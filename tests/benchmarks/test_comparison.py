@@ -19,7 +19,7 @@ from benchmarks.problems import Ends, Movement, Problem, published, seeded
 from benchmarks.width import NaturalReading
 from simplifier.expr.text import parse_form
 from simplifier.extraction.cost import cost_of_form
-from simplifier.extraction.prices import divides_by_negative
+from simplifier.extraction.width import divides_by_negative
 from tests.evaluation import values_of
 
 PROBLEM = Problem("halves", "x // 2 + (x + 1) // 2", {"x": (0, 9)})

@@ -15,14 +15,14 @@ from simplifier.bounds.interval import IntervalLike
 from simplifier.canonical.scope import Scope, scope_of
 from simplifier.expr.form import Form
 from simplifier.expr.sympy import from_sympy
-from simplifier.extraction.cost import cost_of_form
-from simplifier.extraction.prices import divides_by_negative, is_wide
+from simplifier.extraction import costs_of
 from simplifier.fixpoint import is_kept
 
 
 def is_never_costlier(scope: Scope, result: Form, form: Form) -> bool:
     """Whether a result costs no more than a form, or the form is none to keep."""
-    return cost_of_form(result) <= cost_of_form(form) or not is_kept(scope, form)
+    costs = costs_of(scope)
+    return costs.of(result) <= costs.of(form) or not is_kept(scope, form)
 
 
 def is_good(
@@ -30,8 +30,8 @@ def is_good(
     bounds: Mapping[str, IntervalLike],
     constraints: Sequence[tuple[sympy.Expr, IntervalLike]] = (),
 ) -> bool:
-    """Whether an expression has positive divisors, and is narrow."""
+    """Whether an expression has positive divisors, and is no trick with wide integers."""
     box = tuple((name, Interval.of(bounds[name])) for name in sorted(bounds))
     facts = tuple((from_sympy(fact), Interval.of(ends)) for fact, ends in constraints)
     scope, form = scope_of(box, facts), from_sympy(expression)
-    return not (divides_by_negative(form) or is_wide(scope, form))
+    return is_kept(scope, form)

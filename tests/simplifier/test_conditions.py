@@ -36,7 +36,7 @@ from simplifier.expr import operations
 from simplifier.expr.form import BITWISE, Form, constant, variable
 from simplifier.expr.text import parse_form
 from simplifier.extraction.cost import cost_of_form
-from simplifier.extraction.prices import is_wide
+from simplifier.extraction.width import is_wide
 from simplifier.fixpoint import range_of, simplified
 from simplifier.problem import Bounds, Constraints, Expression
 from tests.cases import for_all

@@ -37,7 +37,7 @@ from simplifier.exact import isl as budgets
 from simplifier.exact.questions import finished, reduced, solved
 from simplifier.expr.form import Form, variable
 from simplifier.extraction.cost import cost_of_form
-from simplifier.extraction.prices import divides_by_negative
+from simplifier.extraction.width import divides_by_negative
 from simplifier.fixpoint import simplified
 from tests.evaluation import first_difference, values_of, where
 from tests.extent import examples

@@ -108,7 +108,7 @@ FACTS: dict[str, tuple[Any, Any, Any, str]] = {
         FloorDiv(Mod(x, N), 3),
         {x: (0, N - 1), **POSITIVE},
         [FloorDiv(N + 2 * x, 3) >= M],
-        "[max((M * 3 - N + 1) floordiv 6, 0), (N - 1) floordiv 3]",
+        "[max(M - (M * 3 + N + 4) floordiv 6, 0), (N - 1) floordiv 3]",
     ),
     "about a maximum that holds the dividend": (
         Mod(x, M),
@@ -349,7 +349,7 @@ WORK: dict[str, tuple[Any, Any, Any, int]] = {
         FIVE_FACTS,
         800_000,
     ),
-    "levels of extrema": (_levels(3), ROWS | POSITIVE, [], 4_000_000),
+    "levels of extrema": (_levels(3), ROWS | POSITIVE, [], 8_000_000),
     "a sum of variables with several ends": (
         sympy.Add(*MANY),
         dict.fromkeys(MANY, (0, 9)),

@@ -81,7 +81,7 @@ COMMON_FACTOR = Law(
     identity="(g * A + k) floordiv (g * c) == (A + k floordiv g) floordiv c",
     condition="c > 0",
     why="This is the split in which the small part is a constant.",
-    example=Example("(x * 6 + 5) floordiv 8", "", "(x * 3 + 2) floordiv 4"),
+    example=Example("(x * 2 + 5) floordiv 8", "", "(x + 2) floordiv 4"),
     near_miss=NearMiss(
         "(x * 6 + y * 3) floordiv 8",
         "",
@@ -106,7 +106,7 @@ TWO_VALUES = Law(
     condition="l <= A and A <= l + 1",
     why="A line goes through two points: any function of an expression with two values is"
     " affine in it.",
-    example=Example("(a + 3) mod 4", "0 <= a <= 1", "a * -3 + 3"),
+    example=Example("(a + 3) mod 4 + a * 3", "0 <= a <= 1", "3"),
     near_miss=NearMiss("(a + 3) mod 4", "0 <= a <= 2", "(a + 3) mod 4", "a has three values"),
 )
 

@@ -110,7 +110,7 @@ TURNED_BY_SYMBOLS = Law(
     near_miss=NearMiss(
         "(x - 1) floordiv n + (-x) floordiv n",
         "",
-        "(x - 1) floordiv n - x ceildiv n",
+        "(-x) floordiv n + (x - 1) floordiv n",
         "n may be negative",
     ),
 )

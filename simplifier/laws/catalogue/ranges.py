@@ -79,7 +79,7 @@ ROUNDING_RANGE = Law(
     near_miss=NearMiss(
         "max(x - (x + 4) floordiv 3, 0)",
         "x >= 0",
-        "max((x * 2 - 2) floordiv 3, 0)",
+        "max(x - (x + 4) floordiv 3, 0)",
         "it is -1 where x is 0",
     ),
 )

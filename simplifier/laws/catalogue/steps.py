@@ -86,7 +86,7 @@ ABSORB_TERM = Law(
     name="term into a quotient",
     identity="k * (A floordiv c) + k * T == k * ((A + c * T) floordiv c)",
     why="floor(t) + n = floor(t + n). An extracted term goes back where that is shorter.",
-    example=Example("x + x floordiv 8", "", "(x * 9) floordiv 8"),
+    example=Example("x * 3 + (y - x) floordiv 7", "0 <= x and 0 <= y", "(x * 20 + y) floordiv 7"),
     near_miss=NearMiss(
         "x * 3 + (y floordiv 8) * 2", "", "(y floordiv 8) * 2 + x * 3", "2 does not divide 3"
     ),
@@ -201,6 +201,6 @@ ROUNDED_UP = Law(
     name="quotient rounded up",
     identity="-((-A) floordiv B) == A ceildiv B",
     why="Rounding up costs less than two signs.",
-    example=Example("1 - (-x) floordiv n", "", "x ceildiv n + 1"),
+    example=Example("1 - (-x) floordiv n", "0 <= x and 1 <= n", "x ceildiv n + 1"),
     near_miss=NearMiss("1 - x floordiv n", "", "-(x floordiv n) + 1", "-x has a sign more"),
 )

@@ -1,0 +1,272 @@
+"""How wide integers a formula needs: the greatest absolute values of what is computed.
+
+A formula is narrow if none of its parts goes beyond the `natural_width` of the form: the widest of
+the result, the variables, and what the digits of the form are taken of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import inf
+
+from simplifier.bounds.context import term_by_term
+from simplifier.bounds.interval import Range
+from simplifier.bounds.ranges import ranges_as_written, sum_at_a_glance
+from simplifier.canonical.scope import Scope
+from simplifier.expr.form import FLOORDIV, MAX, VARIABLE, Atom, Form, is_deep, postorder
+from simplifier.extraction.cost import DIVISIONS
+
+
+class Width:
+    """The natural width of a form, worked out only as far as numbers are compared with it.
+
+    Where something has no bounds, or is nested too deeply to be looked into, it is infinite.
+    """
+
+    __slots__ = ("_further", "_scope", "known")
+
+    def __init__(self, scope: Scope, form: Form) -> None:
+        canonical = scope.canonical(form)
+        known = None if is_deep(form) else _widest(_widths_at_a_glance(scope, canonical))
+        self.known: float = inf if known is None else known
+        """As much as was worked out: all of it once a number was too wide."""
+        self._further = _further_widths(scope, canonical)
+        self._scope = scope
+
+    @property
+    def is_infinite(self) -> bool:
+        """Whether no number is too wide."""
+        return self.known == inf
+
+    def admits(self, number: float) -> bool:
+        """Whether a number is not too wide."""
+        while self.known < number:
+            following = next(self._further, -1)
+            if following == -1:
+                return False
+            self.known = inf if following is None else _within_word(self.known, following)
+        return True
+
+    def is_exceeded(self, form: Form) -> bool:
+        """Whether a term of a form, or a number that it divides or compares, is too wide."""
+        if self.is_infinite:
+            return False
+        return not all(
+            self._fits(Form(0, {atom: factor}))
+            and all(
+                map(self._fits, atom.arguments[:1] if atom.kind in DIVISIONS else atom.arguments)
+            )
+            for atom, factor in form.terms.items()
+        )
+
+    def _fits(self, form: Form) -> bool:
+        """Whether no value is too wide, at a glance or by all that is known."""
+        scope = self._scope
+        for ends in (sum_at_a_glance, _range_of):
+            widest = magnitude(ends(scope, form))
+            if widest is not None and self.admits(widest):
+                return True
+        return widest is None
+
+
+def _range_of(scope: Scope, form: Form) -> Range:
+    return scope.range_of(scope.canonical(form))
+
+
+def _within_word(width: float, following: float) -> float:
+    """The greater width, if it needs no more words of 32 bits than the first."""
+    return max(width, following) if max(width, following) <= _word(width) else width
+
+
+def _word(width: float) -> float:
+    """The greatest integer of as many words of 32 bits."""
+    if width == inf:
+        return inf
+    words = int(width).bit_length() // 32 + 1
+    return (1 << (32 * words - 1)) - 1
+
+
+def natural_width(scope: Scope, form: Form) -> int | None:
+    """The greatest absolute value that the mixed-radix form of another computes.
+
+    ``None`` where something has no bounds, or is nested too deeply to be looked into.
+    """
+    if is_deep(form):
+        return None
+    known = scope.memory("widths")
+    found = known.get(form.key, -1)
+    if found == -1:
+        width = Width(scope, form)
+        width.admits(inf)
+        found = known[form.key] = None if width.is_infinite else int(width.known)
+    return found
+
+
+def _widest(widths: Iterator[int | None]) -> int | None:
+    widest = 0
+    for width in widths:
+        if width is None:
+            return None
+        widest = max(widest, width)
+    return widest
+
+
+def magnitude(ends: Range) -> int | None:
+    """The greatest absolute value in a range; ``None`` if there is none."""
+    lower, upper = ends
+    if isinstance(lower, int) and isinstance(upper, int):
+        return max(abs(lower), abs(upper))
+    return None
+
+
+def _widths_at_a_glance(scope: Scope, form: Form) -> Iterator[int | None]:
+    """Widths of the form, its variables, and its operands; the cheapest first.
+
+    Mostly the first number that is infinite ends the question.
+    """
+    for atom in form.terms:
+        if atom.kind is VARIABLE:
+            yield magnitude(scope.ranges[atom])
+    for atom in form.terms:
+        for argument in atom.arguments:
+            yield magnitude(scope.range_of(argument))
+    yield magnitude(scope.range_of(form))
+
+
+def _further_widths(scope: Scope, form: Form) -> Iterator[int | None]:
+    """Widths of the sources of its digits, and of readings inside its operations."""
+    rest = form
+    for weight, unit in scope.view(form).units:
+        if unit.quotient is not None:
+            yield from _widths_of_digit(scope, unit.source, unit.radix)
+            rest = rest.plus(unit.value, -weight)
+    for atom in form.terms:
+        if atom.kind is FLOORDIV:
+            yield from _widths_of_quotient(scope, form, rest, atom)
+        elif atom.kind is MAX:
+            yield from _widths_of_maximum(scope, form, atom)
+        for argument in atom.arguments:
+            yield natural_width(scope, argument)
+
+
+def _widths_of_digit(scope: Scope, source: Form, radix: int) -> Iterator[int | None]:
+    """Widths of the source of the digit, also without negative coefficients."""
+    yield magnitude(scope.range_of(source))
+    yield magnitude(scope.range_of(reduced(source, radix)))
+
+
+def _widths_of_quotient(
+    scope: Scope, form: Form, rest: Form, quotient: Atom
+) -> Iterator[int | None]:
+    """Widths of the numerator of the quotient with its multiples, counted from either end.
+
+    Those that belong to a digit stay there, unless the source gets no steeper with them. A constant
+    takes one bit at most.
+    """
+    numerator, divisor = quotient.numerator, quotient.divisor
+    sources = [_gathered(rest, quotient) if quotient in rest.terms else numerator]
+    source = _gathered(form, quotient)
+    if all(abs(value) <= abs(numerator.terms[atom]) for atom, value in source.terms.items()):
+        sources.append(source)
+    for source in sources:
+        turned = (-source).plus_constant(divisor - 1)
+        width = _widest(magnitude(scope.range_of(counted)) for counted in (source, turned))
+        if width is not None and source.constant != numerator.constant:
+            less = magnitude(scope.range_of(Form(numerator.constant, source.terms)))
+            width = width if less is None else min(width, 2 * less)
+        yield width
+
+
+def _widths_of_maximum(scope: Scope, form: Form, maximum: Atom) -> Iterator[int | None]:
+    """Widths of its operands with the constant, which takes one bit at most.
+
+    So ``1 - max(0, 1 - x)`` is ``min(x, 1)``.
+    """
+    beside, rest = divmod(form.constant, form.terms[maximum])
+    for operand in maximum.arguments if beside and not rest else ():
+        less = magnitude(scope.range_of(operand))
+        width = magnitude(scope.range_of(operand.plus_constant(beside)))
+        yield width if width is None or less is None else min(width, 2 * less)
+
+
+def _gathered(form: Form, quotient: Atom) -> Form:
+    """The source of a quotient with the multiples of its divisor that stand beside it."""
+    return with_multiples(form, quotient.numerator, quotient.divisor, form.terms[quotient])
+
+
+def with_multiples(form: Form, source: Form, divisor: int, weight: int) -> Form:
+    """The numerator of such a quotient, with the multiples of its divisor that the form has.
+
+    A constant alone comes back only to a source that has one.
+    """
+    whole = source
+    for atom in source.terms:
+        beside = form.terms.get(atom, 0)
+        if beside and beside % weight == 0:
+            whole = whole.plus_atom(atom, divisor * beside // weight)
+    if form.constant % weight == 0 and (source.constant or whole != source):
+        whole = whole.plus_constant(divisor * form.constant // weight)
+    return whole
+
+
+def reduced(form: Form, radix: int) -> Form:
+    """The congruent form without negative coefficients."""
+    return Form(
+        form.constant % radix,
+        {atom: value % radix for atom, value in form.terms.items() if value % radix},
+    )
+
+
+def is_wide(scope: Scope, form: Form, tolerance: int = 1) -> bool:
+    """Whether some part of a form, as it is written, goes beyond the natural width.
+
+    It may do so by the tolerance, so many times.
+
+    >>> from simplifier.bounds.interval import Interval
+    >>> from simplifier.canonical.scope import scope_of
+    >>> from simplifier.expr.text import parse_form
+    >>> scope = scope_of((("x", Interval(0, 4095)),))
+    >>> for text in ("x * 64 - (x floordiv 8) * 511", "(x mod 8) * 64 + x floordiv 8"):
+    ...     print(is_wide(scope, parse_form(text)))
+    True
+    False
+    """
+    widest = width_as_written(scope, form)
+    natural = Width(scope, form)
+    return not natural.admits(widest) and widest > natural.known * tolerance
+
+
+def width_as_written(scope: Scope, form: Form) -> float:
+    """The greatest absolute value of any part of a form; infinite where something has no bounds."""
+    return max(_widths_of_parts(ranges_as_written(scope, (form,)), form))
+
+
+def _widths_of_parts(ranges: Mapping[Atom, Range], form: Form) -> Iterator[float]:
+    """Widths of the terms of a form, and of all sums inside. The form is as wide as its value."""
+    yield from _widths_of_terms(ranges, form)
+    for atom in ranges:
+        for argument in atom.arguments:
+            yield _width_of_sum(ranges, argument)
+
+
+def _width_of_sum(ranges: Mapping[Atom, Range], form: Form) -> float:
+    """The greatest absolute value of a sum and of its terms, each by itself."""
+    whole = magnitude(term_by_term(ranges, form))
+    return max(inf if whole is None else whole, *_widths_of_terms(ranges, form))
+
+
+def _widths_of_terms(ranges: Mapping[Atom, Range], form: Form) -> Iterator[float]:
+    yield 0
+    for atom, factor in form.terms.items():
+        width = magnitude(term_by_term(ranges, Form(0, {atom: factor})))
+        yield inf if width is None else width
+
+
+def divides_by_negative(form: Form) -> bool:
+    """Whether some constant divisor in a form is negative.
+
+    >>> from simplifier.expr.text import parse_form
+    >>> [divides_by_negative(parse_form(text)) for text in ("x floordiv -3", "(-x) floordiv 3")]
+    [True, False]
+    """
+    return any(atom.divisor < 0 for atom in postorder((form,)))
