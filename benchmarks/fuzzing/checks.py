@@ -18,7 +18,7 @@ from simplifier.exact import BudgetError, NotQuasiAffineError, differing_point, 
 from simplifier.expr.form import Form, postorder
 from simplifier.expr.printer import format_form
 from simplifier.expr.text import parse_form
-from simplifier.extraction.cost import cost_of_form
+from simplifier.extraction import costs_of
 from simplifier.fixpoint import is_kept, range_of, simplified
 from tests.evaluation import first_difference, values_of
 
@@ -77,7 +77,8 @@ def _equal_for_isl(case: Case) -> str | None:
 
 def _never_costlier(case: Case) -> str | None:
     result = simplified(case.scope, case.form)
-    before, after = cost_of_form(case.form), cost_of_form(result)
+    costs = costs_of(case.scope)
+    before, after = costs.of(case.form), costs.of(result)
     if after <= before or not is_kept(case.scope, case.form):
         return None
     return f"{result} costs {after}, not {before}"

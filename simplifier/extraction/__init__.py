@@ -56,15 +56,15 @@ def costs_of(scope: Scope) -> Costs:
     return scope.once(_reader_of).costs
 
 
-def _reader_of(scope: Scope) -> Reader:
-    return Reader(scope)
+def _reader_of(scope: Scope) -> DigitWriter:
+    return DigitWriter(scope)
 
 
-def _writer_of(scope: Scope) -> Writer:
-    return Writer(scope)
+def _writer_of(scope: Scope) -> FormWriter:
+    return FormWriter(scope)
 
 
-class Reader:
+class DigitWriter:
     """Writes canonical forms by their digits where that is cheaper, and remembers what it wrote.
 
     Meanwhile the atoms of a form have canonical operands, and stand for what they are written as.
@@ -164,7 +164,7 @@ class Reader:
         return ()
 
 
-class Writer(Reader):
+class FormWriter(DigitWriter):
     """Writes canonical forms in the cheapest way found; what a step brings in is only read."""
 
     def __init__(self, scope: Scope) -> None:
@@ -238,7 +238,7 @@ _NEAR: Final = 1
 class _Search:
     """The search for the cheapest form that equals a part of a sum."""
 
-    def __init__(self, writer: Reader, part: Form, reader: Reader, moves: Moves) -> None:
+    def __init__(self, writer: DigitWriter, part: Form, reader: DigitWriter, moves: Moves) -> None:
         self._scope = writer.scope
         self._reader = reader
         self._costs = writer.costs
@@ -265,11 +265,10 @@ class _Search:
         if quotients > few:
             return best.steps
         found = self._climbed(best)
-        if best is not start and (
-            start.cost <= found.cost + _NEAR or any(map(_is_symbolic, part.terms))
-        ):
-            other = self._climbed(start)
-            found = other if self._is_better(other.form, other.written, found) else found
+        is_near = start.cost <= found.cost + _NEAR or any(map(_is_symbolic, part.terms))
+        if best is not start and is_near:
+            other = self._following(start, found)
+            found = found if other is found else self._climbed(other)
         return found.steps
 
     def _climbed(self, best: _Candidate) -> _Candidate:
@@ -277,16 +276,16 @@ class _Search:
         for _ in range(MAX_STEPS):
             if is_plain(best.form):
                 break
-            found = self._following(best)
+            found = self._following(best, best)
             if found is best:
                 break
             best = found
         return best
 
-    def _following(self, best: _Candidate) -> _Candidate:
-        """The cheapest form that is one step away; the form itself, if none is better."""
+    def _following(self, origin: _Candidate, best: _Candidate) -> _Candidate:
+        """The cheapest form one step away from the origin; the best, if none is better."""
         found = best
-        for candidates in self._moves(self._scope, best.form, self._reader):
+        for candidates in self._moves(self._scope, origin.form, self._reader):
             if self._least_cost(candidates) > found.cost:
                 continue
             for operands in candidates.alternatives:
@@ -294,7 +293,7 @@ class _Search:
                 written = self._spell(after)
                 if self._is_better(after, written, found):
                     laws = candidates.laws_for(operands)
-                    steps = (*best.steps, Rewrite(laws, best.form, after))
+                    steps = (*origin.steps, Rewrite(laws, origin.form, after))
                     found = _Candidate(self._costs.of(written), written, after, steps)
         return found
 
@@ -332,7 +331,7 @@ class _Search:
 class _Spelled(dict[Atom, Form]):
     """What atoms stand for: those of the part are written, those of steps read."""
 
-    def __init__(self, writer: Reader, part: Form, reader: Reader) -> None:
+    def __init__(self, writer: DigitWriter, part: Form, reader: DigitWriter) -> None:
         super().__init__((atom, writer.spelled(atom)) for atom in part.terms)
         self._reader = reader
 
@@ -341,11 +340,11 @@ class _Spelled(dict[Atom, Form]):
         return found
 
 
-Moves: TypeAlias = "Callable[[Scope, Form, Reader], Iterator[Candidates]]"
+Moves: TypeAlias = "Callable[[Scope, Form, DigitWriter], Iterator[Candidates]]"
 """What one step makes of a form."""
 
 
-def _moves(scope: Scope, form: Form, reader: Reader) -> Iterator[Candidates]:
+def _moves(scope: Scope, form: Form, reader: DigitWriter) -> Iterator[Candidates]:
     if any(map(_is_symbolic, form.terms)):
         yield from product_steps(scope, form, reader.written)
     yield from sum_steps(scope, form)
@@ -355,11 +354,11 @@ def _moves(scope: Scope, form: Form, reader: Reader) -> Iterator[Candidates]:
     yield from extremum_steps(scope, form)
 
 
-def _moves_of_products(scope: Scope, form: Form, reader: Reader) -> Iterator[Candidates]:
+def _moves_of_products(scope: Scope, form: Form, reader: DigitWriter) -> Iterator[Candidates]:
     return product_steps(scope, form, reader.combined)
 
 
-def _moves_of_extrema(scope: Scope, form: Form, _: Reader) -> Iterator[Candidates]:
+def _moves_of_extrema(scope: Scope, form: Form, _: DigitWriter) -> Iterator[Candidates]:
     return extremum_steps(scope, form)
 
 

@@ -33,7 +33,7 @@ Operations: TypeAlias = "dict[Node, int]"
 """The operations inside a form, each with its price."""
 
 
-class Reading(NamedTuple):
+class Readability(NamedTuple):
     """How a form reads, by what it has too much of.
 
     Digits are torn where a sum reads them twice, or where they are written the other way round:
@@ -75,7 +75,7 @@ class Costs:
         self._may_be_negative = may_be_negative
         self._operations: dict[Atom, Operations] = {}
         self._ranks: dict[Key, tuple[object, ...]] = {}
-        self._readings: dict[Atom, Reading] = {}
+        self._readings: dict[Atom, Readability] = {}
 
     def rank(self, form: Form) -> tuple[object, ...]:
         """Sorts equal forms: the cheapest first, then the one that reads best."""
@@ -90,7 +90,7 @@ class Costs:
         """The operators of a form as it is printed."""
         return self._reading(form).operators
 
-    def _reading(self, form: Form) -> Reading:
+    def _reading(self, form: Form) -> Readability:
         known = self._readings
         for atom in forms.postorder((form,), skip=known.__contains__):
             if atom.arguments:
@@ -99,7 +99,7 @@ class Costs:
                     inside = _reading_of_sum(each, known)
                     torn, signs = torn + inside[0], signs + inside[2]
                     operators += inside[1]
-                known[atom] = Reading(torn + _is_reversed_digit(atom), operators, signs)
+                known[atom] = Readability(torn + _is_reversed_digit(atom), operators, signs)
         return _reading_of_sum(form, known)
 
     def of(self, form: Form) -> int:
@@ -334,7 +334,7 @@ def dividends(form: Form) -> Iterator[Form]:
     return (atom.numerator for atom in forms.postorder((form,)) if atom.kind in DIVISIONS)
 
 
-def _reading_of_sum(form: Form, known: Mapping[Atom, Reading]) -> Reading:
+def _reading_of_sum(form: Form, known: Mapping[Atom, Readability]) -> Readability:
     """How a sum reads, where it is known how its operations do."""
     torn, operators, signs = overlaps(form), operators_as_written(form), int(form.constant < 0)
     for atom, factor in form.terms.items():
@@ -342,7 +342,7 @@ def _reading_of_sum(form: Form, known: Mapping[Atom, Reading]) -> Reading:
         if atom.arguments:
             inside = known[atom]
             torn, operators, signs = torn + inside[0], operators + inside[1], signs + inside[2]
-    return Reading(torn, operators, signs)
+    return Readability(torn, operators, signs)
 
 
 def _is_reversed_digit(atom: Atom) -> bool:

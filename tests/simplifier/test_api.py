@@ -51,7 +51,7 @@ SIMPLIFIED: list[tuple[Expression, Bounds, Expression]] = [
     (
         FloorDiv(2 * inner + 3 * Mod(x, 5) + FloorDiv(x, 5), 2),
         {x: (0, 59)},
-        inner + FloorDiv(3 * Mod(x, 5) + FloorDiv(x, 5), 2),
+        inner + FloorDiv(Mod(x, 5) + FloorDiv(x, 5), 2) + Mod(x, 5),
     ),
     # sympy's own functions
     (8 * sympy.floor(x / 8) + sympy.Mod(x, 8), {}, x),

@@ -74,7 +74,7 @@ CASES: dict[str, list[Case]] = {
         ("q", ["0 <= q", "q <= 1", "k * q == 1"], "1"),
         ("q", ["q == n * m", "q mod n == 0"], "q"),
         ("min(x floordiv n, x)", ["x >= 0"], "x floordiv n"),
-        ("min(x floordiv n, x)", ["x >= -1"], "min(x, x floordiv n)"),
+        ("min(x floordiv n, x)", ["x >= -1"], "min(x, (x + 1) ceildiv n - 1)"),
     ],
     "quotients": [
         ("max(n - q * 2 - 1, 0)", ["(n + 1) floordiv 2 - q >= 1"], "n - q * 2 - 1"),

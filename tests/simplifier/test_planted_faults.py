@@ -53,7 +53,7 @@ SIMPLIFIED: dict[str, tuple[str, Mapping[str, Ends], str]] = {
     "_flat": (
         "max(max(x, 1) + max(x, -2) - min(x, 0), -x)",
         {"x": (-4, 4)},
-        "max(x * -2, x, 1) + x",
+        "max(-x, x + 1, x * 2)",
     ),
     "_digits_of": (
         "(x floordiv (k * 2)) * 6 - (x floordiv (k * n * 2)) * 6 * n",
@@ -63,7 +63,7 @@ SIMPLIFIED: dict[str, tuple[str, Mapping[str, Ends], str]] = {
     "_exact_weight": (
         "((x * -32 + 23) floordiv 12) mod 12 + ((x * -32 - 1) floordiv 2) mod 3",
         {"x": (0, 6)},
-        "(((x * 2 + 7) mod 9) * -4 + 39) floordiv 3 - x mod 3",
+        "((x * 2 + 7) floordiv 9) * 12 + (x floordiv 3) * 3 - (x * 11) floordiv 3 + 3",
     ),
     "_long_division": (
         "(w * x * x * x + x * x * x + w + x) mod (x * x + x)",
@@ -73,12 +73,12 @@ SIMPLIFIED: dict[str, tuple[str, Mapping[str, Ends], str]] = {
     "_shared_weight": (
         "((x * 2) mod 3) * 2 + (x mod 2) * 3",
         {"x": (0, 4)},
-        "((x * 2) mod 3) * 2 + (x mod 2) * 3",
+        "x - ((x - ((x + 2) floordiv 3) * 2) floordiv 2) * 6",
     ),
     "open_digits": (
         "(((y * -3 - z * 10 + 1) floordiv 2) mod 3) * 3 - ((z - y * 3) floordiv 5) * 4 - y * 3",
         {"y": (-8, 91), "z": (-1, 8)},
-        "((z - y mod 2) mod 3) * 3 + (y * -3 - z * 4) mod 5 + (y * -3 - z * 4) floordiv 5",
+        "y - ((z * 2 + y mod 2 + 2) mod 3) * 3 - ((y * 2 + z) floordiv 5) * 4 + 6",
     ),
     "_units": ("(max(x - 1, 0) - x) floordiv 2", {"x": (0, 2)}, "-min(x, 1)"),
     "degree": (

@@ -173,7 +173,7 @@ STRIDED_DIGITS = {
     "x * a - (x floordiv g) * a * g": "(x mod g) * a",
     "((x floordiv g) mod 4) * g * a * b + (x mod g) * a * b": "(x mod (g * 4)) * a * b",
     "x * a - (x floordiv g) * (a * g - 1)": "(x mod g) * a + x floordiv g",
-    "y * a * g + (x mod g) * a + x floordiv g": "(g * y + x mod g) * a + x floordiv g",
+    "y * a * g + (x mod g) * a + x floordiv g": "((y - x floordiv g) * g + x) * a + x floordiv g",
     "((x floordiv g) mod 4) * a + (y mod g) * a * 4": "((y mod g) * 4 + (x floordiv g) mod 4) * a",
 }
 
