@@ -74,8 +74,10 @@ def settled(scope: Scope, form: Form, step: Callable[[Form], Form]) -> list[Form
     path = [form]
     while (following := step(path[-1])) not in path:
         path.append(following)
-    cycle = path[path.index(following) :]
-    cheapest = min(cycle, key=costs_of(scope).rank)
+    begin = path.index(following)
+    if begin == len(path) - 1:
+        return path
+    cheapest = min(path[begin:], key=costs_of(scope).rank)
     return path[: path.index(cheapest) + 1]
 
 
