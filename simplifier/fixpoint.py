@@ -114,7 +114,8 @@ def _written(scope: Scope, form: Form, *, is_alone: bool = True) -> Form:
     if result != written:
         scope.shared(form, Rewrite((FLATTEN,), written, result))
     costs = costs_of(scope)
-    if result == form or costs.of(form) >= costs.of(result) * _MUCH:
+    cost = costs.of(result)
+    if result == form or (cost < _DEAR and costs.of(form) >= cost * _MUCH):
         return result
     laws, abstracted = _abstracted(scope, form)
     parts = _by_parts(scope, form)
@@ -140,7 +141,10 @@ def _abstracted(scope: Scope, form: Form) -> tuple[tuple[Law, ...], Form]:
 
 
 _MUCH: Final = 1.2
-"""A form that costs so many times as much is not read by its parts."""
+"""A form that costs so many times as much is not read by its parts, ..."""
+
+_DEAR: Final = 24
+"""... unless what was found costs as much as this, a handful of divisions."""
 
 
 def _best(scope: Scope, result: Form, others: Sequence[Form], *, is_alone: bool = True) -> Form:
