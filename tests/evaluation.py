@@ -14,11 +14,12 @@ import sympy
 
 from indexing import IndexingMap
 from simplifier import Interval, NotQuasiAffineError
+from simplifier.canonical.scope import scope_of
 from simplifier.exact import witness
 from simplifier.expr.form import Atom, AtomKind, Form, postorder, variables_of
 from simplifier.expr.operations import ON_BITS
 from simplifier.expr.sympy import from_sympy
-from simplifier.extraction.cost import cost_of_form
+from simplifier.extraction import costs_of
 from simplifier.extraction.width import divides_by_negative
 
 Column: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
@@ -241,8 +242,9 @@ def sampled(names: Iterable[str], bounds: Bounds) -> Columns:
 
 
 def cost_of_map(made: IndexingMap) -> int:
-    """The cost of all results and constraints."""
-    return sum(map(cost_of_form, _formulas(made)))
+    """The cost of all results and constraints within the bounds of the map."""
+    costs = costs_of(scope_of(tuple(made.domain.bounds.items())))
+    return sum(map(costs.of, _formulas(made)))
 
 
 def has_negative_divisor(made: IndexingMap) -> bool:

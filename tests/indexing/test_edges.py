@@ -264,10 +264,15 @@ def test_counters_in_triton_have_the_type_of_their_bounds() -> None:
 
 # Remainders.
 
-DIFFERENCE = parse_map("(x, z) -> ((x * 2 + z) mod 3), domain: x in [0, 1023], z in [0, 3]")
+BOUNDS = "domain: x in [0, 1023], z in [0, 3]"
+SUM = parse_map(f"(x, z) -> ((x * 2 + z) mod 3), {BOUNDS}")
 NATURAL = {
-    "remainder-of-a-difference": (DIFFERENCE.simplify(), "(z - x + 1023) % 3"),
-    "remainder-of-a-difference, as given": (DIFFERENCE, "(x * 2 + z) % 3"),
+    "remainder-of-a-difference": (
+        parse_map(f"(x, z) -> ((z - x) mod 3), {BOUNDS}"),
+        "(z - x + 1023) % 3",
+    ),
+    "remainder-of-a-sum": (SUM.simplify(), "(x * 2 + z) % 3"),
+    "remainder-of-a-sum, as given": (SUM, "(x * 2 + z) % 3"),
     "remainder-of-a-rolled-index": (
         parse_map("(x)<n> -> ((x - 2) mod n), domain: x in [0, n - 1], n in [4, 9]"),
         "(x + n - 2) % n",

@@ -84,7 +84,7 @@ COUNTED = {
             "d1 - d0 - M in [-inf, -1]",
             3,
         ),
-        "M*(M*N + ((N**2 - N)//2))",
+        "M*((N*(2*M + N - 1))//2)",
     ),
     "a triangle between the axes": (
         where("d0 in [0, inf], d1 in [0, inf], N in [0, inf], d0 + d1 - N in [-inf, -1]", 2),
@@ -104,14 +104,14 @@ COUNTED = {
     ),
     "a steep triangle": (
         where("d0 in [0, inf], d1 in [0, inf], N in [0, inf], d0 * 2 + d1 - N in [-inf, 0]", 2),
-        "N + (N//2)*((N + 1)//2) + 1",
+        "N + (N - (N//2))*(N//2) + 1",
     ),
     "ends that cross": (
         where(
             "d0 in [0, N - 1], d1 in [0, M - 1], M in [0, inf], N in [0, inf], d1 - d0 in [0, inf]",
             2,
         ),
-        "(N*(2*M - N + 1) + (-M + N - 1)*Max(-M + N, 0))//2",
+        "M*Min(M, N) + ((-Min(M, N)**2 + Min(M, N))//2)",
     ),
     "a line": (
         where("d0 in [0, N], d1 in [0, M], M in [0, inf], N in [0, inf], d0 + d1 - N in [0, 0]", 2),
@@ -135,11 +135,11 @@ COUNTED = {
     ),
     "blocks below the diagonal": (
         where("d0 in [0, N - 1], d1 in [0, inf], N in [0, inf], d0 floordiv 4 - d1 in [0, inf]", 2),
-        "(-N + 2*((3*N)//4) + 2)*((N + 3)//4)",
+        "(N + 2*((4 - N)//4))*((N + 3)//4)",
     ),
     "a triangle that may be outside": (
         where("d0 in [M, N], d1 in [M, N], M in [0, inf], N in [0, inf], d0 - d1 in [1, inf]", 2),
-        "Piecewise((-M*N + ((M**2 - M + N**2 + N)//2), M < N + 2), (0, True))",
+        "Piecewise((((M**2 - M + N*(-2*M + N + 1))//2), M < N + 2), (0, True))",
     ),
 }
 

@@ -15,9 +15,8 @@ import sympy
 
 from indexing import IndexingMap, parse_map
 from simplifier import Interval, NotQuasiAffineError, cost, format_expr, parse_expr
-from simplifier.extraction.cost import cost_of_form
 from tests.conformance import Row
-from tests.evaluation import differing_point, related
+from tests.evaluation import cost_of_map, differing_point, related
 from tests.xla.facts import Verdict
 
 EMPTY: Final = "KNOWN EMPTY"
@@ -87,11 +86,9 @@ def same_relation(a: IndexingMap, b: IndexingMap) -> bool:
 
 
 def measure(made: IndexingMap) -> tuple[int, float]:
-    """Operators and constraints of a map, then the points of its bounds: less is better."""
-    constraints = made.domain.constraints
-    forms = (*made.forms, *(form for form, _ in constraints))
+    """The cost and constraints of a map, then the points of its bounds: less is better."""
     box = prod(interval.size or 0 for interval in made.domain.bounds.values())
-    return sum(map(cost_of_form, forms)) + len(constraints), box
+    return cost_of_map(made) + len(made.domain.constraints), box
 
 
 # Expressions.
