@@ -7,7 +7,7 @@ from functools import partial
 from itertools import count
 from typing import Final
 
-from simplifier import conditions
+from simplifier import conditions, extraction
 from simplifier.bounds.interval import Interval
 from simplifier.bounds.propagation import Smaller
 from simplifier.bounds.ranges import range_as_written
@@ -15,12 +15,12 @@ from simplifier.canonical.scope import Scope, scope_of
 from simplifier.conditions import Abstraction, is_logical
 from simplifier.expr import form as forms
 from simplifier.expr.form import EXTREMA, Atom, AtomKind, Form
-from simplifier.expr.operations import build, rebuilt, substitute
+from simplifier.expr.operations import build, rebuilt, substitute, without_common_factors
 from simplifier.extraction import costs_of, count_maxima, extracted, read
 from simplifier.extraction.cost import operator_count_of_form
 from simplifier.extraction.steps import with_shared_quotients
 from simplifier.extraction.width import divides_by_negative, is_wide, width_as_written
-from simplifier.laws.catalogue.floordiv import FLATTEN, ONLY_VALUE
+from simplifier.laws.catalogue.floordiv import COMMON_FACTOR, FLATTEN, ONLY_VALUE
 from simplifier.laws.catalogue.maxima import PRUNE
 from simplifier.laws.law import Law
 from simplifier.laws.rewrite_log import Rewrite, RewriteLog
@@ -60,6 +60,21 @@ def _simplified(scope: Scope, form: Form, *, is_alone: bool) -> Form:
     if scope.log is not None:
         scope.log.iterations[form.key] = path
     return path[-1]
+
+
+def in_digits(scope: Scope, form: Form) -> Form:
+    """A form as sums of digits times strides of linear indices, for those who read strides off.
+
+    >>> from simplifier.bounds.interval import Interval
+    >>> from simplifier.canonical.scope import scope_of
+    >>> from simplifier.expr.text import parse_form
+    >>> scope, form = scope_of((("x", Interval(0, 63)),)), parse_form("x - (x floordiv 8) * 4")
+    >>> print(simplified(scope, form), "is", in_digits(scope, form))
+    x - (x floordiv 8) * 4 is (x floordiv 8) * 4 + x mod 8
+    """
+    if is_logical(forms.postorder((form,))):
+        return form
+    return extraction.in_digits(scope, scope.canonical(form))
 
 
 def _is_cheapest(scope: Scope, form: Form) -> bool:
@@ -122,6 +137,9 @@ def _written(scope: Scope, form: Form, *, is_alone: bool = True) -> Form:
     best = _best(scope, result, (abstracted, parts, form), is_alone=is_alone)
     if scope.log is not None and best in (result, abstracted):
         del scope.log.parts[form.key]
+    lowest = without_common_factors(best)
+    if lowest != best and costs.of(lowest) <= costs.of(best):
+        return conditions.logged(scope, (COMMON_FACTOR,), form, lowest)
     return best if best in (result, parts) else conditions.logged(scope, laws, form, best)
 
 

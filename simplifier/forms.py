@@ -100,5 +100,5 @@ from simplifier.expr.text import (
     read_expression,
 )
 from simplifier.extraction.cost import cost_of_form
-from simplifier.fixpoint import natural_dividend, range_of, simplified
+from simplifier.fixpoint import in_digits, natural_dividend, range_of, simplified
 from simplifier.problem import is_multiple

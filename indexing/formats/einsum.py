@@ -17,10 +17,11 @@ from sympy import Add, Expr, Integer, S, cancel, fraction
 
 from indexing.errors import MapError
 from indexing.relation import Relation, check_without_parameters
+from indexing.simplify.constraints import scope_with_facts
 from indexing.validation import Size, read_sizes
 from simplifier import FloorDiv, Mod, symbol
 from simplifier.errors import Span, TextError, beginning_of, check_type
-from simplifier.forms import Interval, format_form, is_name, to_sympy
+from simplifier.forms import Interval, format_form, in_digits, is_name, to_sympy
 
 # Patterns of einops, such as `b (h w) c -> b c h w`, as relations from result to operand.
 
@@ -228,7 +229,9 @@ def to_einops(relation: Relation) -> EinopsPattern:
     sizes = {
         each.name: _size(each.name, each.bounds) for each in domain.called[0] + domain.called[1]
     }
-    results = [to_sympy(domain.named(form)) for form in relation.forms]
+    scope = scope_with_facts(domain)
+    digits = [in_digits(scope, form) for form in relation.forms]
+    results = [to_sympy(domain.named(form)) for form in digits]
     terms = [_terms(result, sizes) for result in results]
     axes = _axes([digit for digit, _ in chain(*terms)], sizes)
     operand = [_group(result, found, axes) for result, found in zip(results, terms, strict=True)]

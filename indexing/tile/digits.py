@@ -793,7 +793,7 @@ def _joined(low: LinearIndex, high: LinearIndex, scope: Scope) -> LinearIndex | 
     for lower in (low, low.reversed()):
         form = lower.form + high.form.times(low.size)
         if _quotients([form], scope) < before:
-            return LinearIndex(forms.simplified(scope, form), (*lower.parts, *raised))
+            return LinearIndex(forms.in_digits(scope, form), (*lower.parts, *raised))
     return None
 
 

@@ -25,6 +25,7 @@ from indexing.exact.inverse import inverse
 from indexing.exact.questions import ExactRelation
 from indexing.formats.text import format_map
 from indexing.relation import Relation
+from indexing.simplify.constraints import scope_with_facts
 from indexing.tile.constraints import (
     Assumptions,
     Axes,
@@ -322,6 +323,7 @@ def tile_of(
     Raises:
         TileError: there is none with these sizes, with the reason.
     """
+    relation = _in_digits(relation)
     check_type(sizes, Sized, "tile: sizes", "a sequence of integers or expressions")
     facts = tuple(facts)
     axes = read_axes(relation.domain, dims, sizes, facts)
@@ -345,6 +347,7 @@ def masked_tile_of(
     Raises:
         TileError: there is none with these sizes, with the reason.
     """
+    relation = _in_digits(relation)
     try:
         return tile_of(relation, dims, sizes, facts)
     except TileError as error:
@@ -358,6 +361,13 @@ def masked_tile_of(
         if not all(each.size.is_constant for each in axes.sizes):
             raise refusal from None
     return replace(_simplest(relation, axes, ResultTiles(boxes)), image=attempt.image())
+
+
+def _in_digits(relation: Relation) -> Relation:
+    """The relation with results whose digits and linear indices can be read off."""
+    scope = scope_with_facts(relation.domain)
+    results = [forms.in_digits(scope, form) for form in relation.forms]
+    return relation.derived(results, relation.domain)
 
 
 def _simplest(relation: Relation, axes: Axes, found: ResultTiles) -> Tile:

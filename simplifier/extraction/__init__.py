@@ -18,7 +18,7 @@ from simplifier.canonical.scope import Scope
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import FLOORDIV, MAX, Atom, AtomKind, Form, Key, is_deep, postorder
-from simplifier.extraction.cost import BY_POWER, DIVISION, Costs
+from simplifier.extraction.cost import BY_POWER, DIVISION, Costs, CostsToReaders
 from simplifier.extraction.natural import cheapest_residue, is_plain, natural_reading
 from simplifier.extraction.steps import (
     Candidates,
@@ -51,6 +51,11 @@ def read(scope: Scope, form: Form) -> Form:
     return form if form.is_affine else scope.once(_reader_of).written(form)
 
 
+def in_digits(scope: Scope, form: Form) -> Form:
+    """A canonical form as sums of digits times strides of linear indices, whatever that costs."""
+    return form if form.is_affine else scope.once(_writer_for_readers_of).written(form)
+
+
 def costs_of(scope: Scope) -> Costs:
     """The costs of forms under a scope."""
     return scope.once(_reader_of).costs
@@ -61,7 +66,11 @@ def _reader_of(scope: Scope) -> DigitWriter:
 
 
 def _writer_of(scope: Scope) -> FormWriter:
-    return FormWriter(scope)
+    return FormWriter(scope, scope.once(_reader_of))
+
+
+def _writer_for_readers_of(scope: Scope) -> FormWriter:
+    return FormWriter(scope, DigitWriter(scope, CostsToReaders))
 
 
 class DigitWriter:
@@ -70,11 +79,11 @@ class DigitWriter:
     Meanwhile the atoms of a form have canonical operands, and stand for what they are written as.
     """
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope, costs: type[Costs] = Costs) -> None:
         self.scope = scope
         self.meanings: dict[Key, Form] = {}
         """The canonical forms of what was written."""
-        self.costs = Costs(self._may_be_negative)
+        self.costs = costs(self._may_be_negative)
         self._written: dict[Key, Form] = {}
         self._spelled: dict[Atom, Form] = {}
         self._residues: dict[tuple[Key, int], Form] = {}
@@ -167,9 +176,9 @@ class DigitWriter:
 class FormWriter(DigitWriter):
     """Writes canonical forms in the cheapest way found; what a step brings in is only read."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope, reader: DigitWriter) -> None:
         super().__init__(scope)
-        self.reader = scope.once(_reader_of)
+        self.reader = reader
         self.costs = self.reader.costs
         self.meanings = self.reader.meanings
         self._searched: dict[Key, Sequence[Rewrite]] = {}
@@ -307,7 +316,7 @@ class _Search:
             if divisor & (divisor - 1) == 0:
                 cost += BY_POWER
             elif not any(atom.divisor == divisor for atom in rest.terms):
-                cost += DIVISION
+                cost += DIVISION - 1  # what readers pay for it
         return cost
 
     def _candidate(self, form: Form, steps: tuple[Rewrite, ...]) -> _Candidate:

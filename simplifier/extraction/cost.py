@@ -168,6 +168,20 @@ class Costs:
             found[atom] = REMAINDER
 
 
+class CostsToReaders(Costs):
+    """What a reader of strides pays: operators as printed, and digits that are torn.
+
+    By these costs sums stay digits times strides, whatever a machine executes.
+    """
+
+    __slots__ = ()
+
+    def of(self, form: Form) -> int:
+        """The cost of a form."""
+        torn, operators, _ = self._reading(form)
+        return torn + operators
+
+
 _COMPARISONS: Final = (AtomKind.NONNEGATIVE, AtomKind.ZERO)
 
 _PRICES: Final[Mapping[AtomKind, int]] = {
@@ -336,10 +350,13 @@ def dividends(form: Form) -> Iterator[Form]:
 
 def _reading_of_sum(form: Form, known: Mapping[Atom, Readability]) -> Readability:
     """How a sum reads, where it is known how its operations do."""
+    terms = form.terms
     torn, operators, signs = overlaps(form), operators_as_written(form), int(form.constant < 0)
-    for atom, factor in form.terms.items():
+    for atom, factor in terms.items():
         signs += factor < 0
         if atom.arguments:
+            if atom.divisor and len(terms) > 1:
+                torn += sum(inner in terms for inner in atom.numerator.terms)
             inside = known[atom]
             torn, operators, signs = torn + inside[0], operators + inside[1], signs + inside[2]
     return Readability(torn, operators, signs)

@@ -90,7 +90,12 @@ def cheapest_residue(scope: Scope, source: Form, radix: int, cost_of: CostOf) ->
         residues |= dict.fromkeys(_shifted_clamps(reduced(source, radix), radix))
     if len(residues) == 1:
         return source
-    return min(residues, key=lambda residue: cost_of(_by_digits(scope, residue), radix))
+
+    def cost(residue: Form) -> int:
+        readings = dict.fromkeys((residue, _by_digits(scope, residue)))
+        return min(cost_of(reading, radix) for reading in readings)
+
+    return min(residues, key=cost)
 
 
 def _residues(scope: Scope, source: Form, radix: int) -> Iterator[Form]:

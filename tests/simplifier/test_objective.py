@@ -159,7 +159,7 @@ WANTED: list[tuple[str, Bounds, str]] = [
             " - 16) floordiv 3) * 2 + ((d0 - 5) * 7 + d1) mod 2"
         ),
         {"d0": (0, 14), "d1": (0, 6)},
-        "((d0 + d1 + 3) floordiv 6) * 2 + d0 * 2 - (d0 + d1) mod 2 - 39",
+        "((d0 * 7 + d1 + 3) floordiv 6) * 2 - (d0 + d1) mod 2 - 39",
     ),
     ("((d0 floordiv 2) * 6) floordiv 4", {}, "d0 floordiv 2 + d0 floordiv 4"),
     # digits that the canonical form would multiply out
