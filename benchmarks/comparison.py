@@ -13,7 +13,8 @@ from benchmarks.problems import Problem, seeded
 from benchmarks.width import NaturalReading
 from simplifier.exact import BudgetError, NotQuasiAffineError, differing_point
 from simplifier.expr.form import Form
-from simplifier.extraction.cost import cost_of_form
+from simplifier.canonical.scope import scope_of
+from simplifier.extraction import costs_of
 from simplifier.extraction.width import divides_by_negative
 from tests.evaluation import first_difference
 
@@ -91,11 +92,12 @@ def outcome(problem: Problem, peer: Peer, runs: int, reading: NaturalReading) ->
     The peer gets two inputs: the expression as written, and with like terms collected. The time is
     the least of the runs on the expression as written.
     """
+    cost_of = costs_of(scope_of(problem.bounds)).of
     timed = list(_cold_answers(problem, peer, runs))
     answers = [*timed[:1], *_cold_answers(problem.collected, peer, 1)]
     form = min(
         (form for answer in answers for form in answer.forms),
-        key=lambda form: (reading.is_wide(form), cost_of_form(form)),
+        key=lambda form: (reading.is_wide(form), cost_of(form)),
         default=None,
     )
     is_wrong = form is not None and not _is_equal(problem, form)
@@ -103,7 +105,7 @@ def outcome(problem: Problem, peer: Peer, runs: int, reading: NaturalReading) ->
     seconds = min((answer.seconds for answer in timed or answers), default=float("nan"))
     return Outcome(
         form,
-        cost_of_form(priced),
+        cost_of(priced),
         seconds,
         is_wrong,
         reading.is_wide(priced),

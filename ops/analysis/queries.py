@@ -72,7 +72,7 @@ def output_to_input(
     d3 in [0, 127], d0 * 8 + d2 in [0, 8], d1 * 128 + d3 in [0, 199]
     >>> ((indexing,),) = output_to_input(root, linear_offsets=True).indexing
     >>> print(indexing)
-    (d0, d1) -> ((d1 mod 8) * 128 + (d0 floordiv 128) * 1024 + (d1 floordiv 8) * 2048 + d0 mod 128),
+    (d0, d1) -> ((d0 floordiv 128) * 1024 + (d1 floordiv 8) * 1024 + d1 * 128 + d0 mod 128),
     domain: d0 in [0, 199], d1 in [0, 8]
     """
     addressing = Addressing(physical_layout, linear_offsets)
