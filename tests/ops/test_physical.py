@@ -144,7 +144,7 @@ TEXTS = [
             "d2 in [0, 7], d3 in [0, 127], d0 * 8 + d2 in [0, 8], d1 * 128 + d3 in [0, 199]"
         ),
         (
-            "(d0, d1) -> ((d0 floordiv 8) * 2048 + (d1 floordiv 128) * 1024 + (d0 mod 8) * 128 "
+            "(d0, d1) -> ((d0 floordiv 8) * 1024 + (d1 floordiv 128) * 1024 + d0 * 128 "
             "+ d1 mod 128), domain: d0 in [0, 8], d1 in [0, 199]"
         ),
     ),

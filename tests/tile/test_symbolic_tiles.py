@@ -369,7 +369,7 @@ TILES = {
     "interior padding": (
         "(d0) -> (d0 floordiv 3), domain: d0 in [0, 9], d0 mod 3 in [0, 0]",
         """offsets: (A * t0 + 2) floordiv 3; sizes: (A + 2) floordiv 3; strides: 1;
-        mask: (A * t0 + i0 * 3 < 10 and (A * t0 + 2) mod 3 + A >= i0 * 3 + 3)""",
+        mask: (A * t0 + i0 * 3 < 10 and A > i0 * 3 + (A * t0 * 2) mod 3)""",
     ),
     "a minimum": (
         "(d0) -> (min(d0, 7)), domain: d0 in [0, 9]",
