@@ -11,9 +11,9 @@ from benchmarks.clock import time_limit
 from benchmarks.peers import Answer, Peer, UnsupportedError
 from benchmarks.problems import Problem, seeded
 from benchmarks.width import NaturalReading
+from simplifier.canonical.scope import scope_of
 from simplifier.exact import BudgetError, NotQuasiAffineError, differing_point
 from simplifier.expr.form import Form
-from simplifier.canonical.scope import scope_of
 from simplifier.extraction import costs_of
 from simplifier.extraction.width import divides_by_negative
 from tests.evaluation import first_difference
