@@ -12,12 +12,11 @@ from typing import Final, NamedTuple, TypeAlias
 
 from simplifier.bounds.context import DigitView
 from simplifier.bounds.digits import is_clamp
-from simplifier.bounds.interval import Range
 from simplifier.canonical.scope import Scope
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import FLOORDIV, MAX, VARIABLE, Atom, AtomKind, Form, constant, postorder
-from simplifier.extraction.cost import SAME_DIGITS, digits_of, overlaps
+from simplifier.extraction.cost import overlaps
 from simplifier.extraction.width import reduced
 from simplifier.laws.catalogue.steps import (
     CONGRUENT_RESIDUES,
@@ -194,68 +193,7 @@ def _is_division(atom: Atom) -> bool:
     return atom.divisor > 0 and all(inner.kind is not MAX for inner in postorder((atom.numerator,)))
 
 
-def _takes_in(form: Form, quotient: Atom) -> bool:
-    """Whether a term beside the quotient could move into its numerator."""
-    factor = form.terms[quotient]
-    beside = (form.terms.get(atom, 0) for atom in quotient.numerator.terms)
-    return any(value and value % factor == 0 for value in beside)
-
-
 def _may_merge(form: Form, divisions: list[Atom]) -> bool:
     """Whether quotients of one divisor may add up to one."""
     quotients = [atom for atom in divisions if atom.kind is FLOORDIV]
     return len({(atom.divisor, form.terms[atom]) for atom in quotients}) < len(quotients)
-
-
-def says_more(scope: Scope, form: Form, natural: Form) -> bool:
-    """Whether a form has terms that may vanish in another way than its mixed-radix form says.
-
-    A quotient may take in what stands beside it, leave with its dividend, or step where another
-    one steps.
-    """
-    quotients = [atom for atom in form.terms if atom.kind is FLOORDIV]
-    for atom in quotients:
-        if atom in natural.terms and (_leaves(form, natural, atom) or _takes_in_alone(form, atom)):
-            return True
-    steps = [atom for atom in quotients if _has_two_values(scope.ranges.get(atom))]
-    return len(steps) > 1
-
-
-def _takes_in_alone(form: Form, quotient: Atom) -> bool:
-    """Whether a term may move into a quotient, and no other quotient of its number needs it."""
-    terms = quotient.numerator.terms
-    return _takes_in(form, quotient) and all(
-        atom is quotient or atom.kind is not FLOORDIV or atom.numerator.terms != terms
-        for atom in form.terms
-    )
-
-
-def _leaves(form: Form, natural: Form, quotient: Atom) -> bool:
-    """Whether a plain reading needs fewer numbers without a quotient, ``k*c*floor(N/c)``.
-
-    ``k*N`` takes its place, and the digits below it have other weights: ``(x mod 2) * 8 +
-    (x floordiv 2) * 2 = (x mod 2) * 7 + x``. The division that is saved pays for one overlap.
-    """
-    factor, divisor = natural.terms[quotient], quotient.divisor
-    if form.terms[quotient] % divisor:
-        return False
-    main = (quotient.digits or digits_of(quotient))[0]
-    if natural.constant or main.sign < 0:
-        return True  # the constant may move, too
-    weights = [value * factor // divisor for value in quotient.numerator.terms.values()]
-    ends: set[int] = set()
-    for atom, weight in natural.terms.items():
-        if atom is not quotient:
-            digits = (atom.digits or digits_of(atom))[0] if atom.divisor > 0 else main
-            is_below = digits.number == main.number and 0 < digits.high <= main.low
-            if is_below:
-                ends.add(digits.low)
-            weights.append(weight - digits.low * factor // divisor if is_below else weight)
-    if 1 not in ends:
-        return bool(ends)  # of the digits the lowest is not there
-    saved = len({1, *map(abs, natural.terms.values())}) - len({1, *map(abs, weights)})
-    return saved >= max(1, SAME_DIGITS * (len(ends) - 1))
-
-
-def _has_two_values(ends: Range | None) -> bool:
-    return ends is not None and isinstance(ends[0], int) and ends[1] == ends[0] + 1
