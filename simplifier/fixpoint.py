@@ -74,7 +74,7 @@ def in_digits(scope: Scope, form: Form) -> Form:
     """
     if is_logical(forms.postorder((form,))):
         return form
-    return extraction.in_digits(scope, scope.canonical(form))
+    return extraction.in_digits(scope, form)
 
 
 def _is_cheapest(scope: Scope, form: Form) -> bool:

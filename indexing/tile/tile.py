@@ -215,6 +215,7 @@ class Tile(Displayed):
             known,
             self.formulas.substituted(values).simplified(known),
             TileConstraints(),
+            self.image,
         )
 
     def elements(self, ids: Sequence[int], runtime: Sequence[int] = ()) -> IndexSet:

@@ -52,8 +52,11 @@ def read(scope: Scope, form: Form) -> Form:
 
 
 def in_digits(scope: Scope, form: Form) -> Form:
-    """A canonical form as sums of digits times strides of linear indices, whatever that costs."""
-    return form if form.is_affine else scope.once(_writer_for_readers_of).written(form)
+    """A form as sums of digits times strides of linear indices, where that is better to read."""
+    if form.is_affine:
+        return form
+    writer = scope.once(_writer_for_readers_of)
+    return min(writer.written(scope.canonical(form)), form, key=writer.costs.of)
 
 
 def costs_of(scope: Scope) -> Costs:

@@ -36,7 +36,7 @@ Operations: TypeAlias = "dict[Node, int]"
 class Readability(NamedTuple):
     """How a form reads, by what it has too much of.
 
-    Digits are torn where a sum reads them twice, or where they are written the other way round:
+    Digits are torn where a sum reads a number twice, or where they are written the other way round:
     ``(x mod 12) floordiv 4``.
     """
 
@@ -179,8 +179,11 @@ class CostsToReaders(Costs):
     def of(self, form: Form) -> int:
         """The cost of a form."""
         torn, operators, _ = self._reading(form)
-        return torn + operators
+        return operators + _TORN * torn
 
+
+_TORN: Final = 4
+"""What it costs a reader that a number is read twice, in operators."""
 
 _COMPARISONS: Final = (AtomKind.NONNEGATIVE, AtomKind.ZERO)
 
@@ -355,8 +358,8 @@ def _reading_of_sum(form: Form, known: Mapping[Atom, Readability]) -> Readabilit
     for atom, factor in terms.items():
         signs += factor < 0
         if atom.arguments:
-            if atom.divisor and len(terms) > 1:
-                torn += sum(inner in terms for inner in atom.numerator.terms)
+            if len(terms) > 1 and atom.kind is not AtomKind.PRODUCT:
+                torn += sum(inner in terms for each in atom.arguments for inner in each.terms)
             inside = known[atom]
             torn, operators, signs = torn + inside[0], operators + inside[1], signs + inside[2]
     return Readability(torn, operators, signs)
