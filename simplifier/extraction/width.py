@@ -178,15 +178,21 @@ def _widths_of_quotient(
 
 
 def _widths_of_maximum(scope: Scope, form: Form, maximum: Atom) -> Iterator[int | None]:
-    """Widths of its operands with the constant, which takes one bit at most.
+    """Widths of its operands with what may move into them, which takes one bit at most.
 
     So ``1 - max(0, 1 - x)`` is ``min(x, 1)``.
     """
-    beside, rest = divmod(form.constant, form.terms[maximum])
-    for operand in maximum.arguments if beside and not rest else ():
-        less = magnitude(scope.range_of(operand))
-        width = magnitude(scope.range_of(operand.plus_constant(beside)))
-        yield width if width is None or less is None else min(width, 2 * less)
+    factor = form.terms[maximum]
+    close = {atom for operand in maximum.arguments for atom in operand.terms}
+    near = {atom: value for atom, value in form.terms.items() if atom in close}
+    if any(value % factor for value in (form.constant, *near.values())):
+        return
+    beside = Form(form.constant, near).exactly_divided(factor)
+    if beside.terms or beside.constant:
+        less = _widest(magnitude(scope.range_of(operand)) for operand in maximum.arguments)
+        for operand in maximum.arguments:
+            width = magnitude(scope.range_of(operand.plus(beside)))
+            yield width if width is None or less is None else min(width, 2 * less)
 
 
 def _gathered(form: Form, quotient: Atom) -> Form:

@@ -238,6 +238,37 @@ WANTED: list[tuple[str, Bounds, str]] = [
     ("(d0 ceildiv 128) * 128 - d0", {"d0": (0, 999)}, "(-d0) mod 128"),
     ("d0 - ((d0 + d1) floordiv 8) * 8", {"d0": (0, 99), "d1": (0, 9)}, "(d0 + d1) mod 8 - d1"),
     ("d0 - d0 mod 8", {"d0": (0, 99)}, "(d0 floordiv 8) * 8"),
+    # what a machine executes
+    ("min(min(p, 12) + j, 12)", {"p": (0, 255), "j": (0, 3)}, "min(j + p, 12)"),
+    ("d0 - (d0 mod 16) * 16", {"d0": (0, 255)}, "d0 - (d0 mod 16) * 16"),
+    ("d0 - (d0 floordiv 16) * 8", {"d0": (0, 255)}, "d0 - (d0 floordiv 16) * 8"),
+    ("(d0 floordiv 8) * 9 + d0 mod 8", {"d0": (0, 63)}, "d0 floordiv 8 + d0"),
+    ("(d0 * 65) floordiv 64", {"d0": (0, 1023)}, "d0 floordiv 64 + d0"),
+    (
+        "((d0 floordiv 2) mod 3) * 21 + (d0 mod 2) * 10 + (d0 floordiv 6) * 64",
+        {"d0": (0, 31)},
+        "d0 * 10 + d0 floordiv 2 + d0 floordiv 6",
+    ),
+    (
+        "d0 * 10 - d0 mod 2 - d0 floordiv 8 - 14",
+        {"d0": (0, 63)},
+        "d0 * 10 - d0 mod 2 - d0 floordiv 8 - 14",
+    ),
+    (
+        "((d0 * 480 + d1) floordiv 168) mod 4",
+        {"d0": (0, 20), "d1": (0, 479)},
+        "((d0 * 480 + d1) floordiv 168) mod 4",
+    ),
+    (
+        "(d0 * 16) mod 3 + ((-d0 + 13) floordiv 3) floordiv 2 + d0 floordiv 24",
+        {"d0": (-3, 28)},
+        "d0 mod 3 + d0 floordiv 24 - (d0 + 4) floordiv 6 + 2",
+    ),
+    (
+        "((x floordiv 3) mod 8) * 5 + x floordiv 24",
+        {"x": (0, 999)},
+        "((x floordiv 3) mod 8) * 5 + (x floordiv 3) floordiv 8",
+    ),
     # constants last
     ("min(5, d0)", {}, "min(d0, 5)"),
 ]
