@@ -24,7 +24,7 @@ from simplifier.expr import form as forms
 from simplifier.expr.form import CONDITIONS, EXTREMA, FLOORDIV, Atom, AtomKind, Digits, Form, Key
 from simplifier.expr.operations import is_condition
 from simplifier.expr.printer import sides
-from simplifier.limits import MAX_QUOTIENTS
+from simplifier.limits import MAX_DEPTH, MAX_QUOTIENTS
 
 Node: TypeAlias = "Atom | Key"
 """What a machine computes once: an operation, a multiple of one, a sum, or a division."""
@@ -110,8 +110,12 @@ class Costs:
         """The operations inside a form, each with its price."""
         known = self._operations
         found: Operations = {}
+        if any(atom.inside is None or atom.depth > MAX_DEPTH for atom in form.terms):
+            # To keep the operations of each atom would take the square of the levels.
+            for atom in forms.postorder((form,)):
+                self._add_atom(found, atom)
         for atom in form.terms:
-            if atom.arguments:
+            if atom.arguments and atom.inside is not None and atom.depth <= MAX_DEPTH:
                 if atom not in known:
                     self._find(atom)
                 found.update(known[atom])
@@ -128,10 +132,16 @@ class Costs:
                     for inner in argument.terms:
                         if inner.arguments:
                             found.update(known[inner])
-                    if atom.kind not in _COMPARISONS:
-                        _add_sum(found, argument)
-                self._add_operation(found, atom)
+                self._add_atom(found, atom)
                 known[atom] = found
+
+    def _add_atom(self, found: Operations, atom: Atom) -> None:
+        """Add an operation and the sums that it is applied to, without what is inside these."""
+        if atom.arguments:
+            if atom.kind not in _COMPARISONS:
+                for argument in atom.arguments:
+                    _add_sum(found, argument)
+            self._add_operation(found, atom)
 
     def _add_operation(self, found: Operations, atom: Atom) -> None:
         kind, operands = atom.kind, atom.arguments

@@ -52,8 +52,8 @@ def _check_at(indexing: IndexingMap, tile: Tile, sizes: Mapping[str, int]) -> No
     for ids in grid(indexing, [*sizes.values()]):
         for runtime in runtime_values:
             elements = expected.get((ids, runtime), set())
-            for made, left in ((tile, sizes), (at_sizes, {}), (numeric, {})):
-                inside = described(made, left, ids, runtime)
+            for made in (tile, at_sizes, numeric):
+                inside = described(made, sizes if made is tile else {}, ids, runtime)
                 assert elements == inside if made.image is None else elements <= inside
 
 
