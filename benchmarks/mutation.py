@@ -105,6 +105,7 @@ class Mutation:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run the tests once, if that was not done, then those for each fault of the sample."""
+        gc.unfreeze()  # the collector must see all functions
         items = {
             item.nodeid: item
             for item in session.items
