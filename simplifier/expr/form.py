@@ -113,9 +113,8 @@ class Atom:
     ``function`` is the function of sympy that it is; ``divisor`` the constant divisor of a quotient
     or remainder (0 where it is not a non-zero constant); ``order`` sorts atoms by structure alone,
     whatever was built first; ``inside`` holds the atoms inside it in postorder, ``None`` if they
-    are many. ``digits``, ``division`` and ``own_cost`` are kept by
-    :mod:`simplifier.extraction.cost`, ``expression`` by :mod:`simplifier.expr.sympy`,
-    once asked for.
+    are many. ``digits`` are kept by :mod:`simplifier.extraction.cost`, ``expression`` by
+    :mod:`simplifier.expr.sympy`, once asked for.
     """
 
     __slots__ = (
@@ -124,7 +123,6 @@ class Atom:
         "arguments",
         "depth",
         "digits",
-        "division",
         "divisor",
         "expression",
         "function",
@@ -132,7 +130,6 @@ class Atom:
         "kind",
         "name",
         "order",
-        "own_cost",
     )
 
     kind: AtomKind
@@ -142,8 +139,6 @@ class Atom:
     depth: int
     order: Key
     digits: tuple[Digits, ...]
-    division: Key
-    own_cost: int
     expression: sympy.Expr | None
     function: type[sympy.Function] | None
     inside: tuple[Atom, ...] | None
@@ -161,8 +156,6 @@ class Atom:
         self.arguments = arguments
         self.name = name
         self.digits = ()
-        self.division = ()
-        self.own_cost = -1
         self.expression = expression
         self.function = function
         self._digest = ""

@@ -260,28 +260,6 @@ def _with_remainders_of(form: Form, source: Form, divisor: int) -> Form:
     return form
 
 
-def with_shared_numbers(form: Form) -> Form:
-    """The form with remainders of the same dividends as its quotients, where divisors are equal.
-
-    >>> from simplifier.expr.text import parse_form
-    >>> print(with_shared_numbers(parse_form("min((x * 7 + y) floordiv 5, (x * 2 + y) mod 5)")))
-    min((x * 7 + y) floordiv 5, (x * 7 + y) mod 5)
-    """
-    atoms = forms.postorder((form,))
-    divided: dict[int, list[Form]] = {}
-    for atom in atoms:
-        if atom.kind is AtomKind.FLOORDIV and atom.divisor > 0:
-            divided.setdefault(atom.divisor, []).append(atom.numerator)
-    shared = {
-        atom: mod(source, atom.arguments[1])
-        for atom in atoms
-        if atom.kind is AtomKind.MOD and atom.divisor in divided
-        for source in divided[atom.divisor]
-        if source != atom.numerator and _is_congruent(source, atom.numerator, atom.divisor)
-    }
-    return replace(form, shared) if shared else form
-
-
 def with_shared_quotients(form: Form) -> Form:
     """The form with quotients of quotients that are there, where only powers of two are left.
 
