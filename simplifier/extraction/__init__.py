@@ -18,7 +18,7 @@ from simplifier.canonical.scope import Scope
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import FLOORDIV, MAX, Atom, AtomKind, Form, Key, is_deep, postorder
-from simplifier.extraction.cost import BY_POWER, DIVISION, Costs, CostsToReaders
+from simplifier.extraction.cost import BY_POWER, Costs, CostsToReaders
 from simplifier.extraction.natural import cheapest_residue, is_plain, natural_reading
 from simplifier.extraction.steps import (
     Candidates,
@@ -319,7 +319,7 @@ class _Search:
             if divisor & (divisor - 1) == 0:
                 cost += BY_POWER
             elif not any(atom.divisor == divisor for atom in rest.terms):
-                cost += DIVISION - 1  # what readers pay for it
+                cost += self._costs.division
         return cost
 
     def _candidate(self, form: Form, steps: tuple[Rewrite, ...]) -> _Candidate:

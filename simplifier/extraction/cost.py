@@ -15,9 +15,9 @@ that one is better from which strides can be read off, then the one with fewer o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import combinations, pairwise, starmap
-from typing import Final, NamedTuple, TypeAlias
+from typing import ClassVar, Final, NamedTuple, TypeAlias
 
 from simplifier.bounds.digits import common_weight
 from simplifier.expr import form as forms
@@ -69,6 +69,9 @@ DIVISIONS: Final = frozenset({FLOORDIV, AtomKind.QUOTIENT, AtomKind.MOD, AtomKin
 class Costs:
     """The costs of forms, where it is known which dividends and divisors may be negative."""
 
+    division: ClassVar = DIVISION
+    """What floordiv by another number than a power of two costs at least, if it shares nothing."""
+
     __slots__ = ("_may_be_negative", "_operations", "_ranks", "_readings")
 
     def __init__(self, may_be_negative: Callable[[Form], bool]) -> None:
@@ -94,13 +97,15 @@ class Costs:
         known = self._readings
         for atom in forms.postorder((form,), skip=known.__contains__):
             if atom.arguments:
-                torn, operators, signs = 0, _weight(atom.kind, len(atom.arguments)), 0
-                for each in atom.arguments:
-                    inside = _reading_of_sum(each, known)
-                    torn, signs = torn + inside[0], signs + inside[2]
-                    operators += inside[1]
-                known[atom] = Readability(torn + _is_reversed_digit(atom), operators, signs)
-        return _reading_of_sum(form, known)
+                own = _weight(atom.kind, len(atom.arguments))
+                own += operators_inside(atom)
+                inside = [_reading_of_sum(each, known) for each in atom.arguments]
+                torn, operators, signs = map(sum, zip(*inside, strict=True))
+                torn += _is_reversed_digit(atom)
+                known[atom] = Readability(torn, operators + own, signs)
+        torn, operators, signs = _reading_of_sum(form, known)
+        own = 0 if forms.negated(form) else operators_as_written(form)
+        return Readability(torn, operators + own, signs)
 
     def of(self, form: Form) -> int:
         """The cost of a form."""
@@ -177,23 +182,6 @@ class Costs:
         if atom.kind is AtomKind.MOD:
             found[atom] = REMAINDER
 
-
-class CostsToReaders(Costs):
-    """What a reader of strides pays: operators as printed, and digits that are torn.
-
-    By these costs sums stay digits times strides, whatever a machine executes.
-    """
-
-    __slots__ = ()
-
-    def of(self, form: Form) -> int:
-        """The cost of a form."""
-        torn, operators, _ = self._reading(form)
-        return operators + _TORN * torn
-
-
-_TORN: Final = 4
-"""What it costs a reader that a number is read twice, in operators."""
 
 _COMPARISONS: Final = (AtomKind.NONNEGATIVE, AtomKind.ZERO)
 
@@ -362,9 +350,9 @@ def dividends(form: Form) -> Iterator[Form]:
 
 
 def _reading_of_sum(form: Form, known: Mapping[Atom, Readability]) -> Readability:
-    """How a sum reads, where it is known how its operations do."""
+    """How a sum reads, where it is known how its operations do; without its own operators."""
     terms = form.terms
-    torn, operators, signs = overlaps(form), operators_as_written(form), int(form.constant < 0)
+    torn, operators, signs = overlaps(form), 0, int(form.constant < 0)
     for atom, factor in terms.items():
         signs += factor < 0
         if atom.arguments:
@@ -422,13 +410,13 @@ def operators_as_written(form: Form) -> int:
     return cost
 
 
-def operators_inside(atom: Atom, of_sum: Callable[[Form], int]) -> int:
+def operators_inside(atom: Atom) -> int:
     """The operators of an atom's sums; a comparison has two sides, a negation costs nothing."""
-    arguments = atom.arguments
-    if atom.kind in (AtomKind.NONNEGATIVE, AtomKind.ZERO):
-        left, _, right = sides(arguments[0], ">=")
-        return of_sum(left) + of_sum(right)
-    return sum(of_sum(each) for each in arguments if not forms.negated(each))
+    sums: Iterable[Form] = atom.arguments
+    if atom.kind in _COMPARISONS:
+        left, _, right = sides(atom.numerator, ">=")
+        sums = left, right
+    return sum(operators_as_written(each) for each in sums if not forms.negated(each))
 
 
 def operator_count_of_form(form: Form) -> int:
@@ -441,15 +429,24 @@ def operator_count_of_form(form: Form) -> int:
     7
     5
     """
-    own = 0 if forms.negated(form) else operators_as_written(form)
-    return own + _of_atoms(form, forms.fold((form,), _of_atom, _of_atoms))
+    return Costs(lambda _: False).operators(form)
 
 
-def _of_atom(atom: Atom, inside: tuple[int, ...]) -> int:
-    own = _weight(atom.kind, len(inside))
-    return own + operators_inside(atom, operators_as_written) + sum(inside)
+class CostsToReaders(Costs):
+    """What a reader of strides pays: operators as printed, and digits that are torn.
+
+    By these costs sums stay digits times strides, whatever a machine executes.
+    """
+
+    division: ClassVar = _DIVISION
+
+    __slots__ = ()
+
+    def of(self, form: Form) -> int:
+        """The cost of a form."""
+        torn, operators, _ = self._reading(form)
+        return operators + _TORN * torn
 
 
-def _of_atoms(form: Form, counts: Mapping[Atom, int]) -> int:
-    """The operators inside the atoms of a sum."""
-    return sum(counts[atom] for atom in form.terms)
+_TORN: Final = 4
+"""What it costs a reader that a number is read twice, in operators."""
