@@ -34,7 +34,8 @@ from simplifier.expr.form import (
     variable,
     weighted_sum,
 )
-from simplifier.extraction.cost import DIVISIONS, cost_of_form, operator_count_of_form
+from simplifier.extraction import costs_of
+from simplifier.extraction.cost import DIVISIONS, cost_of_form
 from simplifier.extraction.steps import with_shared_quotients
 from simplifier.laws.catalogue import conditions as law
 from simplifier.laws.catalogue.bitwise import DIVIDED_BITS
@@ -61,8 +62,10 @@ def step(scope: Scope, form: Form, asks: Questions) -> Form:
         if rearranged is not None:
             readings = _readings(scope, rearranged, asks)
             found += [((reason, *laws), read) for laws, read in readings]
-    laws, result = min(found, key=lambda reading: operator_count_of_form(reading[1]))
-    if result == form or operator_count_of_form(result) > operator_count_of_form(form):
+    # A choice computes one branch: what its branches share counts twice.
+    operators = costs_of(scope).operators
+    laws, result = min(found, key=lambda reading: operators(reading[1]))
+    if result == form or operators(result) > operators(form):
         return form
     return logged(scope, laws, form, result)
 

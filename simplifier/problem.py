@@ -11,11 +11,11 @@ serves all that differ in names alone, as long as their names have the same orde
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from math import prod
+from operator import itemgetter
 from typing import Any, ClassVar, Final, TypeAlias, TypeVar, overload
 
 import sympy
@@ -82,8 +82,6 @@ class Problem:
         known: Iterable[Problem] = (),
     ) -> None:
         self._symbols: dict[str, sympy.Symbol] = {}
-        self.aliases: Mapping[str, str] = {}
-        """The names that variables have here in place of their own."""
         self._fractions: list[tuple[Fraction, ReadExpression]] = []
         self.bounds: dict[str, Interval] = {}
         """Bounds by name: those given, met with the symbols' assumptions."""
@@ -128,45 +126,42 @@ class Problem:
         bounds = tuple(sorted(self.bounds.items()))
         return scope_about((*self.forms, *about), bounds, self.groups, make)
 
-    def renamed(self) -> Problem:
-        """The problem with names that only tell the order of the variables.
+    def aliases(self) -> dict[str, str]:
+        """Names for variables that only tell their order.
 
-        So what is remembered serves all problems that differ in names. Facts that say nothing of
-        the expressions keep their names; so do all others, where they are many.
+        Facts that say nothing of the expressions keep their names; so do all others, where they are
+        many.
         """
         names, far = set(variables_of(self.forms)), set[str]()
         own = set(names)
         for group in self.groups:
             (far if names.isdisjoint(group.names) else own).update(group.names)
         own -= far
-        if self.aliases or len(own) > _MAX_RENAMED:
-            return self
-        renamed = copy(self)
-        ordered = enumerate(sorted(own, key=natural_order))
-        renamed.aliases = aliases = {name: f"{_ALIAS}{place}" for place, name in ordered}
-        new = {name: forms.variable(alias) for name, alias in aliases.items()}
-        renamed.forms = operations.substitute(self.forms, new)
-        renamed.bounds = {aliases.get(name, name): ends for name, ends in self.bounds.items()}
-        renamed.groups = [
-            group if own.isdisjoint(group.names) else _renamed(group, new) for group in self.groups
-        ]
-        renamed.constraints = [fact for group in renamed.groups for fact in group.facts]
-        return renamed
+        ordered = sorted(own, key=natural_order) if len(own) <= _MAX_RENAMED else ()
+        return {name: f"{_ALIAS}{place}" for place, name in enumerate(ordered)}
 
-    def named(self, form: Form) -> Form:
-        """The form with the variables' own names."""
-        own = {alias: forms.variable(name) for name, alias in self.aliases.items()}
-        (named,) = operations.substitute([form], own)
-        return named
+    def key(self, aliases: Mapping[str, str]) -> tuple[object, ...]:
+        """What is asked and known, with other names; equal for problems that differ in names."""
+        new = {name: forms.variable(alias) for name, alias in aliases.items()}
+        facts = [
+            group.facts if new.keys().isdisjoint(group.names) else _renamed(group.facts, new)
+            for group in self.groups
+        ]
+        named = set(variables_of(self.forms)).union(*(group.names for group in self.groups))
+        bounds = (
+            (aliases.get(name, name), ends) for name, ends in self.bounds.items() if name in named
+        )
+        asked = operations.substitute(self.forms, new)
+        return asked, tuple(sorted(bounds, key=itemgetter(0))), tuple(facts)
 
     def restored(self, form: Form) -> Any:  # noqa: ANN401 - what was asked: sympy types neither alike
         """The expression of a form, over the user's own symbols; a condition, if that was asked."""
         restore = to_condition if self._is_condition else to_sympy
-        return restore(self.named(form), self._symbols)
+        return restore(form, self._symbols)
 
     def expression_of(self, form: Form) -> sympy.Expr:
         """The expression of an integer form, over the user's own symbols."""
-        return to_sympy(self.named(form), self._symbols)
+        return to_sympy(form, self._symbols)
 
     def _check_fractions(self) -> None:
         """Check that fractions are integers, by the facts."""
@@ -219,9 +214,9 @@ class Problem:
         self.bounds[name] = interval if old is None else old.intersect(interval)
 
 
-def _renamed(group: FactGroup, names: Mapping[str, Form]) -> FactGroup:
-    changed = operations.substitute([form for form, _ in group.facts], names)
-    return FactGroup.of(zip(changed, (interval for _, interval in group.facts), strict=True))
+def _renamed(facts: Known, names: Mapping[str, Form]) -> Known:
+    changed = operations.substitute([form for form, _ in facts], names)
+    return tuple(zip(changed, (interval for _, interval in facts), strict=True))
 
 
 class Facts:
@@ -417,6 +412,7 @@ def _constraint(
 
 
 Answer = TypeVar("Answer")
+Found = TypeVar("Found", Form, Interval)
 
 _REMEMBERED: Final = 1 << 12
 _EVERYTHING: Final = Interval(None, None)
@@ -482,6 +478,51 @@ def _remembered(
     is_read = isinstance(known, Facts)
     problem = known.problem(expressions) if is_read else Problem(expressions, *known)
     return solve(problem, *options)
+
+
+# The same under other names: what was found for a problem serves all that differ in names alone.
+#
+# A problem is solved under its own names, so that all questions about the same variables share
+# scopes; only its answer is remembered with others.
+
+
+class _UpToNames:
+    """A problem that equals all that differ from it in names alone."""
+
+    __slots__ = ("_key", "aliases", "problem")
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.aliases = problem.aliases()
+        self._key = problem.key(self.aliases)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _UpToNames) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+def up_to_names(solve: Callable[..., Found], problem: Problem, *options: object) -> Found:
+    """``solve(problem, *options)``, or its answer to a problem that differs in names alone."""
+    renamed = _UpToNames(problem)
+    if not renamed.aliases:
+        return solve(problem, *options)
+    names = {alias: name for name, alias in renamed.aliases.items()}
+    return _with_names(_found(renamed, solve, options), names)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _found(renamed: _UpToNames, solve: Callable[..., Any], options: tuple[object, ...]) -> Any:  # noqa: ANN401 - what the solver answers
+    """The answer, with aliases in place of names."""
+    return _with_names(solve(renamed.problem, *options), renamed.aliases)
+
+
+def _with_names(answer: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401 - as above
+    if isinstance(answer, Interval):
+        return answer
+    new = {name: forms.variable(other) for name, other in names.items()}
+    return operations.substitute([answer], new)[0]
 
 
 # Whether a fraction is an integer, by what is known: `K*x/2` of even `K`, `n*(n + 1)/2`.
@@ -653,7 +694,7 @@ class Trace(Displayed, Sequence[Step]):
 
 
 def _step(rewrite: Rewrite, problem: Problem, otherwise: str) -> Step:
-    before, after = (format_form(problem.named(form)) for form in rewrite[1:])
+    before, after = format_form(rewrite.before), format_form(rewrite.after)
     names = ", ".join(law.name for law in rewrite.laws) or otherwise
     text = f"{before}\n  -> {after}  ({names})"
     return Step(

@@ -31,6 +31,7 @@ from simplifier.problem import (
     Problem,
     Trace,
     ask,
+    up_to_names,
 )
 
 Target: TypeAlias = Literal["c", "cuda", "triton", "torch"]
@@ -111,11 +112,23 @@ def _simplified(
     trace: Trace | None,
     target: Target | None,
 ) -> sympy.Expr:
-    problem = problem if exact else problem.renamed()
+    options = exact, budget, trace, target
+    if exact or trace is not None:
+        return problem.restored(_simplest(problem, *options))
+    return problem.restored(up_to_names(_simplest, problem, *options))
+
+
+def _simplest(
+    problem: Problem,
+    exact: bool,  # noqa: FBT001 - as above
+    budget: Budget,
+    trace: Trace | None,
+    target: Target | None,
+) -> Form:
     scope = problem.scope()
     begun = ZERO if trace is None else trace.follow(problem)
     if scope is None:
-        return problem.restored(ZERO)
+        return ZERO
 
     def best(form: Form) -> Form:
         form = simplified(scope, form)
@@ -133,7 +146,7 @@ def _simplified(
     if trace is not None:
         trace.finish(problem, begun, last, "proved by isl")
         trace.finish(problem, last, result, f"for {target}")
-    return problem.restored(result)
+    return result
 
 
 class SymbolicInterval(NamedTuple):
@@ -232,7 +245,10 @@ def _names_of(over: Iterable[Name], *, exact: bool) -> frozenset[str]:
 
 
 def _bounds(problem: Problem) -> Interval:
-    problem = problem.renamed()
+    return up_to_names(_range_of, problem)
+
+
+def _range_of(problem: Problem) -> Interval:
     scope = problem.scope()
     if scope is None:
         return EMPTY
@@ -244,8 +260,6 @@ def _bounds(problem: Problem) -> Interval:
 
 
 def _symbolic_bounds(problem: Problem, parameters: frozenset[str]) -> SymbolicInterval:
-    problem = problem.renamed()
-    parameters = frozenset(problem.aliases.get(name, name) for name in parameters)
     scope = problem.scope(about=map(variable, parameters))
     if scope is None:
         return SymbolicInterval(sympy.Integer(0), sympy.Integer(-1))

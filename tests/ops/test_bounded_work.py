@@ -110,6 +110,7 @@ def test_facts_cost_little(row: Mapping[str, Any]) -> None:
     for known in ([], limits):
         scope_of.cache_clear()
         problem._remembered.cache_clear()
+        problem._found.cache_clear()
         calls.append(calls_of(partial(simplify, expression, bounds, known)))
     assert calls[1] <= MAX_SHARE_OF_FACTS * calls[0]
 

@@ -27,6 +27,7 @@ def answer(question: Question) -> str:
 def forget() -> None:
     """Empty every memory of earlier answers."""
     memory._remembered.cache_clear()
+    memory._found.cache_clear()
     scope_of.cache_clear()
 
 

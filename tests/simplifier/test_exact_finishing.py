@@ -325,6 +325,7 @@ def test_threads_do_not_meet() -> None:
         return format_expr(simplify(parse_expr(text), bounds, known(constraints), exact=True))
 
     memory._remembered.cache_clear()
+    memory._found.cache_clear()
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(finish, rows)) == [expected for *_, expected in rows]
 

@@ -48,6 +48,7 @@ SPELLINGS: dict[str, Bounds] = {
 def solved(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """What the solver is really asked, from an empty memory on."""
     memory._remembered.cache_clear()
+    memory._found.cache_clear()
     asked: list[object] = []
     solve = memory.Problem.scope
 
@@ -149,6 +150,7 @@ def test_threads_share_the_memory() -> None:
 
     expected = [answers(number) for number in range(64)]
     memory._remembered.cache_clear()
+    memory._found.cache_clear()
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(answers, range(64))) == expected
 
