@@ -34,9 +34,8 @@ from simplifier.expr.form import (
     variable,
     weighted_sum,
 )
-from simplifier.extraction import costs_of
+from simplifier.extraction import costs_of, sharing
 from simplifier.extraction.cost import DIVISIONS, cost_of_form
-from simplifier.extraction.steps import with_shared_quotients
 from simplifier.laws.catalogue import conditions as law
 from simplifier.laws.catalogue.bitwise import DIVIDED_BITS
 from simplifier.laws.catalogue.comparisons import CHOICE_OF_NUMBERS
@@ -98,7 +97,7 @@ def _readings(scope: Scope, form: Form, asks: Questions) -> Iterator[tuple[_Laws
     for reading in reader.readings(form):
         abstraction = without_logic(scope, reading, reader.range_of)
         restored = abstraction.restored(asks.simplified(abstraction.scope, abstraction.form))
-        result = with_shared_quotients(restored)
+        result = sharing(scope, restored)
         laws = (*reader.laws, *abstraction.laws, *laws_logged(abstraction.scope))
         yield tuple(dict.fromkeys(laws)), result
 

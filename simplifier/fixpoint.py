@@ -16,9 +16,8 @@ from simplifier.conditions import Abstraction, is_logical
 from simplifier.expr import form as forms
 from simplifier.expr.form import EXTREMA, Atom, AtomKind, Form
 from simplifier.expr.operations import build, rebuilt, substitute, without_common_factors
-from simplifier.extraction import costs_of, count_maxima, extracted, read
+from simplifier.extraction import costs_of, count_maxima, extracted, read, sharing
 from simplifier.extraction.cost import operator_count_of_form
-from simplifier.extraction.steps import with_shared_quotients
 from simplifier.extraction.width import divides_by_negative, is_wide, width_as_written
 from simplifier.laws.catalogue.floordiv import COMMON_FACTOR, FLATTEN, ONLY_VALUE
 from simplifier.laws.catalogue.maxima import PRUNE
@@ -125,22 +124,31 @@ def _step(scope: Scope, form: Form, *, is_alone: bool) -> Form:
 def _written(scope: Scope, form: Form, *, is_alone: bool = True) -> Form:
     """The cheapest of the canonical form written out, the form by its parts, and as it stands."""
     written = extracted(scope, scope.canonical(form))
-    result = with_shared_quotients(written)
-    if result != written:
-        scope.shared(form, Rewrite((FLATTEN,), written, result))
+    result = sharing(scope, written)
     costs = costs_of(scope)
     cost = costs.of(result)
-    if result == form or (cost < _DEAR and costs.of(form) >= cost * _MUCH):
-        return result
+    best = result
+    if result != form and (cost >= _DEAR or costs.of(form) < cost * _MUCH):
+        best = _best_reading(scope, form, result, is_alone=is_alone)
+    lowest = without_common_factors(best)
+    if lowest != best and costs.of(lowest) <= costs.of(best):
+        scope.shared(form, Rewrite((COMMON_FACTOR,), best, lowest))
+        return lowest
+    if best == result != written:
+        scope.shared(form, Rewrite((FLATTEN,), written, result))
+    return best
+
+
+def _best_reading(scope: Scope, form: Form, result: Form, *, is_alone: bool) -> Form:
+    """The cheapest of a result, the form with inner operations abstracted, by parts, and itself."""
     laws, abstracted = _abstracted(scope, form)
     parts = _by_parts(scope, form)
     best = _best(scope, result, (abstracted, parts, form), is_alone=is_alone)
-    if scope.log is not None and best in (result, abstracted):
-        del scope.log.parts[form.key]
-    lowest = without_common_factors(best)
-    if lowest != best and costs.of(lowest) <= costs.of(best):
-        return conditions.logged(scope, (COMMON_FACTOR,), form, lowest)
-    return best if best in (result, parts) else conditions.logged(scope, laws, form, best)
+    if best not in (result, parts, form):
+        return conditions.logged(scope, laws, form, best)
+    if scope.log is not None and best != parts:
+        scope.log.parts.pop(form.key)
+    return best
 
 
 def _abstracted(scope: Scope, form: Form) -> tuple[tuple[Law, ...], Form]:

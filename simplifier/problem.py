@@ -730,9 +730,8 @@ def _read(scope: Scope, form: Form) -> Iterator[Rewrite]:
     rewrite = _log(scope).read.get(form.key)
     if rewrite is not None:
         yield rewrite
-        form = rewrite.after
-    yield from whole_or_parts(scope, form)
-    if rewrite is None and form.key in _log(scope).shared:
+    yield from whole_or_parts(scope, form if rewrite is None else rewrite.after)
+    if form.key in _log(scope).shared:
         yield _log(scope).shared[form.key]
 
 

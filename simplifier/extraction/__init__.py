@@ -28,6 +28,7 @@ from simplifier.extraction.steps import (
     remainder_steps,
     source_steps,
     sum_steps,
+    with_shared_quotients,
 )
 from simplifier.extraction.width import Width
 from simplifier.laws.rewrite_log import Rewrite
@@ -57,6 +58,11 @@ def in_digits(scope: Scope, form: Form) -> Form:
         return form
     writer = scope.once(_writer_for_readers_of)
     return min(writer.written(scope.canonical(form)), form, key=writer.costs.of)
+
+
+def sharing(scope: Scope, form: Form) -> Form:
+    """A form with quotients of quotients that are there, if that is cheaper."""
+    return min(form, with_shared_quotients(form), key=costs_of(scope).of)
 
 
 def costs_of(scope: Scope) -> Costs:
