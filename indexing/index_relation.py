@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 from indexing.domain import Constraint, Domain, depths_of, distinctly_named
 from indexing.errors import MapError
 from indexing.exact.index_set import IndexSet, SetNames, limits_of
-from indexing.exact.isl import EVERYTHING, readable, united_parts
+from indexing.exact.isl import readable, united_parts
 from indexing.exact.questions import ExactRelation
 from indexing.formats.isl import pairs_of, read_pieces
 from indexing.relation import RelationT, asks_emptiness
@@ -22,7 +22,7 @@ from indexing.variable import Variable, check_parameter, united
 from simplifier import forms
 from simplifier.errors import check_type, quoted
 from simplifier.exact import BUDGET, Budget, asked_of_kept, context_of, kept_context, load_isl
-from simplifier.forms import Form, Interval
+from simplifier.forms import EVERYTHING, Form, Interval
 from simplifier.tools.display import Displayed
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from ops.hlo.parser import module_of
 from ops.index_maps import checked_integers, dim
 from simplifier import forms
 from simplifier.errors import check_type
-from simplifier.forms import Form, Interval, floordiv, mod, tabulated, tabulated_partly
+from simplifier.forms import EVERYTHING, Form, Interval, floordiv, mod, tabulated, tabulated_partly
 
 # The devices that a program runs on, and their numbers.
 #
@@ -374,8 +374,6 @@ def devices_running(instruction: Instruction) -> Devices:
 # holds it, and to the values of its runtime variables. When it is composed or widened, these maps
 # go on sharing their variables. So algorithms work on the joint form, and separate it afterwards.
 
-ANY: Final = Interval(None, None)
-
 
 class Clamped(Protocol):
     """A value that the program computes."""
@@ -430,7 +428,7 @@ class JointIndexing:
 
     parts: tuple[DeviceIndex, ...]
     domain: Domain
-    devices: Interval = ANY
+    devices: Interval = EVERYTHING
     own: Any = None
     approximation: str = ""
 
@@ -445,7 +443,7 @@ class JointIndexing:
         own = producer.domain
         through = map(dim, range(len(own.dims), len(own.dims) + len(passing)))
         parts = (*producer.parts, *_like(others, through))
-        free = [Variable(ANY)] * len(passing)
+        free = [Variable(EVERYTHING)] * len(passing)
         wider = replace(own, dims=(*own.dims, *free))
         after = IndexingMap.from_forms(_flat(parts), wider)
         whole = replace(
@@ -585,7 +583,7 @@ def deciding(domain: Domain, origins: Iterable[Clamped]) -> Iterator[str]:
     *_, runtime = domain.by_role(domain.identifiers)
     limited = {*forms.variables_of(form for form, _ in domain.constraints)}
     for identifier, origin in zip(runtime, origins, strict=True):
-        possible = origin.clamp if isinstance(origin.clamp, Interval) else ANY
+        possible = origin.clamp if isinstance(origin.clamp, Interval) else EVERYTHING
         if identifier in limited or not domain.bounds[identifier].contains(possible):
             yield identifier
 

@@ -43,7 +43,7 @@ from ops.rules.rule import Direction, Unknown
 from simplifier import forms
 from simplifier.errors import IndexingError, check_type
 from simplifier.exact import BUDGET, Budget
-from simplifier.forms import Form, Interval, substitute
+from simplifier.forms import EVERYTHING, Form, Interval, substitute
 
 # Loops: their numbers of iterations, and dependences between these.
 
@@ -597,7 +597,7 @@ def _advance(own: IndexingMap, form: Form, common: int) -> tuple[int, Interval]:
         if shared.issuperset(forms.variables_of([term])):
             rest -= term * factor
     if f"d{common}" in forms.variables_of([rest]):
-        return step, Interval(None, None)
+        return step, EVERYTHING
     (bounds,) = IndexingMap.from_forms([rest], own.domain).result_bounds()
     return step, bounds
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from simplifier.bounds.context import Fact, Unit, assumed, facts_of, read_fact, term_by_term
 from simplifier.bounds.digits import branches
 from simplifier.bounds.interval import (
+    EVERYTHING,
     INFINITY,
     NEGATIVE_INFINITY,
     Infinity,

@@ -24,7 +24,7 @@ from sympy.logic.boolalg import Boolean
 from simplifier.bounds.context import Bounds as Box
 from simplifier.bounds.context import Constraint, assumed, read_fact, variables_multiplied
 from simplifier.bounds.context import Constraints as Known
-from simplifier.bounds.interval import Interval, IntervalLike
+from simplifier.bounds.interval import EVERYTHING, Interval, IntervalLike
 from simplifier.canonical.scope import FactGroup, Scope, scope_about, scope_of, traced_scope
 from simplifier.conditions import hidden, outermost
 from simplifier.errors import IndexingError, check_type
@@ -193,7 +193,7 @@ class Problem:
     def _assume(self, symbol: sympy.Symbol) -> None:
         """Keep the assumptions of a symbol."""
         interval = assumed(symbol)
-        if interval != _EVERYTHING:
+        if interval != EVERYTHING:
             self._restrict(symbol.name, interval)
         remainder = 0 if symbol.is_even else 1 if symbol.is_odd else None
         if remainder is not None:
@@ -415,7 +415,6 @@ Answer = TypeVar("Answer")
 Found = TypeVar("Found", Form, Interval)
 
 _REMEMBERED: Final = 1 << 12
-_EVERYTHING: Final = Interval(None, None)
 _PAIR: Final = 2
 _ALIAS: Final = "\1"
 """Begins the names of variables of problems whose own names do not matter."""

@@ -10,10 +10,10 @@ from operator import ne
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from indexing.domain import Constraint
-from indexing.exact.isl import EVERYTHING, extent, line_of, rank_of, shifted, slice_at, values
+from indexing.exact.isl import extent, line_of, rank_of, shifted, slice_at, values
 from simplifier import forms
 from simplifier.exact import Space, integer, load_isl
-from simplifier.forms import Interval
+from simplifier.forms import EVERYTHING, Interval
 
 if TYPE_CHECKING:
     import islpy

@@ -17,6 +17,7 @@ from indexing.exact.symbolic_inverse import tells_points
 from indexing.relation import Relation, RelationT, check_map, check_without_parameters
 from indexing.variable import Variable, united
 from simplifier.exact import BUDGET, Budget, NotQuasiAffineError, Space, asked, load_isl
+from simplifier.forms import EVERYTHING
 
 if TYPE_CHECKING:
     import islpy
@@ -127,7 +128,7 @@ def with_same_parameters(maps: Sequence[RelationT]) -> Sequence[RelationT]:
     """The maps with the parameters of all: a map holds for every value of one it has not."""
     if len({each.parameters for each in maps}) <= 1:
         return maps
-    every = [parameter.within(isl.EVERYTHING) for each in maps for parameter in each.parameters]
+    every = [parameter.within(EVERYTHING) for each in maps for parameter in each.parameters]
     return [_with_parameters(each, every) for each in maps]
 
 

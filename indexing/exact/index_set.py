@@ -34,7 +34,7 @@ from indexing.variable import Variable, interval_of, size_of
 from simplifier import exact, forms
 from simplifier.errors import check_integers, check_type, quoted
 from simplifier.exact import BUDGET, Allowance, Budget, BudgetError, Space
-from simplifier.forms import AtomKind, ExpressionLexer, Form, Interval, IntervalLike
+from simplifier.forms import EVERYTHING, AtomKind, ExpressionLexer, Form, Interval, IntervalLike
 from simplifier.tools.display import Displayed
 
 if TYPE_CHECKING:
@@ -260,7 +260,7 @@ class IndexSet(Displayed):
     def _made_in(self, context: islpy.Context) -> islpy.Set:
         if self._boxes is None:
             return isl_of(self._names, self.pieces, context)
-        space = Space(dict.fromkeys(map(str, range(self.rank)), isl.EVERYTHING), context)
+        space = Space(dict.fromkeys(map(str, range(self.rank)), EVERYTHING), context)
         nothing = exact.load_isl().Set.empty(space.domain().get_space())
         return reduce(
             lambda union, box: union.union(box_algebra.box_set(box, context)), self._boxes, nothing
@@ -683,7 +683,7 @@ def side_of(side: IntervalLike | StridedInterval | range, where: str) -> Strided
     [1, 9] step 4
     """
     if isinstance(side, StridedInterval):
-        if side.step < 1 or (side.step > 1 and side.bounds == isl.EVERYTHING):
+        if side.step < 1 or (side.step > 1 and side.bounds == EVERYTHING):
             raise MapError(f"{where} is {side!r}; expected a positive step, counted from an end")
         return box_algebra.in_class(
             side.lower, side.upper, side.step, side.anchor
@@ -760,7 +760,7 @@ def isl_of(names: SetNames, pieces: Sequence[Domain], context: islpy.Context) ->
     islpy = exact.load_isl()
     kinds, rank = islpy.dim_type, len(names.coordinates)
     coordinates = map(str, range(rank + len(names.given)))
-    nothing = Space(dict.fromkeys(coordinates, isl.EVERYTHING), context)
+    nothing = Space(dict.fromkeys(coordinates, EVERYTHING), context)
     given = [Space(piece.bounds, context).domain(piece.constraints) for piece in pieces]
     points = isl.united_parts([islpy.Set.empty(nothing.domain().get_space()), *given])
     points = points.move_dims(kinds.param, 0, kinds.set, rank, len(names.given))
@@ -889,8 +889,8 @@ def _operations_for_boxes(context: islpy.Context, budget: Budget) -> int:
 def _pieces(points: islpy.Set, hull: Domain) -> Iterator[Domain]:
     """The conjunctions of a set; ends over parameters take the place of numbers that follow."""
     if hull.parameters:
-        hull = hull.with_variables(variable.within(isl.EVERYTHING) for variable in hull)
-    space = Space(dict.fromkeys(hull.identifiers, isl.EVERYTHING), points.get_ctx())
+        hull = hull.with_variables(variable.within(EVERYTHING) for variable in hull)
+    space = Space(dict.fromkeys(hull.identifiers, EVERYTHING), points.get_ctx())
     for conjunction in points.get_basic_sets():
         if not conjunction.is_empty():
             yield simplified_domain(hull.constrained(constraints_of(conjunction, space)))
@@ -956,7 +956,7 @@ def read_set_text(text: str, file: str = "") -> Reading:
 
 
 def _open(names: Mapping[str, None]) -> list[Variable]:
-    return [Variable(Interval(None, None), name) for name in names]
+    return [Variable(EVERYTHING, name) for name in names]
 
 
 def _read_alternative(lexer: ExpressionLexer, hull: Domain, ends: Mapping[str, Form]) -> Domain:

@@ -130,9 +130,6 @@ def _pairs(
     return joint.move_dims(kind.in_, 0, kind.out, 0, len(sources))
 
 
-EVERYTHING: Final = Interval(None, None)
-
-
 # One coordinate at a time.
 
 

@@ -18,7 +18,7 @@ from indexing.relation import Relation
 from indexing.simplify import simplified
 from indexing.variable import PARAMETER, Variable, parameter_identifier
 from simplifier import forms
-from simplifier.forms import Atom, AtomKind, Form, Interval, Scope
+from simplifier.forms import EVERYTHING, Atom, AtomKind, Form, Interval, Scope
 from simplifier.forms import simplified as simplified_form
 from simplifier.tools.graphs import united
 
@@ -312,7 +312,7 @@ def _without_quotients(points: Points) -> Points:
 
     values = forms.fold((form for form, _ in points.limits), of_atom, forms.combine)
     limits += [(forms.combine(form, values), ends) for form, ends in points.limits]
-    variables = {**points.variables, **dict.fromkeys(names.values(), Interval(None, None))}
+    variables = {**points.variables, **dict.fromkeys(names.values(), EVERYTHING)}
     return Points(variables, tuple(dict.fromkeys(limits)), points.each)
 
 

@@ -18,7 +18,7 @@ from indexing.variable import Variable, check_parameter, parameter_identifier
 from simplifier import exact, forms
 from simplifier.errors import Span, TextError, quoted
 from simplifier.exact import ATTEMPT, Allowance, Budget, BudgetError, Space
-from simplifier.forms import EXTREMA, INFINITY, ZERO, Form, Infinity, Interval
+from simplifier.forms import EVERYTHING, EXTREMA, INFINITY, ZERO, Form, Infinity, Interval
 
 if TYPE_CHECKING:
     import islpy
@@ -164,7 +164,7 @@ def _read(
     kinds = exact.load_isl().dim_type
     dims, given, outputs = (
         [
-            Variable(isl.EVERYTHING, isl.readable(relation.get_dim_name(kind, position)))
+            Variable(EVERYTHING, isl.readable(relation.get_dim_name(kind, position)))
             for position in range(relation.dim(kind))
         ]
         for kind in (kinds.in_, kinds.param, kinds.out)
@@ -301,7 +301,7 @@ class _RelationReader:
     def __init__(self, left: islpy.Map, identifiers: Sequence[str], *, joins_cases: bool) -> None:
         self._left = left
         self._joins_cases = joins_cases
-        self._space = Space(dict.fromkeys(identifiers, isl.EVERYTHING), left.get_ctx())
+        self._space = Space(dict.fromkeys(identifiers, EVERYTHING), left.get_ctx())
         self.ranges: dict[str, int] = {}
 
     def functions(self) -> list[Form] | None:
@@ -421,7 +421,7 @@ class _RelationReader:
         identifier = f"s{len(self.ranges)}"
         self.ranges[identifier] = number
         old = list(self._space.bounds)
-        self._space = Space(dict.fromkeys([*old, identifier], isl.EVERYTHING), self._left.get_ctx())
+        self._space = Space(dict.fromkeys([*old, identifier], EVERYTHING), self._left.get_ctx())
         result = forms.variable(identifier).times(choice.step).plus(choice.base)
         kind = exact.load_isl().dim_type
         moved = self._left.move_dims(kind.in_, len(old), kind.out, 0, 1)

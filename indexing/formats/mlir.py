@@ -18,6 +18,7 @@ from indexing.variable import Variable, interval_of
 from simplifier import forms
 from simplifier.errors import INTEGER, Span, TextError, beginning_of, check_type, listed, quoted
 from simplifier.forms import (
+    EVERYTHING,
     EXTREMA,
     LOGICAL,
     XLA_DIVISIONS,
@@ -162,7 +163,6 @@ def _expected(atom: Atom, are_symbolic: Sequence[bool]) -> str:
 
 # Reading.
 
-_ANY: Final = Interval(None, None)
 _FOREIGN: Final = {
     "/": "expected 'floordiv', but found '/'",
     "//": "expected 'floordiv'; in MLIR '//' begins a comment",
@@ -205,7 +205,8 @@ def _domain(
     def variables(of: Iterable[str]) -> list[Variable]:
         where = "from_affine_map: bounds of {!r}"
         return [
-            Variable(interval_of(bounds.get(name, _ANY), where.format(name)), name) for name in of
+            Variable(interval_of(bounds.get(name, EVERYTHING), where.format(name)), name)
+            for name in of
         ]
 
     ranges = len(symbols) - runtime

@@ -11,7 +11,7 @@ from typing import Any, Final, Self, TypeVar
 
 from indexing.errors import ShapeError
 from simplifier.errors import INTEGER, check_integers, check_type
-from simplifier.forms import Interval
+from simplifier.forms import EVERYTHING, Interval
 
 # The element types of XLA: their names, widths and kinds, in one table.
 
@@ -152,7 +152,7 @@ class ElementType(enum.StrEnum):
             return Interval(-(1 << (self.bits - 1)), (1 << (self.bits - 1)) - 1)
         if self.kind in {Kind.UNSIGNED, Kind.BOOLEAN}:
             return Interval(0, (1 << self.bits) - 1)
-        return Interval(None, None)
+        return EVERYTHING
 
 
 def _ieee(exponent_bits: int, mantissa_bits: int) -> FloatFormat:

@@ -20,7 +20,7 @@ from indexing.simplify import result_bounds, simplified
 from indexing.transform.evaluate import evaluate, result_columns
 from indexing.variable import Variable
 from simplifier import forms
-from simplifier.forms import Form, Interval, np, substitute, tabulated, tabulated_partly
+from simplifier.forms import EVERYTHING, Form, Interval, np, substitute, tabulated, tabulated_partly
 
 
 def hull(maps: Sequence[RelationT], limits: Sequence[Interval] | None = None) -> RelationT:
@@ -38,7 +38,7 @@ def hull(maps: Sequence[RelationT], limits: Sequence[Interval] | None = None) ->
     shared = _shared_domain([each.domain for each in maps])
     columns = zip(*(each.forms for each in maps), strict=True)
     bounds = map(_union, zip(*map(_bounds, maps), strict=True))
-    known = limits or [Interval(None, None)] * len(maps[0].forms)
+    known = limits or [EVERYTHING] * len(maps[0].forms)
     rows = zip(columns, bounds, known, strict=True)
     results, free = _with_free_ranges(
         (
@@ -148,7 +148,7 @@ def _shared_parameters(listed: Sequence[Sequence[Variable]]) -> Iterator[Variabl
     by_name = [{each.name: each for each in parameters} for parameters in listed]
     for parameter in chain(*listed):
         found = (known.get(parameter.name) for known in by_name)
-        bounds = (Interval(None, None) if each is None else each.bounds for each in found)
+        bounds = (EVERYTHING if each is None else each.bounds for each in found)
         yield parameter.within(_union(bounds))
 
 

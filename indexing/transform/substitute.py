@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from indexing.domain import (
     LETTERS,
@@ -29,12 +29,10 @@ from indexing.variable import Variable, check_parameters, parameter_identifier, 
 from simplifier import forms
 from simplifier.errors import listed, quoted
 from simplifier.exact import ATTEMPT, Allowance, BudgetError, NotQuasiAffineError
-from simplifier.forms import Form, Interval, Scope, floordiv, scope_of
+from simplifier.forms import EVERYTHING, Form, Interval, Scope, floordiv, scope_of
 from simplifier.tools import graphs
 
 T = TypeVar("T")
-
-_EVERYTHING: Final = Interval(None, None)
 
 
 def arranged(
@@ -179,7 +177,7 @@ def substitute(
     )
     kept = resolved.keys() & {*forms.variables_of(resolved.values())}
     wider = wider.with_variables(
-        variable.within(_EVERYTHING) if identifier in kept else variable
+        variable.within(EVERYTHING) if identifier in kept else variable
         for identifier, variable in zip(wider.identifiers, wider.variables, strict=True)
     )
     limits = ((form, domain.bounds[identifier]) for identifier, form in resolved.items())
@@ -526,7 +524,7 @@ def rescale_symbols(indexing_map: RelationT) -> RelationT:
 def _rescaled(indexing_map: RelationT) -> RelationT:
     """The map rescaled once; other constraints may then leave fewer steps."""
     domain = indexing_map.domain
-    scope = scope_of(tuple((identifier, Interval(None, None)) for identifier in domain.identifiers))
+    scope = scope_of(tuple((identifier, EVERYTHING) for identifier in domain.identifiers))
     symbols = frozenset(_symbols(domain))
     read = [(pair, _residues(scope, symbols, pair)) for pair in domain.constraints]
     rest = tuple(pair for pair, found in read if found is None)

@@ -16,7 +16,7 @@ from indexing.passes import arranged, box, holds, hull
 from ops import limits
 from ops.dependence import operand_indexing
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
-from ops.devices import ANY, DeviceIndex, Devices, JointIndexing, devices_of, own_device
+from ops.devices import DeviceIndex, Devices, JointIndexing, devices_of, own_device
 from ops.hlo import Instruction
 from ops.hlo.errors import HloTextError
 from ops.index_maps import Size, check_sizes, dimensions_of, index_map
@@ -32,7 +32,7 @@ from ops.rules.rule import (
 )
 from simplifier import forms
 from simplifier.errors import IndexingError, quoted
-from simplifier.forms import Interval
+from simplifier.forms import EVERYTHING, Interval
 
 # Widening: one indexing replaces many; it relates all that they do, maybe more, and is marked.
 
@@ -107,7 +107,7 @@ def is_part_at_a_glance(narrow: OperandIndexing, wide: OperandIndexing) -> bool:
 
 def _bounds(sizes: Sequence[int] | None, indexing: OperandIndexing) -> list[Interval]:
     if sizes is None:
-        return [ANY] * len(indexing.map.forms)
+        return [EVERYTHING] * len(indexing.map.forms)
     return [Interval(0, None if size == UNBOUNDED_SIZE else size - 1) for size in sizes]
 
 

@@ -14,7 +14,7 @@ from indexing import IndexingMap, Variable, format_map, passes
 from indexing.passes import Ends
 from ops import limits
 from ops.devices import (
-    ANY,
+    EVERYTHING,
     DeviceIndex,
     Devices,
     JointIndexing,
@@ -226,7 +226,7 @@ def joint_form(
     variable whose value is the number of the device that asks is no variable there.
     """
     own, device = indexing.map.domain, device_of(indexing)
-    every = Interval(0, devices.total - 1) if devices else ANY
+    every = Interval(0, devices.total - 1) if devices else EVERYTHING
     numbered = [*enumerate(indexing.runtime)]
     asking = (number for number, origin in numbered if is_own_device(origin.instruction))
     given = {**dict.fromkeys(asking, device), **(known or {})}
@@ -499,7 +499,7 @@ class RuntimeOrigin:
     def reach(self, own: IndexingMap, devices: Devices | None) -> Interval:
         """The values that this variable of a map may have, before they are clamped."""
         if self.loop:
-            return ANY
+            return EVERYTHING
         index, device, counters = self._asked(own, devices)
         (source, number), _ = outside((self.instruction, 0), self.callers)
         return bounds_of(source, index, device, _given(counters), number=number)
@@ -532,7 +532,7 @@ def _with_surroundings(
     index: IndexingMap, devices: Devices | None, loops: Iterable[CountedLoop]
 ) -> IndexingMap:
     """The map with the device that asks and the induction variables of loops as last dimensions."""
-    every = Interval(0, devices.total - 1) if devices else ANY
+    every = Interval(0, devices.total - 1) if devices else EVERYTHING
     around = [every, *(loop.values for loop in loops)]
     domain = index.domain
     wider = replace(domain, dims=(*domain.dims, *map(Variable, around)))

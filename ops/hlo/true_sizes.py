@@ -30,7 +30,7 @@ from ops.hlo.module import Computation, HloModule, Instruction
 from ops.hlo.shape_inference import Found, sizes_of_result, values_of_result
 from ops.index_maps import Size, as_form, plain, shown_sizes
 from simplifier import forms
-from simplifier.forms import Form, Interval, is_name, substitute
+from simplifier.forms import EVERYTHING, Form, Interval, is_name, substitute
 
 Answer = TypeVar("Answer")
 
@@ -141,8 +141,6 @@ def _of_module(module: HloModule) -> TrueSizes:
     """The true sizes of a module."""
     return _Inference(module).result()
 
-
-_ANY: Final = Interval(None, None)
 
 _FOLLOWED: Final = frozenset(
     ("add", "constant", "copy", "get-dimension-size", "multiply", "reshape", "subtract")
@@ -377,7 +375,7 @@ class _Inference:
             name = next(each for each in _names_for(origin) if each not in self._origins)
             self._names[origin] = name
             self._origins[name] = origin
-            self._bounds[name] = _ANY
+            self._bounds[name] = EVERYTHING
         return forms.variable(parameter_identifier(name))
 
 

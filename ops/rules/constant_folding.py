@@ -37,7 +37,7 @@ from ops.rules import control, data_movement, elementwise, linear_algebra, reduc
 from ops.rules.control import Array, source_of
 from ops.rules.rule import MapsFunction, OpIndexing, only_dimension
 from simplifier import forms
-from simplifier.forms import AtomKind, Form, Interval, tabulated, tabulated_affinely
+from simplifier.forms import EVERYTHING, AtomKind, Form, Interval, tabulated, tabulated_affinely
 
 # Arithmetic on bounded forms: bounds decide comparisons, clamps and roundings where they can.
 #
@@ -154,8 +154,6 @@ MAX_DEPTH: Final = 32
 MAX_TABLE: Final = 1 << 16
 """How many elements of a constant are looked at: so many take some hundredths of a second."""
 
-UNKNOWN: Final = Interval(None, None)
-"""The bounds of what may be anything."""
 
 _REMEMBERED: Final = 1 << 10
 """How many values are remembered."""
@@ -432,7 +430,7 @@ _FUNCTIONS: Final[Mapping[str, _Function]] = {
     "not": _not,
     "or": _bit_by_bit(AtomKind.BITOR, forms.disjunction),
     "remainder": _by_size(remainder, forms.mod),
-    "shift-left": _shifted(_times, lambda _: Interval(None, None)),
+    "shift-left": _shifted(_times, lambda _: EVERYTHING),
     "shift-right-arithmetic": _shifted(forms.floordiv, lambda half: Interval(-half, half - 1)),
     "shift-right-logical": _shifted(forms.floordiv, lambda _: Interval(0, None)),
     "sign": lambda _, known: clamp(known[0], Interval(-1, 1)),
@@ -601,7 +599,7 @@ def _computed_bounds(instruction: Instruction, element: _Element) -> Interval:
     operands = dict.fromkeys(_read(instruction, element) if function else ())
     kinds = {operand.shape.element_type.kind for operand, _ in operands}
     if function is None or not operands or not kinds <= _INTEGERS:
-        return UNKNOWN
+        return EVERYTHING
     places = {each: number for number, each in enumerate(operands)}
     box = [_bounds(*each) for each in operands]
     known = [
@@ -611,13 +609,13 @@ def _computed_bounds(instruction: Instruction, element: _Element) -> Interval:
     arguments = [known[places[each]] for each in _read(instruction, element)]
     form = function(instruction, arguments)
     if form is None:
-        return UNKNOWN
+        return EVERYTHING
     return range_in(form, Domain(tuple(map(Variable, box))))
 
 
 def _bounds_of_constant(constant: Instruction, element: _Element) -> Interval:
     values = _table(constant, element.element_map)[1].values()
-    return Interval(min(values), max(values)) if values else UNKNOWN
+    return Interval(min(values), max(values)) if values else EVERYTHING
 
 
 def _bounds_of_choice(instruction: Instruction, element: _Element) -> Interval:
@@ -631,7 +629,7 @@ def _bounds_of_choice(instruction: Instruction, element: _Element) -> Interval:
 def _bounds_of_any(instruction: Instruction, element: _Element) -> Interval:
     """Bounds of all operands that an element may be one of; a slice of nothing has none."""
     return fold(
-        Interval.union, [_bounds(*each) for each in _read(instruction, element)] or [UNKNOWN]
+        Interval.union, [_bounds(*each) for each in _read(instruction, element)] or [EVERYTHING]
     )
 
 
@@ -641,7 +639,7 @@ def _bounds_of_whole(count: int) -> _Bounds:
     def found(instruction: Instruction, element: _Element) -> Interval:
         operands = instruction.operands[:count]
         if any(operand.shape.dynamic_dimensions for operand in operands):
-            return UNKNOWN
+            return EVERYTHING
         every = (
             element._replace(element_map=IndexingMap.identity(operand.shape.dimensions))
             for operand in operands

@@ -11,7 +11,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import reduce
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
-from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Interval, Range, meet
+from simplifier.bounds.interval import (
+    EVERYTHING,
+    INFINITY,
+    NEGATIVE_INFINITY,
+    End,
+    Interval,
+    Range,
+    meet,
+)
 from simplifier.expr.form import CONDITIONS, FLOORDIV, Atom, AtomKind, Form, content
 from simplifier.laws.catalogue.ranges import DIVISOR_RANGE, FACT_RANGE
 from simplifier.laws.rewrite_log import Recorder, RewriteLog
@@ -319,9 +327,17 @@ def assumed(known: Any) -> Interval:  # noqa: ANN401 - of sympy
     [1, inf] [-inf, inf]
     """
     # What a function does not assume, its class has as a property, which is no answer but true.
-    lower = 1 if known.is_positive is True else 0 if known.is_nonnegative is True else None
-    upper = -1 if known.is_negative is True else 0 if known.is_nonpositive is True else None
-    return Interval(lower, upper)
+    signs = (interval for sign, interval in _SIGNS.items() if getattr(known, sign) is True)
+    return reduce(Interval.intersect, signs, EVERYTHING)
+
+
+_SIGNS: Final = {
+    "is_positive": Interval(1, None),
+    "is_nonnegative": Interval(0, None),
+    "is_negative": Interval(None, -1),
+    "is_nonpositive": Interval(None, 0),
+}
+"""What an assumption of sympy says of a value."""
 
 
 def _facts(form: Form, interval: Interval) -> Iterator[tuple[Form, Interval]]:
@@ -357,18 +373,15 @@ def _of_branches(branches: Iterable[Iterable[tuple[Form, Interval]]]) -> Constra
     said = [_joined(branch) for branch in branches]
     shared = (form for form in said[0] if all(form in each for each in said))
     hulls = {form: reduce(Interval.union, (each[form] for each in said)) for form in shared}
-    return tuple((form, hull) for form, hull in hulls.items() if hull != _EVERYTHING)
+    return tuple((form, hull) for form, hull in hulls.items() if hull != EVERYTHING)
 
 
 def _joined(facts: Iterable[tuple[Form, Interval]]) -> dict[Form, Interval]:
     """The facts, one for each form."""
     joined: dict[Form, Interval] = {}
     for form, interval in facts:
-        joined[form] = joined.get(form, _EVERYTHING).intersect(interval)
+        joined[form] = joined.get(form, EVERYTHING).intersect(interval)
     return joined
-
-
-_EVERYTHING: Final = Interval(None, None)
 
 
 def _compared(difference: Form, interval: Interval) -> tuple[Form, Interval]:

@@ -333,6 +333,7 @@ class Interval:
 IntervalLike: TypeAlias = "Interval | tuple[int | None, int | None] | list[int | None] | int"
 
 EMPTY: Final = Interval(0, -1)
+EVERYTHING: Final = Interval(None, None)
 
 
 def _is_above(here: Range, there: Range) -> bool:

@@ -16,7 +16,7 @@ from math import gcd
 from typing import Generic, NamedTuple, TypeVar
 
 from simplifier.bounds.context import Bounds, Constraints, Context, Fact, term_by_term
-from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, Interval, Range
+from simplifier.bounds.interval import EVERYTHING, INFINITY, NEGATIVE_INFINITY, Interval, Range
 from simplifier.bounds.ranges import LinearFacts, product_range
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -371,7 +371,7 @@ def solution(facts: Iterable[Fact], bounds: dict[str, Interval]) -> SolvedVariab
 
 def _ends(bounds: dict[str, Interval], atom: Atom) -> int:
     """Number of ends that the bounds of a variable have."""
-    interval = bounds.get(atom.name, Interval(None, None))
+    interval = bounds.get(atom.name, EVERYTHING)
     return (interval.lower is not None) + (interval.upper is not None)
 
 

@@ -10,7 +10,7 @@ from math import gcd, prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from simplifier import evaluation
-from simplifier.bounds.interval import EMPTY, Interval
+from simplifier.bounds.interval import EMPTY, EVERYTHING, Interval
 from simplifier.canonical.scope import Scope
 from simplifier.evaluation import MAX_INT64, OPERATIONS
 from simplifier.exact import isl
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     import islpy
 
 Answer = TypeVar("Answer")
-
-
-EVERYTHING: Final = Interval(None, None)
 
 
 def equivalent(
