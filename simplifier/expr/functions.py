@@ -9,8 +9,9 @@ division by zero stays as it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache, lru_cache, reduce
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeAlias
 
 import sympy
 from sympy.printing.codeprinter import CodePrinter
@@ -21,6 +22,8 @@ from sympy.printing.pretty.stringpict import prettyForm
 from sympy.printing.printer import Printer
 
 from simplifier.errors import INTEGER, check_type
+
+_Rewrites: TypeAlias = "Mapping[str, Callable[[sympy.Expr, sympy.Expr], sympy.Expr]]"
 
 _REMEMBERED: Final = 1 << 12
 """How many symbols are remembered by name; sympy needs long to make one."""
@@ -145,6 +148,11 @@ class IntegerFunction(_Divisible, sympy.Function):
     """Base of all of these functions."""
 
     is_integer = True
+    _fewest: ClassVar[int] = 2
+    """Arguments that it takes at least."""
+    _on_integers: ClassVar[Callable[[int, int], int]]
+    _in_sympys: ClassVar[Mapping[str, Callable[..., sympy.Expr]]] = {}
+    """The same in terms of functions of sympy, by their names."""
 
     @classmethod
     def of(cls, *arguments: sympy.Expr) -> sympy.Expr:
@@ -154,6 +162,25 @@ class IntegerFunction(_Divisible, sympy.Function):
         made = sympy.Expr.__new__(cls, *arguments)
         made.nargs = _arity(cls)  # pyright: ignore[reportAttributeAccessIssue] - sympy keeps it here
         return made
+
+    @classmethod
+    def eval(cls, *arguments: sympy.Expr) -> sympy.Expr | None:
+        """The value of constants, or of a single argument; ``None`` keeps the function."""
+        if len(arguments) < cls._fewest:
+            count = len(arguments) or "no"
+            expected = "at least one" if cls._fewest == 1 else "two or more"
+            raise TypeError(f"{cls.__name__}: has {count} arguments; expected {expected}")
+        if len(arguments) == 1:
+            return arguments[0]
+        if all(isinstance(argument, sympy.Integer) for argument in arguments):
+            with suppress(ZeroDivisionError):
+                return sympy.Integer(reduce(cls._on_integers, map(int, arguments)))
+        return None
+
+    def _eval_rewrite(self, rule: Any, args: tuple[sympy.Expr, ...], **_: object) -> Any:  # noqa: ANN401 - of sympy
+        """What sympy asks for ``rewrite``: its function of this name, or of the class."""
+        rewrite = self._in_sympys.get(getattr(rule, "__name__", rule))
+        return None if rewrite is None else rewrite(*args)
 
 
 @cache
@@ -168,17 +195,8 @@ class _Division(IntegerFunction):
     nargs = (2,)
     # The texts bring their own parentheses: sympy has one precedence for str and LaTeX.
     precedence: ClassVar[int] = PRECEDENCE["Atom"]
-
-    @staticmethod
-    def _on_integers(numerator: int, divisor: int) -> int:
-        raise NotImplementedError
-
-    @classmethod
-    def eval(cls, numerator: sympy.Expr, divisor: sympy.Expr) -> sympy.Expr | None:
-        """The value of two constants; ``None`` keeps the function."""
-        if isinstance(numerator, sympy.Integer) and isinstance(divisor, sympy.Integer) and divisor:
-            return sympy.Integer(cls._on_integers(int(numerator), int(divisor)))
-        return None
+    _texts: ClassVar[Mapping[str, str]]
+    """By language, around the texts of both arguments."""
 
     def _eval_is_nonnegative(self) -> bool | None:
         """What sympy asks: a quotient of numbers of one sign is not negative."""
@@ -205,14 +223,20 @@ class _Division(IntegerFunction):
         return self._ccode(printer)
 
     def _ccode(self, printer: CodePrinter) -> str:
-        raise NotImplementedError
+        return self._text("c", printer)
+
+    def _fcode(self, printer: CodePrinter) -> str:
+        return self._text("fortran", printer)
 
     def _latex(self, printer: LatexPrinter, exp: str | None = None) -> str:
         text = self._plain_latex(printer)
         return text if exp is None else rf"{{{text}}}^{{{exp}}}"
 
     def _plain_latex(self, printer: LatexPrinter) -> str:
-        raise NotImplementedError
+        return self._text("latex", printer)
+
+    def _text(self, language: str, printer: Printer) -> str:
+        return self._texts[language].format(*map(printer._print, self.args))
 
 
 class FloorDiv(_Division):
@@ -230,39 +254,26 @@ class FloorDiv(_Division):
     d0 - 7*floor(d0/8)
     """
 
-    @staticmethod
-    def _on_integers(numerator: int, divisor: int) -> int:
-        return numerator // divisor
-
-    def _eval_rewrite_as_floor(
-        self, numerator: sympy.Expr, divisor: sympy.Expr, **_: object
-    ) -> sympy.Expr:
-        return sympy.floor(numerator / divisor)
-
-    def _eval_rewrite_as_Mod(  # noqa: N802 - sympy looks for this name
-        self, numerator: sympy.Expr, divisor: sympy.Expr, **_: object
-    ) -> sympy.Expr:
-        return (numerator - sympy.Mod(numerator, divisor)) / divisor
+    _on_integers = int.__floordiv__
+    _in_sympys: ClassVar[_Rewrites] = {
+        "floor": lambda numerator, divisor: sympy.floor(numerator / divisor),
+        "Mod": lambda numerator, divisor: (numerator - sympy.Mod(numerator, divisor)) / divisor,
+    }
+    _texts: ClassVar[Mapping[str, str]] = {
+        "c": "(({0}) / ({1}) - (({0}) % ({1}) != 0 && (({0}) % ({1}) < 0) != (({1}) < 0)))",
+        "fortran": "(({0} - modulo({0}, {1}))/({1}))",
+        "latex": r"\left\lfloor \frac{{{0}}}{{{1}}} \right\rfloor",
+    }
 
     def _python(self, printer: Printer) -> str:
         return "{}//{}".format(*self._operands(printer))
 
-    def _ccode(self, printer: CodePrinter) -> str:
-        numerator, divisor = (printer._print(argument) for argument in self.args)
-        remainder = f"({numerator}) % ({divisor})"
-        off_by_one = f"({remainder} != 0 && ({remainder} < 0) != (({divisor}) < 0))"
-        return f"(({numerator}) / ({divisor}) - {off_by_one})"
-
-    def _fcode(self, printer: CodePrinter) -> str:
-        numerator, divisor = (printer._print(argument) for argument in self.args)
-        return f"(({numerator} - modulo({numerator}, {divisor}))/({divisor}))"
-
     def _pretty(self, printer: PrettyPrinter) -> prettyForm:
         return prettyForm(*_fraction(self, printer).parens("lfloor", "rfloor"))
 
-    def _plain_latex(self, printer: LatexPrinter) -> str:
-        numerator, divisor = (printer._print(argument) for argument in self.args)
-        return rf"\left\lfloor \frac{{{numerator}}}{{{divisor}}} \right\rfloor"
+
+def _ceildiv(numerator: int, divisor: int) -> int:
+    return -(-numerator // divisor)
 
 
 class CeilDiv(_Division):
@@ -272,24 +283,13 @@ class CeilDiv(_Division):
     (-3, -((-d0)//8))
     """
 
-    @staticmethod
-    def _on_integers(numerator: int, divisor: int) -> int:
-        return -(-numerator // divisor)
-
-    def _eval_rewrite_as_ceiling(
-        self, numerator: sympy.Expr, divisor: sympy.Expr, **_: object
-    ) -> sympy.Expr:
-        return sympy.ceiling(numerator / divisor)
-
-    def _eval_rewrite_as_floor(
-        self, numerator: sympy.Expr, divisor: sympy.Expr, **_: object
-    ) -> sympy.Expr:
-        return -sympy.floor(-numerator / divisor)
-
-    def _eval_rewrite_as_Mod(  # noqa: N802 - sympy looks for this name
-        self, numerator: sympy.Expr, divisor: sympy.Expr, **_: object
-    ) -> sympy.Expr:
-        return (numerator + sympy.Mod(-numerator, divisor)) / divisor
+    _on_integers = _ceildiv
+    _in_sympys: ClassVar[_Rewrites] = {
+        "ceiling": lambda numerator, divisor: sympy.ceiling(numerator / divisor),
+        "floor": lambda numerator, divisor: -sympy.floor(-numerator / divisor),
+        "Mod": lambda numerator, divisor: (numerator + sympy.Mod(-numerator, divisor)) / divisor,
+    }
+    _texts: ClassVar[Mapping[str, str]] = {"latex": r"\left\lceil \frac{{{0}}}{{{1}}} \right\rceil"}
 
     def _python(self, printer: Printer) -> str:
         return f"-({FloorDiv(-self.args[0], self.args[1])._python(printer)})"
@@ -303,10 +303,6 @@ class CeilDiv(_Division):
     def _pretty(self, printer: PrettyPrinter) -> prettyForm:
         return prettyForm(*_fraction(self, printer).parens("lceil", "rceil"))
 
-    def _plain_latex(self, printer: LatexPrinter) -> str:
-        numerator, divisor = (printer._print(argument) for argument in self.args)
-        return rf"\left\lceil \frac{{{numerator}}}{{{divisor}}} \right\rceil"
-
 
 class Mod(_Division):
     """``a - b * FloorDiv(a, b)``: in ``[0, b - 1]`` for ``b > 0``, in ``[b + 1, 0]`` for ``b < 0``.
@@ -318,9 +314,15 @@ class Mod(_Division):
     (2, -2, 7 % 0)
     """
 
-    @staticmethod
-    def _on_integers(numerator: int, divisor: int) -> int:
-        return numerator % divisor
+    _on_integers = int.__mod__
+    _in_sympys: ClassVar[_Rewrites] = {
+        "Mod": sympy.Mod,
+        "floor": lambda numerator, divisor: numerator - divisor * sympy.floor(numerator / divisor),
+    }
+    _texts: ClassVar[Mapping[str, str]] = {
+        "c": "((({0}) % ({1}) + ({1})) % ({1}))",
+        "fortran": "modulo({0}, {1})",
+    }
 
     def _eval_is_nonnegative(self) -> bool | None:
         return self.args[1].is_positive or None
@@ -328,26 +330,8 @@ class Mod(_Division):
     def _eval_is_nonpositive(self) -> bool | None:
         return self.args[1].is_negative or None
 
-    def _eval_rewrite_as_Mod(  # noqa: N802 - sympy looks for this name
-        self, numerator: sympy.Expr, divisor: sympy.Expr, **_: object
-    ) -> sympy.Expr:
-        return sympy.Mod(numerator, divisor)
-
-    def _eval_rewrite_as_floor(
-        self, numerator: sympy.Expr, divisor: sympy.Expr, **_: object
-    ) -> sympy.Expr:
-        return numerator - divisor * sympy.floor(numerator / divisor)
-
     def _python(self, printer: Printer) -> str:
         return "{} % {}".format(*self._operands(printer))
-
-    def _ccode(self, printer: CodePrinter) -> str:
-        numerator, divisor = (f"({printer._print(argument)})" for argument in self.args)
-        return f"(({numerator} % {divisor} + {divisor}) % {divisor})"
-
-    def _fcode(self, printer: CodePrinter) -> str:
-        numerator, divisor = (printer._print(argument) for argument in self.args)
-        return f"modulo({numerator}, {divisor})"
 
     def _plain_latex(self, printer: LatexPrinter) -> str:
         return r"\left({} \bmod {}\right)".format(*self._operands(printer))
@@ -361,20 +345,8 @@ def _fraction(division: _Division, printer: PrettyPrinter) -> prettyForm:
 class _Extremum(IntegerFunction):
     """Base of ``Min`` and ``Max``."""
 
-    _on_integers: ClassVar[Callable[..., int]]
+    _fewest = 1
     _c_comparison: ClassVar[str]
-
-    @classmethod
-    def eval(cls, *arguments: sympy.Expr) -> sympy.Expr | None:
-        """The value of constants; a single argument is itself; ``None`` keeps the function."""
-        if not arguments:
-            message = f"{cls.__name__}: has no arguments; expected at least one"
-            raise TypeError(message)
-        if len(arguments) == 1:
-            return arguments[0]
-        if all(isinstance(argument, sympy.Integer) for argument in arguments):
-            return sympy.Integer(cls._on_integers(*(int(argument) for argument in arguments)))
-        return None
 
     @property
     def _lower_name(self) -> str:
@@ -418,12 +390,10 @@ class Min(_Extremum):
 
     _on_integers = min
     _c_comparison = "<"
-
-    def _eval_rewrite_as_Min(self, *arguments: sympy.Expr, **_: object) -> sympy.Expr:  # noqa: N802 - sympy looks for this name
-        return sympy.Min(*arguments)
-
-    def _eval_rewrite_as_Piecewise(self, *arguments: sympy.Expr, **_: object) -> sympy.Expr:  # noqa: N802 - likewise
-        return sympy.Min(*arguments).rewrite(sympy.Piecewise)
+    _in_sympys: ClassVar[Mapping[str, Callable[..., sympy.Expr]]] = {
+        "Min": sympy.Min,
+        "Piecewise": lambda *arguments: sympy.Min(*arguments).rewrite(sympy.Piecewise),
+    }
 
 
 class Max(_Extremum):
@@ -435,39 +405,23 @@ class Max(_Extremum):
 
     _on_integers = max
     _c_comparison = ">"
-
-    def _eval_rewrite_as_Max(self, *arguments: sympy.Expr, **_: object) -> sympy.Expr:  # noqa: N802 - sympy looks for this name
-        return sympy.Max(*arguments)
-
-    def _eval_rewrite_as_Piecewise(self, *arguments: sympy.Expr, **_: object) -> sympy.Expr:  # noqa: N802 - likewise
-        return sympy.Max(*arguments).rewrite(sympy.Piecewise)
+    _in_sympys: ClassVar[Mapping[str, Callable[..., sympy.Expr]]] = {
+        "Max": sympy.Max,
+        "Piecewise": lambda *arguments: sympy.Max(*arguments).rewrite(sympy.Piecewise),
+    }
 
 
 class _Bitwise(IntegerFunction):
     """Base of the three functions of bits."""
 
-    _on_integers: ClassVar[Callable[[int, int], int]]
     _symbol: ClassVar[str]
     precedence: ClassVar[int] = PRECEDENCE["Atom"]
-
-    @classmethod
-    def eval(cls, *arguments: sympy.Expr) -> sympy.Expr | None:
-        """The value of constants; ``None`` keeps the function."""
-        if len(arguments) < _FEWEST_BITWISE:
-            message = f"{cls.__name__}: has {len(arguments)} arguments; expected two or more"
-            raise TypeError(message)
-        if all(isinstance(argument, sympy.Integer) for argument in arguments):
-            return sympy.Integer(reduce(cls._on_integers, map(int, arguments)))
-        return None
 
     def _python(self, printer: Printer) -> str:
         operands = (printer.parenthesize(each, PRECEDENCE["Atom"]) for each in self.args)
         return f"({f' {self._symbol} '.join(operands)})"
 
     _pythoncode = _numpycode = _cupycode = _jaxcode = _ccode = _cxxcode = _python
-
-
-_FEWEST_BITWISE: Final = 2
 
 
 class BitAnd(_Bitwise):
