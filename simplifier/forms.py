@@ -64,6 +64,7 @@ from simplifier.expr.form import (
 )
 from simplifier.expr.operations import (
     ON_BITS,
+    RELATIONS,
     bitwise,
     build,
     ceildiv,

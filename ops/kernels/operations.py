@@ -11,13 +11,12 @@ from typing import Final
 from indexing.code import LANGUAGES, Language, guarded_helper
 from indexing.layout import ElementType, Kind
 from ops.hlo.module import Instruction
+from ops.rules.constant_folding import DIRECTIONS
 
 # Operations of a language on the values of elements: a table of templates for each.
 
 SMALL_FLOATS: Final = (ElementType.F16, ElementType.BF16)
 """Only stored: their values are computed as those of ``f32``."""
-
-DIRECTIONS: Final = {"EQ": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}
 
 
 @dataclass(frozen=True, slots=True)

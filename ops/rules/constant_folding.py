@@ -124,24 +124,23 @@ def compare(left: BoundedForm, right: BoundedForm, direction: str) -> bool | Non
     difference = left.bounds - right.bounds
     if left.form == right.form:
         difference = Interval(0, 0)
-    holds, _ = _DIRECTIONS[direction]
+    holds = forms.RELATIONS[DIRECTIONS[direction]]
     answers = {
-        holds(sign, 0) for sign, part in _BY_SIGN.items() if not difference.intersect(part).is_empty
+        holds(sign) == forms.ONE
+        for sign, part in _BY_SIGN.items()
+        if not difference.intersect(part).is_empty
     }
     return answers.pop() if len(answers) == 1 else None
 
 
-_BY_SIGN: Final = {-1: Interval(None, -1), 0: Interval(0, 0), 1: Interval(1, None)}
-
-_DIRECTIONS: Final[Mapping[str, tuple[Callable[[int, int], bool], Callable[[Form], Form]]]] = {
-    "LT": (operator.lt, lambda apart: forms.nonnegative(-apart - 1)),
-    "LE": (operator.le, lambda apart: forms.nonnegative(-apart)),
-    "EQ": (operator.eq, forms.zero),
-    "NE": (operator.ne, lambda apart: forms.negation(forms.zero(apart))),
-    "GE": (operator.ge, forms.nonnegative),
-    "GT": (operator.gt, lambda apart: forms.nonnegative(apart - 1)),
+_BY_SIGN: Final = {
+    forms.constant(-1): Interval(None, -1),
+    forms.ZERO: Interval(0, 0),
+    forms.ONE: Interval(1, None),
 }
-"""Each direction as a function of two numbers, and as a condition on their difference."""
+
+DIRECTIONS: Final = {"EQ": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}
+"""The comparisons of HLO, and their signs."""
 
 
 # Folding.
@@ -376,8 +375,7 @@ def _compare(instruction: Instruction, known: Sequence[BoundedForm]) -> Form:
     answer = compare(left, right, direction)
     if answer is not None:
         return forms.constant(int(answer))
-    _, condition = _DIRECTIONS[direction]
-    return condition(left.form - right.form)
+    return forms.RELATIONS[DIRECTIONS[direction]](left.form - right.form)
 
 
 def _is_size(form: Form) -> bool:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, KeysView, Mapping
+from collections.abc import Callable, Iterable, KeysView, Mapping, Sequence
 from functools import partial, reduce
 from math import gcd
 from typing import Any
@@ -151,6 +151,17 @@ def negation(condition: Form) -> Form:
     return (-condition).plus_constant(1)
 
 
+RELATIONS: Mapping[str, Callable[[Form], Form]] = {
+    ">=": nonnegative,
+    "<=": lambda difference: nonnegative(-difference),
+    ">": lambda difference: nonnegative(difference.plus_constant(-1)),
+    "<": lambda difference: nonnegative((-difference).plus_constant(-1)),
+    "==": zero,
+    "!=": lambda difference: negation(zero(difference)),
+}
+"""Comparisons of integers, as conditions on the difference of left and right side."""
+
+
 def conjunction(conditions: Iterable[Form]) -> Form:
     """Whether all conditions hold; equal ones count once, only constants are evaluated."""
     distinct: dict[Key, Form] = {}
@@ -211,7 +222,7 @@ def _bitwise_of_two(kind: AtomKind, left: Form, right: Form) -> Form:
     return Form(0, {atom_of(kind, tuple(operands)): 1})
 
 
-_CONSTRUCTORS: Mapping[AtomKind, Callable[[tuple[Form, ...]], Form]] = {
+_CONSTRUCTORS: Mapping[AtomKind, Callable[[Sequence[Form]], Form]] = {
     AtomKind.FLOORDIV: lambda arguments: floordiv(*arguments),
     AtomKind.QUOTIENT: lambda arguments: floordiv(*arguments),
     AtomKind.MOD: lambda arguments: mod(*arguments),
@@ -228,7 +239,7 @@ _CONSTRUCTORS: Mapping[AtomKind, Callable[[tuple[Form, ...]], Form]] = {
 }
 
 
-def build(kind: AtomKind, arguments: tuple[Form, ...]) -> Form:
+def build(kind: AtomKind, arguments: Sequence[Form]) -> Form:
     """The form of an operation on forms; only constants are evaluated."""
     return _CONSTRUCTORS[kind](arguments)
 

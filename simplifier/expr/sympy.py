@@ -7,7 +7,7 @@ stand for integers, unless their assumptions deny it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cmp_to_key, lru_cache, partial, reduce
 from itertools import chain, repeat
 from math import gcd, lcm
@@ -286,7 +286,7 @@ def _read(node: sympy.Expr, parts: Sequence[_Ratio], fractions: list[Fraction]) 
     if kind in _ARITHMETIC:
         return _ARITHMETIC[kind](parts)
     if kind in _RELATIONS:
-        return _Ratio(_RELATIONS[kind](_difference(node, parts)))
+        return _Ratio(operations.RELATIONS[_RELATIONS[kind]](_difference(node, parts)))
     if kind in _CONNECTIVES:
         return _Ratio(_CONNECTIVES[kind]([*map(_condition_in, parts)]))
     integers = [*map(_integer, node.args, parts, repeat(fractions))]
@@ -352,10 +352,10 @@ def _key(function: type[sympy.Function]) -> str:
 
 
 def _sum_of_ratios(parts: Sequence[_Ratio]) -> _Ratio:
-    if all(part.divisor is ONE for part in parts):
-        return _Ratio(_total(part.numerator for part in parts))
-    numerators, divisor = _over_common_divisor(parts)
-    return _Ratio(_total(numerators), divisor)
+    numerators, divisor = [part.numerator for part in parts], ONE
+    if any(part.divisor is not ONE for part in parts):
+        numerators, divisor = _over_common_divisor(parts)
+    return _Ratio(forms.weighted_sum((1, each) for each in numerators), divisor)
 
 
 def _over_common_divisor(parts: Sequence[_Ratio]) -> tuple[list[Form], Form]:
@@ -373,15 +373,6 @@ def _over_common_divisor(parts: Sequence[_Ratio]) -> tuple[list[Form], Form]:
     return [numerator(part) for part in parts], ONE if divisor == ONE else divisor
 
 
-def _total(terms: Iterable[Form]) -> Form:
-    constant = 0
-    total: dict[Atom, int] = {}
-    for form in terms:
-        constant += form.constant
-        forms.accumulate(total, form)
-    return Form(constant, forms.in_order(total))
-
-
 def _product_of_ratios(parts: Sequence[_Ratio]) -> _Ratio:
     numerator = operations.product(part.numerator for part in parts)
     divisors = [part.divisor for part in parts if part.divisor is not ONE]
@@ -396,14 +387,9 @@ def _power(parts: Sequence[_Ratio]) -> _Ratio:
     return _Ratio(copies, ONE if divisor is ONE else operations.product([divisor] * exponent))
 
 
-def _rounded_down(parts: Sequence[_Ratio]) -> _Ratio:
+def _rounded(divide: Callable[[Form, Form], Form], parts: Sequence[_Ratio]) -> _Ratio:
     ((numerator, divisor),) = parts
-    return _Ratio(numerator if divisor is ONE else operations.floordiv(numerator, divisor))
-
-
-def _rounded_up(parts: Sequence[_Ratio]) -> _Ratio:
-    ((numerator, divisor),) = parts
-    return _Ratio(numerator if divisor is ONE else operations.ceildiv(numerator, divisor))
+    return _Ratio(numerator if divisor is ONE else divide(numerator, divisor))
 
 
 def _difference(node: sympy.Expr, parts: Sequence[_Ratio]) -> Form:
@@ -439,20 +425,22 @@ _ARITHMETIC: Final[Mapping[type, Callable[[Sequence[_Ratio]], _Ratio]]] = {
     sympy.Mul: _product_of_ratios,
     sympy.Pow: _power,
     sympy.UnevaluatedExpr: lambda parts: parts[0],
-    sympy.floor: _rounded_down,
-    sympy.ceiling: _rounded_up,
+    sympy.floor: partial(_rounded, operations.floordiv),
+    sympy.ceiling: partial(_rounded, operations.ceildiv),
     sympy.Piecewise: _choice_of_ratios,
 }
 
-_RELATIONS: Final[Mapping[type, Callable[[Form], Form]]] = {
-    sympy.Ge: operations.nonnegative,
-    sympy.Gt: lambda difference: operations.nonnegative(difference.plus_constant(-1)),
-    sympy.Le: lambda difference: operations.nonnegative(-difference),
-    sympy.Lt: lambda difference: operations.nonnegative((-difference).plus_constant(-1)),
-    sympy.Eq: operations.zero,
-    sympy.Ne: lambda difference: operations.negation(operations.zero(difference)),
+_COMPARISONS: Final[Mapping[str, Callable[..., Boolean]]] = {
+    ">=": sympy.Ge,
+    ">": sympy.Gt,
+    "<=": sympy.Le,
+    "<": sympy.Lt,
+    "==": sympy.Eq,
+    "!=": sympy.Ne,
 }
-"""Relations of ``a`` and ``b``, by ``a - b``."""
+_RELATIONS: Final[Mapping[object, str]] = {
+    relation: sign for sign, relation in _COMPARISONS.items()
+}
 
 
 def _either(conditions: Sequence[Form]) -> Form:
@@ -483,30 +471,6 @@ _CONNECTIVES: Final[Mapping[type, Callable[[Sequence[Form]], Form]]] = {
     sympy.ITE: lambda parts: _chosen(*parts),
 }
 
-_FUNCTIONS_OF_INTEGERS: Final[Mapping[type, Callable[[Sequence[Form]], Form]]] = {
-    sympy.Mod: lambda parts: operations.mod(*parts),
-    sympy.Min: operations.minimum,
-    sympy.Max: operations.maximum,
-    sympy.Abs: _absolute_value,
-    sympy.sign: _sign,
-    FloorDiv: lambda parts: operations.floordiv(*parts),
-    CeilDiv: lambda parts: operations.ceildiv(*parts),
-    Mod: lambda parts: operations.mod(*parts),
-    Min: operations.minimum,
-    Max: operations.maximum,
-    BitAnd: partial(operations.bitwise, AtomKind.BITAND),
-    BitOr: partial(operations.bitwise, AtomKind.BITOR),
-    BitXor: partial(operations.bitwise, AtomKind.BITXOR),
-}
-
-_READ: Final = frozenset({*_ARITHMETIC, *_FUNCTIONS_OF_INTEGERS, *_RELATIONS, *_CONNECTIVES})
-"""The operations on parts that are read."""
-
-
-# From forms to sympy; nothing is simplified on the way, and nothing recurses.
-
-_ExpressionOf: TypeAlias = "Callable[[Atom], sympy.Expr]"
-
 _FUNCTIONS: Final[Mapping[AtomKind, type[IntegerFunction]]] = {
     AtomKind.FLOORDIV: FloorDiv,
     AtomKind.QUOTIENT: FloorDiv,
@@ -518,6 +482,23 @@ _FUNCTIONS: Final[Mapping[AtomKind, type[IntegerFunction]]] = {
     AtomKind.BITOR: BitOr,
     AtomKind.BITXOR: BitXor,
 }
+_FUNCTIONS_OF_INTEGERS: Final[Mapping[type, Callable[[Sequence[Form]], Form]]] = {
+    sympy.Mod: partial(operations.build, AtomKind.MOD),
+    sympy.Min: operations.minimum,
+    sympy.Max: operations.maximum,
+    sympy.Abs: _absolute_value,
+    sympy.sign: _sign,
+    **{function: partial(operations.build, kind) for kind, function in _FUNCTIONS.items()},
+}
+
+_READ: Final = frozenset({*_ARITHMETIC, *_FUNCTIONS_OF_INTEGERS, *_RELATIONS, *_CONNECTIVES})
+"""The operations on parts that are read."""
+
+
+# From forms to sympy; nothing is simplified on the way, and nothing recurses.
+
+_ExpressionOf: TypeAlias = "Callable[[Atom], sympy.Expr]"
+
 _SIMPLE: Final = frozenset({AtomKind.VARIABLE, *_FUNCTIONS})
 """Atoms that sympy cannot merge with each other or with a coefficient."""
 
@@ -680,16 +661,6 @@ def _relation(atom: Atom, inner: _ExpressionOf, *, holds: bool) -> Boolean:
     relation = ">=" if atom.kind is AtomKind.NONNEGATIVE else "=="
     left, relation, right = sides(atom.numerator, relation if holds else NEGATED[relation])
     return _COMPARISONS[relation](_sum(left, inner), _sum(right, inner), evaluate=False)
-
-
-_COMPARISONS: Final[Mapping[str, Callable[..., Boolean]]] = {
-    ">=": sympy.Ge,
-    ">": sympy.Gt,
-    "<=": sympy.Le,
-    "<": sympy.Lt,
-    "==": sympy.Eq,
-    "!=": sympy.Ne,
-}
 
 
 def _sum(form: Form, inner: _ExpressionOf) -> sympy.Expr:

@@ -195,16 +195,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[[list[Form]], Form]]] = {
     "bitor": partial(operations.bitwise, AtomKind.BITOR),
     "bitxor": partial(operations.bitwise, AtomKind.BITXOR),
 }
-RELATIONS: Final[Mapping[str, Operation]] = {
-    ">=": lambda left, right: operations.nonnegative(left - right),
-    "<=": lambda left, right: operations.nonnegative(right - left),
-    ">": lambda left, right: operations.nonnegative(left - right - 1),
-    "<": lambda left, right: operations.nonnegative(right - left - 1),
-    "==": lambda left, right: operations.zero(left - right),
-    "!=": lambda left, right: operations.negation(operations.zero(left - right)),
-}
-"""Comparisons of integers, as conditions."""
-_JOINTS: Final = frozenset({*RELATIONS, "and", "or"})
+_JOINTS: Final = frozenset({*operations.RELATIONS, "and", "or"})
 _ARGUMENTS_OF_SELECT: Final = 3
 
 
@@ -261,7 +252,7 @@ class _Condition:
         value = side
         if lefts:
             value = operations.conjunction(
-                RELATIONS[relation](left, right)
+                operations.RELATIONS[relation](left - right)
                 for (left, relation), right in zip(lefts, rights, strict=True)
             )
         if self.is_negated:
@@ -541,7 +532,7 @@ class _ExpressionParser:
         """Begin the operand after a relation, or after a word that joins conditions."""
         total = self._total(group)
         condition = group.begin_side()
-        if word in RELATIONS:
+        if word in operations.RELATIONS:
             condition.compare(total, word)
         elif condition.is_complete(total):
             condition.join(word, total)
