@@ -1,4 +1,4 @@
-"""Results of several simplifiers on the same problems: cost, width, correctness, time."""
+"""Results of several simplifiers on the same problems: cost, machine code, correctness, time."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from statistics import median
 from typing import Final
 
 from benchmarks.clock import time_limit
+from benchmarks.machine import Formula, Machine, Writer
 from benchmarks.peers import Answer, Peer, UnsupportedError
 from benchmarks.problems import Problem, seeded
 from benchmarks.width import NaturalReading
@@ -29,6 +30,9 @@ LONG: Final = 0.05
 
 ISL_BUDGET: Final = 100_000
 """The operations that isl may spend to prove one result equal."""
+
+INPUT: Final = "input"
+"""The name of what was to be simplified, where it stands beside the results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +62,13 @@ class Row:
     problem: Problem
     outcomes: Mapping[str, Outcome]
 
+    def rivals(self, us: str) -> Iterator[str]:
+        """The peers whose results are narrow."""
+        return (name for name, found in self.outcomes.items() if name != us and not found.is_wide)
+
     def best_peer(self, us: str) -> str | None:
         """The peer with the cheapest narrow result; nothing if all are wide."""
-        narrow = [name for name, found in self.outcomes.items() if name != us and not found.is_wide]
-        return min(narrow, key=lambda name: self.outcomes[name].cost, default=None)
+        return min(self.rivals(us), key=lambda name: self.outcomes[name].cost, default=None)
 
     def best_cost(self, us: str) -> int | None:
         """The lowest cost of a narrow result of the peers; nothing if all are wide."""
@@ -217,3 +224,68 @@ def standing(rows: Sequence[Row], us: str) -> Standing:
         len(wide),
         sum(wide),
     )
+
+
+# Machine code.
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """The results on one problem in C, by the name of the simplifier, and the input."""
+
+    row: Row
+    formulas: Mapping[str, Formula]
+    """That of the input where there is no right result."""
+
+    @classmethod
+    def of(cls, row: Row) -> Code:
+        """The code of a row."""
+        write, written = Writer(row.problem).formula, row.problem.form
+        formulas = {
+            name: write(found.form if found.form is not None and found.is_right else written)
+            for name, found in row.outcomes.items()
+        }
+        return cls(row, {**formulas, INPUT: write(written)})
+
+    def makes_negative(self, name: str) -> bool:
+        """Whether a result divides what may be negative, and the input does not."""
+        is_negative = self.formulas[name].divides_negative
+        return is_negative and not self.formulas[INPUT].divides_negative
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """A problem for whose result of a peer a machine executes less than for ours."""
+
+    row: Row
+    ours: int
+    peer: str
+    theirs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """What one machine executes for the results."""
+
+    machine: str
+    totals: Mapping[str, int]
+    """By the name of the simplifier, and for the input."""
+    best_peer: str | None
+    """That with the least total."""
+    excesses: Sequence[Excess]
+    """The problems on which a narrow result of a peer takes less than ours, the worst first."""
+
+
+def bill(codes: Sequence[Code], machine: Machine, us: str) -> Bill:
+    """The bill of a machine."""
+    known = machine.counts(formula for code in codes for formula in code.formulas.values())
+    counts = [{name: known[each] for name, each in code.formulas.items()} for code in codes]
+    totals = {name: sum(count[name] for count in counts) for name in codes[0].formulas}
+    best = min(totals.keys() - {us, INPUT}, key=totals.__getitem__, default=None)
+    excesses: list[Excess] = []
+    for code, count in zip(codes, counts, strict=True):
+        peer = min(code.row.rivals(us), key=count.__getitem__, default=us)
+        excesses.append(Excess(code.row, count[us], peer, count[peer]))
+    dearer = [each for each in excesses if each.ours > each.theirs]
+    dearer.sort(key=lambda each: each.theirs - each.ours)
+    return Bill(machine.name, totals, best, dearer)

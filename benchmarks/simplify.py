@@ -1,4 +1,4 @@
-"""Compares the simplifier with others: cost of results, correctness, speed.
+"""Compares the simplifier with others: cost of results, machine code, correctness, speed.
 
     python -m benchmarks.simplify
     python -m benchmarks.simplify --quick
@@ -10,8 +10,10 @@ Each gets the expression as written and with like terms collected; XLA only gets
 and transposes, as programs. The cheapest narrow result counts, under our cost function; a problem
 without an answer costs what it costs as written. A result is wide if it needs greater integers than
 the mixed-radix form of the problem (see benchmarks/width.py), and negative if it divides by a
-negative number. Times of peers exclude building their expressions; our times begin with the text.
-All times are the least of several cold runs in this run, on this machine.
+negative number. The same results are compiled by gcc and by nvcc, as far as they are installed, and
+their instructions counted (see benchmarks/machine.py). Times of peers exclude building their
+expressions; our times begin with the text. All times are the least of several cold runs in this
+run, on this machine.
 """
 
 from __future__ import annotations
@@ -27,7 +29,18 @@ from statistics import median
 from typing import Final, TypeAlias
 
 from benchmarks import generate, growth, ours, peers
-from benchmarks.comparison import Row, Standing, compared, standing, summary
+from benchmarks.comparison import (
+    Bill,
+    Code,
+    Excess,
+    Row,
+    Standing,
+    bill,
+    compared,
+    standing,
+    summary,
+)
+from benchmarks.machine import MACHINES, Machine
 from benchmarks.ours import Stages
 from benchmarks.peers import Peer
 from benchmarks.problems import Problem, published
@@ -55,9 +68,10 @@ def main(arguments: list[str] | None = None) -> None:
     gc.freeze()  # the garbage collector skips what the peers imported
     if {"published", "random"} & set(options.parts):
         sides = [ours.load(), *_installed(options.peers)]
+        machines = [*_machines()]
         gc.freeze()
         for part, problems in _problems(options):
-            report[part] = _comparison(part, problems, sides, options.runs)
+            report[part] = _comparison(part, problems, sides, machines, options.runs)
     if "speed" in options.parts:
         report["speed"] = _speed(options.runs)
     if "growth" in options.parts:
@@ -109,6 +123,14 @@ def _installed(adapters: Sequence[str]) -> Iterator[Peer]:
             yield peer
 
 
+def _machines() -> Iterator[Machine]:
+    for machine in MACHINES:
+        if machine.is_there:
+            yield machine
+        else:
+            print(f"absent: {machine.name}: there is no {machine.compiler}")
+
+
 def _problems(options: argparse.Namespace) -> Iterator[tuple[str, list[Problem]]]:
     if "published" in options.parts:
         yield "published", published()
@@ -124,8 +146,10 @@ _TITLES: Final = (
 )
 
 
-def _comparison(part: str, problems: list[Problem], sides: list[Peer], runs: int) -> Report:
-    """Print the table for one set of problems, and every row in which we are behind a peer."""
+def _comparison(
+    part: str, problems: list[Problem], sides: list[Peer], machines: list[Machine], runs: int
+) -> Report:
+    """Print the tables for one set of problems, and every row in which we are behind a peer."""
     rows: list[Row] = []
     for row in compared(problems, sides, runs):
         rows.append(row)
@@ -150,6 +174,7 @@ def _comparison(part: str, problems: list[Problem], sides: list[Peer], runs: int
         "summaries": [asdict(found) for found in summaries],
         "standing": asdict(position),
         "behind": [*map(_record, behind)],
+        "instructions": _instructions(rows, machines),
     }
 
 
@@ -199,6 +224,63 @@ def _record(row: Row) -> Report:
         "is_wide": row.outcomes[US].is_wide,
         "excess": row.excess(US),
         "best": best,
+        **results,
+    }
+
+
+# Machine code.
+
+
+def _instructions(rows: Sequence[Row], machines: Sequence[Machine]) -> Report:
+    """Print what machines execute for the results, and for what they were made of."""
+    if not machines:
+        return {}
+    codes = [*map(Code.of, rows)]
+    bills = [bill(codes, machine, US) for machine in machines]
+    titles = (title for each in bills for title in (each.machine, "x ours"))
+    print(f"\n{'instructions':18}" + "".join(f"{title:>11}" for title in titles) + "  new negative")
+    for name in bills[0].totals:
+        cells = "".join(
+            f"{each.totals[name]:11}{each.totals[name] / each.totals[US]:11.2f}" for each in bills
+        )
+        print(f"{name:18}{cells}{sum(code.makes_negative(name) for code in codes):14}")
+    for each in bills:
+        _print_bill(each, len(rows))
+    return {each.machine: _bill_record(each) for each in bills}
+
+
+def _print_bill(found: Bill, problems: int) -> None:
+    """Print where a machine executes more for our results than for those of the peers."""
+    if found.best_peer is None:
+        return
+    ratio = found.totals[US] / found.totals[found.best_peer]
+    print(
+        f"{found.machine}: {ratio - 1:+.1%} beside {found.best_peer}, the best of the peers; more "
+        f"than the best narrow result of them all for {len(found.excesses)} of {problems} "
+        f"({len(found.excesses) / problems:.1%})"
+    )
+
+
+def _bill_record(found: Bill) -> Report:
+    return {
+        "totals": found.totals,
+        "best_peer": found.best_peer,
+        "dearer": [*map(_excess_record, found.excesses)],
+    }
+
+
+def _excess_record(found: Excess) -> Report:
+    results = {
+        name: format_form(form)
+        for name in (US, found.peer)
+        if (form := found.row.outcomes[name].form) is not None
+    }
+    return {
+        "name": found.row.problem.name,
+        "expr": found.row.problem.text,
+        "bounds": dict(found.row.problem.ends),
+        "best": found.peer,
+        "instructions": (found.ours, found.theirs),
         **results,
     }
 

@@ -30,7 +30,7 @@ class NaturalReading:
     """The greatest magnitude that a formula for this problem needs."""
 
     def __init__(self, problem: Problem) -> None:
-        self._points = _points(problem)
+        self._points = points_of(problem)
         form, scope = problem.form, scope_of(problem.bounds)
         variables = [forms.variable(name) for name, _ in problem.bounds]
         needed = self._widest([form, *variables, *dividends(form)])
@@ -162,7 +162,8 @@ def _sources(dividend: Form, divisor: int) -> Iterator[Form]:
     yield dividend.plus_constant(-divisor)
 
 
-def _points(problem: Problem) -> Columns:
+def points_of(problem: Problem) -> Columns:
+    """All points of a small domain; corners and random points of a larger one."""
     sizes = [interval.size for _, interval in problem.bounds]
     if all(sizes) and prod(size or 0 for size in sizes) <= MAX_POINTS:
         return every_point(dict(problem.bounds))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -13,7 +14,18 @@ import pytest
 
 from benchmarks import generate, growth, ours, peers, simplify
 from benchmarks.clock import time_limit
-from benchmarks.comparison import Row, Standing, compared, standing, summary
+from benchmarks.comparison import (
+    INPUT,
+    Code,
+    Excess,
+    Row,
+    Standing,
+    bill,
+    compared,
+    standing,
+    summary,
+)
+from benchmarks.machine import MACHINES, Machine, Writer
 from benchmarks.peers import Answer, Peer, UnsupportedError
 from benchmarks.problems import Ends, Movement, Problem, published, seeded
 from benchmarks.width import NaturalReading
@@ -235,6 +247,87 @@ def test_wide_and_negative_results_are_counted() -> None:
     assert summary(rows_of(halves, answering("x floordiv -2")), "parrot", "ours").negative == 1
 
 
+# Machine code.
+
+GCC, PTX = MACHINES
+on_each_machine = pytest.mark.parametrize(
+    "machine",
+    [
+        pytest.param(machine, marks=pytest.mark.skipif(not machine.is_there, reason=machine.name))
+        for machine in MACHINES
+    ],
+    ids=lambda machine: machine.name,
+)
+BOX = Problem("box", "", {"x": (0, 1000), "y": (-5, 5)})
+
+CODE = [
+    # formula, its C, whether a dividend is negative somewhere
+    ("x + 3", "(i32)((i32)x + (i32)3LL)", False),
+    ("x * 3000000", "(i64)((i64)x * (i64)3000000LL)", False),
+    ("x floordiv 8", "(i32)((i32)x >> (i32)3LL)", False),
+    ("y mod 8", "(i32)((i32)y & (i32)7LL)", True),
+    ("x floordiv 7", "(i32)((u32)(i32)x / (u32)(i32)7LL)", False),
+    ("y floordiv 7", "(i32)(floor32((i32)y, (i32)7LL))", True),
+    ("x floordiv (y + 6)", "(i32)((u32)(i32)x / (u32)(i32)(i32)((i32)y + (i32)6LL))", False),
+    ("x ceildiv 8", "(i32)((i32)(i32)((i32)x + (i32)7LL) >> (i32)3LL)", False),
+    ("min(y mod 7, 3)", None, True),
+    ("(x floordiv 7) * (x + 1)", None, False),
+]
+
+
+@pytest.mark.parametrize(("text", "code", "divides_negative"), CODE)
+def test_a_formula_in_c_has_the_operations_of_the_formula(
+    text: str, code: str | None, divides_negative: bool
+) -> None:
+    formula = Writer(BOX).formula(parse_form(text))
+    assert code in (None, formula.result)
+    assert (formula.parameters, formula.divides_negative) == ("i32 x, i32 y", divides_negative)
+
+
+@on_each_machine
+def test_instructions_of_formulas(machine: Machine) -> None:
+    """Each takes more than the one before, whatever the machine."""
+    texts = ["x", "x floordiv 7", "x mod 7", "x mod 7 + (y mod 11) * 5"]
+    write = Writer(BOX).formula
+    formulas = [write(parse_form(text)) for text in texts]
+    counts = machine.counts(formulas)
+    found = [counts[formula] for formula in formulas]
+    assert found == sorted(set(found))
+    again = write(parse_form("x mod 7 + x floordiv 7"))
+    assert machine.counts([again])[again] < counts[formulas[1]] + counts[formulas[2]]
+
+
+@on_each_machine
+def test_a_bill_names_what_a_peer_does_better(machine: Machine) -> None:
+    problems = [PROBLEM, Problem("thirds", "x - x // 3 * 3", {"x": (0, 9)})]
+    sides = [Peer("ours", "", lambda problem: Answer((problem.form,), 0.0)), answering("x")]
+    codes = [Code.of(row) for row in compared(problems, sides, runs=1)]
+    found = bill(codes, machine, "ours")
+    assert found.best_peer == "parrot"
+    assert found.totals["parrot"] < found.totals["ours"] == found.totals[INPUT]
+    (excess,) = found.excesses  # the parrot is wrong about thirds, and pays for the question
+    assert excess == Excess(codes[0].row, excess.ours, "parrot", excess.theirs)
+    assert excess.ours > excess.theirs
+    assert bill([codes[1]], machine, "ours").excesses == []
+
+
+def test_a_new_negative_dividend_is_noticed() -> None:
+    problem = Problem("remainder", "(x + 2) % 3", {"x": (0, 9)})
+    (row,) = compared([problem], [answering("(x - 1) mod 3"), ours.load()], runs=1)
+    code = Code.of(row)
+    assert [code.makes_negative(name) for name in ("parrot", "ours", INPUT)] == [True, False, False]
+
+
+def test_a_missing_compiler_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(simplify, "MACHINES", [replace(GCC, compiler="no-such-compiler")])
+    simplify.main(["--parts", "random", "--count", "2", "--runs", "1", "--peers", ""])
+    out = capsys.readouterr().out
+    assert "absent: gcc: there is no no-such-compiler\n" in out
+    assert "random: 2 problems" in out
+
+
 # The program.
 
 
@@ -255,6 +348,7 @@ def test_the_program_writes_what_it_prints(
     report = json.loads(file.read_text("utf-8"))
     ours_found, isl_found = report["random"]["summaries"]
     assert (ours_found["name"], ours_found["wrong"], isl_found["name"]) == ("ours", 0, "isl")
+    assert [*report["random"]["instructions"]] == [each.name for each in MACHINES if each.is_there]
     assert "random: 11 problems" in capsys.readouterr().out
 
 
