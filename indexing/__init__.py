@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import singledispatch
+from typing import Any
 
 from indexing import startup as startup  # first: it prepares the process of the command line
 from indexing.code import emit, emit_loops
@@ -27,9 +28,7 @@ from indexing.tile.constraints import TileConstraints
 from indexing.tile.tile import Tile
 from indexing.transform.substitute import compose
 from indexing.variable import Variable, VariableKind
-
-if TYPE_CHECKING:
-    from ops.explorer import Exploration, Explored
+from simplifier.errors import check_type
 
 __all__ = [
     "ByVariable",
@@ -65,10 +64,8 @@ __all__ = [
 ]
 
 
-# Functions that users look for here and `ops` has: the second door upwards, like the command.
-
-
-def explore(thing: Explored) -> Exploration:
+@singledispatch
+def explore(thing: object) -> Any:  # noqa: ANN401 - of what registers itself
     """A page to look at a program: the name here of :func:`ops.explore`.
 
     Raises:
@@ -79,6 +76,4 @@ def explore(thing: Explored) -> Exploration:
     >>> explore(hlo.parse("ENTRY e { p = f32[2] parameter(0) ROOT n = f32[2] negate(p) }"))
     <page about module_e: e>
     """
-    from ops.explorer import explore as page_about  # noqa: PLC0415 - ops imports this package
-
-    return page_about(thing)
+    check_type(thing, (), "explore", "a module, a computation, a fusion or an instruction")

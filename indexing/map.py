@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Concatenate, Final, NoReturn, ParamSpec, Self
+from typing import TYPE_CHECKING, Concatenate, Final, NoReturn, ParamSpec, Self, TypeAlias
 
 import sympy
 from sympy.logic.boolalg import Boolean
 
 from indexing import validation
-from indexing.code import to_language
 from indexing.domain import ByRole, Constraint
 from indexing.errors import MapError
 from indexing.exact.index_set import IndexSet
@@ -27,7 +26,7 @@ from indexing.formats.notebook import html_of_map, latex_of_map
 from indexing.formats.text import format_map
 from indexing.index_relation import IndexRelation, applied, distances, restricted, with_results_in
 from indexing.pictures.access_picture import AccessPicture, Choices, PlaneChoice, access_picture
-from indexing.relation import RelationT
+from indexing.relation import Relation, RelationT
 from indexing.simplify import result_bounds, simplified, simplified_by_isl
 from indexing.tile.tile import Tile, masked_tile_of
 from indexing.transform import evaluate, substitute
@@ -43,6 +42,12 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 
 _NO_NAMES: Final[dict[str, str | None]] = {}
+
+CodeWriter: TypeAlias = Callable[[Sequence[Relation], Sequence[str], str], str]
+"""One text for maps with their names; the last argument is the function that asks, for messages."""
+
+CODE_WRITERS: Final[dict[str, CodeWriter]] = {}
+"""Writers by language; :mod:`indexing.code` adds its own."""
 
 
 class IndexingMap(ExactRelation):
@@ -631,7 +636,7 @@ class IndexingMap(ExactRelation):
         }
         <BLANKLINE>
         """
-        return to_language(self, "c", name)
+        return self._code("c", name)
 
     def to_cuda(self, name: str = "indexing_map") -> str:
         """CUDA text: the functions of :meth:`to_c`, for the device and for the host.
@@ -644,7 +649,7 @@ class IndexingMap(ExactRelation):
         >>> print(text.splitlines()[4])
         static __host__ __device__ __forceinline__ void row_of(int32_t d0, int64_t *results) {
         """
-        return to_language(self, "cuda", name)
+        return self._code("cuda", name)
 
     def to_triton(self, name: str = "indexing_map") -> str:
         """Triton text: a function for the results, and one for the mask of points in the domain.
@@ -675,7 +680,7 @@ class IndexingMap(ExactRelation):
             return (d0 >= 0) & (d0 < 32)
         <BLANKLINE>
         """
-        return to_language(self, "triton", name)
+        return self._code("triton", name)
 
     def to_mlir(self, name: str = "indexing_map") -> str:
         r"""MLIR text: functions of ``affine.apply`` and ``arith`` for the results and the domain.
@@ -693,7 +698,10 @@ class IndexingMap(ExactRelation):
           %2 = arith.maxsi %0, %1 : index
           return %2 : index
         """
-        return to_language(self, "mlir", name)
+        return self._code("mlir", name)
+
+    def _code(self, language: str, name: str) -> str:
+        return CODE_WRITERS[language]([self], [name], f"to_{language}")
 
     def to_isl(
         self, *, runtime_as_parameters: bool = False, context: islpy.Context | None = None

@@ -1,6 +1,6 @@
 """Maps as code: one text for any number of maps, in each language of a table.
 
-``emit`` is the door; ``to_language`` is it for one map. ``language`` has the table,
+``emit`` is the door; its writers serve the methods of a map, too. ``language`` has the table,
 ``coder`` writes formulas, ``map_functions`` what is around them.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import Final
 
 from indexing.code.coder import Ranges, alone, helpers_in, is_narrow, names_in
@@ -35,6 +35,7 @@ from indexing.code.loops import (
 from indexing.domain import Domain
 from indexing.errors import MapError
 from indexing.formats.mlir import with_positive_divisors
+from indexing.map import CODE_WRITERS
 from indexing.relation import Relation, check_map
 from simplifier import forms
 from simplifier.errors import check_type, listed, quoted
@@ -49,9 +50,6 @@ from simplifier.forms import (
     postorder,
     variable,
 )
-
-MLIR: Final = "mlir"
-"""It has a room of its own: each of its operations has a name."""
 
 __all__ = [
     "Language",
@@ -68,7 +66,6 @@ __all__ = [
     "helpers_in",
     "is_narrow",
     "solving",
-    "to_language",
 ]
 
 
@@ -114,8 +111,8 @@ def emit(
     """
     given = _maps(maps, "emit")
     named = _names(names, len(given), "emit")
-    _check_language(language, [*LANGUAGES, MLIR], "emit")
-    return _text(given, language, named, "emit")
+    _check_language(language, CODE_WRITERS, "emit")
+    return CODE_WRITERS[language](given, named, "emit")
 
 
 def emit_loops(
@@ -203,17 +200,6 @@ def _check_language(language: str, known: Collection[str], asker: str) -> None:
     check_type(language, str, f"{asker}: language", "its name")
     if language not in known:
         raise MapError(f"{asker}: language is {quoted(language)}; expected {listed(known)}")
-
-
-def to_language(indexing_map: Relation, language: str, name: str) -> str:
-    """The text of one map; see :meth:`indexing.IndexingMap.to_c` and the others."""
-    return _text([indexing_map], language, [name], f"to_{language}")
-
-
-def _text(maps: Sequence[Relation], language: str, names: Sequence[str], asker: str) -> str:
-    if language == MLIR:
-        return mlir_text_of_maps(maps, names, asker)
-    return text_of_maps(maps, LANGUAGES[language], names, asker)
 
 
 # Maps as functions of MLIR: `affine.apply` where a sum is affine, `arith` where it is not.
@@ -392,3 +378,7 @@ class _Block:
         quotient = self.operation("floordivsi", (numerator, divisor))
         whole = self.operation("muli", (quotient, divisor))
         return self.operation("subi", (numerator, whole))
+
+
+CODE_WRITERS.update({name: partial(text_of_maps, each) for name, each in LANGUAGES.items()})
+CODE_WRITERS["mlir"] = mlir_text_of_maps

@@ -25,7 +25,7 @@ _MAX_COMMENT_COST: Final = 1000
 
 
 def text_of_maps(
-    maps: Sequence[Relation], language: Language, names: Sequence[str], asker: str
+    language: Language, maps: Sequence[Relation], names: Sequence[str], asker: str
 ) -> str:
     """One text with a function for the results of maps, and one for the domain of each."""
     domains = checked_domains(maps, names, asker, language.reserved, language.max_bits)

@@ -41,10 +41,10 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("indexing.formats.text", "indexing.formats.notebook"),
         ("indexing.exact",),
         ("indexing.formats",),
-        ("indexing.code", "indexing.tile", "indexing.index_relation"),
+        ("indexing.tile", "indexing.index_relation"),
         ("indexing.map",),
         ("indexing.readers",),
-        ("indexing.layout", "indexing.passes"),
+        ("indexing.code", "indexing.layout", "indexing.passes"),
         ("indexing",),
         ("indexing.__main__",),
     ),
@@ -108,8 +108,7 @@ RECURSIONS: Final[Mapping[str, tuple[str, ...]]] = {
 """Modules that may import each other, also in functions, by the name of the recursion they are."""
 
 IMPORTS_UPWARDS: Final[Mapping[tuple[str, str], str]] = {
-    ("indexing.__main__", "ops.cli"): "`python -m indexing` starts the command line",
-    ("indexing", "ops.explorer"): "`indexing.explore`, in a function, shows a program",
+    ("indexing.__main__", "ops.cli"): "`python -m indexing` starts the command line"
 }
 """The doors upwards: which module imports which package above it, and why."""
 
