@@ -13,9 +13,8 @@ import numpy as np
 import sympy
 
 from indexing import IndexingMap
-from simplifier import Interval, NotQuasiAffineError
+from simplifier import Interval, NotQuasiAffineError, exact
 from simplifier.canonical.scope import scope_of
-from simplifier.exact import witness
 from simplifier.expr.form import Atom, AtomKind, Form, postorder, variables_of
 from simplifier.expr.operations import ON_BITS
 from simplifier.expr.sympy import from_sympy
@@ -212,11 +211,11 @@ def differing_point(
     a: sympy.Expr, b: sympy.Expr, bounds: Bounds, constraints: Constraints
 ) -> dict[str, int] | None:
     """A point where two expressions differ: isl's, or one of a sample where isl has no answer."""
+    left, right = from_sympy(a), from_sympy(b)
+    known = [(from_sympy(expression), interval) for expression, interval in constraints]
     try:
-        return witness(a, b, bounds, constraints)
+        return exact.differing_point(left, right, bounds, known)
     except NotQuasiAffineError:
-        left, right = from_sympy(a), from_sympy(b)
-        known = [(from_sympy(expression), interval) for expression, interval in constraints]
         names = variables_of([left, right, *(form for form, _ in known)])
         points = where(sampled({*names, *bounds}, bounds), known)
         assert all(map(len, points.values())), "no point meets the constraints"

@@ -317,12 +317,10 @@ class Interval:
 
     def _compared(self, other: IntervalLike, comparison: str) -> Ternary:
         other = Interval.of(other)
-        always, never = _COMPARISONS[comparison]
         if not (self.is_empty or other.is_empty):
-            if always(self.ends, other.ends):
-                return True
-            if never(self.ends, other.ends):
-                return False
+            always, never = _for_all_and_for_none(self.ends, other.ends)[comparison]
+            if always or never:
+                return always
         return Undecided(f"{self} {comparison} {other}")
 
     def __str__(self) -> str:
@@ -336,41 +334,19 @@ EMPTY: Final = Interval(0, -1)
 EVERYTHING: Final = Interval(None, None)
 
 
-def _is_above(here: Range, there: Range) -> bool:
-    return here[0] > there[1]
-
-
-def _is_below(here: Range, there: Range) -> bool:
-    return here[1] < there[0]
-
-
-def _is_at_least(here: Range, there: Range) -> bool:
-    return here[0] >= there[1]
-
-
-def _is_at_most(here: Range, there: Range) -> bool:
-    return here[1] <= there[0]
-
-
-def _is_same_value(here: Range, there: Range) -> bool:
-    return here[0] == here[1] == there[0] == there[1]
-
-
-def _is_apart(here: Range, there: Range) -> bool:
-    return _is_above(here, there) or _is_below(here, there)
-
-
-_COMPARISONS: Final[
-    Mapping[str, tuple[Callable[[Range, Range], bool], Callable[[Range, Range], bool]]]
-] = {
-    ">": (_is_above, _is_at_most),
-    "<": (_is_below, _is_at_least),
-    ">=": (_is_at_least, _is_below),
-    "<=": (_is_at_most, _is_above),
-    "==": (_is_same_value, _is_apart),
-    "!=": (_is_apart, _is_same_value),
-}
-"""For each comparison: when it holds for all pairs of values, and when for none."""
+def _for_all_and_for_none(here: Range, there: Range) -> Mapping[str, tuple[bool, bool]]:
+    """For each comparison: whether it holds for all pairs of values, and whether for none."""
+    (low, high), (least, most) = here, there
+    is_above, is_below = low > most, high < least
+    are_apart, are_same = is_above or is_below, low == high == least == most
+    return {
+        ">": (is_above, high <= least),
+        "<": (is_below, low >= most),
+        ">=": (low >= most, is_below),
+        "<=": (high <= least, is_above),
+        "==": (are_same, are_apart),
+        "!=": (are_apart, are_same),
+    }
 
 
 class IntervalError(IndexingError, ValueError):

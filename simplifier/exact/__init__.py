@@ -37,5 +37,4 @@ from simplifier.exact.questions import (
     exact_range,
     finished,
     range_within,
-    witness,
 )

@@ -60,25 +60,6 @@ def equivalent(
     return ask("equivalent", _witness, (a, b), bounds, constraints, budget) is None
 
 
-def witness(
-    a: Expression,
-    b: Expression,
-    bounds: Bounds | Facts = NOTHING,
-    constraints: Constraints = (),
-    *,
-    budget: Budget = BUDGET,
-) -> dict[str, int] | None:
-    """A point where two expressions differ, by name; ``None`` where they are equivalent.
-
-    >>> from simplifier import Mod, symbol
-    >>> x = symbol("x")
-    >>> witness(Mod(x, 8), x, {x: (0, 8)})
-    {'x': 8}
-    """
-    point = ask("witness", _witness, (a, b), bounds, constraints, budget)
-    return None if point is None else dict(point)
-
-
 def _witness(problem: Problem, budget: Budget) -> dict[str, int] | None:
     a, b = problem.forms
     return differing_point(a, b, problem.bounds, problem.constraints, budget)
