@@ -16,7 +16,7 @@ from indexing.exact.symbolic_counting import symbolic_count
 from indexing.exact.symbolic_inverse import tells_points
 from indexing.relation import Relation, RelationT, check_map, check_without_parameters
 from indexing.variable import Variable, united
-from simplifier.exact import BUDGET, Budget, NotQuasiAffineError, Space, asked, load_isl
+from simplifier.exact import BUDGET, Budget, NotQuasiAffineError, asked, load_isl
 from simplifier.forms import EVERYTHING
 
 if TYPE_CHECKING:
@@ -89,11 +89,9 @@ def first_difference(
 
     one, two = with_same_parameters((left, right))
 
-    def ask(space: Space) -> Difference | None:
+    def ask(context: islpy.Context) -> Difference | None:
         mine, others = (
-            isl.relation_at_runtime(
-                each, space.context, runtime_as_parameters=runtime_as_parameters
-            )
+            isl.relation_at_runtime(each, context, runtime_as_parameters=runtime_as_parameters)
             for each in (one, two)
         )
         only_one = mine.subtract(others).union(others.subtract(mine))
@@ -103,7 +101,7 @@ def first_difference(
         element = isl.first_point(_reached(only_one, point))
         reached = [_reached(side, point) for side in (mine, others)]
         dims, named = len(left.domain.dims), one.parameters
-        here, there = (read_set(points, space, budget=budget) for points in reached)
+        here, there = (read_set(points, budget=budget) for points in reached)
         values = len(point) - len(named)
         parameters = zip((each.name for each in named), point[values:], strict=True)
         return Difference(point[:dims], point[dims:values], here, there, element, (*parameters,))
@@ -177,11 +175,11 @@ def reached(maps: Iterable[Relation], rank: int, *, budget: Budget = BUDGET) -> 
     given = with_same_parameters([*maps])
     names = [parameter.name for each in given[:1] for parameter in each.parameters]
 
-    def ask(space: Space) -> IndexSet:
-        found = _nothing(rank + len(names), space.context)
+    def ask(context: islpy.Context) -> IndexSet:
+        found = _nothing(rank + len(names), context)
         for each in given:
-            found = found.union(isl.image_of(each, space.context))
-        return read_set(found, space, parameters=names, budget=budget)
+            found = found.union(isl.image_of(each, context))
+        return read_set(found, parameters=names, budget=budget)
 
     def go_through(most: int) -> IndexSet | None:
         return None if names else set_of_rows(few_points.reached(given, most))
@@ -225,13 +223,13 @@ def reached_again(maps: Iterable[Relation], rank: int, *, budget: Budget = BUDGE
     """
     given = _without_parameters(maps)
 
-    def ask(space: Space) -> IndexSet:
-        again = seen = _nothing(rank, space.context)
+    def ask(context: islpy.Context) -> IndexSet:
+        again = seen = _nothing(rank, context)
         for each in given:
-            image = isl.image_of(each, space.context)
+            image = isl.image_of(each, context)
             again = again.union(_reached_twice(each, image)).union(image.intersect(seen))
             seen = seen.union(image)
-        return read_set(again, space, budget=budget)
+        return read_set(again, budget=budget)
 
     return asked(
         ask, budget, otherwise=lambda most: set_of_rows(few_points.reached_again(given, most))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from itertools import chain, product
 from math import prod
 from operator import mul
@@ -27,7 +27,7 @@ from indexing.transform.evaluate import numbered, result_columns
 from indexing.transform.substitute import part_over
 from simplifier import exact, forms
 from simplifier.errors import listed, quoted
-from simplifier.exact import ATTEMPT, BUDGET, Budget, BudgetError, NotQuasiAffineError, Space
+from simplifier.exact import ATTEMPT, BUDGET, Budget, BudgetError, NotQuasiAffineError
 from simplifier.exact import number as isl_number
 from simplifier.forms import MAX_INT64, Interval, np
 from simplifier.tools.graphs import united
@@ -46,8 +46,8 @@ def number_of_points(relation: Relation, budget: Budget) -> int:
     """
     check_without_parameters(relation, "count")
 
-    def count(space: Space) -> int:
-        points = points_of(relation, space.context)
+    def count(context: islpy.Context) -> int:
+        points = points_of(relation, context)
         check_bounded(points, relation.domain.names, "count")
         return count_points(points)
 
@@ -64,8 +64,8 @@ def number_of_results(maps: Sequence[Relation], budget: Budget) -> int:
         check_without_parameters(each, "count_results")
     names = [f"result {number}" for number in range(len(maps[0].forms))]
 
-    def count(space: Space) -> int:
-        graphs = [graph_of(each, space.context) for each in maps]
+    def count(context: islpy.Context) -> int:
+        graphs = [graph_of(each, context) for each in maps]
         reached = reduce(exact.load_isl().Set.union, (graph.range() for graph in graphs))
         check_bounded(reached, names, "count_results")
         # Of a map that reaches nothing twice it is far less work to count the points.
@@ -385,7 +385,7 @@ def _kinds_of(maps: Sequence[Relation], budget: Budget) -> Mapping[Times, int]:
     if is_countable:
         budget = ATTEMPT if budget is None else min(budget, ATTEMPT)
     try:
-        found = exact.asked(lambda space: _kinds_by_isl(maps, space), budget)
+        found = exact.asked(partial(_kinds_by_isl, maps), budget)
     except (NotQuasiAffineError, BudgetError):
         if not is_countable:
             raise
@@ -410,12 +410,12 @@ def hull_of(maps: Iterable[Relation]) -> list[Interval]:
     return [reduce(Interval.union, column) for column in columns]
 
 
-def _kinds_by_isl(maps: Sequence[Relation], space: Space) -> Mapping[Times, int] | None:
+def _kinds_by_isl(maps: Sequence[Relation], context: islpy.Context) -> Mapping[Times, int] | None:
     """The kinds, if isl can tell which elements each map reaches how often."""
     isl = exact.load_isl()
-    levels = {each: levels_of(each, space.context) for each in dict.fromkeys(maps)}
+    levels = {each: levels_of(each, context) for each in dict.fromkeys(maps)}
     rank = len(maps[0].forms)
-    kinds = {(): isl.Set.universe(isl.Space.set_alloc(space.context, 0, rank))}
+    kinds = {(): isl.Set.universe(isl.Space.set_alloc(context, 0, rank))}
     for each in maps:
         found = levels[each]
         if found is None:

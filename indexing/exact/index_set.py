@@ -249,7 +249,7 @@ class IndexSet(Displayed):
 
     def _read(self, context: islpy.Context) -> Reading:
         points = parameters_last(self.points_in(context), self._names)
-        return reading_of_points(points, Space({}, context), self._names)
+        return reading_of_points(points, self._names)
 
     def points_in(self, context: islpy.Context) -> islpy.Set:
         """Isl's set, in a question that is asked in the context that is kept."""
@@ -600,14 +600,13 @@ class IndexSet(Displayed):
 
 def read_set(
     points: islpy.Set,
-    space: Space,
     names: Sequence[str] = (),
     runtime: Sequence[str] = (),
     parameters: Sequence[str] = (),
     *,
     budget: Budget = BUDGET,
 ) -> IndexSet:
-    """An :class:`IndexSet` from one of isl's sets, as a part of a question in a space.
+    """An :class:`IndexSet` from one of isl's sets, as a part of a question.
 
     ``names`` are those of the first coordinates; the last coordinates are the runtime variables
     and the parameters that the set depends on. Boxes that take more than a budget of their own, or
@@ -615,7 +614,7 @@ def read_set(
     """
     rank = isl.rank_of(points) - len(runtime) - len(parameters)
     called = SetNames((*names, *[""] * (rank - len(names))), tuple(runtime), tuple(parameters))
-    reading = reading_of_points(points, space, called, budget)
+    reading = reading_of_points(points, called, budget)
     return IndexSet.made(SetNames.of(reading.hull), reading.boxes, None, reading)
 
 
@@ -851,10 +850,8 @@ def _around(boxes: Sequence[Box], axis: int) -> Interval:
     return reduce(Interval.union, (box[axis].bounds for box in boxes), Interval(0, -1))
 
 
-def reading_of_points(
-    points: islpy.Set, space: Space, names: SetNames, budget: Budget = BUDGET
-) -> Reading:
-    """The reading of a set of isl's, as a part of a question in a space.
+def reading_of_points(points: islpy.Set, names: SetNames, budget: Budget = BUDGET) -> Reading:
+    """The reading of a set of isl's, as a part of a question.
 
     The last coordinates are what the set depends on. Boxes that take more than a budget of their
     own are left out.
@@ -869,8 +866,8 @@ def reading_of_points(
     points = points.compute_divs().coalesce().compute_divs()
     pieces = sorted(_pieces(points, hull), key=_order)
     if not names.given:
-        own = Allowance(_operations_for_boxes(space.context, budget))
-        with suppress(BudgetError), own.attempt({}, space.context):
+        own = Allowance(_operations_for_boxes(points.get_ctx(), budget))
+        with suppress(BudgetError), own.attempt(points.get_ctx()):
             boxes = box_algebra.boxes_of(points)
             if boxes is not None:
                 return reading_of_boxes(boxes, names)

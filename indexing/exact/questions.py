@@ -32,7 +32,7 @@ from indexing.validation import ByName, read_names
 from indexing.variable import Variable
 from simplifier import forms
 from simplifier.errors import check_integers, check_type
-from simplifier.exact import BUDGET, Budget, BudgetError, NotQuasiAffineError, Space, asked
+from simplifier.exact import BUDGET, Budget, BudgetError, NotQuasiAffineError, asked
 from simplifier.forms import Form, Interval, IntervalLike
 
 if TYPE_CHECKING:
@@ -280,8 +280,8 @@ class ExactRelation(Relation):
         check_without_parameters(self, "sample")
         domain = self.domain
 
-        def ask(space: Space) -> tuple[tuple[int, ...] | None]:
-            points = isl.points_of(self, space.context)
+        def ask(context: islpy.Context) -> tuple[tuple[int, ...] | None]:
+            points = isl.points_of(self, context)
             return (None if points.is_empty() else isl.first_point(points),)
 
         (values,) = asked(ask, budget, otherwise=lambda most: few_points.first_point(self, most))
@@ -304,7 +304,7 @@ class _ExactQuestion(NamedTuple):
     def ask(self, relations: Sequence[Relation], budget: Budget, *about: Box) -> bool:
         """The answer."""
         return asked(
-            lambda space: bool(self.of_isl(space.context, *relations, *about)),
+            lambda context: bool(self.of_isl(context, *relations, *about)),
             budget,
             otherwise=lambda most: self.of_points(*relations, *about, most),
         )
@@ -410,9 +410,8 @@ def _set_of_values(
     told = isl.telling_runtime(relation) if is_fixed else relation
     parameters = [parameter.name for parameter in relation.domain.parameters]
 
-    def read(space: Space) -> IndexSet:
-        points = isl.image_of(told, space.context)
-        return read_set(points, space, names, followed, parameters, budget=budget)
+    def read(context: islpy.Context) -> IndexSet:
+        return read_set(isl.image_of(told, context), names, followed, parameters, budget=budget)
 
     def listed(most: int) -> IndexSet | None:
         return None if followed or parameters else set_of_points(relation, names, most)

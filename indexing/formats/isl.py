@@ -119,7 +119,7 @@ def read_isl(
     """A relation from isl's; :func:`indexing.from_isl` says more."""
     found = isl_map(relation)
 
-    def read(_: Space) -> Relation:
+    def read(_: islpy.Context) -> Relation:
         return _read(found, parameters_as_runtime=parameters_as_runtime)
 
     made = exact.asked(read, budget, context=found.get_ctx())
@@ -460,7 +460,7 @@ def _fewest_pieces(
 ) -> Sequence[tuple[islpy.Set, islpy.Aff]]:
     """The pieces of the function, as few as isl finds with some operations of its own."""
     pieces = function.get_pieces()  # first: isl may lose their domains where it is broken off
-    with suppress(BudgetError), Allowance(ATTEMPT).attempt({}, function.get_ctx()):
+    with suppress(BudgetError), Allowance(ATTEMPT).attempt(function.get_ctx()):
         return function.coalesce().gist(domain).coalesce().get_pieces()
     return pieces
 

@@ -28,7 +28,7 @@ from indexing.transform.evaluate import has_point
 from indexing.variable import Variable, check_parameters, parameter_identifier, united
 from simplifier import forms
 from simplifier.errors import listed, quoted
-from simplifier.exact import ATTEMPT, Allowance, BudgetError, NotQuasiAffineError
+from simplifier.exact import ATTEMPT, Allowance, BudgetError, NotQuasiAffineError, Space
 from simplifier.forms import EVERYTHING, Form, Interval, Scope, floordiv, scope_of
 from simplifier.tools import graphs
 
@@ -486,8 +486,8 @@ def _has_point(domain: Domain) -> bool | None:
         found = has_point(domain)
         if found is not None:
             return found
-        with Allowance(ATTEMPT).attempt(domain.bounds) as space:
-            return not space.domain(domain.constraints).is_empty()
+        with Allowance(ATTEMPT).attempt() as context:
+            return not Space(domain.bounds, context).domain(domain.constraints).is_empty()
     return None
 
 

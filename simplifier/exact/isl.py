@@ -233,10 +233,8 @@ class Allowance:
             self._deadline = process_time() + budget.total_seconds()
 
     @contextmanager
-    def attempt(
-        self, bounds: Mapping[str, Interval], context: islpy.Context | None = None
-    ) -> Generator[Space]:
-        """A new space in which a share of the operations may be spent.
+    def attempt(self, context: islpy.Context | None = None) -> Generator[islpy.Context]:
+        """A context in which a share of the operations may be spent.
 
         Raises:
             BudgetError: the attempt takes more, or no share is left.
@@ -244,10 +242,9 @@ class Allowance:
         if self._share and (not self._left or process_time() > self._deadline):
             raise BudgetError(self._share)
         self._left -= 1
-        with own_context() if context is None else nullcontext(context) as used:
-            space = Space(bounds, used)
-            with _counted(used, self._share):
-                yield space
+        chosen = own_context() if context is None else nullcontext(context)
+        with chosen as used, _counted(used, self._share):
+            yield used
 
 
 @contextmanager
@@ -287,7 +284,7 @@ def asked_of_kept(ask: Callable[[islpy.Context], Answer], budget: Budget = BUDGE
                 _check_is_out_of_budget(error)
             finally:
                 context.set_max_operations(0)
-        return asked(lambda _: ask(context), budget, context=context)
+        return asked(ask, budget, context=context)
 
 
 def _no_answer(_: int) -> None:
@@ -295,14 +292,13 @@ def _no_answer(_: int) -> None:
 
 
 def asked(
-    ask: Callable[[Space], Answer],
+    ask: Callable[[islpy.Context], Answer],
     budget: Budget,
-    bounds: Mapping[str, Interval] | None = None,
     *,
     context: islpy.Context | None = None,
     otherwise: Callable[[int], Answer | None] = _no_answer,
 ) -> Answer:
-    """The answer in a new space within a budget; with :data:`BUDGET`, within seconds.
+    """The answer in a context within a budget; with :data:`BUDGET`, within seconds.
 
     It is asked with few operations first. If these are not enough, or isl cannot express it,
     ``otherwise`` may know the answer without isl, from a list of points; it is told how many there
@@ -319,8 +315,8 @@ def asked(
     while True:
         pace.begin()
         try:
-            with Allowance(pace.operations).attempt(bounds or {}, context) as space:
-                return ask(space)
+            with Allowance(pace.operations).attempt(context) as used:
+                return ask(used)
         except BudgetError:
             may_go_on = pace.may_go_on()
             found = otherwise(pace.points()) if is_first else None

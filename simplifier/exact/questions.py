@@ -100,7 +100,8 @@ def range_within(
     constraints: Sequence[tuple[Form, Interval]],
 ) -> Interval:
     """The same, as one attempt of a greater question."""
-    with allowance.attempt(all_bounds((form,), bounds, constraints)) as space:
+    with allowance.attempt() as context:
+        space = Space(all_bounds((form,), bounds, constraints), context)
         return _answer(_extent, space, form, constraints)
 
 
@@ -128,10 +129,10 @@ def _asked(
         found = points_with_values(simpler, known, [*zip(limited, intervals, strict=True)], most)
         return None if found is None else (of_points(found),)
 
-    def by_isl(space: Space) -> tuple[Answer]:
-        return (_answer(question, space, form, constraints),)
+    def by_isl(context: islpy.Context) -> tuple[Answer]:
+        return (_answer(question, Space(known, context), form, constraints),)
 
-    (answer,) = isl.asked(by_isl, budget, known, otherwise=enumerated)
+    (answer,) = isl.asked(by_isl, budget, otherwise=enumerated)
     return answer
 
 
@@ -327,7 +328,8 @@ def finished(
 def _improved(given: Given, form: Form) -> Form | None:
     """A cheaper form by the first method that finds one."""
     for improve in _METHODS:
-        with suppress(BudgetError), given.allowance.attempt(given.bounds) as space:
+        with suppress(BudgetError), given.allowance.attempt() as context:
+            space = Space(given.bounds, context)
             task = Task(form, space, space.domain(given.constraints), given.constraints)
             better = simplified(given.scope, improve(task))
             if task.allows(form, better) and _is_as_good(given.scope, better, form):

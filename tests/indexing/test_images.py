@@ -239,7 +239,7 @@ def test_unions_of_boxes_are_parted_into_boxes(boxes: list[Box]) -> None:
     union = space.isl.Set.empty(space.domain().get_space())
     for box in boxes:
         union = union.union(box_set(box, space.context))
-    told = read_set(union, space)
+    told = read_set(union)
     elements = sorted({point for box in boxes for point in product(*box)})
     assert list(told) == elements
     if told.boxes is not None:

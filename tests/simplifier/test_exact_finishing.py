@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise, product
 from typing import Any, TypeAlias
 
+import islpy
 import numpy as np
 import pytest
 from hypothesis import given
@@ -32,7 +33,6 @@ from simplifier import (
 )
 from simplifier import problem as memory
 from simplifier.canonical.scope import scope_of
-from simplifier.exact import Space
 from simplifier.exact import isl as budgets
 from simplifier.exact.questions import finished, reduced, solved
 from simplifier.expr.form import Form, variable
@@ -257,7 +257,7 @@ def test_one_long_attempt_may_be_a_collection_of_garbage(
     now, lasts = 0, iter(seconds)
     monkeypatch.setattr(budgets, "process_time", lambda: now)
 
-    def ask(_: Space) -> str:
+    def ask(_: islpy.Context) -> str:
         nonlocal now
         last = next(lasts, None)
         if last is None:
@@ -274,13 +274,13 @@ def test_one_long_attempt_may_be_a_collection_of_garbage(
 
 @pytest.mark.parametrize("budget", [None, 3 * budgets.ATTEMPT], ids=["no limit", "operations"])
 def test_after_a_few_operations_a_question_has_all_of_its_budget(budget: int | None) -> None:
-    asked: list[Space] = []
+    asked: list[islpy.Context] = []
 
-    def ask(space: Space) -> str:
-        asked.append(space)
+    def ask(context: islpy.Context) -> str:
+        asked.append(context)
         if len(asked) == 1:
             raise BudgetError(budgets.ATTEMPT)
-        return f"{space.context.get_max_operations()} operations"
+        return f"{context.get_max_operations()} operations"
 
     assert budgets.asked(ask, budget) == f"{budget or 0} operations"
 
