@@ -534,36 +534,12 @@ def _expressions_in(form: Form, symbols: Mapping[str, sympy.Symbol] | None) -> _
     own = symbols and {name: own for name, own in symbols.items() if own != symbol(name)}
     if own:
         known: dict[Atom, sympy.Expr] = {}
-        for atom in _written_alone(form, forms.postorder((form,))):
+        for atom in forms.postorder((form,)):
             known[atom] = own.get(atom.name) or _of_atom(atom, known.__getitem__)
         return known.__getitem__
-    for atom in _written_alone(form, forms.postorder((form,), skip=_has_expression)):
+    for atom in forms.postorder((form,), skip=_has_expression):
         atom.expression = _of_atom(atom, _expression)
     return _expression
-
-
-def _written_alone(form: Form, atoms: Sequence[Atom]) -> Iterator[Atom]:
-    """The atoms but those choices that only follow others, which have their branches."""
-    parts = chain([form], *(_parts(atom) for atom in atoms))
-    needed = set(chain.from_iterable(part.terms for part in parts))
-    return (atom for atom in atoms if atom in needed)
-
-
-def _parts(atom: Atom) -> Iterator[Form]:
-    """The arguments but those that :func:`_continued` gives."""
-    written = _continued(atom)
-    return (argument for argument in atom.arguments if argument not in written)
-
-
-def _continued(atom: Atom) -> list[Form]:
-    """Choices in the last branch of a choice and products in a product: it is written with them."""
-    first = _CONTINUED.get(atom.kind, len(atom.arguments))
-    inner = ((form, form.only_atom) for form in atom.arguments[first:])
-    return [form for form, only in inner if only is not None and only.kind is atom.kind]
-
-
-_CONTINUED: Final = {AtomKind.SELECT: 2, AtomKind.PRODUCT: 0}
-"""The first argument in which an atom may continue."""
 
 
 def _has_expression(atom: Atom) -> bool:
@@ -580,8 +556,6 @@ def _of_atom(atom: Atom, inner: _ExpressionOf) -> sympy.Expr:
     """The expression of an atom; those of the atoms inside it are known."""
     if atom.kind is AtomKind.VARIABLE:
         return symbol(atom.name)
-    if atom.function is not None:
-        return atom.function(*[_sum(argument, inner) for argument in atom.arguments])
     if atom.kind is AtomKind.OPAQUE:
         return _expression(atom)
     if atom.kind in CONDITIONS:
@@ -592,46 +566,36 @@ def _of_atom(atom: Atom, inner: _ExpressionOf) -> sympy.Expr:
 
 
 def _operation(atom: Atom, inner: _ExpressionOf) -> sympy.Expr:
-    if atom.kind is AtomKind.PRODUCT:
-        return divisible(sympy.Mul(*(_sum(factor, inner) for factor in _factors(atom))))
     arguments = [_sum(argument, inner) for argument in atom.arguments]
+    if atom.kind is AtomKind.PRODUCT:
+        return divisible(sympy.Mul(*arguments))
     if atom.kind is AtomKind.SUM:
         return arguments[0]
+    if atom.function is not None:
+        return atom.function(*arguments)
     made = _FUNCTIONS[atom.kind].of(*as_written(atom, arguments))
     hash(made)  # sympy keeps it, and so never needs to recurse for it
     return made
 
 
-def _factors(product: Atom) -> Iterator[Form]:
-    """The factors, and those of products among them."""
-    products = [product]
-    while products:
-        last = products.pop()
-        yield from _parts(last)
-        products += (atom for factor in _continued(last) for atom in factor.terms)
-
-
 def _number_of(condition: Boolean) -> sympy.Expr:
-    return _piecewise((sympy.Integer(1), condition), (sympy.Integer(0), sympy.true))
-
-
-def _piecewise(*branches: tuple[sympy.Expr, Boolean]) -> sympy.Expr:
-    """Sympy's constructor multiplies out choices that stand in conditions; this does not."""
-    pairs = (sympy.Basic.__new__(ExprCondPair, *branch) for branch in branches)
+    pairs = _pair(sympy.Integer(1), condition), _pair(sympy.Integer(0), sympy.true)
     return sympy.Basic.__new__(sympy.Piecewise, *pairs)
+
+
+def _pair(value: sympy.Expr, condition: Boolean) -> sympy.Basic:
+    """Sympy's constructors multiply out choices that stand in conditions; this does not."""
+    return sympy.Basic.__new__(ExprCondPair, value, condition)
 
 
 def _choice(atom: Atom, inner: _ExpressionOf) -> sympy.Expr:
     """``Piecewise``; a choice in the last branch gives further branches."""
-    choices = [atom]
-    while after := _continued(choices[-1]):
-        choices += after[0].terms
-    pairs = (choice.arguments[:2] for choice in choices)
-    branches = [(_sum(chosen, inner), _condition(condition, inner)) for condition, chosen in pairs]
-    rest = _sum(choices[-1].arguments[2], inner)
-    if not isinstance(rest, sympy.Piecewise):
-        return _piecewise(*branches, (rest, sympy.true))
-    return _piecewise(*branches, *(pair.args for pair in rest.args))
+    condition, chosen, other = atom.arguments
+    last = other.only_atom
+    rest = _sum(other, inner) if last is None else inner(last)
+    further = rest.args if isinstance(rest, sympy.Piecewise) else (_pair(rest, sympy.true),)
+    first = _pair(_sum(chosen, inner), _condition(condition, inner))
+    return sympy.Basic.__new__(sympy.Piecewise, first, *further)
 
 
 def _condition(form: Form, inner: _ExpressionOf) -> Boolean:
@@ -643,13 +607,8 @@ def _condition(form: Form, inner: _ExpressionOf) -> Boolean:
         return sympy.Ne(_sum(form, inner), sympy.Integer(0))
     if form.constant:
         return _relation(atom, inner, holds=False)
-    return _condition_of(inner(atom))
-
-
-def _condition_of(number: sympy.Expr) -> Boolean:
-    """The condition of a number that is 1 where it holds; it is not made again for each use."""
-    condition: Boolean = number.args[0].args[1]
-    return condition
+    known: Boolean = inner(atom).args[0].args[1]  # it is not made again for each use
+    return known
 
 
 def _relation(atom: Atom, inner: _ExpressionOf, *, holds: bool) -> Boolean:
