@@ -24,7 +24,6 @@ from ops.dependence.dependence import (
     Dependence,
     Link,
     boxed,
-    combined,
     identity_of,
     is_seen_to_be_subset,
 )
@@ -37,11 +36,12 @@ from ops.dependence.operand_indexing import (
 )
 from ops.devices import Devices
 from ops.hlo import Instruction
+from ops.index_maps import Size
 from ops.rules.constant_folding import clamped, value_of
 from ops.rules.control import source_within
 from ops.rules.counted_loops import CountedLoop
 from ops.rules.dynamic_sizes import known_sizes, with_bounds
-from ops.rules.rule import Calls, Direction, Unknown
+from ops.rules.rule import Calls, Direction, if_known
 from simplifier import forms
 from simplifier.forms import Form, Interval
 from simplifier.tools.graphs import postorder
@@ -58,15 +58,16 @@ def selected(arrays: Sequence[Array], selector: int, direction: Direction) -> li
 
 def decided(array: Array, direction: Direction) -> AnyDependence:
     """The dependence between all elements of an array and a scalar that decides their values."""
-    sizes = known_sizes(*array)
-    if isinstance(sizes, Unknown):
-        return sizes
     between = (
         index_maps.no_dimensions
         if direction is Direction.OUTPUT_TO_INPUT
         else index_maps.every_element
     )
-    return Dependence((OperandIndexing(with_bounds(between(sizes), array[0])),))
+
+    def decided_by(sizes: tuple[Size, ...]) -> Dependence:
+        return Dependence((OperandIndexing(with_bounds(between(sizes), array[0])),))
+
+    return if_known(decided_by, known_sizes(*array))
 
 
 def chosen(array: Array, calls: Calls, number: int) -> AnyDependence | None:
@@ -191,7 +192,7 @@ class Fixpoint:
                 found[target], new = self._met(_Meeting(before, more, sizes, is_endless))
                 if new != NOTHING:
                     came[target] += len(new.indexings) or 1
-                    both = combined(fresh.get(target, NOTHING), new, _all_of)
+                    both = if_known(_all_of, fresh.get(target, NOTHING), new)
                     fresh[target] = self._interner.interned(both)
         return {position: each for position, each in found.items() if each != NOTHING}
 
@@ -201,10 +202,9 @@ class Fixpoint:
         if meeting.more is before:
             return before, NOTHING
         if meeting not in self._meetings:
-            after = self._interner.interned(
-                combined(before, meeting.more, partial(_widest, meeting, self._devices))
-            )
-            new = NOTHING if after == before else combined(after, before, _without)
+            widest = if_known(partial(_widest, meeting, self._devices), before, meeting.more)
+            after = self._interner.interned(widest)
+            new = NOTHING if after == before else if_known(_without, after, before)
             self._meetings[meeting] = after, self._interner.interned(new)
         return self._meetings[meeting]
 
@@ -336,7 +336,7 @@ class _Walks:
         if loop.is_backward and begin not in loop.kept:
             found += self._decisions_behind(begin)
         return {
-            end: combined(NOTHING, each, without_parts) for end, each in self._united(found).items()
+            end: if_known(without_parts, NOTHING, each) for end, each in self._united(found).items()
         }
 
     # Arrays that lead to each other.
@@ -498,7 +498,7 @@ class _Orbit:
             for through, before in rows[-1].items():
                 for end, step in steps[through]:
                     more = compose(before, step)
-                    row[end] = combined(row.get(end, NOTHING), more, _all_of)
+                    row[end] = if_known(_all_of, row.get(end, NOTHING), more)
             known = {
                 end: each for end, each in row.items() if isinstance(each, Dependence) and each
             }
@@ -531,10 +531,8 @@ def _are_same(row: Mapping[int, Dependence], other: Mapping[int, Dependence]) ->
 
 def _existing(dependence: AnyDependence) -> AnyDependence:
     """The dependence without maps that have no point, and with as few ranges as may be."""
-    if isinstance(dependence, Unknown):
-        return dependence
     least = dependence.apply(_without_determined_ranges)
-    return Dependence(each for each in least if not each.map.is_known_empty)
+    return least.only(lambda each: not each.map.is_known_empty)
 
 
 def _without_determined_ranges(indexing: OperandIndexing) -> OperandIndexing:

@@ -22,7 +22,7 @@ from ops.hlo.errors import NoSuchInstructionError
 from ops.hlo.module import INSTRUCTION
 from ops.hlo.opcodes import near_names
 from ops.rules.registry import REGISTRY, Registry, check_registry
-from ops.rules.rule import Direction
+from ops.rules.rule import Direction, known
 from simplifier.errors import INTEGER, check_type, listed, quoted
 from simplifier.tools.display import MAX_ROWS, Displayed, html_of_table
 
@@ -273,11 +273,9 @@ class InstructionIndexing(Displayed):
         check_type(number, INTEGER, "map: the number", "an integer, or the name of an operand")
         count = len(self.indexing)
         if not 0 <= number < count:
-            known = f"expected one from 0 to {count - 1}" if count else "there are no maps"
-            raise MapError(f"map: the number is {number}; {known}")
-        found = self.indexing[number]
-        if isinstance(found, Unknown):
-            raise MapError(f"map: {found.reason}")
+            expected = f"expected one from 0 to {count - 1}" if count else "there are no maps"
+            raise MapError(f"map: the number is {number}; {expected}")
+        found = known(self.indexing[number], lambda reason: MapError(f"map: {reason}"))
         if len(found.indexings) != 1:
             count = len(found.indexings)
             raise MapError(f"map: {count} maps lead to number {number}; see indexing")
@@ -320,7 +318,7 @@ class InstructionIndexing(Displayed):
 
 
 def _lines(answer: AnyDependence) -> list[str]:
-    texts = [str(answer)] if isinstance(answer, Unknown) else [str(each) for each in answer]
+    texts = [*map(str, answer.entries)]
     return [f"  {line}" for text in texts or ["nothing"] for line in text.splitlines()]
 
 

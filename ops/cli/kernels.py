@@ -8,7 +8,7 @@ from functools import partial
 from math import inf
 from typing import ClassVar, Final, TypeAlias
 
-from indexing import IndexSet, MapError, TileError
+from indexing import IndexSet, MapError, Tile, TileError
 from indexing.layout import Shape, ShapeError
 from ops import ModuleAnalysis
 from ops.cli import documents, maps
@@ -206,7 +206,7 @@ class InstructionReads(SelectedQuery):
                 maps.fields_of_instruction(subject)
                 | {"reads": [_fields_of_read(*each) for each in found]}
             ),
-            any(isinstance(read.tile, Unknown | TileError) for read, _ in found),
+            not all(isinstance(read.tile, Tile) for read, _ in found),
         )
 
     def _outputs_with_tiles(self, subject: Instruction) -> list[int]:
@@ -230,8 +230,6 @@ class InstructionReads(SelectedQuery):
         """The elements that are read for one tile, if one is asked for."""
         if self.at is None:
             return None
-        if isinstance(read.indexing, Unknown):
-            return read.indexing
         try:
             return read.elements(self.at)
         except (MapError, NotQuasiAffineError, BudgetError) as error:
@@ -248,8 +246,7 @@ def _lines_of_read(read: TileRead, elements: IndexSet | Unknown | None) -> Itera
     else:
         many = "" if read.count in {None, 1} else f", {read.count} elements"
         yield f"  {head}: {slice_text(read.tile)}{many}"
-    if not isinstance(read.indexing, Unknown):
-        yield from (f"    {name}: {note}" for name, note in read.indexing.notes())
+    yield from (f"    {name}: {note}" for name, note in read.indexing.notes())
     if elements is not None:
         yield f"    {_text_of_elements(elements)}"
 
@@ -260,10 +257,10 @@ def _text_of_elements(elements: IndexSet | Unknown) -> str:
 
 def _fields_of_read(read: TileRead, elements: IndexSet | Unknown | None) -> Fields:
     pair = _fields_of_pair(read.output, read.operand, read.indexing)
-    if isinstance(read.indexing, Unknown):
-        return pair
     tile = read.tile
-    if isinstance(tile, Unknown | TileError):
+    if isinstance(tile, Unknown):
+        return pair
+    if isinstance(tile, TileError):
         return pair | {"unknown": str(tile)} | _fields_of_elements(read, elements)
     formulas = {
         "tile": list(read.sizes),
@@ -276,7 +273,7 @@ def _fields_of_read(read: TileRead, elements: IndexSet | Unknown | None) -> Fiel
 
 
 def _fields_of_elements(read: TileRead, elements: IndexSet | Unknown | None) -> Fields:
-    if elements is None or isinstance(elements, Unknown) or isinstance(read.indexing, Unknown):
+    if not isinstance(elements, IndexSet):
         return {}
     count = int(elements.count())
     bits = read.operand.shape.arrays[read.indexing.element].element_size_in_bits

@@ -204,8 +204,7 @@ def _to_result(
     for parameter in computation.parameters:
         for element in parameter.shape.array_indices:
             reached = slice_from(flow, parameter, element).get(computation.root, NOTHING)
-            if not isinstance(reached, Unknown):
-                reached = Dependence(each for each in reached if each.element == output)
+            reached = reached.only(lambda each: each.element == output)
             found[parameter] = found.get(parameter, NOTHING).union(of_element(reached, element))
     return {parameter: each for parameter, each in found.items() if each != NOTHING}
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
@@ -29,6 +29,7 @@ from ops.rules.rule import (
     Routes,
     Unknown,
     arrays_in_operands,
+    if_known,
 )
 from simplifier import forms
 from simplifier.errors import IndexingError, quoted
@@ -296,7 +297,7 @@ class Dependence(tuple[OperandIndexing, ...]):  # noqa: SLOT001 - it remembers i
 
         If these are more than :data:`ops.limits.MAX_COMPOSITIONS`, both are :meth:`widened` before.
         """
-        return combined(self, producer, _composed)
+        return if_known(_composed, self, producer)
 
     def union(self, *others: AnyDependence, sizes: Sequence[int] | None = None) -> AnyDependence:
         """All indexings of several dependences, each once; unknown if one of them is.
@@ -305,15 +306,7 @@ class Dependence(tuple[OperandIndexing, ...]):  # noqa: SLOT001 - it remembers i
         place of what is seen to be a part of it, and of all others if they are more than
         :data:`ops.limits.MAX_MAPS`. ``sizes`` are those of the array that all of them lead to.
         """
-        found: dict[OperandIndexing, None] = dict.fromkeys(self)
-        for other in others:
-            if isinstance(other, Unknown):
-                return other
-            found.update(dict.fromkeys(other))
-        left, most = joined(_existing(found)), limits.MAX_MAPS
-        many = f"more than {most}" if len(left) > most else f"{len(left)}"
-        suffix = "" if len(left) > most else " that depend on many values"
-        return _limited(left, most, f"{many} different maps{suffix}", sizes)
+        return if_known(partial(_united, sizes), self, *others)
 
     def widened(self) -> Dependence:
         """One indexing to each array that holds all, in short formulas; marked if it holds more.
@@ -333,6 +326,10 @@ class Dependence(tuple[OperandIndexing, ...]):  # noqa: SLOT001 - it remembers i
         changed = [*map(change, self)]
         is_same = all(before is after for before, after in zip(self, changed, strict=True))
         return self if is_same else Dependence(dict.fromkeys(changed))
+
+    def only(self, wanted: Callable[[OperandIndexing], bool]) -> Dependence:
+        """The same without the indexings that are not wanted."""
+        return Dependence(filter(wanted, self))
 
     def simplify(self) -> Dependence:
         """The same with each indexing in its smallest form."""
@@ -354,6 +351,11 @@ class Dependence(tuple[OperandIndexing, ...]):  # noqa: SLOT001 - it remembers i
     @property
     def indexings(self) -> Dependence:
         """The indexings that are known: all."""
+        return self
+
+    @property
+    def entries(self) -> Dependence:
+        """The indexings; of an unknown dependence, that alone."""
         return self
 
     @cached_property
@@ -390,17 +392,6 @@ NOTHING: Final = Dependence()
 """No dependence at all."""
 
 
-def combined(
-    first: AnyDependence,
-    second: AnyDependence,
-    combine: Callable[[Dependence, Dependence], Dependence],
-) -> AnyDependence:
-    """Two dependences together; unknown if one of them is."""
-    if isinstance(first, Unknown):
-        return first
-    return second if isinstance(second, Unknown) else combine(first, second)
-
-
 def cost(consumer: AnyDependence, producer: AnyDependence) -> int:
     """Cost of a composition: one for each pair of indexings, more if they are long."""
     first, second = (len(each.indexings) or 1 for each in (consumer, producer))
@@ -424,6 +415,13 @@ def _composed(consumer: Dependence, producer: Dependence) -> Dependence:
         consumer, producer = consumer.widened(), producer.widened()
     pairs = dict.fromkeys(first.compose(second) for first in consumer for second in producer)
     return Dependence(_existing(pairs))
+
+
+def _united(sizes: Sequence[int] | None, *several: Dependence) -> Dependence:
+    left, most = joined(_existing(dict.fromkeys(chain.from_iterable(several)))), limits.MAX_MAPS
+    many = f"more than {most}" if len(left) > most else f"{len(left)}"
+    suffix = "" if len(left) > most else " that depend on many values"
+    return _limited(left, most, f"{many} different maps{suffix}", sizes)
 
 
 def _existing(indexings: Collection[OperandIndexing]) -> Collection[OperandIndexing]:
@@ -519,13 +517,11 @@ def links_of(
 ) -> Iterator[Link]:
     """The links between all arrays of the result and of the operands, in one direction."""
     for output, operand, element, indexing, number in _pairs(instruction, answer):
-        found: AnyDependence
-        if indexing is None:
-            found = identity_of(instruction, output)
-        elif isinstance(indexing, Unknown):
-            found = indexing
-        else:
-            found = _bound(instruction, indexing.map_of_operand(direction, number))
+        found = (
+            identity_of(instruction, output)
+            if indexing is None
+            else _bound(instruction, indexing.map_of_operand(direction, number))
+        )
         yield Link(output, operand, element, found)
 
 
@@ -559,10 +555,7 @@ def identity_of(instruction: Instruction, element: int) -> AnyDependence:
     array = instruction.shape.arrays[element]
     if not array.dynamic_dimensions:
         return _identity(array.dimensions)
-    sizes = known_sizes(instruction, element)
-    if isinstance(sizes, Unknown):
-        return sizes
-    return _identity(sizes).apply(
+    return if_known(_identity, known_sizes(instruction, element)).apply(
         lambda each: replace(each, map=with_bounds(each.map, instruction))
     )
 

@@ -285,9 +285,7 @@ class PageData:
             yield {"of": number, "array": 0, "unknown": answer.reason}
             return
         arrays: dict[int, list[int]] = {}
-        for each in answer:
-            if each.map.is_known_empty:
-                continue
+        for each in answer.only(lambda each: not each.map.is_known_empty):
             arrays.setdefault(each.element, []).append(self._indexing(each))
         for array, indexings in arrays.items():
             yield {"of": number, "array": array, "indexings": indexings}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain
 
 from ops import limits
 from ops.analysis.calls import by_instruction, check_output, union_of
@@ -23,7 +24,7 @@ from ops.fusion.reads import (
 from ops.fusion.slicing import Provenance, Region, backward_slice, forward_slice, provenance_of
 from ops.hlo.module import INSTRUCTION, Computation, Instruction
 from ops.rules.registry import REGISTRY, Registry, check_registry
-from ops.rules.rule import Doubt
+from ops.rules.rule import if_known
 from simplifier.errors import INTEGER, IndexingError, check_type, listed
 from simplifier.tools.display import Displayed, html_of_table, in_one_line
 
@@ -286,18 +287,16 @@ class Fusion(Displayed):
         evaluations = evaluations_of(groups, targets, region)
         return {array: self._reads_by(array, each) for array, each in evaluations.items()}
 
-    def _reads_by(self, array: Array, evaluations: Iterable[Evaluation]) -> Reads | Unknown:
+    def _reads_by(self, array: Array, evaluations: Sequence[Evaluation]) -> Reads | Unknown:
         """The reads of an array by all evaluations together."""
-        ways: list[OperandIndexing] = []
-        doubts: list[Doubt | None] = []
-        for each in evaluations:
-            found = ways_of(each)
-            if isinstance(found, Unknown):
-                return found
-            ways += (seen_from_outside(way, self.registry) for way in found)
-            doubts += [each.doubt] * len(found)
-        instruction, number = array
-        return Reads(tuple(ways), instruction.shape.arrays[number].dimensions, tuple(doubts))
+
+        def together(*found: Sequence[OperandIndexing]) -> Reads:
+            ways = [seen_from_outside(way, self.registry) for each in found for way in each]
+            doubts = [[by.doubt] * len(each) for by, each in zip(evaluations, found, strict=True)]
+            sizes = array[0].shape.arrays[array[1]].dimensions
+            return Reads(tuple(ways), sizes, tuple(chain.from_iterable(doubts)))
+
+        return if_known(together, *map(ways_of, evaluations))
 
     def epilogue(
         self, hero: Instruction | str, root: Instruction | str | None = None, output: int = 0

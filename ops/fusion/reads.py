@@ -26,7 +26,7 @@ from ops.rules.constant_folding import clamped
 from ops.rules.control import routed_from
 from ops.rules.counted_loops import counted_loop, never_runs
 from ops.rules.registry import Registry
-from ops.rules.rule import Calls, Direction, Doubt, Unknown
+from ops.rules.rule import Calls, Direction, Doubt, Unknown, if_known
 from simplifier import forms
 from simplifier.exact import BUDGET, BudgetError, NotQuasiAffineError
 from simplifier.forms import Atom, AtomKind, Form, Interval
@@ -200,14 +200,13 @@ def _source(array: Array, registry: Registry) -> Array:
 
 def ways_of(evaluation: Evaluation) -> tuple[OperandIndexing, ...] | Unknown:
     """The reads of the evaluations for all elements of a result, each one point of one map."""
-    wanted, needed, _ = evaluation
-    if isinstance(needed, Unknown):
-        return needed
+    return if_known(_ways, evaluation.needed, evaluation.wanted)
+
+
+def _ways(needed: Dependence, wanted: Dependence | None) -> tuple[OperandIndexing, ...]:
     needed = without_equal(needed)
     if wanted is None:
         return tuple(map(point_by_point, needed))
-    if isinstance(wanted, Unknown):
-        return wanted
     return tuple(_for_result(first, second) for first in without_equal(wanted) for second in needed)
 
 
@@ -621,10 +620,9 @@ def _united(reached: _Reached, sizes: tuple[int, ...]) -> _Reached:
         several = [each for origin in alike for each in reached[origin]]
         sure = found.get(_Begin(alike[0].place), [NOTHING])[0]
         whole = several[0].union(*several[1:], sizes=sizes)
-        if not isinstance(whole, Unknown):
-            whole = Dependence(each for each in whole if each not in sure.indexings)
+        doubtful = {*whole.indexings}.difference(sure.indexings)
         first = alike[0] if len(alike) == 1 else alike[0].behind(_ANY_DOUBT, None)
-        found[first] = [whole]
+        found[first] = [whole.only(doubtful.__contains__)]
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import Final
 
@@ -17,6 +18,7 @@ from ops.fusion.fusion import Fusion, FusionError
 from ops.fusion.slicing import Provenance
 from ops.hlo.module import INSTRUCTION, Instruction
 from ops.rules.registry import REGISTRY, Registry
+from ops.rules.rule import if_known, known
 from simplifier import format_expr
 from simplifier.errors import ArgumentError, check_integers, check_type, listed
 from simplifier.exact import BudgetError, NotQuasiAffineError
@@ -188,7 +190,7 @@ class TileRead:
     @property
     def count(self) -> int | sympy.Expr | None:
         """Number of elements that a whole tile reads; ``None`` if tiles differ."""
-        if isinstance(self.tile, TileError | Unknown) or self.tile.mask is not None:
+        if not isinstance(self.tile, Tile) or self.tile.mask is not None:
             return None
         return prod(self.tile.sizes)
 
@@ -221,11 +223,11 @@ class TileRead:
                 f"expected ids below {', '.join(map(str, tiles))}" if tiles else "expected none"
             )
             raise ArgumentError(f"reads: there is no tile {tuple(ids)} of {shape}; {expected}")
-        if isinstance(self.indexing, Unknown):
-            raise MapError(f"reads: the map to %{self.operand.name} is {self.indexing}")
+        message = f"reads: the map to %{self.operand.name} is {self.indexing}"
+        indexing = known(self.indexing, lambda _: MapError(message))
         rows = zip(starts, self.sizes, shape.dimensions, strict=True)
         box = IndexSet.box(*((start, min(start + size, end) - 1) for start, size, end in rows))
-        return self.indexing.map.apply(box)
+        return indexing.map.apply(box)
 
     def __str__(self) -> str:
         """The part of the operand as a slice.
@@ -236,7 +238,7 @@ class TileRead:
         >>> print(*reads(hlo.parse(text)["s"], (2,)))
         %x[t0 * 4:t0 * 4 + 3:2]
         """
-        if isinstance(self.tile, TileError | Unknown):
+        if not isinstance(self.tile, Tile):
             return f"%{self.operand.name}: {self.tile}"
         return f"%{self.operand.name}{slice_text(self.tile)}"
 
@@ -301,15 +303,12 @@ def _reads(kernel: Fusion, sizes: Sequence[int] | None) -> Iterator[TileRead]:
         found = kernel.indexing(instruction, output)
         for operand in kernel.operands:
             answer = found.get(operand, NOTHING).simplify()
-            for each in (answer,) if isinstance(answer, Unknown) else answer:
-                if isinstance(each, Unknown) or not each.map.is_known_empty:
-                    tile = _tile(each, given)
-                    yield TileRead(instruction, output, operand, given, each, tile)
+            for each in answer.only(lambda each: not each.map.is_known_empty).entries:
+                tile = if_known(partial(_tile, given), each)
+                yield TileRead(instruction, output, operand, given, each, tile)
 
 
-def _tile(indexing: OperandIndexing | Unknown, sizes: Sequence[int]) -> Tile | TileError | Unknown:
-    if isinstance(indexing, Unknown):
-        return indexing
+def _tile(sizes: Sequence[int], indexing: OperandIndexing) -> Tile | TileError:
     try:
         tile = indexing.map.tile(sizes)
     except TileError as error:

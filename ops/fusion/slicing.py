@@ -422,7 +422,7 @@ def provenance_of(
         ends.setdefault(of_element(found.along, found.array[1]), []).append(found)
     return tuple(
         Provenance(
-            along if isinstance(along, Unknown) else along[0],
+            along.entries[0],
             sum(found.count for found in sets),
             tuple(islice(shortest_paths(sets), most)),
         )

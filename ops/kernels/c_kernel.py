@@ -17,7 +17,6 @@ from ops.index_maps import Extent, Size, as_form, product
 from ops.kernels import elements
 from ops.kernels.elements import VIEWS, ElementWriter, Index
 from ops.kernels.operations import CUDA, EXTREMA, C, names_in_templates
-from ops.rules.rule import Unknown
 from ops.xla_gpu import FusionSchedule, Schedule
 from simplifier import forms
 from simplifier.forms import AtomKind, Form, Interval, constant, variable, variables_of
@@ -119,7 +118,6 @@ class CKernel(ElementWriter):
         forms = [
             form
             for dependence in self.fusion.indexing(source, output).values()
-            if not isinstance(dependence, Unknown)
             for each in dependence.indexings
             for form in each.map.forms
         ]
@@ -460,7 +458,7 @@ def _offsets(writer: ElementWriter, source: Instruction, output: int) -> Iterato
         return
     for read, dependence in fusion.indexing(source, output).items():
         is_index = read.opcode == "iota"
-        if isinstance(dependence, Unknown) or not (is_index or read in writer.pointers):
+        if not (is_index or read in writer.pointers):
             continue
         for each in dependence.indexings:
             if is_index:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
 from indexing import IndexingMap, Variable, passes
@@ -22,7 +23,7 @@ from ops.hlo.true_sizes import parameters_of, size_facts, size_origins
 from ops.index_maps import Extent, Size, as_form, not_negative, plain, product, scaled, variable_of
 from ops.kernels.operations import Dialect
 from ops.rules.dynamic_sizes import known_sizes
-from ops.rules.rule import OpIndexing, Unknown
+from ops.rules.rule import OpIndexing, Unknown, known
 from simplifier import forms
 from simplifier.errors import IndexingError
 from simplifier.forms import AtomKind, Form, Interval, constant, variable, variables_of
@@ -351,9 +352,7 @@ class ElementWriter:
 
     def map_of(self, source: Instruction, operand: int) -> IndexingMap:
         """Map from an element of the result to those of an operand."""
-        found = self.fusion.registry.maps(source)
-        if isinstance(found, Unknown):
-            raise refused(source, found.reason)
+        found = known(self.fusion.registry.maps(source), partial(refused, source))
         one = found.output_to_input[operand] if isinstance(found, OpIndexing) else None
         if one is None or one.is_undefined or one.runtime:
             raise refused(source, f"{source.opcode} has no map that is known before it runs")
@@ -589,10 +588,8 @@ class KernelSizes:
         shape = source.shape.arrays[output]
         if not shape.dynamic_dimensions:
             return shape.dimensions
-        found = known_sizes(source, output)
-        if isinstance(found, Unknown):
-            raise refused(source, found.reason)
-        return tuple(self._placed(size) for size in found)
+        sizes = known(known_sizes(source, output), partial(refused, source))
+        return tuple(map(self._placed, sizes))
 
     def in_memory(self, source: Instruction, output: int) -> tuple[Size, ...]:
         """Number of elements that memory has a place for: the bound of a size."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final, NamedTuple, NoReturn, TypeAlias, cast
+from typing import Any, Final, NamedTuple, NoReturn, TypeAlias, TypeVar, cast
 
 from indexing import IndexingMap, UndefinedMap
 from indexing.layout import UNBOUNDED_SIZE, Shape, ShapeError
@@ -30,6 +30,8 @@ MapsFunction: TypeAlias = "Callable[[Instruction], Maps]"
 ValuesFunction: TypeAlias = "Callable[[Instruction], tuple[int | None, ...]]"
 """From an instruction to numbers outside of it that its maps depend on: values of its operands,
 ``None`` where one is not known; or how many devices run the program."""
+
+Answer = TypeVar("Answer")
 
 Route: TypeAlias = tuple[int, int, int]
 """``(output, operand, element)``: an array of the result is an array of an operand."""
@@ -263,6 +265,10 @@ class Unknown(UndefinedMap):
         """There is no indexing that could be changed."""
         return self
 
+    def only(self, wanted: Callable[[Any], bool]) -> Unknown:  # noqa: ARG002 - as above
+        """There is no indexing that could be left out."""
+        return self
+
     def simplify(self, **_: object) -> Unknown:
         """There is no map that could be simplified."""
         return self
@@ -283,6 +289,15 @@ class Unknown(UndefinedMap):
     def indexings(self) -> tuple[()]:
         """The indexings that are known: none."""
         return ()
+
+    @property
+    def entries(self) -> tuple[Unknown]:
+        """The one answer, beside those of a dependence."""
+        return (self,)
+
+    def map_of_operand(self, *_: object) -> MapOfOperand:
+        """The reason, in the place of a map."""
+        return MapOfOperand(self)
 
     @property
     def burden(self) -> int:
@@ -313,6 +328,23 @@ class Unknown(UndefinedMap):
 
     def __reduce__(self) -> tuple[Callable[..., Unknown], tuple[object, ...]]:
         return Unknown, (self.reason,)
+
+
+def if_known(function: Callable[..., Answer], *parts: object) -> Answer | Unknown:
+    """``function(*parts)``; or the first part that is unknown.
+
+    >>> if_known(len, (2, 3)), if_known(max, 2, Unknown("a size of %p"))
+    (2, Unknown(reason='a size of %p'))
+    """
+    unknown = next((each for each in parts if isinstance(each, Unknown)), None)
+    return function(*parts) if unknown is None else unknown
+
+
+def known(answer: Answer | Unknown, error: Callable[[str], Exception]) -> Answer:
+    """The answer; if it is unknown, the error of the reason is raised."""
+    if isinstance(answer, Unknown):
+        raise error(answer.reason)
+    return answer
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from ops.hlo.attributes import DimensionLabels
 from ops.hlo.module import INSTRUCTION
 from ops.index_maps import dim
 from ops.performance.kernels import evaluated_by
-from ops.rules.rule import Direction, Unknown
+from ops.rules.rule import Direction, Unknown, if_known, known
 from ops.xla_gpu import unflattened
 from simplifier import forms
 from simplifier.errors import IndexingError, check_integers, check_type, listed
@@ -192,14 +192,17 @@ class _SpaceBuilder:
             if node.sizes not in of_sizes:
                 of_sizes[node.sizes] = [*map(self._number, _parallel(node))]
             own[node] = of_sizes[node.sizes]
-        steps = {node: [*map(self._lifted, self.steps[node])] for node in self.nodes}
+        steps = {
+            node: [(step.target, self._lifted(step)) for step in self.steps[node]]
+            for node in self.nodes
+        }
         domain = Domain.of([each.variable for each in self.numbers])
         found: dict[FlowNode, AnyDependence] = defaultdict(lambda: NOTHING)
         for node in self.nodes:
             if node in own:
                 found[node] = found[node].union(_beginning(node, own[node], domain))
             for target, lifted in steps[node]:
-                behind = found[node] if lifted is None else _behind(found[node], lifted)
+                behind = found[node] if lifted is None else if_known(_behind, found[node], lifted)
                 found[target] = found[target].union(behind)
         for node in self.nodes:
             if found[node] == NOTHING:
@@ -209,19 +212,19 @@ class _SpaceBuilder:
     def _number(self, dimension: TilingDimension) -> int:
         return self.numbers.setdefault(dimension, len(self.numbers))
 
-    def _lifted(self, step: FlowStep) -> tuple[FlowNode, Lifted | Unknown | None]:
-        """A step with a dimension of the space for each range."""
-        dependence = step.dependence
-        if dependence is None or isinstance(dependence, Unknown):
-            return step.target, dependence
-        lifted = [
-            (
-                tuple(self._range(step, each, at) for at in range(len(each.map.ranges))),
-                each.ranges_to_dims(),
-            )
-            for each in dependence
-        ]
-        return step.target, lifted
+    def _lifted(self, step: FlowStep) -> Lifted | Unknown | None:
+        """The dependence of a step with a dimension of the space for each range."""
+
+        def lifted(dependence: Dependence) -> Lifted:
+            return [
+                (
+                    tuple(self._range(step, each, at) for at in range(len(each.map.ranges))),
+                    each.ranges_to_dims(),
+                )
+                for each in dependence
+            ]
+
+        return None if step.dependence is None else if_known(lifted, step.dependence)
 
     def _range(self, step: FlowStep, indexing: OperandIndexing, at: int) -> Form:
         """A range of an indexing, over the dimensions of the space."""
@@ -259,12 +262,8 @@ def _beginning(node: FlowNode, own: Sequence[int], domain: Domain) -> AnyDepende
     return Dependence((onto,)).compose(identity_of(node.instruction, node.element))
 
 
-def _behind(here: AnyDependence, step: Lifted | Unknown) -> AnyDependence:
+def _behind(here: Dependence, step: Lifted) -> AnyDependence:
     """The dependence behind a step from an array."""
-    if isinstance(here, Unknown):
-        return here
-    if isinstance(step, Unknown):
-        return step
     return NOTHING.union(
         *(
             Dependence((_with_results(consumer, ranges).compose(producer),))
@@ -491,10 +490,8 @@ class ArrayTile(Displayed):
         Raises:
             TileError: there is none; the message names the instruction, and says why.
         """
-        if isinstance(self.tile, Unknown):
-            name = self.instruction.name
-            raise TileError(f"propagate: %{name} has no tile: {self.tile.reason}")
-        return self.tile
+        message = f"propagate: %{self.instruction.name} has no tile: "
+        return known(self.tile, lambda reason: TileError(message + reason))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -10,13 +10,14 @@ from typing import Any, cast
 from indexing import IndexingMap
 from indexing.layout import Shape, bitcast_map
 from ops.analysis.queries import output_to_input
-from ops.dependence.dependence import NOTHING, AnyDependence, Unknown
+from ops.dependence.dependence import NOTHING, AnyDependence
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
 from ops.fusion.fusion import Fusion, FusionError
 from ops.hlo import Computation, HloModule, Instruction
 from ops.hlo.module import INSTRUCTION
 from ops.index_maps import no_dimensions
 from ops.limits import Device
+from ops.rules.rule import known
 from ops.xla_gpu.emitters import (
     KERNELS,
     Emitter,
@@ -358,9 +359,8 @@ _MOVES = frozenset({"bitcast", "broadcast", "copy", "reshape", "reverse", "slice
 
 
 def _known(answer: AnyDependence) -> tuple[OperandIndexing, ...]:
-    if isinstance(answer, Unknown):
-        raise FusionError(f"fusion: no schedule where maps are unknown: {answer.reason}")
-    return answer
+    message = "fusion: no schedule where maps are unknown: "
+    return known(answer, lambda reason: FusionError(message + reason))
 
 
 def _same_place(shape: Shape, other: Shape) -> IndexingMap:
