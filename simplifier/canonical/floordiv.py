@@ -200,8 +200,14 @@ def split(context: Context, residue: DigitView, divisor: int) -> tuple[Form, int
 
 
 def _common_factors(residue: DigitView, divisor: int) -> list[int]:
-    """Common factors of the divisor and one or two weights, greatest first."""
-    found = {gcd(weight, divisor) for weight, _ in residue.units}
+    """Common factors of the divisor and one or two weights, greatest first.
+
+    A single weight may be next to a multiple of one: ``x * 2049 = x * 2048 + x``.
+    """
+    weights = [weight for weight, _ in residue.units]
+    if len(weights) == 1 and abs(weights[0]) > 1:
+        weights += [weights[0] - 1, weights[0] + 1]
+    found = {gcd(weight, divisor) for weight in weights}
     found |= {gcd(a, b) for a in found for b in found}
     return sorted(found - {1}, reverse=True)
 
