@@ -70,7 +70,7 @@ def _next_step(context: Context, numerator: Form, divisor: int) -> Step:
     if opened.terms:
         context.fired(law.OPEN_DIGIT)
     if not opened.terms or _size(rest) >= _size(numerator):
-        flat = flatten(context, rest, divisor)
+        flat = flatten(context, rest, divisor) or exchange(context, rest, divisor)
         rest, divisor = flat or (reflect(context, rest, divisor, whole), 1)
     return outside.plus(opened), rest, divisor
 
@@ -308,12 +308,35 @@ def flatten(context: Context, numerator: Form, divisor: int) -> tuple[Form, int]
 
     A negative one is turned first: ``-floor(A/a) = floor((a - 1 - A)/a)``.
     """
-    inner = [
-        atom
-        for atom, factor in numerator.terms.items()
-        if atom.kind is FLOORDIV and factor in (1, -1)
-    ]
-    return _flattened(context, numerator, divisor, inner[-1]) if inner else None
+    inner = _inner(numerator)
+    return None if inner is None else _flattened(context, numerator, divisor, inner)
+
+
+def _inner(numerator: Form) -> Atom | None:
+    """The last quotient with the coefficient 1 or -1."""
+    for atom, factor in reversed(numerator.terms.items()):
+        if factor in (1, -1) and atom.kind is FLOORDIV:
+            return atom
+    return None
+
+
+def exchange(context: Context, numerator: Form, divisor: int) -> tuple[Form, int] | None:
+    """``floor((g*q + S)/(g*c)) = floor((q + floor(S/g))/c)`` for quotients of which ``q`` is last.
+
+    So of two quotients in a quotient the same one is flattened, whichever was.
+    """
+    for atom, factor in reversed(numerator.terms.items()):
+        scale = abs(factor)
+        if atom.kind is not FLOORDIV or scale == 1 or divisor % scale:
+            continue
+        terms = {each: value for each, value in numerator.terms.items() if value % scale}
+        small = Form(numerator.constant % scale, terms)
+        other = context.floordiv(small, scale)
+        both = numerator.plus(small, -1).exactly_divided(scale).plus(other)
+        if len(other.terms) == 1 and _inner(other) and _inner(both) is atom:
+            context.fired(law.SPLIT)
+            return both, divisor // scale
+    return None
 
 
 def _flattened(context: Context, numerator: Form, divisor: int, inner: Atom) -> tuple[Form, int]:
