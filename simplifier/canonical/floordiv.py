@@ -204,10 +204,10 @@ def _common_factors(residue: DigitView, divisor: int) -> list[int]:
 
     A single weight may be next to a multiple of one: ``x * 2049 = x * 2048 + x``.
     """
-    weights = [weight for weight, _ in residue.units]
-    if len(weights) == 1 and abs(weights[0]) > 1:
-        weights += [weights[0] - 1, weights[0] + 1]
-    found = {gcd(weight, divisor) for weight in weights}
+    found = {gcd(weight, divisor) for weight, _ in residue.units}
+    (weight, _), *others = residue.units
+    if found == {1} and not others and abs(weight) > 1:
+        found = {gcd(weight - 1, divisor), gcd(weight + 1, divisor)}
     found |= {gcd(a, b) for a in found for b in found}
     return sorted(found - {1}, reverse=True)
 
