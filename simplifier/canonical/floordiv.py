@@ -323,15 +323,15 @@ def _inner(numerator: Form) -> Atom | None:
 def exchange(context: Context, numerator: Form, divisor: int) -> tuple[Form, int] | None:
     """``floor((g*q + S)/(g*c)) = floor((q + floor(S/g))/c)`` for quotients of which ``q`` is last.
 
-    So of two quotients in a quotient the same one is flattened, whichever was.
+    So the same one of both is flattened, whichever was, unless the divisor would become greater.
     """
-    for atom, factor in reversed(numerator.terms.items()):
+    for atom, factor in numerator.terms.items():
         scale = abs(factor)
-        if atom.kind is not FLOORDIV or scale == 1 or divisor % scale:
+        if not 0 < atom.divisor <= scale or divisor % scale:
             continue
         terms = {each: value for each, value in numerator.terms.items() if value % scale}
         small = Form(numerator.constant % scale, terms)
-        other = context.floordiv(small, scale)
+        other = context.floordiv(small, scale) if small.is_affine else ZERO
         both = numerator.plus(small, -1).exactly_divided(scale).plus(other)
         if len(other.terms) == 1 and _inner(other) and _inner(both) is atom:
             context.fired(law.SPLIT)
