@@ -1,7 +1,7 @@
 """Documents: answers of commands, as text for people or as JSON for programs.
 
 A document is a list of items. An item is made, printed and forgotten, so that documents may be of
-any length; a long one is printed in pieces. JSON has one item of a :class:`Row` on a line.
+any length; a long one is printed in pieces. JSON has each item of :class:`Lines` on a line.
 """
 
 from __future__ import annotations
@@ -33,55 +33,27 @@ SCHEMA_VERSION: Final = 1
 """Goes up when a program that reads older documents would misread newer ones."""
 
 
-class Row:
-    """An item of one piece in both renderings, whose JSON is an object of fields."""
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """An item of some lines for people, and an object of fields for programs.
 
-    __slots__ = ()
+    Either is made when it is printed.
+    """
 
-    @property
-    def is_unknown(self) -> bool:
-        """Whether a part of the answer is unknown."""
-        return False
-
-    def text(self) -> str:
-        """The item for people."""
-        raise NotImplementedError
-
-    def fields(self) -> Fields:
-        """The item for programs."""
-        raise NotImplementedError
+    lines: Iterable[str]
+    fields: Callable[[], Fields]
+    is_unknown: bool = False
+    """Whether a part of the answer is unknown."""
 
     def text_pieces(self) -> Iterator[str]:
-        """The text, if there is any."""
-        text = self.text()
+        """The lines together, if there are any."""
+        text = "\n".join(self.lines)
         if text:
             yield text
 
     def json_pieces(self) -> Iterator[str]:
         """The fields on one line."""
         yield json.dumps(self.fields())
-
-
-@dataclass(frozen=True, slots=True)
-class Lines(Row):
-    """An item of some lines, and fields that are made when they are asked for."""
-
-    lines: Sequence[str]
-    about: Callable[[], Fields]
-    lacks_something: bool = False
-
-    @property
-    def is_unknown(self) -> bool:
-        """Whether a part of the answer is unknown."""
-        return self.lacks_something
-
-    def text(self) -> str:
-        """The lines."""
-        return "\n".join(self.lines)
-
-    def fields(self) -> Fields:
-        """The subject, with all figures."""
-        return self.about()
 
 
 class Verbatim:
@@ -106,7 +78,7 @@ class Verbatim:
         return iter(self._pieces)
 
 
-Item: TypeAlias = "Row | Verbatim"
+Item: TypeAlias = "Lines | Verbatim"
 """One part of a document, in both renderings; each piece is one or more whole lines."""
 
 
@@ -237,7 +209,7 @@ def table(heading: Sequence[str], rows: Iterable[Cells]) -> list[Lines]:
 
     >>> rows = [Cells(("4096", "%p"), dict), Cells(("16", "%bias"), dict)]
     >>> for row in table(("reads", "of"), rows):
-    ...     print(row.text())
+    ...     print(*row.text_pieces())
     reads  of
      4096  %p
        16  %bias
@@ -294,7 +266,7 @@ class SelectedQuery(ABC):
         """
 
     @abstractmethod
-    def answer(self, analysis: ModuleAnalysis, subject: Any) -> Row:  # noqa: ANN401 - of each query
+    def answer(self, analysis: ModuleAnalysis, subject: Any) -> Lines:  # noqa: ANN401 - of each query
         """The answer about a subject.
 
         Raises:

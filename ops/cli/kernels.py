@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from math import inf
+from operator import itemgetter
 from typing import ClassVar, Final, TypeAlias
 
 from indexing import IndexSet, MapError, Tile, TileError
@@ -299,7 +300,7 @@ class FusionSchedules(SelectedQuery):
         """The schedule of one fusion, or why there is none."""
         try:
             schedule = schedule_of(subject, unroll=self.unroll)
-            accesses = [*self._accesses(subject, schedule)]
+            accesses = [*_accesses(self.selection, subject, schedule)]
         except (FusionError, MapError, ShapeError) as error:
             about = {"fusion": subject.name, "unknown": str(error)}
             return Lines([maps.heading_of(subject), f"  unknown ({error})"], lambda: about, True)  # noqa: FBT003
@@ -312,16 +313,17 @@ class FusionSchedules(SelectedQuery):
             ),
         )
 
-    def _accesses(
-        self, fusion: Instruction, schedule: FusionSchedule
-    ) -> Iterator[tuple[str, int, Access]]:
-        """The writes of threads to each result, then their reads of each operand."""
-        if not self.selection.parameters:
-            for number in fusion.shape.array_indices:
-                yield from (("result", number, each) for each in schedule.writes(number))
-        for number, operand in enumerate(fusion.operands):
-            if self.selection.is_read(operand):
-                yield from (("operand", number, each) for each in schedule.reads(number))
+
+def _accesses(
+    selection: Selection, fusion: Instruction, schedule: FusionSchedule
+) -> Iterator[tuple[str, int, Access]]:
+    """The writes of threads to each result, then their reads of each operand."""
+    if not selection.parameters:
+        for number in fusion.shape.array_indices:
+            yield from (("result", number, each) for each in schedule.writes(number))
+    for number, operand in enumerate(fusion.operands):
+        if selection.is_read(operand):
+            yield from (("operand", number, each) for each in schedule.reads(number))
 
 
 def _text_of_launch(schedule: FusionSchedule) -> str:
@@ -475,28 +477,12 @@ class FusionCoalescing(TableQuery):
 
     def _rows(self, fusion: Instruction) -> Sequence[Cells]:
         try:
-            return list(self._accesses(fusion))
+            schedule = schedule_of(fusion, unroll=self.unroll)
+            reads_first = sorted(_accesses(self.selection, fusion, schedule), key=itemgetter(0))
+            device = DEVICES[self.device]
+            return [_access(fusion, *each, coalescing(each[-1], device)) for each in reads_first]
         except (FusionError, MapError, ShapeError) as error:
             return [_unknown(_OF_ACCESSES, "fusion", fusion, str(error), str(error))]
-
-    def _accesses(self, fusion: Instruction) -> Iterator[Cells]:
-        schedule = schedule_of(fusion, unroll=self.unroll)
-        sides: tuple[tuple[str, int, Callable[[int], Sequence[Access]]], ...] = (
-            ("operand", len(fusion.operands), schedule.reads),
-            ("result", len(fusion.shape.arrays), schedule.writes),
-        )
-        for role, count, accesses in sides:
-            for number in range(count):
-                if not self._is_asked_for(fusion, role, number):
-                    continue
-                for access in accesses(number):
-                    found = coalescing(access, DEVICES[self.device])
-                    yield _access(fusion, role, number, access, found)
-
-    def _is_asked_for(self, fusion: Instruction, role: str, number: int) -> bool:
-        if role == "result":
-            return not self.selection.parameters
-        return self.selection.is_read(fusion.operands[number])
 
 
 def _access(

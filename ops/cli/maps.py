@@ -12,7 +12,7 @@ from indexing import IndexingMap, Variable, format_map, parse_map
 from indexing.passes import Ends, format_head
 from ops import InstructionAnalysis, ModuleAnalysis, hlo
 from ops.analysis.queries import Addressing, slice_from
-from ops.cli.documents import Fields, Lines, Row, SelectedQuery
+from ops.cli.documents import Fields, Lines, SelectedQuery
 from ops.cli.files import read_input
 from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, of_element
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
@@ -66,7 +66,7 @@ class InstructionMaps(SelectedQuery):
         """The instructions."""
         return self.selection.of(module)
 
-    def answer(self, analysis: ModuleAnalysis, subject: Instruction) -> Section:
+    def answer(self, analysis: ModuleAnalysis, subject: Instruction) -> Lines:
         """The maps of one instruction."""
         about = fields_of_instruction(subject)
         view = self.view
@@ -74,9 +74,8 @@ class InstructionMaps(SelectedQuery):
         entries = tuple(
             entry for pair in pairs if self.selection.is_read(pair.source) for entry in _split(pair)
         )
-        origins = _section_origins(entries, subject.computation.module)
         title = f"%{subject.name} {subject.opcode}"
-        return Section(title, "", subject, None, entries, about, origins, self.long)
+        return _Section(title, "", subject, None, entries, about).item(is_long=self.long)
 
 
 def _between(
@@ -140,7 +139,7 @@ class FusionMaps(SelectedQuery):
             for output in computation.root.shape.array_indices
         ]
 
-    def answer(self, analysis: ModuleAnalysis, subject: Result) -> Section:
+    def answer(self, analysis: ModuleAnalysis, subject: Result) -> Lines:
         """The maps from one result."""
         computation, caller, output = subject
         about = {
@@ -148,12 +147,11 @@ class FusionMaps(SelectedQuery):
             "fusion": caller.name if caller else None,
             "result": output,
         }
-        root = computation.root
         entries = tuple(self._entries(analysis, subject))
-        origins = _section_origins(entries, root.computation.module)
         of = f"%{computation.name} of %{caller.name}" if caller else f"ENTRY %{computation.name}"
         place = "" if caller else f"{of}, "
-        return Section(of, place, caller or root, output, entries, about, origins, self.long)
+        section = _Section(of, place, caller or computation.root, output, entries, about)
+        return section.item(is_long=self.long)
 
     def _entries(self, analysis: ModuleAnalysis, subject: Result) -> Iterator[Entry]:
         """The maps between a result and each parameter that is meant."""
@@ -210,15 +208,6 @@ def _to_result(
 
 
 # Entries.
-
-
-def _section_origins(entries: Iterable[Entry], module: HloModule) -> Mapping[str, hlo.SizeOrigin]:
-    """Origins of the parameters in the maps."""
-    used = sorted({name for entry in entries for name in entry.parameters})
-    if not used:
-        return {}
-    known = hlo.size_origins(module)
-    return {name: known[name] for name in used if name in known}
 
 
 def _split(whole: Entry) -> Iterator[Entry]:
@@ -372,13 +361,12 @@ def _whole(
 
 
 @dataclass(frozen=True, slots=True)
-class Section(Row):
+class _Section:
     """The answer about one instruction or computation.
 
     A heading with the ``subject``, or array ``output`` of it, stands above the lines of the
     entries, behind the ``place`` if there is one. Where they are long, ``title`` stands before each
-    of them. ``origins`` says where the program gets the sizes that are parameters of the maps, by
-    name.
+    of them.
     """
 
     title: str
@@ -387,12 +375,19 @@ class Section(Row):
     output: int | None
     entries: Sequence[Entry]
     about: Fields
-    origins: Mapping[str, SizeOrigin]
-    is_long: bool
 
-    def text(self) -> str:
+    def item(self, *, is_long: bool) -> Lines:
         """The entries, one after another, and where parameters come from."""
-        return "\n".join(self._long_lines() if self.is_long else self._lines())
+        is_unknown = any(isinstance(entry.answer, Unknown) for entry in self.entries)
+        return Lines(self._long_lines() if is_long else self._lines(), self._fields, is_unknown)
+
+    def _origins(self) -> Mapping[str, SizeOrigin]:
+        """Where the program gets the sizes that are parameters of the maps, by name."""
+        used = sorted({name for entry in self.entries for name in entry.parameters})
+        if not used:
+            return {}
+        known = hlo.size_origins(self.subject.computation.module)
+        return {name: known[name] for name in used if name in known}
 
     def _lines(self) -> Iterator[str]:
         """A line for each map; a dependence on nothing has none."""
@@ -400,29 +395,20 @@ class Section(Row):
             yield f"{self.place}{heading_of(self.subject, self.output)}"
             for entry in self.entries:
                 yield from entry.lines()
-            yield from (f"  {name}: {origin}" for name, origin in self.origins.items())
+            yield from (f"  {name}: {origin}" for name, origin in self._origins().items())
 
     def _long_lines(self) -> Iterator[str]:
         if not self.entries:
             yield f"{self.title}: depends on nothing"
         yield from (entry.text(self.title) for entry in self.entries)
-        if self.origins:
-            yield f"{self.title}, parameters:"
-            yield from (f"  {name}: {origin}" for name, origin in self.origins.items())
+        origins = [f"  {name}: {origin}" for name, origin in self._origins().items()]
+        yield from [f"{self.title}, parameters:", *origins] if origins else ()
 
-    @property
-    def is_unknown(self) -> bool:
-        """Whether there is a pair without maps."""
-        return any(isinstance(entry.answer, Unknown) for entry in self.entries)
-
-    def fields(self) -> Fields:
+    def _fields(self) -> Fields:
         """The entries are called ``indexing``; ``parameter_origins`` if maps have parameters."""
+        origins = [_size_origin_fields(*each) for each in self._origins().items()]
         found = self.about | {"indexing": [entry.fields() for entry in self.entries]}
-        if self.origins:
-            found["parameter_origins"] = [
-                _size_origin_fields(*each) for each in self.origins.items()
-            ]
-        return found
+        return found | {"parameter_origins": origins} if origins else found
 
 
 def name_of_array(instruction: Instruction, element: int | None) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import pytest
 
@@ -13,8 +12,8 @@ from ops.cli.documents import (
     ErrorLog,
     Fields,
     Item,
+    Lines,
     Rendering,
-    Row,
     Verbatim,
     as_json,
     as_text,
@@ -24,19 +23,9 @@ from simplifier.errors import IndexingError
 FIELDS: Fields = {"command": "try", "file": "a\nb"}
 
 
-@dataclass(frozen=True)
-class Word(Row):
+def word(text: str) -> Lines:
     """The smallest item."""
-
-    word: str
-
-    def text(self) -> str:
-        """The word."""
-        return self.word
-
-    def fields(self) -> Fields:
-        """The word."""
-        return {"word": self.word}
+    return Lines([text], lambda: {"word": text})
 
 
 def document(items: Iterable[Item | IndexingError]) -> Document:
@@ -47,7 +36,7 @@ def document(items: Iterable[Item | IndexingError]) -> Document:
 @pytest.mark.parametrize("count", [0, 1, 2, 5])
 @pytest.mark.parametrize("messages", [[], ["no", "neither"]], ids=len)
 def test_the_pieces_are_one_document(count: int, messages: list[str]) -> None:
-    words = [Word(f"item\n{number}") for number in range(count)]
+    words = [word(f"item\n{number}") for number in range(count)]
     items = [*words, *map(IndexingError, messages)]
     text = "\n".join(as_json(document(items), ErrorLog()))
     whole = FIELDS | {
@@ -63,10 +52,10 @@ def test_pieces_are_printed_while_items_are_made(rendering: Rendering) -> None:
     """At most one item waits, for the comma behind it."""
     made: list[int] = []
 
-    def items() -> Iterator[Word]:
+    def items() -> Iterator[Lines]:
         for number in range(1000):
             made.append(number)
-            yield Word(f"item {number}")
+            yield word(f"item {number}")
 
     printed = 0
     for piece in rendering(document(items()), ErrorLog()):
@@ -104,7 +93,7 @@ def test_only_items_are_separated_not_their_pieces() -> None:
 def test_errors_are_told_at_once_and_once_and_listed_at_the_end() -> None:
     told: list[str] = []
     wrong = IndexingError("wrong")
-    pieces = as_json(document([Word("a"), wrong, Word("b"), wrong]), ErrorLog(told.append))
+    pieces = as_json(document([word("a"), wrong, word("b"), wrong]), ErrorLog(told.append))
     before_the_end = [next(pieces) for _ in range(3)]
     assert told == ["wrong"]
     assert "wrong" not in "".join(before_the_end)
@@ -121,7 +110,7 @@ def test_errors_are_told_at_once_and_once_and_listed_at_the_end() -> None:
     ],
 )
 def test_lines_around_texts(title: str | None, separator: str | None, expected: list[str]) -> None:
-    words = Document("words", map(Word, "abc"), FIELDS, title, separator)
+    words = Document("words", map(word, "abc"), FIELDS, title, separator)
     assert list(as_text(words, ErrorLog())) == expected
 
 
