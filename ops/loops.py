@@ -28,6 +28,7 @@ from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
 from ops.devices import is_number_of_device
 from ops.hlo import Computation, Instruction
 from ops.hlo.module import HloModule
+from ops.hlo.opcodes import REARRANGE
 from ops.index_maps import dim, dimensions_of, index_map, runtime_value, symbol
 from ops.rules.control import Array, kept_by, only_caller, source_of, source_within
 from ops.rules.counted_loops import (
@@ -372,7 +373,7 @@ class _Tracer:
             if instruction is self._state:
                 is_same = there.simplify() == itself.simplify()
                 return found if is_same and array == (self._state, number) else None
-            if instruction.opcode in _MOVES:
+            if instruction.opcode in REARRANGE:
                 there = self._forward(instruction, 0).compose(there)
             elif instruction.opcode == "while":
                 inner = self._by_loop(array, number, there)
@@ -451,9 +452,6 @@ def forgotten(loop: Instruction, registry: Registry) -> str:
                     return f"%{loop.name} is known for any %{origin.instruction.name} alone"
     return ""
 
-
-_MOVES: Final = {"bitcast", "copy", "reshape", "transpose"}
-"""Opcodes whose result has the elements of the operand, maybe elsewhere."""
 
 UPDATES: Final = {"dynamic-update-slice": 1, "scatter": 2}
 """Opcode -> the operand that is written over a part of the first."""

@@ -406,7 +406,7 @@ def path_text(path: Path) -> str:
 
 
 def _name(instruction: Instruction) -> str:
-    is_parameter = instruction.opcode == "parameter"
+    is_parameter = instruction.parameter_number is not None
     return f"%{instruction.name}" if is_parameter else f"%{instruction.name} {instruction.opcode}"
 
 

@@ -14,11 +14,8 @@ from ops.hlo import builder
 from ops.hlo.builder import CONTROL, ComputationDraft, UnusedNames
 from ops.hlo.errors import EditError
 from ops.hlo.module import Computation, HloModule, Instruction
-from ops.hlo.opcodes import OPCODES, check_opcode
+from ops.hlo.opcodes import CALLEE_ATTRIBUTES, OPCODES, check_opcode
 from simplifier.errors import check_type, quoted
-
-_CALLS: Final = {"call": "to_apply", "fusion": "calls"}
-"""Opcodes that can be inlined and outlined, with the attribute of the computation."""
 
 _ABOUT_THE_PROGRAM: Final = ("sharding", "frontend_attributes", "metadata")
 """Attributes that a new instruction takes over from one that it is like."""
@@ -245,9 +242,9 @@ class ModuleEditor:
             EditError: it calls nothing that could stand here.
         """
         draft, found = self._found(call)
-        if found.opcode not in _CALLS:
+        if found.opcode not in CALLEE_ATTRIBUTES:
             raise EditError(f"inline: %{found.name} is {found.opcode}; expected call or fusion")
-        inner = self._draft(found.attributes[_CALLS[found.opcode]])
+        inner = self._draft(found.attributes[CALLEE_ATTRIBUTES[found.opcode]])
         builder.check_inlined(found, draft, inner)
         waits = draft.predecessors(found)
         copies: dict[Instruction, Instruction] = {}
@@ -284,11 +281,11 @@ class ModuleEditor:
             EditError: they cannot stand in one computation of their own.
         """
         check_type(opcode, str, "outline: the opcode", "'fusion' or 'call'")
-        if opcode not in _CALLS:
+        if opcode not in CALLEE_ATTRIBUTES:
             raise EditError(f"outline: the opcode is {quoted(opcode)}; expected 'fusion' or 'call'")
         draft, chosen = self._chosen(instructions, opcode)
         outline = Outline.around(draft, chosen, self._effects.of)
-        attribute = _CALLS[opcode]
+        attribute = CALLEE_ATTRIBUTES[opcode]
         stem = builder.checked_name(name) if name else f"{opcode}_computation"
         body = outline.body(self._names.like(stem))
         self._drafts[body] = ComputationDraft(body)

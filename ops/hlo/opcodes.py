@@ -119,6 +119,18 @@ _BINARY = """
 LIKE_OPERANDS = frozenset([*_UNARY.split(), *_ACCURATE.split(), *_BINARY.split()])
 """The opcodes whose result has the shape of every operand."""
 
+REARRANGE: Final = frozenset(("bitcast", "copy", "reshape", "reverse", "transpose"))
+"""The opcodes whose result has all elements of the operand, maybe at other places."""
+
+PASS_ELEMENTS: Final = REARRANGE | {"broadcast", "slice"}
+"""The opcodes whose result has elements of the operand as they are, and no others."""
+
+FOLD: Final = frozenset(("reduce", "reduce-window"))
+"""The opcodes that fold many elements of an operand into one of the result."""
+
+CALLEE_ATTRIBUTES: Final[Mapping[str, str]] = {"call": "to_apply", "fusion": "calls"}
+"""Opcode -> the attribute that holds the computation, for calls with all operands as arguments."""
+
 _TABLE = f"""
 {" ".join(_UNARY.split())} | 1
 {" ".join(_ACCURATE.split())} | 1 | | result_accuracy

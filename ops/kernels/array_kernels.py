@@ -13,7 +13,7 @@ from indexing.layout import Shape
 from indexing.passes import Constraint, Ends
 from ops.fusion import Fusion
 from ops.hlo.module import Computation, Instruction
-from ops.hlo.opcodes import NEUTRAL, neutral_element
+from ops.hlo.opcodes import FOLD, NEUTRAL, neutral_element
 from ops.index_maps import Extent, Size, as_form, ceil_divided, plain, product, total
 from ops.kernels import elements
 from ops.kernels.elements import VIEWS, ElementWriter, Index, Steps
@@ -521,7 +521,7 @@ class TritonKernel(ArrayWriter):
             if source in self.pointers or (source, output, index) in seen:
                 continue
             seen.add((source, output, index))
-            if source.opcode in ("reduce", "reduce-window"):
+            if source.opcode in FOLD:
                 yield source, index
             elif source.opcode == "get-tuple-element":
                 left.append((source.operands[0], source.attributes["index"], index))

@@ -13,6 +13,7 @@ from indexing.code import LocalNames, LoopBlock, digits_of, divisors_of, helpers
 from indexing.layout import ElementType, Kind, Shape, logical_to_linear
 from ops.fusion import Fusion
 from ops.hlo.module import Computation, Instruction
+from ops.hlo.opcodes import FOLD
 from ops.index_maps import Extent, Size, as_form, product
 from ops.kernels import elements
 from ops.kernels.elements import VIEWS, ElementWriter, Index
@@ -197,7 +198,7 @@ _MAX_COLUMNS: Final = 1 << 12
 
 def has_columns(writer: ElementWriter, source: Instruction) -> bool:
     """Whether neighbours in the result come from neighbours in the operand of a reduction."""
-    if source.opcode not in ("reduce", "reduce-window") or source.shape.is_tuple:
+    if source.opcode not in FOLD or source.shape.is_tuple:
         return False
     if source in writer.pointers or not source.shape.rank:
         return False

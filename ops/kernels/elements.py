@@ -19,6 +19,7 @@ from indexing.passes import PARAMETER, Constraint, Ends
 from ops.dependence.dependence import check_answer, errors_in
 from ops.fusion import Fusion
 from ops.hlo.module import Computation, Instruction
+from ops.hlo.opcodes import FOLD, PASS_ELEMENTS
 from ops.hlo.true_sizes import parameters_of, size_facts, size_origins
 from ops.index_maps import Extent, Size, as_form, not_negative, plain, product, scaled, variable_of
 from ops.kernels.operations import Dialect
@@ -46,10 +47,7 @@ T = TypeVar("T")
 Steps: TypeAlias = "Generator[Steps[Any], Any, T]"
 """Returns a value, and yields the steps that it waits for: programs are deeper than the stack."""
 
-VIEWS: Final = (
-    *("bitcast", "broadcast", "dynamic-reshape", "reshape", "reverse", "set-dimension-size"),
-    *("slice", "transpose"),
-)
+VIEWS: Final = PASS_ELEMENTS - {"copy"} | {"dynamic-reshape", "set-dimension-size"}
 """Operations that only say which element of their first operand an element is."""
 
 
@@ -112,7 +110,7 @@ class ElementWriter:
             return (yield self._viewed(source, index, block))
         if opcode in ("pad", "concatenate"):
             return (yield self._chosen(source, index, block))
-        if opcode in ("reduce", "reduce-window"):
+        if opcode in FOLD:
             return (yield self._reduced(source, output, index, block))
         return self.named(source, block, (yield self._expression(source, index, block)))
 

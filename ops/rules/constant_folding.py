@@ -31,6 +31,7 @@ from indexing.passes import (
 )
 from ops.devices import value_on
 from ops.hlo import Instruction
+from ops.hlo.opcodes import PASS_ELEMENTS
 from ops.hlo.true_sizes import array_sizes
 from ops.index_maps import as_form, dim
 from ops.rules import control, data_movement, elementwise, linear_algebra, reduce
@@ -409,9 +410,7 @@ def _by_size(
     return _of_bounded(divided)
 
 
-_COPIES: Final = (
-    *("bitcast", "broadcast", "convert", "copy", "pad", "reshape", "reverse", "slice", "transpose"),
-)
+_COPIES: Final = (*PASS_ELEMENTS, "convert", "pad")
 
 _FUNCTIONS: Final[Mapping[str, _Function]] = {
     **dict.fromkeys(_COPIES, _copy),

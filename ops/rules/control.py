@@ -10,6 +10,7 @@ from indexing.layout import ElementType
 from ops import index_maps
 from ops.hlo import Computation, HloModule, Instruction
 from ops.hlo.attributes import COMMON_ATTRIBUTES
+from ops.hlo.opcodes import CALLEE_ATTRIBUTES, PASS_ELEMENTS
 from ops.index_maps import Sizes
 from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.rule import (
@@ -68,9 +69,6 @@ def _iterations(instruction: Instruction) -> Calls:
     attributes = instruction.attributes
     return Calls((Call(attributes["body"], (0,)),), condition=attributes["condition"])
 
-
-CALLEE_ATTRIBUTES: Final[Mapping[str, str]] = {"call": "to_apply", "fusion": "calls"}
-"""Opcode -> the attribute that holds the computation, for calls with all operands as arguments."""
 
 # Parts of asynchronous operations, and transfers. A start gives its operands, its results and a
 # context; its end gives the results. Data from outside of the program depends on nothing in it.
@@ -191,7 +189,7 @@ def outside(array: Array, callers: Callers) -> tuple[Array, Callers]:
     """
     while True:
         instruction, _ = array
-        if instruction.opcode == "parameter":
+        if instruction.parameter_number is not None:
             before = argument_of(callers[-1], array) if callers else None
             left = callers[:-1]
         else:
@@ -227,10 +225,11 @@ def _alike(computation: Computation) -> Mapping[Instruction, Instruction]:
     return found
 
 
-_TOLD_BY_OPERANDS: Final = ELEMENTWISE | {
-    *("bitcast", "broadcast", "concatenate", "constant", "copy", "dynamic-slice", "iota"),
-    *("get-tuple-element", "reshape", "reverse", "slice", "transpose"),
-}
+_TOLD_BY_OPERANDS: Final = (
+    ELEMENTWISE
+    | PASS_ELEMENTS
+    | {"concatenate", "constant", "dynamic-slice", "get-tuple-element", "iota"}
+)
 """The opcodes by which indices are computed: without calls, and the same every time."""
 
 
@@ -250,7 +249,7 @@ def argument_of(
 def _passed_on(array: Array, routes: RoutesOf) -> Array | None:
     """The array that an instruction passes on as this; ``None`` if it computes it."""
     instruction, number = array
-    if instruction.opcode == "parameter":
+    if instruction.parameter_number is not None:
         caller = only_caller(instruction.computation)
         return argument_of(caller, array, routes) if caller else None
     if instruction.opcode == "while":

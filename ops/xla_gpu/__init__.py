@@ -15,6 +15,7 @@ from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
 from ops.fusion.fusion import Fusion, FusionError
 from ops.hlo import Computation, HloModule, Instruction
 from ops.hlo.module import INSTRUCTION
+from ops.hlo.opcodes import PASS_ELEMENTS
 from ops.index_maps import no_dimensions
 from ops.limits import Device
 from ops.rules.rule import known
@@ -347,15 +348,11 @@ def _origins(indexing: OperandIndexing) -> tuple[RuntimeOrigin, ...]:
 
 
 def _moved(origin: RuntimeOrigin) -> RuntimeOrigin:
-    while origin.instruction.opcode in _MOVES:
+    while origin.instruction.opcode in PASS_ELEMENTS:
         ((way,),) = map(_known, output_to_input(origin.instruction).indexing)
         (source,) = origin.instruction.operands
         origin = replace(origin, instruction=source, map=origin.map.compose(way.map))
     return origin
-
-
-_MOVES = frozenset({"bitcast", "broadcast", "copy", "reshape", "reverse", "slice", "transpose"})
-"""Opcodes of what gives each element of its operand as it is, or not at all."""
 
 
 def _known(answer: AnyDependence) -> tuple[OperandIndexing, ...]:
@@ -396,7 +393,7 @@ def joined(producer: Instruction, consumer: Instruction) -> Computation:
     """
     if producer not in consumer.operands:
         raise FusionError(f"fusion: %{consumer.name} does not read %{producer.name}")
-    if producer.opcode == "parameter":
+    if producer.parameter_number is not None:
         message = f"fusion: %{producer.name} is a parameter"
         raise FusionError(f"{message}; expected a producer that computes an array")
     if producer.shape.is_tuple:

@@ -111,7 +111,7 @@ def is_update_in_place(instruction: Instruction) -> bool:
 
 def is_in_memory(updated: Instruction) -> bool:
     """Whether it is an operand of the fusion, maybe in another shape."""
-    return any(each.opcode == "parameter" for each in leading_to(updated, SAME_MEMORY))
+    return any(each.parameter_number is not None for each in leading_to(updated, SAME_MEMORY))
 
 
 def permutation_of(instruction: Instruction) -> tuple[int, ...]:
@@ -658,4 +658,4 @@ def _is_plain_copy(result: Instruction) -> bool:
     if result.opcode != "copy":
         return False
     (operand,) = result.operands
-    return operand.opcode == "parameter" and operand.shape.layout == result.shape.layout
+    return operand.parameter_number is not None and operand.shape.layout == result.shape.layout
