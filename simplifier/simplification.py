@@ -19,6 +19,7 @@ from simplifier.expr.sympy import from_sympy, to_sympy
 from simplifier.expr.text import parse_form
 from simplifier.extraction import costs_of
 from simplifier.extraction.cost import cost_of_form, operator_count_of_form
+from simplifier.extraction.sums import expanded
 from simplifier.fixpoint import range_of, settled, simplified, with_natural_dividends
 from simplifier.problem import (
     NOTHING,
@@ -36,6 +37,8 @@ from simplifier.problem import (
 
 Target: TypeAlias = Literal["c", "cuda", "triton", "torch"]
 """A language whose division of integers rounds to 0."""
+OutputForm: TypeAlias = Literal["sum"]
+"""Whatever it costs: a sum of products."""
 
 
 def simplify(  # noqa: PLR0913 - options
@@ -47,6 +50,7 @@ def simplify(  # noqa: PLR0913 - options
     budget: Budget = BUDGET,
     trace: Trace | None = None,
     target: Target | None = None,
+    form: OutputForm | None = None,
 ) -> sympy.Expr:
     """The cheapest expression found that is equal wherever all bounds and constraints hold.
 
@@ -70,6 +74,9 @@ def simplify(  # noqa: PLR0913 - options
         target: a language whose division rounds to 0. Dividends get as many divisors as make them
             at least 0, where that is known to be possible. A dividend that is never negative in
             the expression stays so.
+        form: ``"sum"`` for those who compare results term by term: a sum of products, multiplied
+            out at the top and inside, whose factors are variables, digits such as ``x mod 8``,
+            quotients and maxima. It depends on the canonical form alone, whatever it costs.
 
     Returns:
         An expression over the symbols that were given; simplifying it again changes nothing. It is
@@ -79,7 +86,7 @@ def simplify(  # noqa: PLR0913 - options
     Raises:
         ConversionError: naming the part that is not integer arithmetic.
         BoundsError: bounds that contradict the symbols.
-        ArgumentError: a target that is not known.
+        ArgumentError: a target or a form that is not known.
         NotQuasiAffineError: if ``exact``, a product of variables or a divisor that is not a
             constant is left after the fast way; ``MissingIslError`` where islpy is not installed.
 
@@ -95,57 +102,62 @@ def simplify(  # noqa: PLR0913 - options
     ...     print(simplify(FloorDiv(x - 2, 8), {x: (0, 63)}, target=target))
     (x - 2)//8
     ((x + 6)//8) - 1
+    >>> y = symbol("y")
+    >>> simplify((x + 1) * (y - Mod(x, 8)), {}, form="sum")
+    x*y - x*(x % 8) + y - (x % 8)
     """
     if trace is not None:
         check_type(trace, Trace, "simplify: trace", "a Trace")
-    if target not in (None, *get_args(Target)):
-        expected = f"expected one of {', '.join(get_args(Target))}"
-        raise ArgumentError(f"simplify: target is {target!r}; {expected}")
-    options = exact, budget if exact else None, trace, target
-    return ask("simplify", _simplified, (expression,), bounds, constraints, *options)
+    for name, value, known in (("target", target, Target), ("form", form, OutputForm)):
+        if value not in (None, *get_args(known)):
+            expected = f"expected one of {', '.join(get_args(known))}"
+            raise ArgumentError(f"simplify: {name} is {value!r}; {expected}")
+    options = _Options(exact, budget if exact else None, trace, target, form)
+    return ask("simplify", _simplified, (expression,), bounds, constraints, options)
 
 
-def _simplified(
-    problem: Problem,
-    exact: bool,  # noqa: FBT001 - as it is remembered
-    budget: Budget,
-    trace: Trace | None,
-    target: Target | None,
-) -> sympy.Expr:
-    options = exact, budget, trace, target
-    if exact or trace is not None:
-        return problem.restored(_simplest(problem, *options))
-    return problem.restored(up_to_names(_simplest, problem, *options))
+class _Options(NamedTuple):
+    """How an expression is simplified."""
+
+    exact: bool
+    budget: Budget
+    trace: Trace | None
+    target: Target | None
+    form: OutputForm | None
 
 
-def _simplest(
-    problem: Problem,
-    exact: bool,  # noqa: FBT001 - as above
-    budget: Budget,
-    trace: Trace | None,
-    target: Target | None,
-) -> Form:
-    scope = problem.scope()
+def _simplified(problem: Problem, options: _Options) -> sympy.Expr:
+    if options.exact or options.trace is not None:
+        return problem.restored(_simplest(problem, options))
+    return problem.restored(up_to_names(_simplest, problem, options))
+
+
+def _simplest(problem: Problem, options: _Options) -> Form:
+    scope, trace = problem.scope(), options.trace
     begun = ZERO if trace is None else trace.follow(problem)
     if scope is None:
         return ZERO
 
     def best(form: Form) -> Form:
         form = simplified(scope, form)
-        if not exact:
+        if not options.exact:
             return form
         known = problem.bounds, problem.constraints
-        return finished(scope, form, *known, Allowance(budget, MAX_ATTEMPTS))
+        return finished(scope, form, *known, Allowance(options.budget, MAX_ATTEMPTS))
 
-    def natural(form: Form) -> Form:
-        return with_natural_dividends(scope, form, best(form))
+    def wanted(form: Form) -> Form:
+        if options.form is not None:
+            found = form = expanded(scope, best(scope.canonical(form)))
+        else:
+            found = best(form)
+        return found if options.target is None else with_natural_dividends(scope, form, found)
 
     result = last = best(problem.form)
-    if target is not None:
-        (*_, result) = settled(scope, problem.form, natural)
+    if options.target is not None or options.form is not None:
+        (*_, result) = settled(scope, problem.form, wanted)
     if trace is not None:
         trace.finish(problem, begun, last, "proved by isl")
-        trace.finish(problem, last, result, f"for {target}")
+        trace.finish(problem, last, result, f"for {options.target or options.form}")
     return result
 
 

@@ -5,10 +5,25 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import pytest
+from hypothesis import given
 
-from simplifier import Facts, Interval, cost, equivalent, format_expr, parse_expr, simplify, symbol
+from simplifier import (
+    Facts,
+    Interval,
+    Trace,
+    cost,
+    equivalent,
+    format_expr,
+    parse_expr,
+    simplify,
+    symbol,
+)
 from simplifier.errors import ArgumentError
+from simplifier.expr.sympy import from_sympy, to_sympy
 from tests.conformance import Row, for_each, rows
+from tests.evaluation import first_difference
+from tests.extent import examples
+from tests.strategies import Problem, any_problem
 
 Bounds: TypeAlias = "dict[str, tuple[int | None, int | None]]"
 
@@ -81,7 +96,7 @@ def test_named_cases(text: str, bounds: Bounds, expected: str) -> None:
     assert format_expr(simplify(parse_expr(text), bounds)) == expected
 
 
-x, n = symbol("x"), symbol("n")
+x, y, n = map(symbol, "xyn")
 ROLLED = Facts({x: (0, n - 1), n: (4, None)})
 WINDOW = Facts({x: (0, 7)})
 DIGITS = Facts(dict.fromkeys(("x", "y"), (0, 9)))
@@ -111,6 +126,61 @@ def test_dividends_stay_natural_for_languages_that_round_to_0(
     assert simplify(results[1], facts, target="c") == results[1]
 
 
-def test_an_unknown_target_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="expected one of c, cuda, triton, torch"):
-        simplify(x, {}, target="rust")  # pyright: ignore[reportArgumentType]
+STRIDES = Facts({"x": (0, 1023), "s": (1, None), "t": (1, None)})
+SUMS: list[tuple[str, Facts, str]] = [
+    # expression, facts, sum of products
+    ("(x + y) * (n + 2)", Facts(), "n * x + n * y + x * 2 + y * 2"),
+    ("((x + 3) * (n + 1)) floordiv 4", Facts(), "(n * x + x - n + 3) floordiv 4 + n"),
+    ("(x mod 8 + 1) * (n - 1)", WINDOW, "n * x + n - x - 1"),
+    ("(x mod 8 + 1) * (n - 1)", Facts(), "(x mod 8) * n + n - x mod 8 - 1"),
+    ("(-x - 1) floordiv 8 + min(x, 5)", WINDOW, "x - max(x - 5, 0) - 1"),
+    ("(x - 7) mod 8 * -3", Facts({x: (-99, -9)}), "((x + 1) mod 8) * -3"),
+    ("x floordiv -8", Facts({x: (None, -9)}), "-((x + 7) floordiv 8)"),
+    (
+        "s * x - ((x floordiv 8) * s - t * (x floordiv 8 mod 4) + s * 6) * 8 + s * 48",
+        STRIDES,
+        "((x floordiv 8) mod 4) * t * 8 + (x mod 8) * s",
+    ),
+    ("((x + 3) mod 7) * ((y + 2) mod 5)", Facts(), "((x + 3) mod 7) * ((y + 2) mod 5)"),
+    ("((x mod 8) * s + y) floordiv 16", STRIDES, "((x mod 8) * s + y) floordiv 16"),
+    ("((x mod 8) * s + y) mod 16", STRIDES, "((x mod 8) * s + y) mod 16"),
+    ("(x * n + y) floordiv n", Facts({y: (0, n - 1)}), "x"),
+    ("(x * 2 + y) mod 8 - x", Facts({}, [(y - 2 * x, 0)]), "(x mod 2) * 3 - (x floordiv 2) * 2"),
+    ("select(x >= 8, (x + 1) * (n + 1), 0)", Facts(), "select(x >= 8, n * x + n + x + 1, 0)"),
+]
+
+
+@pytest.mark.parametrize(("text", "facts", "expected"), SUMS, ids=[row[0] for row in SUMS])
+def test_sums_of_products_depend_on_the_function_alone(
+    text: str, facts: Facts, expected: str
+) -> None:
+    expression = parse_expr(text)
+    result = simplify(expression, facts, form="sum")
+    assert format_expr(result) == expected
+    for other in (result, simplify(expression, facts)):
+        assert simplify(other, facts, form="sum") == result
+    trace = Trace()
+    assert simplify(expression, facts, form="sum", trace=trace) == result
+
+
+@examples(100)
+@given(any_problem)
+def test_sums_of_products_are_equal_to_the_expression(problem: Problem) -> None:
+    result = simplify(to_sympy(problem.form), problem.box, form="sum")
+    assert first_difference(problem.form, from_sympy(result), problem.points()) is None
+    assert simplify(result, problem.box, form="sum") == result
+
+
+def test_a_sum_of_products_is_written_for_a_target_too() -> None:
+    expression, bounds = (x - 7) % 8 * (n + 1), {"x": (-9, 9)}
+    result = simplify(expression, bounds, form="sum", target="c")
+    assert format_expr(result) == "((x + 9) mod 8) * n + (x + 9) mod 8"
+
+
+@pytest.mark.parametrize(
+    ("option", "expected"),
+    [("target", "target is 'odd'; expected one of c, cuda"), ("form", "expected one of sum")],
+)
+def test_unknown_options_are_refused(option: str, expected: str) -> None:
+    with pytest.raises(ArgumentError, match=expected):
+        simplify(x, {}, **{option: "odd"})  # pyright: ignore[reportArgumentType]

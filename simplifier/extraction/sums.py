@@ -1,0 +1,83 @@
+"""The expanded form: a canonical form as a sum of products of digits, whatever that costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from simplifier.bounds.digits import factors
+from simplifier.canonical.scope import Scope
+from simplifier.expr import operations
+from simplifier.expr.form import FLOORDIV, ONE, Atom, AtomKind, Form, in_order, weighted_sum
+from simplifier.extraction import DigitWriter
+from simplifier.extraction.natural import natural_reading
+from simplifier.laws.rewrite_log import Rewrite
+
+_Factors: TypeAlias = tuple[Atom, ...]
+
+
+def expanded(scope: Scope, form: Form) -> Form:
+    """A form as a sum of products of digits; equal for forms with one canonical form.
+
+    >>> from simplifier.canonical.scope import scope_of
+    >>> from simplifier.expr.text import parse_form
+    >>> print(expanded(scope_of(()), parse_form("(x mod 8 + y) * (s + 1) - (x floordiv 8) * 8")))
+    (x mod 8) * s + s * y + x mod 8 + y - (x floordiv 8) * 8
+    """
+    return scope.once(_SumWriter).written(scope.canonical(form))
+
+
+class _SumWriter(DigitWriter):
+    """Writes sums by their digits, also those that are multiplied by common factors."""
+
+    def _log(self, steps: Sequence[Rewrite]) -> None:
+        """Nothing: the steps of a trace lead to the cheapest form."""
+
+    def _steps(self, form: Form) -> Sequence[Rewrite]:
+        written = self._by_digits(form)
+        while (following := self._by_common_factors(written)) is not None:
+            written = following
+        return (Rewrite((), form, written),)
+
+    def _by_digits(self, form: Form) -> Form:
+        steps = natural_reading(self.scope, form, lambda source, _: source)
+        return steps[-1].after if steps else form
+
+    def _by_common_factors(self, form: Form) -> Form | None:
+        """The form with digits in a sum that some factors multiply; ``None`` if there are none."""
+        for common, inner in self._sums(form).items():
+            written = self._by_digits(inner)
+            if written != inner:
+                return form.plus(_multiplied(written.plus(inner, -1), common))
+        return None
+
+    def _sums(self, form: Form) -> dict[_Factors, Form]:
+        """What is multiplied by the same factors, for all factors beside one."""
+        found: dict[_Factors, dict[Atom, int]] = {}
+        for atom, weight in form.terms.items():
+            parts = factors(atom)
+            for place, part in enumerate(parts):
+                if part in self.scope.ranges:  # digits as they are written are not read again
+                    found.setdefault((*parts[:place], *parts[place + 1 :]), {})[part] = weight
+        return {common: Form(0, in_order(terms)) for common, terms in found.items()}
+
+    def _operation(self, atom: Atom) -> Form:
+        """Multiples of the divisor leave a dividend whose digits are written."""
+        whole = super()._operation(atom)
+        division = whole.only_atom
+        if division is None or division.kind not in (FLOORDIV, AtomKind.MOD):
+            return whole
+        dividend, divisor = division.numerator, division.divisor
+        left = {each: n // divisor for each, n in dividend.terms.items() if n % divisor == 0}
+        rest = operations.build(
+            division.kind, (dividend.plus(Form(0, left), -divisor), division.arguments[1])
+        )
+        return rest.plus(Form(0, left)) if division.kind is FLOORDIV else rest
+
+
+def _multiplied(form: Form, common: _Factors) -> Form:
+    """The form times factors, term by term."""
+    beside = [Form(0, {atom: 1}) for atom in common]
+    terms = [(weight, Form(0, {atom: 1})) for atom, weight in form.terms.items()]
+    parts = [*terms, (form.constant, ONE)]
+    return weighted_sum((weight, operations.product([part, *beside])) for weight, part in parts)
