@@ -135,13 +135,17 @@ def two_valued(context: Context, operands: Sequence[Form]) -> Form | None:
     return collected(first - (second - first) * low, {atom: second - first})
 
 
-def absorb(context: Context, operands: Sequence[Form]) -> Form | None:
-    """``max(y, min(max(x, y), z)) = max(y, min(x, z))``."""
+def _minima(operands: Sequence[Form]) -> Iterator[tuple[list[Form], list[Form]]]:
+    """The choices of each operand that is a minimum, and the operands beside it."""
     for index, operand in enumerate(operands):
         lesser = choices(operand, -1)
-        if len(lesser) == 1:
-            continue
-        others = [*operands[:index], *operands[index + 1 :]]
+        if len(lesser) > 1:
+            yield lesser, [*operands[:index], *operands[index + 1 :]]
+
+
+def absorb(context: Context, operands: Sequence[Form]) -> Form | None:
+    """``max(y, min(max(x, y), z)) = max(y, min(x, z))``."""
+    for lesser, others in _minima(operands):
         shortened = [_without_choices(context, form, others) for form in lesser]
         if shortened != lesser:
             context.fired(law.ABSORB)
@@ -158,11 +162,7 @@ def _without_choices(context: Context, form: Form, known: Sequence[Form]) -> For
 
 def shorten_minimum(context: Context, operands: Sequence[Form]) -> Form | None:
     """``max(A, min(B, C)) = max(A, C)`` where ``C <= max(A, B)``."""
-    for index, operand in enumerate(operands):
-        lesser = choices(operand, -1)
-        if len(lesser) == 1:
-            continue
-        others = [*operands[:index], *operands[index + 1 :]]
+    for lesser, others in _minima(operands):
         for dropped in lesser:
             rest = [form for form in lesser if form is not dropped]
             if any(is_reached(context, form, [*others, dropped]) for form in rest):
