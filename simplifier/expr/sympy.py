@@ -530,16 +530,20 @@ def to_condition(form: Form, symbols: Mapping[str, sympy.Symbol] | None = None) 
 
 
 def _expressions_in(form: Form, symbols: Mapping[str, sympy.Symbol] | None) -> _ExpressionOf:
-    """Gives the expressions of the atoms in a form."""
-    own = symbols and {name: own for name, own in symbols.items() if own != symbol(name)}
-    if own:
-        known: dict[Atom, sympy.Expr] = {}
-        for atom in forms.postorder((form,)):
-            known[atom] = own.get(atom.name) or _of_atom(atom, known.__getitem__)
-        return known.__getitem__
-    for atom in forms.postorder((form,), skip=_has_expression):
-        atom.expression = _of_atom(atom, _expression)
-    return _expression
+    """Gives the expressions of the atoms in a form: a product's is made when it is needed."""
+    own = {name: each for name, each in (symbols or {}).items() if each != symbol(name)}
+    known: dict[Atom, sympy.Expr] = {}
+
+    def with_own(atom: Atom) -> sympy.Expr:
+        if atom not in known:
+            known[atom] = own.get(atom.name) or _of_atom(atom, with_own)
+        return known[atom]
+
+    inner = with_own if own else _expression
+    for atom in forms.postorder((form,), skip=None if own else _has_expression):
+        if atom.kind is not AtomKind.PRODUCT:
+            inner(atom)
+    return inner
 
 
 def _has_expression(atom: Atom) -> bool:
@@ -547,8 +551,8 @@ def _has_expression(atom: Atom) -> bool:
 
 
 def _expression(atom: Atom) -> sympy.Expr:
-    if atom.expression is None:  # never so for atoms of a form that is being converted
-        raise LookupError(atom)
+    if atom.expression is None:
+        atom.expression = _of_atom(atom, _expression)
     return atom.expression
 
 
@@ -556,8 +560,8 @@ def _of_atom(atom: Atom, inner: _ExpressionOf) -> sympy.Expr:
     """The expression of an atom; those of the atoms inside it are known."""
     if atom.kind is AtomKind.VARIABLE:
         return symbol(atom.name)
-    if atom.kind is AtomKind.OPAQUE:
-        return _expression(atom)
+    if atom.kind is AtomKind.OPAQUE and atom.expression is not None:
+        return atom.expression
     if atom.kind in CONDITIONS:
         return _number_of(_relation(atom, inner, holds=True))
     if atom.kind is AtomKind.SELECT:
@@ -566,9 +570,9 @@ def _of_atom(atom: Atom, inner: _ExpressionOf) -> sympy.Expr:
 
 
 def _operation(atom: Atom, inner: _ExpressionOf) -> sympy.Expr:
-    arguments = [_sum(argument, inner) for argument in atom.arguments]
     if atom.kind is AtomKind.PRODUCT:
-        return divisible(sympy.Mul(*arguments))
+        return divisible(sympy.Mul(*(_sum(factor, inner) for factor in _factors(atom))))
+    arguments = [_sum(argument, inner) for argument in atom.arguments]
     if atom.kind is AtomKind.SUM:
         return arguments[0]
     if atom.function is not None:
@@ -576,6 +580,18 @@ def _operation(atom: Atom, inner: _ExpressionOf) -> sympy.Expr:
     made = _FUNCTIONS[atom.kind].of(*as_written(atom, arguments))
     hash(made)  # sympy keeps it, and so never needs to recurse for it
     return made
+
+
+def _factors(product: Atom) -> Iterator[Form]:
+    """The factors, and those of products among them."""
+    products = [product]
+    while products:
+        for factor in products.pop().arguments:
+            inner = factor.only_atom
+            if inner is None or inner.kind is not AtomKind.PRODUCT:
+                yield factor
+            else:
+                products.append(inner)
 
 
 def _number_of(condition: Boolean) -> sympy.Expr:
