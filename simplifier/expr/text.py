@@ -19,8 +19,8 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Final, TypeAlias
+from functools import partial, reduce
+from typing import Final, NamedTuple, TypeAlias
 
 from simplifier.errors import Span, TextError, TextWarning, listed, quoted
 from simplifier.expr import form as forms
@@ -195,70 +195,26 @@ _FUNCTIONS: Final[Mapping[str, Callable[[list[Form]], Form]]] = {
     "bitor": partial(operations.bitwise, AtomKind.BITOR),
     "bitxor": partial(operations.bitwise, AtomKind.BITXOR),
 }
-_JOINTS: Final = frozenset({*operations.RELATIONS, "and", "or"})
 _ARGUMENTS_OF_SELECT: Final = 3
 
+_AND, _NOT, _RELATION, _SHIFT = range(2, 6)
+_LEVELS: Final[Mapping[str, int]] = {
+    "or": 1,
+    "and": _AND,
+    "not": _NOT,
+    **dict.fromkeys(operations.RELATIONS, _RELATION),
+    **dict.fromkeys(_SHIFTS, _SHIFT),
+}
+"""Operators between sums; of a greater level is what binds its operands closer."""
 
-class _Condition:
-    """The part before the last sum of a group: comparisons, and the words that join them."""
 
-    __slots__ = ("_alternatives", "_compared", "_holding", "is_negated")
+class _Waiting(NamedTuple):
+    """An operator between sums with its left operand, which waits for the right one."""
 
-    def __init__(self) -> None:
-        self._alternatives: list[Form] = []
-        """The parts of ``or`` before the last one."""
-        self._holding: list[Form] = []
-        """The parts of ``and`` before the last one."""
-        self._compared: list[tuple[Form, str]] = []
-        """The left sides of a chain of comparisons."""
-        self.is_negated = False
-
-    @property
-    def is_open(self) -> bool:
-        """Whether a comparison has begun, so that no ``not`` may follow."""
-        return bool(self._compared)
-
-    def compare(self, left: Form, relation: str) -> None:
-        """A left side, and the relation after it."""
-        self._compared.append((left, relation))
-
-    def join(self, word: str, side: Form) -> None:
-        """An operand of ``and`` or ``or`` ends with this side."""
-        self._holding.append(self._ended(side))
-        if word == "or":
-            self._alternatives.append(operations.conjunction(self._holding))
-            self._holding = []
-
-    def total(self, side: Form) -> Form:
-        """The whole, which ends with this side."""
-        last = self._ended(side)
-        if self._holding:
-            last = operations.conjunction([*self._holding, last])
-        return operations.disjunction([*self._alternatives, last]) if self._alternatives else last
-
-    @property
-    def is_joined(self) -> bool:
-        """Whether the last operand must be a condition."""
-        return bool(self._holding or self._alternatives or self.is_negated)
-
-    def is_complete(self, side: Form) -> bool:
-        """Whether this side completes a condition."""
-        return self.is_open or operations.is_condition(side)
-
-    def _ended(self, side: Form) -> Form:
-        """A chain of comparisons with its last side, negated after ``not``."""
-        lefts = self._compared
-        rights = [*(left for left, _ in lefts[1:]), side]
-        value = side
-        if lefts:
-            value = operations.conjunction(
-                operations.RELATIONS[relation](left - right)
-                for (left, relation), right in zip(lefts, rights, strict=True)
-            )
-        if self.is_negated:
-            value = operations.negation(value)
-        self._compared, self.is_negated = [], False
-        return value
+    word: str
+    level: int
+    left: Form
+    position: int
 
 
 class _Group:
@@ -271,15 +227,14 @@ class _Group:
 
     __slots__ = (
         "arguments",
-        "condition",
         "depth",
         "left",
         "opening",
         "operation",
         "scale",
-        "shift",
         "sign",
         "terms",
+        "waiting",
     )
 
     def __init__(self, opening: int, arguments: list[Form]) -> None:
@@ -292,29 +247,21 @@ class _Group:
         self.left: Form | _Group | None = None
         """``None`` stands for 1, a group for a sum in parentheses: sums of sums become one form."""
         self.operation: Operation | None = None
-        self.shift: tuple[Form, int] | None = None
-        """The form that the sum shifts, and the position of the sign between them."""
-        self.condition: _Condition | None = None
+        self.waiting: list[_Waiting] = []
+        """The operators before the sum."""
         self.depth = 0
         """Of conditions inside of it."""
 
     @property
-    def is_fresh(self) -> bool:
-        """Whether nothing stands before the next operand of the sum."""
-        has_term = self.terms or self.left is not None or self.scale != 1
-        return not has_term and self.operation is None and self.shift is None
+    def begins_condition(self) -> bool:
+        """Whether ``not`` may stand before the next operand: it begins the side of a condition."""
+        is_begun = self.terms or self.left is not None or self.scale != 1 or self.operation
+        return not is_begun and not (self.waiting and self.waiting[-1].level > _NOT)
 
-    def begin_sum(self, shift: tuple[Form, int] | None = None) -> None:
-        """Begin a sum, which may shift the one before."""
+    def wait(self, word: str, left: Form, position: int) -> None:
+        """Begin the sum that is the right operand of an operator."""
+        self.waiting.append(_Waiting(word, _LEVELS[word], left, position))
         self.terms, self.left, self.sign, self.scale = [], None, 1, 1
-        self.shift = shift
-
-    def begin_side(self) -> _Condition:
-        """The condition, whose next side begins; the sum before it was read."""
-        self.begin_sum()
-        if self.condition is None:
-            self.condition = _Condition()
-        return self.condition
 
     def negate(self) -> None:
         """A sign before an operand."""
@@ -414,16 +361,18 @@ class _ExpressionParser:
             elif word in _SIGNS:
                 group.add(_SIGNS[word])
             elif word != "*" and not self._begins_sum(group, word, position):
-                return self._value(group, position)
+                return self._ended(group, position)
             position += 1
 
     def _begins_sum(self, group: _Group, word: str, position: int) -> bool:
         """Begin the sum after a word, if another one follows."""
         self._lexer.jump(position)
-        if word in _SHIFTS:
-            group.begin_sum((self._total(group), position))
-        elif word in _JOINTS and (len(self._groups) > 1 or self._takes_conditions):
-            self._next_side(group, word)
+        is_inside = len(self._groups) > 1 or self._takes_conditions
+        if word in _SHIFTS or (word in _LEVELS and is_inside):
+            left = self._ended(group, position, _LEVELS[word])
+            if _LEVELS[word] <= _AND:
+                self._check_condition(left, position)
+            group.wait(word, left, position)
         elif len(self._groups) == 1:
             return False
         else:
@@ -479,17 +428,16 @@ class _ExpressionParser:
         join = _FUNCTIONS.get(name)
         if join is not None:
             self._check_arguments(group)
-            around.operand(join([*group.arguments, self._value(group, position)]))
-        elif group.condition is None and group.shift is None:
+            around.operand(join([*group.arguments, self._ended(group, position)]))
+        elif not group.waiting:
             around.operand(group)
         else:
-            around.operand(self._value(group, position))
+            around.operand(self._ended(group, position))
         return around
 
     def _depth(self, group: _Group) -> int:
         """Number of conditions joined inside each other in a group."""
-        condition = group.condition
-        depth = group.depth + (condition is not None and condition.is_joined)
+        depth = group.depth + any(each.level <= _NOT for each in group.waiting)
         if depth > _MAX_CONDITIONS:
             message = f"conditions are nested more than {_MAX_CONDITIONS} deep"
             raise self._lexer.error(message, self._lexer.span_at(group.opening))
@@ -503,51 +451,59 @@ class _ExpressionParser:
             message = f"-(x) {word} y is read as (-(x)) {word} y, not as -((x) {word} y)"
             warnings.warn(message, TextWarning, stacklevel=2)
 
-    def _value(self, group: _Group, position: int) -> Form:
-        """The value in parentheses, or between commas; it ends at a position."""
-        total, condition = self._total(group), group.condition
-        if condition is None:
-            return total
-        if condition.is_joined and not condition.is_complete(total):
-            self._lexer.jump(position)
-            raise self._lexer.expected("a comparison")
-        return condition.total(total)
-
-    def _total(self, group: _Group) -> Form:
-        """The sum that was read, or the one that it shifts."""
-        total = group.total()
-        if group.shift is None:
-            return total
-        shifted, position = group.shift
-        if not (total.is_constant and 0 <= total.constant <= _MAX_SHIFT):
-            message = f"expected a constant from 0 to {_MAX_SHIFT} to shift by"
-            raise self._lexer.error(message, self._lexer.span_at(position + 1))
-        value = _SHIFTS[self._lexer.tokens[position]](shifted, total.constant)
-        if max(map(int.bit_length, (value.constant, *value.terms.values()))) > _MAX_SHIFTED:
-            message = f"expected numbers of at most {_MAX_SHIFTED} bits"
-            raise self._lexer.error(message, self._lexer.span_at(position))
+    def _ended(self, group: _Group, position: int, level: int = 0) -> Form:
+        """The sum that ends at a position, with all operators before it of a greater level."""
+        value, waiting = group.total(), group.waiting
+        while waiting and waiting[-1].level > level:
+            own = waiting[-1].level
+            count = next((n for n, each in enumerate(waiting[::-1]) if each.level != own), None)
+            first = 0 if count is None else len(waiting) - count
+            if own <= _NOT:
+                self._check_condition(value, position)
+            value = self._joined(waiting[first:], value)
+            del waiting[first:]
         return value
 
-    def _next_side(self, group: _Group, word: str) -> None:
-        """Begin the operand after a relation, or after a word that joins conditions."""
-        total = self._total(group)
-        condition = group.begin_side()
-        if word in operations.RELATIONS:
-            condition.compare(total, word)
-        elif condition.is_complete(total):
-            condition.join(word, total)
-        else:
+    def _joined(self, equal: Sequence[_Waiting], last: Form) -> Form:
+        """The value of operators of one level and their operands."""
+        operands, level = [*(each.left for each in equal), last], equal[0].level
+        if level == _SHIFT:
+            return reduce(self._shifted, zip(equal, operands[1:], strict=True), operands[0])
+        if level == _NOT:
+            return operations.negation(last) if len(equal) % 2 else last
+        if level == _RELATION:
+            return operations.conjunction(
+                operations.RELATIONS[each.word](each.left - right)
+                for each, right in zip(equal, operands[1:], strict=True)
+            )
+        join = operations.conjunction if level == _AND else operations.disjunction
+        return join(operands)
+
+    def _check_condition(self, form: Form, position: int) -> None:
+        """Check that what ``and``, ``or`` and ``not`` join is a condition; it ends here."""
+        if not operations.is_condition(form):
+            self._lexer.jump(position)
             raise self._lexer.expected("a comparison")
+
+    def _shifted(self, form: Form, by: tuple[_Waiting, Form]) -> Form:
+        sign, count = by
+        if not (count.is_constant and 0 <= count.constant <= _MAX_SHIFT):
+            message = f"expected a constant from 0 to {_MAX_SHIFT} to shift by"
+            raise self._lexer.error(message, self._lexer.span_at(sign.position + 1))
+        value = _SHIFTS[sign.word](form, count.constant)
+        if max(map(int.bit_length, (value.constant, *value.terms.values()))) > _MAX_SHIFTED:
+            message = f"expected numbers of at most {_MAX_SHIFTED} bits"
+            raise self._lexer.error(message, self._lexer.span_at(sign.position))
+        return value
 
     def _negate(self, position: int) -> None:
         """``not`` before a comparison."""
         group = self._groups[-1]
         self._lexer.jump(position)
         is_inside = len(self._groups) > 1 or self._takes_conditions
-        if not (is_inside and group.is_fresh) or (group.condition and group.condition.is_open):
+        if not (is_inside and group.begins_condition):
             raise self._lexer.expected("an expression")
-        condition = group.begin_side()
-        condition.is_negated = not condition.is_negated
+        group.wait("not", forms.ZERO, position)
 
     def _check_arguments(self, group: _Group) -> None:
         """``select`` takes a condition and two values, functions of bits two or more."""
@@ -571,9 +527,10 @@ class _ExpressionParser:
         group = self._groups[-1]
         if word != "," or self._name(group) not in _FUNCTIONS:
             raise self._unclosed(group)
-        group.arguments.append(self._value(group, self._lexer.position))
+        depth = self._depth(group)
+        group.arguments.append(self._ended(group, self._lexer.position))
         self._groups[-1] = _Group(group.opening, group.arguments)
-        self._groups[-1].depth = self._depth(group)
+        self._groups[-1].depth = depth
 
     def _unclosed(self, group: _Group) -> TextError:
         is_call = self._name(group) in _FUNCTIONS
