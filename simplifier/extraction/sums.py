@@ -8,7 +8,7 @@ from typing import TypeAlias
 from simplifier.bounds.digits import factors
 from simplifier.canonical.scope import Scope
 from simplifier.expr import operations
-from simplifier.expr.form import FLOORDIV, ONE, Atom, AtomKind, Form, in_order, weighted_sum
+from simplifier.expr.form import FLOORDIV, ONE, Atom, Form, in_order, weighted_sum
 from simplifier.extraction import DigitWriter
 from simplifier.extraction.natural import natural_reading
 from simplifier.laws.rewrite_log import Rewrite
@@ -65,7 +65,7 @@ class _SumWriter(DigitWriter):
         """Multiples of the divisor leave a dividend whose digits are written."""
         whole = super()._operation(atom)
         division = whole.only_atom
-        if division is None or division.kind not in (FLOORDIV, AtomKind.MOD):
+        if division is None or division.divisor <= 0:
             return whole
         dividend, divisor = division.numerator, division.divisor
         left = {each: n // divisor for each, n in dividend.terms.items() if n % divisor == 0}
