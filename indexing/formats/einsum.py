@@ -13,15 +13,16 @@ from string import ascii_letters, ascii_lowercase
 from typing import Final, NamedTuple, NoReturn, TypeAlias
 
 import sympy
-from sympy import Add, Expr, Integer, S, cancel, fraction
+from sympy import Expr, Integer, S, cancel, fraction
 
 from indexing.errors import MapError
 from indexing.relation import Relation, check_without_parameters
 from indexing.simplify.constraints import scope_with_facts
+from indexing.simplify.smallest import digit_of
 from indexing.validation import Size, read_sizes
 from simplifier import FloorDiv, Mod, symbol
 from simplifier.errors import Span, TextError, beginning_of, check_type
-from simplifier.forms import Interval, format_form, in_digits, is_name, to_sympy
+from simplifier.forms import Form, Interval, format_form, in_digits, is_name, to_sympy
 
 # Patterns of einops, such as `b (h w) c -> b c h w`, as relations from result to operand.
 
@@ -230,8 +231,7 @@ def to_einops(relation: Relation) -> EinopsPattern:
         each.name: _size(each.name, each.bounds) for each in domain.called[0] + domain.called[1]
     }
     scope = scope_with_facts(domain)
-    digits = [in_digits(scope, form) for form in relation.forms]
-    results = [to_sympy(domain.named(form)) for form in digits]
+    results = [domain.named(in_digits(scope, form)) for form in relation.forms]
     terms = [_terms(result, sizes) for result in results]
     axes = _axes([digit for digit, _ in chain(*terms)], sizes)
     operand = [_group(result, found, axes) for result, found in zip(results, terms, strict=True)]
@@ -252,31 +252,23 @@ def _size(name: str, bounds: Interval) -> int:
     return bounds.upper + 1
 
 
-def _terms(result: sympy.Expr, sizes: Mapping[str, int]) -> list[tuple[_VariablePart, int]]:
+def _terms(result: Form, sizes: Mapping[str, int]) -> list[tuple[_VariablePart, int]]:
     """The digits that a result is a sum of, with their factors."""
     found: list[tuple[_VariablePart, int]] = []
-    for term in Add.make_args(result):
-        factor, rest = term.as_coeff_Mul()
-        if term == S.Zero:
-            continue
-        digit = _digit(rest, sizes)
-        if digit is None or factor <= 0:
-            _refuse(f"{beginning_of(str(term))} in a result")
-        found.append((digit, int(factor)))
+    for atom, factor in result.terms.items():
+        digit = digit_of(atom)
+        size = sizes[digit.variable] if digit else 1
+        if digit is None or size % (digit.end or digit.place) or factor <= 0:
+            _refuse(f"{_shown(Form(0, {atom: factor}))} in a result")
+        count = (digit.end or size) // digit.place
+        found.append((_VariablePart(digit.variable, digit.place, count), factor))
+    if result.constant:
+        _refuse(f"{result.constant} in a result")
     return found
 
 
-def _digit(part: sympy.Expr, sizes: Mapping[str, int]) -> _VariablePart | None:
-    if part.is_Symbol:
-        return _VariablePart(str(part), 1, sizes[str(part)])
-    if not isinstance(part, (FloorDiv, Mod)) or not part.args[1].is_Integer:
-        return None
-    inner, divisor = _digit(part.args[0], sizes), int(part.args[1])
-    if inner is None or divisor < 1 or inner.size % divisor:
-        return None
-    if isinstance(part, Mod):
-        return _VariablePart(inner.variable, inner.stride, divisor)
-    return _VariablePart(inner.variable, inner.stride * divisor, inner.size // divisor)
+def _shown(form: Form) -> str:
+    return beginning_of(str(to_sympy(form)))
 
 
 def _axes(
@@ -296,7 +288,7 @@ def _axes(
 
 
 def _group(
-    result: sympy.Expr,
+    result: Form,
     terms: Sequence[tuple[_VariablePart, int]],
     axes: Mapping[str, Sequence[_VariablePart]],
 ) -> list[_VariablePart]:
@@ -311,7 +303,7 @@ def _group(
     expected = 1
     for weight, axis in reversed(weights):
         if weight != expected:
-            _refuse(f"the result {beginning_of(str(result))}, which leaves gaps or overlaps")
+            _refuse(f"the result {_shown(result)}, which leaves gaps or overlaps")
         expected *= axis.size
     return [axis for _, axis in weights]
 

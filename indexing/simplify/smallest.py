@@ -7,7 +7,7 @@ than its share of the allowance, and keeps what the others find.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
@@ -274,11 +274,11 @@ def _formulas(indexing_map: Relation) -> Iterator[Form]:
 # Digits of ranges, and the sums that they are terms of.
 
 
-class _RangeDigit(NamedTuple):
-    """An atom that is ``(s mod end) floordiv place``; without ``end``, all from the place up."""
+class VariableDigit(NamedTuple):
+    """An atom that is ``(v mod end) floordiv place``; without ``end``, all from the place up."""
 
     atom: Atom
-    range: str
+    variable: str
     place: int = 1
     end: int | None = None
 
@@ -287,12 +287,18 @@ _MAX_DEPTH_OF_DIGIT: Final = 2
 """``(s floordiv a) mod b`` is as deep as a simplified digit is."""
 
 
-def _digit(atom: Atom, ranges: Collection[str]) -> _RangeDigit | None:
-    """The atom as a digit of one of the ranges."""
+def digit_of(atom: Atom) -> VariableDigit | None:
+    """The atom as a digit of a variable.
+
+    >>> from simplifier.forms import parse_form
+    >>> (atom,) = parse_form("(d0 floordiv 4) mod 8").terms
+    >>> digit_of(atom)[1:]
+    ('d0', 4, 32)
+    """
     if atom.kind is VARIABLE:
-        return _RangeDigit(atom, atom.name) if atom.name in ranges else None
+        return VariableDigit(atom, atom.name)
     inner = _divided_atom(atom)
-    whole = _digit(inner, ranges) if inner else None
+    whole = digit_of(inner) if inner else None
     if whole is None:
         return None
     end = whole.place * atom.divisor
@@ -310,16 +316,16 @@ def _divided_atom(atom: Atom) -> Atom | None:
     return atom.numerator.only_atom
 
 
-def _sums_with_digits(indexing_map: Relation) -> Mapping[_RangeDigit, Mapping[Form, int]]:
+def _sums_with_digits(indexing_map: Relation) -> Mapping[VariableDigit, Mapping[Form, int]]:
     """The sums that each digit in formulas is a term of, with its factors there."""
     ranges = _bounded_ranges(indexing_map.domain)
-    found: dict[_RangeDigit, dict[Form, int]] = defaultdict(dict)
+    found: dict[VariableDigit, dict[Form, int]] = defaultdict(dict)
     visited = dict.fromkeys(_formulas(indexing_map))
     pending = [*visited]
     for form in pending:
         for atom, factor in form.terms.items():
-            digit = _digit(atom, ranges)
-            if digit is not None:
+            digit = digit_of(atom)
+            if digit is not None and digit.variable in ranges:
                 found[digit][form] = factor
                 continue
             inner = dict.fromkeys(each for each in atom.arguments if each not in visited)
@@ -336,18 +342,18 @@ def _bounded_ranges(domain: Domain) -> frozenset[str]:
 
 
 def _independent(
-    digits: Iterable[_RangeDigit], bounds: Mapping[str, Interval]
-) -> Iterator[tuple[_RangeDigit, Interval]]:
+    digits: Iterable[VariableDigit], bounds: Mapping[str, Interval]
+) -> Iterator[tuple[VariableDigit, Interval]]:
     """The digits of ranges all of whose digits are independent, with their values."""
-    by_range: dict[str, list[_RangeDigit]] = defaultdict(list)
+    by_range: dict[str, list[VariableDigit]] = defaultdict(list)
     for digit in digits:
-        by_range[digit.range].append(digit)
+        by_range[digit.variable].append(digit)
     for identifier, of_range in by_range.items():
         of_range.sort(key=lambda digit: digit.place)
         yield from zip(of_range, _values(of_range, bounds[identifier]), strict=False)
 
 
-def _values(digits: Sequence[_RangeDigit], bounds: Interval) -> Sequence[Interval]:
+def _values(digits: Sequence[VariableDigit], bounds: Interval) -> Sequence[Interval]:
     """The values of the digits of a range, lowest first; nothing if they depend on each other."""
     highest, size = digits[-1], bounds.size or 0
     if len(digits) == 1:
@@ -358,7 +364,7 @@ def _values(digits: Sequence[_RangeDigit], bounds: Interval) -> Sequence[Interva
     return [Interval(0, (each.end or size) // each.place - 1) for each in digits]
 
 
-def _values_of_one(digit: _RangeDigit, bounds: Interval) -> Sequence[Interval]:
+def _values_of_one(digit: VariableDigit, bounds: Interval) -> Sequence[Interval]:
     values = bounds // digit.place
     if digit.end is None:
         return (values,)
@@ -366,7 +372,7 @@ def _values_of_one(digit: _RangeDigit, bounds: Interval) -> Sequence[Interval]:
     return (Interval(0, count - 1),) if (values.size or 0) >= count else ()
 
 
-def _is_above(high: _RangeDigit, low: _RangeDigit) -> bool:
+def _is_above(high: VariableDigit, low: VariableDigit) -> bool:
     """Whether a digit begins where another one ends, or at a multiple of that."""
     return low.end is not None and high.place % low.end == 0
 
@@ -380,7 +386,7 @@ class _Enumeration(NamedTuple):
     It goes into formulas ``stride`` times, or that often in proportion.
     """
 
-    digits: tuple[_RangeDigit, ...]
+    digits: tuple[VariableDigit, ...]
     stride: int
     values: Interval
 
@@ -394,7 +400,7 @@ class _Enumeration(NamedTuple):
 
     def ranges(self) -> Iterator[str]:
         """The ranges that the digits are of."""
-        return (digit.range for digit in self.digits)
+        return (digit.variable for digit in self.digits)
 
     @property
     def is_range(self) -> bool:
@@ -452,7 +458,7 @@ def _enumerated(indexing_map: RelationT, found: Sequence[_Enumeration]) -> Relat
         if identifier not in gone
     ]
     for each in found:
-        order = min((identifiers.index(digit.range), -digit.place) for digit in each.digits)
+        order = min((identifiers.index(digit.variable), -digit.place) for digit in each.digits)
         rows.append((order, Variable(each.values), [digit.atom for digit in each.digits]))
     rows.sort(key=lambda row: row[0])
     counted = [variable for _, variable, _ in rows]
