@@ -46,22 +46,6 @@ from simplifier.errors import IndexingError, check_type
 from simplifier.exact import BUDGET, Budget
 from simplifier.forms import EVERYTHING, Form, Interval, substitute
 
-# Loops: their numbers of iterations, and dependences between these.
-
-__all__ = [
-    "UPDATES",
-    "Accesses",
-    "Conflict",
-    "InPlaceUpdate",
-    "Loop",
-    "LoopDependence",
-    "LoopError",
-    "combines",
-    "forgotten",
-    "loops",
-]
-
-
 # A `while` of a program: its number of iterations, and dependences between these.
 
 

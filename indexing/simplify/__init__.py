@@ -1,17 +1,11 @@
 """Maps in their smallest form: sharp bounds, few constraints, cheap results."""
 
+# A door imports for others.
+# ruff: noqa: F401
+# pyright: reportUnusedImport=false
+
 from __future__ import annotations
 
 from indexing.simplify.constraints import scope_with_facts
 from indexing.simplify.smallest import result_bounds, simplified, simplified_by_isl, simplified_in
 from indexing.simplify.tightening import conditioned, simplified_domain
-
-__all__ = [
-    "conditioned",
-    "result_bounds",
-    "scope_with_facts",
-    "simplified",
-    "simplified_by_isl",
-    "simplified_domain",
-    "simplified_in",
-]

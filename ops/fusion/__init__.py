@@ -1,5 +1,9 @@
 """Instructions that run as one, and the questions of compilers about them."""
 
+# A door imports for others.
+# ruff: noqa: F401
+# pyright: reportUnusedImport=false
+
 from __future__ import annotations
 
 from ops.fusion.fusion import Fusion, FusionError, by_producer
@@ -7,18 +11,3 @@ from ops.fusion.pictures import FusionGraph, access_picture, fusion_graph
 from ops.fusion.reads import Reads
 from ops.fusion.reasons import Reason, TileRead, reads, why
 from ops.fusion.slicing import Provenance
-
-__all__ = [
-    "Fusion",
-    "FusionError",
-    "FusionGraph",
-    "Provenance",
-    "Reads",
-    "Reason",
-    "TileRead",
-    "access_picture",
-    "by_producer",
-    "fusion_graph",
-    "reads",
-    "why",
-]
