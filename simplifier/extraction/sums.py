@@ -34,22 +34,19 @@ class _SumWriter(DigitWriter):
         """Nothing: the steps of a trace lead to the cheapest form."""
 
     def _steps(self, form: Form) -> Sequence[Rewrite]:
-        written = self._by_digits(form)
-        while (following := self._by_common_factors(written)) is not None:
-            written = following
+        written, seen = self._by_digits(form), set[_Factors]()
+        while sums := {each: s for each, s in self._sums(written).items() if each not in seen}:
+            common = max(sums, key=len)  # what is left over joins the sum without products
+            seen.add(common)
+            change = self._by_digits(sums[common]).plus(sums[common], -1)
+            written = written.plus(_multiplied(change, common))
         return (Rewrite((), form, written),)
 
     def _by_digits(self, form: Form) -> Form:
+        """The sum with as many digits as make it no longer."""
         steps = natural_reading(self.scope, form, lambda source, _: source)
-        return steps[-1].after if steps else form
-
-    def _by_common_factors(self, form: Form) -> Form | None:
-        """The form with digits in a sum that some factors multiply; ``None`` if there are none."""
-        for common, inner in self._sums(form).items():
-            written = self._by_digits(inner)
-            if written != inner:
-                return form.plus(_multiplied(written.plus(inner, -1), common))
-        return None
+        readings = [form, *(step.after for step in steps)]
+        return min(reversed(readings), key=lambda each: len(each.terms) + bool(each.constant))
 
     def _sums(self, form: Form) -> dict[_Factors, Form]:
         """What is multiplied by the same factors, for all factors beside one."""

@@ -135,6 +135,11 @@ SUMS: list[tuple[str, Facts, str]] = [
     ("(x mod 8 + 1) * (n - 1)", Facts(), "(x mod 8) * n + n - x mod 8 - 1"),
     ("(-x - 1) floordiv 8 + min(x, 5)", WINDOW, "x - max(x - 5, 0) - 1"),
     ("(x - 7) mod 8 * -3", Facts({x: (-99, -9)}), "((x + 1) mod 8) * -3"),
+    (
+        "((x * -9) floordiv 2) mod 12",
+        STRIDES,
+        "((x * 3 + 7) floordiv 8) * 12 - (x mod 2) * 5 - (x floordiv 2) * 9",
+    ),
     ("(x + 1) * (n mod 0)", Facts(), "(n mod 0) * x + n mod 0"),
     ("x floordiv -8", Facts({x: (None, -9)}), "-((x + 7) floordiv 8)"),
     (
