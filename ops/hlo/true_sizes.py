@@ -27,8 +27,8 @@ from indexing.layout import UNBOUNDED_SIZE
 from indexing.passes import PARAMETER, POSITIONAL, Constraint, other_use, parameter_identifier
 from ops import limits
 from ops.hlo.module import Computation, HloModule, Instruction
-from ops.hlo.shape_inference import Found, sizes_of_result, values_of_result
-from ops.index_maps import Size, as_form, plain, shown_sizes
+from ops.hlo.shape_inference import Found, Known, sizes_of_result
+from ops.index_maps import Size, as_form, difference, plain, product, shown_sizes, total
 from simplifier import forms
 from simplifier.forms import EVERYTHING, Form, Interval, is_name, substitute
 
@@ -142,11 +142,6 @@ def _of_module(module: HloModule) -> TrueSizes:
     return _Inference(module).result()
 
 
-_FOLLOWED: Final = frozenset(
-    ("add", "constant", "copy", "get-dimension-size", "multiply", "reshape", "subtract")
-)
-"""The opcodes of scalars whose values are forms over others; those of the rest are parameters."""
-
 _Arrays: TypeAlias = "Sequence[Sequence[Size | None]]"
 """The sizes of the arrays in a tuple."""
 
@@ -215,7 +210,7 @@ class _Inference:
     def value(self, instruction: Instruction) -> Size:
         """The value of a scalar."""
         if instruction not in self._values:
-            is_followed = instruction.opcode in _FOLLOWED
+            is_followed = instruction.opcode in _OF_SCALARS
             found = self._by_rule(values_of_result, instruction) if is_followed else None
             value = found[0] if found else None
             self._values[instruction] = (
@@ -417,3 +412,76 @@ def _put(size: Size | None, given: Mapping[str, Size | None]) -> Size | None:
 def _common(first: Size | None, *others: Size | None) -> Size | None:
     """The size that all are, if they are equal."""
     return first if all(other == first for other in others) else None
+
+
+# The values of small arrays of integers, which may be sizes.
+
+
+def values_of_result(instruction: Instruction, known: Known) -> Found | None:
+    """The elements of a result, as far as they follow from those of operands."""
+    rule = _VALUES.get(instruction.opcode)
+    return rule(instruction, known) if rule else None
+
+
+def _constant(instruction: Instruction, _: Known) -> Found | None:
+    values = instruction.literal.values if instruction.literal else None
+    if values is None:
+        return None
+    return [value if isinstance(value, int) else None for value in values]
+
+
+def _dimension_size(instruction: Instruction, known: Known) -> Found | None:
+    axis: int = instruction.attributes["dimensions"][0]
+    size = known.sizes(instruction.operands[0])[axis]
+    return None if size == UNBOUNDED_SIZE else [size]
+
+
+def _same(instruction: Instruction, known: Known) -> Found | None:
+    """The values of the operand; a single one may be repeated."""
+    found = known.values(instruction.operands[0])
+    count = instruction.shape.element_count
+    return found if found is None or len(found) != 1 else [*found] * count
+
+
+def _joined(instruction: Instruction, known: Known) -> Found | None:
+    parts = [known.values(operand) for operand in instruction.operands]
+    listed = [part for part in parts if part is not None]
+    return [size for part in listed for size in part] if len(listed) == len(parts) else None
+
+
+def _part(instruction: Instruction, known: Known) -> Found | None:
+    found = known.values(instruction.operands[0])
+    return None if found is None else found[slice(*instruction.attributes["slice"][0])]
+
+
+def _combined(
+    combine: Callable[[Iterable[Size]], Size],
+) -> Callable[[Instruction, Known], Found | None]:
+    def rule(instruction: Instruction, known: Known) -> Found | None:
+        columns = [known.values(operand) for operand in instruction.operands]
+        listed = [column for column in columns if column is not None]
+        return [*map(combine, zip(*listed, strict=True))] if len(listed) == len(columns) else None
+
+    return rule
+
+
+_OF_SCALARS: Final[Mapping[str, Callable[[Instruction, Known], Found | None]]] = {
+    "add": _combined(total),
+    "constant": _constant,
+    "copy": _same,
+    "get-dimension-size": _dimension_size,
+    "multiply": _combined(product),
+    "reshape": _same,
+    "subtract": _combined(lambda sizes: difference(*sizes)),
+}
+"""By opcode; scalars of other opcodes are parameters of the sizes that they tell."""
+
+_VALUES: Final = {
+    **_OF_SCALARS,
+    "broadcast": _same,
+    "concatenate": _joined,
+    "convert": _same,
+    "maximum": _combined(lambda sizes: plain(forms.maximum(map(as_form, sizes)))),
+    "minimum": _combined(lambda sizes: plain(forms.minimum(map(as_form, sizes)))),
+    "slice": _part,
+}

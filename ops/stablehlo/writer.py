@@ -15,7 +15,8 @@ from ops.hlo.errors import AttributeValueError
 from ops.hlo.literal import Literal
 from ops.hlo.module import Computation, HloModule, Instruction
 from ops.hlo.opcodes import OPCODES
-from ops.hlo.shape_inference import one_or_tuple, sizes_of_result, values_of_result
+from ops.hlo.shape_inference import one_or_tuple, sizes_of_result
+from ops.hlo.true_sizes import values_of_result
 from ops.hlo.verifier import verify
 from ops.index_maps import Size, as_form, plain
 from ops.mlir.operations import Argument, MlirBlock, MlirModule, MlirOperation, Name
